@@ -1,0 +1,183 @@
+//! Kernels: arguments, frames, passes over spans, outcomes.
+
+use crate::buffer::{Buffer, View};
+use loop_lang::ir::{CombId, Loop, TrapId, TrapKind};
+use loop_lang::state::Layout;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// Something that turns loops into kernels.
+pub trait Backend: Send + Sync {
+    /// Short name: `interp`, `c`.
+    fn name(&self) -> &'static str;
+    /// Compiles a verified loop. Backends verify again what they cannot do without, so that no loop,
+    /// however made, can cause undefined behaviour.
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError>;
+}
+
+/// A compiled loop.
+pub trait Kernel: Send + Sync {
+    /// How this kernel's frames are laid out.
+    fn layout(&self) -> &Layout;
+    /// Runs one pass over one span: from the frame's position, for at most `steps` steps (admitted
+    /// iterations of loop rates). A fresh frame starts with `init`. Pass `u64::MAX` to run to the end.
+    ///
+    /// In a summary pass nothing is written, only groups up to the level are updated, and the loop's
+    /// last block (`done` of the last root) is not run.
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome;
+    /// Generated source, where there is one.
+    fn source(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// Which form of the loop runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Pass {
+    /// The loop itself.
+    Emit,
+    /// Without writes, for the carried groups up to a level.
+    Summary {
+        /// Groups of a higher level are not updated.
+        level: u32,
+    },
+}
+
+/// An argument, in the order of the loop's parameters.
+#[derive(Clone, Copy, Debug)]
+pub enum Arg<'a> {
+    /// A scalar.
+    Scalar(Const),
+    /// An array.
+    Array(View<'a>),
+}
+
+/// A result, in the order of the loop's `return`.
+#[derive(Debug)]
+pub enum Value {
+    /// A scalar.
+    Scalar(Const),
+    /// An array.
+    Array(Buffer),
+}
+
+/// How much memory a run may still allocate.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Bytes left.
+    pub left: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { left: u64::MAX }
+    }
+}
+
+/// The state of a run between spans.
+#[derive(Debug, Default)]
+pub struct Frame {
+    /// Words as [`Layout`] says.
+    pub words: Vec<u64>,
+    /// Arrays made so far, by [`Layout::array_slot`].
+    pub arrays: Vec<Option<Buffer>>,
+    /// Results, once the loop is done.
+    pub results: Vec<Value>,
+    /// What may still be allocated.
+    pub memory: Memory,
+}
+
+impl Frame {
+    /// A frame before `init`.
+    pub fn new(layout: &Layout) -> Frame {
+        Frame {
+            words: vec![0; layout.words],
+            arrays: (0..layout.arrays.len()).map(|_| None).collect(),
+            results: Vec::new(),
+            memory: Memory::default(),
+        }
+    }
+}
+
+/// How a span ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The loop ran to its end; results are in the frame.
+    Done,
+    /// The steps are used up; the frame says where it stands.
+    Paused,
+    /// The loop was left before its bound was reached (an early exit); results are in the frame.
+    Exited,
+    /// It trapped. Kernels that only know *that* it trapped give no report; the interpreter replays.
+    Trapped(Option<TrapReport>),
+    /// An allocation would pass the memory limit (or failed).
+    NoMemory {
+        /// The combinator whose result did not fit.
+        comb: CombId,
+        /// Bytes asked for.
+        bytes: u64,
+    },
+    /// The arguments do not fit the loop's parameters, or the frame is not this kernel's.
+    BadArgs(String),
+}
+
+/// A trap, as the interpreter finds it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrapReport {
+    /// Which trap of the loop.
+    pub trap: TrapId,
+    /// The combinator at fault.
+    pub comb: CombId,
+    /// What went wrong.
+    pub kind: TrapKind,
+    /// (got, expected), as far as the kind has them.
+    pub payload: Vec<Const>,
+    /// Steps taken before it (0 while in `init`).
+    pub steps: u64,
+}
+
+/// Why a loop could not be compiled.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CompileError {
+    /// The loop is not well formed; all faults, one a line.
+    #[error("the loop is not well formed:\n{0}")]
+    Malformed(String),
+    /// The backend cannot work on this machine.
+    #[error("the {backend} backend cannot be used here: {why}")]
+    Unavailable {
+        /// The backend's name.
+        backend: &'static str,
+        /// What is missing.
+        why: String,
+    },
+    /// The compiler ran and failed.
+    #[error("the compiler {compiler} failed:\n{stderr}")]
+    Failed {
+        /// The compiler's path.
+        compiler: String,
+        /// What it printed.
+        stderr: String,
+    },
+}
+
+/// Checks arguments against a loop's parameters.
+pub fn check_args(program: &Loop, args: &[Arg<'_>]) -> Result<(), String> {
+    use loop_lang::ir::Type;
+    if args.len() != program.params.len() {
+        return Err(format!("{} arguments for {} parameters", args.len(), program.params.len()));
+    }
+    for (p, a) in program.params.iter().zip(args) {
+        let (want, got) = (program.ty(p.var), match a {
+            Arg::Scalar(c) => Type::Scalar(c.ty),
+            Arg::Array(v) => Type::Array(v.ty()),
+        });
+        if want != got {
+            let show = |t: Type| match t {
+                Type::Scalar(t) => t.name().to_string(),
+                Type::Array(t) => format!("[{}]", Ty::name(t)),
+            };
+            return Err(format!("parameter {} is {}, got {}", program.name(p.var), show(want), show(got)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! What a backend is: it compiles a [`Loop`] into a [`Kernel`], which runs one pass over one span.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`buffer`] | typed, aligned memory and views of it |
+//! | [`kernel`] | arguments, frames, passes, outcomes, the two traits |
+//! | [`math`] | the one implementation of each transcendental function, for C to call |
+
+pub mod buffer;
+pub mod kernel;
+pub mod math;
+
+pub use buffer::{Buffer, Prim, View};
+pub use kernel::{Arg, Backend, CompileError, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value};
+pub use loop_lang::Loop;

@@ -1,0 +1,1 @@
+//! The one implementation of each transcendental function.

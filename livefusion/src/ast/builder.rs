@@ -1,0 +1,3 @@
+//! The untyped, checked builder.
+/// Builds nodes.
+pub struct Builder;

@@ -1,0 +1,22 @@
+//! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
+
+mod builder;
+mod node;
+mod term;
+
+pub use builder::Builder;
+pub use node::{Fold, FoldStyle, Kind, Len, Node, ScanKind};
+pub use term::{Body, Capture, ScalarLoop, Term, TermData, TermId};
+
+use livefusion_backend::Buffer;
+use loop_lang::types::Const;
+use std::sync::Arc;
+
+/// A computed result.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A delayed scalar's fields.
+    Scalar(Vec<Const>),
+    /// An array's fields, one buffer each, all of one length.
+    Array(Vec<Arc<Buffer>>),
+}

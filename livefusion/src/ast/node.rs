@@ -1,0 +1,149 @@
+//! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
+
+use crate::ast::{Body, Value};
+use crate::error::{Error, Loc};
+use loop_lang::types::Ty;
+use std::sync::{Arc, OnceLock};
+
+/// A combinator in the graph. Two uses of one `Arc` are one node: the pointer is its stable name.
+#[derive(Debug)]
+pub struct Node {
+    /// What the user called: `map`, `sum`, `reverse`, ... (not part of the node's identity).
+    pub name: &'static str,
+    /// Where the user called it (not part of the node's identity).
+    pub loc: Loc,
+    /// What it computes.
+    pub kind: Kind,
+    /// Arrays that it consumes, in the order that the kind says.
+    pub inputs: Vec<Arc<Node>>,
+    /// Types of its element's fields.
+    pub types: Vec<Ty>,
+    /// Rank: 0 for a delayed scalar, 1 for an array.
+    pub rank: u8,
+    /// Length, where it is known while building.
+    pub len: Option<u64>,
+    /// A mistake found while building (here or in an input); `force` returns it.
+    pub error: Option<Error>,
+    /// The result, once forced.
+    pub value: OnceLock<Value>,
+}
+
+/// What a node computes. `inputs` are given behind each kind.
+#[derive(Debug)]
+pub enum Kind {
+    /// An array in memory; `value` is set. No inputs.
+    Manifest,
+    /// The k-th input of a prepared program. No inputs.
+    Input(u32),
+    /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index. No inputs.
+    Generate(Len, Body),
+    /// `f` of each element of the inputs, in step. The body's parameters are all their fields.
+    Map(Body),
+    /// The inputs' fields side by side, in step.
+    Zip,
+    /// Some fields of the input.
+    Fields(std::ops::Range<u32>),
+    /// The elements for which the body is true. Input: data.
+    Filter(Body),
+    /// The elements whose tag is true. Inputs: data, tags.
+    Pack,
+    /// A delayed scalar: all elements folded. Input: data.
+    Fold(Fold),
+    /// Running folds. Input: data.
+    Scan(Fold, ScanKind),
+    /// The delayed scalar that a scan ends with. Input: the scan.
+    ScanTotal,
+    /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
+    /// field), values. The body has (what is there, value) as parameters; none overwrites.
+    Scatter(Option<Body>),
+    /// A delayed scalar computed from captures. No inputs.
+    Compute(Body),
+    /// The length of the input as a delayed `u64`. Input: any array.
+    Len,
+}
+
+/// The length of a generated array.
+#[derive(Debug, Clone)]
+pub enum Len {
+    /// Known while building.
+    Known(u64),
+    /// A delayed `u64`.
+    Delayed(Arc<Node>),
+    /// Known after all captures of this body are: a range check and a length in one. Results: the
+    /// length (`u64`), then a `bool` that must hold, then (got, expected) of the error if it does not.
+    /// The error is a `SliceRange`.
+    Checked(Body),
+}
+
+/// Fold and scan share this.
+#[derive(Debug)]
+pub struct Fold {
+    /// The starting value: a body without parameters. Empty results for `fold1`.
+    pub start: Body,
+    /// Next state from (state fields, element fields).
+    pub step: Body,
+    /// In which order.
+    pub style: FoldStyle,
+}
+
+/// In which order a fold or scan joins elements.
+#[derive(Debug)]
+pub enum FoldStyle {
+    /// `step` is associative and the state an element; `start` is joined once, on the left.
+    Associative,
+    /// As `Associative` with no start: an empty array is an error.
+    First,
+    /// Left to right, for any `step`.
+    Sequential,
+    /// `step` takes an element into a state; states of neighbouring parts are joined by this body
+    /// (left state, right state). `start` is the state of no elements.
+    Aggregate(Body),
+}
+
+/// Which running fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScanKind {
+    /// Element i has everything before i, `start` included.
+    Exclusive,
+    /// Element i has everything up to i, `start` included.
+    Inclusive,
+}
+
+impl Drop for Node {
+    /// Unlinks long chains without recursion, so that a graph of any depth can be dropped.
+    fn drop(&mut self) {
+        let mut stack: Vec<Arc<Node>> = Vec::new();
+        take_links(self, &mut stack);
+        while let Some(node) = stack.pop() {
+            if let Some(mut node) = Arc::into_inner(node) {
+                take_links(&mut node, &mut stack);
+            }
+        }
+    }
+}
+
+fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
+    out.append(&mut node.inputs);
+    let mut body = |b: &mut Body| out.extend(b.captures.drain(..).map(|c| c.node().clone()));
+    match &mut node.kind {
+        Kind::Generate(Len::Checked(l), b) => {
+            body(l);
+            body(b);
+        }
+        Kind::Generate(Len::Delayed(n), b) => {
+            // The length's node keeps one more count here; it dies with the kind, one level deep.
+            body(b);
+            out.push(n.clone());
+        }
+        Kind::Generate(Len::Known(_), b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => body(b),
+        Kind::Scatter(Some(b)) => body(b),
+        Kind::Fold(f) | Kind::Scan(f, _) => {
+            body(&mut f.start);
+            body(&mut f.step);
+            if let FoldStyle::Aggregate(b) = &mut f.style {
+                body(b);
+            }
+        }
+        _ => {}
+    }
+}

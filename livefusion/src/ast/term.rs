@@ -1,0 +1,125 @@
+//! Scalar terms: what closures become when they are traced. Bodies are hash-consed, flat, and in
+//! dependency order; where each term is computed is decided later, by [`crate::sharing`].
+
+use crate::ast::Node;
+use crate::error::{Error, Loc};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A term of a body, by position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct TermId(pub u32);
+
+impl TermId {
+    /// Position in [`Body::terms`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A scalar term. Operands come before it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Term {
+    /// The k-th scalar parameter of the body.
+    Param(u32),
+    /// A constant.
+    Lit(Const),
+    /// A strict operator. Integer division and remainder trap where Rust panics.
+    Op(Op, SmallVec<[TermId; 3]>),
+    /// `if c { a } else { b }`: only one arm is computed.
+    Cond(TermId, TermId, TermId),
+    /// The k-th state variable of a while loop, inside of its test and step.
+    LoopVar(u32, u32),
+    /// The k-th state variable of a while loop after it has ended.
+    LoopResult(u32, u32),
+    /// A field of a captured delayed scalar.
+    Scalar {
+        /// Which capture.
+        capture: u32,
+        /// Which field.
+        field: u32,
+    },
+    /// A field of an element of a captured array.
+    At {
+        /// Which capture.
+        capture: u32,
+        /// Which field.
+        field: u32,
+        /// The index, `u64`.
+        index: TermId,
+        /// Whether an index outside traps (else it gives zero; for indices in range by construction).
+        checked: bool,
+    },
+}
+
+/// A term with its type and where the user wrote it. The location is not part of its identity.
+#[derive(Clone, Debug)]
+pub struct TermData {
+    /// The term.
+    pub term: Term,
+    /// Its type.
+    pub ty: Ty,
+    /// Where the operator was called.
+    pub loc: Option<Loc>,
+}
+
+/// A scalar loop: `while test(state) { state = next(state) }`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct ScalarLoop {
+    /// Types of the state variables.
+    pub types: Vec<Ty>,
+    /// Starting values, terms outside of the loop.
+    pub start: Vec<TermId>,
+    /// Goes on while true; a `bool` term over the loop variables.
+    pub test: TermId,
+    /// Next values, terms over the loop variables.
+    pub next: Vec<TermId>,
+}
+
+/// Something delayed that a closure uses.
+#[derive(Clone, Debug)]
+pub enum Capture {
+    /// A delayed scalar (an `Ix0` node), by value.
+    Scalar(Arc<Node>),
+    /// An array, by random access.
+    Array(Arc<Node>),
+}
+
+impl Capture {
+    /// The captured node.
+    pub fn node(&self) -> &Arc<Node> {
+        match self {
+            Capture::Scalar(n) | Capture::Array(n) => n,
+        }
+    }
+}
+
+/// A traced closure: parameters, terms, results.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Types of the scalar parameters (tuples are flattened, field by field).
+    pub params: Vec<Ty>,
+    /// Terms in dependency order. The first `params.len()` are the parameters.
+    pub terms: Vec<TermData>,
+    /// While loops, by number.
+    pub loops: Vec<ScalarLoop>,
+    /// Captured arrays and delayed scalars.
+    pub captures: Vec<Capture>,
+    /// Results, field by field.
+    pub results: Vec<TermId>,
+    /// The first mistake made while tracing, such as a leaked expression.
+    pub error: Option<Error>,
+}
+
+impl Body {
+    /// Type of a term.
+    pub fn ty(&self, t: TermId) -> Ty {
+        self.terms[t.index()].ty
+    }
+    /// Types of the results.
+    pub fn result_types(&self) -> Vec<Ty> {
+        self.results.iter().map(|r| self.ty(*r)).collect()
+    }
+}

@@ -1,0 +1,123 @@
+//! Errors as values: which combinator, where, what was expected, what was there.
+
+use std::fmt;
+use std::panic::Location;
+
+/// Where the user called a combinator.
+pub type Loc = &'static Location<'static>;
+
+/// `Result` with livefusion's error.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an array could not be built or forced. The inputs stay usable.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub struct Error {
+    /// The combinator (`gather`, `zip`, ...), or `force`.
+    pub combinator: &'static str,
+    /// Where the user called it.
+    pub location: Option<Loc>,
+    /// What went wrong.
+    pub kind: ErrorKind,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// An index is outside of an array.
+    OutOfRange {
+        /// The index, as it was given.
+        index: i128,
+        /// The array's length.
+        len: u64,
+    },
+    /// An integer was divided by zero, or `MIN` by -1.
+    Division {
+        /// The dividend.
+        dividend: i128,
+        /// The divisor.
+        divisor: i128,
+    },
+    /// Two lengths that must be equal differ.
+    LengthMismatch {
+        /// The length that the first array has.
+        expected: u64,
+        /// The length that was found.
+        got: u64,
+    },
+    /// An element is needed and there is none.
+    Empty,
+    /// A slice reaches outside of its array.
+    SliceRange {
+        /// Where the slice would end.
+        end: u64,
+        /// The array's length.
+        len: u64,
+    },
+    /// An expression was used outside of the closure that made it.
+    LeakedExp,
+    /// A result would not fit the engine's memory limit.
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A graph built by hand is not well typed.
+    Malformed {
+        /// What was expected.
+        expected: String,
+        /// What was there.
+        got: String,
+    },
+    /// The backend could not compile or run the program.
+    Backend(String),
+}
+
+impl Error {
+    /// An error of a combinator at a place.
+    pub fn new(combinator: &'static str, location: Loc, kind: ErrorKind) -> Error {
+        Error { combinator, location: Some(location), kind }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.combinator)?;
+        if let Some(l) = self.location {
+            write!(f, " at {l}")?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::OutOfRange { index, len } => {
+                write!(f, "expected an index below {len}, got {index}")
+            }
+            ErrorKind::Division { dividend, divisor: 0 } => {
+                write!(f, "expected a divisor other than 0, got {dividend} / 0")
+            }
+            ErrorKind::Division { dividend, divisor } => {
+                write!(f, "expected a quotient that fits the type, got {dividend} / {divisor}")
+            }
+            ErrorKind::LengthMismatch { expected, got } => {
+                write!(f, "expected an array of length {expected}, got one of length {got}")
+            }
+            ErrorKind::Empty => f.write_str("expected at least one element, got an empty array"),
+            ErrorKind::SliceRange { end, len } => {
+                write!(f, "expected a slice that ends by {len}, got one that ends at {end}")
+            }
+            ErrorKind::LeakedExp => f.write_str(
+                "expected an expression of this closure, got one that belongs to another closure",
+            ),
+            ErrorKind::Memory { bytes, limit } => {
+                write!(f, "expected to stay within {limit} bytes, got a request for {bytes} more")
+            }
+            ErrorKind::Malformed { expected, got } => write!(f, "expected {expected}, got {got}"),
+            ErrorKind::Backend(why) => f.write_str(why),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! livefusion.
+pub mod ast;
+pub mod error;

@@ -1,0 +1,640 @@
+//! The Loop language's data: one fused cluster is one [`Loop`].
+//!
+//! A loop is a set of basic blocks (each under a set of synonymous labels), a *rate tree* that gives
+//! every block its place, *carried groups*, parameters and traps. Semantics, in short (the
+//! interpreter is the full statement):
+//!
+//! * Control starts in `init`. Blocks end in gotos, which [`crate::gotos`] derives from the rate tree.
+//! * A *step* is one admitted iteration of a loop rate (root, nested or cursor; not sub). A span may
+//!   end at any loop rate's guard, before its test.
+//! * Only carried variables are assigned. Reads see the old value; an update takes effect when control
+//!   goes to the guard or `done` of the nearest enclosing loop rate, or leaves that rate's subtree.
+//! * Operators are total, reads outside of an array give zero, writes outside are dropped; whoever
+//!   builds a loop places `trap unless` in front where that is an error.
+//! * After every [`CHUNK`] steps the lanes of `Lanes` groups and the local part of `Prefix` groups are
+//!   joined into the group's prefix: the chunk grid is part of the meaning and fixes the bits.
+
+use crate::alias_map::AliasMap;
+pub use crate::entity::{BlockId, CombId, FnId, GroupId, RateId, TrapId, Var};
+use crate::op::Op;
+use crate::types::{Const, Ty};
+use smallvec::SmallVec;
+
+/// Steps per chunk. Chunks form a fixed grid over a loop's steps (leaves and outer iterations);
+/// float folds and scans are reassociated along it, so changing it changes bits.
+pub const CHUNK: u64 = 16384;
+
+/// One fused loop.
+#[derive(Clone, Debug, Default)]
+pub struct Loop {
+    /// Name, an identifier; becomes the C function's name.
+    pub name: String,
+    /// Combinators that took part, by [`CombId`].
+    pub combs: Vec<Comb>,
+    /// Variables by [`Var`].
+    pub vars: Vec<VarData>,
+    /// Parameters in calling order.
+    pub params: Vec<Param>,
+    /// Combine functions by [`FnId`].
+    pub functions: Vec<Function>,
+    /// Rates by [`RateId`]; every parent comes before its children.
+    pub rates: Vec<Rate>,
+    /// The phases: root rates that run one after the other, sharing groups and results.
+    pub roots: Vec<RateId>,
+    /// Carried groups by [`GroupId`].
+    pub groups: Vec<Group>,
+    /// Traps by [`TrapId`].
+    pub traps: Vec<Trap>,
+    /// Basic blocks under their labels. `BlockId` is the slot number.
+    pub blocks: AliasMap<Label, Block>,
+}
+
+/// A combinator's part in a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comb {
+    /// What labels and variables are postfixed with: a number, or a short name (`mfst`).
+    pub name: String,
+    /// What the user called: `map`, `filter`, `sum`, ...
+    pub kind: String,
+    /// The rate and stage where its blocks live; none for delayed scalars computed in `done`.
+    pub home: Option<Home>,
+}
+
+/// A rate and one of its stages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Home {
+    /// The rate.
+    pub rate: RateId,
+    /// The stage, counted from 0; only `body` and `yield` blocks are per stage.
+    pub stage: u32,
+}
+
+/// A variable's name and type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VarData {
+    /// Complete name, by convention `base_comb`: `elt_3`, `ix_mfst`.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// The type of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Type {
+    /// A scalar.
+    Scalar(Ty),
+    /// An array of scalars.
+    Array(Ty),
+}
+
+impl Type {
+    /// The scalar or element type.
+    pub fn elem(self) -> Ty {
+        match self {
+            Type::Scalar(t) | Type::Array(t) => t,
+        }
+    }
+}
+
+/// A parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Param {
+    /// The variable that holds it.
+    pub var: Var,
+    /// How it is used.
+    pub kind: ParamKind,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ParamKind {
+    /// A scalar value.
+    Scalar,
+    /// An array that is read at a rate's counter (plus nothing else), in step.
+    Stream(RateId),
+    /// An array that is read anywhere.
+    Random,
+}
+
+/// A rate: a node of the rate tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rate {
+    /// Name: `r0`, or a combinator's name.
+    pub name: String,
+    /// How it runs.
+    pub kind: RateKind,
+    /// Stages and child rates in the order in which one iteration runs them.
+    pub parts: Vec<Part>,
+}
+
+/// How a rate runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateKind {
+    /// A top-level loop: `counter` goes from its start to `bound`.
+    Root {
+        /// Carried `u64` counter.
+        counter: Var,
+        /// Scalar `u64` bound.
+        bound: Atom,
+    },
+    /// At most one element per iteration of the parent.
+    Sub {
+        /// The parent rate.
+        parent: RateId,
+        /// Carried `u64` count of admitted elements, if anything needs it.
+        count: Option<Var>,
+    },
+    /// An inner loop per iteration of the parent.
+    Nested {
+        /// The parent rate.
+        parent: RateId,
+        /// Carried `u64` counter; started in `init` (running on over all inner loops) or in `nest`.
+        counter: Var,
+        /// Scalar `u64` bound, set in `nest`.
+        bound: Atom,
+    },
+    /// A stream that is advanced until it delivers one element per iteration of the parent. Its
+    /// blocks bring their own gotos.
+    Cursor {
+        /// The parent rate.
+        parent: RateId,
+        /// Carried `u64` counter, started in `init`.
+        counter: Var,
+        /// Scalar `u64` bound.
+        bound: Atom,
+    },
+}
+
+impl RateKind {
+    /// The parent rate; none for roots.
+    pub fn parent(self) -> Option<RateId> {
+        match self {
+            RateKind::Root { .. } => None,
+            RateKind::Sub { parent, .. }
+            | RateKind::Nested { parent, .. }
+            | RateKind::Cursor { parent, .. } => Some(parent),
+        }
+    }
+
+    /// The counter of a loop rate; none for sub rates.
+    pub fn counter(self) -> Option<Var> {
+        match self {
+            RateKind::Root { counter, .. }
+            | RateKind::Nested { counter, .. }
+            | RateKind::Cursor { counter, .. } => Some(counter),
+            RateKind::Sub { .. } => None,
+        }
+    }
+
+    /// The bound of a loop rate; none for sub rates.
+    pub fn bound(self) -> Option<Atom> {
+        match self {
+            RateKind::Root { bound, .. }
+            | RateKind::Nested { bound, .. }
+            | RateKind::Cursor { bound, .. } => Some(bound),
+            RateKind::Sub { .. } => None,
+        }
+    }
+
+    /// Whether this is a sub rate.
+    pub fn is_sub(self) -> bool {
+        matches!(self, RateKind::Sub { .. })
+    }
+}
+
+/// A part of a rate's iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// `body` and `yield` of a stage.
+    Stage(u32),
+    /// A child rate.
+    Child(RateId),
+}
+
+/// A carried group: variables that live from one iteration to the next and are updated together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Group {
+    /// Its variables, each declared by a `carry` statement.
+    pub vars: Vec<Var>,
+    /// The rate whose `nest` (or `init`, for roots) starts it.
+    pub owner: RateId,
+    /// The rate at which it is updated.
+    pub step: RateId,
+    /// Starting values, the same atoms as in its `carry` statements.
+    pub start: Vec<Atom>,
+    /// Identity of `combine`: literals or parameters. Exact: joining it changes no bit.
+    pub identity: Vec<Atom>,
+    /// The values that it takes next: what its assignments assign, or the results of its `scan`.
+    pub next: Vec<Atom>,
+    /// How two parts are joined; none makes the loop sequential.
+    pub combine: Option<Combine>,
+    /// 0 if its updates depend on no other group's value, else one more than the highest of those.
+    pub level: u32,
+    /// How its updates may be reassociated.
+    pub order: Order,
+}
+
+/// How a group's updates are ordered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    /// Elements are dealt to L lanes by the counter of the step rate's nearest loop rate, modulo L
+    /// (a power of two). Within the loop its variables mean the element's lane.
+    Lanes(u32),
+    /// Updated by `scan` statements: blocks of L elements (a power of two; by the same counter) are
+    /// scanned by a fixed tree, blocks follow left to right. L = 1 is plain left to right.
+    Prefix(u32),
+    /// Any order gives the same bits.
+    Exact,
+    /// Left to right only.
+    Sequential,
+}
+
+/// How two values of a group are joined, the left one earlier.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Combine {
+    /// A binary operator; for groups of one variable.
+    Op(Op),
+    /// A function of left values, then right values.
+    Fn(FnId),
+}
+
+/// A pure function of scalars, used to combine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Name, by convention `join_3`.
+    pub name: String,
+    /// The combinator that it belongs to.
+    pub comb: CombId,
+    /// Parameters.
+    pub params: Vec<Var>,
+    /// Statements: `let`, `trap`, and regions of these.
+    pub body: Vec<Stmt>,
+    /// Results.
+    pub results: Vec<Atom>,
+}
+
+/// A place where the loop may trap.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trap {
+    /// The combinator at fault.
+    pub comb: CombId,
+    /// What went wrong.
+    pub kind: TrapKind,
+}
+
+/// What a trap means. The payload of the `trap` statement is (got, expected) where it says so.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum TrapKind {
+    /// An index outside of an array: payload (index, length).
+    OutOfRange,
+    /// An integer division or remainder by zero, or `MIN / -1`: payload (dividend, divisor).
+    Division,
+    /// Two lengths that must be equal differ: payload (got, expected).
+    LengthMismatch,
+    /// An operation that needs an element met an empty array.
+    Empty,
+    /// A slice outside of its array: payload (end, length).
+    SliceRange,
+    /// A segment descriptor that does not match its data: payload (segment length, room).
+    Segments,
+}
+
+impl TrapKind {
+    /// Every kind.
+    pub const ALL: [TrapKind; 6] = [
+        TrapKind::OutOfRange,
+        TrapKind::Division,
+        TrapKind::LengthMismatch,
+        TrapKind::Empty,
+        TrapKind::SliceRange,
+        TrapKind::Segments,
+    ];
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            TrapKind::OutOfRange => "outOfRange",
+            TrapKind::Division => "division",
+            TrapKind::LengthMismatch => "lengthMismatch",
+            TrapKind::Empty => "empty",
+            TrapKind::SliceRange => "sliceRange",
+            TrapKind::Segments => "segments",
+        }
+    }
+}
+
+/// The sections of a loop's anatomy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Section {
+    /// Once: allocations, lengths, starting values.
+    Init,
+    /// Before each iteration: the test that ends the loop; in a subrate, the test that admits.
+    Guard,
+    /// Before each inner loop.
+    Nest,
+    /// Reading and computing elements.
+    Body,
+    /// Entered only when an element exists.
+    Yield,
+    /// End of each iteration, skipped or not.
+    Bottom,
+    /// After the loop.
+    Done,
+}
+
+impl Section {
+    /// Every section in the order of a loop's life.
+    pub const ALL: [Section; 7] = [
+        Section::Init,
+        Section::Guard,
+        Section::Nest,
+        Section::Body,
+        Section::Yield,
+        Section::Bottom,
+        Section::Done,
+    ];
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::Init => "init",
+            Section::Guard => "guard",
+            Section::Nest => "nest",
+            Section::Body => "body",
+            Section::Yield => "yield",
+            Section::Bottom => "bottom",
+            Section::Done => "done",
+        }
+    }
+}
+
+/// A block's label: a section of a combinator's anatomy (`body_3`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Label {
+    /// The section.
+    pub section: Section,
+    /// The combinator.
+    pub comb: CombId,
+}
+
+/// A basic block.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Block {
+    /// Statements in order.
+    pub stmts: Vec<Stmt>,
+    /// `unless cond | target`: left through here, in order, if `cond` is false.
+    pub exits: Vec<Exit>,
+    /// Where it goes otherwise. Open until gotos are derived.
+    pub end: End,
+}
+
+/// A conditional exit of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exit {
+    /// The combinator that tests.
+    pub comb: CombId,
+    /// Leave if this is false.
+    pub unless: Atom,
+    /// Where to; none until gotos are derived (the guard's own way out).
+    pub target: Option<Label>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum End {
+    /// Not yet decided; [`crate::gotos`] fills it in.
+    #[default]
+    Open,
+    /// `goto l`.
+    Goto(Label),
+    /// `if c | l1 l2`.
+    Branch(Atom, Label, Label),
+    /// `return v...`: the loop's results.
+    Return(Vec<Atom>),
+}
+
+/// An operand: a variable or a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Atom {
+    /// A variable.
+    Var(Var),
+    /// A constant.
+    Const(Const),
+}
+
+impl From<Var> for Atom {
+    fn from(v: Var) -> Atom {
+        Atom::Var(v)
+    }
+}
+impl From<Const> for Atom {
+    fn from(c: Const) -> Atom {
+        Atom::Const(c)
+    }
+}
+
+/// Operands of an operator; three or fewer.
+pub type Args = SmallVec<[Atom; 3]>;
+
+/// A statement and the combinator that it came from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stmt {
+    /// The combinator.
+    pub comb: CombId,
+    /// What it does.
+    pub kind: StmtKind,
+}
+
+/// What a statement does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StmtKind {
+    /// `let v = op a b`. The target type of casts is the variable's type.
+    Let(Var, Op, Args),
+    /// `v := a`: the carried variable's next value.
+    Assign(Var, Atom),
+    /// `carry v = a`: declares and starts a carried variable; in `init` or `nest` only.
+    Carry(Var, Atom),
+    /// `let s, t = scan acc, bcc with x, y`: joins an element onto a `Prefix` group's right and gives
+    /// the inclusive values; the group takes these values next.
+    Scan {
+        /// Inclusive results.
+        results: Vec<Var>,
+        /// The group, named in text by its variables.
+        group: GroupId,
+        /// The element's contribution.
+        elems: Vec<Atom>,
+    },
+    /// `let a = newArray t n`: uninitialised, of n elements.
+    NewArray(Var, Atom),
+    /// `let a = fillArray t n v`: n elements, each `v`.
+    FillArray(Var, Atom, Atom),
+    /// `let a = copyArray b`.
+    CopyArray(Var, Var),
+    /// `let x = readArray a i`: zero if `i` is outside.
+    ReadArray(Var, Var, Atom),
+    /// `writeArray a i x`: dropped if `i` is outside.
+    WriteArray(Var, Atom, Atom),
+    /// `scatterArray a, b i x, y with add`: joins values onto what the arrays hold at `i`, left to
+    /// right; without an operator it overwrites. Dropped if `i` is outside.
+    ScatterArray {
+        /// The arrays, one per field.
+        arrays: Vec<Var>,
+        /// The index.
+        index: Atom,
+        /// The values, one per field.
+        values: Vec<Atom>,
+        /// The operator: (what is there, value).
+        combine: Option<Combine>,
+    },
+    /// `let n = arrayLength a`.
+    ArrayLength(Var, Var),
+    /// `let b = sliceArray a n`: the first n elements of `a`; `a` is not used afterwards.
+    SliceArray(Var, Var, Atom),
+    /// `trap unless ok, t0 (got, expected)`. Sticky: the iteration goes on with safe operands, and
+    /// the trap that counts is the one with the fewest steps before it, then the lowest combinator,
+    /// then the lowest trap id.
+    Trap {
+        /// Trap if false.
+        unless: Atom,
+        /// Which.
+        trap: TrapId,
+        /// What is reported with it, at most two values.
+        payload: SmallVec<[Atom; 2]>,
+    },
+    /// `if c { ... } else { ... } -> v = a | b`: computes one arm only.
+    If {
+        /// The condition.
+        cond: Atom,
+        /// Arm if true.
+        then: Vec<Stmt>,
+        /// Arm if false.
+        other: Vec<Stmt>,
+        /// Each result with its value from either arm.
+        results: Vec<(Var, Atom, Atom)>,
+    },
+    /// `while v = start { test; body } next a`: a scalar loop. After it the state variables hold the
+    /// values for which the test failed.
+    While {
+        /// State variables with their starting values.
+        state: Vec<(Var, Atom)>,
+        /// Statements that compute the test.
+        test: Vec<Stmt>,
+        /// Goes on while true.
+        cond: Atom,
+        /// Statements of one iteration.
+        body: Vec<Stmt>,
+        /// Next values of the state.
+        next: Vec<Atom>,
+    },
+}
+
+/// Where a block is in the rate tree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Place {
+    /// The loop's `init`.
+    Init,
+    /// A block of a rate. `stage` is 0 except for `body` and `yield`.
+    At {
+        /// The rate.
+        rate: RateId,
+        /// The stage of a `body` or `yield`.
+        stage: u32,
+        /// The section: guard, nest, body, yield, bottom, or done (of loop rates).
+        section: Section,
+    },
+    /// The loop's last block, which returns.
+    Return,
+}
+
+impl Loop {
+    /// The combinator's data.
+    pub fn comb(&self, c: CombId) -> &Comb {
+        &self.combs[c.index()]
+    }
+    /// The rate's data.
+    pub fn rate(&self, r: RateId) -> &Rate {
+        &self.rates[r.index()]
+    }
+    /// The variable's name.
+    pub fn name(&self, v: Var) -> &str {
+        &self.vars[v.index()].name
+    }
+    /// The variable's type.
+    pub fn ty(&self, v: Var) -> Type {
+        self.vars[v.index()].ty
+    }
+    /// The scalar type of an operand (element type, should it name an array).
+    pub fn atom_ty(&self, a: Atom) -> Ty {
+        match a {
+            Atom::Var(v) => self.ty(v).elem(),
+            Atom::Const(c) => c.ty,
+        }
+    }
+    /// Adds a variable.
+    pub fn new_var(&mut self, name: impl Into<String>, ty: Type) -> Var {
+        self.vars.push(VarData { name: name.into(), ty });
+        Var::new(self.vars.len() - 1)
+    }
+    /// The nearest rate, from `r` upwards, that is a loop (not a sub rate).
+    pub fn loop_rate(&self, mut r: RateId) -> RateId {
+        while let RateKind::Sub { parent, .. } = self.rate(r).kind {
+            r = parent;
+        }
+        r
+    }
+    /// Whether `r` is `ancestor` or below it.
+    pub fn is_within(&self, r: RateId, ancestor: RateId) -> bool {
+        let mut at = Some(r);
+        while let Some(r) = at {
+            if r == ancestor {
+                return true;
+            }
+            at = self.rate(r).kind.parent();
+        }
+        false
+    }
+    /// The root above `r`.
+    pub fn root_of(&self, mut r: RateId) -> RateId {
+        while let Some(p) = self.rate(r).kind.parent() {
+            r = p;
+        }
+        r
+    }
+    /// The group that a carried variable belongs to.
+    pub fn group_of(&self, v: Var) -> Option<GroupId> {
+        self.groups.iter().position(|g| g.vars.contains(&v)).map(GroupId::new)
+    }
+
+    /// The place of a label: its combinator's home, with `init` shared by all, `nest` and `done`
+    /// belonging to the nearest loop rate, and `done` of the last root (and of combinators without a
+    /// home) being the block that returns.
+    pub fn place(&self, label: Label) -> Place {
+        let home = self.comb(label.comb).home;
+        match (label.section, home) {
+            (Section::Init, _) => Place::Init,
+            (_, None) => Place::Return,
+            (Section::Done, Some(h)) => {
+                let rate = self.loop_rate(h.rate);
+                if self.roots.last() == Some(&rate) {
+                    Place::Return
+                } else {
+                    Place::At { rate, stage: 0, section: Section::Done }
+                }
+            }
+            (Section::Nest, Some(h)) => {
+                Place::At { rate: self.loop_rate(h.rate), stage: 0, section: Section::Nest }
+            }
+            (section @ (Section::Body | Section::Yield), Some(h)) => {
+                Place::At { rate: h.rate, stage: h.stage, section }
+            }
+            (section, Some(h)) => Place::At { rate: h.rate, stage: 0, section },
+        }
+    }
+
+    /// The id of a label's block.
+    pub fn block_id(&self, label: Label) -> Option<BlockId> {
+        self.blocks.slot(label).map(BlockId::new)
+    }
+    /// A block by id.
+    pub fn block(&self, id: BlockId) -> Option<&Block> {
+        self.blocks.at(id.index()).map(|(_, b)| b)
+    }
+}

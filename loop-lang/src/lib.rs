@@ -1,0 +1,32 @@
+//! The Loop language: what a fused cluster of array combinators becomes before it is machine code.
+//!
+//! A [`Loop`](ir::Loop) is a set of labelled basic blocks with a rate tree beside them. The crate knows
+//! no array API: loops can be built by hand, or parsed from their text form.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`types`], [`op`], [`eval`] | scalar types, operators, what they compute |
+//! | [`ir`], [`entity`], [`alias_map`] | the data |
+//! | [`gotos`] | control flow from the rate tree |
+//! | [`print`](mod@print), [`parse`] | the text form |
+//! | [`verify`](mod@verify) | what makes a loop well formed |
+//! | [`liveness`], [`state`] | what is live at a guard, and how a paused loop is laid out |
+//! | [`passes`] | optimisations, and the summary form |
+
+pub mod alias_map;
+pub mod entity;
+pub mod eval;
+pub mod gotos;
+pub mod ir;
+pub mod liveness;
+pub mod op;
+pub mod parse;
+pub mod passes;
+pub mod print;
+pub mod state;
+pub mod types;
+pub mod verify;
+
+pub use ir::Loop;
+pub use op::Op;
+pub use types::{Const, Ty};

@@ -1,0 +1,159 @@
+//! Scalar types and constants of the Loop language.
+
+use std::fmt;
+
+/// A scalar type. Index arithmetic uses `U64`; `isize` and `usize` of the host are `I64` and `U64`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "each variant is the Rust type of the same name")]
+pub enum Ty {
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+}
+
+impl Ty {
+    /// Every scalar type, in declaration order.
+    pub const ALL: [Ty; 11] = [
+        Ty::Bool,
+        Ty::I8,
+        Ty::I16,
+        Ty::I32,
+        Ty::I64,
+        Ty::U8,
+        Ty::U16,
+        Ty::U32,
+        Ty::U64,
+        Ty::F32,
+        Ty::F64,
+    ];
+
+    /// The name in the text form: `bool`, `i8`, ..., `f64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ty::Bool => "bool",
+            Ty::I8 => "i8",
+            Ty::I16 => "i16",
+            Ty::I32 => "i32",
+            Ty::I64 => "i64",
+            Ty::U8 => "u8",
+            Ty::U16 => "u16",
+            Ty::U32 => "u32",
+            Ty::U64 => "u64",
+            Ty::F32 => "f32",
+            Ty::F64 => "f64",
+        }
+    }
+
+    /// The type with the given text name.
+    pub fn from_name(name: &str) -> Option<Ty> {
+        Ty::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Bytes that one element takes in an array. A `bool` is one byte, 0 or 1.
+    pub fn size(self) -> usize {
+        match self {
+            Ty::Bool | Ty::I8 | Ty::U8 => 1,
+            Ty::I16 | Ty::U16 => 2,
+            Ty::I32 | Ty::U32 | Ty::F32 => 4,
+            Ty::I64 | Ty::U64 | Ty::F64 => 8,
+        }
+    }
+
+    /// Bits of an integer type's value (1 for `bool`).
+    pub fn bits(self) -> u32 {
+        if self == Ty::Bool { 1 } else { self.size() as u32 * 8 }
+    }
+
+    /// `f32` or `f64`.
+    pub fn is_float(self) -> bool {
+        matches!(self, Ty::F32 | Ty::F64)
+    }
+
+    /// A signed or unsigned integer; not `bool`.
+    pub fn is_int(self) -> bool {
+        !self.is_float() && self != Ty::Bool
+    }
+
+    /// A signed integer.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64)
+    }
+
+    /// An integer or a float.
+    pub fn is_num(self) -> bool {
+        self != Ty::Bool
+    }
+}
+
+impl fmt::Display for Ty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A scalar constant: a type and its *canonical word*.
+///
+/// The canonical word is how every scalar travels through kernel arguments, frames and the
+/// interpreter: `bool` is 0 or 1; unsigned integers are zero-extended; signed integers are
+/// sign-extended to 64 bits; `f32` is its bit pattern zero-extended; `f64` is its bit pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Const {
+    /// The constant's type.
+    pub ty: Ty,
+    /// Its canonical word.
+    pub bits: u64,
+}
+
+impl Const {
+    /// A constant of type `ty` from a word; the word is brought into canonical form.
+    pub fn new(ty: Ty, bits: u64) -> Const {
+        Const { ty, bits: canonical(ty, bits) }
+    }
+    /// A `bool`.
+    pub fn bool(b: bool) -> Const {
+        Const { ty: Ty::Bool, bits: b as u64 }
+    }
+    /// A `u64`.
+    pub fn u64(x: u64) -> Const {
+        Const { ty: Ty::U64, bits: x }
+    }
+    /// An `f64`.
+    pub fn f64(x: f64) -> Const {
+        Const { ty: Ty::F64, bits: x.to_bits() }
+    }
+    /// An `f32`.
+    pub fn f32(x: f32) -> Const {
+        Const { ty: Ty::F32, bits: x.to_bits() as u64 }
+    }
+    /// An integer of type `ty`, wrapped to its width.
+    pub fn int(ty: Ty, x: i64) -> Const {
+        Const::new(ty, x as u64)
+    }
+    /// Zero (`false`, `0`, `0.0`) of type `ty`.
+    pub fn zero(ty: Ty) -> Const {
+        Const { ty, bits: 0 }
+    }
+}
+
+/// Brings a word into the canonical form of `ty` (see [`Const`]).
+pub fn canonical(ty: Ty, bits: u64) -> u64 {
+    match ty {
+        Ty::Bool => bits & 1,
+        Ty::I8 => bits as i8 as i64 as u64,
+        Ty::I16 => bits as i16 as i64 as u64,
+        Ty::I32 => bits as i32 as i64 as u64,
+        Ty::U8 => bits as u8 as u64,
+        Ty::U16 => bits as u16 as u64,
+        Ty::U32 | Ty::F32 => bits as u32 as u64,
+        Ty::I64 | Ty::U64 | Ty::F64 => bits,
+    }
+}
