@@ -1,3 +1,75 @@
-//! livefusion.
+//! Array programs as lazy combinators, run at the speed of the loop an expert would have written.
+//!
+//! A combinator computes nothing: it adds a node to a graph. Forcing fuses the graph into as few loops
+//! as possible, compiles them, and runs them.
+//!
+//! ```
+//! use livefusion::prelude::*;
+//! let prices = Array::from(vec![9.5, 3.0, 12.0, 4.5]);
+//! let cheap = prices.filter(|p| p.lt(10.0)).map(|p| p * 1.19);
+//! let (total, n, dearest) = (&cheap.sum(), &cheap.len(), &cheap.max()).force()?; // one loop
+//! assert_eq!((total.round(), n, dearest), (20.0, 3, 9.5 * 1.19));
+//! # Ok::<(), livefusion::Error>(())
+//! ```
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`array`] | delayed arrays and their combinators |
+//! | [`exp`] | scalar expressions: what closures see |
+//! | [`elt`] | what arrays hold |
+//! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
+//! | [`ast`] | the untyped graph under it all, and its checked builder |
+//! | [`sharing`], [`fusion`], [`lower`] | from the graph to loops |
+//! | [`runtime`] | engines |
+
+pub mod array;
 pub mod ast;
+pub mod elt;
 pub mod error;
+pub mod exp;
+pub mod force;
+pub mod fusion;
+pub mod lower;
+pub mod manifest;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+pub mod prepare;
+pub mod runtime;
+pub mod sharing;
+mod show;
+
+pub use array::{Array, Boundary, Ix0, Ix1};
+pub use elt::Elt;
+pub use error::{Error, ErrorKind, Result};
+pub use exp::Exp;
+pub use manifest::Manifest;
+pub use runtime::Engine;
+
+/// The derive macro of [`Elt`](trait@Elt).
+#[cfg(feature = "derive")]
+pub use livefusion_derive::Elt;
+
+/// What programs use: `use livefusion::prelude::*;`.
+pub mod prelude {
+    pub use crate::array::{
+        Array, Boundary, Ix0, Ix1, Rank, Unzip as _, ZipWith2 as _, ZipWith3 as _, ZipWith4 as _,
+        ZipWith5 as _, ZipWith6 as _, enum_from_step, generate, iota, reduce_by_index, replicate,
+        zip,
+    };
+    pub use crate::elt::{Elt, Float, Int, Num, Scalar};
+    pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};
+    pub use crate::force::Force;
+    pub use crate::manifest::Manifest;
+    pub use crate::prepare::prepare;
+    pub use crate::runtime::Engine;
+    #[cfg(feature = "derive")]
+    pub use livefusion_derive::Elt;
+}
+
+/// What the derive macro's output refers to. Not for use by hand.
+#[doc(hidden)]
+pub mod derive_support {
+    pub use crate::exp::Field;
+    pub use livefusion_backend::Buffer;
+    pub use loop_lang::types::Ty;
+}

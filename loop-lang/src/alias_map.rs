@@ -1,22 +1,28 @@
 //! A map in which a set of keys (synonyms) shares one value: the structure through which loops merge.
 //!
-//! Seed: the LiveFusion chapter's `AliasMap`. Sets are numbered in order of insertion, and that order
-//! is kept, so everything made from an alias map is deterministic. Joining two sets moves the keys of
-//! the smaller one: a key moves at most log(n) times.
+//! Seed: the LiveFusion chapter's `AliasMap`. Sets are numbered in order of insertion and a joined set
+//! keeps the number of its older part, so everything made from an alias map is deterministic. Joining
+//! two sets moves the keys of the smaller one: a key moves at most log(n) times.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 
 /// Keys in disjoint sets of synonyms, one value per set.
 #[derive(Clone, Debug)]
 pub struct AliasMap<K, V> {
-    slot_of: FxHashMap<K, usize>,
+    /// The handle of each key's set. A handle stays with the keys, a slot with the set's age.
+    handle_of: FxHashMap<K, usize>,
+    slot_of: Vec<usize>,
     slots: Vec<Option<(Vec<K>, V)>>,
 }
 
 impl<K, V> Default for AliasMap<K, V> {
     fn default() -> Self {
-        AliasMap { slot_of: FxHashMap::default(), slots: Vec::new() }
+        AliasMap {
+            handle_of: FxHashMap::default(),
+            slot_of: Vec::new(),
+            slots: Vec::new(),
+        }
     }
 }
 
@@ -29,50 +35,53 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
     /// Adds a set of synonyms with its value. Returns the value again if a key is present already.
     pub fn insert(&mut self, keys: impl IntoIterator<Item = K>, value: V) -> Result<(), V> {
         let mut keys: Vec<K> = keys.into_iter().collect();
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         keys.retain(|k| seen.insert(*k));
-        if keys.iter().any(|k| self.slot_of.contains_key(k)) {
+        if keys.iter().any(|k| self.handle_of.contains_key(k)) {
             return Err(value);
         }
-        for k in &keys {
-            self.slot_of.insert(*k, self.slots.len());
-        }
+        let handle = self.slot_of.len();
+        self.handle_of.extend(keys.iter().map(|k| (*k, handle)));
+        self.slot_of.push(self.slots.len());
         self.slots.push(Some((keys, value)));
         Ok(())
     }
 
     /// The value that `key` shares with its synonyms.
     pub fn get(&self, key: K) -> Option<&V> {
-        self.slots[*self.slot_of.get(&key)?].as_ref().map(|s| &s.1)
+        self.at(self.slot(key)?).map(|(_, v)| v)
     }
 
     /// The value that `key` shares with its synonyms, to be changed for all of them.
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
-        self.slots[*self.slot_of.get(&key)?].as_mut().map(|s| &mut s.1)
+        let slot = self.slot(key)?;
+        self.slots.get_mut(slot)?.as_mut().map(|s| &mut s.1)
     }
 
     /// All keys that share `key`'s value, `key` included; empty if it is absent.
     pub fn synonyms(&self, key: K) -> &[K] {
-        self.slot_of.get(&key).and_then(|s| self.slots[*s].as_ref()).map_or(&[], |s| &s.0)
+        self.slot(key)
+            .and_then(|s| self.at(s))
+            .map_or(&[], |(k, _)| k)
     }
 
     /// Makes `new` a synonym of `key`. False if `key` is absent or `new` is already present elsewhere.
     pub fn add_synonym(&mut self, key: K, new: K) -> bool {
-        let Some(&slot) = self.slot_of.get(&key) else { return false };
-        match self.slot_of.get(&new) {
-            Some(&s) => s == slot,
-            None => {
-                self.slot_of.insert(new, slot);
-                if let Some((keys, _)) = &mut self.slots[slot] {
-                    keys.push(new);
-                }
-                true
-            }
+        let Some(&handle) = self.handle_of.get(&key) else {
+            return false;
+        };
+        if let Some(&h) = self.handle_of.get(&new) {
+            return h == handle;
         }
+        self.handle_of.insert(new, handle);
+        if let Some((keys, _)) = &mut self.slots[self.slot_of[handle]] {
+            keys.push(new);
+        }
+        true
     }
 
-    /// Joins the sets of `a` and `b` into one whose value is `merge(value of the earlier set, value
-    /// of the later set)`. Joining a set with itself changes nothing.
+    /// Joins the sets of `a` and `b` into one whose value is `merge(value of the older set, value
+    /// of the younger set)`; it keeps the older set's slot. Joining a set with itself changes nothing.
     ///
     /// Errors: passes on `merge`'s error, with both sets removed; `Ok(false)` if a key is absent.
     pub fn unify<E>(
@@ -81,36 +90,44 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         b: K,
         merge: impl FnOnce(V, V) -> Result<V, E>,
     ) -> Result<bool, E> {
-        let (Some(&sa), Some(&sb)) = (self.slot_of.get(&a), self.slot_of.get(&b)) else {
+        let (Some(&ha), Some(&hb)) = (self.handle_of.get(&a), self.handle_of.get(&b)) else {
             return Ok(false);
         };
-        if sa == sb {
+        if ha == hb {
             return Ok(true);
         }
-        let (first, second) = (sa.min(sb), sa.max(sb));
-        let (Some((mut k1, v1)), Some((mut k2, v2))) =
-            (self.slots[first].take(), self.slots[second].take())
-        else {
+        let (old, young) = if self.slot_of[ha] < self.slot_of[hb] {
+            (ha, hb)
+        } else {
+            (hb, ha)
+        };
+        let slot = self.slot_of[old];
+        let (Some((mut keys, v1)), Some((more, v2))) = (
+            self.slots[slot].take(),
+            self.slots[self.slot_of[young]].take(),
+        ) else {
             return Ok(false);
         };
-        // The larger set's slot survives, so that few keys are renumbered.
-        let (kept, moved) = if k1.len() >= k2.len() { (first, &k2) } else { (second, &k1) };
-        for k in moved {
-            self.slot_of.insert(*k, kept);
-        }
-        if kept == first {
-            k1.append(&mut k2);
+        // The larger set's handle survives, so that few keys are renumbered.
+        let (kept, moved) = if keys.len() >= more.len() {
+            (old, &more)
         } else {
-            k2.append(&mut k1);
-            std::mem::swap(&mut k1, &mut k2);
+            (young, &keys)
+        };
+        for k in moved {
+            self.handle_of.insert(*k, kept);
         }
+        self.slot_of[kept] = slot;
+        keys.extend(more);
         match merge(v1, v2) {
             Ok(v) => {
-                self.slots[kept] = Some((k1, v));
+                self.slots[slot] = Some((keys, v));
                 Ok(true)
             }
             Err(e) => {
-                self.slot_of.retain(|_, s| *s != kept);
+                for k in &keys {
+                    self.handle_of.remove(k);
+                }
                 Err(e)
             }
         }
@@ -124,8 +141,10 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
         mut merge: impl FnMut(V, V) -> Result<V, E>,
     ) -> Result<Self, E> {
         for (keys, value) in other.slots.into_iter().flatten() {
-            let met: Vec<K> = keys.iter().copied().filter(|k| self.slot_of.contains_key(k)).collect();
+            let met = |k: &K| self.handle_of.contains_key(k);
+            let met: Vec<K> = keys.iter().copied().filter(met).collect();
             let Some(&anchor) = met.first() else {
+                // No key is present, so this cannot fail.
                 let _ = self.insert(keys, value);
                 continue;
             };
@@ -135,7 +154,7 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
             for k in keys {
                 self.add_synonym(anchor, k);
             }
-            let slot = self.slot_of[&anchor];
+            let slot = self.slot_of[self.handle_of[&anchor]];
             if let Some((keys, old)) = self.slots[slot].take() {
                 self.slots[slot] = Some((keys, merge(old, value)?));
             }
@@ -145,13 +164,16 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
 
     /// The same synonyms with every value mapped.
     pub fn map<W>(self, mut f: impl FnMut(&[K], V) -> W) -> AliasMap<K, W> {
+        let slots = self.slots.into_iter().map(|slot| {
+            slot.map(|(keys, v)| {
+                let w = f(&keys, v);
+                (keys, w)
+            })
+        });
         AliasMap {
+            slots: slots.collect(),
+            handle_of: self.handle_of,
             slot_of: self.slot_of,
-            slots: self
-                .slots
-                .into_iter()
-                .map(|s| s.map(|(k, v)| { let w = f(&k, v); (k, w) }))
-                .collect(),
         }
     }
 
@@ -172,7 +194,7 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
 
     /// The slot number of a key's set: dense after [`AliasMap::reorder`], and equal for synonyms.
     pub fn slot(&self, key: K) -> Option<usize> {
-        self.slot_of.get(&key).copied()
+        self.handle_of.get(&key).map(|h| self.slot_of[*h])
     }
 
     /// The set and value in a slot.
@@ -187,7 +209,7 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
 
     /// Whether there is no set.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.slots.iter().all(Option::is_none)
     }
 
     /// Keeps the sets for which `keep` holds.
@@ -197,28 +219,28 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
                 *slot = None;
             }
         }
-        let slots = &self.slots;
-        self.slot_of.retain(|_, s| slots[*s].is_some());
+        let (slots, slot_of) = (&self.slots, &self.slot_of);
+        self.handle_of.retain(|_, h| slots[slot_of[*h]].is_some());
     }
 
-    /// Renumbers the sets densely in the order of `order(first key..)`, and sorts the synonyms of
+    /// Renumbers the sets densely in the order of `order(keys, value)`, and sorts the synonyms of
     /// each set by `key_order`, so that equal maps print equally.
     pub fn reorder<O: Ord, P: Ord>(
         &mut self,
         mut order: impl FnMut(&[K], &V) -> O,
         mut key_order: impl FnMut(&K) -> P,
     ) {
-        let mut sets: Vec<(Vec<K>, V)> = std::mem::take(&mut self.slots).into_iter().flatten().collect();
+        let slots = std::mem::take(&mut self.slots);
+        let mut sets: Vec<(Vec<K>, V)> = slots.into_iter().flatten().collect();
         for (keys, _) in &mut sets {
-            keys.sort_by_key(|k| key_order(k));
+            keys.sort_by_key(&mut key_order);
         }
         sets.sort_by_cached_key(|(k, v)| order(k, v));
-        self.slot_of.clear();
+        self.handle_of.clear();
         for (i, (keys, _)) in sets.iter().enumerate() {
-            for k in keys {
-                self.slot_of.insert(*k, i);
-            }
+            self.handle_of.extend(keys.iter().map(|k| (*k, i)));
         }
+        self.slot_of = (0..sets.len()).collect();
         self.slots = sets.into_iter().map(Some).collect();
     }
 }

@@ -1,11 +1,360 @@
-//! Control flow from the rate tree.
-use crate::ir::{BlockId, Loop};
+//! Control flow from the rate tree: where each block goes, and in which order blocks run.
+
+use crate::ir::{
+    BlockId, CombId, End, Home, Label, Loop, Part, Place, RateId, RateKind, Section,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The rate tree with what is asked of it often, each in constant time.
+///
+/// A snapshot: to be made again after rates, combinators' homes or roots have changed. It copes with
+/// trees that are not well formed, so that the verifier can use it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    loop_rate: Vec<RateId>,
+    /// Position of each rate among its parent's parts.
+    position: Vec<usize>,
+    stage_position: FxHashMap<(RateId, u32), usize>,
+    next_root: FxHashMap<RateId, RateId>,
+    order: Vec<Place>,
+}
+
+impl Tree {
+    /// Reads a loop's rate tree.
+    pub fn of(program: &Loop) -> Tree {
+        let mut tree = Tree {
+            loop_rate: Vec::with_capacity(program.rates.len()),
+            position: vec![0; program.rates.len()],
+            stage_position: FxHashMap::default(),
+            next_root: FxHashMap::default(),
+            order: Vec::new(),
+        };
+        for (i, rate) in program.rates.iter().enumerate() {
+            let above = match rate.kind {
+                RateKind::Sub { parent, .. } => tree.loop_rate.get(parent.index()).copied(),
+                _ => None,
+            };
+            tree.loop_rate.push(above.unwrap_or(RateId::new(i)));
+            for (position, part) in rate.parts.iter().enumerate() {
+                match *part {
+                    Part::Stage(s) => {
+                        tree.stage_position.insert((RateId::new(i), s), position);
+                    }
+                    Part::Child(c) => {
+                        if let Some(slot) = tree.position.get_mut(c.index()) {
+                            *slot = position;
+                        }
+                    }
+                }
+            }
+        }
+        let pairs = program.roots.windows(2).map(|w| (w[0], w[1]));
+        tree.next_root = pairs.collect();
+        tree.order = tree.walk(program);
+        tree
+    }
+
+    /// Every place of the loop in execution order: `init`, the rate tree depth first, and the block
+    /// that returns.
+    pub fn places(&self) -> &[Place] {
+        &self.order
+    }
+
+    /// The nearest rate, from `rate` upwards, that is a loop.
+    pub fn loop_rate(&self, rate: RateId) -> RateId {
+        self.loop_rate.get(rate.index()).copied().unwrap_or(rate)
+    }
+
+    /// As [`Loop::place`].
+    pub fn place(&self, program: &Loop, label: Label) -> Place {
+        let home = program.combs.get(label.comb.index()).and_then(|c| c.home);
+        match (label.section, home) {
+            (Section::Init, _) => Place::Init,
+            (_, None) => Place::Return,
+            (Section::Done, Some(h)) => self.done(program, h.rate),
+            (Section::Nest, Some(h)) => at(self.loop_rate(h.rate), Section::Nest),
+            (section @ (Section::Body | Section::Yield), Some(h)) => Place::At {
+                rate: h.rate,
+                stage: h.stage,
+                section,
+            },
+            (section, Some(h)) => at(h.rate, section),
+        }
+    }
+
+    /// The place after the nearest loop rate of `rate`.
+    pub fn done(&self, program: &Loop, rate: RateId) -> Place {
+        let rate = self.loop_rate(rate);
+        if program.roots.last() == Some(&rate) {
+            Place::Return
+        } else {
+            at(rate, Section::Done)
+        }
+    }
+
+    /// The place that control goes to from the end of `place`; none for the block that returns.
+    ///
+    /// A cursor that ends takes its consumer's loop with it, unless its `done` says otherwise.
+    pub fn next(&self, program: &Loop, place: Place) -> Option<Place> {
+        let (rate, stage, section) = match place {
+            Place::Return => return None,
+            Place::Init => {
+                let first = program.roots.first();
+                return Some(first.map_or(Place::Return, |r| at(*r, Section::Guard)));
+            }
+            Place::At {
+                rate,
+                stage,
+                section,
+            } => (rate, stage, section),
+        };
+        let kind = program.rates.get(rate.index())?.kind;
+        Some(match section {
+            Section::Guard => self.part(program, rate, 0),
+            Section::Body => Place::At {
+                rate,
+                stage,
+                section: Section::Yield,
+            },
+            Section::Yield => {
+                let position = self.stage_position.get(&(rate, stage))?;
+                self.part(program, rate, position + 1)
+            }
+            Section::Bottom if kind.is_sub() => self.after(program, rate)?,
+            Section::Bottom | Section::Nest => at(rate, Section::Guard),
+            Section::Done => match kind {
+                RateKind::Root { .. } => at(*self.next_root.get(&rate)?, Section::Guard),
+                RateKind::Cursor { parent, .. } => self.done(program, parent),
+                _ => self.after(program, rate)?,
+            },
+            Section::Init => return None,
+        })
+    }
+
+    /// The way out of a rate's guard: `done` of a loop, `bottom` of a sub rate.
+    pub fn way_out(&self, program: &Loop, rate: RateId) -> Place {
+        match program.rates.get(rate.index()) {
+            Some(r) if r.kind.is_sub() => at(rate, Section::Bottom),
+            _ => self.done(program, rate),
+        }
+    }
+
+    /// What follows a child rate in its parent's iteration; none for roots.
+    pub fn after(&self, program: &Loop, rate: RateId) -> Option<Place> {
+        let parent = program.rates.get(rate.index())?.kind.parent()?;
+        Some(self.part(program, parent, self.position[rate.index()] + 1))
+    }
+
+    /// The first place of a rate's part at `position`; its `bottom` after the last part.
+    fn part(&self, program: &Loop, rate: RateId, position: usize) -> Place {
+        match part_at(program, rate, position) {
+            None => at(rate, Section::Bottom),
+            Some(Part::Stage(stage)) => Place::At {
+                rate,
+                stage,
+                section: Section::Body,
+            },
+            Some(Part::Child(c)) => match program.rates.get(c.index()) {
+                Some(r) if r.kind.is_sub() => at(c, Section::Guard),
+                _ => at(c, Section::Nest),
+            },
+        }
+    }
+
+    /// Depth-first walk with a stack of its own: rates nest as deep as filters are chained.
+    fn walk(&self, program: &Loop) -> Vec<Place> {
+        let mut order = vec![Place::Init];
+        let mut entered = vec![false; program.rates.len()];
+        let mut stack: Vec<(RateId, usize)> = Vec::new();
+        for &root in &program.roots {
+            enter(program, root, &mut entered, &mut stack, &mut order);
+            while let Some(&(rate, position)) = stack.last() {
+                match part_at(program, rate, position) {
+                    Some(part) => {
+                        if let Some(top) = stack.last_mut() {
+                            top.1 += 1;
+                        }
+                        match part {
+                            Part::Stage(stage) => {
+                                for section in [Section::Body, Section::Yield] {
+                                    order.push(Place::At {
+                                        rate,
+                                        stage,
+                                        section,
+                                    });
+                                }
+                            }
+                            Part::Child(c) => {
+                                enter(program, c, &mut entered, &mut stack, &mut order);
+                            }
+                        }
+                    }
+                    None => {
+                        stack.pop();
+                        order.push(at(rate, Section::Bottom));
+                        if !program.rate(rate).kind.is_sub()
+                            && self.done(program, rate) != Place::Return
+                        {
+                            order.push(at(rate, Section::Done));
+                        }
+                    }
+                }
+            }
+        }
+        order.push(Place::Return);
+        order
+    }
+}
+
+/// Starts the walk through a rate, once.
+fn enter(
+    program: &Loop,
+    rate: RateId,
+    entered: &mut [bool],
+    stack: &mut Vec<(RateId, usize)>,
+    order: &mut Vec<Place>,
+) {
+    match entered.get_mut(rate.index()) {
+        Some(seen) if !*seen => *seen = true,
+        _ => return,
+    }
+    if matches!(
+        program.rate(rate).kind,
+        RateKind::Nested { .. } | RateKind::Cursor { .. }
+    ) {
+        order.push(at(rate, Section::Nest));
+    }
+    order.push(at(rate, Section::Guard));
+    stack.push((rate, 0));
+}
+
+fn part_at(program: &Loop, rate: RateId, position: usize) -> Option<Part> {
+    program.rates.get(rate.index())?.parts.get(position).copied()
+}
+
+/// The place of a section that is not per stage.
+fn at(rate: RateId, section: Section) -> Place {
+    Place::At {
+        rate,
+        stage: 0,
+        section,
+    }
+}
 
 /// Fills every open end and every exit without a target from the rate tree, and orders the blocks
-/// (see [`order_blocks`]). Blocks of cursor rates keep the gotos that they bring.
-pub fn derive_gotos(program: &mut Loop) { order_blocks(program); }
+/// (see [`order_blocks`]). What is already there stays: cursor rates bring gotos of their own. An
+/// exit without a target is filled in guards only, with the guard's own way out.
+pub fn derive_gotos(program: &mut Loop) {
+    let tree = Tree::of(program);
+    order_with(program, &tree);
+    let first = first_labels(program, &tree);
+    let places: Vec<Option<Place>> = program
+        .blocks
+        .iter()
+        .map(|(labels, _)| labels.first().map(|l| tree.place(program, *l)))
+        .collect();
+    let mut blocks = std::mem::take(&mut program.blocks);
+    for (block, place) in blocks.values_mut().zip(places) {
+        let Some(place) = place else { continue };
+        if let Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } = place
+        {
+            let out = first.get(&tree.way_out(program, rate)).copied();
+            for exit in block.exits.iter_mut().filter(|e| e.target.is_none()) {
+                exit.target = out;
+            }
+        }
+        if block.end == End::Open {
+            let next = tree.next(program, place);
+            if let Some(label) = next.and_then(|p| first.get(&p)) {
+                block.end = End::Goto(*label);
+            }
+        }
+    }
+    program.blocks = blocks;
+}
+
 /// Numbers blocks densely in execution order: `init`, then the rate tree depth first, the returning
 /// block last. Synonyms are sorted by combinator.
-pub fn order_blocks(_program: &mut Loop) {}
-/// Blocks that belong to a rate or to one below it.
-pub fn blocks_within(_program: &Loop, _rate: crate::ir::RateId) -> Vec<BlockId> { vec![] }
+pub fn order_blocks(program: &mut Loop) {
+    let tree = Tree::of(program);
+    order_with(program, &tree);
+}
+
+fn order_with(program: &mut Loop, tree: &Tree) {
+    let places = tree.places().iter().enumerate();
+    let number: FxHashMap<Place, usize> = places.map(|(i, p)| (*p, i)).collect();
+    let mut blocks = std::mem::take(&mut program.blocks);
+    blocks.reorder(
+        |labels, _| {
+            let place = labels.first().map(|l| tree.place(program, *l));
+            place.and_then(|p| number.get(&p).copied()).unwrap_or(usize::MAX)
+        },
+        |label| (label.comb, label.section),
+    );
+    program.blocks = blocks;
+}
+
+/// The label by which gotos name each place's block.
+fn first_labels(program: &Loop, tree: &Tree) -> FxHashMap<Place, Label> {
+    let labels = program.blocks.iter().filter_map(|(labels, _)| labels.first());
+    labels.map(|l| (tree.place(program, *l), *l)).collect()
+}
+
+/// Inserts an empty block for every place of the rate tree that lacks one, under the labels of the
+/// combinators that are at home there. A place where none is at home stays without a block, which
+/// the verifier reports.
+pub fn complete_blocks(program: &mut Loop) {
+    let tree = Tree::of(program);
+    let present: FxHashSet<Place> = first_labels(program, &tree).into_keys().collect();
+    let missing = tree.places().iter().filter(|p| !present.contains(p));
+    let mut labels: FxHashMap<Place, Vec<Label>> = missing.map(|p| (*p, Vec::new())).collect();
+    for (i, comb) in program.combs.iter().enumerate() {
+        for &section in sections(comb.home) {
+            let label = Label {
+                section,
+                comb: CombId::new(i),
+            };
+            if let Some(set) = labels.get_mut(&tree.place(program, label)) {
+                set.push(label);
+            }
+        }
+    }
+    for place in tree.places() {
+        let mut set = labels.remove(place).unwrap_or_default();
+        set.retain(|l| program.blocks.get(*l).is_none());
+        if !set.is_empty() {
+            // The labels are new, so this cannot fail.
+            let _ = program.blocks.insert(set, Default::default());
+        }
+    }
+}
+
+/// The sections that a combinator's labels may name.
+fn sections(home: Option<Home>) -> &'static [Section] {
+    match home {
+        Some(_) => &Section::ALL,
+        None => &[Section::Init, Section::Done],
+    }
+}
+
+/// Blocks that belong to a rate or to one below it, in slot order. The block that returns belongs to
+/// no rate.
+pub fn blocks_within(program: &Loop, rate: RateId) -> Vec<BlockId> {
+    let tree = Tree::of(program);
+    let mut inside = vec![false; program.rates.len()];
+    for (i, r) in program.rates.iter().enumerate() {
+        let parent = r.kind.parent().map(RateId::index);
+        inside[i] = i == rate.index() || parent.is_some_and(|p| p < i && inside[p]);
+    }
+    let belongs = |label: &Label| match tree.place(program, *label) {
+        Place::At { rate, .. } => inside.get(rate.index()).copied().unwrap_or(false),
+        _ => false,
+    };
+    let sets = program.blocks.iter().filter_map(|(labels, _)| labels.first());
+    let ids = sets.filter(|l| belongs(l)).filter_map(|l| program.block_id(*l));
+    ids.collect()
+}

@@ -11,8 +11,11 @@
 //!   goes to the guard or `done` of the nearest enclosing loop rate, or leaves that rate's subtree.
 //! * Operators are total, reads outside of an array give zero, writes outside are dropped; whoever
 //!   builds a loop places `trap unless` in front where that is an error.
-//! * After every [`CHUNK`] steps the lanes of `Lanes` groups and the local part of `Prefix` groups are
-//!   joined into the group's prefix: the chunk grid is part of the meaning and fixes the bits.
+//! * A loop rate's `nest` and `done` run outside of it: what they assign belongs to the rate around it.
+//! * After every [`CHUNK`] steps, on arrival at a loop rate's guard, the lanes of `Lanes` groups and the
+//!   local part of `Prefix` groups are joined into the group's prefix: the chunk grid is part of the
+//!   meaning and fixes the bits. Groups whose step's loop rate is strictly above that guard's rate are
+//!   left as they are: an iteration that would update them is under way.
 
 use crate::alias_map::AliasMap;
 pub use crate::entity::{BlockId, CombId, FnId, GroupId, RateId, TrapId, Var};
@@ -23,6 +26,10 @@ use smallvec::SmallVec;
 /// Steps per chunk. Chunks form a fixed grid over a loop's steps (leaves and outer iterations);
 /// float folds and scans are reassociated along it, so changing it changes bits.
 pub const CHUNK: u64 = 16384;
+
+/// How deep `if` and `while` regions may nest: what walks over them may recurse. Deeper conditions
+/// become `select`.
+pub const MAX_REGION_DEPTH: usize = 100;
 
 /// One fused loop.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@
 //! | [`gotos`] | control flow from the rate tree |
 //! | [`print`](mod@print), [`parse`] | the text form |
 //! | [`verify`](mod@verify) | what makes a loop well formed |
-//! | [`liveness`], [`state`] | what is live at a guard, and how a paused loop is laid out |
+//! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
 //! | [`passes`] | optimisations, and the summary form |
 
 pub mod alias_map;
@@ -18,6 +18,7 @@ pub mod entity;
 pub mod eval;
 pub mod gotos;
 pub mod ir;
+pub mod levels;
 pub mod liveness;
 pub mod op;
 pub mod parse;

@@ -1,21 +1,403 @@
-//! Typed, aligned, reference-counted memory.
+//! Typed arrays in memory: 64-byte aligned allocations, or the memory of a `Vec` without a copy.
+//!
+//! All raw memory of the project is handled here and by what compiled kernels do through
+//! [`Buffer::as_mut_ptr`]. Invariants of a [`Buffer`]:
+//!
+//! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
+//! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
+//! * the buffer owns the memory, as `storage` says.
+
+pub use crate::prim::Prim;
+use crate::prim::with_layout;
 use loop_lang::types::Ty;
-/// Rust types that are one scalar of the Loop language.
-pub trait Prim: Copy + Send + Sync + 'static {
-    /// The scalar type.
-    const TY: Ty;
-    /// Its canonical word.
-    fn to_word(self) -> u64;
-    /// From a canonical word.
-    fn from_word(word: u64) -> Self;
-}
+use std::alloc::{self, Layout};
+use std::fmt;
+use std::marker::PhantomData;
+use std::num::NonZero;
+use std::ptr::NonNull;
+
+/// Alignment of allocations made here: a cache line, and the widest vector registers.
+pub const ALIGN: usize = 64;
+
+/// Alignment asked of the allocator. Up to this it zeroes memory lazily, by fresh pages; a larger
+/// one would make it write the zeros. `ALIGN` is reached by starting later in the block.
+const BLOCK_ALIGN: usize = 16;
+
+/// Bytes that must be unused before `truncate` moves to a smaller block.
+const WORTH_GIVING_BACK: usize = 4096;
+
+/// What an empty buffer points to: nothing, but aligned for every type.
+const DANGLING: NonNull<u8> = match NonZero::new(ALIGN) {
+    Some(address) => NonNull::without_provenance(address),
+    None => NonNull::dangling(),
+};
+
 /// An array of scalars in memory.
-#[derive(Debug)]
-pub struct Buffer { _p: () }
-/// A read-only view of (part of) a buffer.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> { ty: Ty, _p: std::marker::PhantomData<&'a ()> }
-impl View<'_> {
-    /// Element type.
-    pub fn ty(&self) -> Ty { self.ty }
+pub struct Buffer {
+    ty: Ty,
+    len: usize,
+    ptr: NonNull<u8>,
+    storage: Storage,
 }
+
+/// Who allocated a buffer's memory, and so how it is freed.
+enum Storage {
+    /// Nothing to free; `len` is 0.
+    Empty,
+    /// A block of `bytes` at `base`, which `ptr` points into.
+    Block { base: NonNull<u8>, bytes: usize },
+    /// A `Vec` with this capacity, whose elements are laid out as the buffer's type.
+    Vec { capacity: usize },
+}
+
+// SAFETY: a buffer owns its memory and gives access to it only under Rust's borrow rules.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; through `&Buffer` memory is only read.
+unsafe impl Sync for Buffer {}
+
+/// The layout of a block that has room for `bytes` at `ALIGN`.
+fn block_layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.checked_add(ALIGN)?, BLOCK_ALIGN).ok()
+}
+
+/// Distance from `base` to the next multiple of `ALIGN`; less than `ALIGN`.
+fn skew(base: NonNull<u8>) -> usize {
+    base.as_ptr().addr().wrapping_neg() % ALIGN
+}
+
+impl Buffer {
+    /// An array without elements.
+    pub fn empty(ty: Ty) -> Buffer {
+        Buffer {
+            ty,
+            len: 0,
+            ptr: DANGLING,
+            storage: Storage::Empty,
+        }
+    }
+
+    /// An array of zeros (`false`); none if there is no memory for it.
+    pub fn zeroed(ty: Ty, len: usize) -> Option<Buffer> {
+        if len == 0 {
+            return Some(Buffer::empty(ty));
+        }
+        let layout = block_layout(len.checked_mul(ty.size())?)?;
+        // SAFETY: the layout's size is at least `ALIGN`, so not zero.
+        let base = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
+        // SAFETY: `skew` is below `ALIGN`, and the block has `ALIGN` bytes more than the elements.
+        let ptr = unsafe { base.add(skew(base)) };
+        // Zero bytes are a valid value of every scalar type.
+        Some(Buffer {
+            ty,
+            len,
+            ptr,
+            storage: Storage::Block {
+                base,
+                bytes: layout.size(),
+            },
+        })
+    }
+
+    /// An array whose elements all have the value of a canonical word.
+    pub fn fill(ty: Ty, len: usize, word: u64) -> Option<Buffer> {
+        let buffer = Buffer::zeroed(ty, len)?;
+        if word != 0 {
+            with_layout!(ty, T => {
+                // SAFETY: `T` is laid out as `ty`; for `Bool` the byte written is made 0 or 1.
+                let all = unsafe { std::slice::from_raw_parts_mut(buffer.ptr.cast::<T>().as_ptr(), len) };
+                all.fill(T::from_word(if ty == Ty::Bool { word & 1 } else { word }));
+            });
+        }
+        Some(buffer)
+    }
+
+    /// A copy of a view; none if there is no memory for it.
+    pub fn copy_of(view: View<'_>) -> Option<Buffer> {
+        let buffer = Buffer::zeroed(view.ty, view.len)?;
+        // SAFETY: both hold `len` elements of the same type; fresh memory overlaps nothing.
+        unsafe {
+            buffer
+                .ptr
+                .copy_from_nonoverlapping(view.ptr, view.len * view.ty.size())
+        };
+        Some(buffer)
+    }
+
+    /// Wraps a vector without a copy.
+    pub fn from_vec<T: Prim>(vec: Vec<T>) -> Buffer {
+        if vec.capacity() == 0 {
+            return Buffer::empty(T::TY);
+        }
+        let mut vec = std::mem::ManuallyDrop::new(vec);
+        // SAFETY: a vector's pointer is never null.
+        let ptr = unsafe { NonNull::new_unchecked(vec.as_mut_ptr()) }.cast();
+        Buffer {
+            ty: T::TY,
+            len: vec.len(),
+            ptr,
+            storage: Storage::Vec {
+                capacity: vec.capacity(),
+            },
+        }
+    }
+
+    /// The elements as a vector: without a copy if the buffer came from a vector, else copied out.
+    /// The buffer comes back if its type is not `T`'s, or if there is no memory for the copy.
+    pub fn into_vec<T: Prim>(self) -> Result<Vec<T>, Buffer> {
+        let Some(elements) = self.as_slice::<T>() else {
+            return Err(self);
+        };
+        if let Storage::Vec { capacity } = self.storage {
+            let buffer = std::mem::ManuallyDrop::new(self);
+            // SAFETY: the memory came from a `Vec` of this capacity whose elements have the same
+            // size and alignment as `T` (both are `Prim`s of one `TY`); the buffer is forgotten.
+            return Ok(unsafe {
+                Vec::from_raw_parts(buffer.ptr.cast().as_ptr(), buffer.len, capacity)
+            });
+        }
+        let mut vec = Vec::new();
+        if vec.try_reserve_exact(elements.len()).is_err() {
+            return Err(self);
+        }
+        vec.extend_from_slice(elements);
+        Ok(vec)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Element type.
+    pub fn ty(&self) -> Ty {
+        self.ty
+    }
+
+    /// Bytes of memory that the buffer keeps, used or not.
+    pub fn bytes(&self) -> usize {
+        match self.storage {
+            Storage::Empty => 0,
+            Storage::Block { bytes, .. } => bytes,
+            Storage::Vec { capacity } => capacity * self.ty.size(),
+        }
+    }
+
+    /// The elements, if they are of type `T`.
+    pub fn as_slice<T: Prim>(&self) -> Option<&[T]> {
+        self.view().as_slice()
+    }
+
+    /// The elements, to be changed, if they are of type `T`.
+    pub fn as_mut_slice<T: Prim>(&mut self) -> Option<&mut [T]> {
+        (T::TY == self.ty)
+            // SAFETY: `len` valid elements laid out as `T`, borrowed exclusively through `self`.
+            .then(|| unsafe { std::slice::from_raw_parts_mut(self.ptr.cast().as_ptr(), self.len) })
+    }
+
+    /// A view of all elements.
+    pub fn view(&self) -> View<'_> {
+        View {
+            ty: self.ty,
+            ptr: self.ptr,
+            len: self.len,
+            memory: PhantomData,
+        }
+    }
+
+    /// A view of `len` elements from `offset` on; none if there are not so many.
+    pub fn slice(&self, offset: usize, len: usize) -> Option<View<'_>> {
+        self.view().slice(offset, len)
+    }
+
+    /// Shortens the array to its first `len` elements (no change if it is not longer). Gives memory
+    /// back if most of it is unused.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+        let used = self.len * self.ty.size();
+        let Storage::Block { base, bytes } = self.storage else {
+            return;
+        };
+        if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
+            return;
+        }
+        let (Some(old), Some(new)) = (
+            Layout::from_size_align(bytes, BLOCK_ALIGN).ok(),
+            block_layout(used),
+        ) else {
+            return;
+        };
+        let before = skew(base);
+        // SAFETY: `base` was allocated with `old`; the new size is not zero and smaller. The first
+        // `before + used` bytes are kept: `before` is below `ALIGN`, and `new` is `used + ALIGN`.
+        let Some(base) = NonNull::new(unsafe { alloc::realloc(base.as_ptr(), old, new.size()) })
+        else {
+            return; // The old block is untouched.
+        };
+        let after = skew(base);
+        // SAFETY: both offsets leave room for `used` bytes in the block; `copy` allows overlap.
+        unsafe {
+            base.add(after).copy_from(base.add(before), used);
+            self.ptr = base.add(after);
+        }
+        self.storage = Storage::Block {
+            base,
+            bytes: new.size(),
+        };
+    }
+
+    /// The canonical word of an element; none outside.
+    #[inline]
+    pub fn get_word(&self, i: usize) -> Option<u64> {
+        self.view().get_word(i)
+    }
+
+    /// Sets an element from a canonical word. False, with nothing done, outside.
+    #[inline]
+    pub fn set_word(&mut self, i: usize, word: u64) -> bool {
+        if i >= self.len {
+            return false;
+        }
+        // SAFETY: `i` is inside; `T` is laid out as `ty`; a `Bool`'s byte is made 0 or 1.
+        with_layout!(self.ty, T => unsafe {
+            let word = if self.ty == Ty::Bool { word & 1 } else { word };
+            self.ptr.cast::<T>().add(i).write(T::from_word(word));
+        });
+        true
+    }
+
+    /// The memory, for compiled kernels to read `len` elements.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.ptr.as_ptr()
+    }
+
+    /// The memory, for compiled kernels to write `len` elements. Writers must leave valid values: a
+    /// `Bool` is a byte 0 or 1.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        match self.storage {
+            Storage::Empty => {}
+            Storage::Block { base, bytes } => {
+                // SAFETY: the size and alignment that `base` was allocated with, checked valid then.
+                unsafe {
+                    let layout = Layout::from_size_align_unchecked(bytes, BLOCK_ALIGN);
+                    alloc::dealloc(base.as_ptr(), layout);
+                }
+            }
+            Storage::Vec { capacity } => with_layout!(self.ty, T => {
+                // SAFETY: the memory came from a `Vec` of elements with `T`'s size and alignment;
+                // scalars need no drop, so a length of 0 frees all.
+                drop(unsafe { Vec::<T>::from_raw_parts(self.ptr.cast().as_ptr(), 0, capacity) });
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer([{}; {}])", self.ty, self.len)
+    }
+}
+
+impl<T: Prim> From<Vec<T>> for Buffer {
+    fn from(vec: Vec<T>) -> Buffer {
+        Buffer::from_vec(vec)
+    }
+}
+
+/// A read-only view of (part of) an array.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    ty: Ty,
+    ptr: NonNull<u8>,
+    len: usize,
+    memory: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a view is a shared borrow of plain scalars.
+unsafe impl Send for View<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for View<'_> {}
+
+impl<'a> View<'a> {
+    /// A view without elements.
+    pub fn empty(ty: Ty) -> View<'a> {
+        View { ty, ptr: DANGLING, len: 0, memory: PhantomData }
+    }
+
+    /// A view of a slice.
+    pub fn new<T: Prim>(elements: &'a [T]) -> View<'a> {
+        let ptr = NonNull::from(elements).cast();
+        View {
+            ty: T::TY,
+            ptr,
+            len: elements.len(),
+            memory: PhantomData,
+        }
+    }
+
+    /// Element type.
+    pub fn ty(&self) -> Ty {
+        self.ty
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The elements, if they are of type `T`.
+    pub fn as_slice<T: Prim>(&self) -> Option<&'a [T]> {
+        (T::TY == self.ty)
+            // SAFETY: `len` valid elements laid out as `T`, borrowed for `'a`.
+            .then(|| unsafe { std::slice::from_raw_parts(self.ptr.cast().as_ptr(), self.len) })
+    }
+
+    /// A view of `len` elements from `offset` on; none if there are not so many.
+    pub fn slice(&self, offset: usize, len: usize) -> Option<View<'a>> {
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: `offset` elements are inside of the memory.
+        let ptr = unsafe { self.ptr.add(offset * self.ty.size()) };
+        Some(View { ptr, len, ..*self })
+    }
+
+    /// The canonical word of an element; none outside.
+    #[inline]
+    pub fn get_word(&self, i: usize) -> Option<u64> {
+        if i >= self.len {
+            return None;
+        }
+        // SAFETY: `i` is inside, and `T` is laid out as `ty`.
+        Some(with_layout!(self.ty, T => unsafe { self.ptr.cast::<T>().add(i).read() }.to_word()))
+    }
+
+    /// The memory, for compiled kernels to read `len` elements.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.ptr.as_ptr()
+    }
+}
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "View([{}; {}])", self.ty, self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -164,19 +164,31 @@ pub enum CompileError {
 pub fn check_args(program: &Loop, args: &[Arg<'_>]) -> Result<(), String> {
     use loop_lang::ir::Type;
     if args.len() != program.params.len() {
-        return Err(format!("{} arguments for {} parameters", args.len(), program.params.len()));
+        return Err(format!(
+            "{} arguments for {} parameters",
+            args.len(),
+            program.params.len()
+        ));
     }
     for (p, a) in program.params.iter().zip(args) {
-        let (want, got) = (program.ty(p.var), match a {
-            Arg::Scalar(c) => Type::Scalar(c.ty),
-            Arg::Array(v) => Type::Array(v.ty()),
-        });
+        let (want, got) = (
+            program.ty(p.var),
+            match a {
+                Arg::Scalar(c) => Type::Scalar(c.ty),
+                Arg::Array(v) => Type::Array(v.ty()),
+            },
+        );
         if want != got {
             let show = |t: Type| match t {
                 Type::Scalar(t) => t.name().to_string(),
                 Type::Array(t) => format!("[{}]", Ty::name(t)),
             };
-            return Err(format!("parameter {} is {}, got {}", program.name(p.var), show(want), show(got)));
+            return Err(format!(
+                "parameter {} is {}, got {}",
+                program.name(p.var),
+                show(want),
+                show(got)
+            ));
         }
     }
     Ok(())

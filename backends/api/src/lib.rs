@@ -9,7 +9,10 @@
 pub mod buffer;
 pub mod kernel;
 pub mod math;
+mod prim;
 
 pub use buffer::{Buffer, Prim, View};
-pub use kernel::{Arg, Backend, CompileError, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value};
+pub use kernel::{
+    Arg, Backend, CompileError, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value,
+};
 pub use loop_lang::Loop;

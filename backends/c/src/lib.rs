@@ -1,1 +1,116 @@
-//! The C backend.
+//! The C backend: loops become readable C, the system's compiler makes a shared library of it, and
+//! the library is loaded into the process.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `facts` | where blocks are, which updates may take effect at once |
+//! | `names` | C identifiers |
+//! | `emit` | the text |
+//! | `compiler`, `library` | the system's compiler, loaded code |
+//! | `kernel` | running it |
+//!
+//! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
+//! beside it each innermost loop in the straight form that compilers vectorise. It gives the same
+//! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
+//! transcendental functions through [`livefusion_backend::math`].
+//!
+//! Compilers take more than linear time for very large functions, so files of more than 400 KiB are
+//! compiled with `-O1` instead of `-O3`.
+
+mod compiler;
+mod emit;
+mod facts;
+mod kernel;
+mod library;
+mod names;
+
+use compiler::Compiler;
+use kernel::CKernel;
+use livefusion_backend::{Backend, CompileError, Kernel};
+use loop_lang::Loop;
+use loop_lang::state::Layout;
+use names::Unique;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// Compiles loops with a C compiler.
+#[derive(Debug, Default)]
+pub struct CBackend {
+    compiler: OnceLock<Result<Arc<Compiler>, CompileError>>,
+}
+
+impl CBackend {
+    /// The backend with the system's compiler: what `CC` names, else the usual one. It is looked
+    /// for when the first loop is compiled.
+    pub fn new() -> CBackend {
+        CBackend::default()
+    }
+
+    /// The backend with the compiler at a path.
+    pub fn with_compiler(path: impl Into<PathBuf>) -> CBackend {
+        let backend = CBackend::default();
+        let _ = backend.compiler.set(Ok(Arc::new(Compiler::at(path))));
+        backend
+    }
+
+    /// Compiles many loops in one run of the compiler. A loop that is not well formed does not hold
+    /// up the others.
+    pub fn compile_batch(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        let compiler = match self.compiler() {
+            Ok(compiler) => compiler,
+            Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
+        };
+        let mut file = emit::File::default();
+        let mut unique = Unique::default();
+        let mut symbols = Vec::new();
+        let planned: Vec<Result<(Layout, usize), CompileError>> = programs
+            .iter()
+            .map(|program| {
+                check(program)?;
+                let layout = Layout::of(program);
+                let symbol = unique.pick(&format!("{}_emit", program.name));
+                file.add(program, &layout, &symbol, false).map_err(CompileError::Malformed)?;
+                symbols.push(symbol);
+                Ok((layout, symbols.len() - 1))
+            })
+            .collect();
+        let built = file.finish().map_err(CompileError::Malformed).and_then(|source| {
+            let entries = library::load(&compiler, &source, &symbols)?;
+            Ok((Arc::<str>::from(source), entries))
+        });
+        let kernel = |(program, planned): (&&Loop, Result<(Layout, usize), CompileError>)| {
+            let (layout, i) = planned?;
+            let (source, entries) = built.as_ref().map_err(Clone::clone)?;
+            let (source, compiler) = (source.clone(), compiler.clone());
+            let kernel =
+                CKernel::new(Loop::clone(program), layout, source, compiler, entries[i]);
+            let kernel = kernel.map_err(CompileError::Malformed)?;
+            Ok(Arc::new(kernel) as Arc<dyn Kernel>)
+        };
+        programs.iter().zip(planned).map(kernel).collect()
+    }
+
+    fn compiler(&self) -> Result<Arc<Compiler>, CompileError> {
+        self.compiler.get_or_init(|| Compiler::system().map(Arc::new)).clone()
+    }
+}
+
+impl Backend for CBackend {
+    fn name(&self) -> &'static str {
+        "c"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        let none = || CompileError::Malformed("nothing was compiled".into());
+        self.compile_batch(&[program]).pop().ok_or_else(none)?
+    }
+}
+
+/// Verifies a loop; generated code relies on it.
+fn check(program: &Loop) -> Result<(), CompileError> {
+    loop_lang::verify::verify(program).map_err(|faults| {
+        let lines: Vec<String> =
+            faults.iter().map(|f| format!("{}: {}", f.place, f.message)).collect();
+        CompileError::Malformed(lines.join("\n"))
+    })
+}

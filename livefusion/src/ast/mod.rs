@@ -1,9 +1,15 @@
 //! The shared AST: nodes, scalar bodies, and the untyped, checked builder under the typed API.
 
+mod body;
 mod builder;
+mod check;
 mod node;
 mod term;
 
+pub(crate) use body::show_types;
+pub(crate) use builder::identity;
+
+pub use body::BodyBuilder;
 pub use builder::Builder;
 pub use node::{Fold, FoldStyle, Kind, Len, Node, ScanKind};
 pub use term::{Body, Capture, ScalarLoop, Term, TermData, TermId};

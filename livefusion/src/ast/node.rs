@@ -1,6 +1,6 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{Body, Value};
+use crate::ast::{Body, Capture, Value};
 use crate::error::{Error, Loc};
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
@@ -109,6 +109,16 @@ pub enum ScanKind {
     Inclusive,
 }
 
+impl Node {
+    /// Length, where it is known before this force: while building, or because it was forced already.
+    pub fn known_len(&self) -> Option<u64> {
+        match self.value.get() {
+            Some(Value::Array(columns)) => columns.first().map(|c| c.len() as u64),
+            _ => self.len,
+        }
+    }
+}
+
 impl Drop for Node {
     /// Unlinks long chains without recursion, so that a graph of any depth can be dropped.
     fn drop(&mut self) {
@@ -124,23 +134,24 @@ impl Drop for Node {
 
 fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
     out.append(&mut node.inputs);
-    let mut body = |b: &mut Body| out.extend(b.captures.drain(..).map(|c| c.node().clone()));
-    match &mut node.kind {
-        Kind::Generate(Len::Checked(l), b) => {
-            body(l);
+    let mut body =
+        |b: Body| out.extend(b.captures.into_iter().map(|c| match c {
+            Capture::Scalar(n) | Capture::Array(n) => n,
+        }));
+    match std::mem::replace(&mut node.kind, Kind::Zip) {
+        Kind::Generate(len, b) => {
             body(b);
+            match len {
+                Len::Known(_) => {}
+                Len::Delayed(n) => out.push(n),
+                Len::Checked(l) => body(l),
+            }
         }
-        Kind::Generate(Len::Delayed(n), b) => {
-            // The length's node keeps one more count here; it dies with the kind, one level deep.
-            body(b);
-            out.push(n.clone());
-        }
-        Kind::Generate(Len::Known(_), b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => body(b),
-        Kind::Scatter(Some(b)) => body(b),
+        Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) | Kind::Scatter(Some(b)) => body(b),
         Kind::Fold(f) | Kind::Scan(f, _) => {
-            body(&mut f.start);
-            body(&mut f.step);
-            if let FoldStyle::Aggregate(b) = &mut f.style {
+            body(f.start);
+            body(f.step);
+            if let FoldStyle::Aggregate(b) = f.style {
                 body(b);
             }
         }

@@ -1,0 +1,132 @@
+//! Tests of buffers and views.
+
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn zeroed_is_aligned_and_zero() {
+    for ty in Ty::ALL {
+        for len in [0, 1, 7, 64, 10_000] {
+            let b = Buffer::zeroed(ty, len).unwrap();
+            assert_eq!((b.ty(), b.len()), (ty, len));
+            assert_eq!(b.as_ptr().addr() % ALIGN, 0);
+            assert!((0..len).all(|i| b.get_word(i) == Some(0)));
+            assert_eq!(b.get_word(len), None);
+        }
+    }
+}
+
+#[test]
+fn too_large_is_none() {
+    assert!(Buffer::zeroed(Ty::F64, usize::MAX).is_none());
+    assert!(Buffer::zeroed(Ty::F64, usize::MAX / 8).is_none());
+    assert!(Buffer::zeroed(Ty::U8, isize::MAX as usize).is_none());
+    assert!(Buffer::fill(Ty::I16, usize::MAX / 2, 1).is_none());
+}
+
+#[test]
+fn vectors_come_back_without_a_copy() {
+    let mut v = vec![1.5f64, 2.5, -0.0];
+    v.reserve(100);
+    let (ptr, capacity) = (v.as_ptr(), v.capacity());
+    let b = Buffer::from_vec(v);
+    assert_eq!(b.as_ptr(), ptr.cast());
+    let back = b.into_vec::<f64>().unwrap();
+    assert_eq!((back.as_ptr(), back.capacity()), (ptr, capacity));
+    assert_eq!(back, [1.5, 2.5, 0.0]);
+}
+
+#[test]
+fn types_are_checked() {
+    let mut b = Buffer::from_vec(vec![1u64, 2, 3]);
+    assert_eq!(b.as_slice::<usize>(), Some(&[1usize, 2, 3][..]));
+    assert_eq!(b.as_slice::<i64>(), None);
+    assert_eq!(b.as_mut_slice::<f64>(), None);
+    let b = b.into_vec::<i64>().unwrap_err();
+    assert_eq!(b.into_vec::<usize>().unwrap(), [1, 2, 3]);
+    assert_eq!(Buffer::from_vec(vec![true]).as_slice::<u8>(), None);
+}
+
+#[test]
+fn bools_stay_zero_or_one() {
+    let mut b = Buffer::fill(Ty::Bool, 3, 0xff).unwrap();
+    assert!(b.set_word(1, 2));
+    assert!(b.set_word(2, 3));
+    assert!(!b.set_word(3, 1));
+    assert_eq!(b.as_slice::<bool>(), Some(&[true, false, true][..]));
+}
+
+#[test]
+fn truncate_gives_memory_back() {
+    let mut b = Buffer::zeroed(Ty::I32, 1 << 20).unwrap();
+    for i in 0..100 {
+        b.set_word(i, i as u64);
+    }
+    b.truncate(100);
+    assert!(b.bytes() < 1024);
+    assert_eq!(b.as_ptr().addr() % ALIGN, 0);
+    assert!((0..100).all(|i| b.get_word(i) == Some(i as u64)));
+    b.truncate(200);
+    assert_eq!(b.len(), 100);
+    b.truncate(0);
+    assert_eq!(b.into_vec::<i32>().unwrap(), []);
+}
+
+#[test]
+fn views_slice_within_bounds() {
+    let b = Buffer::from_vec(vec![1i8, -2, 3]);
+    assert_eq!(
+        b.slice(1, 2).unwrap().as_slice::<i8>(),
+        Some(&[-2i8, 3][..])
+    );
+    assert_eq!(b.slice(1, 1).unwrap().get_word(0), Some(-2i64 as u64));
+    assert!(b.slice(3, 0).unwrap().is_empty());
+    assert!(b.slice(2, 2).is_none());
+    assert!(b.slice(usize::MAX, 2).is_none());
+    assert!(View::new::<f32>(&[]).get_word(0).is_none());
+}
+
+#[test]
+fn empty_vectors_work() {
+    let b = Buffer::from_vec(Vec::<u16>::new());
+    assert!(b.is_empty());
+    assert_eq!(b.as_slice::<u16>(), Some(&[][..]));
+    assert_eq!(b.into_vec::<u16>().unwrap(), []);
+    let b = Buffer::from_vec(Vec::<u16>::with_capacity(4));
+    assert_eq!(b.into_vec::<u16>().unwrap().capacity(), 4);
+}
+
+/// A type, a word of it, a length and a position.
+fn any_case() -> impl Strategy<Value = (Ty, u64, usize, usize)> {
+    (0..Ty::ALL.len(), any::<u64>(), 0..300usize, 0..300usize)
+        .prop_map(|(t, w, n, i)| (Ty::ALL[t], loop_lang::types::canonical(Ty::ALL[t], w), n, i))
+}
+
+proptest! {
+    #[test]
+    fn words_written_are_read((ty, word, len, i) in any_case()) {
+        let mut b = Buffer::zeroed(ty, len).unwrap();
+        prop_assert_eq!(b.set_word(i, word), i < len);
+        for k in 0..len {
+            prop_assert_eq!(b.get_word(k), Some(if k == i { word } else { 0 }));
+        }
+    }
+
+    #[test]
+    fn fills_hold_the_word((ty, word, len, i) in any_case()) {
+        let mut b = Buffer::fill(ty, len, word).unwrap();
+        b.truncate(i);
+        let copy = Buffer::copy_of(b.view()).unwrap();
+        prop_assert_eq!(copy.len(), len.min(i));
+        prop_assert!((0..copy.len()).all(|k| copy.get_word(k) == Some(word)));
+    }
+
+    #[test]
+    fn vectors_round_trip(v in proptest::collection::vec(any::<i16>(), 0..200), cut in 0..250usize) {
+        let mut b = Buffer::from_vec(v.clone());
+        b.truncate(cut);
+        let n = v.len().min(cut);
+        prop_assert_eq!(b.as_slice::<i16>(), Some(&v[..n]));
+        prop_assert_eq!(b.into_vec::<i16>().unwrap(), &v[..n]);
+    }
+}

@@ -1,0 +1,196 @@
+//! From a loop to C.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | [`ops`] | scalar operators, constants, frame words |
+//! | [`unit`] | statements |
+//! | [`straight`] | innermost loops as `for` loops |
+//! | [`machine`] | the loop as a state machine that can pause at every guard |
+
+pub mod machine;
+pub mod ops;
+pub mod straight;
+pub mod unit;
+
+use crate::facts::{self, Facts};
+use crate::names::{Names, Part};
+use loop_lang::Loop;
+use loop_lang::ir::{Order, Place};
+use loop_lang::state::Layout;
+use ops::Helpers;
+use unit::{Mode, Unit, comment};
+
+/// More lanes than this in one group are refused.
+const MAX_LANES: u32 = 4096;
+
+/// What every file starts with. No system headers: they would cost more than compiling the loop.
+const PRELUDE: &str = "\
+typedef unsigned char bool;
+typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long u64;
+typedef float f32;
+typedef double f64;
+
+typedef struct { void *data; u64 length; } lf_array;
+typedef struct lf_run {
+  u64 *words;              /* the frame's words */
+  u64 budget;              /* how many steps to take */
+  const u64 *scalars;      /* scalar parameters as words */
+  const lf_array *inputs;  /* array parameters */
+  lf_array *made;          /* arrays that the loop made, by slot */
+  u64 *results;            /* scalar results as words, lengths of array results */
+  void *scratch;           /* lanes that are too many for the stack */
+  u32 (*new_array)(struct lf_run *, u32 slot, u64 length, u32 comb);
+  u32 (*fill_array)(struct lf_run *, u32 slot, u64 length, u64 word, u32 comb);
+  u32 (*copy_array)(struct lf_run *, u32 slot, const void *data, u64 length, u32 comb);
+} lf_run;
+enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
+#define LF_END (~0ul)
+
+static const u64 lf_zero[1];
+static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
+static inline u64 lf_room(u64 length, u64 at) { return at < length ? length - at : 0; }
+";
+
+/// A C file of one or several kernels, being written.
+#[derive(Default)]
+pub struct File {
+    helpers: Helpers,
+    kernels: String,
+}
+
+impl File {
+    /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
+    /// the file may be called. `layout` is that of the loop's emit form.
+    pub fn add(
+        &mut self,
+        program: &Loop,
+        layout: &Layout,
+        symbol: &str,
+        summary: bool,
+    ) -> Result<(), String> {
+        check_lanes(program)?;
+        let facts = Facts::of(program, &layout.arrays)?;
+        let names = Names::of(program, &facts.carried, symbol);
+        let mut unit = Unit {
+            program,
+            facts: &facts,
+            made: &layout.arrays,
+            names: &names,
+            helpers: &mut self.helpers,
+            out: String::new(),
+            depth: 0,
+            mode: Mode::Function,
+            place: Place::Init,
+            comb: None,
+        };
+        header(&mut unit);
+        functions(&mut unit);
+        joins(&mut unit);
+        let plans = straight::plans(program, &facts, &layout.arrays);
+        for plan in &plans {
+            // Facts and names outlive the unit; a plan only this turn of it.
+            let mut straight = Unit {
+                mode: Mode::Straight(plan),
+                out: String::new(),
+                helpers: &mut *unit.helpers,
+                comb: None,
+                ..unit
+            };
+            plan.write(&mut straight, symbol);
+            let text = straight.out;
+            unit.out.push_str(&text);
+        }
+        unit.mode = Mode::Machine;
+        machine::write(&mut unit, layout, &plans, symbol, symbol, summary);
+        self.kernels.push_str(&unit.out);
+        Ok(())
+    }
+
+    /// The whole text.
+    pub fn finish(self) -> Result<String, String> {
+        Ok(format!("{PRELUDE}\n{}\n{}", self.helpers.finish()?, self.kernels))
+    }
+}
+
+fn check_lanes(program: &Loop) -> Result<(), String> {
+    for g in &program.groups {
+        if let Order::Lanes(l) | Order::Prefix(l) = g.order
+            && (l == 0 || !l.is_power_of_two() || l > MAX_LANES)
+        {
+            return Err(format!("a group of {l} lanes"));
+        }
+    }
+    Ok(())
+}
+
+/// A comment that names the loop and its combinators.
+fn header(unit: &mut Unit) {
+    unit.line(comment(&format!("/* Loop {} */", unit.program.name)));
+    for comb in &unit.program.combs {
+        let at = comb.home.map(|h| unit.program.rate(h.rate).name.clone());
+        let at = at.map_or(String::new(), |r| format!(" at {r}"));
+        unit.line(comment(&format!("/*   {}: {}{at} */", comb.name, comb.kind)));
+    }
+}
+
+/// The combine functions. Results go out through pointers; a trap sets the caller's flag.
+fn functions(unit: &mut Unit) {
+    for (i, f) in unit.program.functions.iter().enumerate() {
+        let mut params = vec!["u64 *trapped".to_string()];
+        for (k, a) in f.results.iter().enumerate() {
+            params.push(format!("{} *lf_out_{k}", unit.program.atom_ty(*a).name()));
+        }
+        for v in &f.params {
+            let ty = facts::elem(unit.program, *v).name();
+            params.push(format!("const {ty} {}", unit.names.var(*v)));
+        }
+        let name = unit.names.function(i).to_string();
+        unit.line("static inline __attribute__((always_inline)) void");
+        unit.open(format!("{name}({}) {{", params.join(", ")));
+        unit.stmts(&f.body);
+        for (k, a) in f.results.iter().enumerate() {
+            let value = unit.atom(*a);
+            unit.line(format!("*lf_out_{k} = {value};"));
+        }
+        unit.close();
+        unit.line("");
+    }
+}
+
+/// For each lane group the function that joins its lanes, by halves, onto a copy of its prefix.
+fn joins(unit: &mut Unit) {
+    for group in &unit.program.groups {
+        let (Order::Lanes(l), Some(first)) = (group.order, group.vars.first()) else { continue };
+        let types: Vec<_> = group.vars.iter().map(|v| facts::elem(unit.program, *v)).collect();
+        let cells = |index: &str| -> Vec<String> {
+            (0..types.len()).map(|i| format!("lf_lane_{i}{index}")).collect()
+        };
+        let mut params = vec!["u64 *trapped".to_string()];
+        params.extend(types.iter().enumerate().map(|(i, t)| format!("{} *lf_out_{i}", t.name())));
+        params.extend(
+            types.iter().enumerate().map(|(i, t)| format!("const {} *lf_from_{i}", t.name())),
+        );
+        let name = unit.names.part(*first, Part::Join).to_string();
+        unit.open(format!("static void {name}({}) {{", params.join(", ")));
+        for (i, t) in types.iter().enumerate() {
+            unit.line(format!("{} lf_lane_{i}[{l}];", t.name()));
+            unit.line(format!("for (u64 l = 0; l < {l}; l++) lf_lane_{i}[l] = lf_from_{i}[l];"));
+        }
+        unit.open(format!("for (u64 w = {}; w != 0; w /= 2) {{", l / 2));
+        unit.open("for (u64 l = 0; l < w; l++) {");
+        unit.combine(group.combine, &cells("[l]"), &cells("[l]"), &cells("[l + w]"), &types);
+        unit.close();
+        unit.close();
+        let outs: Vec<String> = (0..types.len()).map(|i| format!("(*lf_out_{i})")).collect();
+        unit.combine(group.combine, &outs, &outs, &cells("[0]"), &types);
+        unit.close();
+        unit.line("");
+    }
+}

@@ -1,0 +1,413 @@
+//! What the writer of C must know about a loop: where its blocks are, who owns which variable, and
+//! which assignments may take effect at once.
+
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{
+    Atom, Block, End, GroupId, Label, Loop, Order, ParamKind, Place, RateId, Section, Stmt,
+    StmtKind, Type, Var,
+};
+use loop_lang::types::Ty;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Where an array's memory comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// A parameter, by position.
+    Param(usize),
+    /// An array that the loop makes, by slot of the layout.
+    Made(usize),
+}
+
+/// A block with its place.
+pub struct Placed<'a> {
+    /// Its labels; never empty.
+    pub labels: &'a [Label],
+    /// What it does.
+    pub block: &'a Block,
+    /// Where it is in the rate tree.
+    pub place: Place,
+}
+
+/// Facts about one loop.
+pub struct Facts<'a> {
+    /// The rate tree.
+    pub tree: Tree,
+    /// Blocks in execution order.
+    pub blocks: Vec<Placed<'a>>,
+    /// Block by place.
+    pub at: FxHashMap<Place, usize>,
+    /// The group of each carried variable and its position therein.
+    pub group: FxHashMap<Var, (GroupId, usize)>,
+    /// Where each array's memory comes from; a slice shares its array's.
+    pub source: FxHashMap<Var, Source>,
+    /// Variables whose updates must wait, by the loop rate at whose guard they take effect.
+    pub pending: FxHashMap<RateId, Vec<Var>>,
+    /// Scalar variables that `carry` statements declare, in order.
+    pub carried: Vec<Var>,
+    /// The loop rates around each rate, itself included if it is one; innermost first.
+    chains: Vec<Vec<RateId>>,
+    waits: FxHashSet<(RateId, Var)>,
+}
+
+impl<'a> Facts<'a> {
+    /// Gathers the facts. `made` lists the arrays that the loop makes, as the layout numbers them.
+    /// Errors name what makes the loop impossible to write down.
+    pub fn of(program: &'a Loop, made: &[Var]) -> Result<Facts<'a>, String> {
+        let tree = Tree::of(program);
+        let mut by_place: FxHashMap<Place, Placed> = FxHashMap::default();
+        for (labels, block) in program.blocks.iter() {
+            let Some(first) = labels.first() else { continue };
+            let place = tree.place(program, *first);
+            by_place.insert(place, Placed { labels, block, place });
+        }
+        let blocks: Vec<Placed> = tree.places().iter().filter_map(|p| by_place.remove(p)).collect();
+        let at: FxHashMap<Place, usize> =
+            blocks.iter().enumerate().map(|(i, b)| (b.place, i)).collect();
+        for place in [Place::Init, Place::Return] {
+            if !at.contains_key(&place) {
+                return Err(format!("no block at {place:?}"));
+            }
+        }
+        let mut facts = Facts {
+            chains: chains(program, &tree),
+            tree,
+            blocks,
+            at,
+            group: FxHashMap::default(),
+            source: FxHashMap::default(),
+            pending: FxHashMap::default(),
+            carried: Vec::new(),
+            waits: FxHashSet::default(),
+        };
+        for (i, g) in program.groups.iter().enumerate() {
+            for (k, v) in g.vars.iter().enumerate() {
+                facts.group.insert(*v, (GroupId::new(i), k));
+            }
+        }
+        facts.find_sources(program, made)?;
+        facts.find_pending(program);
+        Ok(facts)
+    }
+
+    /// The loop rates that an iteration at `place` is inside of, innermost first. `nest` and `done`
+    /// of a loop rate are outside of it; its guard is inside.
+    pub fn chain(&self, program: &Loop, place: Place) -> &[RateId] {
+        let Place::At { rate, section, .. } = place else { return &[] };
+        let chain = &self.chains[rate.index()];
+        let outside = matches!(section, Section::Nest | Section::Done);
+        if outside && !program.rate(rate).kind.is_sub() { &chain[1..] } else { chain }
+    }
+
+    /// The loop rates whose pending updates take effect on the way from `from` to `to`.
+    pub fn committed(&self, program: &Loop, from: Place, to: Place) -> Vec<RateId> {
+        let inside = self.chain(program, to);
+        let guard_of = match to {
+            Place::At { rate, section: Section::Guard, .. } => Some(rate),
+            _ => None,
+        };
+        let left = |q: &RateId| guard_of == Some(*q) || !inside.contains(q);
+        self.chain(program, from).iter().copied().filter(left).collect()
+    }
+
+    /// Whether an update of `v` in a block whose innermost loop rate is `rate` must wait.
+    pub fn waits(&self, rate: Option<RateId>, v: Var) -> bool {
+        rate.is_some_and(|r| self.waits.contains(&(r, v)))
+    }
+
+    /// The group and position of a variable if its group's order is not plain.
+    pub fn local_group(&self, program: &Loop, v: Var) -> Option<(GroupId, usize, Order)> {
+        let (g, i) = *self.group.get(&v)?;
+        let order = program.groups[g.index()].order;
+        matches!(order, Order::Lanes(_) | Order::Prefix(_)).then_some((g, i, order))
+    }
+
+    /// The loop rate whose counter deals a group's elements to lanes.
+    pub fn lane_rate(&self, program: &Loop, g: GroupId) -> RateId {
+        self.tree.loop_rate(program.groups[g.index()].step)
+    }
+
+    fn find_sources(&mut self, program: &Loop, made: &[Var]) -> Result<(), String> {
+        for (i, p) in program.params.iter().enumerate() {
+            if p.kind != ParamKind::Scalar {
+                self.source.insert(p.var, Source::Param(i));
+            }
+        }
+        for (slot, v) in made.iter().enumerate() {
+            self.source.insert(*v, Source::Made(slot));
+        }
+        let mut faults = Vec::new();
+        for placed in &self.blocks {
+            let source = &mut self.source;
+            each_stmt(&placed.block.stmts, &mut |s| match &s.kind {
+                StmtKind::SliceArray(b, a, _) => match source.get(a).copied() {
+                    Some(from @ Source::Made(_)) => {
+                        source.insert(*b, from);
+                    }
+                    _ => faults.push(format!("slice of {}, not made here", program.name(*a))),
+                },
+                StmtKind::Carry(v, _) => {
+                    if let Type::Scalar(_) = program.ty(*v) {
+                        self.carried.push(*v);
+                    }
+                }
+                StmtKind::WriteArray(a, ..) => check_written(program, source, *a, &mut faults),
+                StmtKind::ScatterArray { arrays, .. } => {
+                    arrays.iter().for_each(|a| check_written(program, source, *a, &mut faults));
+                }
+                _ => {}
+            });
+        }
+        let mut seen = FxHashSet::default();
+        self.carried.retain(|v| seen.insert(*v));
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    }
+
+    /// An update may take effect at once if nothing in the iteration reads the old value after it.
+    fn find_pending(&mut self, program: &Loop) {
+        let lanes = lane_counters(program, self);
+        let mut last_read: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
+        let mut first_update: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
+        let mut order: Vec<(RateId, Var)> = Vec::new();
+        for (rank, placed) in self.blocks.iter().enumerate() {
+            let chain = self.chain(program, placed.place);
+            let mut read = |v: Var, at: u64| {
+                for rate in chain {
+                    let last = last_read.entry((*rate, v)).or_insert(at);
+                    *last = at.max(*last);
+                }
+            };
+            let mut update = |v: Var, at: u64| {
+                if let Some(rate) = chain.first() {
+                    first_update.entry((*rate, v)).or_insert_with(|| {
+                        order.push((*rate, v));
+                        at
+                    });
+                }
+            };
+            for (i, top) in placed.block.stmts.iter().enumerate() {
+                let at = ((rank as u64) << 32) | i as u64;
+                each_stmt(std::slice::from_ref(top), &mut |s| {
+                    each_use(s, &mut |v| {
+                        read(v, at);
+                        lanes.get(&v).into_iter().for_each(|c| read(*c, at));
+                    });
+                    each_update(program, s, &mut |v| {
+                        update(v, at);
+                        lanes.get(&v).into_iter().for_each(|c| read(*c, at));
+                    });
+                });
+            }
+            let at = ((rank as u64) << 32) | u64::from(u32::MAX);
+            each_leaving_use(placed.block, &mut |v| read(v, at));
+        }
+        let jumps_back = self.jumps_back(program);
+        for key in &order {
+            let late = last_read.get(key).is_some_and(|read| *read > first_update[key]);
+            if late || jumps_back {
+                self.waits.insert(*key);
+            }
+        }
+        // A waiting update of a lane needs the counter's old value at the end of the iteration.
+        for (rate, v) in &order {
+            if let (true, Some(counter)) = (self.waits.contains(&(*rate, *v)), lanes.get(v)) {
+                self.waits.insert((*rate, *counter));
+            }
+        }
+        for (rate, v) in order {
+            if self.waits.contains(&(rate, v)) {
+                self.pending.entry(rate).or_default().push(v);
+            }
+        }
+        for pending in self.pending.values_mut() {
+            pending.sort_by_key(|v| !lanes.contains_key(v));
+        }
+    }
+
+    /// Whether control can go to an earlier place without passing a loop rate's guard; then the
+    /// order of blocks says nothing about the order of reads and updates.
+    fn jumps_back(&self, program: &Loop) -> bool {
+        let place = |l: Label| self.tree.place(program, l);
+        self.blocks.iter().enumerate().any(|(rank, placed)| {
+            targets(placed.block).any(|l| {
+                let to = place(l);
+                let guard = match to {
+                    Place::At { rate, section: Section::Guard, .. } => {
+                        !program.rate(rate).kind.is_sub()
+                    }
+                    _ => false,
+                };
+                !guard && self.at.get(&to).is_some_and(|i| *i <= rank)
+            })
+        })
+    }
+}
+
+/// For each rate the loop rates around it; parents come before their children.
+fn chains(program: &Loop, tree: &Tree) -> Vec<Vec<RateId>> {
+    let mut chains: Vec<Vec<RateId>> = Vec::with_capacity(program.rates.len());
+    for (i, rate) in program.rates.iter().enumerate() {
+        let above = rate.kind.parent().and_then(|p| chains.get(p.index()));
+        let mut chain = above.cloned().unwrap_or_default();
+        if tree.loop_rate(RateId::new(i)).index() == i {
+            chain.insert(0, RateId::new(i));
+        }
+        chains.push(chain);
+    }
+    chains
+}
+
+/// The counter that each variable of a `Lanes` or `Prefix` group is indexed with.
+fn lane_counters(program: &Loop, facts: &Facts) -> FxHashMap<Var, Var> {
+    let mut counters = FxHashMap::default();
+    for v in facts.group.keys() {
+        if let Some((g, ..)) = facts.local_group(program, *v)
+            && let Some(counter) = program.rate(facts.lane_rate(program, g)).kind.counter()
+        {
+            counters.insert(*v, counter);
+        }
+    }
+    counters
+}
+
+fn check_written(
+    program: &Loop,
+    source: &FxHashMap<Var, Source>,
+    a: Var,
+    faults: &mut Vec<String>,
+) {
+    if !matches!(source.get(&a), Some(Source::Made(_))) {
+        faults.push(format!("write to {}, which the loop did not make", program.name(a)));
+    }
+}
+
+/// Calls `f` on every statement, regions' included, outer ones first.
+pub fn each_stmt<'s>(stmts: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
+    let mut work: Vec<std::slice::Iter<'s, Stmt>> = vec![stmts.iter()];
+    while let Some(top) = work.last_mut() {
+        let Some(s) = top.next() else {
+            work.pop();
+            continue;
+        };
+        f(s);
+        match &s.kind {
+            StmtKind::If { then, other, .. } => {
+                work.push(other.iter());
+                work.push(then.iter());
+            }
+            StmtKind::While { test, body, .. } => {
+                work.push(body.iter());
+                work.push(test.iter());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Calls `f` on every variable that the statement itself reads, its regions' statements aside.
+pub fn each_use(s: &Stmt, f: &mut impl FnMut(Var)) {
+    let mut atom = |a: &Atom| {
+        if let Atom::Var(v) = a {
+            f(*v);
+        }
+    };
+    match &s.kind {
+        StmtKind::Let(_, _, args) => args.iter().for_each(atom),
+        StmtKind::Assign(_, a)
+        | StmtKind::Carry(_, a)
+        | StmtKind::NewArray(_, a) => atom(a),
+        StmtKind::Scan { elems, .. } => elems.iter().for_each(atom),
+        StmtKind::FillArray(_, n, x) => [n, x].into_iter().for_each(atom),
+        StmtKind::CopyArray(_, a) | StmtKind::ArrayLength(_, a) => f(*a),
+        StmtKind::ReadArray(_, a, i) | StmtKind::SliceArray(_, a, i) => {
+            atom(i);
+            f(*a);
+        }
+        StmtKind::WriteArray(a, i, x) => {
+            [i, x].into_iter().for_each(atom);
+            f(*a);
+        }
+        StmtKind::ScatterArray { arrays, index, values, .. } => {
+            atom(index);
+            values.iter().for_each(atom);
+            arrays.iter().for_each(|a| f(*a));
+        }
+        StmtKind::Trap { unless, payload, .. } => {
+            atom(unless);
+            payload.iter().for_each(atom);
+        }
+        StmtKind::If { cond, results, .. } => {
+            atom(cond);
+            results.iter().flat_map(|(_, a, b)| [a, b]).for_each(atom);
+        }
+        StmtKind::While { state, cond, next, .. } => {
+            state.iter().map(|(_, a)| a).chain([cond]).chain(next).for_each(atom);
+        }
+    }
+}
+
+/// Calls `f` on every variable that the statement defines, its regions' statements aside.
+pub fn each_def(s: &Stmt, f: &mut impl FnMut(Var)) {
+    match &s.kind {
+        StmtKind::Let(v, ..)
+        | StmtKind::Carry(v, _)
+        | StmtKind::NewArray(v, _)
+        | StmtKind::FillArray(v, ..)
+        | StmtKind::CopyArray(v, _)
+        | StmtKind::ReadArray(v, ..)
+        | StmtKind::ArrayLength(v, _)
+        | StmtKind::SliceArray(v, ..) => f(*v),
+        StmtKind::Scan { results, .. } => results.iter().for_each(|v| f(*v)),
+        StmtKind::If { results, .. } => results.iter().for_each(|r| f(r.0)),
+        StmtKind::While { state, .. } => state.iter().for_each(|s| f(s.0)),
+        StmtKind::Assign(..)
+        | StmtKind::WriteArray(..)
+        | StmtKind::ScatterArray { .. }
+        | StmtKind::Trap { .. } => {}
+    }
+}
+
+/// Calls `f` on every carried variable that the statement updates.
+pub fn each_update(program: &Loop, s: &Stmt, f: &mut impl FnMut(Var)) {
+    match &s.kind {
+        StmtKind::Assign(v, _) => f(*v),
+        StmtKind::Scan { group, .. } => {
+            program.groups[group.index()].vars.iter().for_each(|v| f(*v));
+        }
+        _ => {}
+    }
+}
+
+/// Calls `f` on the variables that decide where a block goes, and on a loop's results.
+pub fn each_leaving_use(block: &Block, f: &mut impl FnMut(Var)) {
+    let exits = block.exits.iter().map(|e| e.unless);
+    let end: &[Atom] = match &block.end {
+        End::Branch(c, ..) => std::slice::from_ref(c),
+        End::Return(results) => results,
+        End::Open | End::Goto(_) => &[],
+    };
+    for a in exits.chain(end.iter().copied()) {
+        if let Atom::Var(v) = a {
+            f(v);
+        }
+    }
+}
+
+/// The labels that a block may go to.
+pub fn targets(block: &Block) -> impl Iterator<Item = Label> + '_ {
+    let end: [Option<Label>; 2] = match &block.end {
+        End::Goto(l) => [Some(*l), None],
+        End::Branch(_, a, b) => [Some(*a), Some(*b)],
+        End::Open | End::Return(_) => [None, None],
+    };
+    block.exits.iter().filter_map(|e| e.target).chain(end.into_iter().flatten())
+}
+
+/// The element type of an array variable, the type of a scalar one.
+pub fn elem(program: &Loop, v: Var) -> Ty {
+    program.ty(v).elem()
+}
+
+/// The labels that a block's exits go to.
+pub fn targets_of_exits(block: &Block) -> impl Iterator<Item = Label> + '_ {
+    block.exits.iter().filter_map(|e| e.target)
+}

@@ -1,0 +1,136 @@
+//! C identifiers for a loop's variables, labels and functions.
+
+use loop_lang::ir::{Loop, Order, Type, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What else there is to name beside a variable's value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// An array's length.
+    Length,
+    /// A carried variable's pending next value.
+    Next,
+    /// The lanes of a `Lanes` group's variable.
+    Lanes,
+    /// A `Lanes` group's variable joined, for readers after its loop.
+    Joined,
+    /// What readers of a `Prefix` group's variable see.
+    Now,
+    /// Total of a `Prefix` group's finished blocks.
+    Total,
+    /// Last local value of a `Prefix` group.
+    Last,
+    /// Tree entries of a `Prefix` group.
+    Tree,
+    /// The function that joins a `Lanes` group; named after its first variable.
+    Join,
+}
+
+/// Names that are C's or ours; variables with these names get another.
+const RESERVED: &str = "auto break case char const continue default do double else enum extern float \
+    for goto if inline int long register restrict return short signed sizeof static struct switch \
+    typedef union unsigned void volatile while asm typeof bool true false linux unix i8 i16 i32 i64 \
+    u8 u16 u32 u64 f32 f64 run steps limit event position trapped outcome strip lane from end count";
+
+/// The C names of one loop.
+pub struct Names {
+    vars: Vec<String>,
+    parts: FxHashMap<(Var, Part), String>,
+    functions: Vec<String>,
+}
+
+impl Names {
+    /// Names everything in `program`; functions are prefixed with `symbol`, the kernel's own name.
+    pub fn of(program: &Loop, carried: &[Var], symbol: &str) -> Names {
+        let mut unique = Unique::default();
+        for word in RESERVED.split_whitespace() {
+            unique.pick(word);
+        }
+        let functions =
+            program.functions.iter().map(|f| unique.pick(&format!("{symbol}_{}", f.name))).collect();
+        let vars = program.vars.iter().map(|v| unique.pick(&v.name)).collect::<Vec<_>>();
+        let mut names = Names { vars, parts: FxHashMap::default(), functions };
+        for (i, data) in program.vars.iter().enumerate() {
+            if let Type::Array(_) = data.ty {
+                names.add(&mut unique, Var::new(i), Part::Length, "n_", "");
+            }
+        }
+        for g in &program.groups {
+            let parts: &[(Part, &str)] = match g.order {
+                Order::Lanes(_) => &[(Part::Lanes, "_lane"), (Part::Joined, "_joined")],
+                Order::Prefix(_) => &[
+                    (Part::Now, "_now"),
+                    (Part::Total, "_total"),
+                    (Part::Last, "_last"),
+                    (Part::Tree, "_tree"),
+                ],
+                Order::Exact | Order::Sequential => &[],
+            };
+            for v in &g.vars {
+                for (part, suffix) in parts {
+                    names.add(&mut unique, *v, *part, "", suffix);
+                }
+            }
+            if let (Order::Lanes(_), Some(v)) = (g.order, g.vars.first()) {
+                names.add(&mut unique, *v, Part::Join, &format!("{symbol}_join_"), "");
+            }
+        }
+        for v in carried {
+            names.add(&mut unique, *v, Part::Next, "", "_next");
+        }
+        names
+    }
+
+    fn add(&mut self, unique: &mut Unique, v: Var, part: Part, before: &str, after: &str) {
+        let name = unique.pick(&format!("{before}{}{after}", self.vars[v.index()]));
+        self.parts.insert((v, part), name);
+    }
+
+    /// The variable's own name.
+    pub fn var(&self, v: Var) -> &str {
+        &self.vars[v.index()]
+    }
+
+    /// The name of something beside the variable.
+    pub fn part(&self, v: Var, part: Part) -> &str {
+        self.parts.get(&(v, part)).map_or(self.var(v), |s| s)
+    }
+
+    /// A combine function's name.
+    pub fn function(&self, index: usize) -> &str {
+        &self.functions[index]
+    }
+}
+
+/// Hands out identifiers, none twice.
+#[derive(Default)]
+pub struct Unique {
+    taken: FxHashSet<String>,
+    /// The number to try next for a name that is taken.
+    next: FxHashMap<String, u32>,
+}
+
+impl Unique {
+    /// An identifier close to `wanted` that was not handed out before.
+    pub fn pick(&mut self, wanted: &str) -> String {
+        let base = identifier(wanted);
+        let mut name = base.clone();
+        while !self.taken.insert(name.clone()) {
+            let n = self.next.entry(base.clone()).or_insert(2);
+            name = format!("{base}_{n}");
+            *n += 1;
+        }
+        name
+    }
+}
+
+/// `name` with everything replaced that C does not allow, and out of the way of `lf_` and `_`.
+pub fn identifier(name: &str) -> String {
+    let mut out: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let first = out.chars().next();
+    if first.is_none_or(|c| !c.is_ascii_alphabetic()) || out.starts_with("lf_") {
+        out.insert_str(0, "v_");
+    }
+    out
+}

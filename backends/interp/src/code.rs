@@ -1,0 +1,313 @@
+//! What the interpreter runs: flat instructions over 64-bit registers.
+//!
+//! A variable's register is its number; constants and temporaries follow. Array operands are resolved
+//! to a parameter or a slot of the frame.
+
+use loop_lang::ir::{CombId, TrapId};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+/// A register's number.
+pub type Reg = u32;
+/// A position in [`Code::instrs`].
+pub type Pc = u32;
+
+/// A binary operator that needs no look at types: words are canonical, so all integers compare alike.
+#[derive(Clone, Copy, Debug)]
+pub enum Fast {
+    Add64,
+    Sub64,
+    Mul64,
+    And,
+    Or,
+    Xor,
+    Eq,
+    Ne,
+    LtS,
+    LeS,
+    GtS,
+    GeS,
+    LtU,
+    LeU,
+    GtU,
+    GeU,
+    AddF64,
+    SubF64,
+    MulF64,
+    DivF64,
+    EqF64,
+    NeF64,
+    LtF64,
+    LeF64,
+    GtF64,
+    GeF64,
+    AddF32,
+    SubF32,
+    MulF32,
+    DivF32,
+}
+
+impl Fast {
+    /// The fast form of an operator on operands of type `ty`, if it has one.
+    pub fn of(op: Op, ty: Ty) -> Option<Fast> {
+        use Fast::*;
+        let wide = matches!(ty, Ty::I64 | Ty::U64);
+        let pick = |signed: Fast, unsigned: Fast, float: Fast| match ty {
+            Ty::F64 => Some(float),
+            Ty::F32 => None,
+            _ if ty.is_signed() => Some(signed),
+            _ => Some(unsigned),
+        };
+        let arith = |int: Fast, f64: Fast, f32: Fast| match ty {
+            Ty::F64 => Some(f64),
+            Ty::F32 => Some(f32),
+            _ => wide.then_some(int),
+        };
+        match op {
+            Op::Add => arith(Add64, AddF64, AddF32),
+            Op::Sub => arith(Sub64, SubF64, SubF32),
+            Op::Mul => arith(Mul64, MulF64, MulF32),
+            Op::Div if ty == Ty::F64 => Some(DivF64),
+            Op::Div if ty == Ty::F32 => Some(DivF32),
+            Op::And => Some(And),
+            Op::Or => Some(Or),
+            Op::Xor => Some(Xor),
+            Op::Eq => pick(Eq, Eq, EqF64),
+            Op::Ne => pick(Ne, Ne, NeF64),
+            Op::Lt => pick(LtS, LtU, LtF64),
+            Op::Le => pick(LeS, LeU, LeF64),
+            Op::Gt => pick(GtS, GtU, GtF64),
+            Op::Ge => pick(GeS, GeU, GeF64),
+            _ => None,
+        }
+    }
+
+    /// The operator's value.
+    #[inline(always)]
+    pub fn eval(self, a: u64, b: u64) -> u64 {
+        let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+        let (u, v) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+        let single = |x: f32| u64::from(x.to_bits());
+        match self {
+            Fast::Add64 => a.wrapping_add(b),
+            Fast::Sub64 => a.wrapping_sub(b),
+            Fast::Mul64 => a.wrapping_mul(b),
+            Fast::And => a & b,
+            Fast::Or => a | b,
+            Fast::Xor => a ^ b,
+            Fast::Eq => u64::from(a == b),
+            Fast::Ne => u64::from(a != b),
+            Fast::LtS => u64::from((a as i64) < b as i64),
+            Fast::LeS => u64::from(a as i64 <= b as i64),
+            Fast::GtS => u64::from(a as i64 > b as i64),
+            Fast::GeS => u64::from(a as i64 >= b as i64),
+            Fast::LtU => u64::from(a < b),
+            Fast::LeU => u64::from(a <= b),
+            Fast::GtU => u64::from(a > b),
+            Fast::GeU => u64::from(a >= b),
+            Fast::AddF64 => (x + y).to_bits(),
+            Fast::SubF64 => (x - y).to_bits(),
+            Fast::MulF64 => (x * y).to_bits(),
+            Fast::DivF64 => (x / y).to_bits(),
+            Fast::EqF64 => u64::from(x == y),
+            Fast::NeF64 => u64::from(x != y),
+            Fast::LtF64 => u64::from(x < y),
+            Fast::LeF64 => u64::from(x <= y),
+            Fast::GtF64 => u64::from(x > y),
+            Fast::GeF64 => u64::from(x >= y),
+            Fast::AddF32 => single(u + v),
+            Fast::SubF32 => single(u - v),
+            Fast::MulF32 => single(u * v),
+            Fast::DivF32 => single(u / v),
+        }
+    }
+}
+
+/// Where an array is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Array {
+    /// A parameter, by position.
+    Param(u32),
+    /// A slot of the frame.
+    Slot(u32),
+}
+
+/// An instruction. Operands that do not fit are in the tables of [`Code`].
+#[derive(Clone, Copy, Debug)]
+pub enum Instr {
+    /// `d = a`.
+    Copy { d: Reg, a: Reg },
+    /// `d = a op b`.
+    Fast { op: Fast, d: Reg, a: Reg, b: Reg },
+    /// `d = if c then a else b`.
+    Select { d: Reg, c: Reg, a: Reg, b: Reg },
+    /// `d = op a`.
+    Op1 { op: Op, from: Ty, to: Ty, d: Reg, a: Reg },
+    /// `d = op a b`.
+    Op2 { op: Op, from: Ty, to: Ty, d: Reg, a: Reg, b: Reg },
+    /// A ternary operator, in `ops3`.
+    Op3(u32),
+    /// `d` = element `i` of an array, or zero.
+    ReadParam { d: Reg, array: u32, i: Reg },
+    /// As `ReadParam`, of an array that the loop made.
+    ReadSlot { d: Reg, array: u32, i: Reg },
+    /// Element `i` of an array = `x`, if it is inside.
+    Write { array: u32, i: Reg, x: Reg },
+    /// Goes to `to`.
+    Jump { to: Pc },
+    /// Goes to `to` if `c` is false.
+    Unless { c: Reg, to: Pc },
+    /// Arrival at the guard of a loop rate, by its position in `Layout::resume`.
+    Arrive { guard: u32 },
+    /// A guard's test was passed.
+    Step,
+    /// Leaves the run if a trap was recorded: the end of `init`, `nest` or `done`.
+    EndPart,
+    /// `d` = the lane of a group's variable for this counter.
+    GetLane { d: Reg, lanes: u32, counter: Reg, mask: u32 },
+    /// The lane of a group's variable for this counter = `a`.
+    SetLane { lanes: u32, counter: Reg, mask: u32, a: Reg },
+    /// Register `d` = `a` when `scope` is committed.
+    Later { scope: u32, d: Reg, a: Reg },
+    /// A lane = `a` when the scope is committed, in `late_lanes`.
+    LaterLane(u32),
+    /// Updates that waited for the end of an iteration of this loop rate take effect.
+    Commit { scope: u32 },
+    /// Records a trap if `ok` is false, in `traps`.
+    Check { ok: Reg, site: u32 },
+    /// One more for a counter of counting mode.
+    Count { counter: u32 },
+    /// Anything else, in `rare`.
+    Rare(u32),
+    /// The loop was left early.
+    Exited,
+    /// Ends the run (or a function).
+    End,
+}
+
+/// A ternary operator's application.
+#[derive(Clone, Copy, Debug)]
+pub struct Op3 {
+    pub op: Op,
+    pub from: Ty,
+    pub to: Ty,
+    pub d: Reg,
+    pub args: [Reg; 3],
+}
+
+/// What is reported if a check fails.
+#[derive(Clone, Debug)]
+pub struct TrapSite {
+    pub trap: TrapId,
+    pub payload: Vec<(Ty, Reg)>,
+}
+
+/// A lane that is updated at the end of the iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct LateLane {
+    pub scope: u32,
+    pub lanes: u32,
+    pub counter: Reg,
+    pub mask: u32,
+    pub a: Reg,
+}
+
+/// Instructions that run seldom, or are worth no form of their own.
+#[derive(Clone, Debug)]
+pub enum Rare {
+    /// A new array in a slot.
+    New { comb: CombId, slot: u32, ty: Ty, len: Reg, value: Option<Reg>, count: Option<u32> },
+    /// A copy of an array in a slot.
+    CopyArray { comb: CombId, slot: u32, from: Array, ty: Ty, counts: Vec<u32> },
+    /// Shortens an array.
+    Truncate { slot: u32, len: Reg },
+    /// Length of an array.
+    Length { d: Reg, array: Array, ty: Ty },
+    /// Joins values onto the elements of arrays.
+    Scatter { slots: Vec<u32>, index: Reg, values: Vec<Reg>, join: Option<Join> },
+    /// Starts a variable of a group with a local part.
+    Start { group: u32, var: u32, value: Reg },
+    /// A group's variables with its lanes joined.
+    Total { group: u32, to: Vec<Reg> },
+    /// Joins an element onto a `Prefix` group.
+    Scan { group: u32, counter: Reg, elems: Vec<Reg>, results: Vec<Reg> },
+    /// The loop's results.
+    Return(Vec<ResultSite>),
+}
+
+/// Where a result comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum ResultSite {
+    /// A register.
+    Scalar(Ty, Reg),
+    /// An array, to be moved out or (if it is needed once more) copied.
+    Array { comb: CombId, array: Array, ty: Ty, last: bool },
+}
+
+/// How two values are joined.
+#[derive(Clone, Debug)]
+pub enum Join {
+    /// A binary operator.
+    Op { op: Op, ty: Ty, fast: Option<Fast> },
+    /// A function of left values, then right values.
+    Function { entry: Pc, params: Vec<Reg>, results: Vec<Reg> },
+}
+
+/// A group with a local part.
+#[derive(Clone, Debug)]
+pub struct GroupCode {
+    /// Register of each variable.
+    pub vars: Vec<Reg>,
+    /// Word of each variable's prefix.
+    pub words: Vec<u32>,
+    /// First word of each variable's local part.
+    pub local: Vec<u32>,
+    /// Register of each variable's identity.
+    pub identity: Vec<Reg>,
+    /// Lanes, or elements of a block.
+    pub width: u32,
+    /// `Lanes`, else `Prefix`.
+    pub lanes: bool,
+    /// How values are joined.
+    pub join: Join,
+}
+
+/// A loop rate's guard.
+#[derive(Clone, Debug, Default)]
+pub struct GuardCode {
+    /// Where its test begins, behind the `Arrive`.
+    pub test: Pc,
+    /// Groups that are joined here after a chunk.
+    pub joins: Vec<u32>,
+    /// `Prefix` groups whose update may be waiting here, with the scope that it waits for.
+    pub waiting: Vec<(u32, u32)>,
+    /// Held variables (by position in `Layout::held`) with the scope that their update waits for.
+    pub held: Vec<(u32, u32)>,
+}
+
+/// A compiled loop.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// Where `init` begins.
+    pub entry: Pc,
+    pub instrs: Vec<Instr>,
+    pub ops3: Vec<Op3>,
+    pub traps: Vec<TrapSite>,
+    pub late_lanes: Vec<LateLane>,
+    pub rare: Vec<Rare>,
+    pub groups: Vec<Option<GroupCode>>,
+    /// By position in `Layout::resume`.
+    pub guards: Vec<GuardCode>,
+    /// Number of registers.
+    pub registers: u32,
+    /// Constants with their registers.
+    pub consts: Vec<(Reg, u64)>,
+    /// Saved variables that live in registers: register, type, word.
+    pub saved: Vec<(Reg, Ty, u32)>,
+    /// Current values of `Prefix` groups: register, type, word.
+    pub current: Vec<(Reg, Ty, u32)>,
+    /// Held variables: register, word of the value that waits.
+    pub held: Vec<(Reg, Ty, u32)>,
+    /// What counting mode counts, by counter.
+    pub counters: Vec<crate::counts::Counted>,
+}

@@ -1,0 +1,212 @@
+//! Carried groups: where their local parts are, how they are joined, read and updated.
+
+use super::Compiler;
+use crate::code::{Fast, GroupCode, Instr, Join, LateLane, Pc, Rare, Reg};
+use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, RateKind, Var};
+use loop_lang::state::Layout;
+
+/// A change that an update makes to the machine.
+#[derive(Clone, Copy)]
+pub(super) enum Move {
+    /// A register takes a value.
+    Register { d: Reg, a: Reg },
+    /// A lane takes a value.
+    Lane { lanes: u32, counter: Reg, mask: u32, a: Reg },
+}
+
+impl Compiler<'_> {
+    /// Describes every group with a local part, and finds at which guards it matters.
+    pub(super) fn groups(&mut self, layout: &Layout) -> Result<(), String> {
+        for (i, group) in self.program.groups.iter().enumerate() {
+            let code = match group.order {
+                Order::Lanes(width) => Some(self.local_group(layout, i, group, width)?),
+                Order::Prefix(width) => Some(self.local_group(layout, i, group, width)?),
+                Order::Exact | Order::Sequential => None,
+            };
+            self.code.groups.push(code);
+        }
+        for (guard, rate) in layout.resume.iter().enumerate() {
+            debug_assert_eq!(self.scopes.of_rate(*rate), guard as u32);
+            for (i, group) in self.program.groups.iter().enumerate() {
+                if self.code.groups[i].is_none() {
+                    continue;
+                }
+                let step = self.scopes.of_rate(group.step);
+                let site = &mut self.code.guards[guard];
+                if self.scopes.within(Some(guard as u32), step) && step != guard as u32 {
+                    site.waiting.push((i as u32, step));
+                } else {
+                    site.joins.push(i as u32);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn local_group(
+        &mut self,
+        layout: &Layout,
+        index: usize,
+        group: &Group,
+        width: u32,
+    ) -> Result<GroupCode, String> {
+        let name = group.vars.first().map_or("", |v| self.program.name(*v));
+        if !width.is_power_of_two() || group.identity.len() != group.vars.len() {
+            return Err(format!("group {name} lacks an identity or its width is no power of two"));
+        }
+        let Some(combine) = group.combine else {
+            return Err(format!("group {name} has an order but no combine operator"));
+        };
+        let id = GroupId::new(index);
+        let mut code = GroupCode {
+            vars: group.vars.iter().map(|v| v.0).collect(),
+            words: Vec::new(),
+            local: Vec::new(),
+            identity: group.identity.iter().map(|a| self.operand(*a)).collect(),
+            width,
+            lanes: matches!(group.order, Order::Lanes(_)),
+            join: self.combine(combine, group.vars.first().copied()),
+        };
+        for (i, v) in group.vars.iter().enumerate() {
+            let Some(word) = layout.word(*v) else {
+                return Err(format!("{} is carried but has no place in a frame", self.program.name(*v)));
+            };
+            let local = layout.local(id, group, i) as u32;
+            code.words.push(word as u32);
+            code.local.push(local);
+            self.local.insert(*v, (index as u32, i as u32));
+            if !code.lanes {
+                self.code.current.push((v.0, self.elem(*v), local));
+            }
+        }
+        Ok(code)
+    }
+
+    /// How values like those of `var` are joined. A function's place is filled in when it is there.
+    pub(super) fn combine(&self, combine: Combine, var: Option<Var>) -> Join {
+        match combine {
+            Combine::Op(op) => {
+                let ty = var.map_or(loop_lang::Ty::U64, |v| self.elem(v));
+                Join::Op { op, ty, fast: Fast::of(op, ty) }
+            }
+            Combine::Fn(f) => {
+                let params = self.program.functions[f.index()].params.iter().map(|p| p.0).collect();
+                Join::Function { function: f.0, params }
+            }
+        }
+    }
+
+    /// Notes where a function's code begins and where it leaves its results.
+    pub(super) fn place_function(&mut self, entry: Pc, results: Vec<Reg>) {
+        self.code.functions.push((entry, results));
+    }
+
+    /// The register of a variable of a group with a local part, as it is read in the current block.
+    pub(super) fn read_local(&mut self, v: Var, group: u32, i: u32) -> Reg {
+        let lanes = self.code.groups[group as usize].as_ref().is_some_and(|g| g.lanes);
+        if !lanes {
+            return v.0;
+        }
+        if let Some(Move::Lane { lanes, counter, mask, .. }) = self.lane(group, i, 0) {
+            let d = self.temp();
+            self.emit(Instr::GetLane { d, lanes, counter, mask });
+            return d;
+        }
+        let to: Vec<Reg> = self.program.groups[group as usize].vars.iter().map(|_| self.temp()).collect();
+        let d = to[i as usize];
+        self.rare(Rare::Total { group, to });
+        d
+    }
+
+    /// The move into a group's lane, if the current block is inside of the group's loop.
+    fn lane(&self, group: u32, i: u32, a: Reg) -> Option<Move> {
+        let code = self.code.groups[group as usize].as_ref()?;
+        let data = &self.program.groups[group as usize];
+        let owner = self.program.rate(data.owner).kind;
+        // Phases share the groups of the first.
+        let inside = matches!(owner, RateKind::Root { .. })
+            || self.scopes.within(self.scope, self.scopes.of_rate(data.owner));
+        let counter = self.counter_of(group).filter(|_| inside)?;
+        Some(Move::Lane { lanes: code.local[i as usize], counter, mask: code.width - 1, a })
+    }
+
+    /// The counter that deals a group's elements in the current block: that of its step's loop rate,
+    /// or in another phase of the innermost loop rate.
+    pub(super) fn counter_of(&self, group: u32) -> Option<Reg> {
+        let step = self.scopes.of_rate(self.program.groups[group as usize].step);
+        let scope = if self.scopes.within(self.scope, step) { step } else { self.scope? };
+        let rate = self.scopes.rate(scope);
+        self.program.rate(rate).kind.counter().map(|v| v.0)
+    }
+
+    /// What `v := a` changes. None if that has happened at once, because no loop is around.
+    pub(super) fn update(&mut self, v: Var, a: Reg) -> Option<Move> {
+        if let Some(&(group, i)) = self.local.get(&v)
+            && self.code.groups[group as usize].as_ref().is_some_and(|g| g.lanes)
+        {
+            let lane = self.lane(group, i, a);
+            if lane.is_none() {
+                self.rare(Rare::Start { group, var: i, value: a });
+            }
+            return lane;
+        }
+        if self.scope.is_none() {
+            self.emit(Instr::Copy { d: v.0, a });
+            return None;
+        }
+        Some(Move::Register { d: v.0, a })
+    }
+
+    /// Makes a change wait for the end of the iteration.
+    pub(super) fn later(&mut self, scope: u32, change: Move) {
+        match change {
+            Move::Register { d, a } => {
+                self.emit(Instr::Later { scope, d, a });
+            }
+            Move::Lane { lanes, counter, mask, a } => {
+                let late = self.code.late_lanes.len() as u32;
+                self.code.late_lanes.push(LateLane { scope, lanes, counter, mask, a });
+                self.emit(Instr::LaterLane(late));
+            }
+        }
+    }
+
+    /// Makes changes at once, as if all at the same time. Lanes go first: they need the counter.
+    pub(super) fn moves(&mut self, moves: &[Move]) {
+        let mut changed: Vec<Reg> = Vec::new();
+        let mut registers: Vec<(Reg, Reg)> = Vec::new();
+        for change in moves {
+            match *change {
+                Move::Lane { lanes, counter, mask, a } => {
+                    self.emit(Instr::SetLane { lanes, counter, mask, a });
+                }
+                Move::Register { d, a } => registers.push((d, a)),
+            }
+        }
+        for (d, a) in &mut registers {
+            if changed.contains(a) {
+                let t = self.temp();
+                self.emit(Instr::Copy { d: t, a: *a });
+                *a = t;
+            }
+            changed.push(*d);
+        }
+        for (d, a) in registers {
+            self.emit(Instr::Copy { d, a });
+        }
+    }
+
+    /// `carry v = a`.
+    pub(super) fn carry(&mut self, v: Var, a: Atom) {
+        let a = self.operand(a);
+        match self.local.get(&v) {
+            Some(&(group, var)) => {
+                self.emit(Instr::Copy { d: v.0, a });
+                self.rare(Rare::Start { group, var, value: a });
+            }
+            None => {
+                self.emit(Instr::Copy { d: v.0, a });
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! From a verified [`Loop`] to [`Code`]: blocks in execution order, regions as jumps, operands resolved.
+
+mod block;
+mod groups;
+mod scopes;
+mod stmt;
+
+use crate::code::{Array, Code, GuardCode, Instr, Pc, Reg};
+use crate::counts::Counted;
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Atom, Block, Loop, ParamKind, Place, Stmt, StmtKind, Var};
+use loop_lang::state::Layout;
+use loop_lang::types::{Ty, canonical};
+use rustc_hash::FxHashMap;
+use scopes::Scopes;
+
+/// How a loop is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mode {
+    /// The summary form: the block that returns is not run.
+    pub summary: bool,
+    /// Counting mode.
+    pub counting: bool,
+}
+
+/// Compiles a loop. Errors say what a verified loop cannot have.
+pub fn compile(program: &Loop, layout: &Layout, mode: Mode) -> Result<Code, String> {
+    let mut c = Compiler::new(program, layout, mode);
+    c.arrays(layout)?;
+    c.groups(layout)?;
+    c.functions()?;
+    c.assignments();
+    c.blocks()?;
+    c.saved(layout);
+    Ok(c.code)
+}
+
+/// A block with its place.
+struct Placed<'a> {
+    place: Place,
+    block: &'a Block,
+    /// Where its code begins, once it is there.
+    pc: Pc,
+}
+
+/// What [`Code`] is made with.
+struct Compiler<'a> {
+    program: &'a Loop,
+    mode: Mode,
+    tree: Tree,
+    scopes: Scopes,
+    code: Code,
+    /// Blocks in execution order.
+    blocks: Vec<Placed<'a>>,
+    /// Block by place.
+    at: FxHashMap<Place, usize>,
+    /// Position in `blocks` of the block that is compiled, and the innermost scope of its place.
+    block: usize,
+    scope: Option<u32>,
+    arrays: FxHashMap<Var, Array>,
+    /// Group and position in it of each variable of a group with a local part.
+    local: FxHashMap<Var, (u32, u32)>,
+    consts: FxHashMap<u64, Reg>,
+    counters: FxHashMap<Counted, u32>,
+    /// Scopes in which updates may wait while other blocks run.
+    waits: Vec<bool>,
+    /// Jumps to blocks, to be filled in.
+    jumps: Vec<(Pc, usize)>,
+    /// Where a failed check jumps to: out of the outermost `while` region.
+    escapes: Option<Vec<Pc>>,
+    in_function: bool,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Loop, layout: &Layout, mode: Mode) -> Compiler<'a> {
+        let tree = Tree::of(program);
+        let scopes = Scopes::of(program, &tree, layout);
+        let mut by_place: FxHashMap<Place, &Block> = FxHashMap::default();
+        for (labels, block) in program.blocks.iter() {
+            if let Some(label) = labels.first() {
+                by_place.insert(tree.place(program, *label), block);
+            }
+        }
+        let places = tree.places().iter();
+        let blocks: Vec<Placed> = places
+            .filter_map(|p| by_place.remove(p).map(|block| Placed { place: *p, block, pc: 0 }))
+            .collect();
+        let at = blocks.iter().enumerate().map(|(i, b)| (b.place, i)).collect();
+        let code = Code {
+            registers: program.vars.len() as u32,
+            guards: vec![GuardCode::default(); layout.resume.len()],
+            ..Code::default()
+        };
+        Compiler {
+            waits: vec![false; layout.resume.len()],
+            program,
+            mode,
+            tree,
+            scopes,
+            code,
+            blocks,
+            at,
+            block: 0,
+            scope: None,
+            arrays: FxHashMap::default(),
+            local: FxHashMap::default(),
+            consts: FxHashMap::default(),
+            counters: FxHashMap::default(),
+            jumps: Vec::new(),
+            escapes: None,
+            in_function: false,
+        }
+    }
+
+    fn here(&self) -> Pc {
+        self.code.instrs.len() as Pc
+    }
+
+    fn emit(&mut self, instr: Instr) -> Pc {
+        self.code.instrs.push(instr);
+        self.here() - 1
+    }
+
+    /// Makes the jump at `pc` go to the next instruction.
+    fn land(&mut self, pc: Pc) {
+        let here = self.here();
+        if let Instr::Jump { to } | Instr::Unless { to, .. } = &mut self.code.instrs[pc as usize] {
+            *to = here;
+        }
+    }
+
+    fn temp(&mut self) -> Reg {
+        self.code.registers += 1;
+        self.code.registers - 1
+    }
+
+    /// The register that holds a constant.
+    fn constant(&mut self, word: u64) -> Reg {
+        if let Some(r) = self.consts.get(&word) {
+            return *r;
+        }
+        let r = self.temp();
+        self.code.consts.push((r, word));
+        self.consts.insert(word, r);
+        r
+    }
+
+    /// The register that holds an operand. Reading a lane, or lanes joined, takes an instruction.
+    fn operand(&mut self, atom: Atom) -> Reg {
+        match atom {
+            Atom::Const(c) => self.constant(canonical(c.ty, c.bits)),
+            Atom::Var(v) => match self.local.get(&v) {
+                Some(&(group, i)) => self.read_local(v, group, i),
+                None => v.0,
+            },
+        }
+    }
+
+    fn array(&self, v: Var) -> Result<Array, String> {
+        let found = self.arrays.get(&v).copied();
+        found.ok_or_else(|| format!("{} is not an array that is there", self.program.name(v)))
+    }
+
+    /// The slot of an array that is written.
+    fn slot(&self, v: Var) -> Result<u32, String> {
+        match self.array(v)? {
+            Array::Slot(s) => Ok(s),
+            Array::Param(_) => Err(format!("parameter {} is written", self.program.name(v))),
+        }
+    }
+
+    fn elem(&self, v: Var) -> Ty {
+        self.program.ty(v).elem()
+    }
+
+    /// The counter for what counting mode counts.
+    fn counter(&mut self, what: Counted) -> Option<u32> {
+        if !self.mode.counting {
+            return None;
+        }
+        if let Some(c) = self.counters.get(&what) {
+            return Some(*c);
+        }
+        let c = self.code.counters.len() as u32;
+        self.code.counters.push(what.clone());
+        self.counters.insert(what, c);
+        Some(c)
+    }
+
+    /// Counts one, in counting mode. `what` is not called otherwise.
+    fn count(&mut self, what: impl FnOnce(&Loop) -> Counted) {
+        if self.mode.counting
+            && let Some(counter) = self.counter(what(self.program))
+        {
+            self.emit(Instr::Count { counter });
+        }
+    }
+
+    /// Resolves arrays to parameters and slots; a slice shares its array's place.
+    fn arrays(&mut self, layout: &Layout) -> Result<(), String> {
+        for (i, p) in self.program.params.iter().enumerate() {
+            if p.kind != ParamKind::Scalar {
+                self.arrays.insert(p.var, Array::Param(i as u32));
+            }
+        }
+        for (i, v) in layout.arrays.iter().enumerate() {
+            self.arrays.insert(*v, Array::Slot(i as u32));
+        }
+        let program = self.program;
+        for (_, block) in program.blocks.iter() {
+            for stmt in &block.stmts {
+                if let Stmt { kind: StmtKind::SliceArray(b, a, _), .. } = stmt {
+                    let slot = Array::Slot(self.slot(*a)?);
+                    self.arrays.insert(*b, slot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Combine functions, before everything else.
+    fn functions(&mut self) -> Result<(), String> {
+        self.in_function = true;
+        for f in 0..self.program.functions.len() {
+            let function = &self.program.functions[f];
+            let entry = self.here();
+            self.stmts(&function.body, 0)?;
+            let results: Vec<Reg> = function.results.iter().map(|a| self.operand(*a)).collect();
+            self.emit(Instr::End);
+            self.place_function(f, entry, &results);
+        }
+        self.in_function = false;
+        Ok(())
+    }
+
+    /// Where saved variables are in frame and registers.
+    fn saved(&mut self, layout: &Layout) {
+        for (v, word) in &layout.saved {
+            if !self.local.contains_key(v) {
+                self.code.saved.push((v.0, self.elem(*v), *word as u32));
+            }
+        }
+    }
+}

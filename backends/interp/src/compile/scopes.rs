@@ -1,0 +1,81 @@
+//! Which loop rates are around a place, and whose waiting updates an edge lets take effect.
+
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Loop, Place, RateId, Section};
+use loop_lang::state::Layout;
+
+/// The loop rates of a loop. A *scope* is a loop rate, by its position in `Layout::resume`.
+pub struct Scopes {
+    /// The scope of each rate's nearest loop rate.
+    of_rate: Vec<u32>,
+    /// The scope around each scope.
+    outer: Vec<Option<u32>>,
+    /// How many scopes are around each scope.
+    depth: Vec<u32>,
+}
+
+impl Scopes {
+    /// Reads the rate tree.
+    pub fn of(program: &Loop, tree: &Tree, layout: &Layout) -> Scopes {
+        let mut of_rate = vec![0; program.rates.len()];
+        for (scope, rate) in layout.resume.iter().enumerate() {
+            of_rate[rate.index()] = scope as u32;
+        }
+        let mut scopes = Scopes { of_rate, outer: Vec::new(), depth: Vec::new() };
+        for i in 0..program.rates.len() {
+            scopes.of_rate[i] = scopes.of_rate[tree.loop_rate(RateId::new(i)).index()];
+        }
+        for rate in &layout.resume {
+            let parent = program.rate(*rate).kind.parent();
+            let outer = parent.map(|p| scopes.of_rate[p.index()]);
+            // Parents come before their children, so the outer scope's depth is known.
+            let depth = outer.map_or(0, |o| scopes.depth[o as usize] + 1);
+            scopes.outer.push(outer);
+            scopes.depth.push(depth);
+        }
+        scopes
+    }
+
+    /// The scope of a rate's nearest loop rate.
+    pub fn of_rate(&self, rate: RateId) -> u32 {
+        self.of_rate[rate.index()]
+    }
+
+    /// The innermost scope that a place is inside of. A loop rate's `nest` and `done` are outside of
+    /// it, its guard is inside.
+    pub fn innermost(&self, program: &Loop, place: Place) -> Option<u32> {
+        let Place::At { rate, section, .. } = place else { return None };
+        let scope = self.of_rate(rate);
+        let outside = matches!(section, Section::Nest | Section::Done);
+        if outside && !program.rate(rate).kind.is_sub() {
+            self.outer[scope as usize]
+        } else {
+            Some(scope)
+        }
+    }
+
+    /// A scope and those around it, innermost first.
+    pub fn chain(&self, innermost: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(innermost, |s| self.outer[*s as usize])
+    }
+
+    /// Whether `inner` is `outer` or inside of it.
+    pub fn within(&self, inner: Option<u32>, outer: u32) -> bool {
+        let depth = self.depth[outer as usize];
+        self.chain(inner).take_while(|s| self.depth[*s as usize] >= depth).any(|s| s == outer)
+    }
+
+    /// The scopes whose waiting updates take effect on the way from one place to another, innermost
+    /// first: those that are left, and the one at whose guard control arrives.
+    pub fn committed(&self, program: &Loop, from: Place, to: Place) -> Vec<u32> {
+        let inside = self.innermost(program, to);
+        let arrived = match to {
+            Place::At { rate, section: Section::Guard, .. } if !program.rate(rate).kind.is_sub() => {
+                Some(self.of_rate(rate))
+            }
+            _ => None,
+        };
+        let from = self.innermost(program, from);
+        self.chain(from).filter(|s| arrived == Some(*s) || !self.within(inside, *s)).collect()
+    }
+}

@@ -1,0 +1,136 @@
+//! Lanes and blocks: the local parts of carried groups, in the frame's words.
+
+use crate::code::{GroupCode, Join, Reg};
+use crate::machine::Machine;
+use loop_lang::eval::eval;
+use smallvec::SmallVec;
+
+/// A value for each variable of a group.
+pub type Values = SmallVec<[u64; 4]>;
+
+/// Words of a `Prefix` group's local part, from the first.
+const TOTAL: u32 = 1;
+const LAST: u32 = 2;
+const TREE: u32 = 3;
+
+impl<'a> Machine<'a> {
+    /// Joins two values, `left` earlier.
+    pub(crate) fn join(&mut self, join: &'a Join, left: &[u64], right: &[u64]) -> Values {
+        match join {
+            Join::Op { op, ty, fast } => {
+                left.iter()
+                    .zip(right)
+                    .map(|(l, r)| match fast {
+                        Some(fast) => fast.eval(*l, *r),
+                        None => eval(*op, *ty, *ty, &[*l, *r]),
+                    })
+                    .collect()
+            }
+            Join::Function { entry, params, results } => {
+                for (r, x) in params.iter().zip(left.iter().chain(right)) {
+                    self.set(*r, *x);
+                }
+                // Functions are straight code with regions: they only come back at their end.
+                self.exec(*entry);
+                results.iter().map(|r| self.get(*r)).collect()
+            }
+        }
+    }
+
+    fn group(&self, group: u32) -> Option<&'a GroupCode> {
+        self.code.groups[group as usize].as_ref()
+    }
+
+    /// The words at an offset of each variable's local part.
+    fn locals(&self, g: &GroupCode, offset: u32) -> Values {
+        g.local.iter().map(|l| self.frame.words[(l + offset) as usize]).collect()
+    }
+
+    fn set_locals(&mut self, g: &GroupCode, offset: u32, values: &[u64]) {
+        for (l, x) in g.local.iter().zip(values) {
+            self.frame.words[(l + offset) as usize] = *x;
+        }
+    }
+
+    fn prefix(&self, g: &GroupCode) -> Values {
+        g.words.iter().map(|w| self.frame.words[*w as usize]).collect()
+    }
+
+    /// Starts a variable: its prefix is `value`, its local part the identity.
+    pub(crate) fn start(&mut self, group: u32, var: usize, value: u64) {
+        let Some(g) = self.group(group) else { return };
+        self.frame.words[g.words[var] as usize] = value;
+        self.clear_local(g, var);
+    }
+
+    /// Sets a variable's local part to the identity. A `Prefix` group's current value stays.
+    fn clear_local(&mut self, g: &GroupCode, var: usize) {
+        let identity = self.get(g.identity[var]);
+        let (first, words) = match g.lanes {
+            true => (g.local[var], g.width),
+            false => (g.local[var] + TOTAL, TREE - TOTAL + g.width.trailing_zeros()),
+        };
+        self.frame.words[first as usize..(first + words) as usize].fill(identity);
+    }
+
+    /// The group's value as after its loop: the prefix with the local part joined.
+    pub(crate) fn total(&mut self, group: u32) -> Values {
+        let Some(g) = self.group(group) else { return Values::new() };
+        let local = if g.lanes { self.lanes_joined(g) } else { self.locals(g, LAST) };
+        let prefix = self.prefix(g);
+        self.join(&g.join, &prefix, &local)
+    }
+
+    /// Lane i is joined with lane i + width/2, and so on with half of the lanes each time.
+    fn lanes_joined(&mut self, g: &'a GroupCode) -> Values {
+        let mut lanes: Vec<Values> = (0..g.width).map(|k| self.locals(g, k)).collect();
+        while lanes.len() > 1 {
+            let upper = lanes.split_off(lanes.len() / 2);
+            for (lane, right) in lanes.iter_mut().zip(upper) {
+                *lane = self.join(&g.join, lane, &right);
+            }
+        }
+        lanes.pop().unwrap_or_default()
+    }
+
+    /// At the end of a chunk: the local part is joined into the prefix.
+    pub(crate) fn join_locals(&mut self, group: u32) {
+        let Some(g) = self.group(group) else { return };
+        let total = self.total(group);
+        for (i, (w, x)) in g.words.iter().zip(total).enumerate() {
+            self.frame.words[*w as usize] = x;
+            self.clear_local(g, i);
+        }
+    }
+
+    /// The values that a `Prefix` group takes next, by register: the last inclusive ones.
+    pub(crate) fn prefix_values(&mut self, group: u32) -> Vec<(Reg, u64)> {
+        let Some(g) = self.group(group) else { return Vec::new() };
+        g.vars.iter().copied().zip(self.total(group)).collect()
+    }
+
+    /// Joins an element, at `position` of its loop, onto a `Prefix` group; gives the inclusive values.
+    ///
+    /// A block is scanned by a tree of log2(width) entries: entry k holds the join of the 2^k elements
+    /// (or fewer) before the current run of that size.
+    pub(crate) fn scan(&mut self, group: u32, position: u64, mut run: Values) -> Values {
+        let Some(g) = self.group(group) else { return run };
+        let place = position as u32 & (g.width - 1);
+        for k in 0..g.width.trailing_zeros() {
+            if place >> k & 1 == 0 {
+                self.set_locals(g, TREE + k, &run);
+            } else {
+                let left = self.locals(g, TREE + k);
+                run = self.join(&g.join, &left, &run);
+            }
+        }
+        let total = self.locals(g, TOTAL);
+        let local = self.join(&g.join, &total, &run);
+        self.set_locals(g, LAST, &local);
+        if place == g.width - 1 {
+            self.set_locals(g, TOTAL, &local);
+        }
+        let prefix = self.prefix(g);
+        self.join(&g.join, &prefix, &local)
+    }
+}

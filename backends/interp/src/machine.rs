@@ -1,0 +1,362 @@
+//! Runs [`Code`] over a frame: the instruction loop, and entry to and exit from a span.
+
+use crate::code::{Code, Instr, Pc, Rare, Reg};
+use livefusion_backend::{Arg, Frame, Outcome, TrapReport, View};
+use loop_lang::eval::eval;
+use loop_lang::ir::{CHUNK, Loop};
+use loop_lang::state::{DONE, Layout};
+use loop_lang::types::{Const, canonical};
+
+/// An update that waits for the end of an iteration.
+#[derive(Clone, Copy)]
+struct Wait {
+    to: Target,
+    value: u64,
+}
+
+/// What a waiting update changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Register(Reg),
+    /// A lane in the frame's words.
+    Word(u32),
+}
+
+/// Why the instruction loop came back.
+pub enum Stop {
+    /// `End` was reached.
+    Ended,
+    /// The steps are used up, at this guard.
+    Paused(u32),
+    /// With an outcome of its own.
+    Failed(Outcome),
+}
+
+/// One run of one span.
+pub struct Machine<'a> {
+    pub(crate) program: &'a Loop,
+    pub(crate) code: &'a Code,
+    pub(crate) frame: &'a mut Frame,
+    pub(crate) params: Vec<View<'a>>,
+    pub(crate) regs: Vec<u64>,
+    /// What counting mode counted.
+    pub(crate) counts: Vec<u64>,
+    waiting: Vec<Vec<Wait>>,
+    steps: u64,
+    /// Steps at which the span ends.
+    limit: u64,
+    /// The next number of steps at which a guard has more to do than its test.
+    alarm: u64,
+    trapped: Option<TrapReport>,
+    exited: bool,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine for a frame and arguments that fit the code.
+    pub fn new(
+        program: &'a Loop,
+        code: &'a Code,
+        frame: &'a mut Frame,
+        args: &'a [Arg<'_>],
+        span: u64,
+    ) -> Machine<'a> {
+        let steps = frame.words[1];
+        let mut machine = Machine {
+            program,
+            code,
+            params: args.iter().map(view_of).collect(),
+            regs: vec![0; code.registers as usize],
+            counts: vec![0; code.counters.len()],
+            waiting: vec![Vec::new(); code.guards.len()],
+            steps,
+            limit: steps.saturating_add(span),
+            alarm: 0,
+            trapped: None,
+            exited: false,
+            frame,
+        };
+        for (r, word) in &code.consts {
+            machine.set(*r, *word);
+        }
+        for (p, a) in program.params.iter().zip(args) {
+            if let Arg::Scalar(c) = a {
+                machine.set(p.var.0, canonical(c.ty, c.bits));
+            }
+        }
+        machine
+    }
+
+    /// Runs from the frame's position to the end of the span. The layout is that of the frame.
+    pub fn run(&mut self, layout: &Layout) -> Outcome {
+        let entry = match self.frame.words[0] {
+            DONE => return Outcome::Done,
+            0 => self.code.entry,
+            k => {
+                let guard = (k - 1) as usize;
+                if self.limit == self.steps {
+                    return Outcome::Paused;
+                }
+                self.load(guard);
+                self.code.guards[guard].test
+            }
+        };
+        self.set_alarm();
+        match self.exec(entry) {
+            Stop::Ended => {
+                self.frame.words[0] = DONE;
+                self.frame.words[1] = self.steps;
+                self.save();
+                if self.exited { Outcome::Exited } else { Outcome::Done }
+            }
+            Stop::Paused(guard) => {
+                debug_assert!((guard as usize) < layout.resume.len());
+                self.frame.words[0] = u64::from(guard) + 1;
+                self.frame.words[1] = self.steps;
+                self.save();
+                Outcome::Paused
+            }
+            Stop::Failed(outcome) => outcome,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, r: Reg) -> u64 {
+        self.regs[r as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn set(&mut self, r: Reg, word: u64) {
+        self.regs[r as usize] = word;
+    }
+
+    /// Restores what the frame keeps while the loop is paused at a guard.
+    fn load(&mut self, guard: usize) {
+        let code = self.code;
+        for (r, ty, word) in code.saved.iter().chain(&code.current) {
+            self.set(*r, canonical(*ty, self.frame.words[*word as usize]));
+        }
+        for (group, scope) in &code.guards[guard].waiting {
+            for (r, value) in self.prefix_values(*group) {
+                self.wait(*scope, Target::Register(r), value);
+            }
+        }
+        for (held, scope) in &code.guards[guard].held {
+            let (r, ty, word) = code.held[*held as usize];
+            let value = canonical(ty, self.frame.words[word as usize]);
+            if value != self.get(r) {
+                self.wait(*scope, Target::Register(r), value);
+            }
+        }
+    }
+
+    /// Keeps in the frame what the rest of the loop needs. Updates that still wait, for outer
+    /// iterations under way, are done early unless the old value is read once more.
+    fn save(&mut self) {
+        let code = self.code;
+        for (r, _, word) in &code.held {
+            self.frame.words[*word as usize] = self.get(*r);
+        }
+        for waits in std::mem::take(&mut self.waiting) {
+            for Wait { to, value } in waits {
+                match to {
+                    Target::Word(w) => self.frame.words[w as usize] = value,
+                    Target::Register(r) => match code.held.iter().find(|h| h.0 == r) {
+                        Some((_, _, word)) => self.frame.words[*word as usize] = value,
+                        // A current value is found again from the group's prefix and last value.
+                        None if code.current.iter().any(|c| c.0 == r) => {}
+                        None => self.set(r, value),
+                    },
+                }
+            }
+        }
+        for (r, _, word) in code.saved.iter().chain(&code.current) {
+            self.frame.words[*word as usize] = self.get(*r);
+        }
+    }
+
+    fn wait(&mut self, scope: u32, to: Target, value: u64) {
+        self.waiting[scope as usize].push(Wait { to, value });
+    }
+
+    /// At a chunk's end the alarm stays until the next step: several guards may be met there.
+    fn set_alarm(&mut self) {
+        let boundary = match self.steps % CHUNK {
+            0 if self.steps > 0 => self.steps,
+            past => self.steps.saturating_add(CHUNK - past),
+        };
+        self.alarm = self.limit.min(boundary);
+    }
+
+    /// What a guard does when the alarm rings or a trap was recorded.
+    #[cold]
+    fn arrive(&mut self, guard: u32) -> Option<Stop> {
+        if let Some(stop) = self.trap_stop() {
+            return Some(stop);
+        }
+        if self.steps > 0 && self.steps.is_multiple_of(CHUNK) {
+            let code = self.code;
+            for group in &code.guards[guard as usize].joins {
+                self.join_locals(*group);
+            }
+        }
+        if self.steps >= self.limit {
+            return Some(Stop::Paused(guard));
+        }
+        self.set_alarm();
+        None
+    }
+
+    fn trap_stop(&mut self) -> Option<Stop> {
+        self.trapped.take().map(|t| Stop::Failed(Outcome::Trapped(Some(t))))
+    }
+
+    /// Records a trap, if none that comes before it was recorded in this iteration.
+    #[cold]
+    fn trap(&mut self, site: u32) {
+        let site = &self.code.traps[site as usize];
+        let trap = &self.program.traps[site.trap.index()];
+        if let Some(old) = &self.trapped
+            && (old.steps, old.comb, old.trap) <= (self.steps, trap.comb, site.trap)
+        {
+            return;
+        }
+        let payload = site.payload.iter().map(|(ty, r)| Const::new(*ty, self.get(*r))).collect();
+        self.trapped = Some(TrapReport {
+            trap: site.trap,
+            comb: trap.comb,
+            kind: trap.kind,
+            payload,
+            steps: self.steps,
+        });
+    }
+
+    /// No memory: a trap recorded before is the cause and goes first.
+    pub(crate) fn no_memory(&mut self, comb: loop_lang::ir::CombId, bytes: u64) -> Stop {
+        self.trap_stop().unwrap_or(Stop::Failed(Outcome::NoMemory { comb, bytes }))
+    }
+
+    fn commit(&mut self, scope: u32) {
+        let mut waits = std::mem::take(&mut self.waiting[scope as usize]);
+        for Wait { to, value } in waits.drain(..) {
+            match to {
+                Target::Register(r) => self.set(r, value),
+                Target::Word(w) => self.frame.words[w as usize] = value,
+            }
+        }
+        self.waiting[scope as usize] = waits;
+    }
+
+    /// The word of a lane, by the counter's value.
+    #[inline(always)]
+    fn lane(&self, lanes: u32, counter: Reg, mask: u32) -> u32 {
+        lanes + (self.get(counter) as u32 & mask)
+    }
+
+    /// The instruction loop.
+    pub(crate) fn exec(&mut self, mut pc: Pc) -> Stop {
+        let code = self.code;
+        loop {
+            let instr = code.instrs[pc as usize];
+            pc += 1;
+            match instr {
+                Instr::Copy { d, a } => self.set(d, self.get(a)),
+                Instr::Fast { op, d, a, b } => self.set(d, op.eval(self.get(a), self.get(b))),
+                Instr::Select { d, c, a, b } => {
+                    let from = if self.get(c) != 0 { a } else { b };
+                    self.set(d, self.get(from));
+                }
+                Instr::Op1 { op, from, to, d, a } => {
+                    self.set(d, eval(op, from, to, &[self.get(a)]));
+                }
+                Instr::Op2 { op, from, to, d, a, b } => {
+                    self.set(d, eval(op, from, to, &[self.get(a), self.get(b)]));
+                }
+                Instr::Op3(i) => {
+                    let o = code.ops3[i as usize];
+                    let args = o.args.map(|r| self.get(r));
+                    self.set(o.d, eval(o.op, o.from, o.to, &args));
+                }
+                Instr::ReadParam { d, array, i } => {
+                    let x = index(self.get(i)).and_then(|i| self.params[array as usize].get_word(i));
+                    self.set(d, x.unwrap_or(0));
+                }
+                Instr::ReadSlot { d, array, i } => {
+                    let i = index(self.get(i));
+                    let array = self.frame.arrays[array as usize].as_ref();
+                    let x = array.and_then(|a| i.and_then(|i| a.get_word(i)));
+                    self.set(d, x.unwrap_or(0));
+                }
+                Instr::Write { array, i, x } => {
+                    let (i, x) = (index(self.get(i)), self.get(x));
+                    if let (Some(a), Some(i)) = (&mut self.frame.arrays[array as usize], i) {
+                        a.set_word(i, x);
+                    }
+                }
+                Instr::Jump { to } => pc = to,
+                Instr::Unless { c, to } => {
+                    if self.get(c) == 0 {
+                        pc = to;
+                    }
+                }
+                Instr::Arrive { guard } => {
+                    if (self.steps >= self.alarm || self.trapped.is_some())
+                        && let Some(stop) = self.arrive(guard)
+                    {
+                        return stop;
+                    }
+                }
+                Instr::Step => self.steps = self.steps.wrapping_add(1),
+                Instr::EndPart => {
+                    if let Some(stop) = self.trap_stop() {
+                        return stop;
+                    }
+                }
+                Instr::GetLane { d, lanes, counter, mask } => {
+                    let w = self.lane(lanes, counter, mask);
+                    self.set(d, self.frame.words[w as usize]);
+                }
+                Instr::SetLane { lanes, counter, mask, a } => {
+                    let w = self.lane(lanes, counter, mask);
+                    self.frame.words[w as usize] = self.get(a);
+                }
+                Instr::Later { scope, d, a } => {
+                    self.wait(scope, Target::Register(d), self.get(a));
+                }
+                Instr::LaterLane(i) => {
+                    let late = code.late_lanes[i as usize];
+                    let w = self.lane(late.lanes, late.counter, late.mask);
+                    self.wait(late.scope, Target::Word(w), self.get(late.a));
+                }
+                Instr::Commit { scope } => self.commit(scope),
+                Instr::Check { ok, site } => {
+                    if self.get(ok) == 0 {
+                        self.trap(site);
+                    }
+                }
+                Instr::Count { counter } => self.counts[counter as usize] += 1,
+                Instr::Rare(i) => {
+                    let rare: &'a Rare = &code.rare[i as usize];
+                    if let Some(stop) = self.rare(rare) {
+                        return stop;
+                    }
+                }
+                Instr::Exited => self.exited = true,
+                Instr::End => return Stop::Ended,
+            }
+        }
+    }
+}
+
+/// An index as the host's; none if it cannot be one.
+#[inline(always)]
+pub(crate) fn index(word: u64) -> Option<usize> {
+    usize::try_from(word).ok()
+}
+
+/// An argument's array; an empty one for scalars.
+fn view_of<'a>(arg: &'a Arg<'_>) -> View<'a> {
+    match arg {
+        Arg::Scalar(_) => View::new::<u8>(&[]),
+        Arg::Array(v) => *v,
+    }
+}

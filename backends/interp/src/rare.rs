@@ -1,0 +1,172 @@
+//! Instructions that run seldom: arrays made, shortened and scattered into, and the loop's results.
+
+use crate::code::{Array, Join, Rare, Reg, ResultSite};
+use crate::groups::Values;
+use crate::machine::{Machine, Stop, index};
+use livefusion_backend::{Buffer, Value, View};
+use loop_lang::ir::CombId;
+use loop_lang::types::{Const, Ty};
+
+impl<'a> Machine<'a> {
+    /// Runs one instruction; some, if the run ends with it.
+    pub(crate) fn rare(&mut self, rare: &'a Rare) -> Option<Stop> {
+        let result = match rare {
+            Rare::New { comb, slot, ty, len, value, count } => {
+                let (len, value) = (self.get(*len), value.map_or(0, |v| self.get(v)));
+                self.count(*count, len);
+                self.new_array(*comb, *slot, *ty, len, value)
+            }
+            Rare::CopyArray { comb, slot, from, ty, counts } => {
+                let len = self.view(*from, *ty).len() as u64;
+                for c in counts {
+                    self.count(Some(*c), len);
+                }
+                self.copy_array(*comb, *slot, *from, *ty)
+            }
+            Rare::Return(results) => self.finish(results),
+            Rare::Truncate { slot, len } => {
+                let len = index(self.get(*len)).unwrap_or(usize::MAX);
+                if let Some(a) = &mut self.frame.arrays[*slot as usize] {
+                    a.truncate(len);
+                }
+                Ok(())
+            }
+            Rare::Length { d, array, ty } => {
+                self.set(*d, self.view(*array, *ty).len() as u64);
+                Ok(())
+            }
+            Rare::Scatter { slots, index: i, values, join } => {
+                if let Some(i) = index(self.get(*i)) {
+                    self.scatter(slots, i, values, join.as_ref());
+                }
+                Ok(())
+            }
+            Rare::Start { group, var, value } => {
+                self.start(*group, *var as usize, self.get(*value));
+                Ok(())
+            }
+            Rare::Total { group, to } => {
+                for (r, x) in to.iter().zip(self.total(*group)) {
+                    self.set(*r, x);
+                }
+                Ok(())
+            }
+            Rare::Scan { group, counter, elems, results } => {
+                let position = self.get(*counter);
+                let elems = elems.iter().map(|r| self.get(*r)).collect();
+                for (r, x) in results.iter().zip(self.scan(*group, position, elems)) {
+                    self.set(*r, x);
+                }
+                Ok(())
+            }
+        };
+        result.err()
+    }
+
+    fn count(&mut self, counter: Option<u32>, n: u64) {
+        if let Some(c) = counter {
+            let sum = &mut self.counts[c as usize];
+            *sum = sum.saturating_add(n);
+        }
+    }
+
+    /// An array; an empty one if its slot was not filled.
+    fn view(&self, array: Array, ty: Ty) -> View<'_> {
+        match array {
+            Array::Param(p) => self.params[p as usize],
+            Array::Slot(s) => match &self.frame.arrays[s as usize] {
+                Some(buffer) => buffer.view(),
+                None => View::empty(ty),
+            },
+        }
+    }
+
+    /// Takes bytes from what may be allocated.
+    fn reserve(&mut self, comb: CombId, bytes: u64) -> Result<(), Stop> {
+        match self.frame.memory.left.checked_sub(bytes) {
+            Some(left) => {
+                self.frame.memory.left = left;
+                Ok(())
+            }
+            None => Err(self.no_memory(comb, bytes)),
+        }
+    }
+
+    /// Empties a slot; the memory may be allocated again.
+    fn vacate(&mut self, slot: u32) {
+        if let Some(old) = self.frame.arrays[slot as usize].take() {
+            let left = &mut self.frame.memory.left;
+            *left = left.saturating_add(size(old.ty(), old.len() as u64));
+        }
+    }
+
+    fn new_array(&mut self, comb: CombId, slot: u32, ty: Ty, len: u64, value: u64) -> Result<(), Stop> {
+        self.vacate(slot);
+        let bytes = size(ty, len);
+        self.reserve(comb, bytes)?;
+        let buffer = index(len).and_then(|len| Buffer::fill(ty, len, value));
+        let Some(buffer) = buffer else { return Err(self.no_memory(comb, bytes)) };
+        self.frame.arrays[slot as usize] = Some(buffer);
+        Ok(())
+    }
+
+    fn copy_array(&mut self, comb: CombId, slot: u32, from: Array, ty: Ty) -> Result<(), Stop> {
+        let copy = self.copied(comb, from, ty)?;
+        self.vacate(slot);
+        self.frame.arrays[slot as usize] = Some(copy);
+        Ok(())
+    }
+
+    fn copied(&mut self, comb: CombId, from: Array, ty: Ty) -> Result<Buffer, Stop> {
+        let bytes = size(ty, self.view(from, ty).len() as u64);
+        self.reserve(comb, bytes)?;
+        match Buffer::copy_of(self.view(from, ty)) {
+            Some(copy) => Ok(copy),
+            None => Err(self.no_memory(comb, bytes)),
+        }
+    }
+
+    /// Joins values onto the elements at `i`; nothing happens if it is outside of any array.
+    fn scatter(&mut self, slots: &'a [u32], i: usize, values: &'a [Reg], join: Option<&'a Join>) {
+        let mut old = Values::new();
+        for slot in slots {
+            match self.frame.arrays[*slot as usize].as_ref().and_then(|a| a.get_word(i)) {
+                Some(x) => old.push(x),
+                None => return,
+            }
+        }
+        let mut new: Values = values.iter().map(|r| self.get(*r)).collect();
+        if let Some(join) = join {
+            new = self.join(join, &old, &new);
+        }
+        for (slot, x) in slots.iter().zip(new) {
+            if let Some(a) = &mut self.frame.arrays[*slot as usize] {
+                a.set_word(i, x);
+            }
+        }
+    }
+
+    /// Moves the results into the frame.
+    fn finish(&mut self, results: &'a [ResultSite]) -> Result<(), Stop> {
+        self.frame.results.clear();
+        for result in results {
+            let value = match *result {
+                ResultSite::Scalar(ty, r) => Value::Scalar(Const::new(ty, self.get(r))),
+                ResultSite::Array { comb, array, ty, last } => match array {
+                    Array::Slot(s) if last => {
+                        let made = self.frame.arrays[s as usize].take();
+                        Value::Array(made.unwrap_or_else(|| Buffer::empty(ty)))
+                    }
+                    _ => Value::Array(self.copied(comb, array, ty)?),
+                },
+            };
+            self.frame.results.push(value);
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of an array.
+fn size(ty: Ty, len: u64) -> u64 {
+    len.saturating_mul(ty.size() as u64)
+}

@@ -1,0 +1,74 @@
+//! Some of the elements: `filter`, `pack`, `partition`.
+
+use crate::array::Array;
+use crate::ast::{Body, Builder, Term, TermData, TermId};
+use crate::elt::Elt;
+use crate::exp::{ToExp, closure};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use smallvec::smallvec;
+
+impl<T: Elt> Array<T> {
+    /// The elements for which `keep` is true, in order. What follows a filter is neither computed nor
+    /// can fail for elements that it drops. Fuses with its input and with what uses the result.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![4, 0, 2]);
+    /// assert_eq!(xs.filter(|x| x.ne(0)).map(|x| 8 / x).force()?, [2, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn filter<R: ToExp<bool>>(&self, keep: impl FnOnce(T::Exp) -> R) -> Array<T> {
+        let builder = Builder::named("filter");
+        let body = closure::<T, bool>(|x| keep(x).to_exp());
+        Array::wrap(builder.filter(self.node(), body))
+    }
+
+    /// The elements whose tag is true, in order. Fuses as [`filter`](Array::filter) does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec!['a', 'b', 'c'].iter().map(|c| *c as u32).collect::<Vec<_>>());
+    /// assert_eq!(xs.pack(&Array::from(vec![true, false, true])).force()?, [97, 99]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if lengths differ.
+    #[track_caller]
+    pub fn pack(&self, tags: &Array<bool>) -> Array<T> {
+        Array::wrap(Builder::named("pack").pack(self.node(), tags.node()))
+    }
+
+    /// The elements for which `keep` is true, and the others, each in order: two filters that share a
+    /// loop.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let (even, odd) = iota(5).partition(|i| (i % 2).eq(0));
+    /// let (even, odd) = (&even, &odd).force()?;
+    /// assert_eq!((&even[..], &odd[..]), (&[0, 2, 4][..], &[1, 3][..]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn partition<R: ToExp<bool>>(
+        &self,
+        keep: impl FnOnce(T::Exp) -> R,
+    ) -> (Array<T>, Array<T>) {
+        let builder = Builder::named("partition");
+        let body = closure::<T, bool>(|x| keep(x).to_exp());
+        let others = negated(body.clone());
+        let side = |body| Array::wrap(builder.filter(self.node(), body));
+        (side(body), side(others))
+    }
+}
+
+/// The test that is true where this one is false.
+fn negated(mut test: Body) -> Body {
+    for r in &mut test.results {
+        test.terms.push(TermData { term: Term::Op(Op::Not, smallvec![*r]), ty: Ty::Bool, loc: None });
+        *r = TermId(test.terms.len() as u32 - 1);
+    }
+    test
+}

@@ -1,0 +1,123 @@
+//! Folds with operators of your own: `fold`, `fold1`, `fold_seq`, `aggregate`.
+
+use crate::array::{Array, Ix0};
+use crate::ast::{Body, Builder, Fold, FoldStyle};
+use crate::elt::Elt;
+use crate::exp::{IntoExp, ToExp, closure, value};
+
+impl<T: Elt> Array<T> {
+    /// All elements joined by `op`, which must be associative: `(a op b) op c = a op (b op c)`. `start`
+    /// is joined once, on the left; it need not be an identity, and it is the result of no elements.
+    ///
+    /// The operator need not commute, but its calls may be grouped in any way, so float results differ
+    /// in the last bits from a plain loop's. They do not depend on the backend or the number of
+    /// threads. Fuses with its input and with other folds of arrays in step.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3, 9, 4]);
+    /// assert_eq!(xs.fold(5, |a, b| a.max(b)).force()?, 9);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn fold<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, Ix0> {
+        let builder = Builder::named("fold");
+        let start = value::<T>(|| start.to_exp());
+        self.fold_by(builder, start, operator::<T, R>(op), FoldStyle::Associative)
+    }
+
+    /// All elements joined by `op`, which must be associative, with no starting value.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let none = Array::<i32>::from(vec![]);
+    /// assert!(none.fold1(|a, b| a + b).force().is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn fold1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
+        let builder = Builder::named("fold1");
+        self.fold_by(builder, Body::default(), operator::<T, R>(op), FoldStyle::First)
+    }
+
+    /// All elements joined strictly from left to right, by any operator: the plain loop, bit for bit.
+    /// A loop that holds one runs on one thread; prefer [`fold`](Array::fold).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let digits = Array::from(vec![4, 0, 7]);
+    /// assert_eq!(digits.fold_seq(0, |n, d| n * 10 + d).force()?, 407);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn fold_seq<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T, Ix0> {
+        let builder = Builder::named("fold_seq");
+        let start = value::<T>(|| start.to_exp());
+        self.fold_by(builder, start, operator::<T, R>(op), FoldStyle::Sequential)
+    }
+
+    /// Elements folded into a state of another type. `start` is the state of no elements, `step` takes
+    /// one more element in, and `combine` joins the states of neighbouring parts (the left one first);
+    /// `combine(start, s)` must be `s`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3.0, -1.0, 4.0]);
+    /// let positive = xs.aggregate(
+    ///     (0u64, 0.0f64),
+    ///     |(n, sum), x| {
+    ///         let take = x.gt(0.0);
+    ///         (n + take.cast::<u64>(), sum + take.cond(x, 0.0))
+    ///     },
+    ///     |(n, sum), (m, more)| (n + m, sum + more),
+    /// );
+    /// assert_eq!(positive.force()?, (2, 7.0));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn aggregate<S: IntoExp, R: ToExp<S::Elt>, C: ToExp<S::Elt>>(
+        &self,
+        start: S,
+        step: impl FnOnce(<S::Elt as Elt>::Exp, T::Exp) -> R,
+        combine: impl FnOnce(<S::Elt as Elt>::Exp, <S::Elt as Elt>::Exp) -> C,
+    ) -> Array<S::Elt, Ix0> {
+        let builder = Builder::named("aggregate");
+        let fold = Fold {
+            start: value::<S::Elt>(|| start.to_exp()),
+            step: closure::<Pair<S::Elt, T>, S::Elt>(|(s, x)| step(s, x).to_exp()),
+            style: FoldStyle::Aggregate(closure::<Pair<S::Elt, S::Elt>, S::Elt>(|(a, b)| {
+                combine(a, b).to_exp()
+            })),
+        };
+        Array::wrap(builder.fold(self.node(), fold))
+    }
+
+    /// A fold whose result is of the elements' type.
+    pub(crate) fn fold_by(
+        &self,
+        builder: Builder,
+        start: Body,
+        step: Body,
+        style: FoldStyle,
+    ) -> Array<T, Ix0> {
+        Array::wrap(builder.fold(self.node(), Fold { start, step, style }))
+    }
+}
+
+type Pair<A, B> = (A, B);
+
+/// Traces a binary operator.
+pub(crate) fn operator<T: Elt, R: ToExp<T>>(op: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
+    closure::<(T, T), T>(|(a, b)| op(a, b).to_exp())
+}

@@ -1,0 +1,144 @@
+//! Random access: `gather`, `bpermute`, `at`.
+
+use crate::array::{Array, Ix0, as_indices, element};
+use crate::ast::{BodyBuilder, Builder, Node, TermId};
+use crate::elt::{Elt, Int};
+use crate::error::{ErrorKind, Loc};
+use crate::exp::{Exp, types_of};
+use loop_lang::types::{Const, Ty};
+use std::panic::Location;
+use std::sync::Arc;
+
+impl<T: Elt> Array<T> {
+    /// The elements at the indices, one per index: a map over `indices`. Fuses with what makes the
+    /// indices and what uses the result; the array that is read is in memory, or is made so first.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.5, 2.5, 3.5]);
+    /// assert_eq!(xs.gather(&Array::from(vec![2, 0, 0])).force()?, [3.5, 1.5, 1.5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if an index is negative, or not below the length.
+    #[track_caller]
+    pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
+        Array::wrap(gather(Builder::named("gather"), self.node(), indices.node()))
+    }
+
+    /// Another name of [`gather`](Array::gather): a backward permutation.
+    ///
+    /// # Errors
+    /// When forced: if an index is negative, or not below the length.
+    #[track_caller]
+    pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
+        Array::wrap(gather(Builder::named("bpermute"), self.node(), indices.node()))
+    }
+
+    /// The element at an index. With an expression as index, inside of a closure, it is an expression;
+    /// with a number or a delayed scalar it is a delayed scalar.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.0, 2.0, 4.0]);
+    /// let steps = generate(2, |i| xs.at(i + 1) - xs.at(i));
+    /// assert_eq!((&steps.sum(), &xs.at(0)).force()?, (3.0, 1.0));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if the index is negative, or not below the length.
+    #[track_caller]
+    pub fn at<I: Index>(&self, index: I) -> I::Out<T> {
+        index.element(self, Location::caller())
+    }
+}
+
+/// A map over indices that reads an array, checked.
+fn gather(builder: Builder, source: &Arc<Node>, indices: &Arc<Node>) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&[indices.types.first().copied().unwrap_or(Ty::U64)]);
+    let i = b.locate(Some(builder.loc())).param(0);
+    let i = b.cast(i, Ty::U64);
+    let fields = read(&mut b, source, i);
+    builder.map(std::slice::from_ref(indices), b.finish(&fields))
+}
+
+fn read(b: &mut BodyBuilder, source: &Arc<Node>, index: TermId) -> Vec<TermId> {
+    (0..source.types.len() as u32).map(|f| b.at(source, f, index, true)).collect()
+}
+
+/// What an array can be indexed with: an integer, an expression, a delayed scalar.
+#[diagnostic::on_unimplemented(
+    message = "an array cannot be indexed with `{Self}`",
+    note = "an index is an integer, an expression of an integer type, or a delayed scalar of one"
+)]
+pub trait Index {
+    /// An expression for expressions, else a delayed scalar.
+    type Out<T: Elt>;
+    /// The element there.
+    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Self::Out<T>;
+}
+
+impl<I: Int> Index for Exp<I> {
+    type Out<T: Elt> = T::Exp;
+    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> T::Exp {
+        element::<T>(array.node(), self.field(), loc)
+    }
+}
+
+impl<I: Int> Index for &Array<I, Ix0> {
+    type Out<T: Elt> = Array<T, Ix0>;
+    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
+        let builder = Builder::at("at", loc);
+        let index = as_indices(builder, self.node());
+        fixed(builder, array, |b| b.scalar(&index, 0))
+    }
+}
+
+impl<I: Int> Index for Array<I, Ix0> {
+    type Out<T: Elt> = Array<T, Ix0>;
+    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
+        (&self).element(array, loc)
+    }
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl Index for $t {
+            type Out<T: Elt> = Array<T, Ix0>;
+            fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
+                let builder = Builder::at("at", loc);
+                match u64::try_from(self) {
+                    Ok(i) => fixed(builder, array, |b| b.lit(Const::u64(i))),
+                    Err(_) => negative(builder, array, self as i128),
+                }
+            }
+        }
+    )*};
+}
+
+numbers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+/// A delayed scalar: the element at one index.
+fn fixed<T: Elt>(
+    builder: Builder,
+    array: &Array<T>,
+    index: impl FnOnce(&mut BodyBuilder) -> TermId,
+) -> Array<T, Ix0> {
+    let mut b = BodyBuilder::new(&[]);
+    let index = index(b.locate(Some(builder.loc())));
+    let fields = read(&mut b, array.node(), index);
+    Array::wrap(builder.compute(b.finish(&fields)))
+}
+
+fn negative<T: Elt>(builder: Builder, array: &Array<T>, index: i128) -> Array<T, Ix0> {
+    let kind = match array.node().known_len() {
+        Some(len) => ErrorKind::OutOfRange { index, len },
+        None => ErrorKind::Malformed {
+            expected: "an index of 0 or more".to_string(),
+            got: index.to_string(),
+        },
+    };
+    Array::wrap(builder.fault(&types_of::<T>(), 0, kind))
+}

@@ -1,0 +1,110 @@
+//! `len`, and lengths as arguments: numbers known now, or delayed scalars.
+
+use crate::array::{Array, Ix0};
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+use loop_lang::types::Const;
+use std::sync::Arc;
+
+impl<T: Elt> Array<T> {
+    /// The number of elements, as a delayed scalar. Fuses with whatever computes the array; computes
+    /// no elements if only the length is wanted and it does not depend on them.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![5, -2, 7]);
+    /// assert_eq!(xs.filter(|x| x.gt(0)).len().force()?, 2);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn len(&self) -> Array<u64, Ix0> {
+        Array::wrap(Builder::named("len").len(self.node()))
+    }
+}
+
+/// A length or a position: an integer of Rust's, or a delayed `u64` or `usize` such as `xs.len()`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a length",
+    note = "lengths are integers, or delayed scalars of type u64 or usize; convert with `.map(|n| n.cast::<u64>())`"
+)]
+pub trait IntoLen {
+    /// The length.
+    fn into_len(self) -> Extent;
+}
+
+/// A length, known or delayed.
+#[derive(Clone, Debug)]
+pub struct Extent(pub(crate) Amount);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Amount {
+    Known(u64),
+    Delayed(Arc<Node>),
+    /// A number that is no length.
+    Negative(i128),
+}
+
+impl Amount {
+    /// The amount as a term.
+    pub(crate) fn term(&self, b: &mut BodyBuilder) -> TermId {
+        match self {
+            Amount::Known(n) => b.lit(Const::u64(*n)),
+            Amount::Delayed(n) => b.scalar(n, 0),
+            Amount::Negative(_) => b.lit(Const::u64(0)),
+        }
+    }
+
+    /// The amount as a length; the mistake that it is negative.
+    pub(crate) fn len(self) -> Result<Len, ErrorKind> {
+        match self {
+            Amount::Known(n) => Ok(Len::Known(n)),
+            Amount::Delayed(n) => Ok(Len::Delayed(n)),
+            Amount::Negative(n) => Err(negative(n)),
+        }
+    }
+
+    /// The mistake that it is negative.
+    pub(crate) fn check(&self) -> Result<(), ErrorKind> {
+        match self {
+            Amount::Negative(n) => Err(negative(*n)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn negative(n: i128) -> ErrorKind {
+    ErrorKind::Malformed { expected: "a number of 0 or more".to_string(), got: n.to_string() }
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(
+        impl IntoLen for $t {
+            fn into_len(self) -> Extent {
+                Extent(match u64::try_from(self) {
+                    Ok(n) => Amount::Known(n),
+                    Err(_) => Amount::Negative(self as i128),
+                })
+            }
+        }
+    )*};
+}
+
+numbers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+macro_rules! delayed {
+    ($($t:ty)*) => {$(
+        impl IntoLen for Array<$t, Ix0> {
+            fn into_len(self) -> Extent {
+                Extent(Amount::Delayed(self.node().clone()))
+            }
+        }
+        impl IntoLen for &Array<$t, Ix0> {
+            fn into_len(self) -> Extent {
+                Extent(Amount::Delayed(self.node().clone()))
+            }
+        }
+    )*};
+}
+
+delayed!(u64 usize);

@@ -1,0 +1,223 @@
+//! Delayed arrays. Each combinator is in the file of its name or family:
+//!
+//! | file | combinators |
+//! | --- | --- |
+//! | `from` | arrays from `Vec`, slices, iterators |
+//! | `generate` | `generate`, `iota`, `enum_from_step`, `replicate` |
+//! | `map` | `map` |
+//! | `zip` | `zip`, `unzip`, `zip_with` |
+//! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
+//! | `filter` | `filter`, `pack`, `partition` |
+//! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
+//! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean` |
+//! | `extremum` | `min_index`, `max_index` |
+//! | `scan` | `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq` |
+//! | `slice` | `take`, `drop`, `slice`, `reverse`, `shift` |
+//! | `windows` | `windows` |
+//! | `gather` | `gather`, `bpermute`, `at` |
+//! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
+//! | `length` | `len`, and lengths as arguments |
+
+mod extremum;
+mod filter;
+mod fold;
+mod from;
+mod gather;
+mod generate;
+mod length;
+mod map;
+mod operators;
+mod rank;
+mod reduce;
+mod scan;
+mod scatter;
+mod slice;
+mod windows;
+mod zip;
+
+pub use gather::Index;
+pub use generate::{enum_from_step, generate, iota, replicate};
+pub use length::{Extent, IntoLen};
+pub use rank::{Ix0, Ix1, Join, Rank};
+pub use scatter::reduce_by_index;
+pub use slice::SliceRange;
+pub use windows::Boundary;
+pub use zip::{Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip};
+
+use crate::ast::{Node, show_types};
+use crate::elt::Elt;
+use crate::error::{Error, ErrorKind, Result};
+use crate::exp::{Field, IntoExp, ToExp, trace, types_of};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A delayed array of elements `T` and rank `D` (`Ix1`, or `Ix0` for a delayed scalar).
+///
+/// A combinator computes nothing: it adds a node to a graph that its arrays share. [`force`] fuses the
+/// graph into as few loops as possible and runs them; the result stays with the node, so that a later
+/// graph finds it in memory. An array is cheap to clone, and `Send + Sync`.
+///
+/// Mistakes (lengths that differ, ranges out of range) do not panic; they come out of [`force`] with
+/// the combinator's name and the place where you called it.
+///
+/// [`force`]: Array::force
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = Array::from(vec![3.0, -1.0, 4.0]);
+/// let positive = xs.filter(|x| x.gt(0.0)); // nothing is computed yet
+/// let (kept, total) = (&positive, &positive.sum()).force()?; // one loop
+/// assert_eq!((&kept[..], total), (&[3.0, 4.0][..], 7.0));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+pub struct Array<T: Elt, D: Rank = Ix1> {
+    node: Arc<Node>,
+    shape: PhantomData<fn() -> (T, D)>,
+}
+
+impl<T: Elt, D: Rank> Array<T, D> {
+    /// The array that a node of the untyped graph is.
+    ///
+    /// # Errors
+    /// If the node's element type or rank is another.
+    ///
+    /// ```
+    /// use livefusion::ast::Builder;
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1u8, 2]);
+    /// let n: Array<u64, Ix0> = Array::from_node(Builder::named("len").len(xs.node()))?;
+    /// assert_eq!(n.force()?, 2);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn from_node(node: Arc<Node>) -> Result<Array<T, D>> {
+        let types = types_of::<T>();
+        if node.error.is_none() && (node.types != types || node.rank != D::RANK) {
+            let show = |types: &[_], rank: u8| format!("{} of rank {rank}", show_types(types));
+            let kind = ErrorKind::Malformed {
+                expected: show(&types, D::RANK),
+                got: show(&node.types, node.rank),
+            };
+            return Err(Error::new(node.name, node.loc, kind));
+        }
+        Ok(Array::wrap(node))
+    }
+
+    /// The array of a node that is known to be of this type.
+    pub(crate) fn wrap(node: Arc<Node>) -> Array<T, D> {
+        debug_assert!(node.error.is_some() || (node.types == types_of::<T>() && node.rank == D::RANK));
+        Array { node, shape: PhantomData }
+    }
+
+    /// The node of the untyped graph.
+    pub fn node(&self) -> &Arc<Node> {
+        &self.node
+    }
+}
+
+impl<T: Elt> Array<T, Ix0> {
+    /// The delayed scalar as an expression, for use in another combinator's closure. Operators and
+    /// arguments take `&total` as it is; this is for calling methods, or for tuples' fields. It is
+    /// computed once, before the loop that uses it.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.0, 2.0, 5.0]);
+    /// let range = (&xs.min(), &xs.max()).zip_with(|low, high| (low, high - low));
+    /// let scaled = xs.map(|x| {
+    ///     let (low, size) = range.value();
+    ///     (x - low) / size
+    /// });
+    /// assert_eq!(scaled.force()?, [0.0, 0.25, 1.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn value(&self) -> T::Exp {
+        let (loc, mut field) = (Location::caller(), 0);
+        T::of_fields(&mut |ty| {
+            field += 1;
+            trace::scalar(&self.node, field - 1, ty, loc)
+        })
+    }
+}
+
+/// The element of an array at an index, as an expression.
+pub(crate) fn element<T: Elt>(node: &Arc<Node>, index: Field, loc: crate::error::Loc) -> T::Exp {
+    let mut field = 0;
+    T::of_fields(&mut |ty| {
+        field += 1;
+        trace::at(node, field - 1, ty, index, loc)
+    })
+}
+
+impl<T: Elt> ToExp<T> for &Array<T, Ix0> {
+    #[track_caller]
+    fn to_exp(self) -> T::Exp {
+        self.value()
+    }
+}
+
+impl<T: Elt> IntoExp for &Array<T, Ix0> {
+    type Elt = T;
+}
+
+impl<T: Elt> ToExp<T> for Array<T, Ix0> {
+    #[track_caller]
+    fn to_exp(self) -> T::Exp {
+        self.value()
+    }
+}
+
+impl<T: Elt> IntoExp for Array<T, Ix0> {
+    type Elt = T;
+}
+
+impl<T: Elt, D: Rank> Clone for Array<T, D> {
+    fn clone(&self) -> Array<T, D> {
+        Array { node: self.node.clone(), shape: PhantomData }
+    }
+}
+
+impl<T: Elt, D: Rank> fmt::Debug for Array<T, D> {
+    /// The elements if they are in memory, else the combinators; never forces.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array<{}, {}>(", show_types(&types_of::<T>()), D::NAME)?;
+        crate::show::node(f, &self.node)?;
+        f.write_str(")")
+    }
+}
+
+impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
+    /// The elements if they are in memory, else the combinators; never forces.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.0, 2.5]);
+    /// assert_eq!(xs.to_string(), "[1.0, 2.5]");
+    /// assert_eq!(xs.map(|x| x + 1.0).sum().to_string(), "sum(map(f64[2]))");
+    /// ```
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::show::node(f, &self.node)
+    }
+}
+
+/// Keeps the scalar type of an index array's elements in one place: indices are `u64` in the graph.
+pub(crate) fn as_indices(
+    builder: crate::ast::Builder,
+    indices: &Arc<Node>,
+) -> Arc<Node> {
+    use loop_lang::types::Ty;
+    if indices.types == [Ty::U64] || indices.error.is_some() {
+        return indices.clone();
+    }
+    let mut b = crate::ast::BodyBuilder::new(&indices.types);
+    let i = b.locate(Some(builder.loc())).param(0);
+    let i = b.cast(i, Ty::U64);
+    builder.map(&[indices.clone()], b.finish(&[i]))
+}
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Array<(f64, bool)>>();
+};

@@ -1,0 +1,153 @@
+//! Operators between arrays, scalars and delayed scalars: element by element, in step. A scalar or a
+//! delayed scalar meets each element. They fuse with everything; lengths that differ are an error when
+//! forced.
+//!
+//! ```
+//! use livefusion::prelude::*;
+//! let xs = Array::from(vec![1.0, 2.0, 3.0]);
+//! let ys = &xs * &xs + 1.0;
+//! assert_eq!((2.0 * (&ys - xs.mean())).force()?, [0.0, 6.0, 16.0]);
+//! # Ok::<(), livefusion::Error>(())
+//! ```
+
+use crate::array::{Array, Join, Rank};
+use crate::ast::{BodyBuilder, Builder, Node, TermId};
+use crate::elt::{Bits, Int, Num, Scalar};
+use loop_lang::op::Op;
+use loop_lang::types::Const;
+use std::ops::*;
+use std::sync::Arc;
+
+/// One side of an operator.
+enum Side<'a> {
+    Array(&'a Arc<Node>),
+    Number(Const),
+}
+
+fn number<T: Scalar>(x: T) -> Side<'static> {
+    Side::Number(Const { ty: T::TY, bits: x.to_word() })
+}
+
+/// An operator between two sides. Arrays are inputs in step; delayed scalars beside an array, and
+/// numbers, are captured.
+#[track_caller]
+fn binary(op: Op, sides: [Side<'_>; 2]) -> Arc<Node> {
+    let builder = Builder::named(op.name());
+    let rank_of = |s: &Side<'_>| if let Side::Array(n) = s { n.rank } else { 0 };
+    let rank = sides.iter().map(rank_of).max().unwrap_or(0);
+    let in_step = |s: &Side<'_>| match s {
+        Side::Array(n) if n.rank == rank => Some((*n).clone()),
+        _ => None,
+    };
+    let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
+    let types: Vec<_> = inputs.iter().flat_map(|n| n.types.iter().copied()).collect();
+    let mut b = BodyBuilder::new(&types);
+    b.locate(Some(builder.loc()));
+    let mut params = 0;
+    let mut term = |s: &Side<'_>| match s {
+        Side::Array(n) if n.rank == rank => {
+            params += 1;
+            b.param(params - 1)
+        }
+        Side::Array(n) => b.scalar(n, 0),
+        Side::Number(c) => b.lit(*c),
+    };
+    let args: [TermId; 2] = [term(&sides[0]), term(&sides[1])];
+    let result = b.op(op, &args);
+    builder.map(&inputs, b.finish(&[result]))
+}
+
+#[track_caller]
+fn unary(op: Op, input: &Arc<Node>) -> Arc<Node> {
+    let builder = Builder::named(op.name());
+    let mut b = BodyBuilder::new(&input.types);
+    let x = b.locate(Some(builder.loc())).param(0);
+    let result = b.op(op, &[x]);
+    builder.map(std::slice::from_ref(input), b.finish(&[result]))
+}
+
+macro_rules! arrays {
+    ($Trait:ident $method:ident $op:ident $Bound:ident: $($L:ty, $R:ty;)*) => {$(
+        impl<T: $Bound, D: Rank + Join<E>, E: Rank> $Trait<$R> for $L {
+            type Output = Array<T, <D as Join<E>>::Joined>;
+            #[track_caller]
+            fn $method(self, r: $R) -> Self::Output {
+                Array::wrap(binary(Op::$op, [Side::Array(self.node()), Side::Array(r.node())]))
+            }
+        }
+    )*};
+}
+
+macro_rules! array_and_number {
+    ($Trait:ident $method:ident $op:ident $Bound:ident: $($A:ty;)*) => {$(
+        impl<T: $Bound, D: Rank> $Trait<T> for $A {
+            type Output = Array<T, D>;
+            #[track_caller]
+            fn $method(self, r: T) -> Array<T, D> {
+                Array::wrap(binary(Op::$op, [Side::Array(self.node()), number(r)]))
+            }
+        }
+    )*};
+}
+
+macro_rules! number_and_array {
+    ($Trait:ident $method:ident $op:ident: $($t:ty)*) => {$(
+        impl<D: Rank> $Trait<&Array<$t, D>> for $t {
+            type Output = Array<$t, D>;
+            #[track_caller]
+            fn $method(self, r: &Array<$t, D>) -> Array<$t, D> {
+                Array::wrap(binary(Op::$op, [number(self), Side::Array(r.node())]))
+            }
+        }
+        impl<D: Rank> $Trait<Array<$t, D>> for $t {
+            type Output = Array<$t, D>;
+            #[track_caller]
+            fn $method(self, r: Array<$t, D>) -> Array<$t, D> {
+                Array::wrap(binary(Op::$op, [number(self), Side::Array(r.node())]))
+            }
+        }
+    )*};
+}
+
+macro_rules! operators {
+    ($($Trait:ident $method:ident $op:ident $Bound:ident: $($t:ty)*;)*) => {$(
+        arrays! { $Trait $method $op $Bound:
+            &Array<T, D>, &Array<T, E>;
+            &Array<T, D>, Array<T, E>;
+            Array<T, D>, &Array<T, E>;
+            Array<T, D>, Array<T, E>;
+        }
+        array_and_number! { $Trait $method $op $Bound: &Array<T, D>; Array<T, D>; }
+        number_and_array! { $Trait $method $op: $($t)* }
+    )*};
+}
+
+operators! {
+    Add add Add Num: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64;
+    Sub sub Sub Num: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64;
+    Mul mul Mul Num: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64;
+    Div div Div Num: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64;
+    Rem rem Rem Num: i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64;
+    BitAnd bitand And Bits: bool i8 i16 i32 i64 isize u8 u16 u32 u64 usize;
+    BitOr bitor Or Bits: bool i8 i16 i32 i64 isize u8 u16 u32 u64 usize;
+    BitXor bitxor Xor Bits: bool i8 i16 i32 i64 isize u8 u16 u32 u64 usize;
+    Shl shl Shl Int: i8 i16 i32 i64 isize u8 u16 u32 u64 usize;
+    Shr shr Shr Int: i8 i16 i32 i64 isize u8 u16 u32 u64 usize;
+}
+
+macro_rules! unary_operators {
+    ($($Trait:ident $method:ident $op:ident $Bound:ident: $($A:ty)*;)*) => {$($(
+        impl<T: $Bound, D: Rank> $Trait for $A {
+            type Output = Array<T, D>;
+            #[track_caller]
+            fn $method(self) -> Array<T, D> {
+                Array::wrap(unary(Op::$op, self.node()))
+            }
+        }
+    )*)*};
+}
+
+unary_operators! {
+    Neg neg Neg Num: &Array<T, D> Array<T, D>;
+    Not not Not Bits: &Array<T, D> Array<T, D>;
+}

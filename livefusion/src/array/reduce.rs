@@ -1,0 +1,144 @@
+//! Folds with operators that everyone knows: `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`.
+
+use crate::array::{Array, Ix0};
+use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
+use crate::elt::{Elt, Float, Num, Scalar};
+use crate::exp::{ToExp, apply, closure};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::panic::Location;
+
+impl<T: Num> Array<T> {
+    /// The sum, from 0; integers wrap. Of no elements it is 0. Floats are added in several lanes, see
+    /// [`fold`](Array::fold).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(Array::from(vec![1.0, 2.0, 3.5]).sum().force()?, 6.5);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn sum(&self) -> Array<T, Ix0> {
+        self.fold_op(Builder::named("sum"), Op::Add, T::from_word(0))
+    }
+
+    /// The product, from 1; integers wrap. Of no elements it is 1.
+    #[track_caller]
+    pub fn product(&self) -> Array<T, Ix0> {
+        self.fold_op(Builder::named("product"), Op::Mul, T::ONE)
+    }
+
+    /// The smallest element. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![2.0, f64::NAN, -1.0]);
+    /// assert_eq!((&xs.min(), &xs.max()).force()?, (-1.0, 2.0));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn min(&self) -> Array<T, Ix0> {
+        let step = operator(Op::Min, T::TY);
+        self.fold_by(Builder::named("min"), Body::default(), step, FoldStyle::First)
+    }
+
+    /// The largest element. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0.
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn max(&self) -> Array<T, Ix0> {
+        let step = operator(Op::Max, T::TY);
+        self.fold_by(Builder::named("max"), Body::default(), step, FoldStyle::First)
+    }
+}
+
+impl<T: Float> Array<T> {
+    /// The sum over the number of elements; NaN if there are none.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(Array::from(vec![1.0, 2.0, 6.0]).mean().force()?, 3.0);
+    /// assert!(Array::<f64>::from(vec![]).mean().force()?.is_nan());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn mean(&self) -> Array<T, Ix0> {
+        let builder = Builder::named("mean");
+        let sum = self.fold_op(builder, Op::Add, T::from_word(0));
+        let len = builder.len(self.node());
+        let mut b = BodyBuilder::new(&[]);
+        let (sum, n) = (b.scalar(sum.node(), 0), b.scalar(&len, 0));
+        let n = b.cast(n, T::TY);
+        let mean = b.op(Op::Div, &[sum, n]);
+        Array::wrap(builder.compute(b.finish(&[mean])))
+    }
+}
+
+impl<T: Elt> Array<T> {
+    /// Whether `test` is true for some element; false if there are none.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 5]);
+    /// assert!(xs.any(|x| x.gt(4)).force()? && !xs.all(|x| x.gt(4)).force()?);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn any<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
+        let builder = Builder::named("any");
+        self.tested(builder, test).fold_op(builder, Op::Or, false)
+    }
+
+    /// Whether `test` is true for every element; true if there are none.
+    #[track_caller]
+    pub fn all<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
+        let builder = Builder::named("all");
+        self.tested(builder, test).fold_op(builder, Op::And, true)
+    }
+
+    /// For how many elements `test` is true.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(Array::from(vec![1, 5, 7]).count(|x| x.gt(4)).force()?, 2);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn count<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<u64, Ix0> {
+        let (builder, loc) = (Builder::named("count"), Location::caller());
+        let body = closure::<T, u64>(|x| apply(Op::Cast, &[test(x).to_exp().field()], loc));
+        let ones: Array<u64> = Array::wrap(builder.map(std::slice::from_ref(self.node()), body));
+        ones.fold_op(builder, Op::Add, 0)
+    }
+
+    fn tested<R: ToExp<bool>>(
+        &self,
+        builder: Builder,
+        test: impl FnOnce(T::Exp) -> R,
+    ) -> Array<bool> {
+        let body = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(builder.map(std::slice::from_ref(self.node()), body))
+    }
+}
+
+impl<T: Scalar> Array<T> {
+    /// A fold by a single operator, which lowering recognises.
+    fn fold_op(&self, builder: Builder, op: Op, start: T) -> Array<T, Ix0> {
+        let mut b = BodyBuilder::new(&[]);
+        let start = b.lit(Const { ty: T::TY, bits: start.to_word() });
+        let start = b.finish(&[start]);
+        self.fold_by(builder, start, operator(op, T::TY), FoldStyle::Associative)
+    }
+}
+
+/// The body of a binary operator on scalars.
+pub(crate) fn operator(op: Op, ty: Ty) -> Body {
+    let mut b = BodyBuilder::new(&[ty, ty]);
+    let args = [b.param(0), b.param(1)];
+    let result = b.op(op, &args);
+    b.finish(&[result])
+}

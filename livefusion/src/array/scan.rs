@@ -1,0 +1,100 @@
+//! Running folds: `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`.
+
+use crate::array::fold::operator;
+use crate::array::{Array, Ix0};
+use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind};
+use crate::elt::Elt;
+use crate::exp::{ToExp, value};
+
+impl<T: Elt> Array<T> {
+    /// Running folds: element `i` joins `start` and the elements up to and with `i`. `op` must be
+    /// associative; as in [`fold`](Array::fold), its calls may be grouped in any way. Fuses with its
+    /// input and with what uses the result.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3]);
+    /// assert_eq!(xs.scan(10, |a, b| a + b).force()?, [11, 13, 16]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T> {
+        let builder = Builder::named("scan");
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold { start, step: operator::<T, R>(op), style: FoldStyle::Associative };
+        Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
+    }
+
+    /// Running folds: element `i` joins `start` and the elements before `i`; the first one is `start`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3]);
+    /// assert_eq!(xs.scan_exclusive(0, |a, b| a + b).force()?, [0, 1, 3]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan_exclusive<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T> {
+        let builder = Builder::named("scan_exclusive");
+        self.exclusive(builder, value::<T>(|| start.to_exp()), operator::<T, R>(op))
+    }
+
+    /// The exclusive scan, and the fold of all elements, from one loop.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let lengths = Array::from(vec![2, 0, 3]);
+    /// let (offsets, total) = lengths.scan_with_total(0, |a, b| a + b);
+    /// let (offsets, total) = (&offsets, &total).force()?;
+    /// assert_eq!((&offsets[..], total), (&[0, 2, 2][..], 5));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan_with_total<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> (Array<T>, Array<T, Ix0>) {
+        let builder = Builder::named("scan_with_total");
+        let scan =
+            self.exclusive(builder, value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let total = Array::wrap(builder.scan_total(scan.node()));
+        (scan, total)
+    }
+
+    /// Running folds as [`scan`](Array::scan) gives them, strictly from left to right, by any operator:
+    /// the plain loop, bit for bit. A loop that holds one runs on one thread.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![4.0, 8.0]);
+    /// // Exponential smoothing: the operator is not associative.
+    /// let smooth = xs.scan_seq(0.0, |old, x| 0.5 * old + 0.5 * x);
+    /// assert_eq!(smooth.force()?, [2.0, 5.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scan_seq<R: ToExp<T>>(
+        &self,
+        start: impl ToExp<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T> {
+        let builder = Builder::named("scan_seq");
+        let start = value::<T>(|| start.to_exp());
+        let fold = Fold { start, step: operator::<T, R>(op), style: FoldStyle::Sequential };
+        Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
+    }
+
+    fn exclusive(&self, builder: Builder, start: Body, step: Body) -> Array<T> {
+        let fold = Fold { start, step, style: FoldStyle::Associative };
+        Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
+    }
+}

@@ -1,0 +1,85 @@
+//! Writing at computed indices: `scatter`, `scatter_with`, `reduce_by_index`.
+
+use crate::array::fold::operator;
+use crate::array::length::IntoLen;
+use crate::array::{Array, as_indices, replicate};
+use crate::ast::Builder;
+use crate::elt::{Elt, Int};
+use crate::exp::{IntoExp, ToExp};
+
+impl<T: Elt> Array<T> {
+    /// This array with `values` put at `indices`, in order: the last value put at an index stays. Fuses
+    /// with what makes the indices and values; the result is in memory before others read it.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let base = Array::from(vec![0, 0, 0]);
+    /// let ys = base.scatter(&Array::from(vec![2, 0, 2]), &Array::from(vec![7, 8, 9]));
+    /// assert_eq!(ys.force()?, [8, 0, 9]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if an index is out of range, or there are not as many values as indices.
+    #[track_caller]
+    pub fn scatter<I: Int>(&self, indices: &Array<I>, values: &Array<T>) -> Array<T> {
+        let builder = Builder::named("scatter");
+        let indices = as_indices(builder, indices.node());
+        Array::wrap(builder.scatter(self.node(), &indices, values.node(), None))
+    }
+
+    /// This array with `values` joined onto what is at `indices`, in order, by `op` of (what is there,
+    /// value).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let base = Array::from(vec![0, 0, 5]);
+    /// let (ixs, vals) = (Array::from(vec![2, 0, 2]), Array::from(vec![7, 8, 9]));
+    /// assert_eq!(base.scatter_with(&ixs, &vals, |old, new| old + new).force()?, [8, 0, 21]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if an index is out of range, or there are not as many values as indices.
+    #[track_caller]
+    pub fn scatter_with<I: Int, R: ToExp<T>>(
+        &self,
+        indices: &Array<I>,
+        values: &Array<T>,
+        op: impl FnOnce(T::Exp, T::Exp) -> R,
+    ) -> Array<T> {
+        let builder = Builder::named("scatter_with");
+        let indices = as_indices(builder, indices.node());
+        let op = operator::<T, R>(op);
+        Array::wrap(builder.scatter(self.node(), &indices, values.node(), Some(op)))
+    }
+}
+
+/// A histogram: `n` bins that begin with `start`; each value is joined onto the bin that its index
+/// names, in order, by `op` of (bin, value).
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let bins = Array::from(vec![1, 0, 1, 1]);
+/// let weights = Array::from(vec![0.5, 1.0, 2.0, 4.0]);
+/// let sums = reduce_by_index(2, 0.0, &bins, &weights, |bin, w| bin + w);
+/// assert_eq!(sums.force()?, [1.0, 6.5]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When forced: if an index is not below `n`, or there are not as many values as indices.
+#[track_caller]
+pub fn reduce_by_index<T: Elt, I: Int, R: ToExp<T>>(
+    n: impl IntoLen,
+    start: impl IntoExp<Elt = T>,
+    indices: &Array<I>,
+    values: &Array<T>,
+    op: impl FnOnce(T::Exp, T::Exp) -> R,
+) -> Array<T> {
+    let builder = Builder::named("reduce_by_index");
+    let bins = replicate(n, start);
+    let indices = as_indices(builder, indices.node());
+    let op = operator::<T, R>(op);
+    Array::wrap(builder.scatter(bins.node(), &indices, values.node(), Some(op)))
+}

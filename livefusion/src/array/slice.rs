@@ -1,0 +1,249 @@
+//! Parts and rearrangements that keep neighbours: `take`, `drop`, `slice`, `reverse`, `shift`. Each is
+//! an index function: it costs nothing but the read where it is used.
+
+use crate::array::Array;
+use crate::array::generate::reading;
+use crate::array::length::{Amount, Extent, IntoLen};
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::elt::Elt;
+use crate::error::ErrorKind;
+use crate::exp::{ToExp, exp_of, fields_of, trace, types_of};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
+use std::sync::Arc;
+
+impl<T: Elt> Array<T> {
+    /// The first `n` elements; all of them if there are fewer.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3]);
+    /// assert_eq!((xs.take(2).to_vec()?, xs.take(9).to_vec()?), (vec![1, 2], vec![1, 2, 3]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn take(&self, n: impl IntoLen) -> Array<T> {
+        let builder = Builder::named("take");
+        self.part(builder, Amount::Known(0), n.into_len().0)
+    }
+
+    /// All but the first `n` elements; none if there are fewer.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3]);
+    /// assert_eq!((xs.drop(2).to_vec()?, xs.drop(9).to_vec()?), (vec![3], vec![]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn drop(&self, n: impl IntoLen) -> Array<T> {
+        let builder = Builder::named("drop");
+        self.part(builder, n.into_len().0, Amount::Known(u64::MAX))
+    }
+
+    /// The elements of a range. Its ends are numbers or delayed scalars.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3, 4]);
+    /// assert_eq!((xs.slice(1..3).to_vec()?, xs.slice(3..).to_vec()?), (vec![2, 3], vec![4]));
+    /// assert!(xs.slice(3..5).force().is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if the range ends behind the array's end, or before it begins.
+    #[track_caller]
+    pub fn slice(&self, range: impl SliceRange) -> Array<T> {
+        let builder = Builder::named("slice");
+        let (start, end) = range.bounds();
+        let (start, end) = (start.0, end.map(|e| e.0));
+        for bound in [Some(&start), end.as_ref()].into_iter().flatten() {
+            if let Err(kind) = bound.check() {
+                return Array::wrap(builder.fault(&types_of::<T>(), 1, kind));
+            }
+        }
+        let len = match known_slice(&start, end.as_ref(), self.node().known_len()) {
+            Some(Ok(n)) => Len::Known(n),
+            Some(Err(kind)) => return Array::wrap(builder.fault(&types_of::<T>(), 1, kind)),
+            None => checked_slice(builder, self.node(), &start, end.as_ref()),
+        };
+        Array::wrap(self.from_offset(builder, &start, len))
+    }
+
+    /// The elements from last to first.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(iota(3).map(|i| i * i).reverse().force()?, [4, 1, 0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn reverse(&self) -> Array<T> {
+        let builder = Builder::named("reverse");
+        let len = builder.len(self.node());
+        let body = reading(builder, self.node(), |b, i| {
+            let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
+            let last = b.op(Op::Sub, &[n, one]);
+            b.op(Op::Sub, &[last, i])
+        });
+        Array::wrap(builder.generate(Len::Delayed(len), body))
+    }
+
+    /// The elements moved by `by` places, to higher indices if it is positive; what comes in is `fill`,
+    /// what goes out is lost.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3]);
+    /// assert_eq!((xs.shift(1, 0).to_vec()?, xs.shift(-2, 9).to_vec()?), (vec![0, 1, 2], vec![3, 9, 9]));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn shift(&self, by: i64, fill: impl ToExp<T>) -> Array<T> {
+        let builder = Builder::named("shift");
+        let len = builder.len(self.node());
+        let loc = builder.loc();
+        let body = trace::trace(&[Ty::U64], |i| {
+            let n = trace::scalar(&len, 0, Ty::U64, loc);
+            let (there, inside) = trace::neighbour(i[0], n, -i128::from(by), loc);
+            let fill = fields_of::<T>(fill.to_exp());
+            let read = |(field, other): (u32, crate::exp::Field)| {
+                (trace::at_unchecked(self.node(), field, other.ty(), there, loc), other)
+            };
+            let arms: Vec<_> = (0..).zip(fill).map(read).collect();
+            fields_of::<T>(exp_of::<T>(&trace::cond(inside, &arms, loc)))
+        });
+        Array::wrap(builder.generate(Len::Delayed(len), body))
+    }
+
+    /// At most `n` elements after the first `skip`.
+    fn part(&self, builder: Builder, skip: Amount, n: Amount) -> Array<T> {
+        if let Err(kind) = skip.check().and_then(|()| n.check()) {
+            return Array::wrap(builder.fault(&types_of::<T>(), 1, kind));
+        }
+        if let (Some(len), Amount::Known(skip), Amount::Known(n)) =
+            (self.node().known_len(), &skip, &n)
+        {
+            let skip = (*skip).min(len);
+            let len = Len::Known((len - skip).min(*n));
+            return Array::wrap(self.from_offset(builder, &Amount::Known(skip), len));
+        }
+        let all = builder.len(self.node());
+        let skip = match skip {
+            Amount::Known(0) => skip,
+            _ => Amount::Delayed(computed(builder, |b| {
+                let (skip, all) = (skip.term(b), b.scalar(&all, 0));
+                b.op(Op::Min, &[skip, all])
+            })),
+        };
+        let len = computed(builder, |b| {
+            let (skip, n, all) = (skip.term(b), n.term(b), b.scalar(&all, 0));
+            let left = b.op(Op::Sub, &[all, skip]);
+            b.op(Op::Min, &[left, n])
+        });
+        Array::wrap(self.from_offset(builder, &skip, Len::Delayed(len)))
+    }
+
+    /// Elements from `start` on.
+    fn from_offset(&self, builder: Builder, start: &Amount, len: Len) -> Arc<Node> {
+        let body = reading(builder, self.node(), |b, i| {
+            let start = start.term(b);
+            b.op(Op::Add, &[start, i])
+        });
+        builder.generate(len, body)
+    }
+}
+
+/// A delayed `u64`.
+fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&[]);
+    let n = f(b.locate(Some(builder.loc())));
+    builder.compute(b.finish(&[n]))
+}
+
+/// The length of a slice if all of its ends are known, or what is wrong with it.
+fn known_slice(
+    start: &Amount,
+    end: Option<&Amount>,
+    len: Option<u64>,
+) -> Option<Result<u64, ErrorKind>> {
+    let (Amount::Known(start), Some(len)) = (start, len) else { return None };
+    let end = match end {
+        Some(Amount::Known(end)) => *end,
+        None => len,
+        Some(_) => return None,
+    };
+    Some(if *start <= end && end <= len {
+        Ok(end - start)
+    } else {
+        Err(ErrorKind::SliceRange { end: end.max(*start), len: len.min(end) })
+    })
+}
+
+/// The length of a slice, and the check that it is in range, once the lengths are known.
+fn checked_slice(
+    builder: Builder,
+    source: &Arc<Node>,
+    start: &Amount,
+    end: Option<&Amount>,
+) -> Len {
+    let all = builder.len(source);
+    let mut b = BodyBuilder::new(&[]);
+    let all = b.locate(Some(builder.loc())).scalar(&all, 0);
+    let start = start.term(&mut b);
+    let end = end.map_or(all, |e| e.term(&mut b));
+    let n = b.op(Op::Sub, &[end, start]);
+    let ordered = b.op(Op::Le, &[start, end]);
+    let inside = b.op(Op::Le, &[end, all]);
+    let holds = b.op(Op::And, &[ordered, inside]);
+    let got = b.op(Op::Max, &[start, end]);
+    let room = b.op(Op::Min, &[end, all]);
+    Len::Checked(b.finish(&[n, holds, got, room]))
+}
+
+/// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..`, of numbers or delayed scalars, and
+/// `a..=b` of numbers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a range of positions",
+    note = "write `a..b`, `a..` or `..b`, where a and b are integers or delayed scalars of type u64"
+)]
+pub trait SliceRange {
+    /// Where it begins and ends; none for the array's end.
+    fn bounds(self) -> (Extent, Option<Extent>);
+}
+
+impl<N: IntoLen> SliceRange for Range<N> {
+    fn bounds(self) -> (Extent, Option<Extent>) {
+        (self.start.into_len(), Some(self.end.into_len()))
+    }
+}
+
+impl<N: IntoLen> SliceRange for RangeFrom<N> {
+    fn bounds(self) -> (Extent, Option<Extent>) {
+        (self.start.into_len(), None)
+    }
+}
+
+impl<N: IntoLen> SliceRange for RangeTo<N> {
+    fn bounds(self) -> (Extent, Option<Extent>) {
+        (Extent(Amount::Known(0)), Some(self.end.into_len()))
+    }
+}
+
+impl SliceRange for RangeFull {
+    fn bounds(self) -> (Extent, Option<Extent>) {
+        (Extent(Amount::Known(0)), None)
+    }
+}
+
+impl<N: IntoLen + Copy> SliceRange for RangeInclusive<N> {
+    fn bounds(self) -> (Extent, Option<Extent>) {
+        let end = match self.end().into_len().0 {
+            Amount::Known(n) => Amount::Known(n.saturating_add(1)),
+            other => other,
+        };
+        (self.start().into_len(), Some(Extent(end)))
+    }
+}

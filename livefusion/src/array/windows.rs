@@ -1,0 +1,133 @@
+//! `windows`: a function of each element and its neighbours.
+
+use crate::array::Array;
+use crate::ast::{Builder, Len};
+use crate::elt::Elt;
+use crate::error::Loc;
+use crate::exp::{Field, IntoExp, exp_of, fields_of, trace};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// What a neighbour outside of the array is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Boundary<T> {
+    /// The element at the nearest end.
+    Clamp,
+    /// The array goes on from its other end.
+    Wrap,
+    /// The array goes back from its end, which is not repeated: `.. c b | a b c | b a ..`.
+    Mirror,
+    /// Always this.
+    Constant(T),
+}
+
+impl<T: Elt> Array<T> {
+    /// `f` of each element's `K` neighbours, itself among them: for K = 3 `[before, here, after]`. In
+    /// general the first one is `K / 2` places before. The result is as long as the array. Reads a
+    /// computed array from memory; fuses with what uses the result.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.0, 2.0, 6.0]);
+    /// let smooth = xs.windows(Boundary::Clamp, |[a, b, c]| (a + b + c) / 3.0);
+    /// assert_eq!(smooth.to_vec()?, [4.0 / 3.0, 3.0, 14.0 / 3.0]);
+    /// let steps = xs.windows(Boundary::Constant(0.0), |[before, here]| here - before);
+    /// assert_eq!(steps.to_vec()?, [1.0, 1.0, 4.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn windows<const K: usize, R: IntoExp>(
+        &self,
+        boundary: Boundary<T>,
+        f: impl FnOnce([T::Exp; K]) -> R,
+    ) -> Array<R::Elt> {
+        let builder = Builder::named("windows");
+        let (loc, len) = (builder.loc(), builder.len(self.node()));
+        let body = trace::trace(&[Ty::U64], |params| {
+            let (i, n) = (params[0], trace::scalar(&len, 0, Ty::U64, loc));
+            let neighbours = std::array::from_fn(|k| {
+                self.neighbour(i, n, k as i128 - (K / 2) as i128, &boundary, loc)
+            });
+            fields_of::<R::Elt>(f(neighbours).to_exp())
+        });
+        Array::wrap(builder.generate(Len::Delayed(len), body))
+    }
+
+    /// The element `offset` places from `i` in an array of `n` elements.
+    fn neighbour(
+        &self,
+        i: Field,
+        n: Field,
+        offset: i128,
+        boundary: &Boundary<T>,
+        loc: Loc,
+    ) -> T::Exp {
+        let read = |index: Field| {
+            let mut field = 0;
+            T::of_fields(&mut |ty| {
+                field += 1;
+                trace::at_unchecked(self.node(), field - 1, ty, index, loc)
+            })
+        };
+        if offset == 0 {
+            return read(i);
+        }
+        match boundary {
+            Boundary::Clamp => read(clamped(i, n, offset, loc)),
+            Boundary::Wrap => read(wrapped(i, n, offset, loc)),
+            Boundary::Mirror => read(mirrored(i, n, offset, loc)),
+            Boundary::Constant(c) => {
+                let (there, inside) = trace::neighbour(i, n, offset, loc);
+                let other = fields_of::<T>(c.clone().to_exp());
+                let arms: Vec<_> = fields_of::<T>(read(there)).into_iter().zip(other).collect();
+                exp_of::<T>(&trace::cond(inside, &arms, loc))
+            }
+        }
+    }
+}
+
+fn number(n: u64) -> Field {
+    Field::literal(Const::u64(n))
+}
+
+fn op(op: Op, args: &[Field], loc: Loc) -> Field {
+    trace::op(op, args, Ty::U64, loc)
+}
+
+/// `i + offset`, kept within the array.
+fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
+    let far = number(offset.unsigned_abs() as u64);
+    if offset < 0 {
+        let far = op(Op::Min, &[far, i], loc);
+        return op(Op::Sub, &[i, far], loc);
+    }
+    let last = op(Op::Sub, &[n, number(1)], loc);
+    let there = op(Op::Add, &[i, far], loc);
+    op(Op::Min, &[there, last], loc)
+}
+
+/// `i + offset` modulo `period`, for `i < period`. The offset is reduced once, before the loop.
+fn modulo(i: Field, period: Field, offset: i128, loc: Loc) -> Field {
+    let far = op(Op::Rem, &[number(offset.unsigned_abs() as u64), period], loc);
+    let far = if offset < 0 { op(Op::Sub, &[period, far], loc) } else { far };
+    let there = op(Op::Add, &[i, far], loc);
+    let beyond = trace::op(Op::Ge, &[there, period], Ty::Bool, loc);
+    let back = op(Op::Sub, &[there, period], loc);
+    op(Op::Select, &[beyond, back, there], loc)
+}
+
+fn wrapped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
+    // An empty array has no element that would need the period, but it must not divide by zero.
+    let period = op(Op::Max, &[n, number(1)], loc);
+    modulo(i, period, offset, loc)
+}
+
+fn mirrored(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
+    // There and back again without the ends repeated: 2 (n - 1) places, at least one.
+    let twice = op(Op::Add, &[n, n], loc);
+    let period = op(Op::Max, &[twice, number(3)], loc);
+    let period = op(Op::Sub, &[period, number(2)], loc);
+    let there = modulo(i, period, offset, loc);
+    let back = op(Op::Sub, &[period, there], loc);
+    op(Op::Min, &[there, back], loc)
+}

@@ -1,0 +1,284 @@
+//! Building scalar bodies term by term, hash-consed and checked. Closures are traced through this;
+//! the shell and tests may use it directly.
+
+use crate::ast::{Body, Capture, Node, ScalarLoop, Term, TermData, TermId};
+use crate::error::{Error, ErrorKind, Loc};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Up to this many entries a linear scan beats a table.
+const SMALL: usize = 16;
+
+/// Builds a [`Body`]. Equal terms are one term. A mistake does not panic: the first one stays in the
+/// body, and the node made from it carries it on to `force`.
+///
+/// ```
+/// use livefusion::ast::{BodyBuilder, Builder};
+/// use loop_lang::{Const, Op, Ty};
+/// let mut body = BodyBuilder::new(&[Ty::F64]);
+/// let x = body.param(0);
+/// let two = body.lit(Const::f64(2.0));
+/// let twice = body.op(Op::Mul, &[two, x]);
+/// let body = body.finish(&[twice]);
+/// assert_eq!(body.result_types(), [Ty::F64]);
+/// ```
+#[derive(Debug, Default)]
+pub struct BodyBuilder {
+    body: Body,
+    loc: Option<Loc>,
+    terms: FxHashMap<(Term, Ty), TermId>,
+    captures: FxHashMap<(*const Node, bool), u32>,
+    open: Vec<u32>,
+}
+
+impl BodyBuilder {
+    /// A body with these scalar parameters (tuples are flattened, field by field).
+    pub fn new(params: &[Ty]) -> BodyBuilder {
+        let mut b = BodyBuilder::default();
+        b.body.params = params.to_vec();
+        b.body.terms.reserve(params.len() + 4);
+        for (k, ty) in params.iter().enumerate() {
+            b.body.terms.push(TermData { term: Term::Param(k as u32), ty: *ty, loc: None });
+        }
+        b
+    }
+
+    /// Sets the user's place for the terms that follow.
+    pub fn locate(&mut self, loc: Option<Loc>) -> &mut BodyBuilder {
+        self.loc = loc;
+        self
+    }
+
+    /// The k-th parameter.
+    pub fn param(&mut self, k: u32) -> TermId {
+        if (k as usize) < self.body.params.len() {
+            return TermId(k);
+        }
+        let got = format!("number {k} of {}", self.body.params.len());
+        self.malformed(Ty::U64, "a parameter of the body", got)
+    }
+
+    /// A constant.
+    pub fn lit(&mut self, c: Const) -> TermId {
+        self.term(Term::Lit(Const::new(c.ty, c.bits)), c.ty)
+    }
+
+    /// An operator applied to terms; for casts see [`BodyBuilder::cast`].
+    pub fn op(&mut self, op: Op, args: &[TermId]) -> TermId {
+        self.op_to(op, args, None)
+    }
+
+    /// Conversion to another type, as Rust's `as`.
+    pub fn cast(&mut self, x: TermId, to: Ty) -> TermId {
+        if self.known(x) && self.body.ty(x) == to {
+            return x;
+        }
+        self.op_to(Op::Cast, &[x], Some(to))
+    }
+
+    /// The same bits as another type (floats and unsigned integers of equal width).
+    pub fn bitcast(&mut self, x: TermId, to: Ty) -> TermId {
+        self.op_to(Op::Bitcast, &[x], Some(to))
+    }
+
+    fn op_to(&mut self, op: Op, args: &[TermId], target: Option<Ty>) -> TermId {
+        if !args.iter().all(|a| self.known(*a)) {
+            return self.unknown_term();
+        }
+        let types: SmallVec<[Ty; 3]> = args.iter().map(|a| self.body.ty(*a)).collect();
+        match op.result(&types, target) {
+            Some(ty) => self.term(Term::Op(op, args.into()), ty),
+            None => {
+                let fallback = target.or(types.first().copied()).unwrap_or(Ty::U64);
+                let expected = format!("operands that `{}` takes", op.name());
+                self.malformed(fallback, &expected, show_types(&types))
+            }
+        }
+    }
+
+    /// `if c { a } else { b }`: only one arm is computed.
+    pub fn cond(&mut self, c: TermId, a: TermId, b: TermId) -> TermId {
+        if !self.known(c) || !self.known(a) || !self.known(b) {
+            return self.unknown_term();
+        }
+        let (tc, ta, tb) = (self.body.ty(c), self.body.ty(a), self.body.ty(b));
+        if tc != Ty::Bool || ta != tb {
+            return self.malformed(ta, "a bool and two arms of one type", show_types(&[tc, ta, tb]));
+        }
+        self.term(Term::Cond(c, a, b), ta)
+    }
+
+    /// A field of a delayed scalar.
+    pub fn scalar(&mut self, node: &Arc<Node>, field: u32) -> TermId {
+        let Some(ty) = self.field_type(node, field, 0) else {
+            return self.malformed(Ty::U64, "a field of a delayed scalar", show_field(node, field));
+        };
+        let capture = self.capture(node, false);
+        self.term(Term::Scalar { capture, field }, ty)
+    }
+
+    /// A field of an element of an array, by random access. With `checked`, an index outside traps;
+    /// without, it gives zero.
+    pub fn at(&mut self, node: &Arc<Node>, field: u32, index: TermId, checked: bool) -> TermId {
+        let Some(ty) = self.field_type(node, field, 1) else {
+            return self.malformed(Ty::U64, "a field of an array", show_field(node, field));
+        };
+        if !self.known(index) {
+            return self.unknown_term();
+        }
+        if self.body.ty(index) != Ty::U64 {
+            let got = show_types(&[self.body.ty(index)]);
+            return self.malformed(ty, "an index of type u64", got);
+        }
+        let capture = self.capture(node, true);
+        self.term(Term::At { capture, field, index, checked }, ty)
+    }
+
+    /// Begins `while test(state) { state = next(state) }`; gives the loop's number and its state
+    /// variables. Loops nest: the last one opened is the first to be closed.
+    pub fn open_loop(&mut self, start: &[TermId]) -> (u32, Vec<TermId>) {
+        let start: Vec<TermId> =
+            start.iter().map(|t| if self.known(*t) { *t } else { self.unknown_term() }).collect();
+        let types: Vec<Ty> = start.iter().map(|t| self.body.ty(*t)).collect();
+        let number = self.body.loops.len() as u32;
+        let vars =
+            types.iter().zip(0..).map(|(ty, k)| self.term(Term::LoopVar(number, k), *ty)).collect();
+        self.body.loops.push(ScalarLoop { types, start, ..ScalarLoop::default() });
+        self.open.push(number);
+        (number, vars)
+    }
+
+    /// Ends a loop; gives the state for which the test failed.
+    pub fn close_loop(&mut self, number: u32, test: TermId, next: &[TermId]) -> Vec<TermId> {
+        if self.open.last() != Some(&number) {
+            self.malformed(Ty::U64, "the innermost open loop to be closed", format!("loop {number}"));
+            return Vec::new();
+        }
+        self.open.pop();
+        let types = self.body.loops[number as usize].types.clone();
+        let fits = self.known(test)
+            && self.body.ty(test) == Ty::Bool
+            && next.iter().all(|t| self.known(*t))
+            && next.iter().map(|t| self.body.ty(*t)).eq(types.iter().copied());
+        if fits {
+            let l = &mut self.body.loops[number as usize];
+            (l.test, l.next) = (test, next.to_vec());
+        } else {
+            self.malformed(
+                Ty::U64,
+                "a bool test and next values of the state's types",
+                "others".to_string(),
+            );
+        }
+        types.iter().zip(0..).map(|(ty, k)| self.term(Term::LoopResult(number, k), *ty)).collect()
+    }
+
+    /// Records a mistake; the first one counts.
+    pub fn fail(&mut self, error: Error) {
+        self.body.error.get_or_insert(error);
+    }
+
+    /// The type of a term.
+    pub fn ty(&self, t: TermId) -> Option<Ty> {
+        self.body.terms.get(t.index()).map(|d| d.ty)
+    }
+
+    /// The body with these results, field by field.
+    pub fn finish(mut self, results: &[TermId]) -> Body {
+        if !self.open.is_empty() {
+            self.malformed(Ty::U64, "every loop to be closed", "an open loop".to_string());
+        }
+        self.body.results =
+            results.iter().map(|r| if self.known(*r) { *r } else { self.unknown_term() }).collect();
+        self.body
+    }
+
+    fn known(&self, t: TermId) -> bool {
+        t.index() < self.body.terms.len()
+    }
+
+    fn field_type(&self, node: &Node, field: u32, rank: u8) -> Option<Ty> {
+        if node.rank != rank {
+            return None;
+        }
+        node.types.get(field as usize).copied()
+    }
+
+    /// Records a malformed use and gives a term to go on with.
+    fn malformed(&mut self, ty: Ty, expected: &str, got: String) -> TermId {
+        let kind = ErrorKind::Malformed { expected: expected.to_string(), got };
+        self.fail(Error { combinator: "closure", location: self.loc, kind });
+        self.lit(Const::zero(ty))
+    }
+
+    fn unknown_term(&mut self) -> TermId {
+        self.malformed(Ty::U64, "terms of this body", "another".to_string())
+    }
+
+    /// The id of a term, new or old.
+    fn term(&mut self, term: Term, ty: Ty) -> TermId {
+        let params = self.body.params.len();
+        let made = &self.body.terms[params..];
+        if made.len() <= SMALL {
+            if let Some(p) = made.iter().rposition(|d| d.ty == ty && d.term == term) {
+                return TermId((params + p) as u32);
+            }
+        } else {
+            if self.terms.is_empty() {
+                let old = made.iter().zip(params as u32..);
+                self.terms.extend(old.map(|(d, i)| ((d.term.clone(), d.ty), TermId(i))));
+            }
+            if let Some(id) = self.terms.get(&(term.clone(), ty)) {
+                return *id;
+            }
+        }
+        let id = TermId(self.body.terms.len() as u32);
+        if !self.terms.is_empty() {
+            self.terms.insert((term.clone(), ty), id);
+        }
+        self.body.terms.push(TermData { term, ty, loc: self.loc });
+        id
+    }
+
+    /// The number of a capture, new or old; one node is captured once by value and once as an array.
+    fn capture(&mut self, node: &Arc<Node>, array: bool) -> u32 {
+        let is = |c: &Capture| Arc::ptr_eq(c.node(), node) && matches!(c, Capture::Array(_)) == array;
+        let captures = &self.body.captures;
+        if captures.len() <= SMALL {
+            if let Some(p) = captures.iter().position(is) {
+                return p as u32;
+            }
+        } else {
+            if self.captures.is_empty() {
+                let key = |c: &Capture| (Arc::as_ptr(c.node()), matches!(c, Capture::Array(_)));
+                self.captures.extend(captures.iter().zip(0..).map(|(c, i)| (key(c), i)));
+            }
+            if let Some(p) = self.captures.get(&(Arc::as_ptr(node), array)) {
+                return *p;
+            }
+        }
+        let p = self.body.captures.len() as u32;
+        if !self.captures.is_empty() {
+            self.captures.insert((Arc::as_ptr(node), array), p);
+        }
+        let node = node.clone();
+        self.body.captures.push(if array { Capture::Array(node) } else { Capture::Scalar(node) });
+        p
+    }
+}
+
+/// Types for a message: `(f64, bool)`.
+pub(crate) fn show_types(types: &[Ty]) -> String {
+    let names: Vec<&str> = types.iter().map(|t| t.name()).collect();
+    match names.as_slice() {
+        [one] => one.to_string(),
+        _ => format!("({})", names.join(", ")),
+    }
+}
+
+fn show_field(node: &Node, field: u32) -> String {
+    format!("field {field} of {} of rank {}", show_types(&node.types), node.rank)
+}

@@ -1,0 +1,56 @@
+//! Tuples as elements: one buffer per scalar field, nested tuples flattened.
+
+use crate::elt::Elt;
+use crate::exp::{Field, IntoExp, ToExp};
+use livefusion_backend::Buffer;
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+macro_rules! tuple {
+    ($($T:ident $R:ident $v:ident $i:tt),*) => {
+        impl<$($T: Elt),*> Elt for ($($T,)*) {
+            type Exp = ($($T::Exp,)*);
+            const FIELDS: u32 = 0 $(+ $T::FIELDS)*;
+            fn types(out: &mut Vec<Ty>) {
+                $($T::types(out);)*
+            }
+            fn of_fields(next: &mut dyn FnMut(Ty) -> Field) -> Self::Exp {
+                ($($T::of_fields(next),)*)
+            }
+            fn fields(e: Self::Exp, out: &mut Vec<Field>) {
+                $($T::fields(e.$i, out);)*
+            }
+            fn split(values: Vec<Self>, out: &mut Vec<Arc<Buffer>>) {
+                $(let mut $v = Vec::with_capacity(values.len());)*
+                for value in values {
+                    $($v.push(value.$i);)*
+                }
+                $($T::split($v, out);)*
+            }
+            fn join(columns: &mut dyn Iterator<Item = Arc<Buffer>>) -> Option<Vec<Self>> {
+                $(let mut $v = $T::join(columns)?.into_iter();)*
+                Some(std::iter::from_fn(|| Some(($($v.next()?,)*))).collect())
+            }
+            fn read(columns: &mut std::slice::Iter<'_, Arc<Buffer>>, at: usize) -> Option<Self> {
+                Some(($($T::read(columns, at)?,)*))
+            }
+            fn of_words(next: &mut dyn FnMut() -> u64) -> Self {
+                ($($T::of_words(next),)*)
+            }
+        }
+        impl<$($T: Elt, $R: ToExp<$T>),*> ToExp<($($T,)*)> for ($($R,)*) {
+            fn to_exp(self) -> ($($T::Exp,)*) {
+                ($(self.$i.to_exp(),)*)
+            }
+        }
+        impl<$($R: IntoExp),*> IntoExp for ($($R,)*) {
+            type Elt = ($($R::Elt,)*);
+        }
+    };
+}
+
+tuple!(A RA a 0, B RB b 1);
+tuple!(A RA a 0, B RB b 1, C RC c 2);
+tuple!(A RA a 0, B RB b 1, C RC c 2, D RD d 3);
+tuple!(A RA a 0, B RB b 1, C RC c 2, D RD d 3, E RE e 4);
+tuple!(A RA a 0, B RB b 1, C RC c 2, D RD d 3, E RE e 4, F RF f 5);

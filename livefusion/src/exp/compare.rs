@@ -1,0 +1,115 @@
+//! Comparisons, and what is made of them: minimum, maximum, clamp, absolute value, sign.
+
+use crate::elt::{Num, Scalar};
+use crate::exp::{Exp, ToExp, apply};
+use loop_lang::op::Op;
+use std::panic::Location;
+
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
+        /// Comparisons. On floats they are IEEE's: NaN is unequal to all, and the zeros are equal.
+        /// `false` is less than `true`.
+        impl<T: Scalar> Exp<T> {
+            $($(#[$doc])*
+            #[track_caller]
+            pub fn $name(self, other: impl ToExp<T>) -> Exp<bool> {
+                apply(Op::$op, &[self.field(), other.to_exp().field()], Location::caller())
+            })*
+        }
+    };
+}
+
+comparisons! {
+    /// `self == other`.
+    eq Eq;
+    /// `self != other`.
+    ne Ne;
+    /// `self < other`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3, 1, 2]);
+    /// assert_eq!(xs.map(|x| x.lt(2)).force()?, [false, true, false]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    lt Lt;
+    /// `self <= other`.
+    le Le;
+    /// `self > other`.
+    gt Gt;
+    /// `self >= other`.
+    ge Ge;
+}
+
+impl<T: Num> Exp<T> {
+    /// The smaller one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
+    #[track_caller]
+    pub fn min(self, other: impl ToExp<T>) -> Exp<T> {
+        apply(Op::Min, &[self.field(), other.to_exp().field()], Location::caller())
+    }
+
+    /// The larger one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
+    #[track_caller]
+    pub fn max(self, other: impl ToExp<T>) -> Exp<T> {
+        apply(Op::Max, &[self.field(), other.to_exp().field()], Location::caller())
+    }
+
+    /// `low` if below it, else `high` if above it, else itself (NaN too).
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![-5, 3, 50]);
+    /// assert_eq!(xs.map(|x| x.clamp(0, 10)).force()?, [0, 3, 10]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn clamp(self, low: impl ToExp<T>, high: impl ToExp<T>) -> Exp<T> {
+        let loc = Location::caller();
+        let (x, low, high) = (self.field(), low.to_exp().field(), high.to_exp().field());
+        let above: Exp<bool> = apply(Op::Gt, &[x, high], loc);
+        let upper: Exp<T> = apply(Op::Select, &[above.field(), high, x], loc);
+        let below: Exp<bool> = apply(Op::Lt, &[x, low], loc);
+        apply(Op::Select, &[below.field(), low, upper.field()], loc)
+    }
+
+    /// Absolute value; the smallest integer of a signed type stays itself.
+    #[track_caller]
+    pub fn abs(self) -> Exp<T> {
+        apply(Op::Abs, &[self.field()], Location::caller())
+    }
+
+    /// Rust's `signum`: integers give -1, 0 or 1; floats 1.0 or -1.0 by their sign bit, NaN for NaN.
+    #[track_caller]
+    pub fn signum(self) -> Exp<T> {
+        apply(Op::Signum, &[self.field()], Location::caller())
+    }
+}
+
+/// Makes `x == y` and `x < y` on expressions say what to write instead.
+mod hint {
+    use super::Exp;
+
+    #[diagnostic::on_unimplemented(
+        message = "an expression has no value yet: Rust's `==`, `<`, `>` would have to give a `bool` now",
+        label = "use `.eq(..)`, `.ne(..)`, `.lt(..)`, `.le(..)`, `.gt(..)`, `.ge(..)`"
+    )]
+    pub trait HasValue {}
+
+    impl<T, R> PartialEq<R> for Exp<T>
+    where
+        Exp<T>: HasValue,
+    {
+        fn eq(&self, _: &R) -> bool {
+            false
+        }
+    }
+
+    impl<T, R> PartialOrd<R> for Exp<T>
+    where
+        Exp<T>: HasValue,
+    {
+        fn partial_cmp(&self, _: &R) -> Option<std::cmp::Ordering> {
+            None
+        }
+    }
+}

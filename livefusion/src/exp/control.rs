@@ -1,0 +1,115 @@
+//! Choice and repetition in expressions.
+
+use crate::elt::Elt;
+use crate::exp::{Exp, IntoExp, ToExp, apply, exp_of, fields_of, trace};
+use crate::error::Loc;
+use loop_lang::op::Op;
+use std::panic::Location;
+
+impl Exp<bool> {
+    /// `if self { then } else { otherwise }`. Only the arm that is taken is computed, so it may guard
+    /// a division or an index. Arms are expressions, literals, tuples or derived structs of one type.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![4, 0, 2]);
+    /// let ys = xs.map(|x| x.eq(0).cond(0, 8 / x));
+    /// assert_eq!(ys.force()?, [2, 0, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cond<T: Elt, A: ToExp<T>, B: ToExp<T>>(self, then: A, otherwise: B) -> T::Exp {
+        choose::<T>(self, then.to_exp(), otherwise.to_exp(), Location::caller())
+    }
+
+    /// `self && other`: `other` is computed only if `self` is true. (`&` computes both.)
+    #[track_caller]
+    pub fn and(self, other: impl ToExp<bool>) -> Exp<bool> {
+        choose::<bool>(self, other.to_exp(), Exp::lit(false), Location::caller())
+    }
+
+    /// `self || other`: `other` is computed only if `self` is false. (`|` computes both.)
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![4, 0, 3]);
+    /// let ok = xs.map(|x| x.eq(0).or((12 % x).eq(0)));
+    /// assert_eq!(ok.force()?, [true, true, true]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn or(self, other: impl ToExp<bool>) -> Exp<bool> {
+        choose::<bool>(self, Exp::lit(true), other.to_exp(), Location::caller())
+    }
+}
+
+fn choose<T: Elt>(c: Exp<bool>, a: T::Exp, b: T::Exp, loc: Loc) -> T::Exp {
+    let arms: Vec<_> = fields_of::<T>(a).into_iter().zip(fields_of::<T>(b)).collect();
+    exp_of::<T>(&trace::cond(c.field(), &arms, loc))
+}
+
+/// `while test(state) { state = step(state) }`; gives the state for which the test failed.
+///
+/// Both closures are traced once. Nothing bounds the number of turns: a test that never fails makes
+/// the force run forever.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// // How often a number can be halved.
+/// let xs = Array::from(vec![1u32, 40, 96]);
+/// let halvings = xs.map(|x| {
+///     let (_, n) = while_loop((x, 0u32), |(x, _)| (x % 2).eq(0), |(x, n)| (x / 2, n + 1));
+///     n
+/// });
+/// assert_eq!(halvings.force()?, [0, 3, 5]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[track_caller]
+pub fn while_loop<I: IntoExp, C: ToExp<bool>, S: ToExp<I::Elt>>(
+    start: I,
+    test: impl FnOnce(<I::Elt as Elt>::Exp) -> C,
+    step: impl FnOnce(<I::Elt as Elt>::Exp) -> S,
+) -> <I::Elt as Elt>::Exp {
+    let start = fields_of::<I::Elt>(start.to_exp());
+    let end = trace::while_loop(
+        &start,
+        |state| test(exp_of::<I::Elt>(state)).to_exp().field(),
+        |state| fields_of::<I::Elt>(step(exp_of::<I::Elt>(state)).to_exp()),
+        Location::caller(),
+    );
+    exp_of::<I::Elt>(&end)
+}
+
+/// `step` applied `n` times to `start`. The closure is traced once.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = Array::from(vec![1.0, 2.0]);
+/// // Newton's method for the square root.
+/// let roots = xs.map(|x| iterate(20, x, |r| 0.5 * (r + x / r)));
+/// assert_eq!(roots.force()?, [1.0, 2.0f64.sqrt()]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[track_caller]
+pub fn iterate<I: IntoExp, S: ToExp<I::Elt>>(
+    n: impl ToExp<u64>,
+    start: I,
+    step: impl FnOnce(<I::Elt as Elt>::Exp) -> S,
+) -> <I::Elt as Elt>::Exp {
+    let loc = Location::caller();
+    let n = n.to_exp().field();
+    let mut state = vec![Exp::lit(0u64).field()];
+    state.extend(fields_of::<I::Elt>(start.to_exp()));
+    let end = trace::while_loop(
+        &state,
+        |s| trace::op(Op::Lt, &[s[0], n], loop_lang::Ty::Bool, loc),
+        |s| {
+            let next: Exp<u64> = apply(Op::Add, &[s[0], Exp::lit(1u64).field()], loc);
+            let mut all = vec![next.field()];
+            all.extend(fields_of::<I::Elt>(step(exp_of::<I::Elt>(&s[1..])).to_exp()));
+            all
+        },
+        loc,
+    );
+    exp_of::<I::Elt>(&end[1..])
+}

@@ -1,0 +1,289 @@
+//! The float functions of std. Each transcendental has one implementation shared by the CPU backends.
+
+use crate::elt::Float;
+use crate::exp::{Exp, Field, ToExp, apply};
+use crate::error::Loc;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::panic::Location;
+
+macro_rules! unary {
+    ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
+        /// Functions of one float; each is as the method of the same name of `f64`.
+        impl<T: Float> Exp<T> {
+            $($(#[$doc])*
+            #[track_caller]
+            pub fn $name(self) -> Exp<T> {
+                apply(Op::$op, &[self.field()], Location::caller())
+            })*
+        }
+    };
+}
+
+unary! {
+    /// Largest integer at most `self`.
+    floor Floor;
+    /// Smallest integer at least `self`.
+    ceil Ceil;
+    /// Nearest integer, halves away from zero.
+    round Round;
+    /// Nearest integer, halves to even.
+    round_ties_even RoundEven;
+    /// Integer part.
+    trunc Trunc;
+    /// Square root; NaN for negative numbers.
+    sqrt Sqrt;
+    /// Cube root.
+    cbrt Cbrt;
+    /// `e` to the power `self`.
+    exp Exp;
+    /// 2 to the power `self`.
+    exp2 Exp2;
+    /// `e` to the power `self`, minus 1, exact near 0.
+    exp_m1 ExpM1;
+    /// Natural logarithm.
+    ln Ln;
+    /// Natural logarithm of `1 + self`, exact near 0.
+    ln_1p Ln1p;
+    /// Logarithm to base 2.
+    log2 Log2;
+    /// Logarithm to base 10.
+    log10 Log10;
+    /// Sine.
+    sin Sin;
+    /// Cosine.
+    cos Cos;
+    /// Tangent.
+    tan Tan;
+    /// Arc sine.
+    asin Asin;
+    /// Arc cosine.
+    acos Acos;
+    /// Arc tangent.
+    atan Atan;
+    /// Hyperbolic sine.
+    sinh Sinh;
+    /// Hyperbolic cosine.
+    cosh Cosh;
+    /// Hyperbolic tangent.
+    tanh Tanh;
+    /// Inverse hyperbolic sine.
+    asinh Asinh;
+    /// Inverse hyperbolic cosine.
+    acosh Acosh;
+    /// Inverse hyperbolic tangent.
+    atanh Atanh;
+}
+
+/// Functions of several floats.
+impl<T: Float> Exp<T> {
+    /// To a float power.
+    #[track_caller]
+    pub fn powf(self, exponent: impl ToExp<T>) -> Exp<T> {
+        apply(Op::Powf, &[self.field(), exponent.to_exp().field()], Location::caller())
+    }
+
+    /// To an integer power.
+    #[track_caller]
+    pub fn powi(self, exponent: impl ToExp<i32>) -> Exp<T> {
+        apply(Op::Powi, &[self.field(), exponent.to_exp().field()], Location::caller())
+    }
+
+    /// Four-quadrant arc tangent of `self / x`.
+    #[track_caller]
+    pub fn atan2(self, x: impl ToExp<T>) -> Exp<T> {
+        apply(Op::Atan2, &[self.field(), x.to_exp().field()], Location::caller())
+    }
+
+    /// Length of the hypotenuse, without overflow on the way.
+    #[track_caller]
+    pub fn hypot(self, other: impl ToExp<T>) -> Exp<T> {
+        apply(Op::Hypot, &[self.field(), other.to_exp().field()], Location::caller())
+    }
+
+    /// The magnitude of `self` with the sign of `sign`.
+    #[track_caller]
+    pub fn copysign(self, sign: impl ToExp<T>) -> Exp<T> {
+        apply(Op::Copysign, &[self.field(), sign.to_exp().field()], Location::caller())
+    }
+
+    /// `self * a + b` with one rounding.
+    #[track_caller]
+    pub fn mul_add(self, a: impl ToExp<T>, b: impl ToExp<T>) -> Exp<T> {
+        let args = [self.field(), a.to_exp().field(), b.to_exp().field()];
+        apply(Op::MulAdd, &args, Location::caller())
+    }
+
+    /// Logarithm to any base: `ln(self) / ln(base)`.
+    #[track_caller]
+    pub fn log(self, base: impl ToExp<T>) -> Exp<T> {
+        let loc = Location::caller();
+        let ln = |x: Exp<T>| apply::<T>(Op::Ln, &[x.field()], loc);
+        binary(Op::Div, ln(self), ln(base.to_exp()), loc)
+    }
+
+    /// Sine and cosine.
+    #[track_caller]
+    pub fn sin_cos(self) -> (Exp<T>, Exp<T>) {
+        (self.sin(), self.cos())
+    }
+
+    /// `1 / self`.
+    #[track_caller]
+    pub fn recip(self) -> Exp<T> {
+        binary(Op::Div, T::lit(1.0), self, Location::caller())
+    }
+
+    /// The fraction: `self - self.trunc()`.
+    #[track_caller]
+    pub fn fract(self) -> Exp<T> {
+        let loc = Location::caller();
+        binary(Op::Sub, self, apply(Op::Trunc, &[self.field()], loc), loc)
+    }
+
+    /// From radians to degrees.
+    #[track_caller]
+    pub fn to_degrees(self) -> Exp<T> {
+        binary(Op::Mul, self, Exp::lit(T::DEGREES_PER_RADIAN), Location::caller())
+    }
+
+    /// From degrees to radians.
+    #[track_caller]
+    pub fn to_radians(self) -> Exp<T> {
+        binary(Op::Mul, self, Exp::lit(T::RADIANS_PER_DEGREE), Location::caller())
+    }
+
+    /// The middle between two numbers, without overflow on the way.
+    #[track_caller]
+    pub fn midpoint(self, other: impl ToExp<T>) -> Exp<T> {
+        let loc = Location::caller();
+        let (a, b, half) = (self, other.to_exp(), T::lit(0.5));
+        let sum = binary(Op::Add, a, b, loc);
+        let halves =
+            binary(Op::Add, binary(Op::Mul, a, half, loc), binary(Op::Mul, b, half, loc), loc);
+        let fits = finite(sum.field(), T::TY, loc);
+        select(fits, binary(Op::Mul, sum, half, loc), halves, loc)
+    }
+
+    /// Whether it is NaN.
+    #[track_caller]
+    pub fn is_nan(self) -> Exp<bool> {
+        test(Op::Ne, self, self, Location::caller())
+    }
+
+    /// Whether it is positive or negative infinity.
+    #[track_caller]
+    pub fn is_infinite(self) -> Exp<bool> {
+        let loc = Location::caller();
+        test(Op::Eq, absolute(self, loc), T::lit(f64::INFINITY), loc)
+    }
+
+    /// Whether it is neither infinite nor NaN.
+    #[track_caller]
+    pub fn is_finite(self) -> Exp<bool> {
+        finite(self.field(), T::TY, Location::caller())
+    }
+
+    /// Whether it is neither zero, infinite, subnormal nor NaN.
+    #[track_caller]
+    pub fn is_normal(self) -> Exp<bool> {
+        let loc = Location::caller();
+        let large = test(Op::Ge, absolute(self, loc), Exp::lit(T::MIN_POSITIVE), loc);
+        both(large, finite(self.field(), T::TY, loc), loc)
+    }
+
+    /// Whether it is subnormal.
+    #[track_caller]
+    pub fn is_subnormal(self) -> Exp<bool> {
+        let loc = Location::caller();
+        let small = test(Op::Lt, absolute(self, loc), Exp::lit(T::MIN_POSITIVE), loc);
+        both(small, test(Op::Ne, self, T::lit(0.0), loc), loc)
+    }
+
+    /// Whether the sign bit is set (of -0.0 too).
+    #[track_caller]
+    pub fn is_sign_negative(self) -> Exp<bool> {
+        apply(Op::SignBit, &[self.field()], Location::caller())
+    }
+
+    /// Whether the sign bit is not set.
+    #[track_caller]
+    pub fn is_sign_positive(self) -> Exp<bool> {
+        !self.is_sign_negative()
+    }
+
+    /// The bit pattern as an unsigned integer of the same width.
+    #[track_caller]
+    pub fn to_bits(self) -> Exp<T::Bits> {
+        apply(Op::Bitcast, &[self.field()], Location::caller())
+    }
+
+    /// The float with this bit pattern.
+    #[track_caller]
+    pub fn from_bits(bits: impl ToExp<T::Bits>) -> Exp<T> {
+        apply(Op::Bitcast, &[bits.to_exp().field()], Location::caller())
+    }
+
+    /// The least number greater than `self`.
+    #[track_caller]
+    pub fn next_up(self) -> Exp<T> {
+        self.neighbour(f64::INFINITY, Location::caller())
+    }
+
+    /// The greatest number less than `self`.
+    #[track_caller]
+    pub fn next_down(self) -> Exp<T> {
+        self.neighbour(f64::NEG_INFINITY, Location::caller())
+    }
+
+    /// The next float towards an infinity. Bit patterns of one sign are ordered by magnitude.
+    fn neighbour(self, towards: f64, loc: Loc) -> Exp<T> {
+        let bits: Exp<T::Bits> = apply(Op::Bitcast, &[self.field()], loc);
+        let one = Exp::lit(<T::Bits as livefusion_backend::Prim>::from_word(1));
+        let [up, down] = [Op::Add, Op::Sub]
+            .map(|op| apply::<T::Bits>(op, &[bits.field(), one.field()], loc));
+        let (away, back) = if towards > 0.0 { (up, down) } else { (down, up) };
+        let positive = test(Op::Gt, self, T::lit(0.0), loc);
+        let stepped = apply::<T::Bits>(
+            Op::Select,
+            &[positive.field(), away.field(), back.field()],
+            loc,
+        );
+        let stepped: Exp<T> = apply(Op::Bitcast, &[stepped.field()], loc);
+        let smallest: Exp<T> = apply(Op::Bitcast, &[one.field()], loc);
+        let smallest = apply::<T>(Op::Copysign, &[smallest.field(), T::lit(towards).field()], loc);
+        let zero = test(Op::Eq, self, T::lit(0.0), loc);
+        let result = select(zero, smallest, stepped, loc);
+        let nan = test(Op::Ne, self, self, loc);
+        let end = test(Op::Eq, self, T::lit(towards), loc);
+        let stays: Exp<bool> = apply(Op::Or, &[nan.field(), end.field()], loc);
+        select(stays, self, result, loc)
+    }
+}
+
+fn binary<T: Float>(op: Op, a: Exp<T>, b: Exp<T>, loc: Loc) -> Exp<T> {
+    apply(op, &[a.field(), b.field()], loc)
+}
+
+fn test<T: Float>(op: Op, a: Exp<T>, b: Exp<T>, loc: Loc) -> Exp<bool> {
+    apply(op, &[a.field(), b.field()], loc)
+}
+
+fn both(a: Exp<bool>, b: Exp<bool>, loc: Loc) -> Exp<bool> {
+    apply(Op::And, &[a.field(), b.field()], loc)
+}
+
+fn absolute<T: Float>(x: Exp<T>, loc: Loc) -> Exp<T> {
+    apply(Op::Abs, &[x.field()], loc)
+}
+
+fn select<T: Float>(c: Exp<bool>, a: Exp<T>, b: Exp<T>, loc: Loc) -> Exp<T> {
+    apply(Op::Select, &[c.field(), a.field(), b.field()], loc)
+}
+
+/// `x - x == 0`: infinities and NaN give NaN.
+fn finite(x: Field, ty: Ty, loc: Loc) -> Exp<bool> {
+    let difference = crate::exp::trace::op(Op::Sub, &[x, x], ty, loc);
+    let zero = Field::literal(loop_lang::Const::zero(ty));
+    apply(Op::Eq, &[difference, zero], loc)
+}

@@ -1,0 +1,64 @@
+//! Functions of integers. Division and remainder by zero, and `MIN / -1`, are errors when forced.
+
+use crate::elt::{Int, Num};
+use crate::exp::{Exp, ToExp, apply};
+use loop_lang::op::Op;
+use std::panic::Location;
+
+impl<T: Num> Exp<T> {
+    /// Euclidean quotient, as Rust's `div_euclid`.
+    #[track_caller]
+    pub fn div_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
+        apply(Op::DivEuclid, &[self.field(), divisor.to_exp().field()], Location::caller())
+    }
+
+    /// Euclidean remainder, never negative, as Rust's `rem_euclid`.
+    #[track_caller]
+    pub fn rem_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
+        apply(Op::RemEuclid, &[self.field(), divisor.to_exp().field()], Location::caller())
+    }
+}
+
+impl<T: Int> Exp<T> {
+    /// To the power of `exponent`, wrapping; the exponent is a number of Rust's.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(Array::from(vec![2, 3]).map(|x| x.pow(5)).force()?, [32, 243]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn pow(self, exponent: u32) -> Exp<T> {
+        let loc = Location::caller();
+        let mul = |a: Exp<T>, b: Exp<T>| apply::<T>(Op::Mul, &[a.field(), b.field()], loc);
+        let (mut power, mut square, mut left) = (None, self, exponent);
+        while left > 0 {
+            if left % 2 == 1 {
+                power = Some(power.map_or(square, |p| mul(p, square)));
+            }
+            left /= 2;
+            if left > 0 {
+                square = mul(square, square);
+            }
+        }
+        power.unwrap_or(Exp::lit(T::from_word(1)))
+    }
+
+    /// Number of one bits.
+    #[track_caller]
+    pub fn count_ones(self) -> Exp<T> {
+        apply(Op::CountOnes, &[self.field()], Location::caller())
+    }
+
+    /// Number of leading zero bits.
+    #[track_caller]
+    pub fn leading_zeros(self) -> Exp<T> {
+        apply(Op::LeadingZeros, &[self.field()], Location::caller())
+    }
+
+    /// Number of trailing zero bits.
+    #[track_caller]
+    pub fn trailing_zeros(self) -> Exp<T> {
+        apply(Op::TrailingZeros, &[self.field()], Location::caller())
+    }
+}

@@ -1,0 +1,170 @@
+//! Scalar expressions: what closures see instead of values.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `arith` | `+ - * / % & \| ^ << >> ! -` |
+//! | `compare` | `lt`, `eq`, ..., `min`, `max`, `clamp` |
+//! | `float` | std's float functions |
+//! | `int` | `pow`, bit counting, ... |
+//! | `control` | `cond`, `and`, `or`, `while_loop`, `iterate` |
+//! | `trace` | how a closure becomes a body |
+
+mod arith;
+mod compare;
+mod control;
+mod float;
+mod int;
+pub(crate) mod trace;
+
+pub use control::{iterate, while_loop};
+pub use trace::Field;
+
+use crate::ast::Body;
+use crate::elt::{Elt, Scalar};
+use loop_lang::op::Op;
+use loop_lang::types::Const;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+/// A scalar expression of type `T`.
+///
+/// Combinators call your closure once, on expressions that stand for the elements, and write down
+/// what it does. Operators work as on numbers, with literals and delayed scalars on either side;
+/// where Rust does not allow an operator to be given a new meaning there are methods: [`lt`](Exp::lt),
+/// [`eq`](Exp::eq), [`cond`](Exp::cond), [`and`](Exp::and), [`or`](Exp::or), [`cast`](Exp::cast).
+///
+/// An expression belongs to the closure that it came from. One that leaked from there is an error
+/// value: the array that uses it says so when it is forced.
+///
+/// A literal that alone decides a type needs a suffix (`1.0f64`); beside an expression it follows that.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = Array::from(vec![1.0, 4.0, 9.0]);
+/// let ys = xs.map(|x| 2.0 * x.sqrt() + 1.0);
+/// assert_eq!(ys.force()?, [3.0, 5.0, 7.0]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+pub struct Exp<T> {
+    scope: u64,
+    word: u64,
+    ty: PhantomData<(fn() -> T, *const ())>,
+}
+
+impl<T> Clone for Exp<T> {
+    fn clone(&self) -> Exp<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Exp<T> {}
+
+impl<T: Scalar> Exp<T> {
+    /// A literal.
+    pub fn lit(x: T) -> Exp<T> {
+        Exp::of(Field::literal(Const { ty: T::TY, bits: x.to_word() }))
+    }
+
+    /// The expression without its static type.
+    pub fn field(self) -> Field {
+        Field::new(self.scope, self.word, T::TY)
+    }
+
+    /// The expression that a field is; of a field of another type, its value converted.
+    pub fn of(f: Field) -> Exp<T> {
+        debug_assert_eq!(f.ty(), T::TY);
+        Exp { scope: f.scope, word: f.word, ty: PhantomData }
+    }
+
+    /// Conversion to another scalar type, as Rust's `as`: integers wrap, floats to integers saturate
+    /// (NaN gives 0), `bool` gives 0 or 1; to `bool` it is `!= 0`.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.9, -1.0, f64::NAN, 1e9]);
+    /// assert_eq!(xs.map(|x| x.cast::<u8>()).force()?, [1, 0, 0, 255]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cast<U: Scalar>(self) -> Exp<U> {
+        apply(Op::Cast, &[self.field()], Location::caller())
+    }
+}
+
+impl<T: Scalar> fmt::Debug for Exp<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exp({:?})", self.field())
+    }
+}
+
+/// An operator whose result is of type `T`.
+pub(crate) fn apply<T: Scalar>(op: Op, args: &[Field], loc: crate::error::Loc) -> Exp<T> {
+    Exp::of(trace::op(op, args, T::TY, loc))
+}
+
+/// Everything that may stand where an expression of element type `T` is expected: an expression, a
+/// value of type `T`, a delayed scalar, a tuple of such.
+#[diagnostic::on_unimplemented(
+    message = "expected an expression of element type `{T}`, found `{Self}`",
+    label = "not an expression of type `{T}`",
+    note = "convert an expression with `.cast::<{T}>()`, or write a literal of that type (`2.0`, not `2`)"
+)]
+pub trait ToExp<T: Elt> {
+    /// The expression.
+    fn to_exp(self) -> T::Exp;
+}
+
+/// What a closure may return; it fixes the element type of the result.
+#[diagnostic::on_unimplemented(
+    message = "a combinator's closure must return an expression, not `{Self}`",
+    label = "not an expression",
+    note = "return an `Exp`, a value such as `1.0f64`, or a tuple of them; an `if` on expressions is written `test.cond(then, otherwise)`"
+)]
+pub trait IntoExp: ToExp<Self::Elt> {
+    /// The element type.
+    type Elt: Elt;
+}
+
+impl<T: Scalar> ToExp<T> for Exp<T> {
+    fn to_exp(self) -> Exp<T> {
+        self
+    }
+}
+
+impl<T: Scalar> IntoExp for Exp<T> {
+    type Elt = T;
+}
+
+/// The types of an element's fields.
+pub(crate) fn types_of<T: Elt>() -> Vec<loop_lang::types::Ty> {
+    let mut types = Vec::with_capacity(T::FIELDS as usize);
+    T::types(&mut types);
+    types
+}
+
+/// The fields of an expression.
+pub(crate) fn fields_of<T: Elt>(e: T::Exp) -> Vec<Field> {
+    let mut fields = Vec::with_capacity(T::FIELDS as usize);
+    T::fields(e, &mut fields);
+    fields
+}
+
+/// The expression that consists of these fields, of which there are enough.
+pub(crate) fn exp_of<T: Elt>(fields: &[Field]) -> T::Exp {
+    let mut fields = fields.iter();
+    T::of_fields(&mut |ty| match fields.next() {
+        Some(f) => *f,
+        None => Field::literal(Const::zero(ty)),
+    })
+}
+
+/// Traces a closure from elements of type `T` to expressions of type `U`.
+pub(crate) fn closure<T: Elt, U: Elt>(f: impl FnOnce(T::Exp) -> U::Exp) -> Body {
+    trace::trace(&types_of::<T>(), |params| fields_of::<U>(f(exp_of::<T>(params))))
+}
+
+/// Traces an expression that needs no parameters.
+pub(crate) fn value<U: Elt>(f: impl FnOnce() -> U::Exp) -> Body {
+    trace::trace(&[], |_| fields_of::<U>(f()))
+}

@@ -1,0 +1,306 @@
+//! The thread-local stack of closures that are being traced, and untyped expressions.
+
+use crate::ast::{Body, BodyBuilder, Node, TermId};
+use crate::error::{Error, ErrorKind, Loc};
+use loop_lang::eval::eval;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A scalar expression whose type is known at run time only: a field of what closures see.
+///
+/// It is a literal, a term of the closure that is being traced, or a mistake that the closure which
+/// uses it will report.
+#[derive(Clone, Copy)]
+pub struct Field {
+    pub(super) scope: u64,
+    /// The literal's canonical word, the term's id, or the mistake's number.
+    pub(super) word: u64,
+    ty: Ty,
+    not_send: PhantomData<*const ()>,
+}
+
+const LITERAL: u64 = 0;
+const MISTAKE: u64 = u64::MAX;
+
+impl Field {
+    /// A constant; it belongs to no closure.
+    pub fn literal(c: Const) -> Field {
+        Field::new(LITERAL, c.bits, c.ty)
+    }
+
+    pub(super) fn new(scope: u64, word: u64, ty: Ty) -> Field {
+        Field { scope, word, ty, not_send: PhantomData }
+    }
+
+    /// Its type.
+    pub fn ty(self) -> Ty {
+        self.ty
+    }
+
+    fn as_literal(self) -> Option<Const> {
+        (self.scope == LITERAL).then_some(Const { ty: self.ty, bits: self.word })
+    }
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.scope {
+            LITERAL => write!(f, "{}({})", self.ty, crate::show::word(self.ty, self.word)),
+            MISTAKE => write!(f, "{}(mistake)", self.ty),
+            _ => write!(f, "{}(term {})", self.ty, self.word),
+        }
+    }
+}
+
+/// A closure that is being traced. Numbers are never used twice, by any thread.
+struct Scope {
+    number: u64,
+    body: BodyBuilder,
+}
+
+#[derive(Default)]
+struct Arena {
+    scopes: Vec<Scope>,
+    numbers: std::ops::Range<u64>,
+    /// Mistakes made outside of any closure. Equal ones are kept once.
+    mistakes: Vec<Error>,
+}
+
+thread_local!(static ARENA: RefCell<Arena> = RefCell::default());
+
+/// Numbers that a thread takes at a time.
+const BLOCK: u64 = 1 << 16;
+static NEXT_BLOCK: AtomicU64 = AtomicU64::new(1);
+
+impl Arena {
+    fn number(&mut self) -> u64 {
+        if self.numbers.is_empty() {
+            let block = NEXT_BLOCK.fetch_add(1, Ordering::Relaxed);
+            self.numbers = block * BLOCK..(block + 1) * BLOCK;
+        }
+        self.numbers.next().unwrap_or(MISTAKE - 1)
+    }
+
+    /// The innermost scope with these fields as terms of it.
+    fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
+        let Arena { scopes, mistakes, .. } = self;
+        let scope = scopes.last_mut()?;
+        scope.body.locate(loc);
+        let ids = fields.iter().map(|f| resolve(scope, mistakes, *f, loc)).collect();
+        Some((scope, ids))
+    }
+
+    /// An expression that stands for a mistake made outside of any closure.
+    fn mistake(&mut self, ty: Ty, kind: ErrorKind, loc: Option<Loc>) -> Field {
+        let error = Error { combinator: "closure", location: loc, kind };
+        let at = self.mistakes.iter().position(|e| *e == error).unwrap_or_else(|| {
+            self.mistakes.push(error);
+            self.mistakes.len() - 1
+        });
+        Field::new(MISTAKE, at as u64, ty)
+    }
+
+    /// What an operation gives outside of any closure if its operands are not all literals.
+    fn outside(&mut self, ty: Ty, args: &[Field], loc: Option<Loc>) -> Field {
+        match args.iter().find(|f| f.scope == MISTAKE) {
+            Some(f) => Field::new(MISTAKE, f.word, ty),
+            None => self.mistake(ty, ErrorKind::LeakedExp, loc),
+        }
+    }
+}
+
+type Ids = SmallVec<[TermId; 4]>;
+
+/// The term of the scope that a field is; a leaked one is a mistake of the scope.
+fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) -> TermId {
+    if f.scope == scope.number {
+        return TermId(f.word as u32);
+    }
+    if let Some(c) = f.as_literal() {
+        return scope.body.lit(c);
+    }
+    let known = if f.scope == MISTAKE { mistakes.get(f.word as usize).cloned() } else { None };
+    let leaked = Error { combinator: "closure", location: loc, kind: ErrorKind::LeakedExp };
+    scope.body.fail(known.unwrap_or(leaked));
+    scope.body.lit(Const::zero(f.ty))
+}
+
+/// An operator applied to expressions. `to` is the result's type.
+pub(crate) fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
+    ARENA.with_borrow_mut(|arena| {
+        if let Some((scope, ids)) = arena.inside(args, Some(loc)) {
+            let id = match op {
+                Op::Cast => scope.body.cast(ids[0], to),
+                Op::Bitcast => scope.body.bitcast(ids[0], to),
+                _ => scope.body.op(op, &ids),
+            };
+            return Field::new(scope.number, id.0 as u64, to);
+        }
+        let literals: Option<SmallVec<[Const; 3]>> = args.iter().map(|f| f.as_literal()).collect();
+        match literals {
+            Some(args) => match fold(op, &args, to) {
+                Ok(c) => Field::literal(c),
+                Err(kind) => arena.mistake(to, kind, Some(loc)),
+            },
+            None => arena.outside(to, args, Some(loc)),
+        }
+    })
+}
+
+/// Computes an operator on literals, outside of any closure.
+fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
+    let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
+    let from = args[if op == Op::Select { 1 } else { 0 }].ty;
+    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+    if divides && from.is_int() && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
+        let [dividend, divisor] = [0, 1].map(|i| integer(args[i]));
+        return Err(ErrorKind::Division { dividend, divisor });
+    }
+    Ok(Const::new(to, eval(op, from, to, &words)))
+}
+
+/// The value of an integer constant.
+fn integer(c: Const) -> i128 {
+    if c.ty.is_signed() { c.bits as i64 as i128 } else { c.bits as i128 }
+}
+
+/// `if c { a } else { b }`, field by field; only one arm is computed.
+pub(crate) fn cond(c: Field, arms: &[(Field, Field)], loc: Loc) -> Vec<Field> {
+    ARENA.with_borrow_mut(|arena| {
+        let one = |&(a, b): &(Field, Field)| {
+            if let Some((scope, ids)) = arena.inside(&[c, a, b], Some(loc)) {
+                let id = scope.body.cond(ids[0], ids[1], ids[2]);
+                return Field::new(scope.number, id.0 as u64, a.ty);
+            }
+            match c.as_literal() {
+                Some(c) if c.bits != 0 => a,
+                Some(_) => b,
+                None => arena.outside(a.ty, &[c], Some(loc)),
+            }
+        };
+        arms.iter().map(one).collect()
+    })
+}
+
+/// The mistake of using delayed values where no closure is traced.
+fn no_closure() -> ErrorKind {
+    ErrorKind::Malformed {
+        expected: "a use inside of a combinator's closure".to_string(),
+        got: "one outside of any closure".to_string(),
+    }
+}
+
+/// A field of a delayed scalar.
+pub(crate) fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
+    ARENA.with_borrow_mut(|arena| match arena.inside(&[], Some(loc)) {
+        Some((scope, _)) => {
+            Field::new(scope.number, scope.body.scalar(node, field).0 as u64, ty)
+        }
+        None => arena.mistake(ty, no_closure(), Some(loc)),
+    })
+}
+
+/// A field of an element of an array, by random access; an index outside traps.
+pub(crate) fn at(node: &Arc<Node>, field: u32, ty: Ty, index: Field, loc: Loc) -> Field {
+    read(node, field, ty, index, true, loc)
+}
+
+/// As [`at`], for an index that is in range by construction wherever the value is used.
+pub(crate) fn at_unchecked(node: &Arc<Node>, field: u32, ty: Ty, index: Field, loc: Loc) -> Field {
+    read(node, field, ty, index, false, loc)
+}
+
+/// The index `offset` places from `i`, and whether it is in an array of `n` elements.
+pub(crate) fn neighbour(i: Field, n: Field, offset: i128, loc: Loc) -> (Field, Field) {
+    let far = Field::literal(Const::u64(offset.unsigned_abs() as u64));
+    if offset < 0 {
+        let inside = op(Op::Ge, &[i, far], Ty::Bool, loc);
+        return (op(Op::Sub, &[i, far], Ty::U64, loc), inside);
+    }
+    // Not `i + far < n`, which could wrap.
+    let room = op(Op::Sub, &[n, i], Ty::U64, loc);
+    (op(Op::Add, &[i, far], Ty::U64, loc), op(Op::Lt, &[far, room], Ty::Bool, loc))
+}
+
+fn read(node: &Arc<Node>, field: u32, ty: Ty, index: Field, checked: bool, loc: Loc) -> Field {
+    ARENA.with_borrow_mut(|arena| match arena.inside(&[index], Some(loc)) {
+        Some((scope, ids)) => {
+            let index = scope.body.cast(ids[0], Ty::U64);
+            Field::new(scope.number, scope.body.at(node, field, index, checked).0 as u64, ty)
+        }
+        None => arena.mistake(ty, no_closure(), Some(loc)),
+    })
+}
+
+/// `while test(state) { state = next(state) }`.
+pub(crate) fn while_loop(
+    start: &[Field],
+    test: impl FnOnce(&[Field]) -> Field,
+    next: impl FnOnce(&[Field]) -> Vec<Field>,
+    loc: Loc,
+) -> Vec<Field> {
+    let opened = ARENA.with_borrow_mut(|arena| {
+        let (scope, ids) = arena.inside(start, Some(loc))?;
+        let (number, vars) = scope.body.open_loop(&ids);
+        Some((number, in_scope(scope.number, &vars, start)))
+    });
+    let Some((number, vars)) = opened else {
+        return ARENA.with_borrow_mut(|arena| {
+            start.iter().map(|f| arena.mistake(f.ty, no_closure(), Some(loc))).collect()
+        });
+    };
+    let mut fields = vec![test(&vars)];
+    fields.extend(next(&vars));
+    ARENA.with_borrow_mut(|arena| match arena.inside(&fields, Some(loc)) {
+        Some((scope, ids)) => {
+            let results = scope.body.close_loop(number, ids[0], &ids[1..]);
+            in_scope(scope.number, &results, start)
+        }
+        None => start.to_vec(),
+    })
+}
+
+fn in_scope(scope: u64, ids: &[TermId], like: &[Field]) -> Vec<Field> {
+    ids.iter().zip(like).map(|(id, f)| Field::new(scope, id.0 as u64, f.ty)).collect()
+}
+
+/// Leaves the scopes that a closure entered, also when it panics.
+struct Leave {
+    depth: usize,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        let left = ARENA.with_borrow_mut(|arena| {
+            let depth = self.depth.min(arena.scopes.len());
+            arena.scopes.split_off(depth)
+        });
+        drop(left);
+    }
+}
+
+/// Runs a closure on symbolic parameters and gives the body that it wrote down.
+pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Vec<Field>) -> Body {
+    let (number, depth) = ARENA.with_borrow_mut(|arena| {
+        let number = arena.number();
+        arena.scopes.push(Scope { number, body: BodyBuilder::new(params) });
+        (number, arena.scopes.len() - 1)
+    });
+    let leave = Leave { depth };
+    let fields: SmallVec<[Field; 4]> =
+        params.iter().zip(0..).map(|(ty, k)| Field::new(number, k, *ty)).collect();
+    let results = f(&fields);
+    let body = ARENA.with_borrow_mut(|arena| {
+        arena.scopes.truncate(depth + 1);
+        let ids = arena.inside(&results, None).map(|(_, ids)| ids);
+        arena.scopes.pop().map(|scope| scope.body.finish(&ids.unwrap_or_default()))
+    });
+    drop(leave);
+    body.unwrap_or_default()
+}

@@ -1,0 +1,228 @@
+//! Computing results: one array, or several that share loops.
+
+use crate::array::{Array, Rank};
+use crate::ast::{Node, Value};
+use crate::elt::Elt;
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::Manifest;
+use crate::runtime::{Engine, force_nodes};
+use std::sync::Arc;
+
+/// What can be forced: an array, a delayed scalar, a tuple of up to 8 of these, a slice or `Vec` of
+/// them. The results of one force share loops.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = Array::from(vec![1.0, 2.0, 3.0]);
+/// let squares = xs.map(|x| x * x);
+/// let (ys, total, largest) = (&squares, &squares.sum(), &xs.max()).force()?;
+/// assert_eq!((ys.to_vec(), total, largest), (vec![1.0, 4.0, 9.0], 14.0, 3.0));
+/// let moments: Vec<f64> = [1, 2, 3].map(|k| xs.map(|x| x.powi(k)).sum()).force()?;
+/// assert_eq!(moments, [6.0, 14.0, 36.0]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be forced",
+    note = "force a `&Array`, a tuple of up to 8 `&Array`s, or a slice of arrays"
+)]
+pub trait Force {
+    /// The results: values of delayed scalars, a [`Manifest`] per array.
+    type Out;
+    /// Appends the nodes that are wanted.
+    fn nodes(&self, out: &mut Vec<Arc<Node>>);
+    /// Takes their values, in the same order.
+    fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out>;
+
+    /// Computes the results on the default engine.
+    ///
+    /// # Errors
+    /// The first mistake made while building, or what went wrong while running; the combinator and
+    /// the place of its call are in it.
+    fn force(&self) -> Result<Self::Out> {
+        self.force_with(Engine::default_engine())
+    }
+
+    /// Computes the results on an engine.
+    ///
+    /// # Errors
+    /// As [`force`](Force::force).
+    fn force_with(&self, engine: &Engine) -> Result<Self::Out> {
+        let mut nodes = Vec::new();
+        self.nodes(&mut nodes);
+        let values = force_nodes(engine, &nodes)?;
+        self.take(&mut values.into_iter())
+    }
+}
+
+/// The next value; every node has one.
+fn next(values: &mut dyn Iterator<Item = Value>) -> Result<Value> {
+    values.next().ok_or_else(|| {
+        let (expected, got) = ("one value per result".to_string(), "fewer".to_string());
+        Error { combinator: "force", location: None, kind: ErrorKind::Malformed { expected, got } }
+    })
+}
+
+impl<T: Elt, D: Rank> Force for Array<T, D> {
+    type Out = D::Out<T>;
+    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+        out.push(self.node().clone());
+    }
+    fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<D::Out<T>> {
+        D::take(next(values)?)
+    }
+}
+
+impl<F: Force + ?Sized> Force for &F {
+    type Out = F::Out;
+    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+        (**self).nodes(out);
+    }
+    fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<F::Out> {
+        (**self).take(values)
+    }
+}
+
+impl<F: Force> Force for [F] {
+    type Out = Vec<F::Out>;
+    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+        self.iter().for_each(|f| f.nodes(out));
+    }
+    fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
+        self.iter().map(|f| f.take(values)).collect()
+    }
+}
+
+macro_rules! sequences {
+    ($(<$($n:ident)?> $t:ty;)*) => {$(
+        impl<F: Force $(, const $n: usize)?> Force for $t {
+            type Out = Vec<F::Out>;
+            fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+                self.as_slice().nodes(out);
+            }
+            fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
+                self.as_slice().take(values)
+            }
+        }
+    )*};
+}
+
+sequences! {
+    <> Vec<F>;
+    <N> [F; N];
+}
+
+macro_rules! tuples {
+    ($($($F:ident $i:tt),*;)*) => {$(
+        impl<$($F: Force),*> Force for ($($F,)*) {
+            type Out = ($($F::Out,)*);
+            fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+                $(self.$i.nodes(out);)*
+            }
+            fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out> {
+                Ok(($(self.$i.take(values)?,)*))
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}
+
+impl<T: Elt, D: Rank> Array<T, D> {
+    /// Computes the array and whatever it needs, in as few loops as possible, on the default engine.
+    /// A delayed scalar gives its value, an array a [`Manifest`]. The result stays with the array:
+    /// forcing it again costs nothing, and a later graph that uses it finds it in memory.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2, 3]);
+    /// assert_eq!(xs.map(|x| x * 2).force()?, [2, 4, 6]);
+    /// assert_eq!(xs.sum().force()?, 6);
+    /// // Mistakes come out here, with the combinator and the place where it was called.
+    /// let error = xs.zip_with(&xs.take(2), |a, b| a + b).force().unwrap_err();
+    /// assert!(error.to_string().starts_with("`zip_with` at "));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first mistake made while building, or what went wrong while running.
+    pub fn force(&self) -> Result<D::Out<T>> {
+        Force::force(self)
+    }
+
+    /// As [`force`](Array::force), on an engine.
+    ///
+    /// # Errors
+    /// As [`force`](Array::force).
+    pub fn force_with(&self, engine: &Engine) -> Result<D::Out<T>> {
+        Force::force_with(self, engine)
+    }
+}
+
+impl<T: Elt> Array<T> {
+    /// The elements, computed and copied.
+    ///
+    /// # Errors
+    /// As [`force`](Array::force).
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        Ok(self.force()?.into_vec())
+    }
+
+    /// The elements, computed. An array of scalars that was made from a `Vec` gives it back without a
+    /// copy if nothing else refers to it.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = vec![1.0, 2.0];
+    /// let address = xs.as_ptr();
+    /// assert_eq!(Array::from(xs).into_vec()?.as_ptr(), address);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`force`](Array::force).
+    pub fn into_vec(self) -> Result<Vec<T>> {
+        let result = self.force()?;
+        drop(self);
+        Ok(result.into_vec())
+    }
+
+    /// The elements, computed, one by one.
+    ///
+    /// # Errors
+    /// As [`force`](Array::force).
+    pub fn iter(&self) -> Result<std::vec::IntoIter<T>> {
+        Ok(self.force()?.into_iter())
+    }
+
+    /// An element, computed with all others; none outside.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1, 2]).map(|x| x + 1);
+    /// assert_eq!((xs.get(1)?, xs.get(2)?), (Some(3), None));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`force`](Array::force).
+    pub fn get(&self, i: usize) -> Result<Option<T>> {
+        Ok(self.force()?.get(i))
+    }
+}
+
+/// What a forced array is, for generic code.
+pub type Forced<T, D> = <D as Rank>::Out<T>;
+
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Manifest<(f64, bool)>>();
+};

@@ -1,0 +1,260 @@
+//! Rates: length classes, inferred by unification, in a tree.
+//!
+//! Two arrays have one class if their lengths are known to be equal: they are computed in step (`map`,
+//! `scan`), they are in memory with equal lengths, or the user zipped them (then what is not known is
+//! checked when the loop starts). A filter opens a class below its input's; packs by one tag array share
+//! theirs. A zip of arrays whose classes cannot be one opens a *fresh* root: its inputs are made manifest.
+
+use crate::ast::{Kind, Len};
+use crate::sharing::{FieldRef, Graph, NodeId, known_length};
+use rustc_hash::FxHashMap;
+
+/// A class, by position.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct ClassId(pub u32);
+
+/// What a class is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClassKind {
+    /// Lengths of its own.
+    Root,
+    /// Some of the parent's elements.
+    Sub(ClassId, Selector),
+}
+
+/// What selects the elements of a subrate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Selector {
+    /// This filter's predicate.
+    Filter(NodeId),
+    /// This array of tags, shared by all packs that use it.
+    Tags(FieldRef),
+}
+
+/// The classes of a graph.
+#[derive(Clone, Debug, Default)]
+pub struct Rates {
+    kinds: Vec<ClassKind>,
+    joined: Vec<ClassId>,
+    /// Class of each node's elements; none for delayed scalars.
+    output: Vec<Option<ClassId>>,
+    /// Class in whose iterations each node runs; none for delayed scalars computed from scalars.
+    runs_at: Vec<Option<ClassId>>,
+    /// Nodes that read all of their inputs from memory because their classes differ.
+    fresh: Vec<bool>,
+}
+
+impl Rates {
+    /// The class of a node's elements.
+    pub fn output(&self, n: NodeId) -> Option<ClassId> {
+        self.output[n.index()].map(|c| self.find(c))
+    }
+
+    /// The class in whose iterations a node runs.
+    pub fn runs_at(&self, n: NodeId) -> Option<ClassId> {
+        self.runs_at[n.index()].map(|c| self.find(c))
+    }
+
+    /// Whether a node opens a class of its own over manifest inputs.
+    pub fn is_fresh(&self, n: NodeId) -> bool {
+        self.fresh[n.index()]
+    }
+
+    /// Whether the lengths of two nodes are known to be equal without looking at run time.
+    pub fn known_equal(&self, a: NodeId, b: NodeId) -> bool {
+        self.output[a.index()] == self.output[b.index()]
+    }
+
+    /// What a class is.
+    pub fn kind(&self, c: ClassId) -> ClassKind {
+        match self.kinds[self.find(c).0 as usize] {
+            ClassKind::Sub(parent, by) => ClassKind::Sub(self.find(parent), by),
+            root => root,
+        }
+    }
+
+    fn find(&self, mut c: ClassId) -> ClassId {
+        while self.joined[c.0 as usize] != c {
+            c = self.joined[c.0 as usize];
+        }
+        c
+    }
+
+    fn new_class(&mut self, kind: ClassKind) -> ClassId {
+        let id = ClassId(self.kinds.len() as u32);
+        self.kinds.push(kind);
+        self.joined.push(id);
+        id
+    }
+}
+
+/// Infers the classes of a graph. `lengths` are the known lengths of leaves and generators: only their
+/// equality pattern matters.
+pub fn infer(graph: &Graph, lengths: &[Option<u64>]) -> Rates {
+    let n = graph.nodes.len();
+    let mut inference = Inference {
+        graph,
+        rates: Rates {
+            output: vec![None; n],
+            runs_at: vec![None; n],
+            fresh: vec![false; n],
+            ..Rates::default()
+        },
+        by_length: FxHashMap::default(),
+        by_delayed: FxHashMap::default(),
+        subs: FxHashMap::default(),
+    };
+    for id in graph.ids() {
+        inference.node(id, lengths[id.index()]);
+    }
+    inference.rates
+}
+
+/// The known length of every node that brings one: leaves (from `inputs` for a prepared program's) and
+/// generators of known length.
+pub fn known_lengths(graph: &Graph, inputs: &[Option<u64>]) -> Vec<Option<u64>> {
+    graph
+        .nodes
+        .iter()
+        .map(|n| match n.node.kind {
+            Kind::Input(k) if n.leaf && n.node.value.get().is_none() => {
+                inputs.get(k as usize).copied().flatten()
+            }
+            _ => known_length(n),
+        })
+        .collect()
+}
+
+/// The equality pattern of lengths: each known one as the number of its first occurrence.
+pub fn length_pattern(lengths: &[Option<u64>]) -> Vec<u64> {
+    let mut first: FxHashMap<u64, u64> = FxHashMap::default();
+    let mut pattern = Vec::new();
+    for l in lengths.iter().flatten() {
+        let next = first.len() as u64;
+        pattern.push(*first.entry(*l).or_insert(next));
+    }
+    pattern
+}
+
+struct Inference<'g> {
+    graph: &'g Graph,
+    rates: Rates,
+    by_length: FxHashMap<u64, ClassId>,
+    by_delayed: FxHashMap<NodeId, ClassId>,
+    subs: FxHashMap<Selector, ClassId>,
+}
+
+impl Inference<'_> {
+    fn node(&mut self, id: NodeId, length: Option<u64>) {
+        let node = &self.graph.nodes[id.index()];
+        let input = |i: usize| node.inputs[i];
+        let (runs_at, output) = if node.leaf {
+            let class = (node.node.rank > 0).then(|| self.root_of_length(length));
+            (class, class)
+        } else {
+            match &node.node.kind {
+                Kind::Manifest | Kind::Input(_) => (None, None),
+                Kind::Generate(len, _) => {
+                    let class = self.generator(id, len, length);
+                    (Some(class), Some(class))
+                }
+                Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
+                    let class = self.in_step(id);
+                    (Some(class), Some(class))
+                }
+                Kind::Filter(_) => {
+                    let class = self.class(input(0));
+                    let sub = self.sub(class, Selector::Filter(id));
+                    (Some(class), Some(sub))
+                }
+                Kind::Pack => {
+                    let class = self.in_step(id);
+                    let tags = self.graph.resolve(input(1), 0);
+                    let sub = self.sub(class, Selector::Tags(tags));
+                    (Some(class), Some(sub))
+                }
+                Kind::Scan(..) => {
+                    let class = self.class(input(0));
+                    (Some(class), Some(class))
+                }
+                Kind::Fold(_) | Kind::Len => (Some(self.class(input(0))), None),
+                Kind::ScanTotal => (self.rates.runs_at(input(0)), None),
+                Kind::Scatter(_) => {
+                    let class = self.in_step_of(id, &node.inputs[1..]);
+                    (Some(class), Some(self.class(input(0))))
+                }
+                Kind::Compute(_) => (None, None),
+            }
+        };
+        self.rates.runs_at[id.index()] = runs_at;
+        self.rates.output[id.index()] = output;
+    }
+
+    fn class(&mut self, id: NodeId) -> ClassId {
+        match self.rates.output(id) {
+            Some(c) => c,
+            // A delayed scalar has no length; the builder refuses it as an array.
+            None => self.rates.new_class(ClassKind::Root),
+        }
+    }
+
+    fn root_of_length(&mut self, length: Option<u64>) -> ClassId {
+        let Some(n) = length else { return self.rates.new_class(ClassKind::Root) };
+        if let Some(c) = self.by_length.get(&n) {
+            return self.rates.find(*c);
+        }
+        let class = self.rates.new_class(ClassKind::Root);
+        self.by_length.insert(n, class);
+        class
+    }
+
+    fn generator(&mut self, id: NodeId, len: &Len, length: Option<u64>) -> ClassId {
+        match (len, self.graph.nodes[id.index()].length) {
+            (Len::Known(_), _) => self.root_of_length(length),
+            (Len::Delayed(_), Some(by)) => {
+                if let Some(c) = self.by_delayed.get(&by) {
+                    return self.rates.find(*c);
+                }
+                let class = self.rates.new_class(ClassKind::Root);
+                self.by_delayed.insert(by, class);
+                class
+            }
+            _ => self.rates.new_class(ClassKind::Root),
+        }
+    }
+
+    fn sub(&mut self, parent: ClassId, by: Selector) -> ClassId {
+        if let Some(c) = self.subs.get(&by) {
+            return *c;
+        }
+        let class = self.rates.new_class(ClassKind::Sub(parent, by));
+        self.subs.insert(by, class);
+        class
+    }
+
+    fn in_step(&mut self, id: NodeId) -> ClassId {
+        let inputs = self.graph.nodes[id.index()].inputs.clone();
+        self.in_step_of(id, &inputs)
+    }
+
+    /// One class for inputs that are consumed together.
+    fn in_step_of(&mut self, id: NodeId, inputs: &[NodeId]) -> ClassId {
+        let mut classes: Vec<ClassId> = inputs.iter().map(|i| self.class(*i)).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let roots = classes.iter().all(|c| self.rates.kind(*c) == ClassKind::Root);
+        match classes.split_first() {
+            Some((first, [])) => *first,
+            Some((first, rest)) if roots => {
+                for c in rest {
+                    self.rates.joined[c.0 as usize] = *first;
+                }
+                *first
+            }
+            _ => {
+                self.rates.fresh[id.index()] = true;
+                self.rates.new_class(ClassKind::Root)
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Inlining a closure: its terms become statements of a section, each in the region where sharing
+//! recovery placed it.
+
+use super::Source;
+use super::anatomy::{Anatomy, Lower};
+use crate::ast::{Body, Term, TermId};
+use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
+use crate::sharing::{FieldRef, NodeId};
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// What is inlined, and where to.
+#[derive(Clone, Debug)]
+pub struct Inline {
+    /// The node whose closure it is.
+    pub id: NodeId,
+    /// Which of its bodies.
+    pub body: usize,
+    /// The combinator that the statements belong to.
+    pub comb: CombId,
+    /// The section that they go to.
+    pub section: Section,
+    /// Which results are wanted; none for all.
+    pub wanted: Option<Vec<bool>>,
+}
+
+impl Inline {
+    /// All results of a body.
+    pub fn new(id: NodeId, body: usize, comb: CombId, section: Section) -> Inline {
+        Inline { id, body, comb, section, wanted: None }
+    }
+
+    /// Only the results that somebody asks for.
+    pub fn demanded(mut self, a: &Anatomy<'_>) -> Inline {
+        let fields = &a.plan.demand.fields[self.id.index()];
+        let width = a.graph.node(self.id).types.len() as u32;
+        self.wanted = Some((0..width).map(|f| fields.contains(&f)).collect());
+        self
+    }
+
+    fn wants(&self, result: usize) -> bool {
+        self.wanted.as_ref().is_none_or(|w| w[result])
+    }
+
+    fn results(&self, body: &Body) -> Vec<TermId> {
+        let all = body.results.iter().enumerate();
+        all.filter(|(i, _)| self.wants(*i)).map(|(_, t)| *t).collect()
+    }
+}
+
+/// The elements for the parameters that the wanted results use; zero for the others.
+pub fn used_args(
+    a: &mut Anatomy<'_>,
+    inline: &Inline,
+    body: &Body,
+    columns: &[FieldRef],
+) -> Lower<Vec<Atom>> {
+    let live = crate::fusion::demand::live_terms(body, inline.results(body).into_iter());
+    let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
+    for (data, _) in body.terms.iter().zip(live).filter(|(_, live)| *live) {
+        if let Term::Param(k) = data.term {
+            args[k as usize] = a.elt(columns[k as usize])?;
+        }
+    }
+    Ok(args)
+}
+
+/// Inlines a body into a section. Results that are not wanted come back as zero.
+pub fn inline(
+    a: &mut Anatomy<'_>,
+    inline: &Inline,
+    body: &Body,
+    args: &[Atom],
+    base: &str,
+) -> Lower<Vec<Atom>> {
+    let (stmts, values) = statements(a, inline, body, args, base)?;
+    a.push_all(inline.comb, inline.section, stmts);
+    Ok(values)
+}
+
+/// The statements of a body, and its results.
+pub fn statements(
+    a: &mut Anatomy<'_>,
+    inline: &Inline,
+    body: &Body,
+    args: &[Atom],
+    base: &str,
+) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
+    let placement = place_results(body, &inline.results(body))?;
+    let mut inliner = Inliner {
+        a,
+        inline,
+        body,
+        placement: &placement,
+        values: vec![None; body.terms.len()],
+        names: result_names(body, base),
+    };
+    for (i, data) in body.terms.iter().enumerate() {
+        if let Term::Param(k) = data.term {
+            inliner.values[i] = Some(args[k as usize]);
+        }
+    }
+    let stmts = inliner.region(OUTER)?;
+    let mut values = Vec::with_capacity(body.results.len());
+    for (i, t) in body.results.iter().enumerate() {
+        values.push(if inline.wants(i) { inliner.value(*t) } else { Const::zero(body.ty(*t)).into() });
+    }
+    Ok((stmts, values))
+}
+
+/// Names for the terms that are results: `elt`, or `elt0`, `elt1`, ... if there are several.
+fn result_names(body: &Body, base: &str) -> Vec<Option<String>> {
+    let mut names = vec![None; body.terms.len()];
+    for (i, t) in body.results.iter().enumerate() {
+        let name = if body.results.len() == 1 { base.to_string() } else { format!("{base}{i}") };
+        names[t.index()].get_or_insert(name);
+    }
+    names
+}
+
+struct Inliner<'a, 'g, 'b> {
+    a: &'a mut Anatomy<'g>,
+    inline: &'b Inline,
+    body: &'b Body,
+    placement: &'b Placement,
+    values: Vec<Option<Atom>>,
+    names: Vec<Option<String>>,
+}
+
+impl Inliner<'_, '_, '_> {
+    /// A term's value; literals and captured scalars need no statement.
+    fn value(&mut self, t: TermId) -> Atom {
+        if let Some(v) = self.values[t.index()] {
+            return v;
+        }
+        let data = &self.body.terms[t.index()];
+        let value = match &data.term {
+            Term::Lit(c) => self.literal(t, *c),
+            Term::Scalar { capture, field } => {
+                let field = self.captured(*capture, *field);
+                self.a.delayed(field, self.inline.comb)
+            }
+            // Everything else has been bound by the region that dominates this use.
+            _ => Const::zero(data.ty).into(),
+        };
+        self.values[t.index()] = Some(value);
+        value
+    }
+
+    fn literal(&mut self, t: TermId, c: Const) -> Atom {
+        let node = &self.a.graph.nodes[self.inline.id.index()];
+        match node.constants.get(self.inline.body).and_then(|b| b.get(&t.0)) {
+            Some(slot) => self.a.scalar_param(Source::Constant(*slot), "k", self.inline.comb, c.ty),
+            None => c.into(),
+        }
+    }
+
+    fn captured(&self, capture: u32, field: u32) -> FieldRef {
+        let node = &self.a.graph.nodes[self.inline.id.index()];
+        self.a.graph.resolve(node.captures[self.inline.body][capture as usize], field)
+    }
+
+    fn define(&mut self, t: TermId) -> Var {
+        let base = self.names[t.index()].take().unwrap_or_else(|| "t".into());
+        let var = self.a.scalar(&base, self.inline.comb, self.body.ty(t));
+        self.values[t.index()] = Some(var.into());
+        var
+    }
+
+    fn stmt(&self, kind: StmtKind) -> Stmt {
+        Stmt { comb: self.inline.comb, kind }
+    }
+
+    fn region(&mut self, region: RegionId) -> Lower<Vec<Stmt>> {
+        let placement = self.placement;
+        let mut out = Vec::new();
+        for item in &placement.regions[region.0 as usize].items {
+            match item {
+                Item::Loop(l) => self.scalar_loop(*l, &mut out)?,
+                Item::Term(t) => self.term(*t, &mut out)?,
+            }
+        }
+        Ok(out)
+    }
+
+    fn term(&mut self, t: TermId, out: &mut Vec<Stmt>) -> Lower {
+        let body = self.body;
+        match &body.terms[t.index()].term {
+            Term::Op(op, args) => {
+                let args: Args = args.iter().map(|a| self.value(*a)).collect();
+                self.check_division(*op, &args, out);
+                let var = self.define(t);
+                out.push(self.stmt(StmtKind::Let(var, *op, args)));
+            }
+            Term::At { capture, field, index, checked } => {
+                let index = self.value(*index);
+                let array = self.a.random(self.captured(*capture, *field));
+                if *checked {
+                    let comb = self.inline.comb;
+                    let len = self.a.array_len(array, comb);
+                    let ok = self.a.scalar("ok", comb, Ty::Bool);
+                    out.push(self.stmt(StmtKind::Let(ok, Op::Lt, Args::from_slice(&[index, len]))));
+                    let kind = TrapKind::OutOfRange;
+                    out.push(self.a.trap_stmt(comb, kind, ok.into(), &[index, len]));
+                }
+                let var = self.define(t);
+                out.push(self.stmt(StmtKind::ReadArray(var, array, index)));
+            }
+            Term::Cond(c, ..) => self.cond(t, *c, out)?,
+            _ => {
+                self.value(t);
+            }
+        }
+        Ok(())
+    }
+
+    /// Integer division and remainder trap where Rust panics, unless the divisor is known to be fine.
+    fn check_division(&mut self, op: Op, args: &Args, out: &mut Vec<Stmt>) {
+        let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+        if !divides || !self.a.program.atom_ty(args[0]).is_int() {
+            return;
+        }
+        if let Atom::Const(c) = args[1]
+            && c.bits != 0
+            && (!c.ty.is_signed() || c.bits != u64::MAX)
+        {
+            return;
+        }
+        let comb = self.inline.comb;
+        let ok = self.a.scalar("ok", comb, Ty::Bool);
+        out.push(self.stmt(StmtKind::Let(ok, Op::DivOk, args.clone())));
+        out.push(self.a.trap_stmt(comb, TrapKind::Division, ok.into(), &[args[0], args[1]]));
+    }
+
+    fn cond(&mut self, first: TermId, test: TermId, out: &mut Vec<Stmt>) -> Lower {
+        let Some((then_region, else_region)) = self.placement.arms[first.index()] else { return Ok(()) };
+        let cond = self.value(test);
+        let fields = self.placement.fields_of(first);
+        let then = self.region(then_region)?;
+        let other = self.region(else_region)?;
+        let mut results = Vec::new();
+        for t in fields {
+            if let Term::Cond(_, x, y) = self.body.terms[t.index()].term {
+                let (x, y) = (self.value(x), self.value(y));
+                results.push((self.define(t), x, y));
+            }
+        }
+        out.push(self.stmt(StmtKind::If { cond, then, other, results }));
+        Ok(())
+    }
+
+    fn scalar_loop(&mut self, l: u32, out: &mut Vec<Stmt>) -> Lower {
+        let body = self.body;
+        let Some((test_region, step_region)) = self.placement.loops[l as usize] else { return Ok(()) };
+        let scalar_loop = &body.loops[l as usize];
+        let mut state = Vec::new();
+        for (start, ty) in scalar_loop.start.iter().zip(&scalar_loop.types) {
+            let start = self.value(*start);
+            state.push((self.a.scalar("w", self.inline.comb, *ty), start));
+        }
+        for (i, data) in body.terms.iter().enumerate() {
+            match data.term {
+                Term::LoopVar(m, k) | Term::LoopResult(m, k) if m == l => {
+                    self.values[i] = Some(state[k as usize].0.into());
+                }
+                _ => {}
+            }
+        }
+        let test = self.region(test_region)?;
+        let cond = self.value(scalar_loop.test);
+        let step = self.region(step_region)?;
+        let next = scalar_loop.next.iter().map(|t| self.value(*t)).collect();
+        out.push(self.stmt(StmtKind::While { state, test, cond, body: step, next }));
+        Ok(())
+    }
+}

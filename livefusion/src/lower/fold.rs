@@ -1,0 +1,241 @@
+//! Folds: one accumulator per iteration of the input's rate, read after the loop.
+//!
+//! ```text
+//! init_3:  carry acc_3 = k_3          body_3:  let new_3 = max acc_3 elt_1
+//!                                     yield_3: acc_3 := new_3
+//! ```
+//!
+//! * *Plain* operators (one per field, associative and commutative): a group per field, its identity
+//!   known; floats in lanes, the rest exact.
+//! * Other associative operators: the state is lifted by a flag that says whether it has anything, which
+//!   serves as identity; left to right within a chunk, chunks joined in order. Lanes that deal elements by
+//!   index would need commutativity, which nobody promised.
+//! * `fold_seq`, and operators that use captured values: left to right.
+
+use super::anatomy::{Anatomy, Lower};
+use super::body::{self, Inline};
+use super::operators;
+use crate::ast::{Fold, FoldStyle, Kind};
+use crate::sharing::NodeId;
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// Lowers a fold.
+pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    let graph = a.graph;
+    let node = &graph.nodes[id.index()];
+    let Kind::Fold(fold) = &node.node.kind else { return Ok(()) };
+    let rate = a.rate_of(id, &node.inputs)?;
+    let comb = a.comb(id);
+    a.join(comb, rate);
+    let columns = a.columns(&node.inputs);
+    let elements = columns.into_iter().map(|c| a.elt(c)).collect::<Result<Vec<_>, _>>()?;
+    let start = start(a, id, fold)?;
+    let f = Folding { id, comb, rate, fold, elements, start };
+    let values = match (&fold.style, operators::plain(&fold.step)) {
+        (FoldStyle::Sequential, _) => f.sequential(a)?,
+        (FoldStyle::Associative | FoldStyle::First, Some(ops)) => f.plain(a, &ops),
+        _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(a)?,
+        _ => f.lifted(a)?,
+    };
+    for (field, value) in values.into_iter().enumerate() {
+        a.set_delayed((id, field as u32), value);
+    }
+    Ok(())
+}
+
+/// Combine functions see nothing but their parameters.
+pub(super) fn has_captures(fold: &Fold) -> bool {
+    match &fold.style {
+        FoldStyle::Aggregate(combine) => !combine.captures.is_empty(),
+        _ => !fold.step.captures.is_empty(),
+    }
+}
+
+/// The starting values, computed in `init`; empty for `fold1`.
+pub(super) fn start(a: &mut Anatomy<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<Atom>> {
+    if matches!(fold.style, FoldStyle::First) {
+        return Ok(vec![]);
+    }
+    let comb = a.comb(id);
+    body::inline(a, &Inline::new(id, 0, comb, Section::Init), &fold.start, &[], "start")
+}
+
+struct Folding<'f> {
+    id: NodeId,
+    comb: CombId,
+    rate: RateId,
+    fold: &'f Fold,
+    elements: Vec<Atom>,
+    start: Vec<Atom>,
+}
+
+impl Folding<'_> {
+    fn types(&self) -> Vec<Ty> {
+        self.fold.step.result_types()
+    }
+
+    /// One group per field.
+    fn plain(&self, a: &mut Anatomy<'_>, ops: &[Op]) -> Vec<Atom> {
+        let comb = self.comb;
+        let types = self.types();
+        let mut values = Vec::new();
+        for (field, op) in ops.iter().enumerate() {
+            let identity: Atom = operators::identity(*op, types[field]).into();
+            let start = self.start.get(field).copied().unwrap_or(identity);
+            let acc = carry(a, comb, "acc", start, types[field]);
+            let new = a.emit(comb, Section::Body, "new", *op, &[acc.into(), self.elements[field]]);
+            self.update(a, acc, new.into());
+            a.program.groups.push(Group {
+                vars: vec![acc],
+                owner: a.program.root_of(self.rate),
+                step: self.rate,
+                start: vec![start],
+                identity: vec![identity],
+                next: vec![new.into()],
+                combine: Some(Combine::Op(*op)),
+                level: 0,
+                order: operators::fold_order(types[field]),
+            });
+            values.push(acc.into());
+        }
+        if matches!(self.fold.style, FoldStyle::First) {
+            self.check_nonempty(a);
+        }
+        values
+    }
+
+    /// `fold1` needs an element: the rate's length or count must not be 0.
+    fn check_nonempty(&self, a: &mut Anatomy<'_>) {
+        let count: Atom = match (a.program.rate(self.rate).kind.is_sub(), a.root_counter()) {
+            (false, Some((_, bound))) => bound,
+            _ => a.index(self.rate).into(),
+        };
+        let zero = Const::u64(0).into();
+        let some = a.emit(self.comb, Section::Done, "some", Op::Ne, &[count, zero]);
+        a.trap(self.comb, Section::Done, TrapKind::Empty, some.into(), &[]);
+    }
+
+    /// The state with a flag for whether it has anything.
+    fn lifted(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
+        let comb = self.comb;
+        let types = self.types();
+        let zeros: Vec<Atom> = types.iter().map(|t| Const::zero(*t).into()).collect();
+        let aggregate = matches!(self.fold.style, FoldStyle::Aggregate(_));
+        // An aggregate steps from `start` in every part; it is never joined.
+        let (seen_start, start, identity) = match self.fold.style {
+            FoldStyle::First => (false, zeros.clone(), zeros),
+            FoldStyle::Aggregate(_) => (false, self.start.clone(), self.start.clone()),
+            _ => (true, self.start.clone(), zeros),
+        };
+        let seen = carry(a, comb, "seen", Const::bool(seen_start).into(), Ty::Bool);
+        let accs: Vec<Var> =
+            start.iter().zip(&types).map(|(s, t)| carry(a, comb, "acc", *s, *t)).collect();
+        let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
+        args.extend_from_slice(&self.elements);
+        let inline = Inline::new(self.id, 1, comb, Section::Body);
+        let (stmts, stepped) = body::statements(a, &inline, &self.fold.step, &args, "new")?;
+        let next = if aggregate {
+            a.push_all(comb, Section::Body, stmts);
+            stepped
+        } else {
+            self.first_or(a, seen, stmts, stepped)
+        };
+        self.update(a, seen, Const::bool(true).into());
+        for (acc, new) in accs.iter().zip(&next) {
+            self.update(a, *acc, *new);
+        }
+        let combine = match &self.fold.style {
+            FoldStyle::Aggregate(body) => operators::lifted_combine(a, self.id, 2, body)?,
+            _ => operators::lifted_combine(a, self.id, 1, &self.fold.step)?,
+        };
+        let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
+            [Const::bool(b).into()].into_iter().chain(rest).collect()
+        };
+        a.program.groups.push(Group {
+            vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
+            owner: a.program.root_of(self.rate),
+            step: self.rate,
+            start: flagged(seen_start, start),
+            identity: flagged(false, identity),
+            next: flagged(true, next),
+            combine: Some(combine),
+            level: 0,
+            order: Order::Lanes(1),
+        });
+        if matches!(self.fold.style, FoldStyle::First) {
+            a.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]);
+        }
+        Ok(accs.into_iter().map(Atom::Var).collect())
+    }
+
+    /// The first element as it is, the others joined.
+    fn first_or(&self, a: &mut Anatomy<'_>, seen: Var, then: Vec<Stmt>, joined: Vec<Atom>) -> Vec<Atom> {
+        let types = self.types();
+        let results: Vec<(Var, Atom, Atom)> = joined
+            .into_iter()
+            .zip(&self.elements)
+            .zip(&types)
+            .map(|((new, elt), ty)| (a.scalar("next", self.comb, *ty), new, *elt))
+            .collect();
+        let next = results.iter().map(|r| Atom::Var(r.0)).collect();
+        let kind = StmtKind::If { cond: seen.into(), then, other: vec![], results };
+        a.push(self.comb, Section::Body, kind);
+        next
+    }
+
+    fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
+        let types = self.types();
+        let accs: Vec<Var> =
+            self.start.iter().zip(&types).map(|(s, t)| carry(a, self.comb, "acc", *s, *t)).collect();
+        let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
+        args.extend_from_slice(&self.elements);
+        let inline = Inline::new(self.id, 1, self.comb, Section::Body);
+        let next = body::inline(a, &inline, &self.fold.step, &args, "new")?;
+        for (acc, new) in accs.iter().zip(&next) {
+            self.update(a, *acc, *new);
+        }
+        a.program.groups.push(sequential_group(a, self.rate, &accs, &self.start, next, &types));
+        Ok(accs.into_iter().map(Atom::Var).collect())
+    }
+
+    fn update(&self, a: &mut Anatomy<'_>, acc: Var, value: Atom) {
+        a.push(self.comb, update_section(a, self.rate), StmtKind::Assign(acc, value));
+    }
+}
+
+/// Updates go to a loop rate's `bottom`, a subrate's `yield`.
+pub(super) fn update_section(a: &Anatomy<'_>, rate: RateId) -> Section {
+    if a.program.rate(rate).kind.is_sub() { Section::Yield } else { Section::Bottom }
+}
+
+/// Declares a carried variable.
+pub(super) fn carry(a: &mut Anatomy<'_>, comb: CombId, base: &str, start: Atom, ty: Ty) -> Var {
+    let v = a.scalar(base, comb, ty);
+    a.push(comb, Section::Init, StmtKind::Carry(v, start));
+    v
+}
+
+/// A group that runs left to right only.
+pub(super) fn sequential_group(
+    a: &Anatomy<'_>,
+    rate: RateId,
+    accs: &[Var],
+    start: &[Atom],
+    next: Vec<Atom>,
+    types: &[Ty],
+) -> Group {
+    Group {
+        vars: accs.to_vec(),
+        owner: a.program.root_of(rate),
+        step: rate,
+        start: start.to_vec(),
+        identity: types.iter().map(|t| Const::zero(*t).into()).collect(),
+        next,
+        combine: None,
+        level: 0,
+        order: Order::Sequential,
+    }
+}
+

@@ -1,0 +1,166 @@
+//! Operators of folds, scans and scatters: which are plain (one operator per field), their identities, how
+//! they may be reassociated, and the combine functions of the others.
+
+use super::anatomy::{Anatomy, Lower};
+use super::body::{self, Inline};
+use crate::ast::{Body, Term, TermId};
+use crate::sharing::NodeId;
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// Bytes over which a plain float fold deals its lanes, whatever the machine.
+const LANE_BYTES: usize = 256;
+/// Bytes that a plain float scan joins by a tree.
+const PREFIX_BYTES: usize = 64;
+
+/// The operator of each field, if a body of (left fields, right fields) is one associative and
+/// commutative operator per field: each field is then a group of its own.
+pub fn plain(body: &Body) -> Option<Vec<Op>> {
+    let width = body.results.len();
+    if body.params.len() != 2 * width {
+        return None;
+    }
+    body.results.iter().enumerate().map(|(field, t)| plain_field(body, field, width, *t)).collect()
+}
+
+fn plain_field(body: &Body, field: usize, width: usize, t: TermId) -> Option<Op> {
+    let Term::Op(op, args) = &body.terms[t.index()].term else { return None };
+    if !is_monoid(*op) {
+        return None;
+    }
+    let param = |t: TermId| match body.terms[t.index()].term {
+        Term::Param(k) => Some(k as usize),
+        _ => None,
+    };
+    match (param(args[0])?, param(args[1])?) {
+        (x, y) if x == field && y == field + width => Some(*op),
+        (y, x) if x == field && y == field + width => Some(*op),
+        _ => None,
+    }
+}
+
+fn is_monoid(op: Op) -> bool {
+    matches!(op, Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor)
+}
+
+/// The value that joins without changing a bit.
+pub fn identity(op: Op, ty: Ty) -> Const {
+    match (op, ty) {
+        (Op::Add, Ty::F64) => Const::f64(-0.0),
+        (Op::Add, Ty::F32) => Const::f32(-0.0),
+        (Op::Mul, Ty::F64) => Const::f64(1.0),
+        (Op::Mul, Ty::F32) => Const::f32(1.0),
+        // NaN is what `min` and `max` ignore.
+        (_, Ty::F64) => Const::f64(f64::NAN),
+        (_, Ty::F32) => Const::f32(f32::NAN),
+        (Op::Mul, _) => Const::int(ty, 1),
+        (Op::And, _) => Const::int(ty, -1),
+        (Op::Min, _) => greatest(ty),
+        (Op::Max, _) => least(ty),
+        _ => Const::zero(ty),
+    }
+}
+
+fn greatest(ty: Ty) -> Const {
+    let bits = ty.bits();
+    Const::new(ty, if ty.is_signed() { (1u64 << (bits - 1)) - 1 } else { u64::MAX })
+}
+
+fn least(ty: Ty) -> Const {
+    Const::new(ty, if ty.is_signed() { 1u64 << (ty.bits() - 1) } else { 0 })
+}
+
+/// How a plain fold over elements of this type is ordered.
+pub fn fold_order(ty: Ty) -> Order {
+    if ty.is_float() { Order::Lanes((LANE_BYTES / ty.size()) as u32) } else { Order::Exact }
+}
+
+/// How a plain scan is ordered. In a subrate elements have no place in a block, so it is left to right.
+pub fn scan_order(ty: Ty, in_subrate: bool) -> Order {
+    match (ty.is_float(), in_subrate) {
+        (false, _) => Order::Exact,
+        (true, true) => Order::Prefix(1),
+        (true, false) => Order::Prefix((PREFIX_BYTES / ty.size()) as u32),
+    }
+}
+
+/// A body of (left, right) as a combine operator: an operator if it is plain and has one field, else a
+/// function of its own.
+pub fn combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body) -> Lower<Combine> {
+    if let Some([op]) = plain(body).as_deref() {
+        return Ok(Combine::Op(*op));
+    }
+    let comb = a.comb(id);
+    let params: Vec<Var> = body.params.iter().map(|t| a.scalar("a", comb, *t)).collect();
+    let args: Vec<Atom> = params.iter().map(|v| (*v).into()).collect();
+    let inline = Inline::new(id, which, comb, Section::Body);
+    let (stmts, results) = body::statements(a, &inline, body, &args, "r")?;
+    Ok(function(a, comb, params, stmts, results))
+}
+
+/// A combine function for states that may be empty: each side is a `bool` that says whether it has
+/// anything, then its fields. Two that have are joined by `body`.
+pub fn lifted_combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body) -> Lower<Combine> {
+    let comb = a.comb(id);
+    let width = body.results.len();
+    let side = |a: &mut Anatomy<'_>, name: &str, types: &[Ty]| -> (Var, Vec<Var>) {
+        let seen = a.scalar(&format!("{name}seen"), comb, Ty::Bool);
+        (seen, types.iter().map(|t| a.scalar(name, comb, *t)).collect())
+    };
+    let (left_seen, left) = side(a, "a", &body.params[..width]);
+    let (right_seen, right) = side(a, "b", &body.params[width..]);
+    let args: Vec<Atom> = left.iter().chain(&right).map(|v| (*v).into()).collect();
+    let inline = Inline::new(id, which, comb, Section::Body);
+    let (joined, values) = body::statements(a, &inline, body, &args, "r")?;
+    let stmt = |kind| Stmt { comb, kind };
+    let mut inner = Vec::new();
+    let mut outer = Vec::new();
+    for (field, value) in values.into_iter().enumerate() {
+        let ty = a.program.ty(left[field]).elem();
+        let both = a.scalar("both", comb, ty);
+        let out = a.scalar("out", comb, ty);
+        inner.push((both, value, left[field].into()));
+        outer.push((out, both.into(), right[field].into()));
+    }
+    let mut results: Vec<Atom> = vec![];
+    let seen = a.scalar("seen", comb, Ty::Bool);
+    results.push(seen.into());
+    results.extend(outer.iter().map(|r| Atom::Var(r.0)));
+    let seen_args = Args::from_slice(&[left_seen.into(), right_seen.into()]);
+    let inner =
+        stmt(StmtKind::If { cond: right_seen.into(), then: joined, other: vec![], results: inner });
+    let outer = StmtKind::If {
+        cond: left_seen.into(),
+        then: vec![inner],
+        other: vec![],
+        results: outer,
+    };
+    let stmts = vec![stmt(StmtKind::Let(seen, Op::Or, seen_args)), stmt(outer)];
+    let params = [left_seen].into_iter().chain(left).chain([right_seen]).chain(right).collect();
+    Ok(function(a, comb, params, stmts, results))
+}
+
+fn function(
+    a: &mut Anatomy<'_>,
+    comb: CombId,
+    params: Vec<Var>,
+    body: Vec<Stmt>,
+    results: Vec<Atom>,
+) -> Combine {
+    let mut name = format!("join_{}", a.program.comb(comb).name);
+    let taken = a.program.functions.iter().filter(|f| f.comb == comb).count();
+    if taken > 0 {
+        name = format!("join{taken}_{}", a.program.comb(comb).name);
+    }
+    a.program.functions.push(Function { name, comb, params, body, results });
+    Combine::Fn(FnId::new(a.program.functions.len() - 1))
+}
+
+/// Sets each group's level: 0 if its updates depend on no other group's value.
+pub fn set_levels(program: &mut Loop) {
+    let levels = loop_lang::levels::required_levels(program);
+    for (group, level) in program.groups.iter_mut().zip(levels) {
+        group.level = level;
+    }
+}

@@ -1,0 +1,144 @@
+//! Programs that are traced and compiled once and called many times.
+
+use crate::array::{Array, Rank};
+use crate::ast::{Builder, Node, Value};
+use crate::elt::Elt;
+use crate::error::{Error, ErrorKind, Loc, Result};
+use crate::exp::types_of;
+use crate::force::Force;
+use crate::runtime::{Engine, Prepared, force_nodes};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Traces and compiles a program on the default engine. The closure gets arrays (or delayed scalars)
+/// that stand for the inputs, and returns what is to be forced; a call binds buffers and scalars only.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let dot = prepare(|(xs, ys): (Array<f64>, Array<f64>)| (&xs * &ys).sum())?;
+/// let (a, b) = (Array::from(vec![1.0, 2.0]), Array::from(vec![3.0, 4.0]));
+/// assert_eq!(dot.call(&(a.clone(), b.clone()))?, 11.0);
+/// assert_eq!(dot.call(&(b, a.map(|x| x + 1.0)))?, 18.0);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// The first mistake made while building, or what the backend says.
+#[track_caller]
+pub fn prepare<I: Inputs, O: Force>(f: impl FnOnce(I) -> O) -> Result<Program<I, O>> {
+    build(Engine::default_engine(), Location::caller(), f)
+}
+
+/// As [`prepare`], on an engine.
+///
+/// # Errors
+/// As [`prepare`].
+#[track_caller]
+pub fn prepare_with<I: Inputs, O: Force>(
+    engine: &Engine,
+    f: impl FnOnce(I) -> O,
+) -> Result<Program<I, O>> {
+    build(engine, Location::caller(), f)
+}
+
+fn build<I: Inputs, O: Force>(
+    engine: &Engine,
+    loc: Loc,
+    f: impl FnOnce(I) -> O,
+) -> Result<Program<I, O>> {
+    let mut inputs = Vec::new();
+    let output = f(I::placeholders(loc, &mut inputs));
+    let mut roots = Vec::new();
+    output.nodes(&mut roots);
+    if let Some(error) = roots.iter().find_map(|n| n.error.clone()) {
+        return Err(error);
+    }
+    let prepared = Prepared::new(engine, roots, inputs)?;
+    Ok(Program { prepared, output, inputs: PhantomData })
+}
+
+/// A compiled program; see [`prepare`].
+pub struct Program<I, O> {
+    prepared: Prepared,
+    output: O,
+    inputs: PhantomData<fn(I)>,
+}
+
+impl<I: Inputs, O: Force> Program<I, O> {
+    /// Runs the program. Inputs that are delayed are computed first, together, on the default engine.
+    ///
+    /// # Errors
+    /// What goes wrong while inputs or results are computed.
+    pub fn call(&self, inputs: &I) -> Result<O::Out> {
+        let mut nodes = Vec::new();
+        inputs.nodes(&mut nodes);
+        let missing: Vec<Arc<Node>> =
+            nodes.iter().filter(|n| n.value.get().is_none()).cloned().collect();
+        if !missing.is_empty() {
+            force_nodes(Engine::default_engine(), &missing)?;
+        }
+        let values: Option<Vec<Value>> = nodes.iter().map(|n| n.value.get().cloned()).collect();
+        let Some(values) = values else {
+            let kind = ErrorKind::Backend("a forced input has no value".to_string());
+            return Err(Error { combinator: "call", location: None, kind });
+        };
+        let results = self.prepared.call(&values)?;
+        self.output.take(&mut results.into_iter())
+    }
+}
+
+impl<I, O> fmt::Debug for Program<I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Program")
+    }
+}
+
+/// Inputs of a prepared program: an array, a delayed scalar, or a tuple of up to 8 inputs.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the input of a prepared program",
+    note = "take an `Array`, or a tuple of up to 8: `prepare(|(xs, ys): (Array<f64>, Array<f64>)| ..)`"
+)]
+pub trait Inputs: Sized {
+    /// Arrays that stand for inputs; appends their nodes.
+    fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self;
+    /// Appends the nodes of inputs.
+    fn nodes(&self, out: &mut Vec<Arc<Node>>);
+}
+
+impl<T: Elt, D: Rank> Inputs for Array<T, D> {
+    fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
+        let k = nodes.len() as u32;
+        let node = Builder::at("input", loc).input(k, &types_of::<T>(), D::RANK);
+        nodes.push(node.clone());
+        Array::wrap(node)
+    }
+    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+        out.push(self.node().clone());
+    }
+}
+
+macro_rules! tuples {
+    ($($($I:ident $i:tt),*;)*) => {$(
+        impl<$($I: Inputs),*> Inputs for ($($I,)*) {
+            fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
+                ($($I::placeholders(loc, nodes),)*)
+            }
+            fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+                $(self.$i.nodes(out);)*
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}

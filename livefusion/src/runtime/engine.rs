@@ -1,0 +1,237 @@
+//! The engine: backend, limits, and the kernel cache in memory.
+
+use super::explain::Explanation;
+use super::program::{Bindings, Program};
+use crate::ast::{Node, Value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::rates::{known_lengths, length_pattern};
+use crate::sharing::{Graph, GraphKey, recover};
+use dashmap::DashMap;
+use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use loop_lang::Loop;
+use once_cell::sync::OnceCell;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::{Duration, Instant};
+
+/// Holds the choices (backend, memory limit) and what was compiled. Cheap to clone; clones share the cache.
+///
+/// The default engine compiles C with the system's compiler. On a machine without one it interprets, and
+/// says why in [`Engine::fallback`]. An engine made for one backend never falls back.
+///
+/// ```
+/// use livefusion::{Array, Engine, Force};
+/// let engine = Engine::interp();
+/// let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
+/// assert_eq!(xs.sum().force_with(&engine)?, 6.0);
+/// assert_eq!(engine.counters().misses, 1);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    backend: Arc<dyn Backend>,
+    interp: InterpBackend,
+    may_fall_back: bool,
+    fallback: OnceLock<String>,
+    memory_limit: u64,
+    programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    compile_nanos: AtomicU64,
+}
+
+/// What the kernel cache has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Forces that found their program compiled.
+    pub hits: u64,
+    /// Forces that compiled theirs.
+    pub misses: u64,
+    /// Time spent planning, lowering and compiling.
+    pub compile_time: Duration,
+}
+
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} hits, {} misses, {:.1?} compiling", self.hits, self.misses, self.compile_time)
+    }
+}
+
+/// Chooses what an [`Engine`] does.
+///
+/// ```
+/// use livefusion::Engine;
+/// let engine = Engine::builder().memory_limit(1 << 30).build();
+/// assert_eq!(engine.memory_limit(), 1 << 30);
+/// ```
+#[derive(Default)]
+pub struct EngineBuilder {
+    backend: Option<Arc<dyn Backend>>,
+    memory_limit: Option<u64>,
+}
+
+impl EngineBuilder {
+    /// Uses this backend and no other. Default: C, or the interpreter where there is no C compiler.
+    pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// How many bytes the results and intermediates of one `force` may take. Default: no limit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// The engine.
+    pub fn build(self) -> Engine {
+        Engine(Arc::new(Inner {
+            may_fall_back: self.backend.is_none(),
+            backend: self.backend.unwrap_or_else(|| Arc::new(CBackend::new())),
+            interp: InterpBackend::new(),
+            fallback: OnceLock::new(),
+            memory_limit: self.memory_limit.unwrap_or(u64::MAX),
+            programs: DashMap::new(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            compile_nanos: AtomicU64::new(0),
+        }))
+    }
+}
+
+static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
+
+impl Engine {
+    /// The engine that serves those who never heard of it.
+    pub fn default_engine() -> &'static Engine {
+        &DEFAULT
+    }
+
+    /// Starts from the defaults.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// An engine on this backend.
+    pub fn new(backend: Arc<dyn Backend>) -> Engine {
+        Engine::builder().backend(backend).build()
+    }
+
+    /// An engine on the interpreter: starts in microseconds, needs no compiler.
+    pub fn interp() -> Engine {
+        Engine::new(Arc::new(InterpBackend::new()))
+    }
+
+    /// An engine on the C backend, which fails to force where there is no C compiler.
+    pub fn c() -> Engine {
+        Engine::new(Arc::new(CBackend::new()))
+    }
+
+    /// The backend's name.
+    pub fn backend_name(&self) -> &'static str {
+        self.0.backend.name()
+    }
+
+    /// Why the default engine interprets, if it has found that it cannot compile.
+    pub fn fallback(&self) -> Option<&str> {
+        self.0.fallback.get().map(String::as_str)
+    }
+
+    /// How many bytes the results of one `force` may take.
+    pub fn memory_limit(&self) -> u64 {
+        self.0.memory_limit
+    }
+
+    /// What the kernel cache has done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            hits: self.0.hits.load(Ordering::Relaxed),
+            misses: self.0.misses.load(Ordering::Relaxed),
+            compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Says into which loops a force of these nodes would fuse, without running anything.
+    pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
+        let graph = recover(roots)?;
+        let lengths = known_lengths(&graph, &[]);
+        let program = self.program(&graph, &lengths)?;
+        Ok(Explanation::new(&graph, &program, self))
+    }
+
+    /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
+    /// compile it once.
+    pub(super) fn program(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<Arc<Program>> {
+        let key = graph.key.with(&length_pattern(lengths));
+        let cell = match self.0.programs.get(&key) {
+            Some(cell) => cell.value().clone(),
+            None => self.0.programs.entry(key).or_default().value().clone(),
+        };
+        let mut compiled_here = false;
+        let program = cell.get_or_try_init(|| {
+            compiled_here = true;
+            let start = Instant::now();
+            let program = Program::compile(self, graph, lengths);
+            let nanos = start.elapsed().as_nanos() as u64;
+            self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
+            program.map(Arc::new)
+        })?;
+        let counter = if compiled_here { &self.0.misses } else { &self.0.hits };
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok(program.clone())
+    }
+
+    /// Compiles a loop with the engine's backend.
+    pub(super) fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
+        if self.fallback().is_some() {
+            return self.interpret(program);
+        }
+        match self.0.backend.compile(program) {
+            Ok(kernel) => Ok(kernel),
+            Err(CompileError::Unavailable { why, .. }) if self.0.may_fall_back => {
+                let _ = self.0.fallback.set(why);
+                self.interpret(program)
+            }
+            Err(e) => Err(backend_error(e.to_string())),
+        }
+    }
+
+    /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.
+    pub(super) fn interpret(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
+        self.0.interp.compile(program).map_err(|e| backend_error(e.to_string()))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Engine({}, {})", self.backend_name(), self.counters())
+    }
+}
+
+/// An error of the backend, or of the engine itself.
+pub(super) fn backend_error(why: String) -> Error {
+    Error { combinator: "force", location: None, kind: ErrorKind::Backend(why) }
+}
+
+/// Computes nodes, fused into as few loops as their rates allow. Each result stays with its node.
+///
+/// Errors: whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay
+/// usable.
+pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
+    if roots.iter().any(|r| r.value.get().is_none() || r.error.is_some()) {
+        let graph = recover(roots)?;
+        let lengths = known_lengths(&graph, &[]);
+        let program = engine.program(&graph, &lengths)?;
+        let results = program.run(engine, &Bindings::new(&graph, &lengths, &[]))?;
+        for (root, value) in roots.iter().zip(results) {
+            // Another thread may have forced it meanwhile: its value is the same.
+            let _ = root.value.set(value);
+        }
+    }
+    Ok(roots.iter().filter_map(|r| r.value.get().cloned()).collect())
+}

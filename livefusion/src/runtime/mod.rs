@@ -1,0 +1,14 @@
+//! Running programs: the engine, its kernel cache, compiled programs, and what it has to say about them.
+//!
+//! `force` goes: [recover](crate::sharing::recover) the graph, look its key up in the engine's cache; on a
+//! miss [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run
+//! the loops in order, each as one span, handing arrays and scalars on.
+
+mod engine;
+mod explain;
+mod prepared;
+mod program;
+
+pub use engine::{Counters, Engine, EngineBuilder, force_nodes};
+pub use explain::{ExplainedLoop, ExplainedNode, Explanation};
+pub use prepared::Prepared;

@@ -1,0 +1,253 @@
+//! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
+
+use super::engine::{Engine, backend_error};
+use crate::ast::{Kind, Value};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::{Plan, plan};
+use crate::lower::{Lowered, Source, lower};
+use crate::sharing::{FieldRef, Graph, NodeId, error_at};
+use livefusion_backend::{
+    Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value as KernelValue,
+};
+use loop_lang::ir::TrapKind;
+use loop_lang::types::Const;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A graph's schedule, compiled. It depends on the graph's structure only: constants, arrays and
+/// locations are bound when it runs.
+pub struct Program {
+    /// The schedule.
+    pub plan: Plan,
+    /// Its loops.
+    pub loops: Vec<CompiledLoop>,
+}
+
+/// One loop of a program.
+pub struct CompiledLoop {
+    /// The optimised loop with its ties to the graph.
+    pub lowered: Lowered,
+    /// Its kernel.
+    pub kernel: Arc<dyn Kernel>,
+}
+
+/// What a run is bound to: a graph of the program's structure with its values.
+pub struct Bindings<'g> {
+    graph: &'g Graph,
+    lengths: &'g [Option<u64>],
+    inputs: &'g [Value],
+}
+
+impl<'g> Bindings<'g> {
+    /// Binds leaves to their own values, and inputs of a prepared program to `inputs`.
+    pub fn new(graph: &'g Graph, lengths: &'g [Option<u64>], inputs: &'g [Value]) -> Self {
+        Bindings { graph, lengths, inputs }
+    }
+
+    fn leaf(&self, id: NodeId) -> Option<&'g Value> {
+        let node = self.graph.node(id);
+        match (node.value.get(), &node.kind) {
+            (Some(value), _) => Some(value),
+            (None, Kind::Input(k)) => self.inputs.get(*k as usize),
+            _ => None,
+        }
+    }
+}
+
+/// Values made so far.
+#[derive(Default)]
+struct Store {
+    arrays: FxHashMap<FieldRef, Arc<Buffer>>,
+    scalars: FxHashMap<FieldRef, Const>,
+    bytes: u64,
+}
+
+impl Store {
+    fn array(&self, b: &Bindings<'_>, field: FieldRef) -> Result<Arc<Buffer>> {
+        if let Some(a) = self.arrays.get(&field) {
+            return Ok(a.clone());
+        }
+        match b.leaf(field.0) {
+            Some(Value::Array(fields)) if (field.1 as usize) < fields.len() => {
+                Ok(fields[field.1 as usize].clone())
+            }
+            _ => Err(unbound(b, field)),
+        }
+    }
+
+    fn scalar(&self, b: &Bindings<'_>, field: FieldRef) -> Result<Const> {
+        if let Some(c) = self.scalars.get(&field) {
+            return Ok(*c);
+        }
+        match b.leaf(field.0) {
+            Some(Value::Scalar(fields)) if (field.1 as usize) < fields.len() => {
+                return Ok(fields[field.1 as usize]);
+            }
+            _ => {}
+        }
+        let node = &b.graph.nodes[field.0.index()];
+        match node.node.kind {
+            Kind::Len if !node.leaf => self.length(b, b.graph.resolve(node.inputs[0], 0).0),
+            _ => Err(unbound(b, field)),
+        }
+    }
+
+    fn length(&self, b: &Bindings<'_>, id: NodeId) -> Result<Const> {
+        match b.lengths[id.index()] {
+            Some(n) => Ok(Const::u64(n)),
+            None => Ok(Const::u64(self.array(b, (id, 0))?.len() as u64)),
+        }
+    }
+}
+
+fn unbound(b: &Bindings<'_>, field: FieldRef) -> Error {
+    let got = format!("no value for field {} of `{}`", field.1, b.graph.node(field.0).name);
+    error_at(b.graph, field.0, ErrorKind::Malformed { expected: "a computed input".into(), got })
+}
+
+/// An argument that is kept alive while a kernel runs.
+enum Bound {
+    Scalar(Const),
+    Array(Arc<Buffer>),
+}
+
+impl Program {
+    /// Plans, lowers, optimises and compiles a graph.
+    pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
+        let plan = plan(graph, lengths);
+        let mut loops = Vec::with_capacity(plan.loops.len());
+        for at in 0..plan.loops.len() {
+            let mut lowered = lower(graph, &plan, at, &|_, _| None)?;
+            loop_lang::passes::optimize(&mut lowered.program);
+            let kernel = engine.compile(&lowered.program)?;
+            loops.push(CompiledLoop { lowered, kernel });
+        }
+        Ok(Program { plan, loops })
+    }
+
+    /// Runs every loop in order and collects the roots' values.
+    pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Vec<Value>> {
+        let mut store = Store::default();
+        for l in &self.loops {
+            l.run(engine, b, &mut store)?;
+        }
+        b.graph.roots.iter().map(|r| root_value(b, &store, *r)).collect()
+    }
+}
+
+fn root_value(b: &Bindings<'_>, store: &Store, root: NodeId) -> Result<Value> {
+    let fields = b.graph.fields(root);
+    if b.graph.node(root).rank == 0 {
+        let scalars = fields.into_iter().map(|f| store.scalar(b, f));
+        Ok(Value::Scalar(scalars.collect::<Result<_>>()?))
+    } else {
+        let arrays = fields.into_iter().map(|f| store.array(b, f));
+        Ok(Value::Array(arrays.collect::<Result<_>>()?))
+    }
+}
+
+impl CompiledLoop {
+    fn run(&self, engine: &Engine, b: &Bindings<'_>, store: &mut Store) -> Result<()> {
+        let bound = self.bind(b, store)?;
+        let args: Vec<Arg<'_>> = bound
+            .iter()
+            .map(|a| match a {
+                Bound::Scalar(c) => Arg::Scalar(*c),
+                Bound::Array(a) => Arg::Array(a.view()),
+            })
+            .collect();
+        let left = engine.memory_limit().saturating_sub(store.bytes);
+        let mut frame = new_frame(&*self.kernel, left);
+        match self.kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
+            Outcome::Done | Outcome::Exited => {
+                self.collect(frame, store);
+                Ok(())
+            }
+            Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
+            Outcome::Trapped(None) => Err(self.replay(engine, b, &args)?),
+            Outcome::NoMemory { comb, bytes } => {
+                let kind = ErrorKind::Memory { bytes, limit: engine.memory_limit() };
+                Err(self.error_at(b, comb.index(), kind))
+            }
+            Outcome::BadArgs(why) => Err(backend_error(why)),
+            Outcome::Paused => Err(backend_error("a loop stopped before its end".into())),
+        }
+    }
+
+    fn bind(&self, b: &Bindings<'_>, store: &Store) -> Result<Vec<Bound>> {
+        self.lowered
+            .sources
+            .iter()
+            .map(|source| {
+                Ok(match source {
+                    Source::Array(field) => Bound::Array(store.array(b, *field)?),
+                    Source::Scalar(field) => Bound::Scalar(store.scalar(b, *field)?),
+                    Source::Constant(slot) => Bound::Scalar(b.graph.constants[*slot as usize]),
+                    Source::Length(id) => Bound::Scalar(store.length(b, *id)?),
+                })
+            })
+            .collect()
+    }
+
+    fn collect(&self, frame: Frame, store: &mut Store) {
+        for (field, value) in self.lowered.results.iter().zip(frame.results) {
+            match value {
+                KernelValue::Scalar(c) => {
+                    store.scalars.insert(*field, c);
+                }
+                KernelValue::Array(a) => {
+                    store.bytes += a.bytes() as u64;
+                    store.arrays.insert(*field, Arc::new(a));
+                }
+            }
+        }
+    }
+
+    /// A compiled kernel only knows that it trapped; the interpreter finds where.
+    fn replay(&self, engine: &Engine, b: &Bindings<'_>, args: &[Arg<'_>]) -> Result<Error> {
+        let kernel = engine.interpret(&self.lowered.program)?;
+        let mut frame = new_frame(&*kernel, u64::MAX);
+        match kernel.run(Pass::Emit, u64::MAX, &mut frame, args) {
+            Outcome::Trapped(Some(report)) => Ok(self.trap_error(b, &report)),
+            other => {
+                Ok(backend_error(format!("a kernel trapped where the interpreter does not ({other:?})")))
+            }
+        }
+    }
+
+    fn error_at(&self, b: &Bindings<'_>, comb: usize, kind: ErrorKind) -> Error {
+        match self.lowered.combs.get(comb) {
+            Some(id) => error_at(b.graph, *id, kind),
+            None => Error { combinator: "force", location: None, kind },
+        }
+    }
+
+    fn trap_error(&self, b: &Bindings<'_>, report: &TrapReport) -> Error {
+        let word = |i: usize| report.payload.get(i).map_or(0, |c| c.bits);
+        let wide = |i: usize| report.payload.get(i).map_or(0, |c| signed(*c));
+        let kind = match report.kind {
+            // An index came as any integer type and was widened: a large one was negative.
+            TrapKind::OutOfRange => {
+                ErrorKind::OutOfRange { index: word(0) as i64 as i128, len: word(1) }
+            }
+            TrapKind::Division => ErrorKind::Division { dividend: wide(0), divisor: wide(1) },
+            TrapKind::LengthMismatch => {
+                ErrorKind::LengthMismatch { got: word(0), expected: word(1) }
+            }
+            TrapKind::Empty => ErrorKind::Empty,
+            TrapKind::SliceRange => ErrorKind::SliceRange { end: word(0), len: word(1) },
+            TrapKind::Segments => ErrorKind::LengthMismatch { got: word(0), expected: word(1) },
+        };
+        self.error_at(b, report.comb.index(), kind)
+    }
+}
+
+fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame {
+    let mut frame = Frame::new(kernel.layout());
+    frame.memory = Memory { left: bytes_left };
+    frame
+}
+
+fn signed(c: Const) -> i128 {
+    if c.ty.is_signed() { c.bits as i64 as i128 } else { c.bits as i128 }
+}

@@ -1,0 +1,290 @@
+//! Keys: the structure of a graph as words, and the interning of structurally equal nodes.
+//!
+//! A node's *structure* has its kind, links (as ids) and bodies with constants left out; its *identity*
+//! adds the constants. Nodes of one identity are one node; graphs of one structure share kernels.
+//! Constants that shape the code stay in the structure: `bool`s, divisors, shift amounts, exponents,
+//! and what integer tests of scalar loops compare with.
+
+use super::{GraphNode, NodeId, bodies};
+use crate::ast::{Body, FoldStyle, Kind, Len, ScanKind, Term, Value};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// The structure of a graph. Equal keys give equal code; hits compare all of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct GraphKey {
+    hash: u64,
+    words: Vec<u64>,
+}
+
+impl Hash for GraphKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+impl GraphKey {
+    fn of(words: Vec<u64>) -> GraphKey {
+        let mut h = FxHasher::default();
+        words.hash(&mut h);
+        GraphKey { hash: h.finish(), words }
+    }
+
+    /// This key with further words, such as the equality pattern of lengths.
+    pub fn with(&self, more: &[u64]) -> GraphKey {
+        let mut words = Vec::with_capacity(self.words.len() + more.len() + 1);
+        words.extend_from_slice(&self.words);
+        words.push(u64::MAX);
+        words.extend_from_slice(more);
+        GraphKey::of(words)
+    }
+
+    /// A short form for people.
+    pub fn short(&self) -> String {
+        format!("{:016x}", self.hash)
+    }
+}
+
+pub(super) enum Interned {
+    Known(NodeId),
+    New(NodeId),
+}
+
+/// Structures of the nodes seen so far.
+#[derive(Default)]
+pub(super) struct Keys {
+    words: Vec<u64>,
+    known: FxHashMap<(Vec<u64>, Vec<Const>), NodeId>,
+}
+
+impl Keys {
+    /// Finds an equal node, or adds this one and gives its constants slots.
+    pub(super) fn intern(&mut self, entry: &mut GraphNode, constants: &mut Vec<Const>) -> Interned {
+        let mut writer = Writer { words: Vec::with_capacity(16), constants: Vec::new() };
+        // Where arrays are is part of a node's identity, but not of the structure.
+        let address = writer.node(entry, constants.len() as u32);
+        let Writer { words, constants: own } = writer;
+        let mut identity = own.clone();
+        identity.extend(address.iter().map(|a| Const::u64(*a)));
+        let next = NodeId(self.known.len() as u32);
+        match self.known.entry((words, identity)) {
+            std::collections::hash_map::Entry::Occupied(e) => Interned::Known(*e.get()),
+            std::collections::hash_map::Entry::Vacant(e) => {
+                self.words.push(e.key().0.len() as u64);
+                self.words.extend_from_slice(&e.key().0);
+                constants.extend(own);
+                e.insert(next);
+                Interned::New(next)
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self, roots: &[NodeId]) -> GraphKey {
+        self.words.push(u64::MAX);
+        self.words.extend(roots.iter().map(|r| r.0 as u64));
+        GraphKey::of(self.words)
+    }
+}
+
+struct Writer {
+    words: Vec<u64>,
+    constants: Vec<Const>,
+}
+
+impl Writer {
+    fn put(&mut self, word: impl Into<u64>) {
+        self.words.push(word.into());
+    }
+
+    fn types(&mut self, types: &[Ty]) {
+        self.put(types.len() as u64);
+        for t in types {
+            self.put(*t as u64);
+        }
+    }
+
+    /// Writes a node's structure; the result is what else makes it itself (a leaf's addresses).
+    fn node(&mut self, entry: &mut GraphNode, base: u32) -> Vec<u64> {
+        let node = entry.node.clone();
+        if entry.leaf {
+            return self.leaf(entry);
+        }
+        self.kind(&node.kind);
+        self.put(node.rank as u64);
+        self.types(&node.types);
+        self.put(entry.inputs.len() as u64);
+        for i in &entry.inputs {
+            self.put(i.0 as u64);
+        }
+        if let Some(n) = entry.length {
+            self.put(n.0 as u64);
+        }
+        let functions = as_functions(&node.kind);
+        let all = bodies(&node.kind).into_iter().zip(&entry.captures).enumerate();
+        for (i, (body, captures)) in all {
+            let slots = self.body(body, captures, base, functions[i]);
+            entry.constants.push(slots);
+        }
+        // A known length is a number that may change; its equality pattern is added by fusion.
+        match &node.kind {
+            Kind::Generate(Len::Known(n), _) => vec![*n],
+            _ => vec![],
+        }
+    }
+
+    fn leaf(&mut self, entry: &GraphNode) -> Vec<u64> {
+        let node = &entry.node;
+        self.put(100u64);
+        self.put(node.rank as u64);
+        self.types(&node.types);
+        match (node.value.get(), &node.kind) {
+            (Some(Value::Array(fields)), _) => {
+                fields.iter().map(|b| std::sync::Arc::as_ptr(b) as u64).collect()
+            }
+            (Some(Value::Scalar(fields)), _) => fields.iter().map(|c| c.bits).collect(),
+            (None, Kind::Input(k)) => {
+                self.put(*k as u64);
+                vec![*k as u64]
+            }
+            (None, _) => vec![],
+        }
+    }
+
+    fn kind(&mut self, kind: &Kind) {
+        let style = |s: &FoldStyle| match s {
+            FoldStyle::Associative => 0u64,
+            FoldStyle::First => 1,
+            FoldStyle::Sequential => 2,
+            FoldStyle::Aggregate(_) => 3,
+        };
+        match kind {
+            Kind::Manifest => self.put(0u64),
+            Kind::Input(k) => {
+                self.put(1u64);
+                self.put(*k as u64);
+            }
+            Kind::Generate(len, _) => {
+                self.put(2u64);
+                self.put(match len {
+                    Len::Known(_) => 0u64,
+                    Len::Delayed(_) => 1,
+                    Len::Checked(_) => 2,
+                });
+            }
+            Kind::Map(_) => self.put(3u64),
+            Kind::Zip => self.put(4u64),
+            Kind::Fields(r) => {
+                self.put(5u64);
+                self.put(r.start as u64);
+                self.put(r.end as u64);
+            }
+            Kind::Filter(_) => self.put(6u64),
+            Kind::Pack => self.put(7u64),
+            Kind::Fold(f) => {
+                self.put(8u64);
+                self.put(style(&f.style));
+            }
+            Kind::Scan(f, k) => {
+                self.put(9u64);
+                self.put(style(&f.style));
+                self.put((*k == ScanKind::Inclusive) as u64);
+            }
+            Kind::ScanTotal => self.put(10u64),
+            Kind::Scatter(c) => {
+                self.put(11u64);
+                self.put(c.is_some() as u64);
+            }
+            Kind::Compute(_) => self.put(12u64),
+            Kind::Len => self.put(13u64),
+        }
+    }
+
+    fn body(&mut self, body: &Body, captures: &[NodeId], base: u32, function: bool) -> super::BodyConstants {
+        let shaping = shaping_literals(body, function);
+        let mut slots = super::BodyConstants::default();
+        self.types(&body.params);
+        self.put(body.terms.len() as u64);
+        for (i, data) in body.terms.iter().enumerate() {
+            let tag = (data.ty as u64) << 8;
+            match &data.term {
+                Term::Param(k) => self.words.extend([tag, *k as u64]),
+                Term::Lit(c) if shaping[i] => self.words.extend([tag | 1, c.bits]),
+                Term::Lit(c) => {
+                    self.words.push(tag | 2);
+                    slots.insert(i as u32, base + self.constants.len() as u32);
+                    self.constants.push(*c);
+                }
+                Term::Op(op, args) => {
+                    self.words.push(tag | 3 | (*op as u64) << 16);
+                    self.words.extend(args.iter().map(|a| a.0 as u64));
+                }
+                Term::Cond(c, a, b) => {
+                    self.words.extend([tag | 4, c.0 as u64, a.0 as u64, b.0 as u64]);
+                }
+                Term::LoopVar(l, k) => self.words.extend([tag | 5, *l as u64, *k as u64]),
+                Term::LoopResult(l, k) => self.words.extend([tag | 6, *l as u64, *k as u64]),
+                Term::Scalar { capture, field } => {
+                    let n = captures[*capture as usize].0 as u64;
+                    self.words.extend([tag | 7, n, *field as u64]);
+                }
+                Term::At { capture, field, index, checked } => {
+                    let n = captures[*capture as usize].0 as u64;
+                    self.words.extend([
+                        tag | 8 | (*checked as u64) << 16,
+                        n,
+                        *field as u64,
+                        index.0 as u64,
+                    ]);
+                }
+            }
+        }
+        for l in &body.loops {
+            self.types(&l.types);
+            self.words.extend(l.start.iter().chain(&l.next).map(|t| t.0 as u64));
+            self.put(l.test.0 as u64);
+        }
+        self.put(body.results.len() as u64);
+        self.words.extend(body.results.iter().map(|t| t.0 as u64));
+        slots
+    }
+}
+
+/// Which bodies of a kind become combine functions. Those see nothing but their parameters, so their
+/// constants stay in the code.
+fn as_functions(kind: &Kind) -> Vec<bool> {
+    match kind {
+        Kind::Fold(f) | Kind::Scan(f, _) => match &f.style {
+            FoldStyle::Aggregate(_) => vec![false, false, true],
+            FoldStyle::Sequential => vec![false, false],
+            FoldStyle::Associative | FoldStyle::First => vec![false, true],
+        },
+        Kind::Scatter(Some(_)) => vec![true],
+        _ => vec![false, false],
+    }
+}
+
+/// Literals that stay in the code.
+fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
+    let mut shaping: Vec<bool> = body.terms.iter().map(|t| function || t.ty == Ty::Bool).collect();
+    for data in &body.terms {
+        if let Term::Op(op, args) = &data.term {
+            let by_right = matches!(
+                op,
+                Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid | Op::Shl | Op::Shr | Op::Powi
+            );
+            if by_right && !body.ty(args[1]).is_float() {
+                shaping[args[1].index()] = true;
+            }
+        }
+    }
+    for l in &body.loops {
+        if let Some(Term::Op(_, args)) = body.terms.get(l.test.index()).map(|t| &t.term) {
+            for a in args.iter().filter(|a| body.ty(**a).is_int()) {
+                shaping[a.index()] = true;
+            }
+        }
+    }
+    shaping
+}

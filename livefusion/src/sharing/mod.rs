@@ -1,0 +1,248 @@
+//! Sharing recovery: from `Arc`ed nodes to one graph in which every computation stands once.
+//!
+//! Two levels (seeds 003 and 000):
+//!
+//! * the AST: pointer identity is a node's stable name, and structurally equal nodes are unified while
+//!   the graph's key is computed ([`recover`]);
+//! * scalar bodies: terms are hash-consed while they are traced; [`place`] finds, for each term, the
+//!   lowest region that dominates all of its uses, where it is let-bound.
+//!
+//! Recovery also splits what shapes the code (the key) from what may change from force to force: the
+//! constants, the arrays and their lengths. Lengths enter a kernel's key as an equality pattern only.
+
+mod key;
+pub mod place;
+pub mod simplify;
+
+use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
+use crate::error::{Error, Result};
+use loop_lang::types::Const;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+pub use key::GraphKey;
+
+/// A node of the recovered graph, by position. Inputs and captures come before their users.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// Position in [`Graph::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One field of a node.
+pub type FieldRef = (NodeId, u32);
+
+/// A node with its links resolved.
+#[derive(Clone, Debug)]
+pub struct GraphNode {
+    /// The (first) AST node that this stands for.
+    pub node: Arc<Node>,
+    /// Whether it already has its value, or is an input of a prepared program.
+    pub leaf: bool,
+    /// Inputs; empty for leaves.
+    pub inputs: Vec<NodeId>,
+    /// Captures of each body, in the order of [`bodies`]; empty for leaves.
+    pub captures: Vec<Vec<NodeId>>,
+    /// The delayed length of a `Generate`.
+    pub length: Option<NodeId>,
+    /// First constant slot of each body's parameters: [`Graph::constants`] holds the values.
+    pub constants: Vec<BodyConstants>,
+}
+
+/// Which literals of a body are parameters of the kernel: term index and constant slot.
+pub type BodyConstants = FxHashMap<u32, u32>;
+
+/// The recovered graph.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// Nodes in dependency order.
+    pub nodes: Vec<GraphNode>,
+    /// What was asked for, in the order in which it was asked for.
+    pub roots: Vec<NodeId>,
+    /// Values of the constants that became parameters.
+    pub constants: Vec<Const>,
+    /// The structure: equal keys give equal code.
+    pub key: GraphKey,
+    /// The id of every AST node, by its address: unified nodes share one.
+    pub by_address: FxHashMap<usize, NodeId>,
+}
+
+impl Graph {
+    /// The AST node behind an id.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()].node
+    }
+
+    /// Every id, in dependency order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// Follows `Zip` and `Fields` to the node that computes a field.
+    pub fn resolve(&self, mut id: NodeId, mut field: u32) -> FieldRef {
+        loop {
+            let n = &self.nodes[id.index()];
+            match &n.node.kind {
+                _ if n.leaf => return (id, field),
+                Kind::Zip => {
+                    for input in &n.inputs {
+                        let width = self.node(*input).types.len() as u32;
+                        if field < width {
+                            id = *input;
+                            break;
+                        }
+                        field -= width;
+                    }
+                }
+                Kind::Fields(range) => {
+                    field += range.start;
+                    id = n.inputs[0];
+                }
+                _ => return (id, field),
+            }
+        }
+    }
+
+    /// All fields of a node, resolved.
+    pub fn fields(&self, id: NodeId) -> Vec<FieldRef> {
+        (0..self.node(id).types.len() as u32).map(|f| self.resolve(id, f)).collect()
+    }
+}
+
+/// The bodies of a kind, in a fixed order.
+pub fn bodies(kind: &Kind) -> Vec<&Body> {
+    match kind {
+        Kind::Generate(Len::Checked(l), b) => vec![l, b],
+        Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
+        Kind::Scatter(Some(b)) => vec![b],
+        Kind::Fold(f) | Kind::Scan(f, _) => match &f.style {
+            FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
+            _ => vec![&f.start, &f.step],
+        },
+        _ => vec![],
+    }
+}
+
+/// Everything that a node depends on: inputs, then captures, then a delayed length.
+fn links(node: &Node) -> Vec<&Arc<Node>> {
+    let mut out: Vec<&Arc<Node>> = node.inputs.iter().collect();
+    for body in bodies(&node.kind) {
+        out.extend(body.captures.iter().map(Capture::node));
+    }
+    if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
+        out.push(n);
+    }
+    out
+}
+
+/// Recovers the graph below `roots`: one visit per node, on an explicit stack.
+///
+/// Errors: the first mistake that was made while a root's graph was built.
+pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
+    for root in roots {
+        if let Some(e) = &root.error {
+            return Err(e.clone());
+        }
+    }
+    let mut recovery = Recovery::default();
+    for root in roots {
+        recovery.visit(root)?;
+    }
+    let Recovery { mut graph, keys } = recovery;
+    graph.roots = roots.iter().map(|r| graph.by_address[&address(r)]).collect();
+    graph.key = keys.finish(&graph.roots);
+    Ok(graph)
+}
+
+#[derive(Default)]
+struct Recovery {
+    graph: Graph,
+    keys: key::Keys,
+}
+
+impl Recovery {
+    fn visit(&mut self, root: &Arc<Node>) -> Result<()> {
+        let mut stack: Vec<(&Arc<Node>, bool)> = vec![(root, false)];
+        while let Some((node, ready)) = stack.pop() {
+            if self.graph.by_address.contains_key(&address(node)) {
+                continue;
+            }
+            if ready || is_leaf(node) {
+                self.add(node)?;
+            } else {
+                stack.push((node, true));
+                stack.extend(links(node).into_iter().rev().map(|n| (n, false)));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, node: &Arc<Node>) -> Result<()> {
+        if let Some(e) = &node.error {
+            return Err(e.clone());
+        }
+        let leaf = is_leaf(node);
+        let id_of = |n: &Arc<Node>| self.graph.by_address[&address(n)];
+        let mut entry = GraphNode {
+            node: node.clone(),
+            leaf,
+            inputs: vec![],
+            captures: vec![],
+            length: None,
+            constants: vec![],
+        };
+        if !leaf {
+            entry.inputs = node.inputs.iter().map(id_of).collect();
+            for body in bodies(&node.kind) {
+                if let Some(e) = &body.error {
+                    return Err(e.clone());
+                }
+                entry.captures.push(body.captures.iter().map(|c| id_of(c.node())).collect());
+            }
+            if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
+                entry.length = Some(id_of(n));
+            }
+        }
+        let id = match self.keys.intern(&mut entry, &mut self.graph.constants) {
+            key::Interned::Known(id) => id,
+            key::Interned::New(id) => {
+                self.graph.nodes.push(entry);
+                id
+            }
+        };
+        self.graph.by_address.insert(address(node), id);
+        Ok(())
+    }
+}
+
+/// A node's stable name.
+fn address(node: &Arc<Node>) -> usize {
+    Arc::as_ptr(node) as usize
+}
+
+fn is_leaf(node: &Node) -> bool {
+    matches!(node.kind, Kind::Manifest | Kind::Input(_)) || node.value.get().is_some()
+}
+
+/// The length of a leaf or of a generator that is known now; none for delayed scalars and inputs.
+pub fn known_length(node: &GraphNode) -> Option<u64> {
+    use crate::ast::Value;
+    match node.node.value.get() {
+        Some(Value::Array(fields)) => fields.first().map(|b| b.len() as u64),
+        Some(Value::Scalar(_)) => None,
+        None => match &node.node.kind {
+            Kind::Generate(Len::Known(n), _) if !node.leaf => Some(*n),
+            _ => None,
+        },
+    }
+}
+
+/// An error that this node is to blame for.
+pub fn error_at(graph: &Graph, id: NodeId, kind: crate::error::ErrorKind) -> Error {
+    let node = graph.node(id);
+    Error::new(node.name, node.loc, kind)
+}

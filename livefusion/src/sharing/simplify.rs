@@ -1,0 +1,249 @@
+//! Simplification of scalar bodies, once, when a node is made.
+//!
+//! Folds constants with Rust's semantics, drops what changes nothing (`x + 0`, `x * 1.0`, `!!b`), chooses
+//! the arm of a condition that is known, unifies terms that have become equal, and leaves out terms and
+//! captures that no result needs. Rules respect the type: `x * 0.0` is not 0.0 (`x` may be NaN), `x + 0.0`
+//! is not `x` (`x` may be -0.0). A division that would trap is left alone.
+//!
+//! One pass from operands to users: every operand is simplified before its user, so a second pass finds
+//! nothing (a property test says so). Linear in the number of terms.
+
+use crate::ast::{Body, Capture, ScalarLoop, Term, TermData, TermId};
+use crate::fusion::demand::live_terms;
+use loop_lang::eval::eval;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// The simplified body: same parameters, same results, same traps in what the results need.
+pub fn simplify(body: Body) -> Body {
+    if body.error.is_some() {
+        return body;
+    }
+    let rewritten = Rewriter::new(&body).run(&body);
+    prune(rewritten)
+}
+
+struct Rewriter {
+    out: Vec<TermData>,
+    known: FxHashMap<(Term, Ty), TermId>,
+    to: Vec<TermId>,
+}
+
+impl Rewriter {
+    fn new(body: &Body) -> Rewriter {
+        Rewriter {
+            out: Vec::with_capacity(body.terms.len()),
+            known: FxHashMap::default(),
+            to: Vec::with_capacity(body.terms.len()),
+        }
+    }
+
+    fn run(mut self, body: &Body) -> Body {
+        for data in &body.terms {
+            let id = self.term(data);
+            self.to.push(id);
+        }
+        let to = |t: &TermId| self.to[t.index()];
+        let loops = body.loops.iter().map(|l| ScalarLoop {
+            types: l.types.clone(),
+            start: l.start.iter().map(to).collect(),
+            test: to(&l.test),
+            next: l.next.iter().map(to).collect(),
+        });
+        Body {
+            params: body.params.clone(),
+            loops: loops.collect(),
+            captures: body.captures.clone(),
+            results: body.results.iter().map(to).collect(),
+            error: None,
+            terms: self.out,
+        }
+    }
+
+    fn term(&mut self, data: &TermData) -> TermId {
+        let to = |t: &TermId| self.to[t.index()];
+        let term = match &data.term {
+            Term::Op(op, args) => {
+                let args: SmallVec<[TermId; 3]> = args.iter().map(to).collect();
+                match self.op(*op, &args, data.ty) {
+                    Simpler::Is(t) => return t,
+                    Simpler::Constant(c) => Term::Lit(c),
+                    Simpler::No => Term::Op(*op, args),
+                }
+            }
+            Term::Cond(c, a, b) => {
+                let (c, a, b) = (to(c), to(a), to(b));
+                match self.lit(c) {
+                    Some(known) => return if known.bits != 0 { a } else { b },
+                    None if a == b && self.is_plain(c) => return a,
+                    None => Term::Cond(c, a, b),
+                }
+            }
+            Term::At { capture, field, index, checked } => {
+                Term::At { capture: *capture, field: *field, index: to(index), checked: *checked }
+            }
+            other => other.clone(),
+        };
+        let key = (term, data.ty);
+        if let Some(id) = self.known.get(&key) {
+            return *id;
+        }
+        let id = TermId(self.out.len() as u32);
+        self.out.push(TermData { term: key.0.clone(), ty: data.ty, loc: data.loc });
+        self.known.insert(key, id);
+        id
+    }
+
+    fn lit(&self, t: TermId) -> Option<Const> {
+        match self.out[t.index()].term {
+            Term::Lit(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// A term whose computation cannot trap, so that it may be left out.
+    fn is_plain(&self, t: TermId) -> bool {
+        matches!(self.out[t.index()].term, Term::Param(_) | Term::Lit(_) | Term::Scalar { .. })
+    }
+
+    fn op(&self, op: Op, args: &[TermId], ty: Ty) -> Simpler {
+        let lits: SmallVec<[Option<Const>; 3]> = args.iter().map(|a| self.lit(*a)).collect();
+        if let Some(c) = fold(op, &lits, ty) {
+            return Simpler::Constant(c);
+        }
+        match args {
+            [x] => self.unary(op, *x, ty),
+            [x, y] => identity(op, *x, lits[0], *y, lits[1]),
+            [c, a, b] if op == Op::Select => match self.lit(*c) {
+                Some(known) => Simpler::Is(if known.bits != 0 { *a } else { *b }),
+                None if a == b && self.is_plain(*c) => Simpler::Is(*a),
+                None => Simpler::No,
+            },
+            _ => Simpler::No,
+        }
+    }
+
+    fn unary(&self, op: Op, x: TermId, ty: Ty) -> Simpler {
+        let data = &self.out[x.index()];
+        match (&data.term, op) {
+            (_, Op::Copy) => Simpler::Is(x),
+            (_, Op::Cast) if data.ty == ty => Simpler::Is(x),
+            (Term::Op(inner, args), Op::Not | Op::Neg) if *inner == op => Simpler::Is(args[0]),
+            _ => Simpler::No,
+        }
+    }
+}
+
+enum Simpler {
+    Is(TermId),
+    Constant(Const),
+    No,
+}
+
+/// The value of an operator on constants; none where Rust would panic.
+fn fold(op: Op, args: &[Option<Const>], ty: Ty) -> Option<Const> {
+    let args: SmallVec<[Const; 3]> = args.iter().copied().collect::<Option<_>>()?;
+    let from = args[if op == Op::Select { 1 } else { 0 }].ty;
+    let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
+    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+    if divides && from.is_int() && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
+        return None;
+    }
+    Some(Const::new(ty, eval(op, from, ty, &words)))
+}
+
+/// `x op y` where one side is a constant that changes nothing.
+fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Const>) -> Simpler {
+    if y_lit.is_some_and(|c| is_right_identity(op, c)) {
+        return Simpler::Is(x);
+    }
+    if op.commutes() && x_lit.is_some_and(|c| is_right_identity(op, c)) {
+        return Simpler::Is(y);
+    }
+    Simpler::No
+}
+
+fn is_right_identity(op: Op, c: Const) -> bool {
+    let is = |float: f64| match c.ty {
+        Ty::F64 => c.bits == float.to_bits(),
+        Ty::F32 => c.bits == (float as f32).to_bits() as u64,
+        _ => false,
+    };
+    match (op, c.ty.is_float()) {
+        (Op::Add, true) => is(-0.0),
+        (Op::Sub, true) => is(0.0),
+        (Op::Mul | Op::Div, true) => is(1.0),
+        (Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::Shr, false) => c.bits == 0,
+        (Op::Mul | Op::Div, false) => c == Const::int(c.ty, 1),
+        (Op::And, false) => c == Const::int(c.ty, -1),
+        _ => false,
+    }
+}
+
+/// Leaves out terms, loops' dead state excepted, and captures that no result needs.
+fn prune(body: Body) -> Body {
+    let live = live_terms(&body, body.results.iter().copied());
+    let params = body.params.len();
+    if live.iter().skip(params).all(|l| *l) {
+        return body;
+    }
+    let mut to = vec![TermId::default(); body.terms.len()];
+    let mut terms = Vec::new();
+    let mut capture_to: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut captures: Vec<Capture> = Vec::new();
+    let mut keep_capture = |old: u32| {
+        *capture_to.entry(old).or_insert_with(|| {
+            captures.push(body.captures[old as usize].clone());
+            captures.len() as u32 - 1
+        })
+    };
+    let keep_loop: Vec<bool> = kept_loops(&body, &live);
+    for (i, data) in body.terms.iter().enumerate() {
+        let in_kept_loop = matches!(data.term, Term::LoopVar(l, _) if keep_loop[l as usize]);
+        if i >= params && !live[i] && !in_kept_loop {
+            continue;
+        }
+        to[i] = TermId(terms.len() as u32);
+        let at = |t: &TermId| to[t.index()];
+        let term = match &data.term {
+            Term::Op(op, args) => Term::Op(*op, args.iter().map(at).collect()),
+            Term::Cond(c, a, b) => Term::Cond(at(c), at(a), at(b)),
+            Term::Scalar { capture, field } => {
+                Term::Scalar { capture: keep_capture(*capture), field: *field }
+            }
+            Term::At { capture, field, index, checked } => Term::At {
+                capture: keep_capture(*capture),
+                field: *field,
+                index: at(index),
+                checked: *checked,
+            },
+            other => other.clone(),
+        };
+        terms.push(TermData { term, ty: data.ty, loc: data.loc });
+    }
+    let at = |t: &TermId| to[t.index()];
+    let loops = body.loops.iter().zip(&keep_loop).map(|(l, keep)| match keep {
+        true => ScalarLoop {
+            types: l.types.clone(),
+            start: l.start.iter().map(at).collect(),
+            test: at(&l.test),
+            next: l.next.iter().map(at).collect(),
+        },
+        false => ScalarLoop::default(),
+    });
+    let loops = loops.collect();
+    let results = body.results.iter().map(at).collect();
+    Body { params: body.params, terms, loops, captures, results, error: None }
+}
+
+fn kept_loops(body: &Body, live: &[bool]) -> Vec<bool> {
+    let mut keep = vec![false; body.loops.len()];
+    for (data, live) in body.terms.iter().zip(live) {
+        if let (Term::LoopResult(l, _), true) = (&data.term, live) {
+            keep[*l as usize] = true;
+        }
+    }
+    keep
+}

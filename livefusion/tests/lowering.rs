@@ -1,0 +1,116 @@
+//! Golden loops: what programs lower to, before and after optimisation.
+//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
+
+use livefusion::ast::Node;
+use livefusion::fusion::{plan, rates::known_lengths};
+use livefusion::lower::lower;
+use livefusion::sharing::recover;
+use livefusion::{Array, zip};
+use std::sync::Arc;
+
+fn golden(name: &str, got: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::write(&path, got).expect("golden file");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(got, expected, "{path} differs; LOOP_BLESS=1 writes it anew");
+}
+
+/// Every loop of a program as text, lowered and optimised.
+fn loops(roots: &[Arc<Node>]) -> Vec<String> {
+    let graph = recover(roots).expect("graph");
+    let lengths = known_lengths(&graph, &[]);
+    let plan = plan(&graph, &lengths);
+    (0..plan.loops.len())
+        .map(|at| {
+            let mut lowered = lower(&graph, &plan, at, &|_, _| None).expect("lowered");
+            loop_lang::verify::verify(&lowered.program).expect("verifies");
+            loop_lang::passes::optimize(&mut lowered.program);
+            loop_lang::verify::verify(&lowered.program).expect("verifies");
+            lowered.program.to_string()
+        })
+        .collect()
+}
+
+fn one_loop(name: &str, roots: &[Arc<Node>]) {
+    let loops = loops(roots);
+    assert_eq!(loops.len(), 1, "{}", loops.join("\n"));
+    golden(name, &loops[0]);
+}
+
+fn floats() -> Array<f64> {
+    vec![0.5, 0.001, 0.25].into()
+}
+
+fn ints() -> Array<i64> {
+    vec![3i64, -2, 7].into()
+}
+
+#[test]
+fn to_percentages() {
+    let percents = floats().filter(|x| x.ge(0.01)).map(|x| x * 100.0);
+    one_loop("to_percentages.loop", &[percents.node().clone()]);
+}
+
+#[test]
+fn filter_max() {
+    let ys = ints().map(|x| x + 1);
+    let kept = ys.filter(|y| y.gt(0));
+    let most = kept.fold(i64::MIN, |a, b| a.max(b));
+    let running = ys.scan(i64::MIN, |a, b| a.max(b));
+    let roots = [kept.node().clone(), most.node().clone(), running.node().clone()];
+    one_loop("filter_max.loop", &roots);
+}
+
+#[test]
+fn dot_product() {
+    let (xs, ys) = (floats(), floats());
+    let dot = zip((&xs, &ys)).map(|(x, y)| x * y).sum();
+    one_loop("dot_product.loop", &[dot.node().clone()]);
+}
+
+#[test]
+fn map_map() {
+    let xs = ints();
+    let ys = xs.map(|x| x + 1);
+    let zs = ys.map(|y| y * 2);
+    one_loop("map_map.loop", &[ys.node().clone(), zs.node().clone()]);
+}
+
+#[test]
+fn filter_sum() {
+    let kept = ints().filter(|x| x.gt(0));
+    one_loop("filter_sum.loop", &[kept.node().clone(), kept.sum().node().clone()]);
+}
+
+#[test]
+fn nested_filter() {
+    let outer = ints().filter(|x| x.gt(0));
+    let inner = outer.filter(|x| x.lt(5));
+    one_loop("nested_filter.loop", &[outer.node().clone(), inner.node().clone()]);
+}
+
+#[test]
+fn every_kind_of_group() {
+    let xs = floats();
+    let kept = xs.filter(|x| x.gt(0.0));
+    let roots = [
+        xs.scan_exclusive(0.0, |a, b| a + b).node().clone(),
+        kept.scan(0.0, |a, b| a + b).node().clone(),
+        xs.fold_seq(0.0, |a, b| a * 0.5 + b).node().clone(),
+        kept.min_index().node().clone(),
+        xs.mean().node().clone(),
+    ];
+    one_loop("every_kind_of_group.loop", &roots);
+}
+
+#[test]
+fn results_of_folds_separate_loops() {
+    let xs = floats();
+    let total = xs.sum();
+    let shares = xs.map(|x| x / &total);
+    assert_eq!(loops(&[shares.node().clone()]).len(), 2);
+    let gathered = xs.map(|x| x * 2.0).gather(&Array::from(vec![0u64, 2]));
+    assert_eq!(loops(&[gathered.node().clone()]).len(), 2);
+}

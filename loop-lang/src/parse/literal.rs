@@ -1,0 +1,163 @@
+//! Operands, literals and types.
+
+use super::lexer::Tok;
+use super::{Fail, Parsed, Parser, infer::Rule};
+use crate::ir::{Atom, Type, Var};
+use crate::types::{Const, Ty};
+
+impl Parser<'_> {
+    /// A variable or a literal.
+    pub(super) fn atom(&mut self) -> Parsed<Atom> {
+        match self.peek() {
+            Tok::Number => self.number().map(Atom::Const),
+            Tok::NegInf => self.named_float(f64::NEG_INFINITY).map(Atom::Const),
+            Tok::Word => match self.word() {
+                "true" | "false" => {
+                    let value = self.word() == "true";
+                    self.bump();
+                    Ok(Atom::Const(Const::bool(value)))
+                }
+                "inf" => self.named_float(f64::INFINITY).map(Atom::Const),
+                "nan" => self.named_float(f64::NAN).map(Atom::Const),
+                _ => self.var().map(Atom::Var),
+            },
+            _ => self.expected("a variable or a literal"),
+        }
+    }
+
+    /// Whether an operand could start here.
+    pub(super) fn at_atom(&self) -> bool {
+        matches!(self.peek(), Tok::Number | Tok::NegInf | Tok::Word)
+    }
+
+    /// An array or a list of them is always named by variables.
+    pub(super) fn array(&mut self) -> Parsed<Var> {
+        self.var()
+    }
+
+    /// `inf`, `-inf` or `nan`, perhaps with `.f32` behind it.
+    fn named_float(&mut self, x: f64) -> Parsed<Const> {
+        self.bump();
+        if !self.eat(Tok::Dot) {
+            return Ok(Const::f64(x));
+        }
+        match self.scalar()? {
+            Ty::F64 => Ok(Const::f64(x)),
+            Ty::F32 => Ok(Const::f32(x as f32)),
+            ty => self.fault(format!("`{ty}` has no such value")),
+        }
+    }
+
+    fn number(&mut self) -> Parsed<Const> {
+        let (start, text) = (self.token().start, self.word());
+        self.bump();
+        let value = match text.strip_prefix("0x") {
+            Some(digits) => {
+                self.expect(Tok::Dot)?;
+                let ty = self.scalar()?;
+                bits(digits, ty)
+            }
+            None => literal(text),
+        };
+        value.map_err(|message| {
+            self.fault_at(start, format!("`{text}`: {message}"));
+            Fail
+        })
+    }
+
+    /// A scalar type's name.
+    pub(super) fn scalar(&mut self) -> Parsed<Ty> {
+        let ty = match self.peek() {
+            Tok::Word => Ty::from_name(self.word()),
+            _ => None,
+        };
+        match ty {
+            Some(ty) => {
+                self.bump();
+                Ok(ty)
+            }
+            None => self.expected("a scalar type such as `f64`"),
+        }
+    }
+
+    /// `f64`, or `[f64]` for an array.
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
+        if !self.eat(Tok::OpenSquare) {
+            return self.scalar().map(Type::Scalar);
+        }
+        let ty = self.scalar()?;
+        self.expect(Tok::CloseSquare)?;
+        Ok(Type::Array(ty))
+    }
+
+    /// A whole number without a suffix.
+    pub(super) fn count(&mut self) -> Parsed<u32> {
+        let number = match self.peek() {
+            Tok::Number => self.word().parse().ok(),
+            _ => None,
+        };
+        match number {
+            Some(n) => {
+                self.bump();
+                Ok(n)
+            }
+            None => self.expected("a whole number"),
+        }
+    }
+
+    /// `name: type`, which defines a parameter.
+    pub(super) fn typed(&mut self) -> Parsed<Var> {
+        let v = self.var()?;
+        self.expect(Tok::Colon)?;
+        let ty = self.ty()?;
+        self.settle((v, Some(ty)), Rule::Known(ty));
+        Ok(v)
+    }
+}
+
+/// A number with an optional suffix. Without one it is a `u64`, or an `f64` if it has a fraction or
+/// an exponent.
+fn literal(text: &str) -> Result<Const, String> {
+    let suffix = Ty::ALL.into_iter().find(|t| text.ends_with(t.name()));
+    let digits = suffix.map_or(text, |t| &text[..text.len() - t.name().len()]);
+    let fraction = digits.contains(['.', 'e', 'E']);
+    let ty = suffix.unwrap_or(if fraction { Ty::F64 } else { Ty::U64 });
+    let wrong = || "is not a literal".to_string();
+    match ty {
+        Ty::F64 => digits.parse().map(Const::f64).map_err(|_| wrong()),
+        Ty::F32 => digits.parse().map(Const::f32).map_err(|_| wrong()),
+        Ty::Bool => Err("write `true` or `false`".into()),
+        _ if fraction => Err(format!("`{ty}` has no fraction or exponent")),
+        _ => {
+            let value: i128 = digits
+                .parse()
+                .map_err(|_| match digits.bytes().skip(1).all(|b| b.is_ascii_digit()) {
+                    true => format!("is out of range for `{ty}`"),
+                    false => wrong(),
+                })?;
+            let word = Const::new(ty, value as u64);
+            let back = match ty.is_signed() {
+                true => i128::from(word.bits as i64),
+                false => i128::from(word.bits),
+            };
+            match back == value {
+                true => Ok(word),
+                false if value < 0 && suffix.is_none() => {
+                    Err("is below 0: write a type behind it, as in `-1i64`".into())
+                }
+                false => Err(format!("is out of range for `{ty}`")),
+            }
+        }
+    }
+}
+
+/// A float given by its bits.
+fn bits(digits: &str, ty: Ty) -> Result<Const, String> {
+    let bits = u64::from_str_radix(digits, 16).map_err(|_| "is not hexadecimal".to_string())?;
+    match ty {
+        Ty::F64 => Ok(Const { ty, bits }),
+        Ty::F32 if u32::try_from(bits).is_ok() => Ok(Const { ty, bits }),
+        Ty::F32 => Err("is out of range for `f32`".into()),
+        _ => Err("only floats are written as bits".into()),
+    }
+}

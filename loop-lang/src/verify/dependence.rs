@@ -1,0 +1,292 @@
+//! What groups depend on: lanes stay apart, and levels are above those that they rest on.
+//!
+//! Both follow values through the statements in execution order, in which definitions come before
+//! uses; a statement with regions counts as one step from all that it reads to all that it defines.
+
+use super::view::View;
+use super::{Faults, walk};
+use crate::ir::*;
+
+pub(super) fn check(view: &View, faults: &mut Faults) {
+    lanes(view, faults);
+    let sequential = view.l.groups.iter().any(|g| g.combine.is_none());
+    let cursors = view.l.rates.iter().any(|r| matches!(r.kind, RateKind::Cursor { .. }));
+    if !sequential && !cursors {
+        levels(view, faults);
+    }
+}
+
+/// Which group's lanes a value comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Lane {
+    None,
+    Of(GroupId),
+    Mixed,
+}
+
+impl Lane {
+    fn join(self, other: Lane) -> Lane {
+        match (self, other) {
+            (Lane::None, x) | (x, Lane::None) => x,
+            (a, b) if a == b => a,
+            _ => Lane::Mixed,
+        }
+    }
+}
+
+struct Lanes<'a> {
+    view: &'a View<'a>,
+    of: Vec<Lane>,
+    /// The last phase's root that updates each group which a root owns.
+    last_phase: Vec<Option<RateId>>,
+}
+
+/// Values of lanes feed their own group's update only.
+fn lanes(view: &View, faults: &mut Faults) {
+    if !view.l.groups.iter().any(|g| matches!(g.order, Order::Lanes(_))) {
+        return;
+    }
+    let mut lanes = Lanes {
+        view,
+        of: vec![Lane::None; view.l.vars.len()],
+        last_phase: last_phases(view),
+    };
+    for (b, placed) in view.blocks.iter().enumerate() {
+        let mut report = |l: &Loop, lane: Lane, what: &str| {
+            let message = match lane {
+                Lane::None => return,
+                Lane::Of(g) => {
+                    let group = l.groups[g.index()].vars.first().map_or("?", |v| l.name(*v));
+                    format!("{what} depends on a lane of `{group}`, which feeds its own update only")
+                }
+                Lane::Mixed => format!("{what} depends on the lanes of several groups"),
+            };
+            faults.add(view.name(b), message);
+        };
+        for stmt in &placed.block.stmts {
+            let mut lane = Lane::None;
+            let mut defined = Vec::new();
+            walk::summary(
+                stmt,
+                &mut |a| lane = lane.join(lanes.read(a, b)),
+                &mut |v| defined.push(v),
+            );
+            match &stmt.kind {
+                StmtKind::Assign(v, _) => {
+                    if view.group_of[v.index()].is_none_or(|g| lane != Lane::Of(g)) {
+                        report(view.l, lane, &format!("`{}`", view.l.name(*v)));
+                    }
+                }
+                StmtKind::Let(..)
+                | StmtKind::ReadArray(..)
+                | StmtKind::ArrayLength(..)
+                | StmtKind::Trap { .. }
+                | StmtKind::If { .. }
+                | StmtKind::While { .. } => {
+                    if lane == Lane::Mixed {
+                        let v = defined.first().map_or("a trap", |v| view.l.name(*v));
+                        report(view.l, lane, &format!("`{v}`"));
+                        // Reported once: what rests on it is not.
+                        lane = Lane::None;
+                    }
+                    defined.iter().for_each(|v| lanes.of[v.index()] = lane);
+                }
+                _ => report(view.l, lane, "what is carried, scanned or stored"),
+            }
+        }
+        for exit in &placed.block.exits {
+            report(view.l, lanes.read(exit.unless, b), "an exit");
+        }
+        if let End::Branch(cond, ..) = placed.block.end {
+            report(view.l, lanes.read(cond, b), "a branch");
+        }
+    }
+}
+
+fn last_phases(view: &View) -> Vec<Option<RateId>> {
+    let mut last = vec![None; view.l.groups.len()];
+    for placed in &view.blocks {
+        let Place::At { rate, .. } = placed.place else { continue };
+        for stmt in &placed.block.stmts {
+            let StmtKind::Assign(v, _) = stmt.kind else { continue };
+            if let Some(g) = view.group_of[v.index()] {
+                last[g.index()] = Some(view.root_of(rate));
+            }
+        }
+    }
+    last
+}
+
+impl Lanes<'_> {
+    /// What reading an operand in a block gives.
+    fn read(&self, a: Atom, b: usize) -> Lane {
+        let Atom::Var(v) = a else { return Lane::None };
+        match self.view.group_of[v.index()] {
+            Some(g) if self.running(g, b) => Lane::Of(g),
+            Some(_) => Lane::None,
+            None => self.of[v.index()],
+        }
+    }
+
+    /// Whether a group's variables mean lanes in a block: its owner's loop has not ended.
+    fn running(&self, g: GroupId, b: usize) -> bool {
+        let (view, place) = (self.view, self.view.blocks[b].place);
+        let group = &view.l.groups[g.index()];
+        if !matches!(group.order, Order::Lanes(_)) {
+            return false;
+        }
+        let over = Place::At {
+            rate: group.owner,
+            stage: 0,
+            section: Section::Done,
+        };
+        match view.l.rate(group.owner).kind {
+            RateKind::Root { .. } => {
+                let end = self.last_phase[g.index()].unwrap_or(group.owner);
+                // The `done` of a root is its last place, if the tree has one.
+                let done = view.tree.done(view.l, end);
+                view.rank(place) < view.rank(done)
+            }
+            _ => place != over && view.within(place, group.owner),
+        }
+    }
+}
+
+/// The two highest levels, of different groups, that a value rests on, each plus one: a group may rest
+/// on itself, so the highest alone does not tell.
+#[derive(Clone, Copy, Default)]
+struct Need {
+    first: Option<(u32, GroupId)>,
+    second: Option<(u32, GroupId)>,
+}
+
+impl Need {
+    fn add(&mut self, need: (u32, GroupId)) {
+        match self.first {
+            Some(first) if first.1 == need.1 => {}
+            Some(first) if first.0 >= need.0 => {
+                if self.second.is_none_or(|second| second.0 < need.0) {
+                    self.second = Some(need);
+                }
+            }
+            first => {
+                self.first = Some(need);
+                self.second = first;
+            }
+        }
+    }
+
+    fn join(&mut self, other: Need) {
+        other.first.into_iter().chain(other.second).for_each(|n| self.add(n));
+    }
+
+    /// What is needed apart from `own`.
+    fn without(self, own: GroupId) -> Option<(u32, GroupId)> {
+        match self.first {
+            Some((_, g)) if g == own => self.second,
+            first => first,
+        }
+    }
+}
+
+struct Levels<'a> {
+    view: &'a View<'a>,
+    of: Vec<Need>,
+    /// What admission to a rate's iterations rests on, by rate.
+    admission: Vec<Need>,
+}
+
+/// Levels are high enough.
+fn levels(view: &View, faults: &mut Faults) {
+    let mut levels = Levels {
+        view,
+        of: vec![Need::default(); view.l.vars.len()],
+        admission: vec![Need::default(); view.l.rates.len()],
+    };
+    let mut updates: Vec<Need> = vec![Need::default(); view.l.groups.len()];
+    for placed in &view.blocks {
+        let rate = match placed.place {
+            Place::At { rate, .. } => Some(rate),
+            Place::Init | Place::Return => None,
+        };
+        for stmt in &placed.block.stmts {
+            let mut need = Need::default();
+            let mut defined = Vec::new();
+            walk::summary(
+                stmt,
+                &mut |a| need.join(levels.read(a)),
+                &mut |v| defined.push(v),
+            );
+            defined.iter().for_each(|v| levels.of[v.index()] = need);
+            let group = match stmt.kind {
+                StmtKind::Assign(v, _) | StmtKind::Carry(v, _) => view.group_of[v.index()],
+                StmtKind::Scan { group, .. } => {
+                    // Its results rest on the group itself as well.
+                    need.join(levels.group(group));
+                    defined.iter().for_each(|v| levels.of[v.index()] = need);
+                    Some(group)
+                }
+                _ => None,
+            };
+            if let Some(g) = group {
+                let update = &mut updates[g.index()];
+                update.join(need);
+                if !matches!(stmt.kind, StmtKind::Carry(..)) {
+                    rate.into_iter().for_each(|r| update.join(levels.admission[r.index()]));
+                }
+            }
+        }
+        if let Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } = placed.place
+        {
+            levels.admit(rate, &placed.block.exits);
+        }
+    }
+    for (i, group) in view.l.groups.iter().enumerate() {
+        let Some((level, on)) = updates[i].without(GroupId::new(i)) else { continue };
+        if group.level < level {
+            let name = |g: &Group| g.vars.first().map_or("?", |v| view.l.name(*v)).to_string();
+            let other = name(&view.l.groups[on.index()]);
+            let message = format!(
+                "level {} is too low: its update depends on `{other}`, so {level} at least",
+                group.level
+            );
+            faults.add(name(group), message);
+        }
+    }
+}
+
+impl Levels<'_> {
+    fn group(&self, g: GroupId) -> Need {
+        let level = self.view.l.groups[g.index()].level.saturating_add(1);
+        Need {
+            first: Some((level, g)),
+            second: None,
+        }
+    }
+
+    fn read(&self, a: Atom) -> Need {
+        let Atom::Var(v) = a else { return Need::default() };
+        let counts = self.view.counts[v.index()];
+        let root = counts.is_some_and(|r| self.view.l.rate(r).kind.parent().is_none());
+        match self.view.group_of[v.index()] {
+            // A chunk knows where in the roots' iterations it begins.
+            _ if root => Need::default(),
+            Some(g) => self.group(g),
+            None => self.of[v.index()],
+        }
+    }
+
+    /// Parents' guards come before their children's.
+    fn admit(&mut self, rate: RateId, exits: &[Exit]) {
+        let parent = self.view.l.rate(rate).kind.parent();
+        let mut need = parent.map_or(Need::default(), |p| self.admission[p.index()]);
+        if parent.is_some() {
+            exits.iter().for_each(|e| need.join(self.read(e.unless)));
+        }
+        self.admission[rate.index()] = need;
+    }
+}

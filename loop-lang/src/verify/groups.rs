@@ -1,0 +1,327 @@
+//! Carried groups: what they say of themselves is what the statements do.
+
+use super::Faults;
+use super::view::View;
+use crate::Op;
+use crate::ir::*;
+use crate::types::{Const, Ty};
+use rustc_hash::FxHashMap;
+
+/// A statement that updates a group or counter.
+struct Update<'a> {
+    block: usize,
+    kind: &'a StmtKind,
+}
+
+pub(super) fn check(view: &View, faults: &mut Faults) {
+    let mut groups = Groups {
+        view,
+        faults,
+        carries: vec![None; view.l.vars.len()],
+        updates: view.l.groups.iter().map(|_| Vec::new()).collect(),
+        assigned: FxHashMap::default(),
+        sums: FxHashMap::default(),
+    };
+    groups.collect();
+    groups.membership();
+    for (i, group) in view.l.groups.iter().enumerate() {
+        groups.group(i, group);
+    }
+    groups.counters();
+}
+
+struct Groups<'a, 'f> {
+    view: &'a View<'a>,
+    faults: &'f mut Faults,
+    /// Where each variable is carried, and from which start.
+    carries: Vec<Option<(usize, Atom)>>,
+    /// By group.
+    updates: Vec<Vec<Update<'a>>>,
+    /// What counters are assigned, and where.
+    assigned: FxHashMap<Var, Vec<(usize, Atom)>>,
+    /// Sums by their variables.
+    sums: FxHashMap<Var, (Atom, Atom)>,
+}
+
+impl Groups<'_, '_> {
+    fn collect(&mut self) {
+        let view = self.view;
+        for (block, placed) in view.blocks.iter().enumerate() {
+            for stmt in &placed.block.stmts {
+                let kind = &stmt.kind;
+                match kind {
+                    StmtKind::Carry(v, start) => {
+                        self.carries[v.index()].get_or_insert((block, *start));
+                    }
+                    StmtKind::Assign(v, a) => {
+                        if let Some(g) = view.group_of[v.index()] {
+                            self.updates[g.index()].push(Update { block, kind });
+                        }
+                        if view.counts[v.index()].is_some() {
+                            self.assigned.entry(*v).or_default().push((block, *a));
+                        }
+                    }
+                    StmtKind::Scan { group, .. } => {
+                        self.updates[group.index()].push(Update { block, kind });
+                    }
+                    StmtKind::Let(v, Op::Add, args) if args.len() == 2 => {
+                        self.sums.insert(*v, (args[0], args[1]));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn name(&self, v: Var) -> &str {
+        self.view.l.name(v)
+    }
+
+    /// Every carried variable is in one group, or counts.
+    fn membership(&mut self) {
+        let l = self.view.l;
+        let mut times = vec![0u32; l.vars.len()];
+        for group in &l.groups {
+            group.vars.iter().for_each(|v| times[v.index()] += 1);
+        }
+        for (i, data) in l.vars.iter().enumerate() {
+            let carried = self.carries[i].is_some();
+            if times[i] > 1 {
+                self.faults.add(&data.name, "belongs to more than one group");
+            } else if carried && times[i] == 0 && self.view.counts[i].is_none() {
+                self.faults.add(&data.name, "is carried but belongs to no group");
+            }
+        }
+        for rate in &l.rates {
+            if let RateKind::Sub { count: Some(v), .. } = rate.kind
+                && times[v.index()] == 0
+            {
+                self.faults.add(&rate.name, "its count belongs to no group");
+            }
+        }
+    }
+
+    fn group(&mut self, i: usize, group: &Group) {
+        let Some(first) = group.vars.first() else {
+            return self.faults.add(format!("group {i}"), "has no variables");
+        };
+        let carried = group.vars.iter().any(|v| self.carries[v.index()].is_some());
+        if !carried && self.updates[i].is_empty() {
+            return;
+        }
+        let place = self.name(*first).to_string();
+        let mut found = Vec::new();
+        self.shape(group, &mut found);
+        self.start(group, &mut found);
+        self.updated(i, group, &mut found);
+        found.into_iter().for_each(|message| self.faults.add(&place, message));
+    }
+
+    /// Lengths, identity, combine, order.
+    fn shape(&self, group: &Group, found: &mut Vec<String>) {
+        let (l, n) = (self.view.l, group.vars.len());
+        let combined = group.combine.is_some();
+        let named = [("starts", &group.start), ("next values", &group.next)];
+        for (what, atoms) in named {
+            if atoms.len() != n {
+                found.push(format!("{n} variable(s), but {} {what}", atoms.len()));
+            }
+        }
+        if group.identity.len() != n && (combined || !group.identity.is_empty()) {
+            found.push(format!("{n} variable(s), but {} identities", group.identity.len()));
+        }
+        for a in &group.identity {
+            if let Atom::Var(v) = a
+                && self.view.param[v.index()] != Some(ParamKind::Scalar)
+            {
+                found.push(format!("identity `{}`: not a literal or parameter", self.name(*v)));
+            }
+        }
+        if !combined && group.order != Order::Sequential {
+            found.push("without `combine` a group is sequential".into());
+        }
+        let (lanes, what) = match group.order {
+            Order::Lanes(lanes) => (lanes, "lanes"),
+            Order::Prefix(lanes) => (lanes, "elements per block"),
+            Order::Exact | Order::Sequential => (1, ""),
+        };
+        if !lanes.is_power_of_two() {
+            found.push(format!("{lanes} {what}: not a power of two"));
+        }
+        if lanes > 1 && matches!(group.order, Order::Prefix(_)) && l.rate(group.step).kind.is_sub() {
+            found.push("`prefix` above 1 needs a loop rate to step".into());
+        }
+        let float = group.vars.iter().any(|v| l.ty(*v).elem().is_float());
+        let rounds = matches!(group.combine, Some(Combine::Op(Op::Add | Op::Mul)));
+        if group.order == Order::Exact && float && rounds {
+            found.push("sums and products of floats are not `exact`".into());
+        }
+    }
+
+    /// Owner and `carry` statements.
+    fn start(&self, group: &Group, found: &mut Vec<String>) {
+        let (view, l) = (self.view, self.view.l);
+        let owner = l.rate(group.owner);
+        let place = match owner.kind {
+            RateKind::Sub { .. } => {
+                return found.push(format!("its owner `{}` is a sub rate", owner.name));
+            }
+            RateKind::Root { .. } => Place::Init,
+            _ => Place::At {
+                rate: group.owner,
+                stage: 0,
+                section: Section::Nest,
+            },
+        };
+        if place != Place::Init && !view.below(group.step, group.owner) {
+            let step = &l.rate(group.step).name;
+            found.push(format!("steps at `{step}`, outside of its owner `{}`", owner.name));
+        }
+        for (v, start) in group.vars.iter().zip(&group.start) {
+            match self.carries[v.index()] {
+                None => found.push(format!("`{}` is not carried", self.name(*v))),
+                Some((b, from)) => {
+                    if view.blocks[b].place != place {
+                        let (name, place) = (self.name(*v), view.show(place));
+                        found.push(format!("`{name}` must be carried in {place}"));
+                    }
+                    if from != *start {
+                        let name = self.name(*v);
+                        found.push(format!("`{name}` is carried from another start than the group's"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Updates: where, how often, with which values; phase by phase.
+    fn updated(&self, i: usize, group: &Group, found: &mut Vec<String>) {
+        let (view, l) = (self.view, self.view.l);
+        let home = view.root_of(group.step);
+        let mut phases: FxHashMap<RateId, (RateId, Vec<&Update>)> = FxHashMap::default();
+        let mut order = vec![home];
+        phases.insert(home, (group.step, Vec::new()));
+        for update in &self.updates[i] {
+            let Place::At { rate, section, .. } = view.blocks[update.block].place else {
+                found.push(format!("is updated in `{}`, outside of any rate", view.name(update.block)));
+                continue;
+            };
+            let root = view.root_of(rate);
+            let (step, updates) = phases.entry(root).or_insert_with(|| {
+                order.push(root);
+                (rate, Vec::new())
+            });
+            let sequential = group.order == Order::Sequential;
+            let in_step = rate == *step || sequential && (view.below(rate, *step) || root != home);
+            if !in_step {
+                let (block, step) = (view.name(update.block), &l.rate(*step).name);
+                found.push(format!("is updated in `{block}`, not in its step rate `{step}`"));
+            } else if !sequential
+                && !matches!(section, Section::Body | Section::Yield | Section::Bottom)
+            {
+                let block = view.name(update.block);
+                found.push(format!("is updated in `{block}`, not in `body`, `yield` or `bottom`"));
+            }
+            updates.push(update);
+        }
+        for root in order {
+            let expected = if root == home { &group.next[..] } else { &[] };
+            match group.order {
+                Order::Prefix(_) => self.scanned(&phases[&root].1, expected, found),
+                order => self.assigned(group, order, &phases[&root].1, expected, found),
+            }
+        }
+    }
+
+    fn scanned(&self, updates: &[&Update], expected: &[Atom], found: &mut Vec<String>) {
+        let scans: Vec<&Vec<Var>> = updates.iter().filter_map(|u| scan_results(u.kind)).collect();
+        if scans.len() != 1 || updates.len() != 1 {
+            return found.push("a `prefix` group is updated by one `scan`".into());
+        }
+        let results = scans[0].iter().map(|v| Atom::Var(*v));
+        if !expected.is_empty() && !results.eq(expected.iter().copied()) {
+            found.push("its `scan` gives other values than its `next`".into());
+        }
+    }
+
+    fn assigned(
+        &self,
+        group: &Group,
+        order: Order,
+        updates: &[&Update],
+        expected: &[Atom],
+        found: &mut Vec<String>,
+    ) {
+        let mut values: FxHashMap<Var, Vec<Atom>> = FxHashMap::default();
+        for update in updates {
+            match update.kind {
+                StmtKind::Assign(v, a) => values.entry(*v).or_default().push(*a),
+                _ => return found.push("only `prefix` groups are updated by `scan`".into()),
+            }
+        }
+        for (k, v) in group.vars.iter().enumerate() {
+            let given = values.get(v).map_or(&[][..], |a| a);
+            let name = self.name(*v);
+            if given.is_empty() {
+                found.push(format!("`{name}` is never updated"));
+            } else if given.len() > 1 && order != Order::Sequential {
+                found.push(format!("`{name}` is updated more than once"));
+            } else if expected.get(k).is_some_and(|next| !given.contains(next)) {
+                found.push(format!("`{name}` is assigned another value than the group's `next`"));
+            }
+        }
+    }
+
+    /// Counters of loop rates go up by one.
+    fn counters(&mut self) {
+        let view = self.view;
+        for (i, rate) in view.l.rates.iter().enumerate() {
+            let Some(counter) = rate.kind.counter() else { continue };
+            let id = RateId::new(i);
+            let name = self.name(counter).to_string();
+            let assigned = self.assigned.remove(&counter).unwrap_or_default();
+            let cursor = matches!(rate.kind, RateKind::Cursor { .. });
+            if self.carries[counter.index()].is_none() {
+                self.faults.add(&rate.name, format!("its counter `{name}` is not carried"));
+            }
+            if assigned.is_empty() || !cursor && assigned.len() > 1 {
+                let message = format!("its counter `{name}` must be counted up once");
+                self.faults.add(&rate.name, message);
+            }
+            for (b, a) in assigned {
+                let fits = match view.blocks[b].place {
+                    Place::At { rate, section, .. } if cursor => {
+                        view.tree.loop_rate(rate) == id && section != Section::Nest
+                    }
+                    Place::At { rate, section, .. } => rate == id && section == Section::Bottom,
+                    _ => false,
+                };
+                if !fits {
+                    let message = format!("must not count `{name}` up: its rate's `bottom` does");
+                    self.faults.add(view.name(b), message);
+                } else if !self.one_more(counter, a) {
+                    let message = format!("`{name}` must go up by 1");
+                    self.faults.add(view.name(b), message);
+                }
+            }
+        }
+    }
+
+    /// Whether `a` is the counter's value plus one.
+    fn one_more(&self, counter: Var, a: Atom) -> bool {
+        let Atom::Var(v) = a else { return false };
+        let one = Atom::Const(Const::int(Ty::U64, 1));
+        let counter = Atom::Var(counter);
+        match self.sums.get(&v) {
+            Some((x, y)) => (*x, *y) == (counter, one) || (*x, *y) == (one, counter),
+            None => false,
+        }
+    }
+}
+
+fn scan_results(kind: &StmtKind) -> Option<&Vec<Var>> {
+    match kind {
+        StmtKind::Scan { results, .. } => Some(results),
+        _ => None,
+    }
+}

@@ -1,0 +1,50 @@
+//! Names are words, unique, and free of other meanings: so that the text form says what the loop says.
+
+use super::Faults;
+use crate::ir::Loop;
+use crate::op::Op;
+use crate::parse::is_reserved;
+use rustc_hash::FxHashSet;
+
+pub(super) fn check(l: &Loop, faults: &mut Faults) {
+    if !is_word(&l.name, false) {
+        faults.add("loop", format!("`{}` is not a name", l.name));
+    }
+    unique("combinator", true, l.combs.iter().map(|c| &c.name[..]), faults);
+    unique("rate", false, l.rates.iter().map(|r| &r.name[..]), faults);
+    unique("function", false, l.functions.iter().map(|f| &f.name[..]), faults);
+    unique("variable", false, l.vars.iter().map(|v| &v.name[..]), faults);
+    for comb in l.combs.iter().filter(|c| !is_word(&c.kind, false)) {
+        faults.add(&comb.name, format!("`{}` is not a kind's name", comb.kind));
+    }
+    for data in l.vars.iter().filter(|v| is_reserved(&v.name)) {
+        faults.add(&data.name, "this name has a meaning of its own");
+    }
+    for function in &l.functions {
+        if Op::from_name(&function.name).is_some() {
+            faults.add(&function.name, "an operator has this name");
+        }
+    }
+}
+
+fn unique<'a>(
+    what: &str,
+    numbers: bool,
+    names: impl Iterator<Item = &'a str>,
+    faults: &mut Faults,
+) {
+    let mut seen = FxHashSet::default();
+    for name in names {
+        if !is_word(name, numbers) {
+            faults.add(name, format!("`{name}` is not a {what}'s name"));
+        } else if !seen.insert(name) {
+            faults.add(name, format!("two {what}s have this name"));
+        }
+    }
+}
+
+/// Letters, digits and underscores; a digit first only where `numbers` says so.
+fn is_word(name: &str, numbers: bool) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && name.bytes().next().is_some_and(|b| numbers || !b.is_ascii_digit())
+}

@@ -1,0 +1,220 @@
+//! Each variable is defined once, and on every path to its uses.
+
+use super::dominators::Dominators;
+use super::view::View;
+use super::{Faults, walk};
+use crate::ir::*;
+
+/// Where a variable is defined.
+#[derive(Clone, Copy, PartialEq)]
+enum Site {
+    Nowhere,
+    /// Everywhere in the blocks.
+    Param,
+    /// By a block's statement: block and position.
+    Block(usize, usize),
+    /// In a region or function.
+    Inner,
+}
+
+pub(super) fn check(view: &View, dominators: &Dominators, faults: &mut Faults) {
+    let mut scope = Scope {
+        view,
+        dominators,
+        faults,
+        sites: vec![Site::Nowhere; view.l.vars.len()],
+        open: vec![false; view.l.vars.len()],
+        at: Site::Nowhere,
+        function: "",
+    };
+    scope.define_all();
+    for (b, placed) in view.blocks.iter().enumerate() {
+        if dominators.reachable(b) {
+            scope.block(b, placed.block);
+        }
+    }
+    for function in &view.l.functions {
+        scope.function(function);
+    }
+    scope.rates();
+}
+
+struct Scope<'a, 'f> {
+    view: &'a View<'a>,
+    dominators: &'a Dominators,
+    faults: &'f mut Faults,
+    sites: Vec<Site>,
+    /// Inner variables (and states of the `while` around) that are visible right now.
+    open: Vec<bool>,
+    /// The statement being looked at; inside functions, nowhere.
+    at: Site,
+    /// The function being looked at.
+    function: &'a str,
+}
+
+impl<'a> Scope<'a, '_> {
+    fn define_all(&mut self) {
+        let view = self.view;
+        for param in &view.l.params {
+            self.define(param.var, Site::Param);
+        }
+        for function in &view.l.functions {
+            function.params.iter().for_each(|v| self.define(*v, Site::Inner));
+            function.body.iter().for_each(|s| self.define_stmt(s, Site::Inner));
+        }
+        for (b, placed) in view.blocks.iter().enumerate() {
+            for (i, stmt) in placed.block.stmts.iter().enumerate() {
+                self.define_stmt(stmt, Site::Block(b, i));
+            }
+        }
+    }
+
+    fn define_stmt(&mut self, stmt: &Stmt, site: Site) {
+        walk::definitions(&stmt.kind, &mut |v| self.define(v, site));
+        for region in walk::regions(&stmt.kind) {
+            region.iter().for_each(|s| self.define_stmt(s, Site::Inner));
+        }
+    }
+
+    fn define(&mut self, v: Var, site: Site) {
+        if self.sites[v.index()] != Site::Nowhere {
+            self.faults.add(self.view.l.name(v), "is defined more than once");
+            return;
+        }
+        self.sites[v.index()] = site;
+    }
+
+    fn block(&mut self, b: usize, block: &Block) {
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            self.at = Site::Block(b, i);
+            let mut opened = Vec::new();
+            self.stmt(stmt, &mut opened);
+            self.close(opened);
+        }
+        self.at = Site::Block(b, block.stmts.len());
+        block.exits.iter().for_each(|e| self.atom(e.unless));
+        match &block.end {
+            End::Branch(cond, ..) => self.atom(*cond),
+            End::Return(results) => results.iter().for_each(|a| self.atom(*a)),
+            End::Open | End::Goto(_) => {}
+        }
+    }
+
+    fn function(&mut self, function: &'a Function) {
+        self.at = Site::Nowhere;
+        self.function = &function.name;
+        let mut opened = function.params.clone();
+        opened.iter().for_each(|v| self.open[v.index()] = true);
+        function.body.iter().for_each(|s| self.stmt(s, &mut opened));
+        function.results.iter().for_each(|a| self.atom(*a));
+        self.close(opened);
+    }
+
+    /// A loop rate's counter is carried, and its bound is known, when its guard tests.
+    fn rates(&mut self) {
+        for (i, rate) in self.view.l.rates.iter().enumerate() {
+            let guard = Place::At {
+                rate: RateId::new(i),
+                stage: 0,
+                section: Section::Guard,
+            };
+            // Every place has its block, so ranks are block numbers.
+            let Some(b) = self.view.rank(guard) else { continue };
+            self.at = Site::Block(b, 0);
+            rate.kind.counter().iter().for_each(|v| self.var(*v));
+            rate.kind.bound().iter().for_each(|a| self.atom(*a));
+        }
+    }
+
+    fn close(&mut self, opened: Vec<Var>) {
+        opened.iter().for_each(|v| self.open[v.index()] = false);
+    }
+
+    /// Checks a statement's uses; what it defines for the statements after it is opened.
+    fn stmt(&mut self, stmt: &Stmt, opened: &mut Vec<Var>) {
+        walk::operands(&stmt.kind, &mut |a| self.atom(a));
+        match &stmt.kind {
+            StmtKind::Assign(v, _) => self.var(*v),
+            StmtKind::Scan { group, .. } => {
+                let view = self.view;
+                view.l.groups[group.index()].vars.iter().for_each(|v| self.var(*v));
+            }
+            StmtKind::If {
+                then,
+                other,
+                results,
+                ..
+            } => {
+                let mut arm = Vec::new();
+                then.iter().for_each(|s| self.stmt(s, &mut arm));
+                results.iter().for_each(|(_, a, _)| self.atom(*a));
+                self.close(std::mem::take(&mut arm));
+                other.iter().for_each(|s| self.stmt(s, &mut arm));
+                results.iter().for_each(|(_, _, b)| self.atom(*b));
+                self.close(arm);
+            }
+            StmtKind::While {
+                state,
+                test,
+                cond,
+                body,
+                next,
+            } => {
+                let mut inner: Vec<Var> = state.iter().map(|(v, _)| *v).collect();
+                inner.iter().for_each(|v| self.open[v.index()] = true);
+                test.iter().for_each(|s| self.stmt(s, &mut inner));
+                self.atom(*cond);
+                body.iter().for_each(|s| self.stmt(s, &mut inner));
+                next.iter().for_each(|a| self.atom(*a));
+                self.close(inner);
+            }
+            _ => {}
+        }
+        // Block statements' own variables are known by their sites instead.
+        walk::definitions(&stmt.kind, &mut |v| {
+            if self.sites[v.index()] == Site::Inner {
+                self.open[v.index()] = true;
+                opened.push(v);
+            }
+        });
+    }
+
+    fn atom(&mut self, a: Atom) {
+        if let Atom::Var(v) = a {
+            self.var(v);
+        }
+    }
+
+    fn var(&mut self, v: Var) {
+        if self.open[v.index()] {
+            return;
+        }
+        let message = match (self.at, self.sites[v.index()]) {
+            (Site::Block(..), Site::Param) => return,
+            (Site::Block(b, i), Site::Block(db, di)) => {
+                if b != db && self.dominators.dominates(db, b) || b == db && di < i {
+                    return;
+                }
+                if b == db {
+                    format!("`{}` is used before it is defined", self.view.l.name(v))
+                } else {
+                    let (name, from) = (self.view.l.name(v), self.view.name(db));
+                    format!("`{name}` may be undefined here: not every path comes through `{from}`")
+                }
+            }
+            (_, Site::Nowhere) => format!("`{}` is never defined", self.view.l.name(v)),
+            (Site::Block(..), _) => {
+                format!("`{}` belongs to a region or function and is not visible here", self.view.l.name(v))
+            }
+            (_, Site::Inner) => {
+                format!("`{}` is not visible here", self.view.l.name(v))
+            }
+            _ => format!("a function uses its own variables only, not `{}`", self.view.l.name(v)),
+        };
+        let place = match self.at {
+            Site::Block(b, _) => self.view.name(b),
+            _ => self.function.to_string(),
+        };
+        self.faults.add(place, message);
+    }
+}

@@ -1,0 +1,123 @@
+//! Which fields of each node anything asks for: what nobody asks for is not computed, and cannot trap.
+
+use super::{Key, bodies, links, reachable};
+use livefusion::ast::{Body, Kind, Len, Node, Term, TermId};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Demanded fields by node.
+#[derive(Default, Debug)]
+pub struct Demand {
+    fields: HashMap<Key, HashSet<u32>>,
+}
+
+impl Demand {
+    /// Follows demand from the roots down.
+    pub fn of(roots: &[Arc<Node>]) -> Demand {
+        let mut demand = Demand::default();
+        for r in roots {
+            demand.add_all(r);
+        }
+        // Users come before what they use.
+        for node in reachable(roots) {
+            demand.node(&node);
+        }
+        demand
+    }
+
+    /// Whether a field is asked for.
+    pub fn wants(&self, node: &Arc<Node>, field: u32) -> bool {
+        self.fields.get(&Arc::as_ptr(node)).is_some_and(|f| f.contains(&field))
+    }
+
+    fn add(&mut self, node: &Arc<Node>, field: u32) {
+        self.fields.entry(Arc::as_ptr(node)).or_default().insert(field);
+    }
+
+    fn add_all(&mut self, node: &Arc<Node>) {
+        (0..node.types.len() as u32).for_each(|f| self.add(node, f));
+    }
+
+    /// A column of a node's inputs, counted over all of them.
+    fn add_column(&mut self, node: &Node, mut column: u32) {
+        for input in &node.inputs {
+            let width = input.types.len() as u32;
+            if column < width {
+                return self.add(input, column);
+            }
+            column -= width;
+        }
+    }
+
+    fn node(&mut self, node: &Arc<Node>) {
+        let mine: Vec<u32> =
+            self.fields.get(&Arc::as_ptr(node)).into_iter().flatten().copied().collect();
+        match &node.kind {
+            Kind::Zip | Kind::Filter(_) | Kind::Pack => {
+                mine.iter().for_each(|f| self.add_column(node, *f));
+            }
+            Kind::Fields(range) => mine.iter().for_each(|f| self.add(&node.inputs[0], f + range.start)),
+            Kind::Fold(_) | Kind::Scan(..) | Kind::ScanTotal | Kind::Scatter(_) => {
+                node.inputs.iter().for_each(|i| self.add_all(i));
+            }
+            Kind::Len => self.add(&node.inputs[0], 0),
+            _ => {}
+        }
+        if let Kind::Pack = node.kind {
+            self.add_all(&node.inputs[1]);
+        }
+        if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
+            self.add_all(n);
+        }
+        let all = bodies(&node.kind);
+        for (i, body) in all.iter().enumerate() {
+            let by_field = matches!(node.kind, Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..))
+                && i + 1 == all.len();
+            let wanted: Vec<TermId> = body
+                .results
+                .iter()
+                .enumerate()
+                .filter(|(f, _)| !by_field || mine.contains(&(*f as u32)))
+                .map(|(_, r)| *r)
+                .collect();
+            self.body(node, body, &wanted);
+        }
+        debug_assert!(links(node).len() >= node.inputs.len());
+    }
+
+    fn body(&mut self, node: &Arc<Node>, body: &Body, wanted: &[TermId]) {
+        for t in live(body, wanted) {
+            match body.terms[t.index()].term {
+                Term::Param(k) if matches!(node.kind, Kind::Map(_) | Kind::Filter(_)) => {
+                    self.add_column(node, k);
+                }
+                Term::Scalar { capture, field } | Term::At { capture, field, .. } => {
+                    self.add(body.captures[capture as usize].node(), field);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Every term that some terms need.
+fn live(body: &Body, wanted: &[TermId]) -> HashSet<TermId> {
+    let mut live = HashSet::new();
+    let mut stack = wanted.to_vec();
+    while let Some(t) = stack.pop() {
+        if !live.insert(t) {
+            continue;
+        }
+        match &body.terms[t.index()].term {
+            Term::Op(_, args) => stack.extend(args.iter()),
+            Term::Cond(c, a, b) => stack.extend([c, a, b]),
+            Term::At { index, .. } => stack.push(*index),
+            Term::LoopResult(l, _) => {
+                let s = &body.loops[*l as usize];
+                stack.extend(s.start.iter().chain(&s.next).chain([&s.test]));
+            }
+            _ => {}
+        }
+    }
+    live
+}

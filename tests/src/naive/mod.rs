@@ -1,0 +1,202 @@
+//! The naive evaluator: one node after the other over `Vec`s, nothing fused, nothing shared but nodes.
+//!
+//! Values are canonical words, one column per field. It collects *all* traps; [`order`] says which one
+//! counts once the schedule of loops is known. Floats that a backend may reassociate come with a bound.
+
+mod body;
+mod demand;
+mod nodes;
+pub mod order;
+
+pub use demand::Demand;
+pub use order::{Expected, Schedule};
+
+use livefusion::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
+use loop_lang::ir::TrapKind;
+use loop_lang::types::Const;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The stable name of a node.
+pub type Key = *const Node;
+
+/// A node's result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// A delayed scalar's fields.
+    Scalar(Vec<u64>),
+    /// An array's fields, and its length.
+    Array(Vec<Vec<u64>>, usize),
+}
+
+impl Data {
+    /// The columns of an array; none for a scalar.
+    pub fn columns(&self) -> &[Vec<u64>] {
+        match self {
+            Data::Array(c, _) => c,
+            Data::Scalar(_) => &[],
+        }
+    }
+    /// The length of an array; 0 for a scalar.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::Array(_, n) => *n,
+            Data::Scalar(_) => 0,
+        }
+    }
+    /// Whether this is an array without elements.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Data::Array(_, 0))
+    }
+}
+
+/// When in the life of its loop something happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum When {
+    /// Before the first iteration.
+    Init,
+    /// At an element.
+    Element(usize),
+    /// After the last iteration.
+    Done,
+}
+
+/// A trap that a node may raise.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trap {
+    /// When, in elements of the rate at which the node runs.
+    pub when: When,
+    /// What went wrong.
+    pub kind: TrapKind,
+    /// What is reported with it.
+    pub payload: Vec<Const>,
+    /// The field whose computation it is; none if the node always does it.
+    pub field: Option<u32>,
+}
+
+/// How far a field may be from the naive value: per element for arrays.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Bound {
+    /// Not at all.
+    Exact,
+    /// At most this far, per element (one entry for scalars). Infinite: anything goes.
+    Within(Vec<f64>),
+}
+
+/// What the evaluator knows of a node.
+#[derive(Clone, Debug)]
+pub struct Evaluated {
+    /// Its value (of safe operands where it trapped).
+    pub data: Data,
+    /// Per field of a float fold or scan that backends may reassociate.
+    pub bounds: Vec<Bound>,
+    /// All traps.
+    pub traps: Vec<Trap>,
+    /// For filters and packs: which element of the input each element was.
+    pub origin: Vec<usize>,
+    /// Whether it depends on a value that is not known to the bit.
+    pub tainted: bool,
+}
+
+/// Evaluates nodes and remembers what they gave.
+#[derive(Default, Debug)]
+pub struct Naive {
+    memo: HashMap<Key, Rc<Evaluated>>,
+    /// Values taken for reassociated nodes in place of the naive ones, once they were compared.
+    anchors: HashMap<Key, Data>,
+}
+
+impl Naive {
+    /// An evaluator that goes on with these values for reassociated nodes.
+    pub fn with_anchors(anchors: HashMap<Key, Data>) -> Naive {
+        Naive { memo: HashMap::new(), anchors }
+    }
+
+    /// What is known of a node that was evaluated.
+    pub fn get(&self, node: &Arc<Node>) -> Option<&Rc<Evaluated>> {
+        self.memo.get(&Arc::as_ptr(node))
+    }
+
+    /// Evaluates a node and all it depends on.
+    pub fn eval(&mut self, root: &Arc<Node>) -> Rc<Evaluated> {
+        let mut stack = vec![(root.clone(), false)];
+        while let Some((node, ready)) = stack.pop() {
+            if self.memo.contains_key(&Arc::as_ptr(&node)) {
+                continue;
+            }
+            if ready {
+                let evaluated = self.node(&node);
+                self.memo.insert(Arc::as_ptr(&node), Rc::new(evaluated));
+            } else {
+                let below = links(&node);
+                stack.push((node, true));
+                stack.extend(below.into_iter().map(|n| (n, false)));
+            }
+        }
+        self.memo[&Arc::as_ptr(root)].clone()
+    }
+
+    fn data(&self, node: &Arc<Node>) -> &Data {
+        &self.memo[&Arc::as_ptr(node)].data
+    }
+
+    fn node(&self, node: &Arc<Node>) -> Evaluated {
+        let mut e = nodes::evaluate(self, node);
+        e.tainted |= links(node).iter().any(|n| {
+            let below = &self.memo[&Arc::as_ptr(n)];
+            let loose = below.bounds.iter().any(|b| *b != Bound::Exact);
+            below.tainted || (loose && !self.anchors.contains_key(&Arc::as_ptr(n)))
+        });
+        e
+    }
+
+    /// The value that users of a node see.
+    fn seen(&self, node: &Arc<Node>) -> &Data {
+        self.anchors.get(&Arc::as_ptr(node)).unwrap_or_else(|| self.data(node))
+    }
+}
+
+/// The bodies of a kind.
+pub fn bodies(kind: &Kind) -> Vec<&Body> {
+    match kind {
+        Kind::Generate(Len::Checked(l), b) => vec![l, b],
+        Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
+        Kind::Scatter(Some(b)) => vec![b],
+        Kind::Fold(f) | Kind::Scan(f, _) => match &f.style {
+            FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
+            _ => vec![&f.start, &f.step],
+        },
+        _ => vec![],
+    }
+}
+
+/// Everything that a node depends on.
+pub fn links(node: &Node) -> Vec<Arc<Node>> {
+    let mut out = node.inputs.clone();
+    for body in bodies(&node.kind) {
+        out.extend(body.captures.iter().map(Capture::node).cloned());
+    }
+    if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
+        out.push(n.clone());
+    }
+    out
+}
+
+/// Every node below some roots, users before what they use.
+pub fn reachable(roots: &[Arc<Node>]) -> Vec<Arc<Node>> {
+    let mut order = Vec::new();
+    let mut entered: HashMap<Key, ()> = HashMap::new();
+    let mut stack: Vec<(Arc<Node>, bool)> = roots.iter().map(|r| (r.clone(), false)).collect();
+    while let Some((node, ready)) = stack.pop() {
+        if ready {
+            order.push(node);
+        } else if entered.insert(Arc::as_ptr(&node), ()).is_none() {
+            let below = links(&node);
+            stack.push((node, true));
+            stack.extend(below.into_iter().map(|n| (n, false)));
+        }
+    }
+    order.reverse();
+    order
+}

@@ -1,0 +1,143 @@
+//! Which trap counts: the first by loop, then by steps taken before it, then by combinator.
+
+use super::{Demand, Evaluated, Key, Naive, Trap, When, reachable};
+use livefusion::ast::{Kind, Node};
+use loop_lang::ir::TrapKind;
+use loop_lang::types::Const;
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How the engine plans to run a graph.
+pub trait Schedule {
+    /// The (first) loop that runs a node and its combinator there; none for names of other nodes.
+    fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
+}
+
+/// A trap that may be the one that is reported.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Candidate {
+    /// The node at fault.
+    pub node: Key,
+    /// Its name.
+    pub name: &'static str,
+    /// What went wrong.
+    pub kind: TrapKind,
+    /// What is reported with it.
+    pub payload: Vec<Const>,
+}
+
+/// What a run of a graph must come to.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Expected {
+    /// Values.
+    Values,
+    /// One of these traps: they are first, and in one combinator at one element.
+    Traps(Vec<Candidate>),
+    /// A trap hangs on a value that is not known to the bit.
+    Unknown,
+}
+
+/// What forcing `roots` must come to under a schedule. All roots are evaluated.
+pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
+    let demand = Demand::of(roots);
+    let mut best: Option<(usize, When, u32)> = None;
+    let mut found: Vec<Candidate> = vec![];
+    let mut unknown = false;
+    for node in reachable(roots) {
+        let Some(e) = naive.get(&node) else { continue };
+        let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&node, f));
+        for trap in e.traps.iter().filter(wanted) {
+            unknown |= e.tainted;
+            let Some((at, comb)) = schedule.place(&node) else { continue };
+            let when = match trap.when {
+                When::Element(i) => When::Element(steps(naive, &node, i, at, schedule)),
+                other => other,
+            };
+            let key = (at, when, comb);
+            if best.is_none_or(|b| key < b) {
+                best = Some(key);
+                found.clear();
+            }
+            if best == Some(key) {
+                found.push(Candidate {
+                    node: Arc::as_ptr(&node),
+                    name: node.name,
+                    kind: trap.kind,
+                    payload: trap.payload.clone(),
+                });
+            }
+        }
+    }
+    match best {
+        _ if unknown => Expected::Unknown,
+        None => Expected::Values,
+        Some(_) => Expected::Traps(found),
+    }
+}
+
+/// Steps that loop `at` has taken before element `i` of the rate at which `node` runs.
+fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Schedule) -> usize {
+    let (mut node, mut i) = (node.clone(), i);
+    while let Some(input) = stream(&node) {
+        let Some((producer, field)) = resolve(input, 0) else { return i };
+        let _ = field;
+        if !is_in_loop(&producer, at, schedule) {
+            return i;
+        }
+        if let Kind::Filter(_) | Kind::Pack = producer.kind {
+            let e: Option<&Rc<Evaluated>> = naive.get(&producer);
+            i = e.and_then(|e| e.origin.get(i).copied()).unwrap_or(i);
+        }
+        if let Kind::Scatter(_) = producer.kind {
+            return i;
+        }
+        node = producer;
+    }
+    i
+}
+
+fn is_in_loop(node: &Arc<Node>, at: usize, schedule: &dyn Schedule) -> bool {
+    schedule.place(node).is_some_and(|(l, _)| l == at)
+}
+
+/// The input in whose steps a node runs.
+fn stream(node: &Node) -> Option<&Arc<Node>> {
+    match node.kind {
+        Kind::Generate(..) | Kind::Manifest | Kind::Input(_) | Kind::Compute(_) => None,
+        Kind::Scatter(_) => node.inputs.get(1),
+        _ => node.inputs.first(),
+    }
+}
+
+/// Follows names to the node that computes a field.
+fn resolve(node: &Arc<Node>, field: u32) -> Option<(Arc<Node>, u32)> {
+    let (mut node, mut field) = (node.clone(), field);
+    loop {
+        let next = match &node.kind {
+            Kind::Zip => {
+                let mut of = None;
+                for input in &node.inputs {
+                    let width = input.types.len() as u32;
+                    if field < width {
+                        of = Some(input.clone());
+                        break;
+                    }
+                    field -= width;
+                }
+                of?
+            }
+            Kind::Fields(range) => {
+                field += range.start;
+                node.inputs[0].clone()
+            }
+            _ => return Some((node, field)),
+        };
+        node = next;
+    }
+}
+
+/// The nodes of some candidates.
+pub fn nodes(candidates: &[Candidate]) -> HashSet<Key> {
+    candidates.iter().map(|c| c.node).collect()
+}

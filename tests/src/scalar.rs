@@ -1,0 +1,78 @@
+//! Canonical words: random ones with the values that break programs, and when two of them are equal.
+
+use crate::rng::Rng;
+use loop_lang::types::{Const, Ty, canonical};
+
+/// Whether a word is a NaN of a float type.
+pub fn is_nan(ty: Ty, w: u64) -> bool {
+    ty.is_float() && to_f64(ty, w).is_nan()
+}
+
+/// Equal bit for bit; NaN payloads carry no meaning.
+pub fn same(ty: Ty, a: u64, b: u64) -> bool {
+    a == b || (is_nan(ty, a) && is_nan(ty, b))
+}
+
+/// A number's value, exact for floats.
+pub fn to_f64(ty: Ty, w: u64) -> f64 {
+    match ty {
+        Ty::F32 => f32::from_bits(w as u32) as f64,
+        Ty::F64 => f64::from_bits(w),
+        t if t.is_signed() => w as i64 as f64,
+        _ => w as f64,
+    }
+}
+
+/// A number as an integer, exact for integers.
+pub fn to_i128(c: Const) -> i128 {
+    if c.ty.is_signed() { c.bits as i64 as i128 } else { c.bits as i128 }
+}
+
+/// A float of a type.
+pub fn float(ty: Ty, x: f64) -> u64 {
+    if ty == Ty::F32 { (x as f32).to_bits() as u64 } else { x.to_bits() }
+}
+
+/// The unit roundoff of a float type.
+pub fn epsilon(ty: Ty) -> f64 {
+    if ty == Ty::F32 { f32::EPSILON as f64 } else { f64::EPSILON }
+}
+
+/// A random word: small numbers mostly, with extremes, infinities, NaN and signed zeros among them.
+pub fn random(rng: &mut Rng, ty: Ty) -> u64 {
+    if ty.is_float() { random_float(rng, ty) } else { random_int(rng, ty) }
+}
+
+fn random_float(rng: &mut Rng, ty: Ty) -> u64 {
+    let huge = if ty == Ty::F32 { f32::MAX as f64 } else { f64::MAX };
+    let tiny = if ty == Ty::F32 { f32::from_bits(1) as f64 } else { f64::from_bits(1) };
+    match rng.below(20) {
+        0 => float(ty, rng.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY])),
+        1 => float(ty, rng.pick(&[-0.0, 0.0, -0.0])),
+        2 => float(ty, rng.pick(&[huge, -huge, tiny, -tiny, 1.0 / huge])),
+        3 => float(ty, rng.pick(&[0.5, 1.5, -2.5, 255.5, -128.5, 2147483648.0, 1.8446744073709552e19])),
+        4..9 => float(ty, rng.below(21) as f64 - 10.0),
+        _ => float(ty, (rng.below(2001) as f64 - 1000.0) / 64.0),
+    }
+}
+
+fn random_int(rng: &mut Rng, ty: Ty) -> u64 {
+    let w = match rng.below(12) {
+        0 => rng.next(),
+        1 => u64::MAX,
+        2 => 1u64 << (ty.bits() - 1),
+        3 => (1u64 << (ty.bits() - 1)).wrapping_sub(1),
+        4 => (rng.below(10) as u64).wrapping_neg(),
+        _ => rng.below(20) as u64,
+    };
+    canonical(ty, w)
+}
+
+/// For people: a word as its type prints it.
+pub fn show(ty: Ty, w: u64) -> String {
+    match ty {
+        Ty::Bool => (w != 0).to_string(),
+        t if t.is_float() => format!("{:?}", to_f64(t, w)),
+        t => to_i128(Const { ty: t, bits: w }).to_string(),
+    }
+}
