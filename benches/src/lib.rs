@@ -1,1 +1,45 @@
-//! Placeholder.
+//! Programs and data that the benchmarks share.
+
+use livefusion::prelude::*;
+
+/// Uniform numbers from 0 to 1, the same ones every time.
+pub fn uniform(n: usize) -> Vec<f64> {
+    let mut state = 88_172_645_463_325_252u64;
+    (0..n)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        })
+        .collect()
+}
+
+/// A chain of `n` maps and a sum.
+pub fn chain(xs: &Array<f64>, n: usize) -> Array<f64, Ix0> {
+    let mut ys = xs.clone();
+    for _ in 1..n {
+        ys = ys.map(|y| 2.0 * y + 1.0);
+    }
+    ys.sum()
+}
+
+/// `filter`, its sum and its largest element: two reductions of one filtered stream.
+pub fn filter_max(xs: &Array<f64>) -> (Array<f64>, Array<f64, Ix0>) {
+    let kept = xs.map(|x| x + 1.0).filter(|x| x.gt(1.5));
+    let largest = kept.fold(0.0, |a, b| a.max(b));
+    (kept, largest)
+}
+
+/// `filter`, and the sums before and after it.
+pub fn filter_sum(xs: &Array<f64>) -> (Array<f64>, Array<f64, Ix0>, Array<f64, Ix0>) {
+    let kept = xs.filter(|x| x.gt(0.5));
+    let (before, after) = (xs.sum(), kept.sum());
+    (kept, before, after)
+}
+
+/// Each element doubled; a constant added to the result and subtracted from it.
+pub fn map_map(xs: &Array<f64>) -> (Array<f64>, Array<f64>) {
+    let twice = xs.map(|x| 2.0 * x);
+    (twice.map(|x| x + 50.0), twice.map(|x| x - 50.0))
+}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let xs = Array::from(vec![1.0, 2.0, 3.0]);
+/// let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
 /// let squares = xs.map(|x| x * x);
 /// let (ys, total, largest) = (&squares, &squares.sum(), &xs.max()).force()?;
 /// assert_eq!((ys.to_vec(), total, largest), (vec![1.0, 4.0, 9.0], 14.0, 3.0));
@@ -143,7 +143,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3]);
+    /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!(xs.map(|x| x * 2).force()?, [2, 4, 6]);
     /// assert_eq!(xs.sum().force()?, 6);
     /// // Mistakes come out here, with the combinator and the place where it was called.
@@ -207,7 +207,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2]).map(|x| x + 1);
+    /// let xs = Array::from(vec![1i64, 2]).map(|x| x + 1);
     /// assert_eq!((xs.get(1)?, xs.get(2)?), (Some(3), None));
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use livefusion::prelude::*;
-//! let prices = Array::from(vec![9.5, 3.0, 12.0, 4.5]);
+//! let prices = Array::from(vec![9.5f64, 3.0, 12.0, 4.5]);
 //! let cheap = prices.filter(|p| p.lt(10.0)).map(|p| p * 1.19);
 //! let (total, n, dearest) = (&cheap.sum(), &cheap.len(), &cheap.max()).force()?; // one loop
 //! assert_eq!((total.round(), n, dearest), (20.0, 3, 9.5 * 1.19));

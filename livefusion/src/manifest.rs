@@ -19,7 +19,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let ys = Array::from(vec![1.0, 2.0]).map(|x| x + 1.0).force()?;
+/// let ys = Array::from(vec![1.0f64, 2.0]).map(|x| x + 1.0).force()?;
 /// let total: f64 = ys.iter().sum();
 /// assert_eq!((&ys[..], total), (&[2.0, 3.0][..], 5.0));
 /// # Ok::<(), livefusion::Error>(())

@@ -52,7 +52,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.0, 2.0]).map(|x| 2.0 * x);
+    /// let xs = Array::from(vec![1.0f64, 2.0]).map(|x| 2.0 * x);
     /// assert_eq!(xs.to_ndarray()?, ndarray::array![2.0, 4.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// ```
 /// use livefusion::prelude::*;
 /// let dot = prepare(|(xs, ys): (Array<f64>, Array<f64>)| (&xs * &ys).sum())?;
-/// let (a, b) = (Array::from(vec![1.0, 2.0]), Array::from(vec![3.0, 4.0]));
+/// let (a, b) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64, 4.0]));
 /// assert_eq!(dot.call(&(a.clone(), b.clone()))?, 11.0);
 /// assert_eq!(dot.call(&(b, a.map(|x| x + 1.0)))?, 18.0);
 /// # Ok::<(), livefusion::Error>(())

@@ -5,7 +5,7 @@ use livefusion::ast::Node;
 use livefusion::fusion::{plan, rates::known_lengths};
 use livefusion::lower::lower;
 use livefusion::sharing::recover;
-use livefusion::{Array, zip};
+use livefusion::prelude::*;
 use std::sync::Arc;
 
 fn golden(name: &str, got: &str) {

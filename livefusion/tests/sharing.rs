@@ -3,7 +3,7 @@
 
 use livefusion::ast::{Body, BodyBuilder, Kind};
 use livefusion::sharing::place::show;
-use livefusion::{Array, Exp};
+use livefusion::prelude::*;
 use loop_lang::types::{Const, Ty};
 use loop_lang::Op;
 
@@ -48,7 +48,7 @@ fn figure_2_of_seed_003() {
 
 fn horner(coefficients: &[f32], x: Exp<f32>) -> Exp<f32> {
     let (last, rest) = coefficients.split_last().expect("coefficients");
-    x * rest.iter().rev().fold(Exp::from(*last), |acc, c| *c + x * acc)
+    x * rest.iter().rev().fold(last.to_exp(), |acc: Exp<f32>, c| *c + x * acc)
 }
 
 fn cnd(d: Exp<f32>) -> Exp<f32> {
@@ -101,7 +101,7 @@ fn scalar_loops_keep_their_own_terms() {
     let xs: Array<f64> = vec![1.0].into();
     let ys = xs.map(|x| {
         let limit = x + 100.0;
-        livefusion::while_loop(x, |s| (s * s).lt(limit), |s| s * s)
+        while_loop(x, |s| (s * s).lt(limit), |s| s * s)
     });
     golden("scalar_loop.txt", &show(&body_of(&ys)).expect("placed"));
 }

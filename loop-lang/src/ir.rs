@@ -11,7 +11,8 @@
 //!   goes to the guard or `done` of the nearest enclosing loop rate, or leaves that rate's subtree.
 //! * Operators are total, reads outside of an array give zero, writes outside are dropped; whoever
 //!   builds a loop places `trap unless` in front where that is an error.
-//! * A loop rate's `nest` and `done` run outside of it: what they assign belongs to the rate around it.
+//! * A loop rate's `nest` and `done` belong to it: what `nest` assigns takes effect at its guard, what
+//!   `done` assigns on the way out.
 //! * After every [`CHUNK`] steps, on arrival at a loop rate's guard, the lanes of `Lanes` groups and the
 //!   local part of `Prefix` groups are joined into the group's prefix: the chunk grid is part of the
 //!   meaning and fixes the bits. Groups whose step's loop rate is strictly above that guard's rate are

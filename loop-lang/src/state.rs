@@ -7,15 +7,58 @@
 //! | 0 | position: 0 before `init`; k at the guard of `resume[k - 1]`; [`DONE`] after the last root |
 //! | 1 | steps taken since the loop began |
 //! | .. | one canonical word per saved variable |
+//! | .. | one canonical word per held variable |
 //! | .. | local parts of `Lanes` and `Prefix` groups |
 //!
-//! A group's *prefix* is in the words of its variables. Its local part:
+//! # Updates that wait
 //!
-//! * `Lanes(L)`, per variable: L lanes.
-//! * `Prefix(L)`, per variable: the current value (what reads see), the running total of finished
-//!   blocks, the last local value, and log2(L) tree entries.
+//! An update waits until control is at the guard or `done` of its loop rate. At a pause at the guard of an
+//! inner loop, updates of outer iterations may still wait. A *held* variable may be read once more
+//! before its update takes effect: its saved word is what reads see, its held word what it takes next
+//! (the same if nothing waits). For every other variable the old value is of no use any more, and the
+//! update is done before the pause. Updates of lanes are done before the pause, too.
+//!
+//! # Local parts
+//!
+//! A group's *prefix* P is in the words of its variables. Per variable its local part is:
+//!
+//! * `Lanes(L)`: L lanes.
+//! * `Prefix(L)`: the current value C (what reads see), the running total R of finished blocks, the
+//!   last local value, and log2(L) tree entries T.
+//!
+//! The following is part of a loop's meaning: every backend gives these bits. `⊕` is the group's
+//! combine operator, left operand earlier; a group of several variables is joined as one tuple.
+//!
+//! * *Start*: P is the starting value and all of the local part is the identity, but C = P.
+//! * *Update of a lane*: element number i of the step's loop rate (by its counter) reads and writes
+//!   lane i mod L.
+//! * *Scan of an element x*, number i, at position j = i mod L of its block:
+//!   ```text
+//!   s = x
+//!   for k in 0 .. log2 L { if bit k of j is set { s = T[k] ⊕ s } else { T[k] = s } }
+//!   last = R ⊕ s
+//!   if j = L - 1 { R = last }
+//!   the result is P ⊕ last, which C becomes at the next guard
+//!   ```
+//!   A tree entry that a scan reads may be older than the block, if the loop began or its last chunk
+//!   ended inside of it, or elements were not admitted: it is the identity, or it was joined already
+//!   at a place that depends on the counter and the grid of chunks alone.
+//! * *Total*, what reads after the loop see: `Lanes` are joined by
+//!   `for w in [L/2, L/4, .., 1] { for j in 0 .. w { lane[j] = lane[j] ⊕ lane[j + w] } }` on a copy, and
+//!   the total is P ⊕ lane\[0\]; of `Prefix` it is P ⊕ last.
+//! * *End of a chunk* (every [`CHUNK`](crate::ir::CHUNK) steps): P becomes the total, and all of the local
+//!   part the identity, but C stays.
+//!
+//! The functions that do this on words are the reference; a backend may do the same in registers.
 
-use crate::ir::{Group, GroupId, Loop, Order, RateId, RateKind, Type, Var};
+mod groups;
+#[cfg(test)]
+mod tests;
+
+pub use groups::{group_total, join_chunk, reset_local, scan_step, start_group};
+
+use crate::ir::{Group, GroupId, Loop, Order, RateId, Type, Var};
+use crate::liveness;
 use rustc_hash::FxHashMap;
 
 /// Position word of a loop that has run to its end.
@@ -28,6 +71,8 @@ pub struct Layout {
     pub resume: Vec<RateId>,
     /// Saved scalar variables and their words: carried ones, and those live at a loop rate's guard.
     pub saved: Vec<(Var, usize)>,
+    /// Held variables, which are saved as well, and their second words.
+    pub held: Vec<(Var, usize)>,
     /// First word of each group's local part, by [`GroupId`] (unused for `Exact` and `Sequential`).
     pub local: Vec<usize>,
     /// Arrays made by the loop (`newArray`, `fillArray`, `copyArray`), in order of appearance.
@@ -35,6 +80,7 @@ pub struct Layout {
     /// Number of words.
     pub words: usize,
     word_of: FxHashMap<Var, usize>,
+    slot_of: FxHashMap<Var, usize>,
 }
 
 /// Words that one variable of a group needs for its local part.
@@ -51,22 +97,34 @@ impl Layout {
     pub fn of(program: &Loop) -> Layout {
         let mut layout = Layout { words: 2, ..Layout::default() };
         for (i, rate) in program.rates.iter().enumerate() {
-            if !matches!(rate.kind, RateKind::Sub { .. }) {
+            if !rate.kind.is_sub() {
                 layout.resume.push(RateId::new(i));
             }
         }
-        for v in crate::liveness::saved_variables(program) {
+        for v in liveness::saved_variables(program) {
             debug_assert!(matches!(program.ty(v), Type::Scalar(_)));
-            layout.saved.push((v, layout.words));
-            layout.word_of.insert(v, layout.words);
-            layout.words += 1;
+            let word = layout.take(1);
+            layout.saved.push((v, word));
+            layout.word_of.insert(v, word);
+        }
+        for v in liveness::held_variables(program) {
+            let word = layout.take(1);
+            layout.held.push((v, word));
         }
         for g in &program.groups {
-            layout.local.push(layout.words);
-            layout.words += g.vars.len() * local_words(g.order);
+            let first = layout.take(g.vars.len() * local_words(g.order));
+            layout.local.push(first);
         }
-        layout.arrays = crate::liveness::made_arrays(program);
+        layout.arrays = liveness::made_arrays(program);
+        layout.slot_of = layout.arrays.iter().enumerate().map(|(i, v)| (*v, i)).collect();
         layout
+    }
+
+    /// The first of `n` new words.
+    fn take(&mut self, n: usize) -> usize {
+        let first = self.words;
+        self.words += n;
+        first
     }
 
     /// The word of a saved variable.
@@ -81,6 +139,6 @@ impl Layout {
 
     /// The slot of an array that the loop makes.
     pub fn array_slot(&self, v: Var) -> Option<usize> {
-        self.arrays.iter().position(|a| *a == v)
+        self.slot_of.get(&v).copied()
     }
 }

@@ -1,1 +1,12 @@
-//! Placeholder.
+//! What the tests of the whole project share.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`naive`] | the unfused evaluator that says what a graph must give |
+//! | [`program`] | random programs, and smaller ones that fail in the same way |
+//! | [`rng`], [`scalar`] | random numbers and words, equality of words |
+
+pub mod naive;
+pub mod program;
+pub mod rng;
+pub mod scalar;

@@ -331,7 +331,12 @@ unsafe impl Sync for View<'_> {}
 impl<'a> View<'a> {
     /// A view without elements.
     pub fn empty(ty: Ty) -> View<'a> {
-        View { ty, ptr: DANGLING, len: 0, memory: PhantomData }
+        View {
+            ty,
+            ptr: DANGLING,
+            len: 0,
+            memory: PhantomData,
+        }
     }
 
     /// A view of a slice.

@@ -47,6 +47,7 @@ pub struct Facts<'a> {
     /// The loop rates around each rate, itself included if it is one; innermost first.
     chains: Vec<Vec<RateId>>,
     waits: FxHashSet<(RateId, Var)>,
+    waiting: FxHashSet<Var>,
 }
 
 impl<'a> Facts<'a> {
@@ -78,6 +79,7 @@ impl<'a> Facts<'a> {
             pending: FxHashMap::default(),
             carried: Vec::new(),
             waits: FxHashSet::default(),
+            waiting: FxHashSet::default(),
         };
         for (i, g) in program.groups.iter().enumerate() {
             for (k, v) in g.vars.iter().enumerate() {
@@ -112,6 +114,11 @@ impl<'a> Facts<'a> {
     /// Whether an update of `v` in a block whose innermost loop rate is `rate` must wait.
     pub fn waits(&self, rate: Option<RateId>, v: Var) -> bool {
         rate.is_some_and(|r| self.waits.contains(&(r, v)))
+    }
+
+    /// Whether updates of `v` wait somewhere in the loop, so that it has a next value.
+    pub fn ever_waits(&self, v: Var) -> bool {
+        self.waiting.contains(&v)
     }
 
     /// The group and position of a variable if its group's order is not plain.
@@ -215,6 +222,7 @@ impl<'a> Facts<'a> {
         }
         for (rate, v) in order {
             if self.waits.contains(&(rate, v)) {
+                self.waiting.insert(v);
                 self.pending.entry(rate).or_default().push(v);
             }
         }

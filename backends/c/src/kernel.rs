@@ -7,7 +7,7 @@ use crate::facts::{Facts, Source};
 use crate::library::{self, Array, Entry, Run};
 use livefusion_backend::kernel::check_args;
 use livefusion_backend::{
-    Arg, Buffer, CompileError, Frame, Kernel, Outcome, Pass, Value, View,
+    Arg, Buffer, CompileError, Frame, Kernel, Memory, Outcome, Pass, Value, View,
 };
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, CombId, End, Place, Type};
@@ -45,6 +45,8 @@ pub struct CKernel {
     /// The summary pass of each level that the loop's groups have, compiled when first run.
     summaries: Vec<(u32, OnceLock<Result<Entry, CompileError>>)>,
     returned: Vec<Returned>,
+    /// The combinator that the returning block is named after.
+    returning: CombId,
     scratch_words: usize,
 }
 
@@ -57,7 +59,7 @@ impl CKernel {
         compiler: Arc<Compiler>,
         emit: Entry,
     ) -> Result<CKernel, String> {
-        let returned = returned(&program, &layout)?;
+        let (returning, returned) = returned(&program, &layout)?;
         let mut levels: Vec<u32> = program.groups.iter().map(|g| g.level).collect();
         levels.push(0);
         levels.sort_unstable();
@@ -71,6 +73,7 @@ impl CKernel {
             emit,
             summaries: levels.into_iter().map(|l| (l, OnceLock::new())).collect(),
             returned,
+            returning,
         })
     }
 
@@ -119,41 +122,58 @@ impl CKernel {
         Ok(())
     }
 
-    /// Moves the results into the frame.
-    fn take_results(&self, words: &[u64], frame: &mut Frame, args: &[Arg<'_>]) -> Option<()> {
-        let mut taken: Vec<Option<usize>> = vec![None; frame.arrays.len()];
+    /// Moves the results into the frame. An array that is wanted twice is copied; the last gets it.
+    fn take_results(
+        &self,
+        words: &[u64],
+        frame: &mut Frame,
+        args: &[Arg<'_>],
+    ) -> Result<(), Outcome> {
         frame.results.clear();
-        for (word, from) in words.iter().zip(&self.returned) {
+        for (k, (word, from)) in words.iter().zip(&self.returned).enumerate() {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),
                 Returned::Array(Source::Param(i)) => match args.get(*i) {
-                    Some(Arg::Array(view)) => Value::Array(Buffer::copy_of(*view)?),
-                    _ => return None,
+                    Some(Arg::Array(view)) => Value::Array(self.copy(*view, &mut frame.memory)?),
+                    _ => return Err(Outcome::BadArgs("a result is no array".into())),
                 },
-                Returned::Array(Source::Made(slot)) => match taken[*slot] {
-                    Some(earlier) => match &frame.results[earlier] {
-                        Value::Array(b) => Value::Array(Buffer::copy_of(b.view())?),
-                        Value::Scalar(_) => return None,
-                    },
-                    None => {
-                        taken[*slot] = Some(frame.results.len());
-                        let ty = self.program.ty(self.layout.arrays[*slot]).elem();
+                Returned::Array(source @ Source::Made(slot)) => {
+                    let again = |r: &Returned| matches!(r, Returned::Array(s) if s == source);
+                    let ty = self.program.ty(self.layout.arrays[*slot]).elem();
+                    if self.returned[k + 1..].iter().any(again) {
+                        let none = Buffer::empty(ty);
+                        let view = frame.arrays[*slot].as_ref().unwrap_or(&none).view();
+                        Value::Array(self.copy(view, &mut frame.memory)?)
+                    } else {
                         let made = frame.arrays[*slot].take();
                         Value::Array(made.unwrap_or_else(|| Buffer::empty(ty)))
                     }
-                },
+                }
             };
             frame.results.push(value);
         }
-        Some(())
+        Ok(())
+    }
+
+    /// A copy within the memory limit.
+    fn copy(&self, view: View<'_>, memory: &mut Memory) -> Result<Buffer, Outcome> {
+        let bytes = (view.len() as u64).saturating_mul(view.ty().size() as u64);
+        let left = memory.left.checked_sub(bytes);
+        match left.and_then(|left| Some((left, Buffer::copy_of(view)?))) {
+            Some((left, copy)) => {
+                memory.left = left;
+                Ok(copy)
+            }
+            None => Err(Outcome::NoMemory { comb: self.returning, bytes }),
+        }
     }
 }
 
 /// Where the results of a loop come from.
-fn returned(program: &Loop, layout: &Layout) -> Result<Vec<Returned>, String> {
+fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), String> {
     let facts = Facts::of(program, &layout.arrays)?;
-    let last = facts.at.get(&Place::Return).map(|i| &facts.blocks[*i].block.end);
-    let Some(End::Return(results)) = last else {
+    let last = facts.at.get(&Place::Return).map(|i| &facts.blocks[*i]);
+    let Some((block, End::Return(results))) = last.map(|b| (b, &b.block.end)) else {
         return Err("the last block does not return".into());
     };
     let from = |a: &Atom| match a {
@@ -163,7 +183,8 @@ fn returned(program: &Loop, layout: &Layout) -> Result<Vec<Returned>, String> {
         },
         _ => Ok(Returned::Scalar(program.atom_ty(*a))),
     };
-    results.iter().map(from).collect()
+    let returned: Result<_, String> = results.iter().map(from).collect();
+    Ok((block.labels[0].comb, returned?))
 }
 
 /// What the callbacks of generated code work on.
@@ -177,16 +198,29 @@ struct Host<'f> {
 }
 
 impl Host<'_> {
-    /// Allocates the array of a slot with `make`, within the memory limit.
+    /// Empties a slot; the memory may be allocated again.
+    fn vacate(&mut self, slot: u32) {
+        if let Some(old) = self.arrays[slot as usize].take() {
+            let bytes = old.len() as u64 * old.ty().size() as u64;
+            *self.left = self.left.saturating_add(bytes);
+        }
+    }
+
+    /// Allocates the array of a slot with `make`, within the memory limit. What is in the slot goes
+    /// first if `vacate`, else when the new array is there.
     fn make(
         &mut self,
         slot: u32,
         length: u64,
         comb: u32,
+        vacate: bool,
         make: impl FnOnce(Ty, usize) -> Option<Buffer>,
     ) -> Option<()> {
         let ty = *self.types.get(slot as usize)?;
         let bytes = length.saturating_mul(ty.size() as u64);
+        if vacate {
+            self.vacate(slot);
+        }
         let fits = bytes <= *self.left;
         let buffer = usize::try_from(length).ok().filter(|_| fits).and_then(|n| make(ty, n));
         let Some(mut buffer) = buffer else {
@@ -194,6 +228,7 @@ impl Host<'_> {
             return None;
         };
         *self.left -= bytes;
+        self.vacate(slot);
         self.views[slot as usize] = view_of(&mut buffer);
         self.arrays[slot as usize] = Some(buffer);
         Some(())
@@ -212,7 +247,7 @@ fn guarded(call: impl FnOnce() -> Option<()>) -> u32 {
 extern "C" fn new_array(run: *mut Run<Host<'_>>, slot: u32, length: u64, comb: u32) -> u32 {
     // SAFETY: generated code passes on the run that it was given, and touches none of `host`.
     let host = unsafe { &mut (*run).host };
-    guarded(|| host.make(slot, length, comb, Buffer::zeroed))
+    guarded(|| host.make(slot, length, comb, true, Buffer::zeroed))
 }
 
 extern "C" fn fill_array(
@@ -224,7 +259,7 @@ extern "C" fn fill_array(
 ) -> u32 {
     // SAFETY: as in `new_array`.
     let host = unsafe { &mut (*run).host };
-    guarded(|| host.make(slot, length, comb, |ty, n| Buffer::fill(ty, n, word)))
+    guarded(|| host.make(slot, length, comb, true, |ty, n| Buffer::fill(ty, n, word)))
 }
 
 extern "C" fn copy_array(
@@ -237,7 +272,7 @@ extern "C" fn copy_array(
     // SAFETY: as in `new_array`.
     let host = unsafe { &mut (*run).host };
     guarded(|| {
-        host.make(slot, length, comb, |ty, n| {
+        host.make(slot, length, comb, false, |ty, n| {
             let mut copy = Buffer::zeroed(ty, n)?;
             // SAFETY: generated code passes an array of `length` elements of the slot's type, which
             // the verifier made sure of; the copy is new.
@@ -318,8 +353,10 @@ impl Kernel for CKernel {
         }
         match code {
             outcome::DONE | outcome::EXITED => {
-                if pass == Pass::Emit && self.take_results(&results, frame, args).is_none() {
-                    return Outcome::NoMemory { comb: CombId(0), bytes: 0 };
+                if pass == Pass::Emit
+                    && let Err(failed) = self.take_results(&results, frame, args)
+                {
+                    return failed;
                 }
                 if code == outcome::DONE { Outcome::Done } else { Outcome::Exited }
             }

@@ -142,9 +142,22 @@ pub enum Instr {
     /// `d = if c then a else b`.
     Select { d: Reg, c: Reg, a: Reg, b: Reg },
     /// `d = op a`.
-    Op1 { op: Op, from: Ty, to: Ty, d: Reg, a: Reg },
+    Op1 {
+        op: Op,
+        from: Ty,
+        to: Ty,
+        d: Reg,
+        a: Reg,
+    },
     /// `d = op a b`.
-    Op2 { op: Op, from: Ty, to: Ty, d: Reg, a: Reg, b: Reg },
+    Op2 {
+        op: Op,
+        from: Ty,
+        to: Ty,
+        d: Reg,
+        a: Reg,
+        b: Reg,
+    },
     /// A ternary operator, in `ops3`.
     Op3(u32),
     /// `d` = element `i` of an array, or zero.
@@ -164,9 +177,19 @@ pub enum Instr {
     /// Leaves the run if a trap was recorded: the end of `init`, `nest` or `done`.
     EndPart,
     /// `d` = the lane of a group's variable for this counter.
-    GetLane { d: Reg, lanes: u32, counter: Reg, mask: u32 },
+    GetLane {
+        d: Reg,
+        lanes: u32,
+        counter: Reg,
+        mask: u32,
+    },
     /// The lane of a group's variable for this counter = `a`.
-    SetLane { lanes: u32, counter: Reg, mask: u32, a: Reg },
+    SetLane {
+        lanes: u32,
+        counter: Reg,
+        mask: u32,
+        a: Reg,
+    },
     /// Register `d` = `a` when `scope` is committed.
     Later { scope: u32, d: Reg, a: Reg },
     /// A lane = `a` when the scope is committed, in `late_lanes`.
@@ -216,21 +239,44 @@ pub struct LateLane {
 #[derive(Clone, Debug)]
 pub enum Rare {
     /// A new array in a slot.
-    New { comb: CombId, slot: u32, ty: Ty, len: Reg, value: Option<Reg>, count: Option<u32> },
+    New {
+        comb: CombId,
+        slot: u32,
+        ty: Ty,
+        len: Reg,
+        value: Option<Reg>,
+        count: Option<u32>,
+    },
     /// A copy of an array in a slot.
-    CopyArray { comb: CombId, slot: u32, from: Array, ty: Ty, counts: Vec<u32> },
+    CopyArray {
+        comb: CombId,
+        slot: u32,
+        from: Array,
+        ty: Ty,
+        counts: Vec<u32>,
+    },
     /// Shortens an array.
     Truncate { slot: u32, len: Reg },
     /// Length of an array.
     Length { d: Reg, array: Array, ty: Ty },
     /// Joins values onto the elements of arrays.
-    Scatter { slots: Vec<u32>, index: Reg, values: Vec<Reg>, join: Option<Join> },
+    Scatter {
+        slots: Vec<u32>,
+        index: Reg,
+        values: Vec<Reg>,
+        join: Option<Join>,
+    },
     /// Starts a variable of a group with a local part.
     Start { group: u32, var: u32, value: Reg },
     /// A group's variables with its lanes joined.
     Total { group: u32, to: Vec<Reg> },
     /// Joins an element onto a `Prefix` group.
-    Scan { group: u32, counter: Reg, elems: Vec<Reg>, results: Vec<Reg> },
+    Scan {
+        group: u32,
+        counter: Reg,
+        elems: Vec<Reg>,
+        results: Vec<Reg>,
+    },
     /// The loop's results.
     Return(Vec<ResultSite>),
 }
@@ -241,7 +287,12 @@ pub enum ResultSite {
     /// A register.
     Scalar(Ty, Reg),
     /// An array, to be moved out or (if it is needed once more) copied.
-    Array { comb: CombId, array: Array, ty: Ty, last: bool },
+    Array {
+        comb: CombId,
+        array: Array,
+        ty: Ty,
+        last: bool,
+    },
 }
 
 /// How two values are joined.
@@ -250,7 +301,7 @@ pub enum Join {
     /// A binary operator.
     Op { op: Op, ty: Ty, fast: Option<Fast> },
     /// A function of left values, then right values.
-    Function { entry: Pc, params: Vec<Reg>, results: Vec<Reg> },
+    Function { function: u32, params: Vec<Reg> },
 }
 
 /// A group with a local part.
@@ -295,6 +346,9 @@ pub struct Code {
     pub traps: Vec<TrapSite>,
     pub late_lanes: Vec<LateLane>,
     pub rare: Vec<Rare>,
+    /// Combine functions: where they begin, and the registers of their results.
+    pub functions: Vec<(Pc, Vec<Reg>)>,
+    /// By `GroupId`; none for groups without a local part.
     pub groups: Vec<Option<GroupCode>>,
     /// By position in `Layout::resume`.
     pub guards: Vec<GuardCode>,

@@ -48,6 +48,10 @@ impl Counts {
 
     /// Evaluations of an operator by all combinators.
     pub fn op(&self, op: Op) -> u64 {
-        self.ops.iter().filter(|((_, o), _)| *o == op).map(|(_, n)| n).sum()
+        self.ops
+            .iter()
+            .filter(|((_, o), _)| *o == op)
+            .map(|(_, n)| n)
+            .sum()
     }
 }

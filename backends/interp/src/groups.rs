@@ -17,16 +17,16 @@ impl<'a> Machine<'a> {
     /// Joins two values, `left` earlier.
     pub(crate) fn join(&mut self, join: &'a Join, left: &[u64], right: &[u64]) -> Values {
         match join {
-            Join::Op { op, ty, fast } => {
-                left.iter()
-                    .zip(right)
-                    .map(|(l, r)| match fast {
-                        Some(fast) => fast.eval(*l, *r),
-                        None => eval(*op, *ty, *ty, &[*l, *r]),
-                    })
-                    .collect()
-            }
-            Join::Function { entry, params, results } => {
+            Join::Op { op, ty, fast } => left
+                .iter()
+                .zip(right)
+                .map(|(l, r)| match fast {
+                    Some(fast) => fast.eval(*l, *r),
+                    None => eval(*op, *ty, *ty, &[*l, *r]),
+                })
+                .collect(),
+            Join::Function { function, params } => {
+                let (entry, results) = &self.code.functions[*function as usize];
                 for (r, x) in params.iter().zip(left.iter().chain(right)) {
                     self.set(*r, *x);
                 }
@@ -43,7 +43,10 @@ impl<'a> Machine<'a> {
 
     /// The words at an offset of each variable's local part.
     fn locals(&self, g: &GroupCode, offset: u32) -> Values {
-        g.local.iter().map(|l| self.frame.words[(l + offset) as usize]).collect()
+        g.local
+            .iter()
+            .map(|l| self.frame.words[(l + offset) as usize])
+            .collect()
     }
 
     fn set_locals(&mut self, g: &GroupCode, offset: u32, values: &[u64]) {
@@ -53,7 +56,10 @@ impl<'a> Machine<'a> {
     }
 
     fn prefix(&self, g: &GroupCode) -> Values {
-        g.words.iter().map(|w| self.frame.words[*w as usize]).collect()
+        g.words
+            .iter()
+            .map(|w| self.frame.words[*w as usize])
+            .collect()
     }
 
     /// Starts a variable: its prefix is `value`, its local part the identity.
@@ -68,15 +74,24 @@ impl<'a> Machine<'a> {
         let identity = self.get(g.identity[var]);
         let (first, words) = match g.lanes {
             true => (g.local[var], g.width),
-            false => (g.local[var] + TOTAL, TREE - TOTAL + g.width.trailing_zeros()),
+            false => (
+                g.local[var] + TOTAL,
+                TREE - TOTAL + g.width.trailing_zeros(),
+            ),
         };
         self.frame.words[first as usize..(first + words) as usize].fill(identity);
     }
 
     /// The group's value as after its loop: the prefix with the local part joined.
     pub(crate) fn total(&mut self, group: u32) -> Values {
-        let Some(g) = self.group(group) else { return Values::new() };
-        let local = if g.lanes { self.lanes_joined(g) } else { self.locals(g, LAST) };
+        let Some(g) = self.group(group) else {
+            return Values::new();
+        };
+        let local = if g.lanes {
+            self.lanes_joined(g)
+        } else {
+            self.locals(g, LAST)
+        };
         let prefix = self.prefix(g);
         self.join(&g.join, &prefix, &local)
     }
@@ -105,7 +120,9 @@ impl<'a> Machine<'a> {
 
     /// The values that a `Prefix` group takes next, by register: the last inclusive ones.
     pub(crate) fn prefix_values(&mut self, group: u32) -> Vec<(Reg, u64)> {
-        let Some(g) = self.group(group) else { return Vec::new() };
+        let Some(g) = self.group(group) else {
+            return Vec::new();
+        };
         g.vars.iter().copied().zip(self.total(group)).collect()
     }
 
@@ -114,7 +131,9 @@ impl<'a> Machine<'a> {
     /// A block is scanned by a tree of log2(width) entries: entry k holds the join of the 2^k elements
     /// (or fewer) before the current run of that size.
     pub(crate) fn scan(&mut self, group: u32, position: u64, mut run: Values) -> Values {
-        let Some(g) = self.group(group) else { return run };
+        let Some(g) = self.group(group) else {
+            return run;
+        };
         let place = position as u32 & (g.width - 1);
         for k in 0..g.width.trailing_zeros() {
             if place >> k & 1 == 0 {

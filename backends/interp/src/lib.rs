@@ -1,15 +1,192 @@
-//! The interpreter backend.
+//! The interpreter: the meaning of the Loop language, and the oracle of the tests.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `compile` | a [`Loop`] to flat instructions over 64-bit registers |
+//! | `code` | the instructions |
+//! | `machine` | the instruction loop; entry to and exit from a span |
+//! | `rare` | instructions that run seldom: arrays, results |
+//! | `groups` | lanes and blocks of carried groups |
+//! | [`counts`] | counting mode |
 
-/// Temporary: replaced when the backend is complete.
-#[derive(Debug, Default, Clone)]
-pub struct InterpBackend;
-impl InterpBackend {
-    /// Temporary.
-    pub fn new() -> Self { InterpBackend }
+mod code;
+mod compile;
+pub mod counts;
+mod groups;
+mod machine;
+mod rare;
+
+use code::Code;
+use compile::Mode;
+pub use counts::Counts;
+use livefusion_backend::kernel::check_args;
+use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
+use loop_lang::Loop;
+use loop_lang::ir::Type;
+use loop_lang::state::{DONE, Layout};
+use loop_lang::verify::verify;
+use machine::Machine;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Compiles loops to [`InterpKernel`]s, in microseconds and with no compiler.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InterpBackend {
+    counting: bool,
 }
-impl livefusion_backend::Backend for InterpBackend {
-    fn name(&self) -> &'static str { "interp" }
-    fn compile(&self, _: &livefusion_backend::Loop) -> Result<std::sync::Arc<dyn livefusion_backend::Kernel>, livefusion_backend::CompileError> {
-        Err(livefusion_backend::CompileError::Unavailable { backend: "interp", why: "not there yet".into() })
+
+impl InterpBackend {
+    /// The interpreter.
+    pub fn new() -> InterpBackend {
+        InterpBackend::default()
+    }
+
+    /// An interpreter whose kernels count what they do.
+    pub fn counting() -> InterpBackend {
+        InterpBackend { counting: true }
+    }
+
+    /// As [`Backend::compile`], with the kernel's own type.
+    pub fn compile_kernel(&self, program: &Loop) -> Result<InterpKernel, CompileError> {
+        verify(program).map_err(|faults| {
+            let lines: Vec<String> = faults
+                .iter()
+                .map(|f| format!("{}: {}", f.place, f.message))
+                .collect();
+            CompileError::Malformed(lines.join("\n"))
+        })?;
+        let layout = Layout::of(program);
+        let mode = Mode {
+            summary: false,
+            counting: self.counting,
+        };
+        let emit = compile::compile(program, &layout, mode).map_err(CompileError::Malformed)?;
+        Ok(InterpKernel {
+            program: program.clone(),
+            layout,
+            emit,
+            counting: self.counting,
+            summaries: Mutex::default(),
+            counts: Mutex::default(),
+        })
+    }
+}
+
+impl Backend for InterpBackend {
+    fn name(&self) -> &'static str {
+        "interp"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        Ok(Arc::new(self.compile_kernel(program)?))
+    }
+}
+
+/// The summary form of a loop, and its code or why there is none.
+struct Summary {
+    program: Loop,
+    code: Result<Code, String>,
+}
+
+/// An interpreted loop.
+pub struct InterpKernel {
+    program: Loop,
+    layout: Layout,
+    emit: Code,
+    counting: bool,
+    /// By level, compiled when first asked for.
+    summaries: Mutex<BTreeMap<u32, Arc<OnceLock<Summary>>>>,
+    counts: Mutex<Counts>,
+}
+
+impl InterpKernel {
+    /// What all runs so far did; empty unless the backend counts.
+    pub fn counts(&self) -> Counts {
+        self.counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn summary(&self, level: u32) -> Arc<OnceLock<Summary>> {
+        let mut summaries = self
+            .summaries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let cell = Arc::clone(summaries.entry(level).or_default());
+        drop(summaries);
+        cell.get_or_init(|| {
+            let program = loop_lang::passes::summary(&self.program, level);
+            let mode = Mode {
+                summary: true,
+                counting: self.counting,
+            };
+            let code = compile::compile(&program, &self.layout, mode);
+            Summary { program, code }
+        });
+        cell
+    }
+
+    /// Whether a frame is one of this kernel.
+    fn check_frame(&self, frame: &Frame) -> Result<(), String> {
+        if frame.words.len() != self.layout.words || frame.arrays.len() != self.layout.arrays.len()
+        {
+            return Err("the frame is not this kernel's".into());
+        }
+        let position = frame.words[0];
+        if position != DONE && position > self.layout.resume.len() as u64 {
+            return Err(format!("the frame's position {position} is no guard"));
+        }
+        for (buffer, v) in frame.arrays.iter().zip(&self.layout.arrays) {
+            let want = self.program.ty(*v);
+            if buffer.as_ref().is_some_and(|b| Type::Array(b.ty()) != want) {
+                return Err(format!(
+                    "the frame's array {} has another type",
+                    self.program.name(*v)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn run_code(
+        &self,
+        (program, code): (&Loop, &Code),
+        steps: u64,
+        frame: &mut Frame,
+        args: &[Arg<'_>],
+    ) -> Outcome {
+        let mut machine = Machine::new(program, code, frame, args, steps);
+        let outcome = machine.run();
+        if self.counting {
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.add(&code.counters, &machine.counts);
+        }
+        outcome
+    }
+}
+
+impl Kernel for InterpKernel {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+        if let Err(fault) = check_args(&self.program, args).and_then(|()| self.check_frame(frame)) {
+            return Outcome::BadArgs(fault);
+        }
+        match pass {
+            Pass::Emit => self.run_code((&self.program, &self.emit), steps, frame, args),
+            Pass::Summary { level } => match self.summary(level).get() {
+                Some(Summary {
+                    program,
+                    code: Ok(code),
+                }) => self.run_code((program, code), steps, frame, args),
+                Some(Summary {
+                    code: Err(fault), ..
+                }) => Outcome::BadArgs(fault.clone()),
+                None => Outcome::BadArgs("no summary".into()),
+            },
+        }
     }
 }

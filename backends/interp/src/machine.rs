@@ -4,7 +4,7 @@ use crate::code::{Code, Instr, Pc, Rare, Reg};
 use livefusion_backend::{Arg, Frame, Outcome, TrapReport, View};
 use loop_lang::eval::eval;
 use loop_lang::ir::{CHUNK, Loop};
-use loop_lang::state::{DONE, Layout};
+use loop_lang::state::DONE;
 use loop_lang::types::{Const, canonical};
 
 /// An update that waits for the end of an iteration.
@@ -86,8 +86,8 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Runs from the frame's position to the end of the span. The layout is that of the frame.
-    pub fn run(&mut self, layout: &Layout) -> Outcome {
+    /// Runs from the frame's position to the end of the span.
+    pub fn run(&mut self) -> Outcome {
         let entry = match self.frame.words[0] {
             DONE => return Outcome::Done,
             0 => self.code.entry,
@@ -106,10 +106,13 @@ impl<'a> Machine<'a> {
                 self.frame.words[0] = DONE;
                 self.frame.words[1] = self.steps;
                 self.save();
-                if self.exited { Outcome::Exited } else { Outcome::Done }
+                if self.exited {
+                    Outcome::Exited
+                } else {
+                    Outcome::Done
+                }
             }
             Stop::Paused(guard) => {
-                debug_assert!((guard as usize) < layout.resume.len());
                 self.frame.words[0] = u64::from(guard) + 1;
                 self.frame.words[1] = self.steps;
                 self.save();
@@ -207,7 +210,9 @@ impl<'a> Machine<'a> {
     }
 
     fn trap_stop(&mut self) -> Option<Stop> {
-        self.trapped.take().map(|t| Stop::Failed(Outcome::Trapped(Some(t))))
+        self.trapped
+            .take()
+            .map(|t| Stop::Failed(Outcome::Trapped(Some(t))))
     }
 
     /// Records a trap, if none that comes before it was recorded in this iteration.
@@ -220,7 +225,11 @@ impl<'a> Machine<'a> {
         {
             return;
         }
-        let payload = site.payload.iter().map(|(ty, r)| Const::new(*ty, self.get(*r))).collect();
+        let payload = site
+            .payload
+            .iter()
+            .map(|(ty, r)| Const::new(*ty, self.get(*r)))
+            .collect();
         self.trapped = Some(TrapReport {
             trap: site.trap,
             comb: trap.comb,
@@ -232,7 +241,8 @@ impl<'a> Machine<'a> {
 
     /// No memory: a trap recorded before is the cause and goes first.
     pub(crate) fn no_memory(&mut self, comb: loop_lang::ir::CombId, bytes: u64) -> Stop {
-        self.trap_stop().unwrap_or(Stop::Failed(Outcome::NoMemory { comb, bytes }))
+        self.trap_stop()
+            .unwrap_or(Stop::Failed(Outcome::NoMemory { comb, bytes }))
     }
 
     fn commit(&mut self, scope: u32) {
@@ -268,7 +278,14 @@ impl<'a> Machine<'a> {
                 Instr::Op1 { op, from, to, d, a } => {
                     self.set(d, eval(op, from, to, &[self.get(a)]));
                 }
-                Instr::Op2 { op, from, to, d, a, b } => {
+                Instr::Op2 {
+                    op,
+                    from,
+                    to,
+                    d,
+                    a,
+                    b,
+                } => {
                     self.set(d, eval(op, from, to, &[self.get(a), self.get(b)]));
                 }
                 Instr::Op3(i) => {
@@ -277,7 +294,8 @@ impl<'a> Machine<'a> {
                     self.set(o.d, eval(o.op, o.from, o.to, &args));
                 }
                 Instr::ReadParam { d, array, i } => {
-                    let x = index(self.get(i)).and_then(|i| self.params[array as usize].get_word(i));
+                    let x =
+                        index(self.get(i)).and_then(|i| self.params[array as usize].get_word(i));
                     self.set(d, x.unwrap_or(0));
                 }
                 Instr::ReadSlot { d, array, i } => {
@@ -311,11 +329,21 @@ impl<'a> Machine<'a> {
                         return stop;
                     }
                 }
-                Instr::GetLane { d, lanes, counter, mask } => {
+                Instr::GetLane {
+                    d,
+                    lanes,
+                    counter,
+                    mask,
+                } => {
                     let w = self.lane(lanes, counter, mask);
                     self.set(d, self.frame.words[w as usize]);
                 }
-                Instr::SetLane { lanes, counter, mask, a } => {
+                Instr::SetLane {
+                    lanes,
+                    counter,
+                    mask,
+                    a,
+                } => {
                     let w = self.lane(lanes, counter, mask);
                     self.frame.words[w as usize] = self.get(a);
                 }

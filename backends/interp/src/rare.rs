@@ -11,12 +11,25 @@ impl<'a> Machine<'a> {
     /// Runs one instruction; some, if the run ends with it.
     pub(crate) fn rare(&mut self, rare: &'a Rare) -> Option<Stop> {
         let result = match rare {
-            Rare::New { comb, slot, ty, len, value, count } => {
+            Rare::New {
+                comb,
+                slot,
+                ty,
+                len,
+                value,
+                count,
+            } => {
                 let (len, value) = (self.get(*len), value.map_or(0, |v| self.get(v)));
                 self.count(*count, len);
                 self.new_array(*comb, *slot, *ty, len, value)
             }
-            Rare::CopyArray { comb, slot, from, ty, counts } => {
+            Rare::CopyArray {
+                comb,
+                slot,
+                from,
+                ty,
+                counts,
+            } => {
                 let len = self.view(*from, *ty).len() as u64;
                 for c in counts {
                     self.count(Some(*c), len);
@@ -35,7 +48,12 @@ impl<'a> Machine<'a> {
                 self.set(*d, self.view(*array, *ty).len() as u64);
                 Ok(())
             }
-            Rare::Scatter { slots, index: i, values, join } => {
+            Rare::Scatter {
+                slots,
+                index: i,
+                values,
+                join,
+            } => {
                 if let Some(i) = index(self.get(*i)) {
                     self.scatter(slots, i, values, join.as_ref());
                 }
@@ -51,7 +69,12 @@ impl<'a> Machine<'a> {
                 }
                 Ok(())
             }
-            Rare::Scan { group, counter, elems, results } => {
+            Rare::Scan {
+                group,
+                counter,
+                elems,
+                results,
+            } => {
                 let position = self.get(*counter);
                 let elems = elems.iter().map(|r| self.get(*r)).collect();
                 for (r, x) in results.iter().zip(self.scan(*group, position, elems)) {
@@ -100,12 +123,21 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn new_array(&mut self, comb: CombId, slot: u32, ty: Ty, len: u64, value: u64) -> Result<(), Stop> {
+    fn new_array(
+        &mut self,
+        comb: CombId,
+        slot: u32,
+        ty: Ty,
+        len: u64,
+        value: u64,
+    ) -> Result<(), Stop> {
         self.vacate(slot);
         let bytes = size(ty, len);
         self.reserve(comb, bytes)?;
         let buffer = index(len).and_then(|len| Buffer::fill(ty, len, value));
-        let Some(buffer) = buffer else { return Err(self.no_memory(comb, bytes)) };
+        let Some(buffer) = buffer else {
+            return Err(self.no_memory(comb, bytes));
+        };
         self.frame.arrays[slot as usize] = Some(buffer);
         Ok(())
     }
@@ -130,7 +162,10 @@ impl<'a> Machine<'a> {
     fn scatter(&mut self, slots: &'a [u32], i: usize, values: &'a [Reg], join: Option<&'a Join>) {
         let mut old = Values::new();
         for slot in slots {
-            match self.frame.arrays[*slot as usize].as_ref().and_then(|a| a.get_word(i)) {
+            match self.frame.arrays[*slot as usize]
+                .as_ref()
+                .and_then(|a| a.get_word(i))
+            {
                 Some(x) => old.push(x),
                 None => return,
             }
@@ -152,7 +187,12 @@ impl<'a> Machine<'a> {
         for result in results {
             let value = match *result {
                 ResultSite::Scalar(ty, r) => Value::Scalar(Const::new(ty, self.get(r))),
-                ResultSite::Array { comb, array, ty, last } => match array {
+                ResultSite::Array {
+                    comb,
+                    array,
+                    ty,
+                    last,
+                } => match array {
                     Array::Slot(s) if last => {
                         let made = self.frame.arrays[s as usize].take();
                         Value::Array(made.unwrap_or_else(|| Buffer::empty(ty)))

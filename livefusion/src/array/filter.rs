@@ -14,7 +14,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![4, 0, 2]);
+    /// let xs = Array::from(vec![4i64, 0, 2]);
     /// assert_eq!(xs.filter(|x| x.ne(0)).map(|x| 8 / x).force()?, [2, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

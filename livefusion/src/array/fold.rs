@@ -15,7 +15,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![3, 9, 4]);
+    /// let xs = Array::from(vec![3i64, 9, 4]);
     /// assert_eq!(xs.fold(5, |a, b| a.max(b)).force()?, 9);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -52,7 +52,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let digits = Array::from(vec![4, 0, 7]);
+    /// let digits = Array::from(vec![4i64, 0, 7]);
     /// assert_eq!(digits.fold_seq(0, |n, d| n * 10 + d).force()?, 407);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -73,7 +73,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![3.0, -1.0, 4.0]);
+    /// let xs = Array::from(vec![3.0f64, -1.0, 4.0]);
     /// let positive = xs.aggregate(
     ///     (0u64, 0.0f64),
     ///     |(n, sum), x| {

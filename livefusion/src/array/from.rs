@@ -10,7 +10,7 @@ impl<T: Elt> From<Vec<T>> for Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let ps = Array::from(vec![(1, 2.0), (3, 4.0)]);
+    /// let ps = Array::from(vec![(1i64, 2.0f64), (3, 4.0)]);
     /// assert_eq!(ps.map(|(n, x)| n.cast::<f64>() * x).force()?, [2.0, 12.0]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -67,7 +67,7 @@ impl<T: Elt> Array<T, Ix0> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let a = Array::scalar(2.0);
+    /// let a = Array::scalar(2.0f64);
     /// let b = Array::scalar(a.clone());
     /// assert_eq!((a + b).force()?, 4.0);
     /// # Ok::<(), livefusion::Error>(())

@@ -3,8 +3,8 @@
 use crate::array::{Array, Ix0, as_indices, element};
 use crate::ast::{BodyBuilder, Builder, Node, TermId};
 use crate::elt::{Elt, Int};
-use crate::error::{ErrorKind, Loc};
-use crate::exp::{Exp, types_of};
+use crate::error::Loc;
+use crate::exp::Exp;
 use loop_lang::types::{Const, Ty};
 use std::panic::Location;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.5, 2.5, 3.5]);
-    /// assert_eq!(xs.gather(&Array::from(vec![2, 0, 0])).force()?, [3.5, 1.5, 1.5]);
+    /// let xs = Array::from(vec![1.5f64, 2.5, 3.5]);
+    /// assert_eq!(xs.gather(&Array::from(vec![2i64, 0, 0])).force()?, [3.5, 1.5, 1.5]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///
@@ -37,11 +37,11 @@ impl<T: Elt> Array<T> {
     }
 
     /// The element at an index. With an expression as index, inside of a closure, it is an expression;
-    /// with a number or a delayed scalar it is a delayed scalar.
+    /// with a `u64` or a delayed scalar it is a delayed scalar.
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.0, 2.0, 4.0]);
+    /// let xs = Array::from(vec![1.0f64, 2.0, 4.0]);
     /// let steps = generate(2, |i| xs.at(i + 1) - xs.at(i));
     /// assert_eq!((&steps.sum(), &xs.at(0)).force()?, (3.0, 1.0));
     /// # Ok::<(), livefusion::Error>(())
@@ -68,10 +68,10 @@ fn read(b: &mut BodyBuilder, source: &Arc<Node>, index: TermId) -> Vec<TermId> {
     (0..source.types.len() as u32).map(|f| b.at(source, f, index, true)).collect()
 }
 
-/// What an array can be indexed with: an integer, an expression, a delayed scalar.
+/// What an array can be indexed with: a `u64`, an expression, a delayed scalar.
 #[diagnostic::on_unimplemented(
     message = "an array cannot be indexed with `{Self}`",
-    note = "an index is an integer, an expression of an integer type, or a delayed scalar of one"
+    note = "an index is a `u64`, an expression of an integer type, or a delayed scalar of one"
 )]
 pub trait Index {
     /// An expression for expressions, else a delayed scalar.
@@ -103,22 +103,13 @@ impl<I: Int> Index for Array<I, Ix0> {
     }
 }
 
-macro_rules! numbers {
-    ($($t:ty)*) => {$(
-        impl Index for $t {
-            type Out<T: Elt> = Array<T, Ix0>;
-            fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
-                let builder = Builder::at("at", loc);
-                match u64::try_from(self) {
-                    Ok(i) => fixed(builder, array, |b| b.lit(Const::u64(i))),
-                    Err(_) => negative(builder, array, self as i128),
-                }
-            }
-        }
-    )*};
+// The only integer type here, so that a literal is known to be one, and with it the result's type.
+impl Index for u64 {
+    type Out<T: Elt> = Array<T, Ix0>;
+    fn element<T: Elt>(self, array: &Array<T>, loc: Loc) -> Array<T, Ix0> {
+        fixed(Builder::at("at", loc), array, |b| b.lit(Const::u64(self)))
+    }
 }
-
-numbers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 /// A delayed scalar: the element at one index.
 fn fixed<T: Elt>(
@@ -130,15 +121,4 @@ fn fixed<T: Elt>(
     let index = index(b.locate(Some(builder.loc())));
     let fields = read(&mut b, array.node(), index);
     Array::wrap(builder.compute(b.finish(&fields)))
-}
-
-fn negative<T: Elt>(builder: Builder, array: &Array<T>, index: i128) -> Array<T, Ix0> {
-    let kind = match array.node().known_len() {
-        Some(len) => ErrorKind::OutOfRange { index, len },
-        None => ErrorKind::Malformed {
-            expected: "an index of 0 or more".to_string(),
-            got: index.to_string(),
-        },
-    };
-    Array::wrap(builder.fault(&types_of::<T>(), 0, kind))
 }

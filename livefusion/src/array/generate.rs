@@ -30,7 +30,7 @@ pub fn generate<R: IntoExp>(n: impl IntoLen, f: impl FnOnce(Exp<u64>) -> R) -> A
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let xs = Array::from(vec![7.0, 8.0]);
+/// let xs = Array::from(vec![7.0f64, 8.0]);
 /// assert_eq!(iota(xs.len()).force()?, [0, 1]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
@@ -70,7 +70,7 @@ where
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let total = Array::from(vec![1.0, 2.0]).sum();
+/// let total = Array::from(vec![1.0f64, 2.0]).sum();
 /// assert_eq!(replicate(2, &total).force()?, [3.0, 3.0]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```

@@ -13,7 +13,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![5, -2, 7]);
+    /// let xs = Array::from(vec![5i64, -2, 7]);
     /// assert_eq!(xs.filter(|x| x.gt(0)).len().force()?, 2);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -66,7 +66,7 @@ use std::sync::Arc;
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let xs = Array::from(vec![3.0, -1.0, 4.0]);
+/// let xs = Array::from(vec![3.0f64, -1.0, 4.0]);
 /// let positive = xs.filter(|x| x.gt(0.0)); // nothing is computed yet
 /// let (kept, total) = (&positive, &positive.sum()).force()?; // one loop
 /// assert_eq!((&kept[..], total), (&[3.0, 4.0][..], 7.0));
@@ -123,7 +123,7 @@ impl<T: Elt> Array<T, Ix0> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.0, 2.0, 5.0]);
+    /// let xs = Array::from(vec![1.0f64, 2.0, 5.0]);
     /// let range = (&xs.min(), &xs.max()).zip_with(|low, high| (low, high - low));
     /// let scaled = xs.map(|x| {
     ///     let (low, size) = range.value();
@@ -193,7 +193,7 @@ impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.0, 2.5]);
+    /// let xs = Array::from(vec![1.0f64, 2.5]);
     /// assert_eq!(xs.to_string(), "[1.0, 2.5]");
     /// assert_eq!(xs.map(|x| x + 1.0).sum().to_string(), "sum(map(f64[2]))");
     /// ```

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use livefusion::prelude::*;
-//! let xs = Array::from(vec![1.0, 2.0, 3.0]);
+//! let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
 //! let ys = &xs * &xs + 1.0;
 //! assert_eq!((2.0 * (&ys - xs.mean())).force()?, [0.0, 6.0, 16.0]);
 //! # Ok::<(), livefusion::Error>(())

@@ -14,7 +14,7 @@ impl<T: Num> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// assert_eq!(Array::from(vec![1.0, 2.0, 3.5]).sum().force()?, 6.5);
+    /// assert_eq!(Array::from(vec![1.0f64, 2.0, 3.5]).sum().force()?, 6.5);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]
@@ -32,7 +32,7 @@ impl<T: Num> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![2.0, f64::NAN, -1.0]);
+    /// let xs = Array::from(vec![2.0f64, f64::NAN, -1.0]);
     /// assert_eq!((&xs.min(), &xs.max()).force()?, (-1.0, 2.0));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -61,7 +61,7 @@ impl<T: Float> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// assert_eq!(Array::from(vec![1.0, 2.0, 6.0]).mean().force()?, 3.0);
+    /// assert_eq!(Array::from(vec![1.0f64, 2.0, 6.0]).mean().force()?, 3.0);
     /// assert!(Array::<f64>::from(vec![]).mean().force()?.is_nan());
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -83,7 +83,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 5]);
+    /// let xs = Array::from(vec![1i64, 5]);
     /// assert!(xs.any(|x| x.gt(4)).force()? && !xs.all(|x| x.gt(4)).force()?);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -104,7 +104,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// assert_eq!(Array::from(vec![1, 5, 7]).count(|x| x.gt(4)).force()?, 2);
+    /// assert_eq!(Array::from(vec![1i64, 5, 7]).count(|x| x.gt(4)).force()?, 2);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]

@@ -13,7 +13,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3]);
+    /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!(xs.scan(10, |a, b| a + b).force()?, [11, 13, 16]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -33,7 +33,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3]);
+    /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!(xs.scan_exclusive(0, |a, b| a + b).force()?, [0, 1, 3]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -51,7 +51,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let lengths = Array::from(vec![2, 0, 3]);
+    /// let lengths = Array::from(vec![2i64, 0, 3]);
     /// let (offsets, total) = lengths.scan_with_total(0, |a, b| a + b);
     /// let (offsets, total) = (&offsets, &total).force()?;
     /// assert_eq!((&offsets[..], total), (&[0, 2, 2][..], 5));
@@ -75,7 +75,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![4.0, 8.0]);
+    /// let xs = Array::from(vec![4.0f64, 8.0]);
     /// // Exponential smoothing: the operator is not associative.
     /// let smooth = xs.scan_seq(0.0, |old, x| 0.5 * old + 0.5 * x);
     /// assert_eq!(smooth.force()?, [2.0, 5.0]);

@@ -13,8 +13,8 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let base = Array::from(vec![0, 0, 0]);
-    /// let ys = base.scatter(&Array::from(vec![2, 0, 2]), &Array::from(vec![7, 8, 9]));
+    /// let base = Array::from(vec![0i64, 0, 0]);
+    /// let ys = base.scatter(&Array::from(vec![2i64, 0, 2]), &Array::from(vec![7i64, 8, 9]));
     /// assert_eq!(ys.force()?, [8, 0, 9]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -33,8 +33,8 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let base = Array::from(vec![0, 0, 5]);
-    /// let (ixs, vals) = (Array::from(vec![2, 0, 2]), Array::from(vec![7, 8, 9]));
+    /// let base = Array::from(vec![0i64, 0, 5]);
+    /// let (ixs, vals) = (Array::from(vec![2i64, 0, 2]), Array::from(vec![7i64, 8, 9]));
     /// assert_eq!(base.scatter_with(&ixs, &vals, |old, new| old + new).force()?, [8, 0, 21]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -60,8 +60,8 @@ impl<T: Elt> Array<T> {
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let bins = Array::from(vec![1, 0, 1, 1]);
-/// let weights = Array::from(vec![0.5, 1.0, 2.0, 4.0]);
+/// let bins = Array::from(vec![1i64, 0, 1, 1]);
+/// let weights = Array::from(vec![0.5f64, 1.0, 2.0, 4.0]);
 /// let sums = reduce_by_index(2, 0.0, &bins, &weights, |bin, w| bin + w);
 /// assert_eq!(sums.force()?, [1.0, 6.5]);
 /// # Ok::<(), livefusion::Error>(())

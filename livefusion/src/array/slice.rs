@@ -18,7 +18,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3]);
+    /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!((xs.take(2).to_vec()?, xs.take(9).to_vec()?), (vec![1, 2], vec![1, 2, 3]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -32,7 +32,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3]);
+    /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!((xs.drop(2).to_vec()?, xs.drop(9).to_vec()?), (vec![3], vec![]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -46,7 +46,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3, 4]);
+    /// let xs = Array::from(vec![1i64, 2, 3, 4]);
     /// assert_eq!((xs.slice(1..3).to_vec()?, xs.slice(3..).to_vec()?), (vec![2, 3], vec![4]));
     /// assert!(xs.slice(3..5).force().is_err());
     /// # Ok::<(), livefusion::Error>(())
@@ -96,7 +96,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1, 2, 3]);
+    /// let xs = Array::from(vec![1i64, 2, 3]);
     /// assert_eq!((xs.shift(1, 0).to_vec()?, xs.shift(-2, 9).to_vec()?), (vec![0, 1, 2], vec![3, 9, 9]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```

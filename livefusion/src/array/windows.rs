@@ -28,7 +28,7 @@ impl<T: Elt> Array<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.0, 2.0, 6.0]);
+    /// let xs = Array::from(vec![1.0f64, 2.0, 6.0]);
     /// let smooth = xs.windows(Boundary::Clamp, |[a, b, c]| (a + b + c) / 3.0);
     /// assert_eq!(smooth.to_vec()?, [4.0 / 3.0, 3.0, 14.0 / 3.0]);
     /// let steps = xs.windows(Boundary::Constant(0.0), |[before, here]| here - before);

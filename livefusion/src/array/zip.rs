@@ -24,7 +24,7 @@ pub trait ZipArgs {
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let (xs, ns) = (Array::from(vec![1.5, 2.5]), Array::from(vec![true, false]));
+/// let (xs, ns) = (Array::from(vec![1.5f64, 2.5]), Array::from(vec![true, false]));
 /// assert_eq!(zip((&xs, &ns)).to_vec()?, [(1.5, true), (2.5, false)]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
@@ -51,7 +51,7 @@ impl<T: Elt> Array<T, Ix1> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let (xs, ys) = (Array::from(vec![1.0, 2.0]), Array::from(vec![3.0, 4.0]));
+    /// let (xs, ys) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64, 4.0]));
     /// assert_eq!(xs.zip_with(&ys, |x, y| x * y).sum().force()?, 11.0);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -123,7 +123,7 @@ macro_rules! arity {
             ///
             /// ```
             /// use livefusion::prelude::*;
-            /// let (a, b, c) = (Array::from([1, 2]), Array::from([3, 4]), Array::from([5, 6]));
+            /// let (a, b, c) = (Array::from([1i64, 2]), Array::from([3i64, 4]), Array::from([5i64, 6]));
             /// assert_eq!((&a, &b, &c).zip_with(|a, b, c| a * b + c).force()?, [8, 14]);
             /// # Ok::<(), livefusion::Error>(())
             /// ```

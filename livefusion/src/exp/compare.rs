@@ -28,7 +28,7 @@ comparisons! {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![3, 1, 2]);
+    /// let xs = Array::from(vec![3i64, 1, 2]);
     /// assert_eq!(xs.map(|x| x.lt(2)).force()?, [false, true, false]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -58,7 +58,7 @@ impl<T: Num> Exp<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![-5, 3, 50]);
+    /// let xs = Array::from(vec![-5i64, 3, 50]);
     /// assert_eq!(xs.map(|x| x.clamp(0, 10)).force()?, [0, 3, 10]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -12,7 +12,7 @@ impl Exp<bool> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![4, 0, 2]);
+    /// let xs = Array::from(vec![4i64, 0, 2]);
     /// let ys = xs.map(|x| x.eq(0).cond(0, 8 / x));
     /// assert_eq!(ys.force()?, [2, 0, 4]);
     /// # Ok::<(), livefusion::Error>(())
@@ -32,7 +32,7 @@ impl Exp<bool> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![4, 0, 3]);
+    /// let xs = Array::from(vec![4i64, 0, 3]);
     /// let ok = xs.map(|x| x.eq(0).or((12 % x).eq(0)));
     /// assert_eq!(ok.force()?, [true, true, true]);
     /// # Ok::<(), livefusion::Error>(())
@@ -84,7 +84,7 @@ pub fn while_loop<I: IntoExp, C: ToExp<bool>, S: ToExp<I::Elt>>(
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let xs = Array::from(vec![1.0, 2.0]);
+/// let xs = Array::from(vec![1.0f64, 2.0]);
 /// // Newton's method for the square root.
 /// let roots = xs.map(|x| iterate(20, x, |r| 0.5 * (r + x / r)));
 /// assert_eq!(roots.force()?, [1.0, 2.0f64.sqrt()]);

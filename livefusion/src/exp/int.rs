@@ -24,7 +24,7 @@ impl<T: Int> Exp<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// assert_eq!(Array::from(vec![2, 3]).map(|x| x.pow(5)).force()?, [32, 243]);
+    /// assert_eq!(Array::from(vec![2i64, 3]).map(|x| x.pow(5)).force()?, [32, 243]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]

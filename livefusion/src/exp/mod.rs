@@ -41,7 +41,7 @@ use std::panic::Location;
 ///
 /// ```
 /// use livefusion::prelude::*;
-/// let xs = Array::from(vec![1.0, 4.0, 9.0]);
+/// let xs = Array::from(vec![1.0f64, 4.0, 9.0]);
 /// let ys = xs.map(|x| 2.0 * x.sqrt() + 1.0);
 /// assert_eq!(ys.force()?, [3.0, 5.0, 7.0]);
 /// # Ok::<(), livefusion::Error>(())
@@ -82,7 +82,7 @@ impl<T: Scalar> Exp<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let xs = Array::from(vec![1.9, -1.0, f64::NAN, 1e9]);
+    /// let xs = Array::from(vec![1.9f64, -1.0, f64::NAN, 1e9]);
     /// assert_eq!(xs.map(|x| x.cast::<u8>()).force()?, [1, 0, 0, 255]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```

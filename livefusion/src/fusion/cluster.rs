@@ -11,7 +11,7 @@
 //! computes it anew, so they are never in the way.
 
 use super::demand;
-use super::rates::{ClassId, ClassKind, Rates, Selector};
+use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::{Kind, Term};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
 use loop_lang::op::Op;
@@ -200,7 +200,10 @@ impl Clustering<'_> {
                 after = after.max(self.made_by(*n, share));
             }
         }
-        after.max(node.length.map_or(0, |n| self.made_by(n, false)))
+        match node.length {
+            Some(n) if indexed_array(self.graph, id).is_none() => after.max(self.made_by(n, false)),
+            _ => after,
+        }
     }
 
     /// The loop by which a node is made; the one after, unless its user may share that loop.
@@ -216,10 +219,11 @@ impl Clustering<'_> {
             .filter(|(n, _)| self.free[n.index()])
             .map(|(n, _)| {
                 let node = &self.graph.nodes[n.index()];
+                let indexed = indexed_array(self.graph, *n).is_some();
                 node.captures
                     .iter()
                     .flatten()
-                    .chain(&node.length)
+                    .chain(node.length.iter().filter(|_| !indexed))
                     .filter_map(|c| self.scalar_loop_of(*c))
                     .map(|l| l + 1)
                     .max()
@@ -272,7 +276,7 @@ impl Clustering<'_> {
             self.graph.fields(*input).iter().all(|(n, _)| match self.loop_of[n.index()] {
                 Some(p) if p == l => true,
                 Some(p) => p < l && at_root,
-                None => at_root,
+                None => self.free[n.index()] || at_root,
             })
         })
     }

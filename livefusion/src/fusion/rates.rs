@@ -136,6 +136,16 @@ pub fn length_pattern(lengths: &[Option<u64>]) -> Vec<u64> {
     pattern
 }
 
+/// The array whose indices a generator counts: one whose length is given as that of an array is at the
+/// array's own rate, whatever the length turns out to be.
+pub fn indexed_array(graph: &Graph, generator: NodeId) -> Option<NodeId> {
+    let by = &graph.nodes[graph.nodes[generator.index()].length?.index()];
+    match by.node.kind {
+        Kind::Len if !by.leaf => Some(by.inputs[0]),
+        _ => None,
+    }
+}
+
 struct Inference<'g> {
     graph: &'g Graph,
     rates: Rates,
@@ -154,6 +164,8 @@ impl Inference<'_> {
         } else {
             match &node.node.kind {
                 Kind::Manifest | Kind::Input(_) => (None, None),
+                // Of delayed scalars, these are names for their fields.
+                Kind::Zip | Kind::Fields(_) if node.node.rank == 0 => (None, None),
                 Kind::Generate(len, _) => {
                     let class = self.generator(id, len, length);
                     (Some(class), Some(class))
@@ -212,6 +224,9 @@ impl Inference<'_> {
         match (len, self.graph.nodes[id.index()].length) {
             (Len::Known(_), _) => self.root_of_length(length),
             (Len::Delayed(_), Some(by)) => {
+                if let Some(array) = indexed_array(self.graph, id) {
+                    return self.class(array);
+                }
                 if let Some(c) = self.by_delayed.get(&by) {
                     return self.rates.find(*c);
                 }

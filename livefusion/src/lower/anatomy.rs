@@ -39,6 +39,7 @@ pub struct Anatomy<'g> {
     /// Arrays that scatters make, by field.
     pub scattered: FxHashMap<FieldRef, Var>,
     root: Option<RateId>,
+    updates: Vec<(CombId, Section, StmtKind)>,
     results: Vec<(FieldRef, Atom)>,
 }
 
@@ -68,6 +69,7 @@ impl<'g> Anatomy<'g> {
             array_lens: FxHashMap::default(),
             scattered: FxHashMap::default(),
             root: None,
+            updates: Vec::new(),
             results: Vec::new(),
         }
     }
@@ -82,7 +84,7 @@ impl<'g> Anatomy<'g> {
         let c = CombId::new(self.combs.len());
         let name = (self.naming)(self.graph, id).unwrap_or_else(|| c.0.to_string());
         let node = self.graph.node(id);
-        let kind = if self.graph.nodes[id.index()].leaf { "manifest" } else { node.name };
+        let kind = if self.is_in_memory(id) { "manifest" } else { node.name };
         self.program.combs.push(Comb { name, kind: kind.into(), home: None });
         self.combs.push(id);
         self.comb_of.insert(id, c);
@@ -277,7 +279,7 @@ impl<'g> Anatomy<'g> {
         let more = self.emit(comb, Section::Guard, "more", Op::Lt, &[counter.into(), bound]);
         self.exit(comb, more.into());
         let next = self.emit(comb, Section::Bottom, "nix", Op::Add, &[counter.into(), Const::u64(1).into()]);
-        self.push(comb, Section::Bottom, StmtKind::Assign(counter, next.into()));
+        self.update(comb, rate, counter, next.into());
         rate
     }
 
@@ -382,8 +384,10 @@ impl<'g> Anatomy<'g> {
                 let count = self.scalar("ix", comb, Ty::U64);
                 let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
                 self.push(comb, Section::Init, StmtKind::Carry(count, zero));
-                let next = self.emit(comb, Section::Yield, "nix", Op::Add, &[count.into(), one]);
-                self.push(comb, Section::Yield, StmtKind::Assign(count, next.into()));
+                let next = self.scalar("nix", comb, Ty::U64);
+                let add = StmtKind::Let(next, Op::Add, Args::from_slice(&[count.into(), one]));
+                self.updates.push((comb, Section::Yield, add));
+                self.update(comb, rate, count, next.into());
                 self.program.rates[rate.index()].kind = RateKind::Sub { parent, count: Some(count) };
                 self.program.groups.push(Group {
                     vars: vec![count],
@@ -399,6 +403,14 @@ impl<'g> Anatomy<'g> {
                 count
             }
         }
+    }
+
+    /// Updates a carried variable of a combinator that runs at `rate`: at a loop rate's `bottom`, in a
+    /// subrate's `yield`. Updates are the last statements of their section.
+    pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
+        let is_sub = self.program.rate(rate).kind.is_sub();
+        let section = if is_sub { Section::Yield } else { Section::Bottom };
+        self.updates.push((comb, section, StmtKind::Assign(carried, value)));
     }
 
     // ---- elements ----
@@ -494,6 +506,9 @@ impl<'g> Anatomy<'g> {
         if self.combs.is_empty() {
             let missing = ErrorKind::Malformed { expected: "a combinator".into(), got: "none".into() };
             return Err(Error { combinator: "force", location: None, kind: missing });
+        }
+        for (comb, section, kind) in std::mem::take(&mut self.updates) {
+            self.push(comb, section, kind);
         }
         self.join_done(CombId(0));
         let values = self.results.iter().map(|(_, v)| *v).collect();

@@ -201,13 +201,8 @@ impl Folding<'_> {
     }
 
     fn update(&self, a: &mut Anatomy<'_>, acc: Var, value: Atom) {
-        a.push(self.comb, update_section(a, self.rate), StmtKind::Assign(acc, value));
+        a.update(self.comb, self.rate, acc, value);
     }
-}
-
-/// Updates go to a loop rate's `bottom`, a subrate's `yield`.
-pub(super) fn update_section(a: &Anatomy<'_>, rate: RateId) -> Section {
-    if a.program.rate(rate).kind.is_sub() { Section::Yield } else { Section::Bottom }
 }
 
 /// Declares a carried variable.

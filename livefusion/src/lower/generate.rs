@@ -5,6 +5,9 @@ use super::Source;
 use super::anatomy::{Anatomy, Lower};
 use super::body::{self, Inline};
 use crate::ast::{Kind, Len};
+use crate::error::ErrorKind;
+use crate::fusion::ClassId;
+use crate::fusion::rates::indexed_array;
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::types::Ty;
@@ -17,22 +20,45 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     if a.program.comb(comb).home.is_some() {
         return Ok(());
     }
-    let bound = length(a, id, len)?;
-    a.set_len(id, bound);
-    match a.root() {
-        Some(root) => a.join(comb, root),
-        None => {
-            a.open_root(comb, bound);
+    let index = match indexed_here(a, id) {
+        Some((array, class)) => {
+            a.enter(array)?;
+            let rate = a.rate(class).or(a.root()).ok_or_else(no_root)?;
+            a.join(comb, rate);
+            a.index(rate)
         }
-    }
-    let Some((counter, _)) = a.root_counter() else { return Ok(()) };
+        None => {
+            let bound = length(a, id, len)?;
+            a.set_len(id, bound);
+            match a.root() {
+                Some(root) => a.join(comb, root),
+                None => {
+                    a.open_root(comb, bound);
+                }
+            }
+            a.root_counter().ok_or_else(no_root)?.0
+        }
+    };
     let last = graph.nodes[id.index()].captures.len() - 1;
     let inline = Inline::new(id, last, comb, Section::Body).demanded(a);
-    let values = body::inline(a, &inline, body, &[counter.into()], "elt")?;
+    let values = body::inline(a, &inline, body, &[index.into()], "elt")?;
     for (field, value) in values.into_iter().enumerate() {
         a.set_elt((id, field as u32), value);
     }
     Ok(())
+}
+
+/// The array whose indices this is, if this loop has its rate: its length need not be known beforehand.
+fn indexed_here(a: &Anatomy<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
+    let array = indexed_array(a.graph, id)?;
+    let length = a.graph.nodes[id.index()].length?;
+    let made_before = a.plan.loop_of[length.index()].is_none_or(|l| l < a.at);
+    let class = a.plan.rates.output(array)?;
+    (!made_before || a.rate(class).is_some()).then_some((array, class))
+}
+
+fn no_root() -> ErrorKind {
+    ErrorKind::Malformed { expected: "a root rate".into(), got: "none".into() }
 }
 
 /// The length, as an atom of `init`.

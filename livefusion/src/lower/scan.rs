@@ -11,7 +11,7 @@
 
 use super::anatomy::{Anatomy, Lower};
 use super::body::{self, Inline};
-use super::fold::{carry, has_captures, sequential_group, start, update_section};
+use super::fold::{carry, has_captures, sequential_group, start};
 use super::operators;
 use crate::ast::{Fold, FoldStyle, Kind, ScanKind};
 use crate::sharing::NodeId;
@@ -95,7 +95,7 @@ impl Scanning<'_> {
             let element = self.elements[field];
             let inclusive = if order == Order::Exact {
                 let next = a.emit(self.comb, Section::Body, "elt", *op, &[acc.into(), element]);
-                a.push(self.comb, update_section(a, self.rate), StmtKind::Assign(acc, next.into()));
+                a.update(self.comb, self.rate, acc, next.into());
                 a.program.groups.push(Group { next: vec![next.into()], ..group });
                 next
             } else {
@@ -152,7 +152,7 @@ impl Scanning<'_> {
         let inline = Inline::new(self.id, 1, self.comb, Section::Body);
         let next = body::inline(a, &inline, &self.fold.step, &args, "elt")?;
         for (acc, new) in accs.iter().zip(&next) {
-            a.push(self.comb, update_section(a, self.rate), StmtKind::Assign(*acc, *new));
+            a.update(self.comb, self.rate, *acc, *new);
         }
         let group = sequential_group(a, self.rate, &accs, &self.start, next.clone(), &types);
         a.program.groups.push(group);

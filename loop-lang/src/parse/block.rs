@@ -7,11 +7,11 @@ use super::{Fail, Parsed, Parser};
 use crate::Op;
 use crate::ir::*;
 
-/// A block being read, with the byte where it begins.
+/// A block being read.
 pub(super) struct Reading {
-    labels: Vec<Label>,
+    /// The labels, each with its first byte.
+    labels: Vec<(Label, usize)>,
     block: Block,
-    start: usize,
 }
 
 impl Parser<'_> {
@@ -22,13 +22,14 @@ impl Parser<'_> {
         }
         if matches!(self.peek_after(), Tok::Comma | Tok::Colon) {
             self.close(reading.take());
-            let start = self.token().start;
-            let labels = self.list(Self::label)?;
+            let labels = self.list(|p| {
+                let start = p.token().start;
+                Ok((p.label()?, start))
+            })?;
             self.expect(Tok::Colon)?;
             *reading = Some(Reading {
                 labels,
                 block: Block::default(),
-                start,
             });
             return self.end_of_line();
         }
@@ -46,15 +47,14 @@ impl Parser<'_> {
     /// Adds a block that has been read to its end.
     pub(super) fn close(&mut self, reading: Option<Reading>) {
         let Some(r) = reading else { return };
-        let taken = r.labels.iter().copied();
-        let taken = taken.filter(|l| self.program.blocks.get(*l).is_some());
-        for label in taken.collect::<Vec<_>>() {
-            let name = self.program.combs.get(label.comb.index()).map(|c| c.name.clone());
-            let name = format!("{}_{}", label.section.name(), name.unwrap_or_default());
-            self.fault_at(r.start, format!("two blocks are called `{name}`"));
+        for (label, start) in &r.labels {
+            if self.program.blocks.get(*label).is_some() {
+                self.fault_at(*start, "another block has this label".into());
+            }
         }
         // A clash has just been reported.
-        let _ = self.program.blocks.insert(r.labels, r.block);
+        let labels = r.labels.into_iter().map(|(label, _)| label);
+        let _ = self.program.blocks.insert(labels, r.block);
     }
 
     fn block_line(&mut self, block: &mut Block) -> Parsed<()> {

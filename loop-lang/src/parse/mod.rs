@@ -49,14 +49,10 @@ pub(crate) fn default_owner(name: &str) -> Option<&str> {
 
 /// Words with a meaning of their own, which cannot name variables.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    const WORDS: [&str; 20] = [
-        "true", "false", "inf", "nan", "let", "carry", "trap", "unless", "if", "else", "while",
-        "with", "scan", "newArray", "fillArray", "copyArray", "readArray", "arrayLength",
-        "sliceArray", "writeArray",
-    ];
-    WORDS.contains(&name)
-        || matches!(name, "scatterArray" | "goto" | "return" | "loop" | "comb" | "param" | "rate")
-        || matches!(name, "group" | "fn" | "cond" | "do" | "next" | "id" | "level" | "combine")
+    const WORDS: &str = "true false inf nan let carry trap unless if else while cond do next with scan \
+        newArray fillArray copyArray readArray arrayLength sliceArray writeArray scatterArray goto \
+        return loop comb param rate group fn";
+    WORDS.split_whitespace().any(|w| w == name)
         || Op::from_name(name).is_some()
 }
 

@@ -4,7 +4,8 @@
 //! uses; a statement with regions counts as one step from all that it reads to all that it defines.
 
 use super::view::View;
-use super::{Faults, walk};
+use super::Faults;
+use crate::walk;
 use crate::ir::*;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {

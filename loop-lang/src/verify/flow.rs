@@ -103,7 +103,8 @@ impl Flow<'_, '_> {
         target
     }
 
-    /// Checks how control leaves a block; returns where to.
+    /// Checks how control leaves a block; returns where to. A goto or a guard's exit that is at fault
+    /// counts as the one that the tree demands, so that one fault does not draw others after it.
     fn block(&mut self, b: usize) -> Vec<usize> {
         let placed = &self.view.blocks[b];
         let mut successors = Vec::new();
@@ -118,11 +119,9 @@ impl Flow<'_, '_> {
                 }
             }
         }
-        self.guard(b);
+        self.guard(b, &mut successors);
         match &placed.block.end {
-            End::Open => {
-                self.add(b, "has no end: derive the gotos first".into());
-            }
+            End::Open => self.add(b, "has no end: derive the gotos first".into()),
             End::Return(_) => {
                 if placed.place != Place::Return {
                     self.add(b, "only the last block returns".into());
@@ -147,6 +146,10 @@ impl Flow<'_, '_> {
                     }
                 }
             }
+        }
+        if self.cursor(b).is_none() {
+            let next = self.view.tree.next(self.view.l, placed.place);
+            successors.extend(next.and_then(|p| self.view.rank(p)));
         }
         successors
     }
@@ -230,7 +233,7 @@ impl Flow<'_, '_> {
     }
 
     /// The guard of a root or nested rate tests its counter.
-    fn guard(&mut self, b: usize) {
+    fn guard(&mut self, b: usize, successors: &mut Vec<usize>) {
         let view = self.view;
         let placed = &view.blocks[b];
         let Place::At {
@@ -257,6 +260,8 @@ impl Flow<'_, '_> {
             leaves && test == Some((Atom::Var(counter), bound))
         });
         if !tested {
+            // Every place has its block, so ranks are block numbers.
+            successors.extend(view.rank(out));
             let message = format!(
                 "must leave to {} unless `{}` is less than the bound",
                 view.show(out),

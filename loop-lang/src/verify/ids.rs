@@ -1,6 +1,7 @@
 //! Ids are in their tables and regions are not too deep: what every other check takes for granted.
 
-use super::{Faults, walk};
+use super::Faults;
+use crate::walk;
 use crate::ir::*;
 
 pub(super) fn check(l: &Loop, faults: &mut Faults) {

@@ -64,7 +64,6 @@ mod scope;
 mod tree;
 mod types;
 mod view;
-mod walk;
 
 use crate::ir::Loop;
 use std::fmt;
@@ -92,11 +91,15 @@ impl fmt::Display for Fault {
 struct Faults(Vec<Fault>);
 
 impl Faults {
+    /// Adds a fault, unless it is the last one again.
     fn add(&mut self, place: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Fault {
+        let fault = Fault {
             place: place.into(),
             message: message.into(),
-        });
+        };
+        if self.0.last() != Some(&fault) {
+            self.0.push(fault);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Statements are where they may be, and arrays are handled with care.
 
 use super::view::View;
-use super::{Faults, walk};
+use super::Faults;
+use crate::walk;
 use crate::ir::*;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {

@@ -2,7 +2,8 @@
 
 use super::dominators::Dominators;
 use super::view::View;
-use super::{Faults, walk};
+use super::Faults;
+use crate::walk;
 use crate::ir::*;
 
 /// Where a variable is defined.

@@ -1,6 +1,7 @@
 //! Operands fit: operators, statements, groups' functions. Arrays are arrays and scalars are scalars.
 
-use super::{Faults, walk};
+use super::Faults;
+use crate::walk;
 use crate::ir::*;
 use crate::types::Ty;
 

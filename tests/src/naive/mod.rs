@@ -102,7 +102,8 @@ pub struct Evaluated {
 /// Evaluates nodes and remembers what they gave.
 #[derive(Default, Debug)]
 pub struct Naive {
-    memo: HashMap<Key, Rc<Evaluated>>,
+    /// With the node, so that its address stays taken.
+    memo: HashMap<Key, (Arc<Node>, Rc<Evaluated>)>,
     /// Values taken for reassociated nodes in place of the naive ones, once they were compared.
     anchors: HashMap<Key, Data>,
 }
@@ -115,7 +116,7 @@ impl Naive {
 
     /// What is known of a node that was evaluated.
     pub fn get(&self, node: &Arc<Node>) -> Option<&Rc<Evaluated>> {
-        self.memo.get(&Arc::as_ptr(node))
+        self.memo.get(&Arc::as_ptr(node)).map(|(_, e)| e)
     }
 
     /// Evaluates a node and all it depends on.
@@ -127,24 +128,24 @@ impl Naive {
             }
             if ready {
                 let evaluated = self.node(&node);
-                self.memo.insert(Arc::as_ptr(&node), Rc::new(evaluated));
+                self.memo.insert(Arc::as_ptr(&node), (node, Rc::new(evaluated)));
             } else {
                 let below = links(&node);
                 stack.push((node, true));
                 stack.extend(below.into_iter().map(|n| (n, false)));
             }
         }
-        self.memo[&Arc::as_ptr(root)].clone()
+        self.memo[&Arc::as_ptr(root)].1.clone()
     }
 
     fn data(&self, node: &Arc<Node>) -> &Data {
-        &self.memo[&Arc::as_ptr(node)].data
+        &self.memo[&Arc::as_ptr(node)].1.data
     }
 
     fn node(&self, node: &Arc<Node>) -> Evaluated {
         let mut e = nodes::evaluate(self, node);
         e.tainted |= links(node).iter().any(|n| {
-            let below = &self.memo[&Arc::as_ptr(n)];
+            let below = &self.memo[&Arc::as_ptr(n)].1;
             let loose = below.bounds.iter().any(|b| *b != Bound::Exact);
             below.tainted || (loose && !self.anchors.contains_key(&Arc::as_ptr(n)))
         });

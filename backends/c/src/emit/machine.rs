@@ -87,6 +87,7 @@ impl Machine<'_, '_> {
         self.line("u64 event = 0; /* the step at which to stop and look */");
         self.line("u64 trapped = 0;");
         self.line("i32 outcome = LF_DONE;");
+        self.next_values(true);
         self.line("goto resume;");
         self.line("");
         for i in 0..self.unit.facts.blocks.len() {
@@ -148,8 +149,7 @@ impl Machine<'_, '_> {
         }
         for v in &self.unit.facts.carried {
             let ty = facts::elem(program, *v);
-            let waits = self.unit.facts.pending.values().any(|p| p.contains(v));
-            if waits {
+            if self.unit.facts.ever_waits(*v) {
                 let next = self.unit.names.part(*v, Part::Next).to_string();
                 by_type.entry(ty).or_default().push(next);
             }
@@ -202,7 +202,10 @@ impl Machine<'_, '_> {
     fn frame(&mut self, restore: bool) {
         let program = self.unit.program;
         for (v, word) in &self.layout.saved {
-            let name = self.unit.names.var(*v).to_string();
+            let name = match restore {
+                true => self.unit.names.var(*v).to_string(),
+                false => self.kept(*v),
+            };
             self.word(facts::elem(program, *v), &name, &format!("run->words[{word}]"), restore);
         }
         for (i, group) in program.groups.iter().enumerate() {
@@ -232,6 +235,71 @@ impl Machine<'_, '_> {
                 }
             }
         }
+    }
+
+    /// What the word of a saved variable keeps. Updates that wait for outer iterations under way are
+    /// done early, unless the old value is read once more; then the layout holds the next one too.
+    fn kept(&self, v: Var) -> String {
+        let plain = self.unit.facts.local_group(self.unit.program, v).is_none();
+        let next = plain && self.unit.facts.ever_waits(v) && self.held(v).is_none();
+        let names = self.unit.names;
+        if next { names.part(v, Part::Next).to_string() } else { names.var(v).to_string() }
+    }
+
+    /// The word of a variable's next value, if a pause must keep it beside the old one.
+    fn held(&self, _v: Var) -> Option<usize> {
+        None
+    }
+
+    /// Restores or saves the next values of variables whose updates wait.
+    fn next_values(&mut self, restore: bool) {
+        let program = self.unit.program;
+        for v in self.unit.facts.carried.clone() {
+            let held = self.held(v).map(|word| format!("run->words[{word}]"));
+            let waits = self.unit.facts.ever_waits(v);
+            let (name, ty) = (self.unit.names.var(v).to_string(), facts::elem(program, v));
+            let next = self.unit.names.part(v, Part::Next).to_string();
+            match (self.unit.facts.local_group(program, v), held) {
+                (None, Some(word)) if waits => self.word(ty, &next, &word, restore),
+                (None, Some(word)) => self.word(ty, &name, &word, restore),
+                (None, None) if waits && restore => self.line(format!("{next} = {name};")),
+                (Some((g, _, Order::Lanes(_))), _) if waits => self.next_lane(g, v, restore),
+                _ => {}
+            }
+        }
+        for i in 0..program.groups.len() {
+            let group = &program.groups[i];
+            let waits = group.vars.iter().any(|v| self.unit.facts.ever_waits(*v));
+            if restore && waits && matches!(group.order, Order::Prefix(_)) {
+                self.next_of_scan(GroupId::new(i));
+            }
+        }
+    }
+
+    /// A lane whose update waits: it is done early if the loop pauses in an inner loop.
+    fn next_lane(&mut self, g: GroupId, v: Var, restore: bool) {
+        let lane = self.unit.lane(g, v);
+        let next = self.unit.names.part(v, Part::Next).to_string();
+        if restore {
+            self.line(format!("{next} = {lane};"));
+            return;
+        }
+        for k in self.below(g) {
+            self.line(format!("if (position == {k}) {lane} = {next};"));
+        }
+    }
+
+    /// The next value of a scan is found again from the group's prefix and last local value.
+    fn next_of_scan(&mut self, g: GroupId) {
+        let group = &self.unit.program.groups[g.index()];
+        let names = self.unit.names;
+        let part = |p: Part| -> Vec<String> {
+            group.vars.iter().map(|v| names.part(*v, p).to_string()).collect()
+        };
+        let prefixes: Vec<String> = group.vars.iter().map(|v| names.var(*v).to_string()).collect();
+        let types: Vec<Ty> =
+            group.vars.iter().map(|v| facts::elem(self.unit.program, *v)).collect();
+        self.unit.combine(group.combine, &part(Part::Next), &prefixes, &part(Part::Last), &types);
     }
 
     fn word(&mut self, ty: Ty, place: &str, word: &str, restore: bool) {
@@ -278,6 +346,9 @@ impl Machine<'_, '_> {
                 self.unit.close();
             }
         }
+        if let Some(rate) = self.guarded(*place) {
+            self.admit(rate);
+        }
         match &block.end {
             End::Goto(l) => self.go(*place, *l),
             End::Branch(c, yes, no) => {
@@ -287,10 +358,7 @@ impl Machine<'_, '_> {
                 self.unit.close();
                 self.go(*place, *no);
             }
-            End::Open | End::Return(_) => {
-                self.line("outcome = LF_DONE;");
-                self.line("goto out;");
-            }
+            End::Open | End::Return(_) => self.line("goto out;"),
         }
         self.line("");
     }
@@ -315,6 +383,31 @@ impl Machine<'_, '_> {
         ));
     }
 
+    /// An iteration begins.
+    fn admit(&mut self, rate: RateId) {
+        self.line("steps += 1;");
+        for v in self.unit.facts.pending.get(&rate).cloned().unwrap_or_default() {
+            if let Some((g, _, Order::Lanes(_))) = self.unit.facts.local_group(self.unit.program, v) {
+                let (next, lane) = (self.unit.names.part(v, Part::Next), self.unit.lane(g, v));
+                self.line(format!("{next} = {lane};"));
+            }
+        }
+    }
+
+    /// Whether this way leaves a root other than by its guard.
+    fn is_early(&self, from: Place, to: Place) -> bool {
+        let program = self.unit.program;
+        let root = match to {
+            Place::Return => program.roots.last().copied(),
+            Place::At { rate, section: Section::Done, .. } => {
+                program.rate(rate).kind.parent().is_none().then_some(rate)
+            }
+            _ => None,
+        };
+        let Place::At { rate, section, .. } = from else { return false };
+        root.is_some_and(|r| (rate, section) != (r, Section::Guard))
+    }
+
     /// A jump, with the updates that take effect on the way.
     fn go(&mut self, from: Place, to: Label) {
         let program = self.unit.program;
@@ -332,15 +425,8 @@ impl Machine<'_, '_> {
                 self.line(format!("{current} = {next};"));
             }
         }
-        if let Some(q) = self.guarded(from)
-            && self.unit.facts.chain(program, target).contains(&q)
-        {
-            self.line("steps += 1;");
-            for v in self.unit.facts.pending.get(&q).cloned().unwrap_or_default() {
-                let next = self.unit.names.part(v, Part::Next).to_string();
-                let current = self.unit.current(v);
-                self.line(format!("{next} = {current};"));
-            }
+        if self.is_early(from, target) {
+            self.line("outcome = LF_EXITED;");
         }
         match self.unit.facts.at.get(&target) {
             Some(i) => self.line(format!("goto {};", self.labels[*i])),
@@ -484,22 +570,10 @@ impl Machine<'_, '_> {
         self.line("");
     }
 
-    /// The returning block: where the loop stood when it was left decides the outcome.
+    /// The returning block.
     fn returning(&mut self, i: usize) {
-        let program = self.unit.program;
         let block = self.unit.facts.blocks[i].block;
         self.line("if (trapped) goto event;");
-        let mut early = Vec::new();
-        for root in &program.roots {
-            let kind = program.rate(*root).kind;
-            if let (Some(counter), Some(bound)) = (kind.counter(), kind.bound()) {
-                let (counter, bound) = (self.unit.atom(Atom::Var(counter)), self.unit.atom(bound));
-                early.push(format!("{counter} < {bound}"));
-            }
-        }
-        if !early.is_empty() {
-            self.line(format!("outcome = {} ? LF_EXITED : LF_DONE;", early.join(" || ")));
-        }
         self.line("position = LF_END;");
         if !self.summary {
             self.join_for_readers(i);
@@ -539,6 +613,7 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         self.line("run->words[0] = position;");
         self.line("run->words[1] = steps;");
+        self.next_values(false);
         self.frame(false);
         for slot in 0..self.unit.made.len() {
             let length = self.unit.length(self.unit.made[slot]);

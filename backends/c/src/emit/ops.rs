@@ -290,11 +290,12 @@ impl Helpers {
         let t = ty.name();
         let (bits, back) = (self.bitcast(t, word), self.bitcast(word, t));
         let (less, join) = if op == Op::Min { ("<", "|") } else { (">", "&") };
+        let nan = self.constant(if ty == Ty::F32 { Const::f32(f32::NAN) } else { Const::f64(f64::NAN) });
         let name = format!("lf_{}_{t}", op.name());
         let body = format!(
             "{t} equal = {back}({bits}(x) {join} {bits}(y)); \
              {t} number = x {less} y ? x : x == y ? equal : y; \
-             return y != y ? x : number;"
+             return x == x ? (y == y ? number : x) : y == y ? y : {nan};"
         );
         self.function(&name, t, &typed(t, "x, y"), &body);
         call(&name, args)

@@ -49,6 +49,10 @@ pub struct Plan {
     /// Arrays that are read without a proof.
     checked: BTreeSet<Var>,
     scalars: BTreeSet<Var>,
+    /// Arrays whose length is looked at.
+    lengths: BTreeSet<Var>,
+    /// Variables at a fixed distance from the counter.
+    near: FxHashSet<Var>,
     /// Plain carried variables that it updates, without the counter.
     carried: BTreeSet<Var>,
     groups: BTreeSet<GroupId>,
@@ -104,6 +108,8 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         steps,
         arrays: BTreeSet::new(),
         checked: BTreeSet::new(),
+        lengths: BTreeSet::new(),
+        near: body.near(counter),
         scalars: BTreeSet::new(),
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
@@ -120,12 +126,15 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
             Atom::Var(v) if *v == counter || one_up(v).is_some() => {
                 plan.proven.insert((a, *v));
             }
-            _ if *is_read => {
-                plan.checked.insert(a);
+            _ => {
+                plan.lengths.insert(a);
+                if *is_read {
+                    plan.checked.insert(a);
+                }
             }
-            _ => {}
         }
     }
+    plan.lengths.extend(body.measured.iter().map(|a| owner(*a)));
     for v in body.updates.keys().filter(|v| **v != counter) {
         match facts.local_group(program, *v) {
             Some((g, ..)) if facts.lane_rate(program, g) == rate => {
@@ -247,8 +256,12 @@ struct Body {
     updates: FxHashMap<Var, Vec<Option<Var>>>,
     /// `v + 1`, with `v`.
     successors: FxHashMap<Var, Var>,
+    /// Sums and differences, in order.
+    sums: Vec<(Var, Atom, Atom)>,
     /// Array, index, whether it is a read.
     accesses: Vec<(Var, Atom, bool)>,
+    /// Arrays whose length is asked for.
+    measured: Vec<Var>,
 }
 
 impl Body {
@@ -281,7 +294,9 @@ impl Body {
                 StmtKind::Scan { .. } => facts::each_update(program, s, &mut |v| {
                     self.updates.entry(v).or_default().push(None);
                 }),
+                StmtKind::Let(v, Op::Sub, args) => self.sums.push((*v, args[0], args[1])),
                 StmtKind::Let(v, Op::Add, args) => {
+                    self.sums.push((*v, args[0], args[1]));
                     let one = Atom::Const(Const::u64(1));
                     match args[..] {
                         [Atom::Var(of), c] | [c, Atom::Var(of)] if c == one => {
@@ -290,6 +305,8 @@ impl Body {
                         _ => {}
                     }
                 }
+                StmtKind::ArrayLength(_, a) => self.measured.push(*a),
+                StmtKind::ScatterArray { arrays, .. } => self.measured.extend(arrays),
                 StmtKind::ReadArray(_, a, i) => self.accesses.push((*a, *i, true)),
                 StmtKind::WriteArray(a, i, _) => self.accesses.push((*a, *i, false)),
                 StmtKind::Carry(..)
@@ -301,6 +318,22 @@ impl Body {
             }
         });
         (fits && self.statements <= MAX_STATEMENTS).then_some(())
+    }
+
+    /// The variables at a fixed distance from the counter, itself included.
+    fn near(&self, counter: Var) -> FxHashSet<Var> {
+        let mut near = FxHashSet::from_iter([counter]);
+        let fixed = |a: &Atom| match a {
+            Atom::Const(_) => true,
+            Atom::Var(v) => !self.defs.contains(v) && !self.updates.contains_key(v),
+        };
+        for (v, a, b) in &self.sums {
+            let moves = |a: &Atom| matches!(a, Atom::Var(v) if near.contains(v));
+            if moves(a) && fixed(b) || fixed(a) && moves(b) {
+                near.insert(*v);
+            }
+        }
+        near
     }
 
     /// Whether the one update of `v` is outside of subrates and regions.
@@ -338,6 +371,11 @@ struct Passed {
 }
 
 impl Plan {
+    /// Whether an index is at a fixed distance from the counter.
+    pub fn is_near(&self, i: Atom) -> bool {
+        matches!(i, Atom::Var(v) if self.near.contains(&v))
+    }
+
     fn is_counted(&self, v: Var) -> bool {
         v == self.counter
     }
@@ -371,7 +409,9 @@ impl Plan {
                 p.argument = format!("{length} ? {data} : (void *)lf_zero");
             }
             passed.push(p);
-            passed.push(constant(Ty::U64, &length));
+            if self.lengths.contains(a) {
+                passed.push(constant(Ty::U64, &length));
+            }
         }
         for v in &self.scalars {
             passed.push(constant(facts::elem(unit.program, *v), &name(*v)));
@@ -400,6 +440,12 @@ impl Plan {
             }
         }
         passed
+    }
+
+    /// Every carried variable that the loop updates.
+    fn updated(&self, program: &Loop) -> Vec<Var> {
+        let grouped = self.groups.iter().flat_map(|g| program.groups[g.index()].vars.iter());
+        std::iter::once(&self.counter).chain(&self.carried).chain(grouped).copied().collect()
     }
 
     fn function(&self, unit: &Unit, symbol: &str) -> String {
@@ -520,6 +566,17 @@ impl Plan {
         let function = self.function(unit, symbol);
         unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
         unit.line(format!("{counter} += count;"));
+        for v in self.updated(unit.program) {
+            let plain = match unit.facts.local_group(unit.program, v) {
+                None => unit.names.var(v),
+                Some((_, _, Order::Prefix(_))) => unit.names.part(v, Part::Now),
+                Some(_) => continue,
+            };
+            if unit.facts.ever_waits(v) {
+                let text = format!("{} = {plain};", unit.names.part(v, Part::Next));
+                unit.line(text);
+            }
+        }
         unit.line("steps += count;");
         unit.line(format!("goto {guard};"));
         unit.close();

@@ -57,7 +57,8 @@ enum Task<'s> {
 impl<'a> Unit<'a> {
     /// Adds a line.
     pub fn line(&mut self, text: impl AsRef<str>) {
-        for _ in 0..self.depth {
+        let depth = if text.as_ref().is_empty() { 0 } else { self.depth };
+        for _ in 0..depth {
             self.out.push_str("  ");
         }
         self.out.push_str(text.as_ref());
@@ -357,6 +358,19 @@ impl<'a> Unit<'a> {
         }
         let (target, value) = (self.target(v), self.atom(a));
         self.line(format!("{target} = {value};"));
+        self.follow(v, &target);
+    }
+
+    /// Keeps the next value of `v` equal to it where an update does not wait.
+    fn follow(&mut self, v: Var, target: &str) {
+        let next = self.names.part(v, Part::Next);
+        if let Mode::Machine = self.mode
+            && self.facts.ever_waits(v)
+            && target != next
+        {
+            let text = format!("{next} = {target};");
+            self.line(text);
+        }
     }
 
     fn carry(&mut self, v: Var, start: Atom) {
@@ -369,6 +383,7 @@ impl<'a> Unit<'a> {
             }
             self.reset(g, i);
         }
+        self.follow(v, &name);
     }
 
     /// Sets the local part of a group's `i`-th variable to the identity.
@@ -439,8 +454,9 @@ impl<'a> Unit<'a> {
         self.combine(group.combine, &lasts, &totals, &sums, &types);
         let outs: Vec<String> = results.iter().map(|v| self.names.var(*v).to_string()).collect();
         self.combine(group.combine, &outs, &prefixes, &lasts, &types);
-        for (now, out) in nows.iter().zip(&outs) {
+        for ((now, out), v) in nows.iter().zip(&outs).zip(&group.vars) {
             self.line(format!("{now} = {out};"));
+            self.follow(*v, now);
         }
         for (total, last) in totals.iter().zip(&lasts) {
             match l {
@@ -462,9 +478,11 @@ impl<'a> Unit<'a> {
     ) {
         match combine {
             Some(Combine::Op(op)) => {
-                let operands = [left[0].clone(), right[0].clone()];
-                let value = self.helpers.op(op, types[0], types[0], &operands);
-                self.line(format!("{} = {value};", dests[0]));
+                for (i, ty) in types.iter().enumerate() {
+                    let operands = [left[i].clone(), right[i].clone()];
+                    let value = self.helpers.op(op, *ty, *ty, &operands);
+                    self.line(format!("{} = {value};", dests[i]));
+                }
             }
             Some(Combine::Fn(f)) => {
                 let name = self.names.function(f.index()).to_string();
@@ -507,15 +525,28 @@ impl<'a> Unit<'a> {
     fn read(&mut self, v: Var, a: Var, i: Atom) {
         let (name, data, n, index) =
             (self.define(v), self.array(a), self.length(a), self.atom(i));
-        let value = match self.mode {
-            _ if self.proven(a, i) => format!("{data}[{index}]"),
-            // Without a branch around the load; an empty array points to a zero here.
-            Mode::Straight(_) => {
-                format!("{index} < {n} ? {data}[{index} < {n} ? {index} : 0] : 0")
-            }
-            _ => format!("{index} < {n} ? {data}[{index}] : 0"),
+        match self.mode {
+            _ if self.proven(a, i) => self.line(format!("{name} = {data}[{index}];")),
+            Mode::Straight(plan) if !plan.is_near(i) => self.gather(v, &data, &n, &index),
+            _ => self.line(format!("{name} = {index} < {n} ? {data}[{index}] : 0;")),
+        }
+    }
+
+    /// A read from anywhere. Compilers turn a mask into a vector of addresses where they would keep
+    /// a branch for a condition. An empty array points to a zero here.
+    fn gather(&mut self, v: Var, data: &str, n: &str, index: &str) {
+        let ty = self.program.ty(v).elem();
+        let (define, name) = (self.define(v), self.names.var(v));
+        let cell = format!("{data}[{index} & lf_in]");
+        let masked = match ty {
+            Ty::F32 => format!("(u32)({} & lf_in)", self.helpers.to_word(ty, &cell)),
+            Ty::F64 => format!("({} & lf_in)", self.helpers.to_word(ty, &cell)),
+            _ => format!("({cell} & lf_in)"),
         };
-        self.line(format!("{name} = {value};"));
+        let value = self.helpers.from_word(ty, &masked);
+        let (test, set) = (format!("-(u64)({index} < {n})"), format!("{name} = {value};"));
+        self.line(format!("{define};"));
+        self.line(format!("{{ const u64 lf_in = {test}; {set} }}"));
     }
 
     fn write(&mut self, a: Var, i: Atom, x: Atom) {

@@ -1,9 +1,12 @@
 //! Carried groups: where their local parts are, how they are joined, read and updated.
 
 use super::Compiler;
-use crate::code::{Fast, GroupCode, Instr, Join, LateLane, Pc, Rare, Reg};
-use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, RateKind, Var};
+use crate::code::{Fast, GroupCode, Instr, Join, LateLane, Rare, Reg};
+use loop_lang::ir::{
+    Atom, Combine, Group, GroupId, Order, Place, RateId, RateKind, Section, StmtKind, Var,
+};
 use loop_lang::state::Layout;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A change that an update makes to the machine.
 #[derive(Clone, Copy)]
@@ -11,12 +14,18 @@ pub(super) enum Move {
     /// A register takes a value.
     Register { d: Reg, a: Reg },
     /// A lane takes a value.
-    Lane { lanes: u32, counter: Reg, mask: u32, a: Reg },
+    Lane {
+        lanes: u32,
+        counter: Reg,
+        mask: u32,
+        a: Reg,
+    },
 }
 
 impl Compiler<'_> {
     /// Describes every group with a local part, and finds at which guards it matters.
     pub(super) fn groups(&mut self, layout: &Layout) -> Result<(), String> {
+        self.find_lanes_end();
         for (i, group) in self.program.groups.iter().enumerate() {
             let code = match group.order {
                 Order::Lanes(width) => Some(self.local_group(layout, i, group, width)?),
@@ -28,15 +37,15 @@ impl Compiler<'_> {
         for (guard, rate) in layout.resume.iter().enumerate() {
             debug_assert_eq!(self.scopes.of_rate(*rate), guard as u32);
             for (i, group) in self.program.groups.iter().enumerate() {
-                if self.code.groups[i].is_none() {
+                let Some(lanes) = self.code.groups[i].as_ref().map(|g| g.lanes) else {
                     continue;
-                }
+                };
                 let step = self.scopes.of_rate(group.step);
                 let site = &mut self.code.guards[guard];
-                if self.scopes.within(Some(guard as u32), step) && step != guard as u32 {
-                    site.waiting.push((i as u32, step));
-                } else {
+                if step == guard as u32 || !self.scopes.within(Some(guard as u32), step) {
                     site.joins.push(i as u32);
+                } else if self.waits[step as usize] && !lanes {
+                    site.waiting.push((i as u32, step));
                 }
             }
         }
@@ -52,7 +61,9 @@ impl Compiler<'_> {
     ) -> Result<GroupCode, String> {
         let name = group.vars.first().map_or("", |v| self.program.name(*v));
         if !width.is_power_of_two() || group.identity.len() != group.vars.len() {
-            return Err(format!("group {name} lacks an identity or its width is no power of two"));
+            return Err(format!(
+                "group {name} lacks an identity or its width is no power of two"
+            ));
         }
         let Some(combine) = group.combine else {
             return Err(format!("group {name} has an order but no combine operator"));
@@ -69,7 +80,10 @@ impl Compiler<'_> {
         };
         for (i, v) in group.vars.iter().enumerate() {
             let Some(word) = layout.word(*v) else {
-                return Err(format!("{} is carried but has no place in a frame", self.program.name(*v)));
+                return Err(format!(
+                    "{} is carried but has no place in a frame",
+                    self.program.name(*v)
+                ));
             };
             let local = layout.local(id, group, i) as u32;
             code.words.push(word as u32);
@@ -87,54 +101,122 @@ impl Compiler<'_> {
         match combine {
             Combine::Op(op) => {
                 let ty = var.map_or(loop_lang::Ty::U64, |v| self.elem(v));
-                Join::Op { op, ty, fast: Fast::of(op, ty) }
+                Join::Op {
+                    op,
+                    ty,
+                    fast: Fast::of(op, ty),
+                }
             }
             Combine::Fn(f) => {
-                let params = self.program.functions[f.index()].params.iter().map(|p| p.0).collect();
-                Join::Function { function: f.0, params }
+                let params = self.program.functions[f.index()]
+                    .params
+                    .iter()
+                    .map(|p| p.0)
+                    .collect();
+                Join::Function {
+                    function: f.0,
+                    params,
+                }
             }
         }
-    }
-
-    /// Notes where a function's code begins and where it leaves its results.
-    pub(super) fn place_function(&mut self, entry: Pc, results: Vec<Reg>) {
-        self.code.functions.push((entry, results));
     }
 
     /// The register of a variable of a group with a local part, as it is read in the current block.
     pub(super) fn read_local(&mut self, v: Var, group: u32, i: u32) -> Reg {
-        let lanes = self.code.groups[group as usize].as_ref().is_some_and(|g| g.lanes);
+        let lanes = self.code.groups[group as usize]
+            .as_ref()
+            .is_some_and(|g| g.lanes);
         if !lanes {
             return v.0;
         }
-        if let Some(Move::Lane { lanes, counter, mask, .. }) = self.lane(group, i, 0) {
+        if let Some(Move::Lane {
+            lanes,
+            counter,
+            mask,
+            ..
+        }) = self.lane(group, i, 0)
+        {
             let d = self.temp();
-            self.emit(Instr::GetLane { d, lanes, counter, mask });
+            self.emit(Instr::GetLane {
+                d,
+                lanes,
+                counter,
+                mask,
+            });
             return d;
         }
-        let to: Vec<Reg> = self.program.groups[group as usize].vars.iter().map(|_| self.temp()).collect();
+        let to: Vec<Reg> = self.program.groups[group as usize]
+            .vars
+            .iter()
+            .map(|_| self.temp())
+            .collect();
         let d = to[i as usize];
         self.rare(Rare::Total { group, to });
         d
     }
 
-    /// The move into a group's lane, if the current block is inside of the group's loop.
+    /// The move into a group's lane, if the group's loop runs in the current block.
     fn lane(&self, group: u32, i: u32, a: Reg) -> Option<Move> {
         let code = self.code.groups[group as usize].as_ref()?;
-        let data = &self.program.groups[group as usize];
-        let owner = self.program.rate(data.owner).kind;
-        // Phases share the groups of the first.
-        let inside = matches!(owner, RateKind::Root { .. })
-            || self.scopes.within(self.scope, self.scopes.of_rate(data.owner));
-        let counter = self.counter_of(group).filter(|_| inside)?;
-        Some(Move::Lane { lanes: code.local[i as usize], counter, mask: code.width - 1, a })
+        let owner = self.program.groups[group as usize].owner;
+        let place = self.blocks.get(self.block)?.place;
+        let running = match (self.program.rate(owner).kind, place) {
+            (RateKind::Root { .. }, _) => self.block < self.lanes_end[group as usize],
+            (
+                _,
+                Place::At {
+                    rate,
+                    section: Section::Nest | Section::Done,
+                    ..
+                },
+            ) if rate == owner => false,
+            _ => self.scopes.within(self.scope, self.scopes.of_rate(owner)),
+        };
+        let counter = self.counter_of(group).filter(|_| running)?;
+        Some(Move::Lane {
+            lanes: code.local[i as usize],
+            counter,
+            mask: code.width - 1,
+            a,
+        })
+    }
+
+    /// Finds where the lanes of each group that a root owns are joined for good: phases share the
+    /// groups of the first, so this is behind the last phase that updates them.
+    fn find_lanes_end(&mut self) {
+        let mut last: Vec<RateId> = self.program.groups.iter().map(|g| g.owner).collect();
+        let mut group_of: FxHashMap<Var, usize> = FxHashMap::default();
+        for (i, g) in self.program.groups.iter().enumerate() {
+            group_of.extend(g.vars.iter().map(|v| (*v, i)));
+        }
+        let root = self.scopes.roots();
+        for block in &self.blocks {
+            let Place::At { rate, .. } = block.place else {
+                continue;
+            };
+            for stmt in &block.block.stmts {
+                if let StmtKind::Assign(v, _) = stmt.kind
+                    && let Some(g) = group_of.get(&v)
+                {
+                    last[*g] = root[self.scopes.of_rate(rate) as usize];
+                }
+            }
+        }
+        let done = |r: RateId| self.at.get(&self.tree.done(self.program, r)).copied();
+        self.lanes_end = last.into_iter().map(|r| done(r).unwrap_or(0)).collect();
     }
 
     /// The counter that deals a group's elements in the current block: that of its step's loop rate,
     /// or in another phase of the innermost loop rate.
     pub(super) fn counter_of(&self, group: u32) -> Option<Reg> {
-        let step = self.scopes.of_rate(self.program.groups[group as usize].step);
-        let scope = if self.scopes.within(self.scope, step) { step } else { self.scope? };
+        let step = self
+            .scopes
+            .of_rate(self.program.groups[group as usize].step);
+        let scope = if self.scopes.within(self.scope, step) {
+            step
+        } else {
+            self.scope?
+        };
         let rate = self.scopes.rate(scope);
         self.program.rate(rate).kind.counter().map(|v| v.0)
     }
@@ -142,11 +224,17 @@ impl Compiler<'_> {
     /// What `v := a` changes. None if that has happened at once, because no loop is around.
     pub(super) fn update(&mut self, v: Var, a: Reg) -> Option<Move> {
         if let Some(&(group, i)) = self.local.get(&v)
-            && self.code.groups[group as usize].as_ref().is_some_and(|g| g.lanes)
+            && self.code.groups[group as usize]
+                .as_ref()
+                .is_some_and(|g| g.lanes)
         {
             let lane = self.lane(group, i, a);
             if lane.is_none() {
-                self.rare(Rare::Start { group, var: i, value: a });
+                self.rare(Rare::Start {
+                    group,
+                    var: i,
+                    value: a,
+                });
             }
             return lane;
         }
@@ -163,9 +251,20 @@ impl Compiler<'_> {
             Move::Register { d, a } => {
                 self.emit(Instr::Later { scope, d, a });
             }
-            Move::Lane { lanes, counter, mask, a } => {
+            Move::Lane {
+                lanes,
+                counter,
+                mask,
+                a,
+            } => {
                 let late = self.code.late_lanes.len() as u32;
-                self.code.late_lanes.push(LateLane { scope, lanes, counter, mask, a });
+                self.code.late_lanes.push(LateLane {
+                    scope,
+                    lanes,
+                    counter,
+                    mask,
+                    a,
+                });
                 self.emit(Instr::LaterLane(late));
             }
         }
@@ -173,12 +272,22 @@ impl Compiler<'_> {
 
     /// Makes changes at once, as if all at the same time. Lanes go first: they need the counter.
     pub(super) fn moves(&mut self, moves: &[Move]) {
-        let mut changed: Vec<Reg> = Vec::new();
+        let mut changed: FxHashSet<Reg> = FxHashSet::default();
         let mut registers: Vec<(Reg, Reg)> = Vec::new();
         for change in moves {
             match *change {
-                Move::Lane { lanes, counter, mask, a } => {
-                    self.emit(Instr::SetLane { lanes, counter, mask, a });
+                Move::Lane {
+                    lanes,
+                    counter,
+                    mask,
+                    a,
+                } => {
+                    self.emit(Instr::SetLane {
+                        lanes,
+                        counter,
+                        mask,
+                        a,
+                    });
                 }
                 Move::Register { d, a } => registers.push((d, a)),
             }
@@ -189,7 +298,7 @@ impl Compiler<'_> {
                 self.emit(Instr::Copy { d: t, a: *a });
                 *a = t;
             }
-            changed.push(*d);
+            changed.insert(*d);
         }
         for (d, a) in registers {
             self.emit(Instr::Copy { d, a });
@@ -202,7 +311,11 @@ impl Compiler<'_> {
         match self.local.get(&v) {
             Some(&(group, var)) => {
                 self.emit(Instr::Copy { d: v.0, a });
-                self.rare(Rare::Start { group, var, value: a });
+                self.rare(Rare::Start {
+                    group,
+                    var,
+                    value: a,
+                });
             }
             None => {
                 self.emit(Instr::Copy { d: v.0, a });

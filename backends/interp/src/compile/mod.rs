@@ -7,8 +7,9 @@ mod stmt;
 
 use crate::code::{Array, Code, GuardCode, Instr, Pc, Reg};
 use crate::counts::Counted;
+use groups::Move;
 use loop_lang::gotos::Tree;
-use loop_lang::ir::{Atom, Block, Loop, ParamKind, Place, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Block, CombId, Loop, ParamKind, Place, Stmt, StmtKind, Var};
 use loop_lang::state::Layout;
 use loop_lang::types::{Ty, canonical};
 use rustc_hash::FxHashMap;
@@ -27,9 +28,9 @@ pub struct Mode {
 pub fn compile(program: &Loop, layout: &Layout, mode: Mode) -> Result<Code, String> {
     let mut c = Compiler::new(program, layout, mode);
     c.arrays(layout)?;
+    c.assignments()?;
     c.groups(layout)?;
     c.functions()?;
-    c.assignments();
     c.blocks()?;
     c.saved(layout);
     Ok(c.code)
@@ -39,6 +40,8 @@ pub fn compile(program: &Loop, layout: &Layout, mode: Mode) -> Result<Code, Stri
 struct Placed<'a> {
     place: Place,
     block: &'a Block,
+    /// One of the combinators that it belongs to.
+    comb: CombId,
     /// Where its code begins, once it is there.
     pc: Pc,
 }
@@ -54,16 +57,22 @@ struct Compiler<'a> {
     blocks: Vec<Placed<'a>>,
     /// Block by place.
     at: FxHashMap<Place, usize>,
-    /// Position in `blocks` of the block that is compiled, and the innermost scope of its place.
+    /// The block that is compiled, and the innermost scope of its place.
     block: usize,
     scope: Option<u32>,
+    /// Updates to be made on every edge out of the block that is compiled.
+    moves_at_end: Vec<Move>,
     arrays: FxHashMap<Var, Array>,
     /// Group and position in it of each variable of a group with a local part.
     local: FxHashMap<Var, (u32, u32)>,
+    /// For groups that a root owns: the first block behind the last phase that updates them.
+    lanes_end: Vec<usize>,
     consts: FxHashMap<u64, Reg>,
     counters: FxHashMap<Counted, u32>,
     /// Scopes in which updates may wait while other blocks run.
     waits: Vec<bool>,
+    /// The scopes in which each variable is assigned.
+    assigned_in: FxHashMap<Var, Vec<u32>>,
     /// Jumps to blocks, to be filled in.
     jumps: Vec<(Pc, usize)>,
     /// Where a failed check jumps to: out of the outermost `while` region.
@@ -75,17 +84,28 @@ impl<'a> Compiler<'a> {
     fn new(program: &'a Loop, layout: &Layout, mode: Mode) -> Compiler<'a> {
         let tree = Tree::of(program);
         let scopes = Scopes::of(program, &tree, layout);
-        let mut by_place: FxHashMap<Place, &Block> = FxHashMap::default();
+        let mut by_place: FxHashMap<Place, Placed> = FxHashMap::default();
         for (labels, block) in program.blocks.iter() {
             if let Some(label) = labels.first() {
-                by_place.insert(tree.place(program, *label), block);
+                let place = tree.place(program, *label);
+                by_place.insert(
+                    place,
+                    Placed {
+                        place,
+                        block,
+                        comb: label.comb,
+                        pc: 0,
+                    },
+                );
             }
         }
         let places = tree.places().iter();
-        let blocks: Vec<Placed> = places
-            .filter_map(|p| by_place.remove(p).map(|block| Placed { place: *p, block, pc: 0 }))
+        let blocks: Vec<Placed> = places.filter_map(|p| by_place.remove(p)).collect();
+        let at = blocks
+            .iter()
+            .enumerate()
+            .map(|(i, b)| (b.place, i))
             .collect();
-        let at = blocks.iter().enumerate().map(|(i, b)| (b.place, i)).collect();
         let code = Code {
             registers: program.vars.len() as u32,
             guards: vec![GuardCode::default(); layout.resume.len()],
@@ -102,10 +122,13 @@ impl<'a> Compiler<'a> {
             at,
             block: 0,
             scope: None,
+            lanes_end: Vec::new(),
+            moves_at_end: Vec::new(),
             arrays: FxHashMap::default(),
             local: FxHashMap::default(),
             consts: FxHashMap::default(),
             counters: FxHashMap::default(),
+            assigned_in: FxHashMap::default(),
             jumps: Vec::new(),
             escapes: None,
             in_function: false,
@@ -209,7 +232,11 @@ impl<'a> Compiler<'a> {
         let program = self.program;
         for (_, block) in program.blocks.iter() {
             for stmt in &block.stmts {
-                if let Stmt { kind: StmtKind::SliceArray(b, a, _), .. } = stmt {
+                if let Stmt {
+                    kind: StmtKind::SliceArray(b, a, _),
+                    ..
+                } = stmt
+                {
                     let slot = Array::Slot(self.slot(*a)?);
                     self.arrays.insert(*b, slot);
                 }
@@ -227,17 +254,29 @@ impl<'a> Compiler<'a> {
             self.stmts(&function.body, 0)?;
             let results: Vec<Reg> = function.results.iter().map(|a| self.operand(*a)).collect();
             self.emit(Instr::End);
-            self.place_function(f, entry, &results);
+            self.code.functions.push((entry, results));
         }
         self.in_function = false;
         Ok(())
     }
 
-    /// Where saved variables are in frame and registers.
+    /// Where saved and held variables are in frame and registers, and which updates of held ones may
+    /// wait at which guard.
     fn saved(&mut self, layout: &Layout) {
         for (v, word) in &layout.saved {
             if !self.local.contains_key(v) {
                 self.code.saved.push((v.0, self.elem(*v), *word as u32));
+            }
+        }
+        for (held, (v, word)) in layout.held.iter().enumerate() {
+            self.code.held.push((v.0, self.elem(*v), *word as u32));
+            let scopes = self.assigned_in.get(v).map_or(&[][..], |s| s);
+            for (guard, site) in self.code.guards.iter_mut().enumerate() {
+                let guard = guard as u32;
+                let mut around = self.scopes.chain(Some(guard)).skip(1);
+                if let Some(scope) = around.find(|s| self.waits[*s as usize] && scopes.contains(s)) {
+                    site.held.push((held as u32, scope));
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ use loop_lang::state::Layout;
 
 /// The loop rates of a loop. A *scope* is a loop rate, by its position in `Layout::resume`.
 pub struct Scopes {
+    rates: Vec<RateId>,
     /// The scope of each rate's nearest loop rate.
     of_rate: Vec<u32>,
     /// The scope around each scope.
@@ -21,7 +22,13 @@ impl Scopes {
         for (scope, rate) in layout.resume.iter().enumerate() {
             of_rate[rate.index()] = scope as u32;
         }
-        let mut scopes = Scopes { of_rate, outer: Vec::new(), depth: Vec::new() };
+        let rates = layout.resume.clone();
+        let mut scopes = Scopes {
+            rates,
+            of_rate,
+            outer: Vec::new(),
+            depth: Vec::new(),
+        };
         for i in 0..program.rates.len() {
             scopes.of_rate[i] = scopes.of_rate[tree.loop_rate(RateId::new(i)).index()];
         }
@@ -41,16 +48,25 @@ impl Scopes {
         self.of_rate[rate.index()]
     }
 
-    /// The innermost scope that a place is inside of. A loop rate's `nest` and `done` are outside of
-    /// it, its guard is inside.
-    pub fn innermost(&self, program: &Loop, place: Place) -> Option<u32> {
-        let Place::At { rate, section, .. } = place else { return None };
-        let scope = self.of_rate(rate);
-        let outside = matches!(section, Section::Nest | Section::Done);
-        if outside && !program.rate(rate).kind.is_sub() {
-            self.outer[scope as usize]
-        } else {
-            Some(scope)
+    /// The loop rate of a scope.
+    pub fn rate(&self, scope: u32) -> RateId {
+        self.rates[scope as usize]
+    }
+
+    /// The root above each scope.
+    pub fn roots(&self) -> Vec<RateId> {
+        let mut roots: Vec<RateId> = Vec::with_capacity(self.rates.len());
+        for (rate, outer) in self.rates.iter().zip(&self.outer) {
+            roots.push(outer.map_or(*rate, |o| roots[o as usize]));
+        }
+        roots
+    }
+
+    /// The innermost scope that a place belongs to. A loop rate's `nest` and `done` belong to it.
+    pub fn innermost(&self, place: Place) -> Option<u32> {
+        match place {
+            Place::At { rate, .. } => Some(self.of_rate(rate)),
+            Place::Init | Place::Return => None,
         }
     }
 
@@ -62,20 +78,25 @@ impl Scopes {
     /// Whether `inner` is `outer` or inside of it.
     pub fn within(&self, inner: Option<u32>, outer: u32) -> bool {
         let depth = self.depth[outer as usize];
-        self.chain(inner).take_while(|s| self.depth[*s as usize] >= depth).any(|s| s == outer)
+        self.chain(inner)
+            .take_while(|s| self.depth[*s as usize] >= depth)
+            .any(|s| s == outer)
     }
 
     /// The scopes whose waiting updates take effect on the way from one place to another, innermost
-    /// first: those that are left, and the one at whose guard control arrives.
-    pub fn committed(&self, program: &Loop, from: Place, to: Place) -> Vec<u32> {
-        let inside = self.innermost(program, to);
+    /// first: those that are left, and the one at whose guard or `done` control arrives.
+    pub fn committed(&self, from: Place, to: Place) -> Vec<u32> {
+        let inside = self.innermost(to);
+        // A sub rate's guard is in the middle of an iteration; it has no `done`.
         let arrived = match to {
-            Place::At { rate, section: Section::Guard, .. } if !program.rate(rate).kind.is_sub() => {
-                Some(self.of_rate(rate))
-            }
+            Place::At {
+                rate,
+                section: Section::Guard | Section::Done,
+                ..
+            } => inside.filter(|s| self.rate(*s) == rate),
             _ => None,
         };
-        let from = self.innermost(program, from);
-        self.chain(from).filter(|s| arrived == Some(*s) || !self.within(inside, *s)).collect()
+        let left = |s: &u32| arrived == Some(*s) || !self.within(inside, *s);
+        self.chain(self.innermost(from)).filter(left).collect()
     }
 }

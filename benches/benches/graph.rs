@@ -1,0 +1,19 @@
+//! What it costs to build a graph: tracing closures, making nodes.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use livefusion::prelude::*;
+use livefusion_benches::chain;
+
+fn build(c: &mut Criterion) {
+    let xs = Array::from(vec![1.0]);
+    let mut group = c.benchmark_group("build");
+    for n in [10, 40] {
+        group.bench_with_input(BenchmarkId::new("combinators", n), &n, |b, n| {
+            b.iter(|| chain(&xs, *n));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, build);
+criterion_main!(benches);

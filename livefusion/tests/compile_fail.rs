@@ -1,0 +1,7 @@
+//! Type errors that users will make, and what the compiler says about them. After a change of messages:
+//! `TRYBUILD=overwrite cargo test -p livefusion --test compile_fail`.
+
+#[test]
+fn messages_help() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}

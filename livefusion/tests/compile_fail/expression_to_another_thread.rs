@@ -1,0 +1,11 @@
+use livefusion::prelude::*;
+
+fn main() {
+    let xs = Array::from(vec![1.0f64, 2.0]);
+    let _ = xs.map(|x| {
+        std::thread::scope(|s| {
+            s.spawn(move || x + 1.0);
+        });
+        x
+    });
+}

@@ -1,0 +1,7 @@
+use livefusion::prelude::*;
+
+fn main() {
+    let xs = Array::from(vec![1.0f64, 2.0]);
+    let ns = Array::from(vec![1i64, 2]);
+    let _ = xs.zip_with(&ns, |x, n| x + n);
+}

@@ -1,0 +1,5 @@
+use livefusion::prelude::*;
+
+fn main() {
+    let _: Array<String> = vec![String::new()].into();
+}

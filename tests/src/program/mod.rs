@@ -1,0 +1,352 @@
+//! Programs as descriptions, from which a fresh graph is built for every run: forcing leaves results in
+//! nodes, and what is tested must not be.
+
+mod body;
+mod fold;
+mod random;
+mod shrink;
+
+pub use random::{Options, random};
+pub use shrink::shrink;
+
+use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Len, Node, ScanKind, TermId};
+use livefusion_backend::Buffer;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+/// A program: steps in dependency order, and which of them are forced, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What is forced.
+    pub roots: Vec<usize>,
+}
+
+/// One combinator; numbers are earlier steps.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// An array in memory: a type and the words of each field.
+    Data(Vec<(Ty, Vec<u64>)>),
+    /// A delayed scalar that is known.
+    Constant(Vec<Const>),
+    /// A generator.
+    Generate(Length, Body),
+    /// A map over inputs in step.
+    Map(Vec<usize>, Body),
+    /// Inputs side by side.
+    Zip(Vec<usize>),
+    /// Some fields.
+    Fields(usize, Range<u32>),
+    /// A filter.
+    Filter(usize, Body),
+    /// A pack: data, tags.
+    Pack(usize, usize),
+    /// A fold.
+    Fold(usize, Fold),
+    /// A scan.
+    Scan(usize, Fold, ScanKind),
+    /// What a scan ends with.
+    ScanTotal(usize),
+    /// A scatter: base, indices, values.
+    Scatter(usize, usize, usize, Option<Body>),
+    /// A scalar computed from others.
+    Compute(Body),
+    /// A length.
+    Len(usize),
+}
+
+/// The length of a generator.
+#[derive(Clone, Debug)]
+pub enum Length {
+    /// Known.
+    Known(u64),
+    /// A delayed scalar.
+    Delayed(usize),
+    /// Computed and checked.
+    Checked(Body),
+}
+
+/// A fold.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    /// Starting value.
+    pub start: Body,
+    /// Next state.
+    pub step: Body,
+    /// Order.
+    pub style: Style,
+}
+
+/// In which order a fold joins.
+#[derive(Clone, Debug)]
+pub enum Style {
+    /// Associative with a start.
+    Associative,
+    /// Associative without.
+    First,
+    /// Left to right.
+    Sequential,
+    /// With another state, joined by this.
+    Aggregate(Body),
+}
+
+/// A scalar body.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// Types of the parameters.
+    pub params: Vec<Ty>,
+    /// Terms; operands come first. The first are the parameters.
+    pub terms: Vec<Term>,
+    /// Scalar loops.
+    pub loops: Vec<ScalarLoop>,
+    /// Results.
+    pub results: Vec<usize>,
+}
+
+/// A scalar loop of a body.
+#[derive(Clone, Debug, Default)]
+pub struct ScalarLoop {
+    /// Starting values.
+    pub start: Vec<usize>,
+    /// The test.
+    pub test: usize,
+    /// Next values.
+    pub next: Vec<usize>,
+}
+
+/// A scalar term; numbers are earlier terms, unless they are named otherwise.
+#[derive(Clone, Debug)]
+pub enum Term {
+    /// A parameter.
+    Param(u32),
+    /// A literal.
+    Lit(Const),
+    /// An operator.
+    Op(Op, Vec<usize>),
+    /// A conversion.
+    Cast(usize, Ty),
+    /// The same bits.
+    Bitcast(usize, Ty),
+    /// A condition.
+    Cond(usize, usize, usize),
+    /// A variable of a scalar loop.
+    LoopVar(usize, usize),
+    /// A variable of a scalar loop after its end.
+    LoopResult(usize, usize),
+    /// A field of a delayed scalar: step, field.
+    Scalar(usize, u32),
+    /// A field of an element of an array: step, field, index, checked.
+    At(usize, u32, usize, bool),
+}
+
+/// Programs have at most so many steps.
+pub const MAX_STEPS: usize = 128;
+
+static NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| (0..MAX_STEPS).map(|i| &*format!("step{i}").leak()).collect());
+
+/// A graph built from a program.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// The node of each step.
+    pub nodes: Vec<Arc<Node>>,
+    /// What is forced.
+    pub roots: Vec<Arc<Node>>,
+}
+
+impl Program {
+    /// A fresh graph.
+    pub fn build(&self) -> Graph {
+        let mut nodes: Vec<Arc<Node>> = Vec::with_capacity(self.steps.len());
+        for (i, step) in self.steps.iter().enumerate() {
+            let node = step.build(i, &nodes);
+            nodes.push(node);
+        }
+        let roots = self.roots.iter().map(|r| nodes[*r].clone()).collect();
+        Graph { nodes, roots }
+    }
+}
+
+impl Step {
+    /// The node of the step at position `at`; `nodes` are those before it.
+    pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
+        let b = Builder::named(NAMES[at]);
+        let of = |steps: &[usize]| -> Vec<Arc<Node>> { steps.iter().map(|s| nodes[*s].clone()).collect() };
+        match self {
+            Step::Data(columns) => {
+                b.manifest(columns.iter().map(|(ty, words)| buffer(*ty, words)).collect())
+            }
+            Step::Constant(fields) => b.constant(fields),
+            Step::Generate(len, body) => {
+                let len = match len {
+                    Length::Known(n) => Len::Known(*n),
+                    Length::Delayed(s) => Len::Delayed(nodes[*s].clone()),
+                    Length::Checked(body) => Len::Checked(body.build(nodes)),
+                };
+                b.generate(len, body.build(nodes))
+            }
+            Step::Map(inputs, body) => b.map(&of(inputs), body.build(nodes)),
+            Step::Zip(inputs) => b.zip(&of(inputs)),
+            Step::Fields(input, range) => b.fields(&nodes[*input], range.clone()),
+            Step::Filter(input, body) => b.filter(&nodes[*input], body.build(nodes)),
+            Step::Pack(data, tags) => b.pack(&nodes[*data], &nodes[*tags]),
+            Step::Fold(input, fold) => b.fold(&nodes[*input], fold.build(nodes)),
+            Step::Scan(input, fold, kind) => b.scan(&nodes[*input], fold.build(nodes), *kind),
+            Step::ScanTotal(scan) => b.scan_total(&nodes[*scan]),
+            Step::Scatter(base, indices, values, combine) => {
+                let combine = combine.as_ref().map(|c| c.build(nodes));
+                b.scatter(&nodes[*base], &nodes[*indices], &nodes[*values], combine)
+            }
+            Step::Compute(body) => b.compute(body.build(nodes)),
+            Step::Len(input) => b.len(&nodes[*input]),
+        }
+    }
+
+    /// Its bodies.
+    pub fn bodies(&self) -> Vec<&Body> {
+        match self {
+            Step::Generate(Length::Checked(l), b) => vec![l, b],
+            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => vec![b],
+            Step::Scatter(.., Some(b)) => vec![b],
+            Step::Fold(_, f) | Step::Scan(_, f, _) => match &f.style {
+                Style::Aggregate(c) => vec![&f.start, &f.step, c],
+                _ => vec![&f.start, &f.step],
+            },
+            _ => vec![],
+        }
+    }
+
+    /// Its bodies, to be changed.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Step::Generate(Length::Checked(l), b) => vec![l, b],
+            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => vec![b],
+            Step::Scatter(.., Some(b)) => vec![b],
+            Step::Fold(_, f) | Step::Scan(_, f, _) => match &mut f.style {
+                Style::Aggregate(c) => vec![&mut f.start, &mut f.step, c],
+                _ => vec![&mut f.start, &mut f.step],
+            },
+            _ => vec![],
+        }
+    }
+
+    /// Gives the steps that it needs their new numbers.
+    pub fn renumber(&mut self, number: &[usize]) {
+        match self {
+            Step::Map(inputs, _) | Step::Zip(inputs) => {
+                inputs.iter_mut().for_each(|i| *i = number[*i]);
+            }
+            Step::Fields(i, _)
+            | Step::Filter(i, _)
+            | Step::Fold(i, _)
+            | Step::Scan(i, ..)
+            | Step::ScanTotal(i)
+            | Step::Len(i)
+            | Step::Generate(Length::Delayed(i), _) => *i = number[*i],
+            Step::Pack(d, t) => (*d, *t) = (number[*d], number[*t]),
+            Step::Scatter(b, i, v, _) => (*b, *i, *v) = (number[*b], number[*i], number[*v]),
+            _ => {}
+        }
+        for body in self.bodies_mut() {
+            for t in &mut body.terms {
+                if let Term::Scalar(s, _) | Term::At(s, ..) = t {
+                    *s = number[*s];
+                }
+            }
+        }
+    }
+
+    /// The earlier steps that it consumes.
+    pub fn inputs(&self) -> Vec<usize> {
+        match self {
+            Step::Map(inputs, _) | Step::Zip(inputs) => inputs.clone(),
+            Step::Fields(i, _)
+            | Step::Filter(i, _)
+            | Step::Fold(i, _)
+            | Step::Scan(i, ..)
+            | Step::ScanTotal(i)
+            | Step::Len(i) => vec![*i],
+            Step::Pack(d, t) => vec![*d, *t],
+            Step::Scatter(b, i, v, _) => vec![*b, *i, *v],
+            _ => vec![],
+        }
+    }
+
+    /// Every earlier step that it needs.
+    pub fn links(&self) -> Vec<usize> {
+        let mut out = self.inputs();
+        for body in self.bodies() {
+            out.extend(body.terms.iter().filter_map(|t| match t {
+                Term::Scalar(s, _) | Term::At(s, ..) => Some(*s),
+                _ => None,
+            }));
+        }
+        if let Step::Generate(Length::Delayed(s), _) = self {
+            out.push(*s);
+        }
+        out
+    }
+}
+
+impl Fold {
+    fn build(&self, nodes: &[Arc<Node>]) -> ast::Fold {
+        ast::Fold {
+            start: self.start.build(nodes),
+            step: self.step.build(nodes),
+            style: match &self.style {
+                Style::Associative => FoldStyle::Associative,
+                Style::First => FoldStyle::First,
+                Style::Sequential => FoldStyle::Sequential,
+                Style::Aggregate(c) => FoldStyle::Aggregate(c.build(nodes)),
+            },
+        }
+    }
+}
+
+impl Body {
+    /// Builds it, with captures taken from `nodes`.
+    pub fn build(&self, nodes: &[Arc<Node>]) -> ast::Body {
+        let mut b = BodyBuilder::new(&self.params);
+        let mut ids: Vec<TermId> = Vec::with_capacity(self.terms.len());
+        let mut open: Vec<Option<(u32, Vec<TermId>)>> = vec![None; self.loops.len()];
+        let mut ended: Vec<Option<Vec<TermId>>> = vec![None; self.loops.len()];
+        for term in &self.terms {
+            let of = |t: &usize| ids[*t];
+            let id = match term {
+                Term::Param(k) => b.param(*k),
+                Term::Lit(c) => b.lit(*c),
+                Term::Op(op, args) => b.op(*op, &args.iter().map(of).collect::<Vec<_>>()),
+                Term::Cast(x, to) => b.cast(ids[*x], *to),
+                Term::Bitcast(x, to) => b.bitcast(ids[*x], *to),
+                Term::Cond(c, x, y) => b.cond(ids[*c], ids[*x], ids[*y]),
+                Term::LoopVar(l, k) => {
+                    let start: Vec<TermId> = self.loops[*l].start.iter().map(of).collect();
+                    open[*l].get_or_insert_with(|| b.open_loop(&start)).1[*k]
+                }
+                Term::LoopResult(l, k) => {
+                    let s = &self.loops[*l];
+                    let next: Vec<TermId> = s.next.iter().map(of).collect();
+                    let number = open[*l].as_ref().map_or(0, |o| o.0);
+                    ended[*l].get_or_insert_with(|| b.close_loop(number, ids[s.test], &next))[*k]
+                }
+                Term::Scalar(s, f) => b.scalar(&nodes[*s], *f),
+                Term::At(s, f, i, checked) => b.at(&nodes[*s], *f, ids[*i], *checked),
+            };
+            ids.push(id);
+        }
+        let results: Vec<TermId> = self.results.iter().map(|r| ids[*r]).collect();
+        b.finish(&results)
+    }
+}
+
+/// A buffer of words.
+pub fn buffer(ty: Ty, words: &[u64]) -> Arc<Buffer> {
+    let mut buffer = Buffer::zeroed(ty, words.len()).expect("memory for test data");
+    for (i, w) in words.iter().enumerate() {
+        buffer.set_word(i, *w);
+    }
+    Arc::new(buffer)
+}

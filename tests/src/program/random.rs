@@ -1,0 +1,399 @@
+//! Random programs. The naive evaluator runs along, so that lengths fit and few programs trap.
+
+use super::body::{self, Maker, Scope};
+use super::{Body, Length, Program, Step, Term, fold};
+use crate::naive::{Bound, Data, Naive};
+use crate::rng::Rng;
+use crate::scalar;
+use livefusion::ast::{Node, ScanKind};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// What kind of programs to make.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Greatest number of combinators.
+    pub steps: usize,
+    /// Lengths of the arrays in memory.
+    pub lengths: &'static [usize],
+}
+
+impl Options {
+    /// Small arrays, around the sizes at which lanes and blocks change.
+    pub const SMALL: Options = Options {
+        steps: 12,
+        lengths: &[0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70],
+    };
+    /// Arrays of several chunks.
+    pub const CHUNKS: Options = Options { steps: 6, lengths: &[16383, 16384, 16385, 32773, 40000] };
+}
+
+/// The program of a seed.
+pub fn random(seed: u64, options: Options) -> Program {
+    let mut rng = Rng::new(seed);
+    let lengths = [rng.pick(options.lengths), rng.pick(options.lengths)];
+    let mut m = Making {
+        rng,
+        options,
+        lengths,
+        program: Program::default(),
+        nodes: vec![],
+        naive: Naive::default(),
+        data: vec![],
+    };
+    m.run();
+    m.program
+}
+
+struct Making {
+    rng: Rng,
+    options: Options,
+    lengths: [usize; 2],
+    program: Program,
+    nodes: Vec<Arc<Node>>,
+    naive: Naive,
+    /// What each step gave.
+    data: Vec<Data>,
+}
+
+impl Making {
+    fn run(&mut self) {
+        for _ in 0..self.rng.range(1, 3) {
+            let step = self.manifest();
+            self.add(step);
+        }
+        let want = self.rng.range(2, self.options.steps);
+        for _ in 0..4 * want {
+            if self.program.steps.len() >= want + 3 {
+                break;
+            }
+            self.combinator();
+        }
+        self.choose_roots();
+    }
+
+    /// Adds a step, unless it cannot be built or traps (of which some programs must do).
+    fn add(&mut self, step: Step) -> Option<usize> {
+        let at = self.program.steps.len();
+        let node = step.build(at, &self.nodes);
+        if let Some(error) = &node.error {
+            assert!(
+                matches!(error.kind, livefusion::error::ErrorKind::LengthMismatch { .. }),
+                "a random step is malformed: {error}\n{step:?}"
+            );
+            return None;
+        }
+        let e = self.naive.eval(&node);
+        if (!e.traps.is_empty() && !self.rng.chance(4)) || e.data.len() > 4 * self.longest() {
+            return None;
+        }
+        self.data.push(e.data.clone());
+        self.program.steps.push(step);
+        self.nodes.push(node);
+        Some(at)
+    }
+
+    fn longest(&self) -> usize {
+        self.lengths[0].max(self.lengths[1]).max(20)
+    }
+
+    fn types(&self, step: usize) -> &[Ty] {
+        &self.nodes[step].types
+    }
+
+    fn arrays(&self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|i| self.nodes[*i].rank == 1).collect()
+    }
+
+    /// An array; younger ones are likelier.
+    fn array(&mut self) -> Option<usize> {
+        let all = self.arrays();
+        if all.is_empty() {
+            return None;
+        }
+        let a = self.rng.below(all.len());
+        Some(all[if self.rng.chance(60) { a.max(self.rng.below(all.len())) } else { a }])
+    }
+
+    /// Arrays as long as another.
+    fn as_long_as(&self, step: usize) -> Vec<usize> {
+        let n = self.data[step].len();
+        self.arrays().into_iter().filter(|a| self.data[*a].len() == n).collect()
+    }
+
+    fn scope(&self) -> Scope {
+        let mut scope = Scope::default();
+        for (i, node) in self.nodes.iter().enumerate() {
+            if node.rank == 0 {
+                scope.scalars.push((i, node.types.clone()));
+            } else {
+                scope.arrays.push((i, node.types.clone(), self.data[i].len()));
+            }
+        }
+        scope
+    }
+
+    fn random_types(&mut self, most: usize) -> Vec<Ty> {
+        (0..self.rng.range(1, most)).map(|_| self.rng.pick(&Ty::ALL)).collect()
+    }
+
+    fn manifest(&mut self) -> Step {
+        let n = self.rng.pick(&self.lengths);
+        let types = self.random_types(3);
+        let rng = &mut self.rng;
+        let column = |ty: Ty| (ty, (0..n).map(|_| scalar::random(rng, ty)).collect());
+        Step::Data(types.into_iter().map(column).collect())
+    }
+
+    fn combinator(&mut self) {
+        let step = match self.rng.weighted(&[20, 8, 7, 14, 7, 16, 14, 4, 8, 6, 4, 12, 4]) {
+            0 => self.map(),
+            1 => self.zip(),
+            2 => self.fields(),
+            3 => self.filter(),
+            4 => self.pack(),
+            5 => self.fold(),
+            6 => self.scan(),
+            7 => self.scan_total(),
+            8 => self.scatter(),
+            9 => self.compute(),
+            10 => self.array().map(Step::Len),
+            11 => self.generate(),
+            _ => Some(self.manifest()),
+        };
+        if let Some(step) = step {
+            self.add(step);
+        }
+    }
+
+    fn in_step(&mut self, most: usize) -> Option<Vec<usize>> {
+        let first = self.array()?;
+        let fit = self.as_long_as(first);
+        let all = self.arrays();
+        let mut inputs = vec![first];
+        for _ in 1..self.rng.range(1, most) {
+            // Lengths that differ are a trap, or a mistake found while building.
+            inputs.push(if self.rng.chance(97) { self.rng.pick(&fit) } else { self.rng.pick(&all) });
+        }
+        Some(inputs)
+    }
+
+    fn map(&mut self) -> Option<Step> {
+        let inputs = self.in_step(3)?;
+        let params: Vec<Ty> = inputs.iter().flat_map(|i| self.types(*i).to_vec()).collect();
+        let results = self.random_types(2);
+        let scope = self.scope();
+        Some(Step::Map(inputs, body::random(&mut self.rng, &scope, &params, &results)))
+    }
+
+    fn zip(&mut self) -> Option<Step> {
+        let inputs = self.in_step(3)?;
+        let width: usize = inputs.iter().map(|i| self.types(*i).len()).sum();
+        (width <= 8).then_some(Step::Zip(inputs))
+    }
+
+    fn fields(&mut self) -> Option<Step> {
+        let input = self.array()?;
+        let width = self.types(input).len();
+        let low = self.rng.below(width);
+        let high = self.rng.range(low + 1, width);
+        (high - low < width).then_some(Step::Fields(input, low as u32..high as u32))
+    }
+
+    fn filter(&mut self) -> Option<Step> {
+        let input = self.array()?;
+        let params = self.types(input).to_vec();
+        let scope = self.scope();
+        Some(Step::Filter(input, body::random(&mut self.rng, &scope, &params, &[Ty::Bool])))
+    }
+
+    fn pack(&mut self) -> Option<Step> {
+        let data = self.array()?;
+        let mut fit = self.as_long_as(data);
+        fit.retain(|t| self.types(*t) == [Ty::Bool]);
+        let tags = match self.rng.below(fit.len() + 1) {
+            0 => {
+                let params = self.types(data).to_vec();
+                let scope = self.scope();
+                let test = body::random(&mut self.rng, &scope, &params, &[Ty::Bool]);
+                self.add(Step::Map(vec![data], test))?
+            }
+            k => fit[k - 1],
+        };
+        Some(Step::Pack(data, tags))
+    }
+
+    fn fold(&mut self) -> Option<Step> {
+        let input = self.array()?;
+        let elem = self.types(input).to_vec();
+        let scope = self.scope();
+        Some(Step::Fold(input, fold::random(&mut self.rng, &scope, &elem, false)))
+    }
+
+    fn scan(&mut self) -> Option<Step> {
+        let input = self.array()?;
+        let elem = self.types(input).to_vec();
+        let scope = self.scope();
+        let fold = fold::random(&mut self.rng, &scope, &elem, true);
+        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        Some(Step::Scan(input, fold, kind))
+    }
+
+    fn scan_total(&mut self) -> Option<Step> {
+        let is_scan = |i: &usize| matches!(self.program.steps[*i], Step::Scan(..));
+        let scans: Vec<usize> = (0..self.program.steps.len()).filter(is_scan).collect();
+        (!scans.is_empty()).then(|| Step::ScanTotal(self.rng.pick(&scans)))
+    }
+
+    fn scatter(&mut self) -> Option<Step> {
+        let values = self.array()?;
+        let types = self.types(values).to_vec();
+        let fit: Vec<usize> = self.arrays().into_iter().filter(|b| self.types(*b) == types).collect();
+        let base = if self.rng.chance(50) {
+            let n = self.rng.range(1, 12) as u64;
+            let constants: Vec<Const> =
+                types.iter().map(|t| Const { ty: *t, bits: scalar::random(&mut self.rng, *t) }).collect();
+            let value = Body { params: vec![Ty::U64], ..body::literals(&constants) };
+            self.add(Step::Generate(Length::Known(n), with_param(value)))?
+        } else {
+            self.rng.pick(&fit)
+        };
+        let indices = self.indices(values, self.data[base].len())?;
+        let scope = Scope { pure: true, ..self.scope() };
+        let params = [&types[..], &types].concat();
+        let combine = match self.rng.below(4) {
+            0 => None,
+            1 => Some(body::random(&mut self.rng, &scope, &params, &types)),
+            _ => Some(fold::associative(&mut self.rng, &scope, &types)),
+        };
+        Some(Step::Scatter(base, indices, values, combine))
+    }
+
+    /// Indices in step with an array, mostly below `n`.
+    fn indices(&mut self, with: usize, n: usize) -> Option<usize> {
+        let params = self.types(with).to_vec();
+        let inside = n > 0 && self.rng.chance(95);
+        let scope = self.scope();
+        let mut m = Maker::new(&mut self.rng, &scope, &params);
+        let mut index = m.expr(Ty::U64, 1);
+        if inside {
+            let n = m.lit(Const::u64(n as u64));
+            index = m.op(Op::Rem, &[index, n], Ty::U64);
+        }
+        let body = m.finish(vec![index]);
+        self.add(Step::Map(vec![with], body))
+    }
+
+    fn compute(&mut self) -> Option<Step> {
+        let results = self.random_types(2);
+        let scope = self.scope();
+        Some(Step::Compute(body::random(&mut self.rng, &scope, &[], &results)))
+    }
+
+    fn generate(&mut self) -> Option<Step> {
+        match self.rng.below(4) {
+            0 => return self.slice(),
+            1 => return self.read_by_index(),
+            _ => {}
+        }
+        let len = self.length();
+        let results = self.random_types(2);
+        let scope = self.scope();
+        Some(Step::Generate(len, body::random(&mut self.rng, &scope, &[Ty::U64], &results)))
+    }
+
+    fn length(&mut self) -> Length {
+        let most = self.longest() as u64;
+        let small = |d: &Data| matches!(d, Data::Scalar(f) if f[0] <= most);
+        let delayed: Vec<usize> = (0..self.nodes.len())
+            .filter(|i| {
+                let exact = self.naive.get(&self.nodes[*i]).is_some_and(|e| {
+                    !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact)
+                });
+                self.types(*i) == [Ty::U64] && self.nodes[*i].rank == 0 && exact && small(&self.data[*i])
+            })
+            .collect();
+        match self.rng.below(3) {
+            0 if !delayed.is_empty() => Length::Delayed(self.rng.pick(&delayed)),
+            1 => Length::Known(self.rng.below(20) as u64),
+            _ => Length::Known(self.rng.pick(&self.lengths) as u64),
+        }
+    }
+
+    /// `reverse` and the like: an array of an array's length that reads it by index.
+    fn read_by_index(&mut self) -> Option<Step> {
+        let of = self.array()?;
+        let (types, n) = (self.types(of).to_vec(), self.data[of].len());
+        let checked = self.rng.chance(50);
+        let reversed = self.rng.chance(50);
+        let length = match self.nodes[of].len {
+            Some(n) => Length::Known(n),
+            None => Length::Delayed(self.add(Step::Len(of))?),
+        };
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
+        let last = m.lit(Const::u64(n.wrapping_sub(1) as u64));
+        let index = if reversed { m.op(Op::Sub, &[last, 0], Ty::U64) } else { 0 };
+        let results =
+            (0..types.len()).map(|f| m.push(Term::At(of, f as u32, index, checked), types[f])).collect();
+        let body = m.finish(results);
+        Some(Step::Generate(length, body))
+    }
+
+    /// `slice`: a length that is checked when the loop starts.
+    fn slice(&mut self) -> Option<Step> {
+        let of = self.array()?;
+        let (types, n) = (self.types(of).to_vec(), self.data[of].len());
+        let len = self.add(Step::Len(of))?;
+        let end = if self.rng.chance(90) { self.rng.below(n + 1) } else { n + 1 };
+        let start = self.rng.below(end + 1).min(end);
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[]);
+        let (count, zero) = (m.lit(Const::u64((end - start) as u64)), m.lit(Const::u64(0)));
+        let end = m.lit(Const::u64(end as u64));
+        let room = m.push(Term::Scalar(len, 0), Ty::U64);
+        let ok = m.op(Op::Le, &[end, room], Ty::Bool);
+        let safe = m.op(Op::Select, &[ok, count, zero], Ty::U64);
+        let length = m.finish(vec![safe, ok, end, room]);
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
+        let from = m.lit(Const::u64(start as u64));
+        let index = m.op(Op::Add, &[0, from], Ty::U64);
+        let results =
+            (0..types.len()).map(|f| m.push(Term::At(of, f as u32, index, false), types[f])).collect();
+        let body = m.finish(results);
+        Some(Step::Generate(Length::Checked(length), body))
+    }
+
+    /// What is forced: what nobody uses, some of the rest, and everything that is known to a bound only.
+    fn choose_roots(&mut self) {
+        let n = self.program.steps.len();
+        let mut used = vec![false; n];
+        for step in &self.program.steps {
+            step.links().into_iter().for_each(|l| used[l] = true);
+        }
+        let mut roots: Vec<usize> = vec![];
+        for i in 0..n {
+            let e = self.naive.get(&self.nodes[i]);
+            let loose = e.is_some_and(|e| e.bounds.iter().any(|b| *b != Bound::Exact));
+            if loose || self.rng.chance(if used[i] { 20 } else { 90 }) {
+                roots.push(i);
+            }
+        }
+        if roots.is_empty() {
+            roots.push(n - 1);
+        }
+        if self.rng.chance(5) {
+            roots.push(roots[0]);
+        }
+        self.rng.shuffle(&mut roots);
+        self.program.roots = roots;
+    }
+}
+
+/// Gives a body of literals its `u64` parameter.
+fn with_param(mut body: Body) -> Body {
+    body.terms.insert(0, Term::Param(0));
+    body.results.iter_mut().for_each(|r| *r += 1);
+    body
+}
