@@ -8,8 +8,9 @@
 use livefusion::prelude::*;
 use livefusion_examples::{Outcome, data, timed};
 
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 /// Days before each month of 2010.
 const DAYS_BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
@@ -34,11 +35,16 @@ fn main() -> Outcome {
     let moments = celsius.aggregate((0.0f64, 0.0, 0.0), welford_step, welford_join);
     let (coldest, hottest) = (celsius.min_index(), celsius.max_index());
     let frost = celsius.count(|c| c.lt(0.0));
+    let warm = celsius.count(|c| c.ge(20.0));
     let record = celsius.scan(f64::NEG_INFINITY, |a, b| a.max(b));
-    let records = record.zip_with(&celsius, |best, c| c.ge(best)).count(|is_record| is_record);
+    let records = record
+        .zip_with(&celsius, |best, c| c.ge(best))
+        .count(|is_record| is_record);
     let so_far = celsius
         .scan(0.0, |a, b| a + b)
-        .zip_with(&iota(hours.fahrenheit.len()), |sum, i| sum / (i + 1).cast::<f64>());
+        .zip_with(&iota(hours.fahrenheit.len()), |sum, i| {
+            sum / (i + 1).cast::<f64>()
+        });
 
     // Of each month and each day.
     let low = reduce_by_index(12, f64::INFINITY, &month, &celsius, |a, b| a.min(b));
@@ -51,33 +57,67 @@ fn main() -> Outcome {
     let range = day_high.zip_with(&day_low, |high, low| high - low);
     let (widest, widest_day) = (range.max(), range.max_index());
 
-    let of_year = (&n, &moments, &coldest, &hottest, &frost, &records, &so_far);
+    let of_year = (
+        &n,
+        &moments,
+        &coldest,
+        &hottest,
+        (&frost, &warm),
+        &records,
+        &so_far,
+    );
     let of_parts = ((&low, &high, &sum, &count), (&widest, &widest_day));
     let all = (of_year, of_parts);
     let mut nodes = Vec::new();
     all.nodes(&mut nodes);
     let explanation = engine.explain(&nodes)?;
     let (results, time) = timed(|| all.force_with(&engine));
-    let ((n, (_, mean, squares), coldest, hottest, frost, records, so_far), months) = results?;
+    let ((n, (_, mean, squares), coldest, hottest, (frost, warm), records, so_far), months) =
+        results?;
     let ((low, high, sum, count), (widest, widest_day)) = months;
 
     let hour = |i: u64| hours.date[i as usize].as_str();
     let at = |i: u64| (hours.fahrenheit[i as usize] - 32.0) / 1.8;
     println!("Seattle 2010: {n} hours, in degrees Celsius\n");
-    println!("  mean                 {mean:6.2}   standard deviation {:.2}", (squares / n as f64).sqrt());
-    println!("  coldest              {:6.2}   {}", at(coldest), hour(coldest));
-    println!("  hottest              {:6.2}   {}", at(hottest), hour(hottest));
-    println!("  hours below freezing {frost:6}");
+    println!(
+        "  mean                 {mean:6.2}   standard deviation {:.2}",
+        (squares / n as f64).sqrt()
+    );
+    println!(
+        "  coldest              {:6.2}   {}",
+        at(coldest),
+        hour(coldest)
+    );
+    println!(
+        "  hottest              {:6.2}   {}",
+        at(hottest),
+        hour(hottest)
+    );
+    println!("  hours below freezing {frost:6}   of 20 degrees or more {warm}");
     println!("  hours that matched or beat all before {records}");
-    println!("  mean of the year so far: {:.2} on 1 April, {:.2} on 1 July", so_far[2159], so_far[4343]);
-    println!("  widest day           {widest:6.2}   {}", date(&hours, widest_day));
+    println!(
+        "  mean of the year so far: {:.2} on 1 April, {:.2} on 1 July",
+        so_far[2159], so_far[4343]
+    );
+    println!(
+        "  widest day           {widest:6.2}   {}",
+        date(&hours, widest_day)
+    );
     println!("\n  month    low   mean   high");
     for (m, name) in MONTHS.iter().enumerate() {
-        println!("  {name}   {:6.1} {:6.1} {:6.1}", low[m], sum[m] / count[m] as f64, high[m]);
+        println!(
+            "  {name}   {:6.1} {:6.1} {:6.1}",
+            low[m],
+            sum[m] / count[m] as f64,
+            high[m]
+        );
     }
     check(&hours, n, mean, squares)?;
 
-    println!("\nThe plan has {} loops, since a day's range is known after its last hour only:", explanation.loops.len());
+    println!(
+        "\nThe plan has {} loops, since a day's range is known after its last hour only:",
+        explanation.loops.len()
+    );
     println!("{explanation}");
     println!("Computed in {time:.1?}; {}.", engine.counters());
     Ok(())
@@ -99,15 +139,27 @@ fn welford_join((n, mean, squares): Moments, (m, other, more): Moments) -> Momen
     let all = n + m;
     let distance = other - mean;
     let share = all.gt(0.0).cond(m / all, 0.0);
-    (all, mean + distance * share, squares + more + distance * distance * n * share)
+    (
+        all,
+        mean + distance * share,
+        squares + more + distance * distance * n * share,
+    )
 }
 
 fn read() -> Outcome<Hours> {
     let mut table = csv::Reader::from_path(data("seattle-temps.csv"))?;
-    let mut hours = Hours { date: vec![], month: vec![], day: vec![], fahrenheit: vec![] };
+    let mut hours = Hours {
+        date: vec![],
+        month: vec![],
+        day: vec![],
+        fahrenheit: vec![],
+    };
     for row in table.deserialize::<(String, f64)>() {
         let (date, fahrenheit) = row?;
-        let number = |range| date.get(range).and_then(|text: &str| text.parse::<u32>().ok());
+        let number = |range| {
+            date.get(range)
+                .and_then(|text: &str| text.parse::<u32>().ok())
+        };
         let (Some(month @ 1..=12), Some(day @ 1..=31)) = (number(5..7), number(8..10)) else {
             return Err(format!("expected a date such as 2010/01/31, got {date}").into());
         };
@@ -122,7 +174,8 @@ fn read() -> Outcome<Hours> {
 /// The date of a day of the year.
 fn date(hours: &Hours, day: u64) -> &str {
     let hour = hours.day.iter().position(|d| u64::from(*d) == day);
-    hour.and_then(|h| hours.date[h].split(' ').next()).unwrap_or("")
+    hour.and_then(|h| hours.date[h].split(' ').next())
+        .unwrap_or("")
 }
 
 /// The plain loops must agree.

@@ -10,12 +10,12 @@ use livefusion::fusion::{plan, rates::known_lengths};
 use livefusion::lower::lower;
 use livefusion::prelude::*;
 use livefusion::sharing::{Graph, NodeId, recover};
+use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_examples::Outcome;
 use loop_lang::Loop;
 use loop_lang::alias_map::AliasMap;
 use loop_lang::ir::{Block, CombId, End, Label};
-use std::sync::Arc;
 
 fn to_percentages(fractions: &Array<f64>) -> Array<f64> {
     let significant = fractions.filter(|x| x.ge(0.01));
@@ -45,16 +45,15 @@ fn main() -> Outcome {
     title("4. After the passes");
     let mut optimised = merged.clone();
     loop_lang::passes::optimize(&mut optimised);
-    println!("{optimised}");
+    if optimised.to_string() == merged.to_string() {
+        println!("The same: they find nothing to improve.");
+    } else {
+        println!("{optimised}");
+    }
 
     title("5. C");
-    let engine = Engine::new(Arc::new(CBackend::new()));
-    match engine.explain(&[percents.node().clone()]) {
-        Ok(explanation) => {
-            for l in &explanation.loops {
-                println!("{}", l.source.as_deref().unwrap_or_default());
-            }
-        }
+    match CBackend::new().compile(&optimised) {
+        Ok(kernel) => println!("{}", kernel.source().unwrap_or_default()),
         Err(e) => println!("none: {e}"),
     }
 
@@ -84,7 +83,10 @@ fn ast(node: &Node, depth: usize) {
         Kind::Map(body) | Kind::Filter(body) => {
             format!(" (|x0| {})", term(body, body.results[0]))
         }
-        _ => format!(" {:?} x {}", node.types, node.len.unwrap_or_default()),
+        _ => {
+            let types: Vec<&str> = node.types.iter().map(|ty| ty.name()).collect();
+            format!(" {}[{}]", types.join(", "), node.len.unwrap_or_default())
+        }
     };
     println!("{:indent$}{}{closure}", "", node.name, indent = 4 * depth);
     node.inputs.iter().for_each(|input| ast(input, depth + 1));
@@ -105,12 +107,25 @@ fn term(body: &Body, id: TermId) -> String {
 
 /// The blocks of a loop with the statements of one combinator, under its labels alone.
 fn own_sections(merged: &Loop, comb: CombId) -> String {
-    let mut own = Loop { blocks: AliasMap::new(), ..merged.clone() };
+    let mut own = Loop {
+        blocks: AliasMap::new(),
+        ..merged.clone()
+    };
     for (labels, block) in merged.blocks.iter() {
         let labels: Vec<Label> = labels.iter().copied().filter(|l| l.comb == comb).collect();
         let block = Block {
-            stmts: block.stmts.iter().filter(|s| s.comb == comb).cloned().collect(),
-            exits: block.exits.iter().filter(|e| e.comb == comb).copied().collect(),
+            stmts: block
+                .stmts
+                .iter()
+                .filter(|s| s.comb == comb)
+                .cloned()
+                .collect(),
+            exits: block
+                .exits
+                .iter()
+                .filter(|e| e.comb == comb)
+                .copied()
+                .collect(),
             end: End::Open,
         };
         let empty = block.stmts.is_empty() && block.exits.is_empty();

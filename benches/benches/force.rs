@@ -41,7 +41,10 @@ fn first(c: &mut Criterion) {
     let xs = Array::from(vec![1.0]);
     let mut group = c.benchmark_group("first_force");
     group.sample_size(20);
-    for (name, engine) in [("interp", Engine::interp as fn() -> Engine), ("c", Engine::c)] {
+    for (name, engine) in [
+        ("interp", Engine::interp as fn() -> Engine),
+        ("c", Engine::c),
+    ] {
         group.bench_function(BenchmarkId::new("filter_max", name), |b| {
             b.iter_batched(
                 || (engine(), filter_max(&xs)),

@@ -24,7 +24,11 @@ pub struct Airport {
 impl Airport {
     /// City and state, as far as they are known, else the country.
     pub fn place(&self) -> String {
-        if self.city == "NA" { self.country.clone() } else { format!("{}, {}", self.city, self.state) }
+        if self.city == "NA" {
+            self.country.clone()
+        } else {
+            format!("{}, {}", self.city, self.state)
+        }
     }
 }
 
@@ -34,7 +38,15 @@ pub fn read(path: &Path) -> Outcome<Vec<Airport>> {
     let rows = table.deserialize::<(String, String, String, String, String, f64, f64)>();
     rows.map(|row| {
         let (iata, name, city, state, country, latitude, longitude) = row?;
-        Ok(Airport { iata, name, city, state, country, longitude, latitude })
+        Ok(Airport {
+            iata,
+            name,
+            city,
+            state,
+            country,
+            longitude,
+            latitude,
+        })
     })
     .collect()
 }

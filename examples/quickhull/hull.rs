@@ -24,7 +24,10 @@ pub fn cut(points: &Array<Point>, a: Point, b: Point) -> Cut {
     let measured = points.map(|(x, y)| (dx * (y - a.1) - dy * (x - a.0), (x, y)));
     let left = measured.filter(|(distance, _)| distance.gt(0.0));
     let farthest = left.fold((0.0, (0.0, 0.0)), farther);
-    Cut { kept: left.map(|(_, point)| point), farthest }
+    Cut {
+        kept: left.map(|(_, point)| point),
+        farthest,
+    }
 }
 
 /// The one with the larger distance. Of several at the same distance, the first in lexicographic order

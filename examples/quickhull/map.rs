@@ -25,7 +25,10 @@ struct Frame {
 impl Frame {
     fn around(points: &[Point]) -> Frame {
         let range = |f: fn(&Point) -> f64| {
-            points.iter().map(f).fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)))
+            points
+                .iter()
+                .map(f)
+                .fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(x), b.max(x)))
         };
         let ((west, east), (south, north)) = (range(|p| p.0), range(|p| p.1));
         Frame {
@@ -71,21 +74,35 @@ pub fn svg(points: &[Point], corners: &[Point], labels: &[(Point, &Airport)]) ->
 
 /// Meridians and parallels with their degrees.
 fn graticule(frame: &Frame) -> String {
-    let (east, south) =
-        (frame.west + frame.width / SCALE, frame.north - frame.height / SCALE);
+    let (east, south) = (
+        frame.west + frame.width / SCALE,
+        frame.north - frame.height / SCALE,
+    );
     let (bottom, right) = (frame.y(south), frame.width);
     let (mut lines, mut names) = (String::new(), String::new());
     for degree in multiples(frame.west, east) {
         let x = frame.x(f64::from(degree));
         let _ = write!(lines, "M{x:.1} {HEAD}V{bottom:.1}");
         // West of the date line it is east again.
-        let (shown, side) = if degree < -180 { (degree + 360, 'E') } else { (-degree, 'W') };
-        let _ = writeln!(names, r#"<text x="{x:.1}" y="{:.1}">{shown}°{side}</text>"#, bottom - 6.0);
+        let (shown, side) = if degree < -180 {
+            (degree + 360, 'E')
+        } else {
+            (-degree, 'W')
+        };
+        let _ = writeln!(
+            names,
+            r#"<text x="{x:.1}" y="{:.1}">{shown}°{side}</text>"#,
+            bottom - 6.0
+        );
     }
     for degree in multiples(south, frame.north) {
         let y = frame.y(f64::from(degree));
         let _ = write!(lines, "M0 {y:.1}H{right:.1}");
-        let _ = writeln!(names, r#"<text x="22" y="{:.1}">{degree}°N</text>"#, y - 4.0);
+        let _ = writeln!(
+            names,
+            r#"<text x="22" y="{:.1}">{degree}°N</text>"#,
+            y - 4.0
+        );
     }
     format!(
         "<path d=\"{lines}\" stroke=\"#dcdfe0\" fill=\"none\"/>\n<g font-size=\"11\" fill=\"#98a2a9\" text-anchor=\"middle\">\n{names}</g>\n"
@@ -98,8 +115,10 @@ fn multiples(low: f64, high: f64) -> impl Iterator<Item = i32> {
 }
 
 fn outline(frame: &Frame, corners: &[Point]) -> String {
-    let path: Vec<String> =
-        corners.iter().map(|p| format!("{:.1},{:.1}", frame.x(p.0), frame.y(p.1))).collect();
+    let path: Vec<String> = corners
+        .iter()
+        .map(|p| format!("{:.1},{:.1}", frame.x(p.0), frame.y(p.1)))
+        .collect();
     format!(
         "<polygon points=\"{}\" fill=\"#e4572e\" fill-opacity=\"0.07\" stroke=\"#e4572e\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n",
         path.join(" ")
@@ -120,16 +139,24 @@ fn dots(frame: &Frame, points: &[Point]) -> String {
 /// The corners with their names, written away from the hull's middle.
 fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> String {
     let n = corners.len().max(1) as f64;
-    let middle = corners.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+    let middle = corners
+        .iter()
+        .fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
     let mut out = String::from("<g font-size=\"12\" fill=\"#22303c\">\n");
     let mut rows: Vec<(f64, f64)> = Vec::new();
     for (p, airport) in labels {
         let (x, y) = (frame.x(p.0), frame.y(p.1));
-        let _ = write!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#e4572e\"/>");
+        let _ = write!(
+            out,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#e4572e\"/>"
+        );
         let above = p.1 > middle.1;
         let mut row = if above { y - 10.0 } else { y + 19.0 };
         // Labels of neighbours would cover each other: move away from the hull, row by row.
-        while rows.iter().any(|(u, v)| (u - x).abs() < 150.0 && (v - row).abs() < 13.0) {
+        while rows
+            .iter()
+            .any(|(u, v)| (u - x).abs() < 150.0 && (v - row).abs() < 13.0)
+        {
             row += if above { -13.0 } else { 13.0 };
         }
         rows.push((x, row));

@@ -42,6 +42,7 @@ pub use array::{Array, Boundary, Ix0, Ix1};
 pub use elt::Elt;
 pub use error::{Error, ErrorKind, Result};
 pub use exp::Exp;
+pub use force::Force;
 pub use manifest::Manifest;
 pub use runtime::Engine;
 

@@ -84,7 +84,7 @@ impl<T: Elt> Manifest<T> {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let ps = Array::from(vec![(1, 0.5), (2, 1.5)]).force()?;
+    /// let ps = Array::from(vec![(1i64, 0.5f64), (2, 1.5)]).force()?;
     /// assert_eq!(ps.column::<f64>(1), Some(&[0.5, 1.5][..]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```

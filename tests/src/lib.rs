@@ -4,8 +4,12 @@
 //! | --- | --- |
 //! | [`naive`] | the unfused evaluator that says what a graph must give |
 //! | [`program`] | random programs, and smaller ones that fail in the same way |
+//! | [`check`] | engines against the naive evaluator and each other |
+//! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
+pub mod backends;
+pub mod check;
 pub mod naive;
 pub mod program;
 pub mod rng;

@@ -13,6 +13,7 @@ use loop_lang::Loop;
 use loop_lang::ir::{Atom, CombId, End, Place, Type};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -32,7 +33,8 @@ mod outcome {
 /// Where a result comes from.
 enum Returned {
     Scalar(Ty),
-    Array(Source),
+    /// An array; the last result that wants it takes it, others get copies.
+    Array { source: Source, last: bool },
 }
 
 /// A compiled loop.
@@ -122,7 +124,7 @@ impl CKernel {
         Ok(())
     }
 
-    /// Moves the results into the frame. An array that is wanted twice is copied; the last gets it.
+    /// Moves the results into the frame.
     fn take_results(
         &self,
         words: &[u64],
@@ -130,23 +132,20 @@ impl CKernel {
         args: &[Arg<'_>],
     ) -> Result<(), Outcome> {
         frame.results.clear();
-        for (k, (word, from)) in words.iter().zip(&self.returned).enumerate() {
+        for (word, from) in words.iter().zip(&self.returned) {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),
-                Returned::Array(Source::Param(i)) => match args.get(*i) {
+                Returned::Array { source: Source::Param(i), .. } => match args.get(*i) {
                     Some(Arg::Array(view)) => Value::Array(self.copy(*view, &mut frame.memory)?),
                     _ => return Err(Outcome::BadArgs("a result is no array".into())),
                 },
-                Returned::Array(source @ Source::Made(slot)) => {
-                    let again = |r: &Returned| matches!(r, Returned::Array(s) if s == source);
-                    let ty = self.program.ty(self.layout.arrays[*slot]).elem();
-                    if self.returned[k + 1..].iter().any(again) {
-                        let none = Buffer::empty(ty);
+                Returned::Array { source: Source::Made(slot), last } => {
+                    let none = Buffer::empty(self.program.ty(self.layout.arrays[*slot]).elem());
+                    if *last {
+                        Value::Array(frame.arrays[*slot].take().unwrap_or(none))
+                    } else {
                         let view = frame.arrays[*slot].as_ref().unwrap_or(&none).view();
                         Value::Array(self.copy(view, &mut frame.memory)?)
-                    } else {
-                        let made = frame.arrays[*slot].take();
-                        Value::Array(made.unwrap_or_else(|| Buffer::empty(ty)))
                     }
                 }
             };
@@ -176,15 +175,18 @@ fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), 
     let Some((block, End::Return(results))) = last.map(|b| (b, &b.block.end)) else {
         return Err("the last block does not return".into());
     };
-    let from = |a: &Atom| match a {
+    let mut wanted = FxHashSet::default();
+    let mut from = |a: &Atom| match a {
         Atom::Var(v) if matches!(program.ty(*v), Type::Array(_)) => match facts.source.get(v) {
-            Some(source) => Ok(Returned::Array(*source)),
+            Some(source) => Ok(Returned::Array { source: *source, last: wanted.insert(*source) }),
             None => Err(format!("result {} is not made anywhere", program.name(*v))),
         },
         _ => Ok(Returned::Scalar(program.atom_ty(*a))),
     };
-    let returned: Result<_, String> = results.iter().map(from).collect();
-    Ok((block.labels[0].comb, returned?))
+    let mut returned: Vec<Returned> =
+        results.iter().rev().map(&mut from).collect::<Result<_, String>>()?;
+    returned.reverse();
+    Ok((block.labels[0].comb, returned))
 }
 
 /// What the callbacks of generated code work on.

@@ -412,7 +412,7 @@ yield_3:
 bottom_0, bottom_3:
   let nix_0 = add ix_0 1
   ix_0 := nix_0
-done_0, done_1, done_2, done_3:
+done_0, done_1, done_3:
   return out_3 ix_1 sum_2
 ";
 

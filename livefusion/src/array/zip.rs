@@ -78,7 +78,7 @@ pub trait Unzip {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let (ns, xs) = Array::from(vec![(1, 0.5), (2, 1.5)]).unzip();
+    /// let (ns, xs) = Array::from(vec![(1i64, 0.5f64), (2, 1.5)]).unzip();
     /// assert_eq!((ns.sum().force()?, xs.sum().force()?), (3, 2.0));
     /// # Ok::<(), livefusion::Error>(())
     /// ```

@@ -52,8 +52,9 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     const WORDS: &str = "true false inf nan let carry trap unless if else while cond do next with scan \
         newArray fillArray copyArray readArray arrayLength sliceArray writeArray scatterArray goto \
         return loop comb param rate group fn";
-    WORDS.split_whitespace().any(|w| w == name)
-        || Op::from_name(name).is_some()
+    // Most variables end in a combinator's name, and no such word has an underscore.
+    !name.contains('_')
+        && (WORDS.split_whitespace().any(|w| w == name) || Op::from_name(name).is_some())
 }
 
 /// A fault has been recorded; the caller skips to the next line.
@@ -372,19 +373,19 @@ impl<'a> Parser<'a> {
 /// Turns byte offsets into lines and columns.
 fn positions(text: &str, mut faults: Vec<(usize, String)>) -> Vec<ParseError> {
     faults.sort_by_key(|f| f.0);
-    let (mut line, mut start, mut seen) = (1, 0, 0);
+    let mut chars = text.char_indices().peekable();
+    let (mut line, mut column) = (1, 1);
     let mut errors = Vec::with_capacity(faults.len());
     for (offset, message) in faults {
-        for (i, byte) in text.as_bytes()[seen..offset].iter().enumerate() {
-            if *byte == b'\n' {
-                line += 1;
-                start = seen + i + 1;
-            }
+        while let Some((_, c)) = chars.next_if(|(at, _)| *at < offset) {
+            (line, column) = match c {
+                '\n' => (line + 1, 1),
+                _ => (line, column + 1),
+            };
         }
-        seen = offset;
         errors.push(ParseError {
             line,
-            column: text[start..offset].chars().count() + 1,
+            column,
             message,
         });
     }

@@ -93,12 +93,7 @@ impl<'a> Scope<'a, '_> {
             self.close(opened);
         }
         self.at = Site::Block(b, block.stmts.len());
-        block.exits.iter().for_each(|e| self.atom(e.unless));
-        match &block.end {
-            End::Branch(cond, ..) => self.atom(*cond),
-            End::Return(results) => results.iter().for_each(|a| self.atom(*a)),
-            End::Open | End::Goto(_) => {}
-        }
+        walk::leaving(block, &mut |a| self.atom(a));
     }
 
     fn function(&mut self, function: &'a Function) {

@@ -24,6 +24,7 @@ pub struct Machine<'u, 'a> {
     /// C labels by block.
     labels: Vec<String>,
     summary: bool,
+    held: FxHashMap<Var, usize>,
     /// Whether a loop rate that updates lanes has others below it.
     joins_above: bool,
 }
@@ -57,8 +58,9 @@ pub fn write(
         .iter()
         .map(|b| unique.pick(&label_name(unit.program, b.labels[0])))
         .collect();
+    let held = layout.held.iter().copied().collect();
     let mut machine =
-        Machine { unit, layout, plans, symbol, labels, summary, joins_above: false };
+        Machine { unit, layout, plans, symbol, labels, summary, held, joins_above: false };
     machine.joins_above = machine.any_joins_above();
     machine.function(name);
 }
@@ -247,8 +249,8 @@ impl Machine<'_, '_> {
     }
 
     /// The word of a variable's next value, if a pause must keep it beside the old one.
-    fn held(&self, _v: Var) -> Option<usize> {
-        None
+    fn held(&self, v: Var) -> Option<usize> {
+        self.held.get(&v).copied()
     }
 
     /// Restores or saves the next values of variables whose updates wait.

@@ -1,0 +1,110 @@
+//! Backends around backends: kernels that are cut into spans, and kernels that were compiled before.
+
+use crate::rng::Rng;
+use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
+use livefusion_c::CBackend;
+use loop_lang::Loop;
+use loop_lang::state::Layout;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A backend whose kernels run span by span, cut at random guards, each span on one of some backends.
+pub struct Spans {
+    backends: Vec<Arc<dyn Backend>>,
+    seed: u64,
+}
+
+impl Spans {
+    /// Spans on these backends by turns.
+    pub fn new(backends: Vec<Arc<dyn Backend>>, seed: u64) -> Spans {
+        Spans { backends, seed }
+    }
+}
+
+impl Backend for Spans {
+    fn name(&self) -> &'static str {
+        "spans"
+    }
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        let kernels = self.backends.iter().map(|b| b.compile(program));
+        Ok(Arc::new(Cut::new(kernels.collect::<Result<_, _>>()?, self.seed)))
+    }
+}
+
+/// A kernel that runs span by span.
+pub struct Cut {
+    kernels: Vec<Arc<dyn Kernel>>,
+    rng: Mutex<Rng>,
+}
+
+impl Cut {
+    /// Cuts at random; the kernels are of one loop and share frames.
+    pub fn new(kernels: Vec<Arc<dyn Kernel>>, seed: u64) -> Cut {
+        Cut { kernels, rng: Mutex::new(Rng::new(seed)) }
+    }
+}
+
+impl Kernel for Cut {
+    fn layout(&self) -> &Layout {
+        self.kernels[0].layout()
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = steps;
+        let mut longest = 4;
+        loop {
+            let span = rng.below(longest) as u64;
+            let kernel = &self.kernels[rng.below(self.kernels.len())];
+            let before = frame.words[1];
+            let outcome = kernel.run(pass, span.min(left), frame, args);
+            left -= (frame.words[1] - before).min(left);
+            if outcome != Outcome::Paused || left == 0 {
+                return outcome;
+            }
+            // Long loops need not take thousands of spans.
+            longest += longest / 8 + 1;
+        }
+    }
+}
+
+/// A backend that only knows loops that were compiled before, by their text.
+#[derive(Default)]
+pub struct Known {
+    kernels: HashMap<String, Arc<dyn Kernel>>,
+}
+
+impl Known {
+    /// Compiles loops in few runs of the C compiler.
+    pub fn compile(backend: &CBackend, programs: &[Loop]) -> Result<Known, CompileError> {
+        let mut by_text: HashMap<String, &Loop> = HashMap::new();
+        for p in programs {
+            by_text.insert(p.to_string(), p);
+        }
+        let mut texts: Vec<(String, &Loop)> = by_text.into_iter().collect();
+        texts.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut known = Known::default();
+        for batch in texts.chunks(BATCH) {
+            let loops: Vec<&Loop> = batch.iter().map(|(_, l)| *l).collect();
+            for ((text, _), kernel) in batch.iter().zip(backend.compile_batch(&loops)) {
+                known.kernels.insert(text.clone(), kernel?);
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// Loops in one file for the C compiler.
+const BATCH: usize = 64;
+
+impl Backend for Known {
+    fn name(&self) -> &'static str {
+        "known"
+    }
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        let text = program.to_string();
+        self.kernels.get(&text).cloned().ok_or_else(|| {
+            CompileError::Malformed(format!("this loop was not compiled before:\n{text}"))
+        })
+    }
+}

@@ -1,0 +1,194 @@
+//! Runs programs on engines and holds what they give against the naive evaluator and each other.
+
+use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, order};
+use crate::program::{Graph, Program, shrink};
+use crate::scalar::{same, show, to_f64, to_i128};
+use livefusion::Engine;
+use livefusion::ast::{Node, Value};
+use livefusion::error::{Error, ErrorKind};
+use livefusion::runtime::{Explanation, force_nodes};
+use loop_lang::ir::TrapKind;
+use loop_lang::types::Ty;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What came of a program.
+pub struct Ran {
+    /// The graph that was forced.
+    pub graph: Graph,
+    /// How it was scheduled.
+    pub explanation: Explanation,
+    /// What it gave, root by root.
+    pub result: Result<Vec<Data>, Error>,
+}
+
+/// A schedule that was asked for before the graph was forced.
+struct Places(HashMap<*const Node, (usize, u32)>);
+
+impl Schedule for Places {
+    fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
+        self.0.get(&Arc::as_ptr(node)).copied()
+    }
+}
+
+/// Runs a program on an engine. Errors: the program could not be planned or compiled.
+pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
+    let graph = program.build();
+    let explanation = engine.explain(&graph.roots).map_err(|e| format!("explain: {e}"))?;
+    let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
+    Ok(Ran { graph, explanation, result })
+}
+
+/// A value as words.
+pub fn data(value: &Value) -> Data {
+    match value {
+        Value::Scalar(fields) => Data::Scalar(fields.iter().map(|c| c.bits).collect()),
+        Value::Array(columns) => {
+            let n = columns.first().map_or(0, |c| c.len());
+            let words = |c: &Arc<livefusion_backend::Buffer>| {
+                (0..c.len()).map(|i| c.get_word(i).unwrap_or_default()).collect()
+            };
+            Data::Array(columns.iter().map(words).collect(), n)
+        }
+    }
+}
+
+/// Runs a program and compares with the naive evaluator.
+pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
+    let ran = run(program, engine)?;
+    let mut places = Places(HashMap::new());
+    // The graph of the run has its results in it: places are those of a fresh one.
+    let fresh = program.build();
+    let plan = engine.explain(&fresh.roots).map_err(|e| format!("explain: {e}"))?;
+    for (asked, node) in ran.graph.nodes.iter().zip(&fresh.nodes) {
+        if let Some(place) = plan.place_of(node) {
+            places.0.insert(Arc::as_ptr(asked), place);
+        }
+    }
+    // Forced nodes are leaves to nobody here: the evaluator looks at kinds and inputs only.
+    let mut naive = Naive::default();
+    ran.graph.roots.iter().for_each(|r| drop(naive.eval(r)));
+    match (&ran.result, order::expected(&naive, &ran.graph.roots, &places)) {
+        (_, Expected::Unknown) => {}
+        (Ok(values), Expected::Values) => values_fit(&ran.graph.roots, naive, values)?,
+        (Ok(_), Expected::Traps(t)) => return Err(format!("gave values, expected a trap: {t:?}")),
+        (Err(e), Expected::Values) => return Err(format!("expected values, got: {e}")),
+        (Err(e), Expected::Traps(candidates)) => {
+            let named = |name: &str| ran.graph.nodes.iter().find(|n| n.name == name);
+            let at = named(e.combinator).and_then(|n| places.place(n));
+            let fits = candidates.iter().any(|c| {
+                at == places.0.get(&c.node).copied() && same_trap(&e.kind, c.kind, &c.payload)
+            });
+            if !fits {
+                return Err(format!("expected one of {candidates:?}, got: {e}"));
+            }
+        }
+    }
+    Ok(ran)
+}
+
+/// Whether an error says what a trap says.
+fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) -> bool {
+    let word = |i: usize| payload[i].bits;
+    let expected = match kind {
+        TrapKind::OutOfRange => {
+            ErrorKind::OutOfRange { index: word(0) as i64 as i128, len: word(1) }
+        }
+        TrapKind::Division => {
+            ErrorKind::Division { dividend: to_i128(payload[0]), divisor: to_i128(payload[1]) }
+        }
+        TrapKind::LengthMismatch | TrapKind::Segments => {
+            ErrorKind::LengthMismatch { got: word(0), expected: word(1) }
+        }
+        TrapKind::Empty => ErrorKind::Empty,
+        TrapKind::SliceRange => ErrorKind::SliceRange { end: word(0), len: word(1) },
+    };
+    *error == expected
+}
+
+fn values_fit(roots: &[Arc<Node>], mut naive: Naive, values: &[Data]) -> Result<(), String> {
+    let loose = |e: &Evaluated| e.bounds.iter().any(|b| *b != Bound::Exact);
+    let anchors: HashMap<*const Node, Data> = roots
+        .iter()
+        .zip(values)
+        .filter(|(r, _)| naive.get(r).is_some_and(|e| loose(e)))
+        .map(|(r, v)| (Arc::as_ptr(r), v.clone()))
+        .collect();
+    if !anchors.is_empty() {
+        // What hangs on a reassociated float is computed from the engine's own bits of it.
+        naive = Naive::with_anchors(anchors);
+    }
+    for (k, (root, got)) in roots.iter().zip(values).enumerate() {
+        let e = naive.eval(root);
+        data_fits(&root.types, &e, got).map_err(|why| format!("result {k} (`{}`): {why}", root.name))?;
+    }
+    Ok(())
+}
+
+fn data_fits(types: &[Ty], e: &Evaluated, got: &Data) -> Result<(), String> {
+    let (want, got) = match (&e.data, got) {
+        (Data::Scalar(a), Data::Scalar(b)) => {
+            let column = |w: &Vec<u64>| w.iter().map(|x| vec![*x]).collect::<Vec<_>>();
+            (column(a), column(b))
+        }
+        (Data::Array(a, n), Data::Array(b, m)) if n == m => (a.clone(), b.clone()),
+        (a, b) => return Err(format!("expected length {}, got {}", a.len(), b.len())),
+    };
+    for (f, ty) in types.iter().enumerate() {
+        for (i, (w, g)) in want[f].iter().zip(&got[f]).enumerate() {
+            let fits = match e.bounds.get(f) {
+                Some(Bound::Within(b)) => close(*ty, *w, *g, b[i]),
+                _ => same(*ty, *w, *g),
+            };
+            if !fits {
+                let (w, g) = (show(*ty, *w), show(*ty, *g));
+                return Err(format!("field {f}, element {i}: expected {w}, got {g}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn close(ty: Ty, want: u64, got: u64, bound: f64) -> bool {
+    let (w, g) = (to_f64(ty, want), to_f64(ty, got));
+    bound.is_infinite() || same(ty, want, got) || (w - g).abs() <= bound
+}
+
+/// Whether two runs of a program came to the same, bit for bit.
+pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
+    match (&a.result, &b.result) {
+        (Err(x), Err(y)) if x == y => Ok(()),
+        (Ok(x), Ok(y)) => {
+            for (k, root) in a.graph.roots.iter().enumerate() {
+                let exact = Evaluated {
+                    data: x[k].clone(),
+                    bounds: vec![],
+                    traps: vec![],
+                    origin: vec![],
+                    tainted: false,
+                };
+                data_fits(&root.types, &exact, &y[k]).map_err(|why| format!("result {k}: {why}"))?;
+            }
+            Ok(())
+        }
+        (x, y) => {
+            let show = |r: &Result<Vec<Data>, Error>| match r {
+                Ok(_) => "values".to_string(),
+                Err(e) => e.to_string(),
+            };
+            Err(format!("one gave {}, the other {}", show(x), show(y)))
+        }
+    }
+}
+
+/// Panics with the smallest program that fails as this one does.
+pub fn report(seed: u64, program: &Program, fails: impl Fn(&Program) -> Option<String>) -> ! {
+    let small = shrink(program, |p| fails(p).is_some());
+    let why = fails(&small).or_else(|| fails(program)).unwrap_or_default();
+    let graph = small.build();
+    let loops = match Engine::interp().explain(&graph.roots) {
+        Ok(e) => e.loops.iter().map(|l| l.program.to_string()).collect::<Vec<_>>().join("\n"),
+        Err(e) => e.to_string(),
+    };
+    panic!("seed {seed}: {why}\n{small:#?}\n{loops}");
+}
