@@ -4,6 +4,8 @@
 //! ```text
 //! cargo run --release --example quickhull [MAP.svg]
 //! ```
+//!
+//! The map is written to `target/quickhull.svg` if no other file is given.
 
 mod airports;
 mod hull;
@@ -61,6 +63,9 @@ fn main() -> Outcome {
         .zip(&airports)
         .filter(|(p, _)| corners.contains(p))
         .collect();
+    if let Some(folder) = std::path::Path::new(&path).parent() {
+        std::fs::create_dir_all(folder)?;
+    }
     std::fs::write(&path, map::svg(&points, &corners, &labels))?;
     println!("\nThe map is in {path}.");
     Ok(())

@@ -7,10 +7,12 @@ use std::fmt::Write;
 
 /// Pixels per degree.
 const SCALE: f64 = 6.0;
-/// Degrees left free around the points.
-const MARGIN: f64 = 8.0;
+/// Degrees left free around the points, for names: at the sides, and above and below.
+const MARGIN: (f64, f64) = (25.0, 8.0);
 /// Degrees between the lines of the graticule.
 const GRID: i32 = 15;
+/// Room for a name, in pixels.
+const NAME: f64 = 120.0;
 /// Room for the title, in pixels.
 const HEAD: f64 = 70.0;
 
@@ -32,10 +34,10 @@ impl Frame {
         };
         let ((west, east), (south, north)) = (range(|p| p.0), range(|p| p.1));
         Frame {
-            west: west - MARGIN,
-            north: north + MARGIN,
-            width: (east - west + 2.0 * MARGIN) * SCALE,
-            height: (north - south + 2.0 * MARGIN) * SCALE,
+            west: west - MARGIN.0,
+            north: north + MARGIN.1,
+            width: (east - west + 2.0 * MARGIN.0) * SCALE,
+            height: (north - south + 2.0 * MARGIN.1) * SCALE,
         }
     }
 
@@ -136,35 +138,34 @@ fn dots(frame: &Frame, points: &[Point]) -> String {
     )
 }
 
-/// The corners with their names, written away from the hull's middle.
+/// The corners with their names, written away from the hull.
 fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> String {
-    let n = corners.len().max(1) as f64;
-    let middle = corners
-        .iter()
-        .fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
     let mut out = String::from("<g font-size=\"12\" fill=\"#22303c\">\n");
-    let mut rows: Vec<(f64, f64)> = Vec::new();
-    for (p, airport) in labels {
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for (i, p) in corners.iter().enumerate() {
         let (x, y) = (frame.x(p.0), frame.y(p.1));
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"#e4572e\"/>"
         );
-        let above = p.1 > middle.1;
-        let mut row = if above { y - 10.0 } else { y + 19.0 };
-        // Labels of neighbours would cover each other: move away from the hull, row by row.
-        while rows
-            .iter()
-            .any(|(u, v)| (u - x).abs() < 150.0 && (v - row).abs() < 13.0)
-        {
-            row += if above { -13.0 } else { 13.0 };
-        }
-        rows.push((x, row));
-        let anchor = match x {
-            _ if x < 90.0 => "start",
-            _ if x > frame.width - 90.0 => "end",
-            _ => "middle",
+        let Some((_, airport)) = labels.iter().find(|(q, _)| q == p) else {
+            continue;
         };
+        let (east, north) = outwards(corners, i);
+        let (x, middle, anchor) = if east < 0.0 {
+            (x - 8.0, x - 8.0 - 0.5 * NAME, "end")
+        } else {
+            (x + 8.0, x + 8.0 + 0.5 * NAME, "start")
+        };
+        let mut row = y + 4.0 - 10.0 * north;
+        // Neighbours would cover each other's names.
+        while taken
+            .iter()
+            .any(|(u, v)| (u - middle).abs() < NAME && (v - row).abs() < 13.0)
+        {
+            row += if north > 0.0 { -1.0 } else { 1.0 };
+        }
+        taken.push((middle, row));
         let _ = writeln!(
             out,
             "<text x=\"{x:.1}\" y=\"{row:.1}\" text-anchor=\"{anchor}\"><tspan font-weight=\"bold\">{}</tspan> {}</text>",
@@ -173,6 +174,24 @@ fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> Stri
         );
     }
     out + "</g>\n"
+}
+
+/// The direction (east, north) that leads away from the hull at a corner, of length 1 or less. Corners
+/// are clockwise, so outside is on the left of each edge.
+fn outwards(corners: &[Point], at: usize) -> (f64, f64) {
+    let n = corners.len();
+    let (before, here, after) = (
+        corners[(at + n - 1) % n],
+        corners[at],
+        corners[(at + 1) % n],
+    );
+    let normal = |p: Point, q: Point| {
+        let (dx, dy) = (q.0 - p.0, q.1 - p.1);
+        let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
+        (-dy / length, dx / length)
+    };
+    let (u, v) = (normal(before, here), normal(here, after));
+    (0.5 * (u.0 + v.0), 0.5 * (u.1 + v.1))
 }
 
 fn escaped(text: &str) -> String {

@@ -58,7 +58,11 @@ pub trait Force {
 fn next(values: &mut dyn Iterator<Item = Value>) -> Result<Value> {
     values.next().ok_or_else(|| {
         let (expected, got) = ("one value per result".to_string(), "fewer".to_string());
-        Error { combinator: "force", location: None, kind: ErrorKind::Malformed { expected, got } }
+        Error {
+            combinator: "force",
+            location: None,
+            kind: ErrorKind::Malformed { expected, got },
+        }
     })
 }
 

@@ -14,7 +14,7 @@
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | [`array`] | delayed arrays and their combinators |
+//! | [`array`](mod@array) | delayed arrays and their combinators |
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |

@@ -1,7 +1,7 @@
 //! Results in memory.
 
-use crate::ast::{Builder, Value};
 use crate::array::Array;
+use crate::ast::{Builder, Value};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
@@ -36,16 +36,28 @@ impl<T: Elt> Manifest<T> {
     /// If types or lengths do not fit.
     pub fn from_columns(columns: Vec<Arc<Buffer>>) -> Result<Manifest<T>> {
         let (want, got): (_, Vec<Ty>) = (types_of::<T>(), columns.iter().map(|c| c.ty()).collect());
-        let fail = |kind| Err(Error { combinator: "manifest", location: None, kind });
+        let fail = |kind| {
+            Err(Error {
+                combinator: "manifest",
+                location: None,
+                kind,
+            })
+        };
         if want != got {
             let [expected, got] = [&want, &got].map(|t| crate::ast::show_types(t));
             return fail(ErrorKind::Malformed { expected, got });
         }
         let expected = columns.first().map_or(0, |c| c.len() as u64);
         if let Some(odd) = columns.iter().find(|c| c.len() as u64 != expected) {
-            return fail(ErrorKind::LengthMismatch { expected, got: odd.len() as u64 });
+            return fail(ErrorKind::LengthMismatch {
+                expected,
+                got: odd.len() as u64,
+            });
         }
-        Ok(Manifest { columns, elements: PhantomData })
+        Ok(Manifest {
+            columns,
+            elements: PhantomData,
+        })
     }
 
     /// Number of elements.
@@ -65,7 +77,10 @@ impl<T: Elt> Manifest<T> {
 
     /// The elements, one by one.
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter { manifest: self, range: 0..self.len() }
+        Iter {
+            manifest: self,
+            range: 0..self.len(),
+        }
     }
 
     /// A copy of the elements.
@@ -100,7 +115,10 @@ impl<T: Elt> Manifest<T> {
 
 impl<T: Elt> Clone for Manifest<T> {
     fn clone(&self) -> Manifest<T> {
-        Manifest { columns: self.columns.clone(), elements: PhantomData }
+        Manifest {
+            columns: self.columns.clone(),
+            elements: PhantomData,
+        }
     }
 }
 
@@ -108,7 +126,10 @@ impl<T: Scalar> Deref for Manifest<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         // The type was checked when the columns were put together.
-        self.columns.first().and_then(|c| c.as_slice()).unwrap_or_default()
+        self.columns
+            .first()
+            .and_then(|c| c.as_slice())
+            .unwrap_or_default()
     }
 }
 

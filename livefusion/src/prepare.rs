@@ -56,7 +56,11 @@ fn build<I: Inputs, O: Force>(
         return Err(error);
     }
     let prepared = Prepared::new(engine, roots, inputs)?;
-    Ok(Program { prepared, output, inputs: PhantomData })
+    Ok(Program {
+        prepared,
+        output,
+        inputs: PhantomData,
+    })
 }
 
 /// A compiled program; see [`prepare`].
@@ -74,15 +78,22 @@ impl<I: Inputs, O: Force> Program<I, O> {
     pub fn call(&self, inputs: &I) -> Result<O::Out> {
         let mut nodes = Vec::new();
         inputs.nodes(&mut nodes);
-        let missing: Vec<Arc<Node>> =
-            nodes.iter().filter(|n| n.value.get().is_none()).cloned().collect();
+        let missing: Vec<Arc<Node>> = nodes
+            .iter()
+            .filter(|n| n.value.get().is_none())
+            .cloned()
+            .collect();
         if !missing.is_empty() {
             force_nodes(Engine::default_engine(), &missing)?;
         }
         let values: Option<Vec<Value>> = nodes.iter().map(|n| n.value.get().cloned()).collect();
         let Some(values) = values else {
             let kind = ErrorKind::Backend("a forced input has no value".to_string());
-            return Err(Error { combinator: "call", location: None, kind });
+            return Err(Error {
+                combinator: "call",
+                location: None,
+                kind,
+            });
         };
         let results = self.prepared.call(&values)?;
         self.output.take(&mut results.into_iter())

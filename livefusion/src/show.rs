@@ -46,7 +46,9 @@ pub(crate) fn value(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Result {
                     f.write_str(", ")?;
                 }
                 element(f, columns.len(), |k| {
-                    columns[k].get_word(at).map_or_else(String::new, |w| word(columns[k].ty(), w))
+                    columns[k]
+                        .get_word(at)
+                        .map_or_else(String::new, |w| word(columns[k].ty(), w))
                 })?;
             }
             f.write_char(']')

@@ -29,7 +29,10 @@ fn one_program_is_compiled_once() -> Result<()> {
     for engine in engines() {
         for factor in [2.0, 3.0, 5.0] {
             let xs: Array<f64> = vec![1.0; factor as usize].into();
-            assert_eq!(xs.map(|x| x * factor).sum().force_with(&engine)?, factor * factor);
+            assert_eq!(
+                xs.map(|x| x * factor).sum().force_with(&engine)?,
+                factor * factor
+            );
         }
         assert_eq!((engine.counters().misses, engine.counters().hits), (1, 2));
     }
@@ -53,7 +56,10 @@ fn folds_of_every_style() -> Result<()> {
         assert_eq!((first, seq, spread), (3628800, 45, (10, 55)));
         let by_hand = (1..=10i64).fold((1, 0), |(a, b), x| (a * x, b * x + x));
         assert_eq!(affine, by_hand);
-        assert_eq!((xs.mean_of(), xs.count(|x| x.gt(4)).force_with(&engine)?), (5.5, 6));
+        assert_eq!(
+            (xs.mean_of(), xs.count(|x| x.gt(4)).force_with(&engine)?),
+            (5.5, 6)
+        );
     }
     Ok(())
 }
@@ -94,7 +100,10 @@ fn reading_by_index() -> Result<()> {
         )
             .force_with(&engine)?;
         assert_eq!(&r[..], [80, 60, 40, 20]);
-        assert_eq!((&t[..], &d[..], &s[..]), (&[10, 20][..], &[40][..], &[20, 30][..]));
+        assert_eq!(
+            (&t[..], &d[..], &s[..]),
+            (&[10, 20][..], &[40][..], &[20, 30][..])
+        );
         assert_eq!(&g[..], [40, 10, 10]);
     }
     Ok(())
@@ -108,9 +117,21 @@ fn traps_name_the_combinator_and_leave_inputs_usable() -> Result<()> {
         let line = line!() - 1;
         let error = bad.force_with(&engine).expect_err("out of range");
         assert_eq!(error.kind, ErrorKind::OutOfRange { index: 9, len: 3 });
-        assert_eq!((error.combinator, error.location.map(|l| l.line())), ("gather", Some(line)));
-        let error = xs.map(|x| 6 / (x - 2)).force_with(&engine).expect_err("division");
-        assert_eq!(error.kind, ErrorKind::Division { dividend: 6, divisor: 0 });
+        assert_eq!(
+            (error.combinator, error.location.map(|l| l.line())),
+            ("gather", Some(line))
+        );
+        let error = xs
+            .map(|x| 6 / (x - 2))
+            .force_with(&engine)
+            .expect_err("division");
+        assert_eq!(
+            error.kind,
+            ErrorKind::Division {
+                dividend: 6,
+                divisor: 0
+            }
+        );
         assert_eq!(xs.sum().force_with(&engine)?, 6);
     }
     Ok(())
@@ -129,6 +150,9 @@ fn prepared_programs_take_new_inputs() -> Result<()> {
     }
     let (short, long): (Array<f64>, Array<f64>) = (vec![1.0].into(), vec![1.0, 2.0].into());
     let error = program.call(&(short, long)).expect_err("lengths differ");
-    assert!(matches!(error.kind, ErrorKind::LengthMismatch { .. }), "{error}");
+    assert!(
+        matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+        "{error}"
+    );
     Ok(())
 }

@@ -4,8 +4,8 @@
 use livefusion::ast::Node;
 use livefusion::fusion::{plan, rates::known_lengths};
 use livefusion::lower::lower;
-use livefusion::sharing::recover;
 use livefusion::prelude::*;
+use livefusion::sharing::recover;
 use std::sync::Arc;
 
 fn golden(name: &str, got: &str) {
@@ -59,7 +59,11 @@ fn filter_max() {
     let kept = ys.filter(|y| y.gt(0));
     let most = kept.fold(i64::MIN, |a, b| a.max(b));
     let running = ys.scan(i64::MIN, |a, b| a.max(b));
-    let roots = [kept.node().clone(), most.node().clone(), running.node().clone()];
+    let roots = [
+        kept.node().clone(),
+        most.node().clone(),
+        running.node().clone(),
+    ];
     one_loop("filter_max.loop", &roots);
 }
 
@@ -81,14 +85,20 @@ fn map_map() {
 #[test]
 fn filter_sum() {
     let kept = ints().filter(|x| x.gt(0));
-    one_loop("filter_sum.loop", &[kept.node().clone(), kept.sum().node().clone()]);
+    one_loop(
+        "filter_sum.loop",
+        &[kept.node().clone(), kept.sum().node().clone()],
+    );
 }
 
 #[test]
 fn nested_filter() {
     let outer = ints().filter(|x| x.gt(0));
     let inner = outer.filter(|x| x.lt(5));
-    one_loop("nested_filter.loop", &[outer.node().clone(), inner.node().clone()]);
+    one_loop(
+        "nested_filter.loop",
+        &[outer.node().clone(), inner.node().clone()],
+    );
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
 use livefusion::ast::{Body, BodyBuilder, Kind};
-use livefusion::sharing::place::show;
 use livefusion::prelude::*;
-use loop_lang::types::{Const, Ty};
+use livefusion::sharing::place::show;
 use loop_lang::Op;
+use loop_lang::types::{Const, Ty};
 
 fn golden(name: &str, got: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -48,11 +48,20 @@ fn figure_2_of_seed_003() {
 
 fn horner(coefficients: &[f32], x: Exp<f32>) -> Exp<f32> {
     let (last, rest) = coefficients.split_last().expect("coefficients");
-    x * rest.iter().rev().fold(last.to_exp(), |acc: Exp<f32>, c| *c + x * acc)
+    x * rest
+        .iter()
+        .rev()
+        .fold(last.to_exp(), |acc: Exp<f32>, c| *c + x * acc)
 }
 
 fn cnd(d: Exp<f32>) -> Exp<f32> {
-    let coefficients = [0.319_381_53, -0.356_563_78, 1.781_477_9, -1.821_255_9, 1.330_274_5];
+    let coefficients = [
+        0.319_381_53,
+        -0.356_563_78,
+        1.781_477_9,
+        -1.821_255_9,
+        1.330_274_5,
+    ];
     let k = 1.0 / (1.0 + 0.231_641_9 * d.abs());
     let c = 0.398_942_3 * (-0.5 * d * d).exp() * horner(&coefficients, k);
     d.gt(0.0).cond(1.0 - c, c)
@@ -111,15 +120,18 @@ fn scalar_loops_keep_their_own_terms() {
 fn equal_nodes_are_unified() {
     let xs: Array<f64> = vec![1.0, 2.0].into();
     let twice = |xs: &Array<f64>| xs.map(|x| x * 2.0);
-    let both = [twice(&xs).sum().node().clone(), twice(&xs).sum().node().clone()];
+    let both = [
+        twice(&xs).sum().node().clone(),
+        twice(&xs).sum().node().clone(),
+    ];
     let graph = livefusion::sharing::recover(&both).expect("graph");
     assert_eq!(graph.roots[0], graph.roots[1]);
     assert_eq!(graph.nodes.len(), 3);
     // Another constant is another node, but the same structure.
     let thrice = xs.map(|x| x * 3.0).sum();
-    let graph = livefusion::sharing::recover(&[both[0].clone(), thrice.node().clone()]).expect("graph");
+    let graph =
+        livefusion::sharing::recover(&[both[0].clone(), thrice.node().clone()]).expect("graph");
     assert_ne!(graph.roots[0], graph.roots[1]);
     let alone = |n| livefusion::sharing::recover(&[n]).expect("graph").key;
     assert_eq!(alone(both[0].clone()), alone(thrice.node().clone()));
 }
-

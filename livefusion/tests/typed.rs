@@ -35,7 +35,9 @@ fn types_are_inferred() {
         a * a + 1.0
     }
     fn polynomial<T: Float>(x: Exp<T>, coefficients: &[f64]) -> Exp<T> {
-        coefficients.iter().fold(T::lit(0.0), |a, &k| a * x + T::lit(k))
+        coefficients
+            .iter()
+            .fold(T::lit(0.0), |a, &k| a * x + T::lit(k))
     }
     let xs: Array<f64> = vec![1.0, 2.0].into();
     let fs = Array::from([1.0f32, 2.0]);
@@ -46,13 +48,24 @@ fn types_are_inferred() {
     fine(&is.map(|i| 1 - i * 3 + (i + 2) * 4));
     let nested = zip((&xs, &zip((&fs, &is))));
     let z = nested.map(|(x, (f, i))| (x * 2.0, f.cast::<f64>() + 1.0, i));
-    fine(&z.filter(|(x, _, i)| x.gt(0.0) & i.lt(3)).map(|(x, y, _)| (y, x + y)));
-    fine(&xs.map(|x| x / &total).filter(|x| x.gt(&total)).map(|x| &total - x));
+    fine(
+        &z.filter(|(x, _, i)| x.gt(0.0) & i.lt(3))
+            .map(|(x, y, _)| (y, x + y)),
+    );
+    fine(
+        &xs.map(|x| x / &total)
+            .filter(|x| x.gt(&total))
+            .map(|x| &total - x),
+    );
     let literal_arm: Array<f32> = fs.map(|x| x.gt(0.0).cond(1.0, x));
     fine(&literal_arm);
     let tuple_arms: Array<(f32, i32)> = fs.map(|x| x.gt(0.0).cond((1.0, 2), (x, 3)));
     fine(&tuple_arms);
-    fine(&zip((&xs, &iota(2))).fold((f64::INFINITY, 0), |(a, i), (b, j)| a.lt(b).cond((a, i), (b, j))));
+    fine(
+        &zip((&xs, &iota(2))).fold((f64::INFINITY, 0), |(a, i), (b, j)| {
+            a.lt(b).cond((a, i), (b, j))
+        }),
+    );
     fine(&iota(5).map(|i| xs.at(i + 1) * 2.0));
     fine(&(2.0 * &xs - xs.mean() * &xs + xs.at(0)));
     fine(&zip((&xs, &xs, &xs, &xs, &xs, &xs)).map(|(a, b, c, d, e, f)| a + b * c - d / e + f));
@@ -74,12 +87,21 @@ fn types_are_inferred() {
 
 #[test]
 fn structs_and_nested_tuples_are_columns() {
-    let tagged = Tagged { at: Point { x: 1.0, y: 2.0 }, tag: (7, true) };
+    let tagged = Tagged {
+        at: Point { x: 1.0, y: 2.0 },
+        tag: (7, true),
+    };
     let ts = Array::from(vec![tagged.clone()]);
     assert_eq!(ts.node().types, [Ty::F64, Ty::F64, Ty::U8, Ty::Bool]);
-    let moved = ts.map(|t| TaggedExp { at: PointExp { x: t.at.y, ..t.at }, tag: (t.tag.0 + 1, true.to_exp()) });
+    let moved = ts.map(|t| TaggedExp {
+        at: PointExp { x: t.at.y, ..t.at },
+        tag: (t.tag.0 + 1, true.to_exp()),
+    });
     fine(&moved);
-    fine(&ts.map(|t| t.at.x.gt(0.0).cond(t, tagged.clone())).fold1(|a, b| a.at.x.gt(b.at.x).cond(a, b)));
+    fine(
+        &ts.map(|t| t.at.x.gt(0.0).cond(t, tagged.clone()))
+            .fold1(|a, b| a.at.x.gt(b.at.x).cond(a, b)),
+    );
     assert_eq!(moved.node().types, ts.node().types);
 }
 
@@ -88,10 +110,26 @@ fn lengths_that_differ_are_found_while_building() {
     let (xs, ys) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![1.0f64]));
     let line = line!() + 1;
     let e = mistake(&xs.zip_with(&ys, |a, b| a + b).map(|x| x + 1.0).sum());
-    assert_eq!((e.combinator, e.kind), ("zip_with", ErrorKind::LengthMismatch { expected: 2, got: 1 }));
-    assert_eq!(e.location.map(|l| (l.file().ends_with("typed.rs"), l.line())), Some((true, line)));
+    assert_eq!(
+        (e.combinator, e.kind),
+        (
+            "zip_with",
+            ErrorKind::LengthMismatch {
+                expected: 2,
+                got: 1
+            }
+        )
+    );
+    assert_eq!(
+        e.location
+            .map(|l| (l.file().ends_with("typed.rs"), l.line())),
+        Some((true, line))
+    );
     assert_eq!(mistake(&(&xs + &ys)).combinator, "add");
-    assert_eq!(mistake(&xs.pack(&Array::from(vec![true]))).combinator, "pack");
+    assert_eq!(
+        mistake(&xs.pack(&Array::from(vec![true]))).combinator,
+        "pack"
+    );
     let slice = mistake(&xs.slice(1..3));
     assert_eq!(slice.kind, ErrorKind::SliceRange { end: 3, len: 2 });
     assert_eq!(mistake(&iota(-1)).combinator, "iota");
@@ -112,7 +150,10 @@ fn a_leaked_expression_is_a_mistake() {
     assert_eq!(e.location.map(|l| l.line()), Some(line));
     // As a result, as a start, after use outside of any closure, and in a closure inside of its own.
     assert_eq!(mistake(&xs.map(|_| leaked)).kind, ErrorKind::LeakedExp);
-    assert_eq!(mistake(&xs.fold(leaked, |a, b| a + b)).kind, ErrorKind::LeakedExp);
+    assert_eq!(
+        mistake(&xs.fold(leaked, |a, b| a + b)).kind,
+        ErrorKind::LeakedExp
+    );
     let outside = leaked * 2.0;
     assert_eq!(mistake(&xs.map(|x| x + outside)).kind, ErrorKind::LeakedExp);
     let nested = xs.map(|x| x + xs.map(|y| y + x).sum());
@@ -136,15 +177,18 @@ fn a_leaked_expression_is_a_mistake() {
 #[test]
 fn a_panic_in_a_closure_leaves_no_trace() {
     let xs = Array::from(vec![1.0f64]);
-    let panicked = std::panic::catch_unwind(|| {
-        xs.map(|x| if true { panic!("in the closure") } else { x })
-    });
+    let panicked =
+        std::panic::catch_unwind(|| xs.map(|x| if true { panic!("in the closure") } else { x }));
     assert!(panicked.is_err());
     fine(&xs.map(|x| x + 1.0));
     // Caught inside of a closure, with a loop half built.
     let e = mistake(&xs.map(|x| {
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            while_loop(x, |s| s.lt(1.0), |s| if true { panic!("in the step") } else { s })
+            while_loop(
+                x,
+                |s| s.lt(1.0),
+                |s| if true { panic!("in the step") } else { s },
+            )
         }));
         assert!(caught.is_err());
         x
@@ -159,7 +203,13 @@ fn literals_work_outside_of_closures() {
     fine(&Array::from(vec![1.0f64]).map(|x| x * two));
     let bad = Exp::lit(1) / 0;
     let e = mistake(&Array::from(vec![1i64]).map(|x| x * bad));
-    assert_eq!(e.kind, ErrorKind::Division { dividend: 1, divisor: 0 });
+    assert_eq!(
+        e.kind,
+        ErrorKind::Division {
+            dividend: 1,
+            divisor: 0
+        }
+    );
     let total = Array::from(vec![1i64]).sum();
     let outside = total.value();
     assert!(matches!(
@@ -179,9 +229,15 @@ fn equal_terms_and_captures_are_one() {
         }
         sum
     });
-    let Kind::Map(body) = &ys.node().kind else { panic!("not a map") };
+    let Kind::Map(body) = &ys.node().kind else {
+        panic!("not a map")
+    };
     assert_eq!(body.captures.len(), 2);
-    let muls = body.terms.iter().filter(|d| matches!(d.term, Term::Op(Op::Mul, _))).count();
+    let muls = body
+        .terms
+        .iter()
+        .filter(|d| matches!(d.term, Term::Op(Op::Mul, _)))
+        .count();
     assert_eq!((muls, body.terms.len()), (1, 1 + 1 + 1 + 1 + 1 + 300));
 }
 
@@ -189,7 +245,9 @@ fn equal_terms_and_captures_are_one() {
 fn known_parts_are_plain_folds() {
     let xs = Array::from(vec![1.5f32]);
     let sum = xs.sum();
-    let Kind::Fold(fold) = &sum.node().kind else { panic!("not a fold") };
+    let Kind::Fold(fold) = &sum.node().kind else {
+        panic!("not a fold")
+    };
     assert!(matches!(fold.style, FoldStyle::Associative));
     assert_eq!(fold.step.terms.len(), 3);
     assert!(matches!(fold.step.terms[2].term, Term::Op(Op::Add, _)));
@@ -201,7 +259,13 @@ fn known_parts_are_plain_folds() {
 fn the_untyped_builder_checks() {
     let named = Builder::named;
     let is_malformed = |node: &livefusion::ast::Node| {
-        matches!(&node.error, Some(Error { kind: ErrorKind::Malformed { .. }, .. }))
+        matches!(
+            &node.error,
+            Some(Error {
+                kind: ErrorKind::Malformed { .. },
+                ..
+            })
+        )
     };
     let xs = Array::from(vec![1.0f64]).node().clone();
     let total = Array::from(vec![1.0f64]).sum().node().clone();
@@ -215,7 +279,11 @@ fn the_untyped_builder_checks() {
         let zero = b.lit(Const::u64(0));
         b.finish(&[zero])
     };
-    let fold = |style| Fold { start: start(), step: identity(Ty::U64), style };
+    let fold = |style| Fold {
+        start: start(),
+        step: identity(Ty::U64),
+        style,
+    };
     let nothing = BodyBuilder::new(&[Ty::F64]).finish(&[]);
     for node in [
         named("map").map(std::slice::from_ref(&xs), identity(Ty::U64)),
@@ -243,7 +311,9 @@ fn the_untyped_builder_checks() {
     let mut b = BodyBuilder::new(&[Ty::F64]);
     let (x, one) = (b.param(0), b.lit(Const::u64(1)));
     let bad = b.op(Op::Add, &[x, one]);
-    assert!(is_malformed(&named("map").map(std::slice::from_ref(&xs), b.finish(&[bad]))));
+    assert!(is_malformed(
+        &named("map").map(std::slice::from_ref(&xs), b.finish(&[bad]))
+    ));
 }
 
 #[test]
@@ -265,6 +335,9 @@ fn nobody_is_forced_by_being_shown() {
     let xs = Array::from((0..100).collect::<Vec<i32>>());
     assert_eq!(xs.to_string(), "[0, 1, 2, 3, ..., 96, 97, 98, 99]");
     let ys = xs.filter(|x| x.gt(1)).map(|x| (x, 0.5));
-    assert_eq!(format!("{ys:?}"), "Array<(i32, f64), Ix1>(map(filter(i32[100])))");
+    assert_eq!(
+        format!("{ys:?}"),
+        "Array<(i32, f64), Ix1>(map(filter(i32[100])))"
+    );
     assert!(ys.node().value.get().is_none());
 }

@@ -179,7 +179,10 @@ impl<K: Copy + Eq + Hash, V> AliasMap<K, V> {
 
     /// Every key, set by set in slot order.
     pub fn keys(&self) -> impl Iterator<Item = K> + '_ {
-        self.slots.iter().flatten().flat_map(|s| s.0.iter().copied())
+        self.slots
+            .iter()
+            .flatten()
+            .flat_map(|s| s.0.iter().copied())
     }
 
     /// Every set with its value, in slot order.

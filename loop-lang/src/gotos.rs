@@ -1,8 +1,6 @@
 //! Control flow from the rate tree: where each block goes, and in which order blocks run.
 
-use crate::ir::{
-    BlockId, CombId, End, Home, Label, Loop, Part, Place, RateId, RateKind, Section,
-};
+use crate::ir::{BlockId, CombId, End, Home, Label, Loop, Part, Place, RateId, RateKind, Section};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The rate tree with what is asked of it often, each in constant time.
@@ -63,6 +61,21 @@ impl Tree {
     /// The nearest rate, from `rate` upwards, that is a loop.
     pub fn loop_rate(&self, rate: RateId) -> RateId {
         self.loop_rate.get(rate.index()).copied().unwrap_or(rate)
+    }
+
+    /// The innermost loop rate whose iterations a place is part of: a loop rate's `nest` and `done`
+    /// belong to the rate around it. None outside of loops.
+    pub fn iteration(&self, program: &Loop, place: Place) -> Option<RateId> {
+        let Place::At { rate, section, .. } = place else {
+            return None;
+        };
+        let kind = program.rates.get(rate.index())?.kind;
+        match section {
+            Section::Nest | Section::Done if !kind.is_sub() => {
+                kind.parent().map(|p| self.loop_rate(p))
+            }
+            _ => Some(self.loop_rate(rate)),
+        }
     }
 
     /// As [`Loop::place`].
@@ -229,7 +242,12 @@ fn enter(
 }
 
 fn part_at(program: &Loop, rate: RateId, position: usize) -> Option<Part> {
-    program.rates.get(rate.index())?.parts.get(position).copied()
+    program
+        .rates
+        .get(rate.index())?
+        .parts
+        .get(position)
+        .copied()
 }
 
 /// The place of a section that is not per stage.
@@ -291,7 +309,9 @@ fn order_with(program: &mut Loop, tree: &Tree) {
     blocks.reorder(
         |labels, _| {
             let place = labels.first().map(|l| tree.place(program, *l));
-            place.and_then(|p| number.get(&p).copied()).unwrap_or(usize::MAX)
+            place
+                .and_then(|p| number.get(&p).copied())
+                .unwrap_or(usize::MAX)
         },
         |label| (label.comb, label.section),
     );
@@ -300,7 +320,10 @@ fn order_with(program: &mut Loop, tree: &Tree) {
 
 /// The label by which gotos name each place's block.
 fn first_labels(program: &Loop, tree: &Tree) -> FxHashMap<Place, Label> {
-    let labels = program.blocks.iter().filter_map(|(labels, _)| labels.first());
+    let labels = program
+        .blocks
+        .iter()
+        .filter_map(|(labels, _)| labels.first());
     labels.map(|l| (tree.place(program, *l), *l)).collect()
 }
 
@@ -354,7 +377,12 @@ pub fn blocks_within(program: &Loop, rate: RateId) -> Vec<BlockId> {
         Place::At { rate, .. } => inside.get(rate.index()).copied().unwrap_or(false),
         _ => false,
     };
-    let sets = program.blocks.iter().filter_map(|(labels, _)| labels.first());
-    let ids = sets.filter(|l| belongs(l)).filter_map(|l| program.block_id(*l));
+    let sets = program
+        .blocks
+        .iter()
+        .filter_map(|(labels, _)| labels.first());
+    let ids = sets
+        .filter(|l| belongs(l))
+        .filter_map(|l| program.block_id(*l));
     ids.collect()
 }

@@ -226,11 +226,13 @@ pub struct Group {
     pub vars: Vec<Var>,
     /// The rate whose `nest` (or `init`, for roots) starts it.
     pub owner: RateId,
-    /// The rate at which it is updated.
+    /// The rate at which it is updated. In a loop of several phases other phases may update it as well,
+    /// each at one rate of its own; sequential groups may also be updated below `step`.
     pub step: RateId,
     /// Starting values, the same atoms as in its `carry` statements.
     pub start: Vec<Atom>,
-    /// Identity of `combine`: literals or parameters. Exact: joining it changes no bit.
+    /// Identity of `combine`: literals or parameters. Exact: joining it changes no bit. May be left out
+    /// (empty) where there is no `combine`.
     pub identity: Vec<Atom>,
     /// The values that it takes next: what its assignments assign, or the results of its `scan`.
     pub next: Vec<Atom>,
@@ -249,7 +251,9 @@ pub enum Order {
     /// (a power of two). Within the loop its variables mean the element's lane.
     Lanes(u32),
     /// Updated by `scan` statements: blocks of L elements (a power of two; by the same counter) are
-    /// scanned by a fixed tree, blocks follow left to right. L = 1 is plain left to right.
+    /// scanned by a fixed tree, blocks follow left to right. L = 1 is plain left to right, and is
+    /// needed where elements may be skipped or another phase goes on with the group.
+    /// [`crate::state`] has the algorithm.
     Prefix(u32),
     /// Any order gives the same bits.
     Exact,

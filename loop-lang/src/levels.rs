@@ -4,36 +4,57 @@
 //! value. Its level is 0 if it depends on none, else one more than the highest level that it depends on.
 //! A summary pass of level k computes the groups of levels up to k, given the prefixes of those below.
 
-use crate::ir::{Atom, End, GroupId, Loop, RateId, RateKind, Section, Stmt, StmtKind, Var};
+use crate::ir::{Atom, End, GroupId, Loop, RateId, RateKind, Section, Stmt, Var};
+use crate::walk;
 use rustc_hash::FxHashMap;
 
 /// The level of each group, at least. Groups that depend on each other in a circle share a level; they can
 /// only be sequential.
 pub fn required_levels(program: &Loop) -> Vec<u32> {
     let analysis = Dependencies::of(program);
-    let depends: Vec<Vec<GroupId>> =
-        (0..program.groups.len()).map(|g| analysis.groups_of(program, GroupId::new(g))).collect();
-    longest_chains(&depends)
+    let groups = program.groups.len();
+    // Rates are nodes of the dependency graph too: what decides over a parent decides over its children.
+    let mut depends: Vec<Vec<Edge>> = Vec::with_capacity(groups + program.rates.len());
+    for (id, g) in program.groups.iter().enumerate() {
+        let next = g.next.iter().filter_map(var).collect();
+        let mut edges = analysis.groups_behind(next, Some(GroupId::new(id)));
+        edges.push(Edge { to: groups + g.step.index(), rise: 0 });
+        depends.push(edges);
+    }
+    for (id, rate) in program.rates.iter().enumerate() {
+        let mut edges = analysis.groups_behind(analysis.control[id].clone(), None);
+        edges.extend(rate.kind.parent().map(|p| Edge { to: groups + p.index(), rise: 0 }));
+        depends.push(edges);
+    }
+    let mut levels = longest_chains(&depends);
+    levels.truncate(groups);
+    levels
 }
 
-/// Length of the longest chain below each group, on an explicit stack; an edge back into the chain that is
+/// A dependency: the level is at least that of `to`, plus `rise`.
+struct Edge {
+    to: usize,
+    rise: u32,
+}
+
+/// Height of the longest chain below each node, on an explicit stack; an edge back into the chain that is
 /// being followed is ignored.
-fn longest_chains(depends: &[Vec<GroupId>]) -> Vec<u32> {
+fn longest_chains(depends: &[Vec<Edge>]) -> Vec<u32> {
     let mut level = vec![0; depends.len()];
     let mut state = vec![0u8; depends.len()];
     for root in 0..depends.len() {
         let mut stack = vec![root];
-        while let Some(&g) = stack.last() {
-            if state[g] == 0 {
-                state[g] = 1;
-                stack.extend(depends[g].iter().map(|h| h.index()).filter(|h| state[*h] == 0));
+        while let Some(&n) = stack.last() {
+            if state[n] == 0 {
+                state[n] = 1;
+                stack.extend(depends[n].iter().map(|e| e.to).filter(|to| state[*to] == 0));
                 continue;
             }
             stack.pop();
-            if state[g] == 1 {
-                state[g] = 2;
-                let below = depends[g].iter().filter(|h| state[h.index()] == 2);
-                level[g] = below.map(|h| level[h.index()] + 1).max().unwrap_or(0);
+            if state[n] == 1 {
+                state[n] = 2;
+                let below = depends[n].iter().filter(|e| state[e.to] == 2);
+                level[n] = below.map(|e| level[e.to] + e.rise).max().unwrap_or(0);
             }
         }
     }
@@ -82,48 +103,20 @@ impl Dependencies {
         d
     }
 
+    /// A statement with regions counts as one step from all that it reads to all that it hands out, as
+    /// the verifier has it.
     fn statements(&mut self, stmts: &[Stmt]) {
-        let mut pending: Vec<&Stmt> = stmts.iter().collect();
-        while let Some(s) = pending.pop() {
-            match &s.kind {
-                StmtKind::Let(v, _, args) => self.add(*v, args.iter()),
-                StmtKind::Scan { results, elems, .. } => {
-                    results.iter().for_each(|r| self.add(*r, elems.iter()));
-                }
-                StmtKind::ReadArray(v, _, index) => self.add(*v, [index].into_iter()),
-                StmtKind::If { cond, then, other, results } => {
-                    pending.extend(then.iter().chain(other));
-                    for (v, a, b) in results {
-                        self.add(*v, [cond, a, b].into_iter());
-                    }
-                }
-                StmtKind::While { state, test, cond, body, next } => {
-                    pending.extend(test.iter().chain(body));
-                    for ((v, start), n) in state.iter().zip(next) {
-                        self.add(*v, [start, cond, n].into_iter());
-                    }
-                }
-                _ => {}
-            }
+        for s in stmts {
+            let mut reads = Vec::new();
+            walk::summary(s, &mut |a| reads.extend(var(&a)), &mut |_| {});
+            walk::definitions(&s.kind, &mut |v| {
+                self.operands.entry(v).or_default().extend_from_slice(&reads);
+            });
         }
     }
 
-    fn add<'a>(&mut self, v: Var, from: impl Iterator<Item = &'a Atom>) {
-        self.operands.entry(v).or_default().extend(from.filter_map(var));
-    }
-
-    /// The other groups on which a group's updates depend.
-    fn groups_of(&self, program: &Loop, id: GroupId) -> Vec<GroupId> {
-        let group = &program.groups[id.index()];
-        let mut stack: Vec<Var> = group.next.iter().filter_map(var).collect();
-        for v in &stack {
-            debug_assert!(self.group_of.contains_key(v));
-        }
-        let mut rate: Option<RateId> = Some(group.step);
-        while let Some(r) = rate {
-            stack.extend(&self.control[r.index()]);
-            rate = program.rate(r).kind.parent();
-        }
+    /// The groups, `own` excepted, whose values are behind these variables.
+    fn groups_behind(&self, mut stack: Vec<Var>, own: Option<GroupId>) -> Vec<Edge> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut found = rustc_hash::FxHashSet::default();
         while let Some(v) = stack.pop() {
@@ -131,15 +124,13 @@ impl Dependencies {
                 continue;
             }
             match self.group_of.get(&v) {
-                Some(other) if *other != id => {
+                Some(other) if Some(*other) != own => {
                     found.insert(*other);
                 }
                 _ => stack.extend(self.operands.get(&v).into_iter().flatten()),
             }
         }
-        let mut found: Vec<GroupId> = found.into_iter().collect();
-        found.sort_unstable();
-        found
+        found.into_iter().map(|g| Edge { to: g.index(), rise: 1 }).collect()
     }
 }
 

@@ -14,6 +14,7 @@
 //! | [`passes`] | optimisations, and the summary form |
 
 pub mod alias_map;
+mod dominators;
 pub mod entity;
 pub mod eval;
 pub mod gotos;

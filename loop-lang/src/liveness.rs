@@ -5,7 +5,7 @@
 //! carried variables live around the loops that own them: neither is listed.
 
 use crate::gotos::Tree;
-use crate::ir::{Atom, BlockId, End, Label, Loop, Order, Place, RateId, Section, StmtKind, Type, Var};
+use crate::ir::{Atom, BlockId, End, Label, Loop, Order, Place, Section, StmtKind, Type, Var};
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -220,12 +220,7 @@ impl Ranks {
 
     /// The rank at which the iteration ends that the place is in; none outside of loops.
     fn iteration_end(&self, program: &Loop, rank: usize) -> Option<usize> {
-        let Place::At { rate, section, .. } = self.tree.places()[rank] else { return None };
-        let outside = matches!(section, Section::Nest | Section::Done);
-        let around: RateId = match outside {
-            true => self.tree.loop_rate(program.rate(rate).kind.parent()?),
-            false => self.tree.loop_rate(rate),
-        };
+        let around = self.tree.iteration(program, self.tree.places()[rank])?;
         self.rank.get(&Place::At { rate: around, stage: 0, section: Section::Bottom }).copied()
     }
 }

@@ -10,7 +10,13 @@ impl Display for Const {
         match self.ty {
             Ty::Bool => write!(f, "{}", self.bits != 0),
             Ty::U64 => write!(f, "{}", self.bits),
-            Ty::F64 => float(f, f64::from_bits(self.bits), self.bits, f64::NAN.to_bits(), ""),
+            Ty::F64 => float(
+                f,
+                f64::from_bits(self.bits),
+                self.bits,
+                f64::NAN.to_bits(),
+                "",
+            ),
             Ty::F32 => {
                 let x = f32::from_bits(self.bits as u32);
                 match x.is_finite() {
@@ -36,7 +42,11 @@ fn float(f: &mut Formatter<'_>, x: f64, bits: u64, nan: u64, suffix: &str) -> fm
     } else if bits == nan {
         write!(f, "nan{suffix}")
     } else {
-        write!(f, "0x{bits:x}{}", if suffix.is_empty() { ".f64" } else { suffix })
+        write!(
+            f,
+            "0x{bits:x}{}",
+            if suffix.is_empty() { ".f64" } else { suffix }
+        )
     }
 }
 

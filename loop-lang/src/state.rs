@@ -40,9 +40,9 @@
 //!   if j = L - 1 { R = last }
 //!   the result is P ⊕ last, which C becomes at the next guard
 //!   ```
-//!   A tree entry that a scan reads may be older than the block, if the loop began or its last chunk
-//!   ended inside of it, or elements were not admitted: it is the identity, or it was joined already
-//!   at a place that depends on the counter and the grid of chunks alone.
+//!   Elements come with consecutive counters from the group's start on; where that cannot be
+//!   promised (in a sub rate, in a loop of several phases) L is 1. A block that begins in its middle,
+//!   after a start or the end of a chunk, finds the identity where its earlier elements would be.
 //! * *Total*, what reads after the loop see: `Lanes` are joined by
 //!   `for w in [L/2, L/4, .., 1] { for j in 0 .. w { lane[j] = lane[j] ⊕ lane[j + w] } }` on a copy, and
 //!   the total is P ⊕ lane\[0\]; of `Prefix` it is P ⊕ last.

@@ -31,7 +31,11 @@ fn main() -> ExitCode {
     collect(&root, &mut files);
     files.sort();
     let trials = files.into_iter().map(|path| {
-        let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(&root)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         Trial::test(name, move || check(&path).map_err(Failed::from))
     });
     libtest_mimic::run(&args, trials.collect()).exit_code()
@@ -54,7 +58,10 @@ fn check(path: &Path) -> Result<(), String> {
         Some((input, expected)) => (input, expected),
         None => (&text[..], ""),
     };
-    let operation = input.lines().next().and_then(|l| l.strip_prefix("# test: "));
+    let operation = input
+        .lines()
+        .next()
+        .and_then(|l| l.strip_prefix("# test: "));
     let operation = operation.ok_or("the first line must be `# test: OPERATION`")?;
     let output = run(operation, input)?;
     if output == expected {
@@ -63,7 +70,10 @@ fn check(path: &Path) -> Result<(), String> {
     if env::var_os("LOOP_BLESS").is_some() {
         return fs::write(path, format!("{input}{RULE}\n{output}")).map_err(|e| e.to_string());
     }
-    Err(format!("{}(LOOP_BLESS=1 accepts this output)", difference(expected, &output)))
+    Err(format!(
+        "{}(LOOP_BLESS=1 accepts this output)",
+        difference(expected, &output)
+    ))
 }
 
 /// The output of an operation, or why the test itself is wrong.
@@ -110,7 +120,6 @@ fn run(operation: &str, input: &str) -> Result<String, String> {
             let arrays = names(&l, &liveness::made_arrays(&l));
             return Ok(format!("saved:{saved}\narrays:{arrays}\n"));
         }
-        #[cfg(any())]
         "pass" => {
             let pass = passes::PIPELINE.iter().find(|p| p.name == argument);
             let pass = pass.ok_or_else(|| format!("there is no pass `{argument}`"))?;

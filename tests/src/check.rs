@@ -1,5 +1,6 @@
 //! Runs programs on engines and holds what they give against the naive evaluator and each other.
 
+use crate::naive::order::Candidate;
 use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, order};
 use crate::program::{Graph, Program, shrink};
 use crate::scalar::{same, show, to_f64, to_i128};
@@ -10,6 +11,7 @@ use livefusion::runtime::{Explanation, force_nodes};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Ty;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 /// What came of a program.
@@ -18,16 +20,16 @@ pub struct Ran {
     pub graph: Graph,
     /// How it was scheduled.
     pub explanation: Explanation,
+    /// The (first) loop that computes each step, and the step's combinator in it.
+    pub places: HashMap<usize, (usize, u32)>,
     /// What it gave, root by root.
     pub result: Result<Vec<Data>, Error>,
 }
 
-/// A schedule that was asked for before the graph was forced.
-struct Places(HashMap<*const Node, (usize, u32)>);
-
-impl Schedule for Places {
+impl Schedule for Ran {
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
-        self.0.get(&Arc::as_ptr(node)).copied()
+        let step = self.graph.nodes.iter().position(|n| Arc::ptr_eq(n, node))?;
+        self.places.get(&step).copied()
     }
 }
 
@@ -35,8 +37,11 @@ impl Schedule for Places {
 pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
     let graph = program.build();
     let explanation = engine.explain(&graph.roots).map_err(|e| format!("explain: {e}"))?;
+    // Asked before the graph is forced: what is forced is in memory, and in no loop.
+    let place = |(i, n)| Some((i, explanation.place_of(n)?));
+    let places = graph.nodes.iter().enumerate().filter_map(place).collect();
     let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
-    Ok(Ran { graph, explanation, result })
+    Ok(Ran { graph, explanation, places, result })
 }
 
 /// A value as words.
@@ -56,35 +61,30 @@ pub fn data(value: &Value) -> Data {
 /// Runs a program and compares with the naive evaluator.
 pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
     let ran = run(program, engine)?;
-    let mut places = Places(HashMap::new());
-    // The graph of the run has its results in it: places are those of a fresh one.
-    let fresh = program.build();
-    let plan = engine.explain(&fresh.roots).map_err(|e| format!("explain: {e}"))?;
-    for (asked, node) in ran.graph.nodes.iter().zip(&fresh.nodes) {
-        if let Some(place) = plan.place_of(node) {
-            places.0.insert(Arc::as_ptr(asked), place);
-        }
-    }
     // Forced nodes are leaves to nobody here: the evaluator looks at kinds and inputs only.
     let mut naive = Naive::default();
     ran.graph.roots.iter().for_each(|r| drop(naive.eval(r)));
-    match (&ran.result, order::expected(&naive, &ran.graph.roots, &places)) {
+    match (&ran.result, order::expected(&naive, &ran.graph.roots, &ran)) {
         (_, Expected::Unknown) => {}
         (Ok(values), Expected::Values) => values_fit(&ran.graph.roots, naive, values)?,
-        (Ok(_), Expected::Traps(t)) => return Err(format!("gave values, expected a trap: {t:?}")),
+        (Ok(_), Expected::Traps(t)) => return Err(format!("gave values, expected {}", list(&t))),
         (Err(e), Expected::Values) => return Err(format!("expected values, got: {e}")),
         (Err(e), Expected::Traps(candidates)) => {
             let named = |name: &str| ran.graph.nodes.iter().find(|n| n.name == name);
-            let at = named(e.combinator).and_then(|n| places.place(n));
+            let at = named(e.combinator).and_then(|n| ran.place(n));
             let fits = candidates.iter().any(|c| {
-                at == places.0.get(&c.node).copied() && same_trap(&e.kind, c.kind, &c.payload)
+                at == ran.place(&c.node) && same_trap(&e.kind, c.kind, &c.payload)
             });
             if !fits {
-                return Err(format!("expected one of {candidates:?}, got: {e}"));
+                return Err(format!("expected {}, got: {e}", list(&candidates)));
             }
         }
     }
     Ok(ran)
+}
+
+fn list(candidates: &[Candidate]) -> String {
+    candidates.iter().map(Candidate::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// Whether an error says what a trap says.
@@ -181,14 +181,44 @@ pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
     }
 }
 
-/// Panics with the smallest program that fails as this one does.
-pub fn report(seed: u64, program: &Program, fails: impl Fn(&Program) -> Option<String>) -> ! {
-    let small = shrink(program, |p| fails(p).is_some());
-    let why = fails(&small).or_else(|| fails(program)).unwrap_or_default();
-    let graph = small.build();
-    let loops = match Engine::interp().explain(&graph.roots) {
+/// Makes a failure of a panic.
+pub fn caught<T>(f: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    std::panic::catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(format!("panic: {}", text.unwrap_or_default()))
+    })
+}
+
+/// Checks programs of consecutive seeds. Panics with the smallest program found that fails as the
+/// first one does that fails.
+pub fn check_all<T>(
+    programs: impl IntoIterator<Item = (u64, Program)>,
+    check: impl Fn(u64, &Program) -> Result<T, String>,
+) {
+    let check = |seed, p: &Program| caught(|| check(seed, p));
+    for (seed, program) in programs {
+        if let Err(why) = check(seed, &program) {
+            let kind = kind_of(&why);
+            let small = shrink(&program, |p| check(seed, p).is_err_and(|w| kind_of(&w) == kind));
+            let why = check(seed, &small).err().unwrap_or(why);
+            panic!("seed {seed}: {why}\n\n{small}\n{}", loops(&small));
+        }
+    }
+}
+
+/// What failures of one cause have in common: how their messages begin, numbers aside.
+fn kind_of(why: &str) -> String {
+    why.chars().filter(|c| !c.is_ascii_digit()).take(60).collect()
+}
+
+/// The loops of a program as text.
+fn loops(program: &Program) -> String {
+    let explained = caught(|| {
+        let graph = program.build();
+        Engine::interp().explain(&graph.roots).map_err(|e| e.to_string())
+    });
+    match explained {
         Ok(e) => e.loops.iter().map(|l| l.program.to_string()).collect::<Vec<_>>().join("\n"),
-        Err(e) => e.to_string(),
-    };
-    panic!("seed {seed}: {why}\n{small:#?}\n{loops}");
+        Err(why) => why,
+    }
 }

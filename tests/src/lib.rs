@@ -4,12 +4,16 @@
 //! | --- | --- |
 //! | [`naive`] | the unfused evaluator that says what a graph must give |
 //! | [`program`] | random programs, and smaller ones that fail in the same way |
+//! | [`loops`] | random loops over random rate trees |
 //! | [`check`] | engines against the naive evaluator and each other |
+//! | [`coverage`] | which pairs of combinators shared a loop |
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;
 pub mod check;
+pub mod coverage;
+pub mod loops;
 pub mod naive;
 pub mod program;
 pub mod rng;

@@ -2,7 +2,7 @@
 //! every machine.
 
 /// The generator's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Rng(u64);
 
 impl Rng {

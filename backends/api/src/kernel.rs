@@ -106,7 +106,8 @@ pub enum Outcome {
     Done,
     /// The steps are used up; the frame says where it stands.
     Paused,
-    /// The loop was left before its bound was reached (an early exit); results are in the frame.
+    /// A root's loop was left in this span other than through its guard (an early exit); results are
+    /// in the frame.
     Exited,
     /// It trapped. Kernels that only know *that* it trapped give no report; the interpreter replays.
     Trapped(Option<TrapReport>),
@@ -132,7 +133,8 @@ pub struct TrapReport {
     pub kind: TrapKind,
     /// (got, expected), as far as the kind has them.
     pub payload: Vec<Const>,
-    /// Steps taken before it (0 while in `init`).
+    /// Steps begun when it happened, the one that trapped included: 0 in `init`, 1 in the first
+    /// iteration.
     pub steps: u64,
 }
 

@@ -47,7 +47,9 @@ impl Compiler {
             .try_get_compiler();
         match found {
             Ok(tool) => Ok(Compiler::at(tool.path())),
-            Err(e) => Err(unavailable(format!("no C compiler was found ({e}); set CC to one"))),
+            Err(e) => Err(unavailable(format!(
+                "no C compiler was found ({e}); set CC to one"
+            ))),
         }
     }
 
@@ -63,8 +65,16 @@ impl Compiler {
             .map_err(|e| unavailable(format!("cannot write {}: {e}", input.display())))?;
         let level = if source.len() > LARGE { "-O1" } else { "-O3" };
         let mut args: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
-        args.extend([level.into(), "-o".into(), output.clone().into(), input.into()]);
-        let run = Command::new(&self.path).args(args).stdin(Stdio::null()).output();
+        args.extend([
+            level.into(),
+            "-o".into(),
+            output.clone().into(),
+            input.into(),
+        ]);
+        let run = Command::new(&self.path)
+            .args(args)
+            .stdin(Stdio::null())
+            .output();
         let done = run.map_err(|e| match e.kind() {
             ErrorKind::NotFound => unavailable(format!(
                 "there is no C compiler at {}; install one or set CC",
@@ -79,7 +89,10 @@ impl Compiler {
         if stderr.is_empty() {
             stderr = format!("no message, {}", done.status);
         }
-        Err(CompileError::Failed { compiler: self.path.display().to_string(), stderr })
+        Err(CompileError::Failed {
+            compiler: self.path.display().to_string(),
+            stderr,
+        })
     }
 }
 

@@ -57,13 +57,29 @@ impl<'a> Facts<'a> {
         let tree = Tree::of(program);
         let mut by_place: FxHashMap<Place, Placed> = FxHashMap::default();
         for (labels, block) in program.blocks.iter() {
-            let Some(first) = labels.first() else { continue };
+            let Some(first) = labels.first() else {
+                continue;
+            };
             let place = tree.place(program, *first);
-            by_place.insert(place, Placed { labels, block, place });
+            by_place.insert(
+                place,
+                Placed {
+                    labels,
+                    block,
+                    place,
+                },
+            );
         }
-        let blocks: Vec<Placed> = tree.places().iter().filter_map(|p| by_place.remove(p)).collect();
-        let at: FxHashMap<Place, usize> =
-            blocks.iter().enumerate().map(|(i, b)| (b.place, i)).collect();
+        let blocks: Vec<Placed> = tree
+            .places()
+            .iter()
+            .filter_map(|p| by_place.remove(p))
+            .collect();
+        let at: FxHashMap<Place, usize> = blocks
+            .iter()
+            .enumerate()
+            .map(|(i, b)| (b.place, i))
+            .collect();
         for place in [Place::Init, Place::Return] {
             if !at.contains_key(&place) {
                 return Err(format!("no block at {place:?}"));
@@ -94,21 +110,35 @@ impl<'a> Facts<'a> {
     /// The loop rates that an iteration at `place` is inside of, innermost first. `nest` and `done`
     /// of a loop rate are outside of it; its guard is inside.
     pub fn chain(&self, program: &Loop, place: Place) -> &[RateId] {
-        let Place::At { rate, section, .. } = place else { return &[] };
+        let Place::At { rate, section, .. } = place else {
+            return &[];
+        };
         let chain = &self.chains[rate.index()];
         let outside = matches!(section, Section::Nest | Section::Done);
-        if outside && !program.rate(rate).kind.is_sub() { &chain[1..] } else { chain }
+        if outside && !program.rate(rate).kind.is_sub() {
+            &chain[1..]
+        } else {
+            chain
+        }
     }
 
     /// The loop rates whose pending updates take effect on the way from `from` to `to`.
     pub fn committed(&self, program: &Loop, from: Place, to: Place) -> Vec<RateId> {
         let inside = self.chain(program, to);
         let guard_of = match to {
-            Place::At { rate, section: Section::Guard, .. } => Some(rate),
+            Place::At {
+                rate,
+                section: Section::Guard,
+                ..
+            } => Some(rate),
             _ => None,
         };
         let left = |q: &RateId| guard_of == Some(*q) || !inside.contains(q);
-        self.chain(program, from).iter().copied().filter(left).collect()
+        self.chain(program, from)
+            .iter()
+            .copied()
+            .filter(left)
+            .collect()
     }
 
     /// Whether an update of `v` in a block whose innermost loop rate is `rate` must wait.
@@ -159,14 +189,20 @@ impl<'a> Facts<'a> {
                 }
                 StmtKind::WriteArray(a, ..) => check_written(program, source, *a, &mut faults),
                 StmtKind::ScatterArray { arrays, .. } => {
-                    arrays.iter().for_each(|a| check_written(program, source, *a, &mut faults));
+                    arrays
+                        .iter()
+                        .for_each(|a| check_written(program, source, *a, &mut faults));
                 }
                 _ => {}
             });
         }
         let mut seen = FxHashSet::default();
         self.carried.retain(|v| seen.insert(*v));
-        if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            Err(faults.join("\n"))
+        }
     }
 
     /// An update may take effect at once if nothing in the iteration reads the old value after it.
@@ -209,7 +245,9 @@ impl<'a> Facts<'a> {
         }
         let jumps_back = self.jumps_back(program);
         for key in &order {
-            let late = last_read.get(key).is_some_and(|read| *read > first_update[key]);
+            let late = last_read
+                .get(key)
+                .is_some_and(|read| *read > first_update[key]);
             if late || jumps_back {
                 self.waits.insert(*key);
             }
@@ -239,9 +277,11 @@ impl<'a> Facts<'a> {
             targets(placed.block).any(|l| {
                 let to = place(l);
                 let guard = match to {
-                    Place::At { rate, section: Section::Guard, .. } => {
-                        !program.rate(rate).kind.is_sub()
-                    }
+                    Place::At {
+                        rate,
+                        section: Section::Guard,
+                        ..
+                    } => !program.rate(rate).kind.is_sub(),
                     _ => false,
                 };
                 !guard && self.at.get(&to).is_some_and(|i| *i <= rank)
@@ -284,7 +324,10 @@ fn check_written(
     faults: &mut Vec<String>,
 ) {
     if !matches!(source.get(&a), Some(Source::Made(_))) {
-        faults.push(format!("write to {}, which the loop did not make", program.name(a)));
+        faults.push(format!(
+            "write to {}, which the loop did not make",
+            program.name(a)
+        ));
     }
 }
 
@@ -320,9 +363,7 @@ pub fn each_use(s: &Stmt, f: &mut impl FnMut(Var)) {
     };
     match &s.kind {
         StmtKind::Let(_, _, args) => args.iter().for_each(atom),
-        StmtKind::Assign(_, a)
-        | StmtKind::Carry(_, a)
-        | StmtKind::NewArray(_, a) => atom(a),
+        StmtKind::Assign(_, a) | StmtKind::Carry(_, a) | StmtKind::NewArray(_, a) => atom(a),
         StmtKind::Scan { elems, .. } => elems.iter().for_each(atom),
         StmtKind::FillArray(_, n, x) => [n, x].into_iter().for_each(atom),
         StmtKind::CopyArray(_, a) | StmtKind::ArrayLength(_, a) => f(*a),
@@ -334,12 +375,19 @@ pub fn each_use(s: &Stmt, f: &mut impl FnMut(Var)) {
             [i, x].into_iter().for_each(atom);
             f(*a);
         }
-        StmtKind::ScatterArray { arrays, index, values, .. } => {
+        StmtKind::ScatterArray {
+            arrays,
+            index,
+            values,
+            ..
+        } => {
             atom(index);
             values.iter().for_each(atom);
             arrays.iter().for_each(|a| f(*a));
         }
-        StmtKind::Trap { unless, payload, .. } => {
+        StmtKind::Trap {
+            unless, payload, ..
+        } => {
             atom(unless);
             payload.iter().for_each(atom);
         }
@@ -347,8 +395,15 @@ pub fn each_use(s: &Stmt, f: &mut impl FnMut(Var)) {
             atom(cond);
             results.iter().flat_map(|(_, a, b)| [a, b]).for_each(atom);
         }
-        StmtKind::While { state, cond, next, .. } => {
-            state.iter().map(|(_, a)| a).chain([cond]).chain(next).for_each(atom);
+        StmtKind::While {
+            state, cond, next, ..
+        } => {
+            state
+                .iter()
+                .map(|(_, a)| a)
+                .chain([cond])
+                .chain(next)
+                .for_each(atom);
         }
     }
 }
@@ -379,7 +434,10 @@ pub fn each_update(program: &Loop, s: &Stmt, f: &mut impl FnMut(Var)) {
     match &s.kind {
         StmtKind::Assign(v, _) => f(*v),
         StmtKind::Scan { group, .. } => {
-            program.groups[group.index()].vars.iter().for_each(|v| f(*v));
+            program.groups[group.index()]
+                .vars
+                .iter()
+                .for_each(|v| f(*v));
         }
         _ => {}
     }
@@ -407,7 +465,11 @@ pub fn targets(block: &Block) -> impl Iterator<Item = Label> + '_ {
         End::Branch(_, a, b) => [Some(*a), Some(*b)],
         End::Open | End::Return(_) => [None, None],
     };
-    block.exits.iter().filter_map(|e| e.target).chain(end.into_iter().flatten())
+    block
+        .exits
+        .iter()
+        .filter_map(|e| e.target)
+        .chain(end.into_iter().flatten())
 }
 
 /// The element type of an array variable, the type of a scalar one.

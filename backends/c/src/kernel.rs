@@ -2,7 +2,7 @@
 //! memory.
 
 use crate::compiler::Compiler;
-use crate::emit::{self, machine};
+use crate::emit::{self, Form, machine};
 use crate::facts::{Facts, Source};
 use crate::library::{self, Array, Entry, Run};
 use livefusion_backend::kernel::check_args;
@@ -34,7 +34,10 @@ mod outcome {
 enum Returned {
     Scalar(Ty),
     /// An array; the last result that wants it takes it, others get copies.
-    Array { source: Source, last: bool },
+    Array {
+        source: Source,
+        last: bool,
+    },
 }
 
 /// A compiled loop.
@@ -43,6 +46,7 @@ pub struct CKernel {
     layout: Layout,
     source: Arc<str>,
     compiler: Arc<Compiler>,
+    form: Form,
     emit: Entry,
     /// The summary pass of each level that the loop's groups have, compiled when first run.
     summaries: Vec<(u32, OnceLock<Result<Entry, CompileError>>)>,
@@ -60,6 +64,7 @@ impl CKernel {
         source: Arc<str>,
         compiler: Arc<Compiler>,
         emit: Entry,
+        form: Form,
     ) -> Result<CKernel, String> {
         let (returning, returned) = returned(&program, &layout)?;
         let mut levels: Vec<u32> = program.groups.iter().map(|g| g.level).collect();
@@ -72,6 +77,7 @@ impl CKernel {
             layout,
             source,
             compiler,
+            form,
             emit,
             summaries: levels.into_iter().map(|l| (l, OnceLock::new())).collect(),
             returned,
@@ -80,7 +86,9 @@ impl CKernel {
     }
 
     fn entry(&self, pass: Pass) -> Result<Entry, CompileError> {
-        let Pass::Summary { level } = pass else { return Ok(self.emit) };
+        let Pass::Summary { level } = pass else {
+            return Ok(self.emit);
+        };
         let known = self.summaries.iter().rev().find(|(l, _)| *l <= level);
         match known {
             Some((level, entry)) => entry.get_or_init(|| self.compile_summary(*level)).clone(),
@@ -89,15 +97,26 @@ impl CKernel {
     }
 
     fn compile_summary(&self, level: u32) -> Result<Entry, CompileError> {
-        let form = loop_lang::passes::summary(&self.program, level);
+        let summary = loop_lang::passes::summary(&self.program, level);
         let mut file = emit::File::default();
         let symbol = format!("{}_summary", crate::names::identifier(&self.program.name));
         let text = file
-            .add(&form, &self.layout, &symbol, true)
+            .add(
+                &summary,
+                &self.layout,
+                &symbol,
+                Form {
+                    summary: true,
+                    ..self.form
+                },
+            )
             .and_then(|()| file.finish())
             .map_err(CompileError::Malformed)?;
         let entries = library::load(&self.compiler, &text, &[symbol])?;
-        entries.first().copied().ok_or_else(|| CompileError::Malformed("no summary".into()))
+        entries
+            .first()
+            .copied()
+            .ok_or_else(|| CompileError::Malformed("no summary".into()))
     }
 
     /// Why a frame cannot be this kernel's, if so.
@@ -135,11 +154,17 @@ impl CKernel {
         for (word, from) in words.iter().zip(&self.returned) {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),
-                Returned::Array { source: Source::Param(i), .. } => match args.get(*i) {
+                Returned::Array {
+                    source: Source::Param(i),
+                    ..
+                } => match args.get(*i) {
                     Some(Arg::Array(view)) => Value::Array(self.copy(*view, &mut frame.memory)?),
                     _ => return Err(Outcome::BadArgs("a result is no array".into())),
                 },
-                Returned::Array { source: Source::Made(slot), last } => {
+                Returned::Array {
+                    source: Source::Made(slot),
+                    last,
+                } => {
                     let none = Buffer::empty(self.program.ty(self.layout.arrays[*slot]).elem());
                     if *last {
                         Value::Array(frame.arrays[*slot].take().unwrap_or(none))
@@ -163,7 +188,10 @@ impl CKernel {
                 memory.left = left;
                 Ok(copy)
             }
-            None => Err(Outcome::NoMemory { comb: self.returning, bytes }),
+            None => Err(Outcome::NoMemory {
+                comb: self.returning,
+                bytes,
+            }),
         }
     }
 }
@@ -178,13 +206,19 @@ fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), 
     let mut wanted = FxHashSet::default();
     let mut from = |a: &Atom| match a {
         Atom::Var(v) if matches!(program.ty(*v), Type::Array(_)) => match facts.source.get(v) {
-            Some(source) => Ok(Returned::Array { source: *source, last: wanted.insert(*source) }),
+            Some(source) => Ok(Returned::Array {
+                source: *source,
+                last: wanted.insert(*source),
+            }),
             None => Err(format!("result {} is not made anywhere", program.name(*v))),
         },
         _ => Ok(Returned::Scalar(program.atom_ty(*a))),
     };
-    let mut returned: Vec<Returned> =
-        results.iter().rev().map(&mut from).collect::<Result<_, String>>()?;
+    let mut returned: Vec<Returned> = results
+        .iter()
+        .rev()
+        .map(&mut from)
+        .collect::<Result<_, String>>()?;
     returned.reverse();
     Ok((block.labels[0].comb, returned))
 }
@@ -224,7 +258,10 @@ impl Host<'_> {
             self.vacate(slot);
         }
         let fits = bytes <= *self.left;
-        let buffer = usize::try_from(length).ok().filter(|_| fits).and_then(|n| make(ty, n));
+        let buffer = usize::try_from(length)
+            .ok()
+            .filter(|_| fits)
+            .and_then(|n| make(ty, n));
         let Some(mut buffer) = buffer else {
             self.refused = Some((comb, bytes));
             return None;
@@ -238,7 +275,10 @@ impl Host<'_> {
 }
 
 fn view_of(buffer: &mut Buffer) -> Array {
-    Array { data: buffer.as_mut_ptr().cast(), length: buffer.len() as u64 }
+    Array {
+        data: buffer.as_mut_ptr().cast(),
+        length: buffer.len() as u64,
+    }
 }
 
 /// Runs a callback: no panic may cross into C.
@@ -279,7 +319,8 @@ extern "C" fn copy_array(
             // SAFETY: generated code passes an array of `length` elements of the slot's type, which
             // the verifier made sure of; the copy is new.
             unsafe {
-                copy.as_mut_ptr().copy_from_nonoverlapping(data.cast(), n * ty.size());
+                copy.as_mut_ptr()
+                    .copy_from_nonoverlapping(data.cast(), n * ty.size());
             }
             Some(copy)
         })
@@ -320,7 +361,12 @@ impl Kernel for CKernel {
             .iter_mut()
             .map(|a| a.as_mut().map_or(NO_ARRAY, view_of))
             .collect();
-        let types = self.layout.arrays.iter().map(|v| self.program.ty(*v).elem()).collect();
+        let types = self
+            .layout
+            .arrays
+            .iter()
+            .map(|v| self.program.ty(*v).elem())
+            .collect();
         let mut results = vec![0; self.returned.len()];
         let mut scratch = vec![0; self.scratch_words];
         let made_at = made.as_mut_ptr();
@@ -360,12 +406,19 @@ impl Kernel for CKernel {
                 {
                     return failed;
                 }
-                if code == outcome::DONE { Outcome::Done } else { Outcome::Exited }
+                if code == outcome::DONE {
+                    Outcome::Done
+                } else {
+                    Outcome::Exited
+                }
             }
             outcome::PAUSED => Outcome::Paused,
             outcome::NO_MEMORY => {
                 let (comb, bytes) = refused.unwrap_or((0, 0));
-                Outcome::NoMemory { comb: CombId(comb), bytes }
+                Outcome::NoMemory {
+                    comb: CombId(comb),
+                    bytes,
+                }
             }
             _ => {
                 debug_assert_eq!(code, outcome::TRAPPED);
@@ -375,14 +428,18 @@ impl Kernel for CKernel {
     }
 }
 
-const NO_ARRAY: Array = Array { data: std::ptr::null_mut(), length: 0 };
+const NO_ARRAY: Array = Array {
+    data: std::ptr::null_mut(),
+    length: 0,
+};
 
 /// An argument as generated code sees it; it only reads.
 fn input(arg: &Arg<'_>) -> Array {
     match arg {
         Arg::Scalar(_) => NO_ARRAY,
-        Arg::Array(view) => {
-            Array { data: View::as_ptr(view).cast_mut().cast(), length: view.len() as u64 }
-        }
+        Arg::Array(view) => Array {
+            data: View::as_ptr(view).cast_mut().cast(),
+            length: view.len() as u64,
+        },
     }
 }

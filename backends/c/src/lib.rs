@@ -25,6 +25,7 @@ mod library;
 mod names;
 
 use compiler::Compiler;
+use emit::Form;
 use kernel::CKernel;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use loop_lang::Loop;
@@ -33,10 +34,18 @@ use names::Unique;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+pub use compiler::FLAGS;
+
+/// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
+pub fn system_compiler() -> Result<PathBuf, CompileError> {
+    Compiler::system().map(|c| c.path().to_path_buf())
+}
+
 /// Compiles loops with a C compiler.
 #[derive(Debug, Default)]
 pub struct CBackend {
     compiler: OnceLock<Result<Arc<Compiler>, CompileError>>,
+    form: Form,
 }
 
 impl CBackend {
@@ -51,6 +60,13 @@ impl CBackend {
         let backend = CBackend::default();
         let _ = backend.compiler.set(Ok(Arc::new(Compiler::at(path))));
         backend
+    }
+
+    /// The backend without the straight form of innermost loops: smaller and slower code with the
+    /// same results, in which each of a loop's blocks appears once.
+    pub fn without_straight_loops(mut self) -> CBackend {
+        self.form.straight = false;
+        self
     }
 
     /// Compiles many loops in one run of the compiler. A loop that is not well formed does not hold
@@ -69,21 +85,31 @@ impl CBackend {
                 check(program)?;
                 let layout = Layout::of(program);
                 let symbol = unique.pick(&format!("{}_emit", program.name));
-                file.add(program, &layout, &symbol, false).map_err(CompileError::Malformed)?;
+                file.add(program, &layout, &symbol, self.form)
+                    .map_err(CompileError::Malformed)?;
                 symbols.push(symbol);
                 Ok((layout, symbols.len() - 1))
             })
             .collect();
-        let built = file.finish().map_err(CompileError::Malformed).and_then(|source| {
-            let entries = library::load(&compiler, &source, &symbols)?;
-            Ok((Arc::<str>::from(source), entries))
-        });
+        let built = file
+            .finish()
+            .map_err(CompileError::Malformed)
+            .and_then(|source| {
+                let entries = library::load(&compiler, &source, &symbols)?;
+                Ok((Arc::<str>::from(source), entries))
+            });
         let kernel = |(program, planned): (&&Loop, Result<(Layout, usize), CompileError>)| {
             let (layout, i) = planned?;
             let (source, entries) = built.as_ref().map_err(Clone::clone)?;
             let (source, compiler) = (source.clone(), compiler.clone());
-            let kernel =
-                CKernel::new(Loop::clone(program), layout, source, compiler, entries[i]);
+            let kernel = CKernel::new(
+                Loop::clone(program),
+                layout,
+                source,
+                compiler,
+                entries[i],
+                self.form,
+            );
             let kernel = kernel.map_err(CompileError::Malformed)?;
             Ok(Arc::new(kernel) as Arc<dyn Kernel>)
         };
@@ -91,7 +117,9 @@ impl CBackend {
     }
 
     fn compiler(&self) -> Result<Arc<Compiler>, CompileError> {
-        self.compiler.get_or_init(|| Compiler::system().map(Arc::new)).clone()
+        self.compiler
+            .get_or_init(|| Compiler::system().map(Arc::new))
+            .clone()
     }
 }
 
@@ -109,8 +137,10 @@ impl Backend for CBackend {
 /// Verifies a loop; generated code relies on it.
 fn check(program: &Loop) -> Result<(), CompileError> {
     loop_lang::verify::verify(program).map_err(|faults| {
-        let lines: Vec<String> =
-            faults.iter().map(|f| format!("{}: {}", f.place, f.message)).collect();
+        let lines: Vec<String> = faults
+            .iter()
+            .map(|f| format!("{}: {}", f.place, f.message))
+            .collect();
         CompileError::Malformed(lines.join("\n"))
     })
 }

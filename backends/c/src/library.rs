@@ -66,8 +66,10 @@ pub fn load(
     };
     // SAFETY: the library was just made from generated code, which has no initialisers.
     let library = ManuallyDrop::new(unsafe { libloading::Library::new(&path) }.map_err(failed)?);
-    let table: Vec<*const c_void> =
-        math::entries().iter().map(|e| e.address() as *const c_void).collect();
+    let table: Vec<*const c_void> = math::entries()
+        .iter()
+        .map(|e| e.address() as *const c_void)
+        .collect();
     // SAFETY: every generated file exports this function with this type; it copies addresses of
     // functions from the table, whose types are those of `MathEntry::c_signature`.
     unsafe {

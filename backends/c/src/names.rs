@@ -46,10 +46,21 @@ impl Names {
         for word in RESERVED.split_whitespace() {
             unique.pick(word);
         }
-        let functions =
-            program.functions.iter().map(|f| unique.pick(&format!("{symbol}_{}", f.name))).collect();
-        let vars = program.vars.iter().map(|v| unique.pick(&v.name)).collect::<Vec<_>>();
-        let mut names = Names { vars, parts: FxHashMap::default(), functions };
+        let functions = program
+            .functions
+            .iter()
+            .map(|f| unique.pick(&format!("{symbol}_{}", f.name)))
+            .collect();
+        let vars = program
+            .vars
+            .iter()
+            .map(|v| unique.pick(&v.name))
+            .collect::<Vec<_>>();
+        let mut names = Names {
+            vars,
+            parts: FxHashMap::default(),
+            functions,
+        };
         for (i, data) in program.vars.iter().enumerate() {
             if let Type::Array(_) = data.ty {
                 names.add(&mut unique, Var::new(i), Part::Length, "n_", "");
@@ -126,8 +137,10 @@ impl Unique {
 
 /// `name` with everything replaced that C does not allow, and out of the way of `lf_` and `_`.
 pub fn identifier(name: &str) -> String {
-    let mut out: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let mut out: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
     let first = out.chars().next();
     if first.is_none_or(|c| !c.is_ascii_alphabetic()) || out.starts_with("lf_") {
         out.insert_str(0, "v_");

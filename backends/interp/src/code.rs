@@ -3,6 +3,7 @@
 //! A variable's register is its number; constants and temporaries follow. Array operands are resolved
 //! to a parameter or a slot of the frame.
 
+use loop_lang::eval::eval;
 use loop_lang::ir::{CombId, TrapId};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -295,11 +296,30 @@ pub enum ResultSite {
     },
 }
 
+/// A binary operator that joins.
+#[derive(Clone, Copy, Debug)]
+pub struct JoinOp {
+    pub op: Op,
+    pub ty: Ty,
+    pub fast: Option<Fast>,
+}
+
+impl JoinOp {
+    /// Joins two values, `left` earlier.
+    #[inline(always)]
+    pub fn eval(self, left: u64, right: u64) -> u64 {
+        match self.fast {
+            Some(fast) => fast.eval(left, right),
+            None => eval(self.op, self.ty, self.ty, &[left, right]),
+        }
+    }
+}
+
 /// How two values are joined.
 #[derive(Clone, Debug)]
 pub enum Join {
     /// A binary operator.
-    Op { op: Op, ty: Ty, fast: Option<Fast> },
+    Op(JoinOp),
     /// A function of left values, then right values.
     Function { function: u32, params: Vec<Reg> },
 }
@@ -326,7 +346,7 @@ pub struct GroupCode {
 /// A loop rate's guard.
 #[derive(Clone, Debug, Default)]
 pub struct GuardCode {
-    /// Where its test begins, behind the `Arrive`.
+    /// Where its test begins, behind the `Arrive`; 0 if the guard has no code.
     pub test: Pc,
     /// Groups that are joined here after a chunk.
     pub joins: Vec<u32>,

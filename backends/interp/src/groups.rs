@@ -1,8 +1,7 @@
 //! Lanes and blocks: the local parts of carried groups, in the frame's words.
 
-use crate::code::{GroupCode, Join, Reg};
+use crate::code::{GroupCode, Join, JoinOp, Reg};
 use crate::machine::Machine;
-use loop_lang::eval::eval;
 use smallvec::SmallVec;
 
 /// A value for each variable of a group.
@@ -17,13 +16,10 @@ impl<'a> Machine<'a> {
     /// Joins two values, `left` earlier.
     pub(crate) fn join(&mut self, join: &'a Join, left: &[u64], right: &[u64]) -> Values {
         match join {
-            Join::Op { op, ty, fast } => left
+            Join::Op(op) => left
                 .iter()
                 .zip(right)
-                .map(|(l, r)| match fast {
-                    Some(fast) => fast.eval(*l, *r),
-                    None => eval(*op, *ty, *ty, &[*l, *r]),
-                })
+                .map(|(l, r)| op.eval(*l, *r))
                 .collect(),
             Join::Function { function, params } => {
                 let (entry, results) = &self.code.functions[*function as usize];
@@ -135,6 +131,9 @@ impl<'a> Machine<'a> {
             return run;
         };
         let place = position as u32 & (g.width - 1);
+        if let (Join::Op(op), [x]) = (&g.join, &run[..]) {
+            return Values::from_slice(&[self.scan_one(g, *op, place, *x)]);
+        }
         for k in 0..g.width.trailing_zeros() {
             if place >> k & 1 == 0 {
                 self.set_locals(g, TREE + k, &run);
@@ -151,5 +150,28 @@ impl<'a> Machine<'a> {
         }
         let prefix = self.prefix(g);
         self.join(&g.join, &prefix, &local)
+    }
+
+    /// As `scan`, for a group of one variable with an operator: most scans are of this kind.
+    fn scan_one(&mut self, g: &GroupCode, op: JoinOp, place: u32, mut run: u64) -> u64 {
+        let words = &mut self.frame.words[..];
+        let prefix = words[g.words[0] as usize];
+        let local = &mut words[g.local[0] as usize..];
+        for (k, entry) in local[TREE as usize..].iter_mut().enumerate() {
+            if 1 << k >= g.width {
+                break;
+            }
+            if place >> k & 1 == 0 {
+                *entry = run;
+            } else {
+                run = op.eval(*entry, run);
+            }
+        }
+        let last = op.eval(local[TOTAL as usize], run);
+        local[LAST as usize] = last;
+        if place == g.width - 1 {
+            local[TOTAL as usize] = last;
+        }
+        op.eval(prefix, last)
     }
 }

@@ -93,11 +93,15 @@ impl<'a> Machine<'a> {
             0 => self.code.entry,
             k => {
                 let guard = (k - 1) as usize;
+                let test = self.code.guards[guard].test;
+                if test == 0 {
+                    return Outcome::BadArgs(format!("position {k} is not in this pass"));
+                }
                 if self.limit == self.steps {
                     return Outcome::Paused;
                 }
                 self.load(guard);
-                self.code.guards[guard].test
+                test
             }
         };
         self.set_alarm();
@@ -245,39 +249,43 @@ impl<'a> Machine<'a> {
             .unwrap_or(Stop::Failed(Outcome::NoMemory { comb, bytes }))
     }
 
-    fn commit(&mut self, scope: u32) {
-        let mut waits = std::mem::take(&mut self.waiting[scope as usize]);
-        for Wait { to, value } in waits.drain(..) {
-            match to {
-                Target::Register(r) => self.set(r, value),
-                Target::Word(w) => self.frame.words[w as usize] = value,
-            }
-        }
-        self.waiting[scope as usize] = waits;
-    }
-
-    /// The word of a lane, by the counter's value.
-    #[inline(always)]
-    fn lane(&self, lanes: u32, counter: Reg, mask: u32) -> u32 {
-        lanes + (self.get(counter) as u32 & mask)
-    }
-
-    /// The instruction loop.
+    /// The instruction loop. Registers are held apart from the rest of the machine, so that they stay
+    /// where the loop finds them without a look.
     pub(crate) fn exec(&mut self, mut pc: Pc) -> Stop {
         let code = self.code;
-        loop {
-            let instr = code.instrs[pc as usize];
+        let instrs: &[Instr] = &code.instrs;
+        let mut regs = std::mem::take(&mut self.regs);
+        macro_rules! get {
+            ($r:expr) => {
+                regs[$r as usize]
+            };
+        }
+        macro_rules! set {
+            ($r:expr, $word:expr) => {{
+                let word = $word;
+                regs[$r as usize] = word;
+            }};
+        }
+        // Evaluates an expression for which the machine must have its registers.
+        macro_rules! whole {
+            ($e:expr) => {{
+                self.regs = regs;
+                let value = $e;
+                regs = std::mem::take(&mut self.regs);
+                value
+            }};
+        }
+        let stop = loop {
+            let instr = &instrs[pc as usize];
             pc += 1;
-            match instr {
-                Instr::Copy { d, a } => self.set(d, self.get(a)),
-                Instr::Fast { op, d, a, b } => self.set(d, op.eval(self.get(a), self.get(b))),
+            match *instr {
+                Instr::Copy { d, a } => set!(d, get!(a)),
+                Instr::Fast { op, d, a, b } => set!(d, op.eval(get!(a), get!(b))),
                 Instr::Select { d, c, a, b } => {
-                    let from = if self.get(c) != 0 { a } else { b };
-                    self.set(d, self.get(from));
+                    let from = if get!(c) != 0 { a } else { b };
+                    set!(d, get!(from));
                 }
-                Instr::Op1 { op, from, to, d, a } => {
-                    self.set(d, eval(op, from, to, &[self.get(a)]));
-                }
+                Instr::Op1 { op, from, to, d, a } => set!(d, eval(op, from, to, &[get!(a)])),
                 Instr::Op2 {
                     op,
                     from,
@@ -286,47 +294,46 @@ impl<'a> Machine<'a> {
                     a,
                     b,
                 } => {
-                    self.set(d, eval(op, from, to, &[self.get(a), self.get(b)]));
+                    set!(d, eval(op, from, to, &[get!(a), get!(b)]));
                 }
                 Instr::Op3(i) => {
-                    let o = code.ops3[i as usize];
-                    let args = o.args.map(|r| self.get(r));
-                    self.set(o.d, eval(o.op, o.from, o.to, &args));
+                    let o = &code.ops3[i as usize];
+                    let args = o.args.map(|r| get!(r));
+                    set!(o.d, eval(o.op, o.from, o.to, &args));
                 }
                 Instr::ReadParam { d, array, i } => {
-                    let x =
-                        index(self.get(i)).and_then(|i| self.params[array as usize].get_word(i));
-                    self.set(d, x.unwrap_or(0));
+                    let x = index(get!(i)).and_then(|i| self.params[array as usize].get_word(i));
+                    set!(d, x.unwrap_or(0));
                 }
                 Instr::ReadSlot { d, array, i } => {
-                    let i = index(self.get(i));
+                    let i = index(get!(i));
                     let array = self.frame.arrays[array as usize].as_ref();
                     let x = array.and_then(|a| i.and_then(|i| a.get_word(i)));
-                    self.set(d, x.unwrap_or(0));
+                    set!(d, x.unwrap_or(0));
                 }
                 Instr::Write { array, i, x } => {
-                    let (i, x) = (index(self.get(i)), self.get(x));
+                    let (i, x) = (index(get!(i)), get!(x));
                     if let (Some(a), Some(i)) = (&mut self.frame.arrays[array as usize], i) {
                         a.set_word(i, x);
                     }
                 }
                 Instr::Jump { to } => pc = to,
                 Instr::Unless { c, to } => {
-                    if self.get(c) == 0 {
+                    if get!(c) == 0 {
                         pc = to;
                     }
                 }
                 Instr::Arrive { guard } => {
                     if (self.steps >= self.alarm || self.trapped.is_some())
-                        && let Some(stop) = self.arrive(guard)
+                        && let Some(stop) = whole!(self.arrive(guard))
                     {
-                        return stop;
+                        break stop;
                     }
                 }
                 Instr::Step => self.steps = self.steps.wrapping_add(1),
                 Instr::EndPart => {
                     if let Some(stop) = self.trap_stop() {
-                        return stop;
+                        break stop;
                     }
                 }
                 Instr::GetLane {
@@ -335,8 +342,7 @@ impl<'a> Machine<'a> {
                     counter,
                     mask,
                 } => {
-                    let w = self.lane(lanes, counter, mask);
-                    self.set(d, self.frame.words[w as usize]);
+                    set!(d, self.frame.words[lane(lanes, get!(counter), mask)]);
                 }
                 Instr::SetLane {
                     lanes,
@@ -344,35 +350,47 @@ impl<'a> Machine<'a> {
                     mask,
                     a,
                 } => {
-                    let w = self.lane(lanes, counter, mask);
-                    self.frame.words[w as usize] = self.get(a);
+                    self.frame.words[lane(lanes, get!(counter), mask)] = get!(a);
                 }
-                Instr::Later { scope, d, a } => {
-                    self.wait(scope, Target::Register(d), self.get(a));
-                }
+                Instr::Later { scope, d, a } => self.wait(scope, Target::Register(d), get!(a)),
                 Instr::LaterLane(i) => {
-                    let late = code.late_lanes[i as usize];
-                    let w = self.lane(late.lanes, late.counter, late.mask);
-                    self.wait(late.scope, Target::Word(w), self.get(late.a));
+                    let late = &code.late_lanes[i as usize];
+                    let word = lane(late.lanes, get!(late.counter), late.mask);
+                    self.wait(late.scope, Target::Word(word as u32), get!(late.a));
                 }
-                Instr::Commit { scope } => self.commit(scope),
+                Instr::Commit { scope } => {
+                    for Wait { to, value } in self.waiting[scope as usize].drain(..) {
+                        match to {
+                            Target::Register(r) => set!(r, value),
+                            Target::Word(w) => self.frame.words[w as usize] = value,
+                        }
+                    }
+                }
                 Instr::Check { ok, site } => {
-                    if self.get(ok) == 0 {
-                        self.trap(site);
+                    if get!(ok) == 0 {
+                        whole!(self.trap(site));
                     }
                 }
                 Instr::Count { counter } => self.counts[counter as usize] += 1,
                 Instr::Rare(i) => {
                     let rare: &'a Rare = &code.rare[i as usize];
-                    if let Some(stop) = self.rare(rare) {
-                        return stop;
+                    if let Some(stop) = whole!(self.rare(rare)) {
+                        break stop;
                     }
                 }
                 Instr::Exited => self.exited = true,
-                Instr::End => return Stop::Ended,
+                Instr::End => break Stop::Ended,
             }
-        }
+        };
+        self.regs = regs;
+        stop
     }
+}
+
+/// The word of a lane, by the counter's value.
+#[inline(always)]
+fn lane(lanes: u32, counter: u64, mask: u32) -> usize {
+    (lanes + (counter as u32 & mask)) as usize
 }
 
 /// An index as the host's; none if it cannot be one.

@@ -5,7 +5,8 @@ mod support;
 use livefusion_backend::{Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use loop_lang::Op;
-use loop_lang::ir::{CHUNK, TrapKind};
+use loop_lang::ir::{CHUNK, GroupId, Order, TrapKind};
+use loop_lang::state::group_total;
 use loop_lang::types::{Const, Ty};
 use support::*;
 
@@ -315,11 +316,10 @@ fn summaries_end_with_the_same_groups() {
 
 #[test]
 fn malformed_loops_are_refused() {
-    let text = TRAPS.replace("div 100i64 elt_0", "div 100i64 lost_0");
-    if let Ok(program) = loop_lang::parse::parse(&text) {
-        let refused = InterpBackend::new().compile(&program);
-        assert!(matches!(refused, Err(CompileError::Malformed(_))));
-    }
+    let mut program = golden("filter_max");
+    program.groups.clear();
+    let refused = InterpBackend::new().compile(&program);
+    assert!(matches!(refused, Err(CompileError::Malformed(_))));
 }
 
 #[test]
@@ -428,6 +428,84 @@ fn updates_wait_across_inner_loops_and_pauses() {
     assert_eq!(results(&k, &args), want);
     for step in 1..8 {
         let (outcome, cut) = run_cut(&k, &args, || step);
-        assert_eq!((outcome, &cut[..]), (Outcome::Done, &want[..]), "cut by {step}");
+        assert_eq!(
+            (outcome, &cut[..]),
+            (Outcome::Done, &want[..]),
+            "cut by {step}"
+        );
     }
+}
+
+#[test]
+fn totals_are_those_of_the_shared_state() {
+    for name in ["dot_product", "filter_max", "min_index", "append"] {
+        let program = golden(name);
+        let k = kernel(&program);
+        for seed in 0..10 {
+            let args = random_args(&program, &mut Rng(seed));
+            let mut frame = Frame::new(k.layout());
+            if k.run(Pass::Emit, u64::MAX, &mut frame, &borrow(&args)) != Outcome::Done {
+                continue;
+            }
+            let mut totals = Vec::new();
+            for (i, g) in program.groups.iter().enumerate() {
+                if matches!(g.order, Order::Lanes(_)) {
+                    let id = GroupId::new(i);
+                    let total = group_total(&program, k.layout(), &frame.words, id);
+                    let tys = g.vars.iter().map(|v| program.ty(*v).elem());
+                    totals.extend(tys.zip(total).map(|(ty, word)| one_nan(ty, word)));
+                }
+            }
+            let scalars: Vec<u64> = frame.results.iter().map(bits).filter_map(scalar).collect();
+            assert!(
+                scalars.iter().all(|s| totals.contains(s)),
+                "{name}: {scalars:?} {totals:?}"
+            );
+        }
+    }
+}
+
+fn scalar(bits: Bits) -> Option<u64> {
+    match bits {
+        Bits::Scalar(_, word) => Some(word),
+        Bits::Array(..) => None,
+    }
+}
+
+#[test]
+fn long_chains_of_combinators_work() {
+    use std::fmt::Write;
+    const N: usize = 10_000;
+    let mut combs = String::from("comb 0 manifest at r0\n");
+    let mut rates = String::from("rate r0 root ix_0 < len_0 { stage 0; child r1 }\n");
+    let (mut down, mut up) = (String::new(), String::new());
+    for i in 1..=N {
+        let child = if i < N {
+            format!("; child r{}", i + 1)
+        } else {
+            String::new()
+        };
+        writeln!(combs, "comb {i} filter at r{i}").unwrap();
+        writeln!(rates, "rate r{i} sub r{} {{ stage 0{child} }}", i - 1).unwrap();
+        let previous = i - 1;
+        write!(
+            down,
+            "guard_{i}:\n  let p_{i} = gt elt_{previous} 0i64\n  unless p_{i} | bottom_{i}\n\
+             body_{i}:\n  let elt_{i} = add elt_{previous} 1i64\nyield_{i}:\n"
+        )
+        .unwrap();
+        writeln!(up, "bottom_{}:", N + 1 - i).unwrap();
+    }
+    let text = format!(
+        "loop chain\n{combs}comb sum sum at r{N}\nparam arr_0: [i64] stream r0\n{rates}\
+         group acc_sum owner r0 step r{N} start 0i64 id 0i64 next new_sum combine add level 0 exact\n\
+         init_0, init_sum:\n  let len_0 = arrayLength arr_0\n  carry ix_0 = 0\n  carry acc_sum = 0i64\n\
+         guard_0:\n  let more_0 = lt ix_0 len_0\n  unless more_0 | done_0\n\
+         body_0:\n  let elt_0 = readArray arr_0 ix_0\nyield_0:\n\
+         {down}  let new_sum = add acc_sum elt_{N}\n  acc_sum := new_sum\n{up}\
+         bottom_0:\n  let nix_0 = add ix_0 1\n  ix_0 := nix_0\n\
+         done_0, done_sum:\n  return acc_sum\n"
+    );
+    let got = results(&kernel(&parse(&text)), &[array(&[1i64, -1, 5])]);
+    assert_eq!(got, [Bits::Scalar(Ty::I64, 6 + 2 * N as u64)]);
 }

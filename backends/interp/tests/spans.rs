@@ -46,8 +46,11 @@ proptest! {
             let args = random_args(&program, &mut Rng(seed));
             let (outcome, results) = run(&kernel(&program), &args);
             let (outcome_better, results_better) = run(&kernel(&better), &args);
-            prop_assert_eq!(outcome, outcome_better, "{}", name);
-            prop_assert_eq!(results, results_better, "{}", name);
+            prop_assert_eq!(&outcome, &outcome_better, "{}", name);
+            prop_assert_eq!(&results, &results_better, "{}", name);
+            let (cut, results_cut) = run_cut(&kernel(&better), &args, || 3);
+            prop_assert_eq!(ending(outcome), ending(cut), "{} by 3", name);
+            prop_assert_eq!(results, results_cut, "{} by 3", name);
         }
     }
 }

@@ -27,7 +27,9 @@ use syn::{Data, DeriveInput, Error, Fields, FieldsNamed, Result, parse_macro_inp
 #[proc_macro_derive(Elt)]
 pub fn derive_elt(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    expand(&input).unwrap_or_else(|e| e.to_compile_error()).into()
+    expand(&input)
+        .unwrap_or_else(|e| e.to_compile_error())
+        .into()
 }
 
 /// The named fields of a struct that can be an element.
@@ -46,7 +48,10 @@ fn named_fields(input: &DeriveInput) -> Result<&FieldsNamed> {
             let message = "fields need names here; without names, use a tuple as the element";
             Err(Error::new_spanned(fields, message))
         }
-        _ => Err(Error::new_spanned(&input.ident, "an array element needs at least one field")),
+        _ => Err(Error::new_spanned(
+            &input.ident,
+            "an array element needs at least one field",
+        )),
     }
 }
 
@@ -57,7 +62,9 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let names: Vec<&Ident> = fields.iter().filter_map(|f| f.ident.as_ref()).collect();
     let types: Vec<_> = fields.iter().map(|f| &f.ty).collect();
     let visibilities: Vec<_> = fields.iter().map(|f| &f.vis).collect();
-    let columns: Vec<Ident> = (0..names.len()).map(|i| format_ident!("column_{i}")).collect();
+    let columns: Vec<Ident> = (0..names.len())
+        .map(|i| format_ident!("column_{i}"))
+        .collect();
     let about = format!("A [`{name}`] as closures see it: each field is an expression.");
     let field_docs = names.iter().map(|n| format!("The field `{n}`."));
     let elt = quote!(::livefusion::elt::Elt);
@@ -66,10 +73,20 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let support = quote!(::livefusion::derive_support);
     Ok(quote! {
         #[doc = #about]
-        #[derive(Clone, Copy, Debug)]
         #vis struct #exp {
             #(#[doc = #field_docs] #visibilities #names: <#types as #elt>::Exp,)*
         }
+
+        // Written out, so that a field that is no element is reported once and not per derive.
+        #[automatically_derived]
+        impl ::std::clone::Clone for #exp {
+            fn clone(&self) -> #exp {
+                *self
+            }
+        }
+
+        #[automatically_derived]
+        impl ::std::marker::Copy for #exp {}
 
         #[automatically_derived]
         impl #elt for #name {

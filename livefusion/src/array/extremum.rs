@@ -38,8 +38,11 @@ impl<T: Num> Array<T> {
         let len = Len::Delayed(builder.len(self.node()));
         let indices = builder.generate(len, crate::ast::identity(&[Ty::U64]));
         let pairs = builder.zip(&[self.node().clone(), indices]);
-        let fold =
-            Fold { start: Body::default(), step: step(better, T::TY), style: FoldStyle::First };
+        let fold = Fold {
+            start: Body::default(),
+            step: step(better, T::TY),
+            style: FoldStyle::First,
+        };
         let found = builder.fold(&pairs, fold);
         Array::wrap(builder.fields(&found, 1..2))
     }

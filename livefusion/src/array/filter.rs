@@ -67,7 +67,11 @@ impl<T: Elt> Array<T> {
 /// The test that is true where this one is false.
 fn negated(mut test: Body) -> Body {
     for r in &mut test.results {
-        test.terms.push(TermData { term: Term::Op(Op::Not, smallvec![*r]), ty: Ty::Bool, loc: None });
+        test.terms.push(TermData {
+            term: Term::Op(Op::Not, smallvec![*r]),
+            ty: Ty::Bool,
+            loc: None,
+        });
         *r = TermId(test.terms.len() as u32 - 1);
     }
     test

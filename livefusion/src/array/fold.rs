@@ -44,7 +44,12 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn fold1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
         let builder = Builder::named("fold1");
-        self.fold_by(builder, Body::default(), operator::<T, R>(op), FoldStyle::First)
+        self.fold_by(
+            builder,
+            Body::default(),
+            operator::<T, R>(op),
+            FoldStyle::First,
+        )
     }
 
     /// All elements joined strictly from left to right, by any operator: the plain loop, bit for bit.

@@ -24,7 +24,11 @@ impl<T: Elt> Array<T> {
     /// When forced: if an index is negative, or not below the length.
     #[track_caller]
     pub fn gather<I: Int>(&self, indices: &Array<I>) -> Array<T> {
-        Array::wrap(gather(Builder::named("gather"), self.node(), indices.node()))
+        Array::wrap(gather(
+            Builder::named("gather"),
+            self.node(),
+            indices.node(),
+        ))
     }
 
     /// Another name of [`gather`](Array::gather): a backward permutation.
@@ -33,7 +37,11 @@ impl<T: Elt> Array<T> {
     /// When forced: if an index is negative, or not below the length.
     #[track_caller]
     pub fn bpermute<I: Int>(&self, indices: &Array<I>) -> Array<T> {
-        Array::wrap(gather(Builder::named("bpermute"), self.node(), indices.node()))
+        Array::wrap(gather(
+            Builder::named("bpermute"),
+            self.node(),
+            indices.node(),
+        ))
     }
 
     /// The element at an index. With an expression as index, inside of a closure, it is an expression;
@@ -65,7 +73,9 @@ fn gather(builder: Builder, source: &Arc<Node>, indices: &Arc<Node>) -> Arc<Node
 }
 
 fn read(b: &mut BodyBuilder, source: &Arc<Node>, index: TermId) -> Vec<TermId> {
-    (0..source.types.len() as u32).map(|f| b.at(source, f, index, true)).collect()
+    (0..source.types.len() as u32)
+        .map(|f| b.at(source, f, index, true))
+        .collect()
 }
 
 /// What an array can be indexed with: a `u64`, an expression, a delayed scalar.

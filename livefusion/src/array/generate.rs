@@ -97,7 +97,8 @@ pub(crate) fn reading(
     let mut b = BodyBuilder::new(&[Ty::U64]);
     let i = b.locate(Some(builder.loc())).param(0);
     let index = index(&mut b, i);
-    let fields: Vec<TermId> =
-        (0..source.types.len() as u32).map(|f| b.at(source, f, index, false)).collect();
+    let fields: Vec<TermId> = (0..source.types.len() as u32)
+        .map(|f| b.at(source, f, index, false))
+        .collect();
     b.finish(&fields)
 }

@@ -74,7 +74,10 @@ impl Amount {
 }
 
 fn negative(n: i128) -> ErrorKind {
-    ErrorKind::Malformed { expected: "a number of 0 or more".to_string(), got: n.to_string() }
+    ErrorKind::Malformed {
+        expected: "a number of 0 or more".to_string(),
+        got: n.to_string(),
+    }
 }
 
 macro_rules! numbers {

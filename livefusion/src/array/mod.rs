@@ -106,8 +106,13 @@ impl<T: Elt, D: Rank> Array<T, D> {
 
     /// The array of a node that is known to be of this type.
     pub(crate) fn wrap(node: Arc<Node>) -> Array<T, D> {
-        debug_assert!(node.error.is_some() || (node.types == types_of::<T>() && node.rank == D::RANK));
-        Array { node, shape: PhantomData }
+        debug_assert!(
+            node.error.is_some() || (node.types == types_of::<T>() && node.rank == D::RANK)
+        );
+        Array {
+            node,
+            shape: PhantomData,
+        }
     }
 
     /// The node of the untyped graph.
@@ -175,7 +180,10 @@ impl<T: Elt> IntoExp for Array<T, Ix0> {
 
 impl<T: Elt, D: Rank> Clone for Array<T, D> {
     fn clone(&self) -> Array<T, D> {
-        Array { node: self.node.clone(), shape: PhantomData }
+        Array {
+            node: self.node.clone(),
+            shape: PhantomData,
+        }
     }
 }
 
@@ -203,10 +211,7 @@ impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
 }
 
 /// Keeps the scalar type of an index array's elements in one place: indices are `u64` in the graph.
-pub(crate) fn as_indices(
-    builder: crate::ast::Builder,
-    indices: &Arc<Node>,
-) -> Arc<Node> {
+pub(crate) fn as_indices(builder: crate::ast::Builder, indices: &Arc<Node>) -> Arc<Node> {
     use loop_lang::types::Ty;
     if indices.types == [Ty::U64] || indices.error.is_some() {
         return indices.clone();
@@ -214,7 +219,7 @@ pub(crate) fn as_indices(
     let mut b = crate::ast::BodyBuilder::new(&indices.types);
     let i = b.locate(Some(builder.loc())).param(0);
     let i = b.cast(i, Ty::U64);
-    builder.map(&[indices.clone()], b.finish(&[i]))
+    builder.map(std::slice::from_ref(indices), b.finish(&[i]))
 }
 
 const _: () = {

@@ -25,7 +25,10 @@ enum Side<'a> {
 }
 
 fn number<T: Scalar>(x: T) -> Side<'static> {
-    Side::Number(Const { ty: T::TY, bits: x.to_word() })
+    Side::Number(Const {
+        ty: T::TY,
+        bits: x.to_word(),
+    })
 }
 
 /// An operator between two sides. Arrays are inputs in step; delayed scalars beside an array, and
@@ -40,7 +43,10 @@ fn binary(op: Op, sides: [Side<'_>; 2]) -> Arc<Node> {
         _ => None,
     };
     let inputs: Vec<Arc<Node>> = sides.iter().filter_map(in_step).collect();
-    let types: Vec<_> = inputs.iter().flat_map(|n| n.types.iter().copied()).collect();
+    let types: Vec<_> = inputs
+        .iter()
+        .flat_map(|n| n.types.iter().copied())
+        .collect();
     let mut b = BodyBuilder::new(&types);
     b.locate(Some(builder.loc()));
     let mut params = 0;

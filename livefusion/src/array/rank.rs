@@ -20,7 +20,9 @@ pub struct Ix0;
 pub struct Ix1;
 
 /// The rank of an array: [`Ix0`] or [`Ix1`].
-pub trait Rank: sealed::Sealed + Sized + 'static + Join<Self, Joined = Self> + Join<Ix0, Joined = Self> {
+pub trait Rank:
+    sealed::Sealed + Sized + 'static + Join<Self, Joined = Self> + Join<Ix0, Joined = Self>
+{
     /// Number of dimensions.
     const RANK: u8;
     /// The name for people.
@@ -79,6 +81,13 @@ impl Rank for Ix1 {
 }
 
 fn wrong_rank(expected: &str, got: &str) -> Error {
-    let kind = ErrorKind::Malformed { expected: expected.to_string(), got: got.to_string() };
-    Error { combinator: "force", location: None, kind }
+    let kind = ErrorKind::Malformed {
+        expected: expected.to_string(),
+        got: got.to_string(),
+    };
+    Error {
+        combinator: "force",
+        location: None,
+        kind,
+    }
 }

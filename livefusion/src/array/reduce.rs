@@ -42,7 +42,12 @@ impl<T: Num> Array<T> {
     #[track_caller]
     pub fn min(&self) -> Array<T, Ix0> {
         let step = operator(Op::Min, T::TY);
-        self.fold_by(Builder::named("min"), Body::default(), step, FoldStyle::First)
+        self.fold_by(
+            Builder::named("min"),
+            Body::default(),
+            step,
+            FoldStyle::First,
+        )
     }
 
     /// The largest element. Floats: NaN is ignored (of NaN alone it is NaN), -0.0 is below +0.0.
@@ -52,7 +57,12 @@ impl<T: Num> Array<T> {
     #[track_caller]
     pub fn max(&self) -> Array<T, Ix0> {
         let step = operator(Op::Max, T::TY);
-        self.fold_by(Builder::named("max"), Body::default(), step, FoldStyle::First)
+        self.fold_by(
+            Builder::named("max"),
+            Body::default(),
+            step,
+            FoldStyle::First,
+        )
     }
 }
 
@@ -129,7 +139,10 @@ impl<T: Scalar> Array<T> {
     /// A fold by a single operator, which lowering recognises.
     fn fold_op(&self, builder: Builder, op: Op, start: T) -> Array<T, Ix0> {
         let mut b = BodyBuilder::new(&[]);
-        let start = b.lit(Const { ty: T::TY, bits: start.to_word() });
+        let start = b.lit(Const {
+            ty: T::TY,
+            bits: start.to_word(),
+        });
         let start = b.finish(&[start]);
         self.fold_by(builder, start, operator(op, T::TY), FoldStyle::Associative)
     }

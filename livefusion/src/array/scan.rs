@@ -25,7 +25,11 @@ impl<T: Elt> Array<T> {
     ) -> Array<T> {
         let builder = Builder::named("scan");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold { start, step: operator::<T, R>(op), style: FoldStyle::Associative };
+        let fold = Fold {
+            start,
+            step: operator::<T, R>(op),
+            style: FoldStyle::Associative,
+        };
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 
@@ -64,8 +68,7 @@ impl<T: Elt> Array<T> {
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> (Array<T>, Array<T, Ix0>) {
         let builder = Builder::named("scan_with_total");
-        let scan =
-            self.exclusive(builder, value::<T>(|| start.to_exp()), operator::<T, R>(op));
+        let scan = self.exclusive(builder, value::<T>(|| start.to_exp()), operator::<T, R>(op));
         let total = Array::wrap(builder.scan_total(scan.node()));
         (scan, total)
     }
@@ -89,12 +92,20 @@ impl<T: Elt> Array<T> {
     ) -> Array<T> {
         let builder = Builder::named("scan_seq");
         let start = value::<T>(|| start.to_exp());
-        let fold = Fold { start, step: operator::<T, R>(op), style: FoldStyle::Sequential };
+        let fold = Fold {
+            start,
+            step: operator::<T, R>(op),
+            style: FoldStyle::Sequential,
+        };
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 
     fn exclusive(&self, builder: Builder, start: Body, step: Body) -> Array<T> {
-        let fold = Fold { start, step, style: FoldStyle::Associative };
+        let fold = Fold {
+            start,
+            step,
+            style: FoldStyle::Associative,
+        };
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
     }
 }

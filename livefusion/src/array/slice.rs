@@ -10,7 +10,7 @@ use crate::error::ErrorKind;
 use crate::exp::{ToExp, exp_of, fields_of, trace, types_of};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
@@ -69,7 +69,7 @@ impl<T: Elt> Array<T> {
             Some(Err(kind)) => return Array::wrap(builder.fault(&types_of::<T>(), 1, kind)),
             None => checked_slice(builder, self.node(), &start, end.as_ref()),
         };
-        Array::wrap(self.from_offset(builder, &start, len))
+        Array::wrap(self.starting_at(builder, &start, len))
     }
 
     /// The elements from last to first.
@@ -110,7 +110,10 @@ impl<T: Elt> Array<T> {
             let (there, inside) = trace::neighbour(i[0], n, -i128::from(by), loc);
             let fill = fields_of::<T>(fill.to_exp());
             let read = |(field, other): (u32, crate::exp::Field)| {
-                (trace::at_unchecked(self.node(), field, other.ty(), there, loc), other)
+                (
+                    trace::at_unchecked(self.node(), field, other.ty(), there, loc),
+                    other,
+                )
             };
             let arms: Vec<_> = (0..).zip(fill).map(read).collect();
             fields_of::<T>(exp_of::<T>(&trace::cond(inside, &arms, loc)))
@@ -128,7 +131,7 @@ impl<T: Elt> Array<T> {
         {
             let skip = (*skip).min(len);
             let len = Len::Known((len - skip).min(*n));
-            return Array::wrap(self.from_offset(builder, &Amount::Known(skip), len));
+            return Array::wrap(self.starting_at(builder, &Amount::Known(skip), len));
         }
         let all = builder.len(self.node());
         let skip = match skip {
@@ -143,11 +146,11 @@ impl<T: Elt> Array<T> {
             let left = b.op(Op::Sub, &[all, skip]);
             b.op(Op::Min, &[left, n])
         });
-        Array::wrap(self.from_offset(builder, &skip, Len::Delayed(len)))
+        Array::wrap(self.starting_at(builder, &skip, Len::Delayed(len)))
     }
 
     /// Elements from `start` on.
-    fn from_offset(&self, builder: Builder, start: &Amount, len: Len) -> Arc<Node> {
+    fn starting_at(&self, builder: Builder, start: &Amount, len: Len) -> Arc<Node> {
         let body = reading(builder, self.node(), |b, i| {
             let start = start.term(b);
             b.op(Op::Add, &[start, i])
@@ -169,7 +172,9 @@ fn known_slice(
     end: Option<&Amount>,
     len: Option<u64>,
 ) -> Option<Result<u64, ErrorKind>> {
-    let (Amount::Known(start), Some(len)) = (start, len) else { return None };
+    let (Amount::Known(start), Some(len)) = (start, len) else {
+        return None;
+    };
     let end = match end {
         Some(Amount::Known(end)) => *end,
         None => len,
@@ -178,7 +183,10 @@ fn known_slice(
     Some(if *start <= end && end <= len {
         Ok(end - start)
     } else {
-        Err(ErrorKind::SliceRange { end: end.max(*start), len: len.min(end) })
+        Err(ErrorKind::SliceRange {
+            end: end.max(*start),
+            len: len.min(end),
+        })
     })
 }
 
@@ -203,8 +211,8 @@ fn checked_slice(
     Len::Checked(b.finish(&[n, holds, got, room]))
 }
 
-/// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..`, of numbers or delayed scalars, and
-/// `a..=b` of numbers.
+/// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars, and
+/// `a..=b`, `..=b` of numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a range of positions",
     note = "write `a..b`, `a..` or `..b`, where a and b are integers or delayed scalars of type u64"
@@ -240,10 +248,20 @@ impl SliceRange for RangeFull {
 
 impl<N: IntoLen + Copy> SliceRange for RangeInclusive<N> {
     fn bounds(self) -> (Extent, Option<Extent>) {
-        let end = match self.end().into_len().0 {
-            Amount::Known(n) => Amount::Known(n.saturating_add(1)),
-            other => other,
-        };
-        (self.start().into_len(), Some(Extent(end)))
+        (self.start().into_len(), Some(after(*self.end())))
     }
+}
+
+impl<N: IntoLen + Copy> SliceRange for RangeToInclusive<N> {
+    fn bounds(self) -> (Extent, Option<Extent>) {
+        (Extent(Amount::Known(0)), Some(after(self.end)))
+    }
+}
+
+/// The position after one. Delayed scalars are not `Copy`, so it is a number.
+fn after(n: impl IntoLen) -> Extent {
+    Extent(match n.into_len().0 {
+        Amount::Known(n) => Amount::Known(n.saturating_add(1)),
+        other => other,
+    })
 }

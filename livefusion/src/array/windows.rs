@@ -108,8 +108,16 @@ fn clamped(i: Field, n: Field, offset: i128, loc: Loc) -> Field {
 
 /// `i + offset` modulo `period`, for `i < period`. The offset is reduced once, before the loop.
 fn modulo(i: Field, period: Field, offset: i128, loc: Loc) -> Field {
-    let far = op(Op::Rem, &[number(offset.unsigned_abs() as u64), period], loc);
-    let far = if offset < 0 { op(Op::Sub, &[period, far], loc) } else { far };
+    let far = op(
+        Op::Rem,
+        &[number(offset.unsigned_abs() as u64), period],
+        loc,
+    );
+    let far = if offset < 0 {
+        op(Op::Sub, &[period, far], loc)
+    } else {
+        far
+    };
     let there = op(Op::Add, &[i, far], loc);
     let beyond = trace::op(Op::Ge, &[there, period], Ty::Bool, loc);
     let back = op(Op::Sub, &[there, period], loc);

@@ -41,7 +41,11 @@ impl BodyBuilder {
         b.body.params = params.to_vec();
         b.body.terms.reserve(params.len() + 4);
         for (k, ty) in params.iter().enumerate() {
-            b.body.terms.push(TermData { term: Term::Param(k as u32), ty: *ty, loc: None });
+            b.body.terms.push(TermData {
+                term: Term::Param(k as u32),
+                ty: *ty,
+                loc: None,
+            });
         }
         b
     }
@@ -106,7 +110,11 @@ impl BodyBuilder {
         }
         let (tc, ta, tb) = (self.body.ty(c), self.body.ty(a), self.body.ty(b));
         if tc != Ty::Bool || ta != tb {
-            return self.malformed(ta, "a bool and two arms of one type", show_types(&[tc, ta, tb]));
+            return self.malformed(
+                ta,
+                "a bool and two arms of one type",
+                show_types(&[tc, ta, tb]),
+            );
         }
         self.term(Term::Cond(c, a, b), ta)
     }
@@ -114,7 +122,11 @@ impl BodyBuilder {
     /// A field of a delayed scalar.
     pub fn scalar(&mut self, node: &Arc<Node>, field: u32) -> TermId {
         let Some(ty) = self.field_type(node, field, 0) else {
-            return self.malformed(Ty::U64, "a field of a delayed scalar", show_field(node, field));
+            return self.malformed(
+                Ty::U64,
+                "a field of a delayed scalar",
+                show_field(node, field),
+            );
         };
         let capture = self.capture(node, false);
         self.term(Term::Scalar { capture, field }, ty)
@@ -134,19 +146,42 @@ impl BodyBuilder {
             return self.malformed(ty, "an index of type u64", got);
         }
         let capture = self.capture(node, true);
-        self.term(Term::At { capture, field, index, checked }, ty)
+        self.term(
+            Term::At {
+                capture,
+                field,
+                index,
+                checked,
+            },
+            ty,
+        )
     }
 
     /// Begins `while test(state) { state = next(state) }`; gives the loop's number and its state
     /// variables. Loops nest: the last one opened is the first to be closed.
     pub fn open_loop(&mut self, start: &[TermId]) -> (u32, Vec<TermId>) {
-        let start: Vec<TermId> =
-            start.iter().map(|t| if self.known(*t) { *t } else { self.unknown_term() }).collect();
+        let start: Vec<TermId> = start
+            .iter()
+            .map(|t| {
+                if self.known(*t) {
+                    *t
+                } else {
+                    self.unknown_term()
+                }
+            })
+            .collect();
         let types: Vec<Ty> = start.iter().map(|t| self.body.ty(*t)).collect();
         let number = self.body.loops.len() as u32;
-        let vars =
-            types.iter().zip(0..).map(|(ty, k)| self.term(Term::LoopVar(number, k), *ty)).collect();
-        self.body.loops.push(ScalarLoop { types, start, ..ScalarLoop::default() });
+        let vars = types
+            .iter()
+            .zip(0..)
+            .map(|(ty, k)| self.term(Term::LoopVar(number, k), *ty))
+            .collect();
+        self.body.loops.push(ScalarLoop {
+            types,
+            start,
+            ..ScalarLoop::default()
+        });
         self.open.push(number);
         (number, vars)
     }
@@ -154,7 +189,11 @@ impl BodyBuilder {
     /// Ends a loop; gives the state for which the test failed.
     pub fn close_loop(&mut self, number: u32, test: TermId, next: &[TermId]) -> Vec<TermId> {
         if self.open.last() != Some(&number) {
-            self.malformed(Ty::U64, "the innermost open loop to be closed", format!("loop {number}"));
+            self.malformed(
+                Ty::U64,
+                "the innermost open loop to be closed",
+                format!("loop {number}"),
+            );
             return Vec::new();
         }
         self.open.pop();
@@ -162,7 +201,10 @@ impl BodyBuilder {
         let fits = self.known(test)
             && self.body.ty(test) == Ty::Bool
             && next.iter().all(|t| self.known(*t))
-            && next.iter().map(|t| self.body.ty(*t)).eq(types.iter().copied());
+            && next
+                .iter()
+                .map(|t| self.body.ty(*t))
+                .eq(types.iter().copied());
         if fits {
             let l = &mut self.body.loops[number as usize];
             (l.test, l.next) = (test, next.to_vec());
@@ -173,7 +215,11 @@ impl BodyBuilder {
                 "others".to_string(),
             );
         }
-        types.iter().zip(0..).map(|(ty, k)| self.term(Term::LoopResult(number, k), *ty)).collect()
+        types
+            .iter()
+            .zip(0..)
+            .map(|(ty, k)| self.term(Term::LoopResult(number, k), *ty))
+            .collect()
     }
 
     /// Records a mistake; the first one counts.
@@ -189,10 +235,22 @@ impl BodyBuilder {
     /// The body with these results, field by field.
     pub fn finish(mut self, results: &[TermId]) -> Body {
         if !self.open.is_empty() {
-            self.malformed(Ty::U64, "every loop to be closed", "an open loop".to_string());
+            self.malformed(
+                Ty::U64,
+                "every loop to be closed",
+                "an open loop".to_string(),
+            );
         }
-        self.body.results =
-            results.iter().map(|r| if self.known(*r) { *r } else { self.unknown_term() }).collect();
+        self.body.results = results
+            .iter()
+            .map(|r| {
+                if self.known(*r) {
+                    *r
+                } else {
+                    self.unknown_term()
+                }
+            })
+            .collect();
         self.body
     }
 
@@ -209,8 +267,15 @@ impl BodyBuilder {
 
     /// Records a malformed use and gives a term to go on with.
     fn malformed(&mut self, ty: Ty, expected: &str, got: String) -> TermId {
-        let kind = ErrorKind::Malformed { expected: expected.to_string(), got };
-        self.fail(Error { combinator: "closure", location: self.loc, kind });
+        let kind = ErrorKind::Malformed {
+            expected: expected.to_string(),
+            got,
+        };
+        self.fail(Error {
+            combinator: "closure",
+            location: self.loc,
+            kind,
+        });
         self.lit(Const::zero(ty))
     }
 
@@ -229,7 +294,8 @@ impl BodyBuilder {
         } else {
             if self.terms.is_empty() {
                 let old = made.iter().zip(params as u32..);
-                self.terms.extend(old.map(|(d, i)| ((d.term.clone(), d.ty), TermId(i))));
+                self.terms
+                    .extend(old.map(|(d, i)| ((d.term.clone(), d.ty), TermId(i))));
             }
             if let Some(id) = self.terms.get(&(term.clone(), ty)) {
                 return *id;
@@ -239,13 +305,18 @@ impl BodyBuilder {
         if !self.terms.is_empty() {
             self.terms.insert((term.clone(), ty), id);
         }
-        self.body.terms.push(TermData { term, ty, loc: self.loc });
+        self.body.terms.push(TermData {
+            term,
+            ty,
+            loc: self.loc,
+        });
         id
     }
 
     /// The number of a capture, new or old; one node is captured once by value and once as an array.
     fn capture(&mut self, node: &Arc<Node>, array: bool) -> u32 {
-        let is = |c: &Capture| Arc::ptr_eq(c.node(), node) && matches!(c, Capture::Array(_)) == array;
+        let is =
+            |c: &Capture| Arc::ptr_eq(c.node(), node) && matches!(c, Capture::Array(_)) == array;
         let captures = &self.body.captures;
         if captures.len() <= SMALL {
             if let Some(p) = captures.iter().position(is) {
@@ -254,7 +325,8 @@ impl BodyBuilder {
         } else {
             if self.captures.is_empty() {
                 let key = |c: &Capture| (Arc::as_ptr(c.node()), matches!(c, Capture::Array(_)));
-                self.captures.extend(captures.iter().zip(0..).map(|(c, i)| (key(c), i)));
+                self.captures
+                    .extend(captures.iter().zip(0..).map(|(c, i)| (key(c), i)));
             }
             if let Some(p) = self.captures.get(&(Arc::as_ptr(node), array)) {
                 return *p;
@@ -265,7 +337,11 @@ impl BodyBuilder {
             self.captures.insert((Arc::as_ptr(node), array), p);
         }
         let node = node.clone();
-        self.body.captures.push(if array { Capture::Array(node) } else { Capture::Scalar(node) });
+        self.body.captures.push(if array {
+            Capture::Array(node)
+        } else {
+            Capture::Scalar(node)
+        });
         p
     }
 }
@@ -280,5 +356,9 @@ pub(crate) fn show_types(types: &[Ty]) -> String {
 }
 
 fn show_field(node: &Node, field: u32) -> String {
-    format!("field {field} of {} of rank {}", show_types(&node.types), node.rank)
+    format!(
+        "field {field} of {} of rank {}",
+        show_types(&node.types),
+        node.rank
+    )
 }

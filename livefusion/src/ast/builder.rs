@@ -1,9 +1,11 @@
 //! The untyped, checked builder: one constructor per [`Kind`]. The typed arrays are a veneer over it.
 
 use crate::ast::body::show_types;
-use crate::ast::{Body, BodyBuilder, Capture, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, Value};
-use crate::ast::check;
-use crate::error::{Error, ErrorKind, Loc};
+use crate::ast::draft::{Draft, show_node};
+use crate::ast::{
+    Body, BodyBuilder, Capture, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, Value,
+};
+use crate::error::{ErrorKind, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
@@ -26,15 +28,18 @@ use std::sync::{Arc, OnceLock};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Builder {
-    name: &'static str,
-    loc: Loc,
+    pub(super) name: &'static str,
+    pub(super) loc: Loc,
 }
 
 impl Builder {
     /// A builder for the combinator that the user called `name`, at the caller's place.
     #[track_caller]
     pub fn named(name: &'static str) -> Builder {
-        Builder { name, loc: Location::caller() }
+        Builder {
+            name,
+            loc: Location::caller(),
+        }
     }
 
     /// A builder for the combinator `name`, called at `loc`.
@@ -74,7 +79,9 @@ impl Builder {
     /// The k-th input of a prepared program: an array (rank 1) or a scalar (rank 0).
     pub fn input(self, k: u32, types: &[Ty], rank: u8) -> Arc<Node> {
         let mut d = Draft::new(self, Vec::new());
-        d.expect(rank <= 1, || ("an input of rank 0 or 1".into(), format!("rank {rank}")));
+        d.expect(rank <= 1, || {
+            ("an input of rank 0 or 1".into(), format!("rank {rank}"))
+        });
         d.finish(Kind::Input(k), types.to_vec(), rank.min(1))
     }
 
@@ -94,7 +101,12 @@ impl Builder {
                 }
             }
             Len::Checked(l) => {
-                d.body(l, "a length", &[], Some(&[Ty::U64, Ty::Bool, Ty::U64, Ty::U64]));
+                d.body(
+                    l,
+                    "a length",
+                    &[],
+                    Some(&[Ty::U64, Ty::Bool, Ty::U64, Ty::U64]),
+                );
             }
         }
         d.body(&body, "a function", &[Ty::U64], None);
@@ -131,9 +143,15 @@ impl Builder {
     pub fn fields(self, input: &Arc<Node>, range: Range<u32>) -> Arc<Node> {
         let mut d = Draft::new(self, vec![input.clone()]);
         let rank = d.in_step();
-        let types = input.types.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let types = input
+            .types
+            .get(range.start as usize..range.end as usize)
+            .unwrap_or_default();
         d.expect(!types.is_empty(), || {
-            (format!("fields of {}", show_types(&input.types)), format!("{range:?}"))
+            (
+                format!("fields of {}", show_types(&input.types)),
+                format!("{range:?}"),
+            )
         });
         if rank == 0 && d.error.is_none() {
             let mut b = BodyBuilder::new(&[]);
@@ -157,7 +175,9 @@ impl Builder {
         d.arrays();
         d.in_step();
         d.len = None;
-        d.expect(tags.types == [Ty::Bool], || ("tags of type bool".into(), show_node(tags)));
+        d.expect(tags.types == [Ty::Bool], || {
+            ("tags of type bool".into(), show_node(tags))
+        });
         d.array(Kind::Pack, data.types.clone())
     }
 
@@ -175,9 +195,10 @@ impl Builder {
         d.arrays();
         d.in_step();
         let state = d.fold(&fold, &input.types);
-        d.expect(matches!(fold.style, FoldStyle::Associative | FoldStyle::Sequential), || {
-            ("a scan with a starting value".into(), "another".into())
-        });
+        d.expect(
+            matches!(fold.style, FoldStyle::Associative | FoldStyle::Sequential),
+            || ("a scan with a starting value".into(), "another".into()),
+        );
         d.array(Kind::Scan(fold, kind), state)
     }
 
@@ -202,13 +223,23 @@ impl Builder {
         d.arrays();
         d.meet_node(indices);
         d.meet_node(values);
-        d.expect(indices.types == [Ty::U64], || ("indices of type u64".into(), show_node(indices)));
+        d.expect(indices.types == [Ty::U64], || {
+            ("indices of type u64".into(), show_node(indices))
+        });
         let t = &base.types;
         d.expect(values.types == *t, || {
-            (format!("values of type {}", show_types(t)), show_node(values))
+            (
+                format!("values of type {}", show_types(t)),
+                show_node(values),
+            )
         });
         if let Some(c) = &combine {
-            d.body(c, "a combine function", &[t.as_slice(), t].concat(), Some(t));
+            d.body(
+                c,
+                "a combine function",
+                &[t.as_slice(), t].concat(),
+                Some(t),
+            );
         }
         d.len = base.known_len();
         d.array(Kind::Scatter(combine), t.clone())
@@ -234,140 +265,6 @@ impl Builder {
         let mut d = Draft::new(self, Vec::new());
         d.fail(kind);
         d.finish(Kind::Manifest, types.to_vec(), rank)
-    }
-}
-
-/// A node in the making: collects the first mistake and the known length.
-struct Draft {
-    builder: Builder,
-    inputs: Vec<Arc<Node>>,
-    len: Option<u64>,
-    error: Option<Error>,
-}
-
-impl Draft {
-    fn new(builder: Builder, inputs: Vec<Arc<Node>>) -> Draft {
-        let error = inputs.iter().find_map(|n| n.error.clone());
-        Draft { builder, inputs, len: None, error }
-    }
-
-    fn fail(&mut self, kind: ErrorKind) {
-        self.error.get_or_insert_with(|| Error::new(self.builder.name, self.builder.loc, kind));
-    }
-
-    fn expect(&mut self, holds: bool, message: impl FnOnce() -> (String, String)) {
-        if !holds && self.error.is_none() {
-            let (expected, got) = message();
-            self.fail(ErrorKind::Malformed { expected, got });
-        }
-    }
-
-    fn inherit(&mut self, node: &Node) {
-        if self.error.is_none() {
-            self.error.clone_from(&node.error);
-        }
-    }
-
-    /// Another part of the result whose length is known; all must agree.
-    fn meet(&mut self, got: u64) {
-        match self.len {
-            None => self.len = Some(got),
-            Some(expected) if expected != got => {
-                self.fail(ErrorKind::LengthMismatch { expected, got });
-            }
-            Some(_) => {}
-        }
-    }
-
-    fn meet_node(&mut self, node: &Node) {
-        if let Some(len) = node.known_len() {
-            self.meet(len);
-        }
-    }
-
-    /// All inputs have one rank, which this gives, and lengths that agree as far as they are known.
-    fn in_step(&mut self) -> u8 {
-        let rank = self.inputs.first().map_or(1, |n| n.rank);
-        let known: Vec<Option<u64>> = self.inputs.iter().map(|n| n.known_len()).collect();
-        let odd = self.inputs.iter().find(|n| n.rank != rank).map(show_node_ref);
-        self.expect(!known.is_empty(), || ("at least one input".into(), "none".into()));
-        if let Some(got) = odd {
-            self.expect(false, || (format!("inputs of rank {rank}"), got));
-        }
-        for len in known.into_iter().flatten() {
-            self.meet(len);
-        }
-        rank
-    }
-
-    /// No input is a delayed scalar.
-    fn arrays(&mut self) {
-        if let Some(got) = self.inputs.iter().find(|n| n.rank == 0).map(show_node_ref) {
-            self.expect(false, || ("an array".into(), got));
-        }
-    }
-
-    fn input_types(&self) -> Vec<Ty> {
-        self.inputs.iter().flat_map(|n| n.types.iter().copied()).collect()
-    }
-
-    /// Checks a body: its own mistakes, those of what it captures, its form, its signature.
-    fn body(&mut self, body: &Body, what: &str, params: &[Ty], results: Option<&[Ty]>) {
-        if self.error.is_some() {
-            return;
-        }
-        if let Some(e) = &body.error {
-            let Builder { name, loc } = self.builder;
-            let location = e.location.or(Some(loc));
-            self.error = Some(Error { combinator: name, location, kind: e.kind.clone() });
-            return;
-        }
-        self.error = body.captures.iter().find_map(|c| c.node().error.clone());
-        if self.error.is_none()
-            && let Err(kind) =
-                check::body(body).and_then(|()| check::signature(body, what, params, results))
-        {
-            self.fail(kind);
-        }
-    }
-
-    /// Checks a fold over elements of these types; gives the types of its state.
-    fn fold(&mut self, fold: &Fold, elem: &[Ty]) -> Vec<Ty> {
-        let Fold { start, step, style } = fold;
-        let first = matches!(style, FoldStyle::First);
-        if !first {
-            self.body(start, "a starting value", &[], None);
-        }
-        let state = match style {
-            FoldStyle::Associative | FoldStyle::First => elem.to_vec(),
-            FoldStyle::Sequential | FoldStyle::Aggregate(_) => start.result_types_or_none(),
-        };
-        if matches!(style, FoldStyle::Associative) {
-            self.body(start, "a starting value", &[], Some(&state));
-        }
-        self.expect(!first || start.results.is_empty(), || {
-            ("no starting value".into(), "one".into())
-        });
-        self.body(step, "a step", &[state.as_slice(), elem].concat(), Some(&state));
-        if let FoldStyle::Aggregate(join) = style {
-            self.body(join, "a combine function", &[&state[..], &state].concat(), Some(&state));
-        }
-        state
-    }
-
-    fn array(self, kind: Kind, types: Vec<Ty>) -> Arc<Node> {
-        self.finish(kind, types, 1)
-    }
-
-    fn scalar(self, kind: Kind, types: Vec<Ty>) -> Arc<Node> {
-        self.finish(kind, types, 0)
-    }
-
-    fn finish(mut self, kind: Kind, types: Vec<Ty>, rank: u8) -> Arc<Node> {
-        self.expect(!types.is_empty(), || ("an element of at least one field".into(), "none".into()));
-        let Draft { builder: Builder { name, loc }, inputs, len, error } = self;
-        let len = if rank == 0 { None } else { len };
-        Arc::new(Node { name, loc, kind, inputs, types, rank, len, error, value: OnceLock::new() })
     }
 }
 
@@ -399,28 +296,13 @@ fn on_scalars(mut body: Body, inputs: &[Arc<Node>]) -> Body {
                 body.captures.len() - 1
             });
         for field in 0..node.types.len() as u32 {
-            body.terms[at].term = Term::Scalar { capture: capture as u32, field };
+            body.terms[at].term = Term::Scalar {
+                capture: capture as u32,
+                field,
+            };
             at += 1;
         }
     }
     body.params.clear();
     body
-}
-
-/// A node for a message: `f64 of rank 1`.
-fn show_node(n: &Node) -> String {
-    format!("{} of rank {} from `{}`", show_types(&n.types), n.rank, n.name)
-}
-
-fn show_node_ref(n: &Arc<Node>) -> String {
-    show_node(n)
-}
-
-impl Body {
-    /// Types of the results; none if a result is no term (a body made by hand).
-    fn result_types_or_none(&self) -> Vec<Ty> {
-        let types: Option<Vec<Ty>> =
-            self.results.iter().map(|r| self.terms.get(r.index()).map(|d| d.ty)).collect();
-        types.unwrap_or_default()
-    }
 }

@@ -12,9 +12,21 @@ type Free = SmallVec<[u32; 2]>;
 
 /// Checks terms, types, captures and that loop variables stay inside of their loops.
 pub(super) fn body(b: &Body) -> Result<(), ErrorKind> {
-    let params = b.params.iter().zip(0..).map(|(ty, k)| (Term::Param(k), *ty));
-    if !params.eq(b.terms.iter().take(b.params.len()).map(|d| (d.term.clone(), d.ty))) {
-        return malformed("a body that begins with its parameters", "another".to_string());
+    let params = b
+        .params
+        .iter()
+        .zip(0..)
+        .map(|(ty, k)| (Term::Param(k), *ty));
+    if !params.eq(b
+        .terms
+        .iter()
+        .take(b.params.len())
+        .map(|d| (d.term.clone(), d.ty)))
+    {
+        return malformed(
+            "a body that begins with its parameters",
+            "another".to_string(),
+        );
     }
     for (at, d) in b.terms.iter().enumerate() {
         if !well_typed(b, at, d) {
@@ -25,13 +37,19 @@ pub(super) fn body(b: &Body) -> Result<(), ErrorKind> {
         }
     }
     if let Some(r) = b.results.iter().find(|r| r.index() >= b.terms.len()) {
-        return malformed("results that are terms of the body", format!("term {}", r.0));
+        return malformed(
+            "results that are terms of the body",
+            format!("term {}", r.0),
+        );
     }
     if b.loops.is_empty() { Ok(()) } else { loops(b) }
 }
 
 fn malformed(expected: &str, got: String) -> Result<(), ErrorKind> {
-    Err(ErrorKind::Malformed { expected: expected.to_string(), got })
+    Err(ErrorKind::Malformed {
+        expected: expected.to_string(),
+        got,
+    })
 }
 
 /// Whether a term's operands come before it and its type follows from theirs.
@@ -51,23 +69,33 @@ fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
         Term::LoopVar(l, k) => b.loops.get(*l as usize).is_some_and(|l| {
             l.types.get(*k as usize) == Some(&d.ty)
                 && l.start.len() == l.types.len()
-                && l.start.iter().zip(&l.types).all(|(s, t)| ty(*s) == Some(*t))
+                && l.start
+                    .iter()
+                    .zip(&l.types)
+                    .all(|(s, t)| ty(*s) == Some(*t))
         }),
         Term::LoopResult(l, k) => b.loops.get(*l as usize).is_some_and(|l| {
             l.types.get(*k as usize) == Some(&d.ty)
                 && [&l.start, &l.next].iter().all(|v| {
-                    v.len() == l.types.len() && v.iter().zip(&l.types).all(|(s, t)| ty(*s) == Some(*t))
+                    v.len() == l.types.len()
+                        && v.iter().zip(&l.types).all(|(s, t)| ty(*s) == Some(*t))
                 })
                 && ty(l.test) == Some(Ty::Bool)
         }),
-        Term::Scalar { capture, field: f } => b.captures.get(*capture as usize).is_some_and(|c| {
-            matches!(c, Capture::Scalar(n) if n.rank == 0) && field(c, *f)
-        }),
-        Term::At { capture, field: f, index, .. } => {
+        Term::Scalar { capture, field: f } => b
+            .captures
+            .get(*capture as usize)
+            .is_some_and(|c| matches!(c, Capture::Scalar(n) if n.rank == 0) && field(c, *f)),
+        Term::At {
+            capture,
+            field: f,
+            index,
+            ..
+        } => {
             ty(*index) == Some(Ty::U64)
-                && b.captures.get(*capture as usize).is_some_and(|c| {
-                    matches!(c, Capture::Array(n) if n.rank > 0) && field(c, *f)
-                })
+                && b.captures
+                    .get(*capture as usize)
+                    .is_some_and(|c| matches!(c, Capture::Array(n) if n.rank > 0) && field(c, *f))
         }
     }
 }
@@ -79,11 +107,15 @@ fn loops(b: &Body) -> Result<(), ErrorKind> {
         let mut f = Free::new();
         match &d.term {
             Term::Op(_, args) => args.iter().for_each(|a| join(&mut f, &free[a.index()])),
-            Term::Cond(c, x, y) => [c, x, y].iter().for_each(|a| join(&mut f, &free[a.index()])),
+            Term::Cond(c, x, y) => [c, x, y]
+                .iter()
+                .for_each(|a| join(&mut f, &free[a.index()])),
             Term::At { index, .. } => join(&mut f, &free[index.index()]),
             Term::LoopVar(l, _) => f.push(*l),
             Term::LoopResult(l, _) => {
-                let ScalarLoop { start, test, next, .. } = &b.loops[*l as usize];
+                let ScalarLoop {
+                    start, test, next, ..
+                } = &b.loops[*l as usize];
                 for t in next.iter().chain([test]) {
                     join(&mut f, &free[t.index()]);
                 }
@@ -125,13 +157,14 @@ pub(super) fn signature(
         let expected = format!("{what} from {}", show_types(params));
         return malformed(&expected, format!("one from {}", show_types(&b.params)));
     }
-    let got = b.result_types();
     match results {
-        Some(want) if got != want => malformed(
+        Some(want) if !b.results.iter().map(|r| b.ty(*r)).eq(want.iter().copied()) => malformed(
             &format!("{what} to {}", show_types(want)),
-            format!("one to {}", show_types(&got)),
+            format!("one to {}", show_types(&b.result_types())),
         ),
-        None if got.is_empty() => malformed(&format!("{what} with a result"), "none".to_string()),
+        None if b.results.is_empty() => {
+            malformed(&format!("{what} with a result"), "none".to_string())
+        }
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 mod body;
 mod builder;
 mod check;
+mod draft;
 mod node;
 mod term;
 

@@ -88,6 +88,10 @@ pub struct Fold {
 
 /// In which order a fold or scan joins elements.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "every node that holds one holds larger bodies beside it"
+)]
 pub enum FoldStyle {
     /// `step` is associative and the state an element; `start` is joined once, on the left.
     Associative,
@@ -134,10 +138,11 @@ impl Drop for Node {
 
 fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
     out.append(&mut node.inputs);
-    let mut body =
-        |b: Body| out.extend(b.captures.into_iter().map(|c| match c {
+    let mut body = |b: Body| {
+        out.extend(b.captures.into_iter().map(|c| match c {
             Capture::Scalar(n) | Capture::Array(n) => n,
-        }));
+        }))
+    };
     match std::mem::replace(&mut node.kind, Kind::Zip) {
         Kind::Generate(len, b) => {
             body(b);

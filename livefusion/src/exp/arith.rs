@@ -5,8 +5,8 @@
 
 use crate::array::{Array, Ix0};
 use crate::elt::{Bits, Int, Num, Scalar};
-use crate::exp::{Exp, ToExp, apply};
 use crate::error::Loc;
+use crate::exp::{Exp, ToExp, apply};
 use loop_lang::op::Op;
 use std::ops::*;
 use std::panic::Location;

@@ -45,13 +45,21 @@ impl<T: Num> Exp<T> {
     /// The smaller one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
     #[track_caller]
     pub fn min(self, other: impl ToExp<T>) -> Exp<T> {
-        apply(Op::Min, &[self.field(), other.to_exp().field()], Location::caller())
+        apply(
+            Op::Min,
+            &[self.field(), other.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// The larger one. Floats: NaN is ignored (two NaN give NaN), and -0.0 is below +0.0.
     #[track_caller]
     pub fn max(self, other: impl ToExp<T>) -> Exp<T> {
-        apply(Op::Max, &[self.field(), other.to_exp().field()], Location::caller())
+        apply(
+            Op::Max,
+            &[self.field(), other.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// `low` if below it, else `high` if above it, else itself (NaN too).
@@ -85,29 +93,24 @@ impl<T: Num> Exp<T> {
     }
 }
 
-/// Makes `x == y` and `x < y` on expressions say what to write instead.
+/// Makes `x == y` and `x < y` on expressions say what to write instead: no type is `Known`. (The bound is
+/// on the right side because the compiler would not show the message of one on `Exp` itself.)
 mod hint {
     use super::Exp;
 
     #[diagnostic::on_unimplemented(
-        message = "an expression has no value yet: Rust's `==`, `<`, `>` would have to give a `bool` now",
-        label = "use `.eq(..)`, `.ne(..)`, `.lt(..)`, `.le(..)`, `.gt(..)`, `.ge(..)`"
+        message = "an expression has no value yet, so Rust's `==`, `<`, `>` cannot compare it",
+        label = "write `.eq(..)`, `.ne(..)`, `.lt(..)`, `.le(..)`, `.gt(..)` or `.ge(..)`"
     )]
-    pub trait HasValue {}
+    pub trait Known {}
 
-    impl<T, R> PartialEq<R> for Exp<T>
-    where
-        Exp<T>: HasValue,
-    {
+    impl<T, R: Known> PartialEq<R> for Exp<T> {
         fn eq(&self, _: &R) -> bool {
             false
         }
     }
 
-    impl<T, R> PartialOrd<R> for Exp<T>
-    where
-        Exp<T>: HasValue,
-    {
+    impl<T, R: Known> PartialOrd<R> for Exp<T> {
         fn partial_cmp(&self, _: &R) -> Option<std::cmp::Ordering> {
             None
         }

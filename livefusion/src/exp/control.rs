@@ -1,8 +1,8 @@
 //! Choice and repetition in expressions.
 
 use crate::elt::Elt;
-use crate::exp::{Exp, IntoExp, ToExp, apply, exp_of, fields_of, trace};
 use crate::error::Loc;
+use crate::exp::{Exp, IntoExp, ToExp, apply, exp_of, fields_of, trace};
 use loop_lang::op::Op;
 use std::panic::Location;
 
@@ -44,7 +44,10 @@ impl Exp<bool> {
 }
 
 fn choose<T: Elt>(c: Exp<bool>, a: T::Exp, b: T::Exp, loc: Loc) -> T::Exp {
-    let arms: Vec<_> = fields_of::<T>(a).into_iter().zip(fields_of::<T>(b)).collect();
+    let arms: Vec<_> = fields_of::<T>(a)
+        .into_iter()
+        .zip(fields_of::<T>(b))
+        .collect();
     exp_of::<T>(&trace::cond(c.field(), &arms, loc))
 }
 
@@ -107,7 +110,9 @@ pub fn iterate<I: IntoExp, S: ToExp<I::Elt>>(
         |s| {
             let next: Exp<u64> = apply(Op::Add, &[s[0], Exp::lit(1u64).field()], loc);
             let mut all = vec![next.field()];
-            all.extend(fields_of::<I::Elt>(step(exp_of::<I::Elt>(&s[1..])).to_exp()));
+            all.extend(fields_of::<I::Elt>(
+                step(exp_of::<I::Elt>(&s[1..])).to_exp(),
+            ));
             all
         },
         loc,

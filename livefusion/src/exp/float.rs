@@ -1,8 +1,8 @@
 //! The float functions of std. Each transcendental has one implementation shared by the CPU backends.
 
 use crate::elt::Float;
-use crate::exp::{Exp, Field, ToExp, apply};
 use crate::error::Loc;
+use crate::exp::{Exp, Field, ToExp, apply};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::panic::Location;
@@ -80,31 +80,51 @@ impl<T: Float> Exp<T> {
     /// To a float power.
     #[track_caller]
     pub fn powf(self, exponent: impl ToExp<T>) -> Exp<T> {
-        apply(Op::Powf, &[self.field(), exponent.to_exp().field()], Location::caller())
+        apply(
+            Op::Powf,
+            &[self.field(), exponent.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// To an integer power.
     #[track_caller]
     pub fn powi(self, exponent: impl ToExp<i32>) -> Exp<T> {
-        apply(Op::Powi, &[self.field(), exponent.to_exp().field()], Location::caller())
+        apply(
+            Op::Powi,
+            &[self.field(), exponent.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// Four-quadrant arc tangent of `self / x`.
     #[track_caller]
     pub fn atan2(self, x: impl ToExp<T>) -> Exp<T> {
-        apply(Op::Atan2, &[self.field(), x.to_exp().field()], Location::caller())
+        apply(
+            Op::Atan2,
+            &[self.field(), x.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// Length of the hypotenuse, without overflow on the way.
     #[track_caller]
     pub fn hypot(self, other: impl ToExp<T>) -> Exp<T> {
-        apply(Op::Hypot, &[self.field(), other.to_exp().field()], Location::caller())
+        apply(
+            Op::Hypot,
+            &[self.field(), other.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// The magnitude of `self` with the sign of `sign`.
     #[track_caller]
     pub fn copysign(self, sign: impl ToExp<T>) -> Exp<T> {
-        apply(Op::Copysign, &[self.field(), sign.to_exp().field()], Location::caller())
+        apply(
+            Op::Copysign,
+            &[self.field(), sign.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// `self * a + b` with one rounding.
@@ -144,13 +164,23 @@ impl<T: Float> Exp<T> {
     /// From radians to degrees.
     #[track_caller]
     pub fn to_degrees(self) -> Exp<T> {
-        binary(Op::Mul, self, Exp::lit(T::DEGREES_PER_RADIAN), Location::caller())
+        binary(
+            Op::Mul,
+            self,
+            Exp::lit(T::DEGREES_PER_RADIAN),
+            Location::caller(),
+        )
     }
 
     /// From degrees to radians.
     #[track_caller]
     pub fn to_radians(self) -> Exp<T> {
-        binary(Op::Mul, self, Exp::lit(T::RADIANS_PER_DEGREE), Location::caller())
+        binary(
+            Op::Mul,
+            self,
+            Exp::lit(T::RADIANS_PER_DEGREE),
+            Location::caller(),
+        )
     }
 
     /// The middle between two numbers, without overflow on the way.
@@ -159,8 +189,12 @@ impl<T: Float> Exp<T> {
         let loc = Location::caller();
         let (a, b, half) = (self, other.to_exp(), T::lit(0.5));
         let sum = binary(Op::Add, a, b, loc);
-        let halves =
-            binary(Op::Add, binary(Op::Mul, a, half, loc), binary(Op::Mul, b, half, loc), loc);
+        let halves = binary(
+            Op::Add,
+            binary(Op::Mul, a, half, loc),
+            binary(Op::Mul, b, half, loc),
+            loc,
+        );
         let fits = finite(sum.field(), T::TY, loc);
         select(fits, binary(Op::Mul, sum, half, loc), halves, loc)
     }
@@ -240,9 +274,13 @@ impl<T: Float> Exp<T> {
     fn neighbour(self, towards: f64, loc: Loc) -> Exp<T> {
         let bits: Exp<T::Bits> = apply(Op::Bitcast, &[self.field()], loc);
         let one = Exp::lit(<T::Bits as livefusion_backend::Prim>::from_word(1));
-        let [up, down] = [Op::Add, Op::Sub]
-            .map(|op| apply::<T::Bits>(op, &[bits.field(), one.field()], loc));
-        let (away, back) = if towards > 0.0 { (up, down) } else { (down, up) };
+        let [up, down] =
+            [Op::Add, Op::Sub].map(|op| apply::<T::Bits>(op, &[bits.field(), one.field()], loc));
+        let (away, back) = if towards > 0.0 {
+            (up, down)
+        } else {
+            (down, up)
+        };
         let positive = test(Op::Gt, self, T::lit(0.0), loc);
         let stepped = apply::<T::Bits>(
             Op::Select,
@@ -251,7 +289,11 @@ impl<T: Float> Exp<T> {
         );
         let stepped: Exp<T> = apply(Op::Bitcast, &[stepped.field()], loc);
         let smallest: Exp<T> = apply(Op::Bitcast, &[one.field()], loc);
-        let smallest = apply::<T>(Op::Copysign, &[smallest.field(), T::lit(towards).field()], loc);
+        let smallest = apply::<T>(
+            Op::Copysign,
+            &[smallest.field(), T::lit(towards).field()],
+            loc,
+        );
         let zero = test(Op::Eq, self, T::lit(0.0), loc);
         let result = select(zero, smallest, stepped, loc);
         let nan = test(Op::Ne, self, self, loc);

@@ -9,13 +9,21 @@ impl<T: Num> Exp<T> {
     /// Euclidean quotient, as Rust's `div_euclid`.
     #[track_caller]
     pub fn div_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
-        apply(Op::DivEuclid, &[self.field(), divisor.to_exp().field()], Location::caller())
+        apply(
+            Op::DivEuclid,
+            &[self.field(), divisor.to_exp().field()],
+            Location::caller(),
+        )
     }
 
     /// Euclidean remainder, never negative, as Rust's `rem_euclid`.
     #[track_caller]
     pub fn rem_euclid(self, divisor: impl ToExp<T>) -> Exp<T> {
-        apply(Op::RemEuclid, &[self.field(), divisor.to_exp().field()], Location::caller())
+        apply(
+            Op::RemEuclid,
+            &[self.field(), divisor.to_exp().field()],
+            Location::caller(),
+        )
     }
 }
 

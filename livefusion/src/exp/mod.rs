@@ -49,8 +49,11 @@ use std::panic::Location;
 pub struct Exp<T> {
     scope: u64,
     word: u64,
-    ty: PhantomData<(fn() -> T, *const ())>,
+    ty: PhantomData<NotSend<T>>,
 }
+
+/// Mentions `T`, and keeps expressions on the thread whose closure they belong to.
+type NotSend<T> = (fn() -> T, *const ());
 
 impl<T> Clone for Exp<T> {
     fn clone(&self) -> Exp<T> {
@@ -63,7 +66,10 @@ impl<T> Copy for Exp<T> {}
 impl<T: Scalar> Exp<T> {
     /// A literal.
     pub fn lit(x: T) -> Exp<T> {
-        Exp::of(Field::literal(Const { ty: T::TY, bits: x.to_word() }))
+        Exp::of(Field::literal(Const {
+            ty: T::TY,
+            bits: x.to_word(),
+        }))
     }
 
     /// The expression without its static type.
@@ -74,7 +80,11 @@ impl<T: Scalar> Exp<T> {
     /// The expression that a field is; of a field of another type, its value converted.
     pub fn of(f: Field) -> Exp<T> {
         debug_assert_eq!(f.ty(), T::TY);
-        Exp { scope: f.scope, word: f.word, ty: PhantomData }
+        Exp {
+            scope: f.scope,
+            word: f.word,
+            ty: PhantomData,
+        }
     }
 
     /// Conversion to another scalar type, as Rust's `as`: integers wrap, floats to integers saturate
@@ -161,7 +171,9 @@ pub(crate) fn exp_of<T: Elt>(fields: &[Field]) -> T::Exp {
 
 /// Traces a closure from elements of type `T` to expressions of type `U`.
 pub(crate) fn closure<T: Elt, U: Elt>(f: impl FnOnce(T::Exp) -> U::Exp) -> Body {
-    trace::trace(&types_of::<T>(), |params| fields_of::<U>(f(exp_of::<T>(params))))
+    trace::trace(&types_of::<T>(), |params| {
+        fields_of::<U>(f(exp_of::<T>(params)))
+    })
 }
 
 /// Traces an expression that needs no parameters.

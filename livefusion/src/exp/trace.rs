@@ -35,7 +35,12 @@ impl Field {
     }
 
     pub(super) fn new(scope: u64, word: u64, ty: Ty) -> Field {
-        Field { scope, word, ty, not_send: PhantomData }
+        Field {
+            scope,
+            word,
+            ty,
+            not_send: PhantomData,
+        }
     }
 
     /// Its type.
@@ -44,7 +49,10 @@ impl Field {
     }
 
     fn as_literal(self) -> Option<Const> {
-        (self.scope == LITERAL).then_some(Const { ty: self.ty, bits: self.word })
+        (self.scope == LITERAL).then_some(Const {
+            ty: self.ty,
+            bits: self.word,
+        })
     }
 }
 
@@ -89,20 +97,33 @@ impl Arena {
 
     /// The innermost scope with these fields as terms of it.
     fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
-        let Arena { scopes, mistakes, .. } = self;
+        let Arena {
+            scopes, mistakes, ..
+        } = self;
         let scope = scopes.last_mut()?;
         scope.body.locate(loc);
-        let ids = fields.iter().map(|f| resolve(scope, mistakes, *f, loc)).collect();
+        let ids = fields
+            .iter()
+            .map(|f| resolve(scope, mistakes, *f, loc))
+            .collect();
         Some((scope, ids))
     }
 
     /// An expression that stands for a mistake made outside of any closure.
     fn mistake(&mut self, ty: Ty, kind: ErrorKind, loc: Option<Loc>) -> Field {
-        let error = Error { combinator: "closure", location: loc, kind };
-        let at = self.mistakes.iter().position(|e| *e == error).unwrap_or_else(|| {
-            self.mistakes.push(error);
-            self.mistakes.len() - 1
-        });
+        let error = Error {
+            combinator: "closure",
+            location: loc,
+            kind,
+        };
+        let at = self
+            .mistakes
+            .iter()
+            .position(|e| *e == error)
+            .unwrap_or_else(|| {
+                self.mistakes.push(error);
+                self.mistakes.len() - 1
+            });
         Field::new(MISTAKE, at as u64, ty)
     }
 
@@ -125,8 +146,16 @@ fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) ->
     if let Some(c) = f.as_literal() {
         return scope.body.lit(c);
     }
-    let known = if f.scope == MISTAKE { mistakes.get(f.word as usize).cloned() } else { None };
-    let leaked = Error { combinator: "closure", location: loc, kind: ErrorKind::LeakedExp };
+    let known = if f.scope == MISTAKE {
+        mistakes.get(f.word as usize).cloned()
+    } else {
+        None
+    };
+    let leaked = Error {
+        combinator: "closure",
+        location: loc,
+        kind: ErrorKind::LeakedExp,
+    };
     scope.body.fail(known.unwrap_or(leaked));
     scope.body.lit(Const::zero(f.ty))
 }
@@ -167,7 +196,11 @@ fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
 
 /// The value of an integer constant.
 fn integer(c: Const) -> i128 {
-    if c.ty.is_signed() { c.bits as i64 as i128 } else { c.bits as i128 }
+    if c.ty.is_signed() {
+        c.bits as i64 as i128
+    } else {
+        c.bits as i128
+    }
 }
 
 /// `if c { a } else { b }`, field by field; only one arm is computed.
@@ -199,9 +232,7 @@ fn no_closure() -> ErrorKind {
 /// A field of a delayed scalar.
 pub(crate) fn scalar(node: &Arc<Node>, field: u32, ty: Ty, loc: Loc) -> Field {
     ARENA.with_borrow_mut(|arena| match arena.inside(&[], Some(loc)) {
-        Some((scope, _)) => {
-            Field::new(scope.number, scope.body.scalar(node, field).0 as u64, ty)
-        }
+        Some((scope, _)) => Field::new(scope.number, scope.body.scalar(node, field).0 as u64, ty),
         None => arena.mistake(ty, no_closure(), Some(loc)),
     })
 }
@@ -225,14 +256,21 @@ pub(crate) fn neighbour(i: Field, n: Field, offset: i128, loc: Loc) -> (Field, F
     }
     // Not `i + far < n`, which could wrap.
     let room = op(Op::Sub, &[n, i], Ty::U64, loc);
-    (op(Op::Add, &[i, far], Ty::U64, loc), op(Op::Lt, &[far, room], Ty::Bool, loc))
+    (
+        op(Op::Add, &[i, far], Ty::U64, loc),
+        op(Op::Lt, &[far, room], Ty::Bool, loc),
+    )
 }
 
 fn read(node: &Arc<Node>, field: u32, ty: Ty, index: Field, checked: bool, loc: Loc) -> Field {
     ARENA.with_borrow_mut(|arena| match arena.inside(&[index], Some(loc)) {
         Some((scope, ids)) => {
             let index = scope.body.cast(ids[0], Ty::U64);
-            Field::new(scope.number, scope.body.at(node, field, index, checked).0 as u64, ty)
+            Field::new(
+                scope.number,
+                scope.body.at(node, field, index, checked).0 as u64,
+                ty,
+            )
         }
         None => arena.mistake(ty, no_closure(), Some(loc)),
     })
@@ -252,7 +290,10 @@ pub(crate) fn while_loop(
     });
     let Some((number, vars)) = opened else {
         return ARENA.with_borrow_mut(|arena| {
-            start.iter().map(|f| arena.mistake(f.ty, no_closure(), Some(loc))).collect()
+            start
+                .iter()
+                .map(|f| arena.mistake(f.ty, no_closure(), Some(loc)))
+                .collect()
         });
     };
     let mut fields = vec![test(&vars)];
@@ -267,7 +308,10 @@ pub(crate) fn while_loop(
 }
 
 fn in_scope(scope: u64, ids: &[TermId], like: &[Field]) -> Vec<Field> {
-    ids.iter().zip(like).map(|(id, f)| Field::new(scope, id.0 as u64, f.ty)).collect()
+    ids.iter()
+        .zip(like)
+        .map(|(id, f)| Field::new(scope, id.0 as u64, f.ty))
+        .collect()
 }
 
 /// Leaves the scopes that a closure entered, also when it panics.
@@ -289,17 +333,26 @@ impl Drop for Leave {
 pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Vec<Field>) -> Body {
     let (number, depth) = ARENA.with_borrow_mut(|arena| {
         let number = arena.number();
-        arena.scopes.push(Scope { number, body: BodyBuilder::new(params) });
+        arena.scopes.push(Scope {
+            number,
+            body: BodyBuilder::new(params),
+        });
         (number, arena.scopes.len() - 1)
     });
     let leave = Leave { depth };
-    let fields: SmallVec<[Field; 4]> =
-        params.iter().zip(0..).map(|(ty, k)| Field::new(number, k, *ty)).collect();
+    let fields: SmallVec<[Field; 4]> = params
+        .iter()
+        .zip(0..)
+        .map(|(ty, k)| Field::new(number, k, *ty))
+        .collect();
     let results = f(&fields);
     let body = ARENA.with_borrow_mut(|arena| {
         arena.scopes.truncate(depth + 1);
         let ids = arena.inside(&results, None).map(|(_, ids)| ids);
-        arena.scopes.pop().map(|scope| scope.body.finish(&ids.unwrap_or_default()))
+        arena
+            .scopes
+            .pop()
+            .map(|scope| scope.body.finish(&ids.unwrap_or_default()))
     });
     drop(leave);
     body.unwrap_or_default()

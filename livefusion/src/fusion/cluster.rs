@@ -165,9 +165,8 @@ impl Clustering<'_> {
         let chosen = match class {
             None => self.scalar_loop(after),
             Some(class) => self
-                .candidates(id, class, after)
-                .into_iter()
-                .find(|l| self.can_take(*l, id, class))
+                .beside_producers(id, class, after)
+                .or_else(|| self.first_of_class(id, class, after))
                 .unwrap_or_else(|| self.open(Some(class))),
         };
         self.loop_of[id.index()] = Some(chosen);
@@ -238,22 +237,26 @@ impl Clustering<'_> {
         self.loop_of[n.index()]
     }
 
-    fn candidates(&self, id: NodeId, class: ClassId, after: usize) -> Vec<usize> {
-        let mut found: Vec<usize> = Vec::new();
-        // Loops of the class itself or of one above it.
+    /// The first loop that holds a producer of the node and can take it.
+    fn beside_producers(&self, id: NodeId, class: ClassId, after: usize) -> Option<usize> {
+        let inputs = &self.graph.nodes[id.index()].inputs;
+        let loops = inputs.iter().filter_map(|i| self.producer_loop(*i)).filter(|l| *l >= after);
+        loops.filter(|l| self.can_take(*l, id, class)).min()
+    }
+
+    /// The first loop over the node's class, or over one above it, that can take the node.
+    fn first_of_class(&self, id: NodeId, class: ClassId, after: usize) -> Option<usize> {
+        let mut found = None;
         let mut at = Some(class);
         while let Some(c) = at {
-            found.extend(self.by_root.get(&c).into_iter().flatten().filter(|l| **l >= after));
+            let loops = self.by_root.get(&c).into_iter().flatten().copied();
+            let first = loops.filter(|l| *l >= after).find(|l| self.can_take(*l, id, class));
+            found = found.into_iter().chain(first).min();
             at = match self.rates.kind(c) {
                 ClassKind::Sub(parent, _) => Some(parent),
                 ClassKind::Root => None,
             };
         }
-        // Next to a producer first.
-        let inputs: Vec<usize> =
-            self.graph.nodes[id.index()].inputs.iter().filter_map(|i| self.producer_loop(*i)).collect();
-        found.sort_unstable_by_key(|l| (!inputs.contains(l), *l));
-        found.dedup();
         found
     }
 
@@ -263,7 +266,8 @@ impl Clustering<'_> {
 
     /// Whether the loop has the node's class, and every input either in it or in memory at its root.
     fn can_take(&self, l: usize, id: NodeId, class: ClassId) -> bool {
-        if self.loops[l].root != Some(class) && !self.holds_chain(l, class) {
+        // A loop that holds the generator of a class holds those of all classes above it.
+        if self.loops[l].root != Some(class) && !self.holds[l].contains(&class) {
             return false;
         }
         let node = &self.graph.nodes[id.index()];
@@ -279,18 +283,6 @@ impl Clustering<'_> {
                 None => self.free[n.index()] || at_root,
             })
         })
-    }
-
-    /// Whether a loop whose root is a class above `class` holds all generators in between.
-    fn holds_chain(&self, l: usize, class: ClassId) -> bool {
-        let mut at = class;
-        while self.loops[l].root != Some(at) {
-            match self.rates.kind(at) {
-                ClassKind::Sub(parent, _) if self.holds[l].contains(&at) => at = parent,
-                _ => return false,
-            }
-        }
-        true
     }
 
     fn open(&mut self, root: Option<ClassId>) -> usize {

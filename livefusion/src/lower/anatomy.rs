@@ -365,6 +365,11 @@ impl<'g> Anatomy<'g> {
         self.root
     }
 
+    /// The rate that owns what is carried through `rate`: the root, whose `init` starts it.
+    pub fn owner(&self, rate: RateId) -> RateId {
+        self.root.unwrap_or(rate)
+    }
+
     /// The root's counter and bound.
     pub fn root_counter(&self) -> Option<(Var, Atom)> {
         let kind = self.program.rate(self.root?).kind;
@@ -391,7 +396,7 @@ impl<'g> Anatomy<'g> {
                 self.program.rates[rate.index()].kind = RateKind::Sub { parent, count: Some(count) };
                 self.program.groups.push(Group {
                     vars: vec![count],
-                    owner: self.program.root_of(rate),
+                    owner: self.owner(rate),
                     step: rate,
                     start: vec![zero],
                     identity: vec![zero],

@@ -89,7 +89,7 @@ impl Folding<'_> {
             self.update(a, acc, new.into());
             a.program.groups.push(Group {
                 vars: vec![acc],
-                owner: a.program.root_of(self.rate),
+                owner: a.owner(self.rate),
                 step: self.rate,
                 start: vec![start],
                 identity: vec![identity],
@@ -155,7 +155,7 @@ impl Folding<'_> {
         };
         a.program.groups.push(Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
-            owner: a.program.root_of(self.rate),
+            owner: a.owner(self.rate),
             step: self.rate,
             start: flagged(seen_start, start),
             identity: flagged(false, identity),
@@ -223,7 +223,7 @@ pub(super) fn sequential_group(
 ) -> Group {
     Group {
         vars: accs.to_vec(),
-        owner: a.program.root_of(rate),
+        owner: a.owner(rate),
         step: rate,
         start: start.to_vec(),
         identity: types.iter().map(|t| Const::zero(*t).into()).collect(),

@@ -83,7 +83,7 @@ impl Scanning<'_> {
             let acc = carry(a, self.comb, "acc", self.start[field], ty);
             let group = Group {
                 vars: vec![acc],
-                owner: a.program.root_of(self.rate),
+                owner: a.owner(self.rate),
                 step: self.rate,
                 start: vec![self.start[field]],
                 identity: vec![operators::identity(*op, ty).into()],
@@ -129,7 +129,7 @@ impl Scanning<'_> {
         let combine = operators::lifted_combine(a, self.id, 1, &self.fold.step)?;
         let group = Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
-            owner: a.program.root_of(self.rate),
+            owner: a.owner(self.rate),
             step: self.rate,
             start: flagged(true, self.start.clone()),
             identity: flagged(false, types.iter().map(|t| Const::zero(*t).into()).collect()),

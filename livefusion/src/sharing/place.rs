@@ -50,13 +50,13 @@ pub struct Placement {
     pub loops: Vec<Option<(RegionId, RegionId)>>,
 }
 
-/// How deep conditions and scalar loops may nest.
-const MAX_DEPTH: u32 = 256;
+/// How deep conditions and scalar loops may nest: below what the Loop language allows, which folds lift by two.
+const MAX_DEPTH: u32 = 90;
 
 /// Places the terms that the body's results need.
 ///
 /// Errors: a loop variable used outside of its loop (a leaked expression); conditions nested deeper
-/// than 256.
+/// than 90.
 pub fn place(body: &Body) -> Result<Placement, ErrorKind> {
     place_results(body, &body.results)
 }

@@ -348,7 +348,10 @@ impl Parser<'_> {
         self.expect_word("with")?;
         let elems = self.list(Self::atom)?;
         if defs.len() != vars.len() || elems.len() != vars.len() {
-            let message = format!("this group has {} variable(s), each with its element", vars.len());
+            let message = format!(
+                "this group has {} variable(s), each with its element",
+                vars.len()
+            );
             self.fault_at(start, message);
             return Err(Fail);
         }

@@ -23,7 +23,9 @@ impl<'a> Parser<'a> {
 
     /// Notes the name if the line ahead declares one. Stays before the line's end.
     fn declared_name(&mut self) {
-        let Some(next) = self.tokens.get(self.at + 1) else { return };
+        let Some(next) = self.tokens.get(self.at + 1) else {
+            return;
+        };
         let name = &self.text[next.start..next.end];
         if !matches!(next.kind, Tok::Word | Tok::Number) {
             return;
@@ -82,11 +84,17 @@ impl<'a> Parser<'a> {
     /// `comb NAME KIND [at RATE [stage K]]`.
     fn comb_decl(&mut self) -> Parsed<()> {
         let name = self.comb_name()?.to_string();
-        let kind = self.name("what the combinator is, such as `map`")?.to_string();
+        let kind = self
+            .name("what the combinator is, such as `map`")?
+            .to_string();
         let mut home = None;
         if self.eat_word("at") {
             let rate = self.rate_ref()?;
-            let stage = if self.eat_word("stage") { self.count()? } else { 0 };
+            let stage = if self.eat_word("stage") {
+                self.count()?
+            } else {
+                0
+            };
             home = Some(Home { rate, stage });
         }
         self.program.combs.push(Comb { name, kind, home });

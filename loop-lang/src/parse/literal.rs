@@ -129,12 +129,12 @@ fn literal(text: &str) -> Result<Const, String> {
         Ty::Bool => Err("write `true` or `false`".into()),
         _ if fraction => Err(format!("`{ty}` has no fraction or exponent")),
         _ => {
-            let value: i128 = digits
-                .parse()
-                .map_err(|_| match digits.bytes().skip(1).all(|b| b.is_ascii_digit()) {
+            let value: i128 = digits.parse().map_err(|_| {
+                match digits.bytes().skip(1).all(|b| b.is_ascii_digit()) {
                     true => format!("is out of range for `{ty}`"),
                     false => wrong(),
-                })?;
+                }
+            })?;
             let word = Const::new(ty, value as u64);
             let back = match ty.is_signed() {
                 true => i128::from(word.bits as i64),

@@ -294,13 +294,19 @@ impl<'a> Parser<'a> {
             Some((section, comb))
         });
         let Some((section, comb)) = parts else {
-            self.fault_at(start, format!("expected a label such as `body_3`, found `{name}`"));
+            self.fault_at(
+                start,
+                format!("expected a label such as `body_3`, found `{name}`"),
+            );
             return Err(Fail);
         };
         match self.combs.get(comb) {
             Some(&comb) => Ok(Label { section, comb }),
             None => {
-                self.fault_at(start, format!("label `{name}`: there is no combinator `{comb}`"));
+                self.fault_at(
+                    start,
+                    format!("label `{name}`: there is no combinator `{comb}`"),
+                );
                 Err(Fail)
             }
         }

@@ -3,15 +3,19 @@
 //! Both follow values through the statements in execution order, in which definitions come before
 //! uses; a statement with regions counts as one step from all that it reads to all that it defines.
 
-use super::view::View;
 use super::Faults;
-use crate::walk;
+use super::view::View;
 use crate::ir::*;
+use crate::walk;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {
     lanes(view, faults);
     let sequential = view.l.groups.iter().any(|g| g.combine.is_none());
-    let cursors = view.l.rates.iter().any(|r| matches!(r.kind, RateKind::Cursor { .. }));
+    let cursors = view
+        .l
+        .rates
+        .iter()
+        .any(|r| matches!(r.kind, RateKind::Cursor { .. }));
     if !sequential && !cursors {
         levels(view, faults);
     }
@@ -44,7 +48,12 @@ struct Lanes<'a> {
 
 /// Values of lanes feed their own group's update only.
 fn lanes(view: &View, faults: &mut Faults) {
-    if !view.l.groups.iter().any(|g| matches!(g.order, Order::Lanes(_))) {
+    if !view
+        .l
+        .groups
+        .iter()
+        .any(|g| matches!(g.order, Order::Lanes(_)))
+    {
         return;
     }
     let mut lanes = Lanes {
@@ -58,7 +67,9 @@ fn lanes(view: &View, faults: &mut Faults) {
                 Lane::None => return,
                 Lane::Of(g) => {
                     let group = l.groups[g.index()].vars.first().map_or("?", |v| l.name(*v));
-                    format!("{what} depends on a lane of `{group}`, which feeds its own update only")
+                    format!(
+                        "{what} depends on a lane of `{group}`, which feeds its own update only"
+                    )
                 }
                 Lane::Mixed => format!("{what} depends on the lanes of several groups"),
             };
@@ -107,9 +118,13 @@ fn lanes(view: &View, faults: &mut Faults) {
 fn last_phases(view: &View) -> Vec<Option<RateId>> {
     let mut last = vec![None; view.l.groups.len()];
     for placed in &view.blocks {
-        let Place::At { rate, .. } = placed.place else { continue };
+        let Place::At { rate, .. } = placed.place else {
+            continue;
+        };
         for stmt in &placed.block.stmts {
-            let StmtKind::Assign(v, _) = stmt.kind else { continue };
+            let StmtKind::Assign(v, _) = stmt.kind else {
+                continue;
+            };
             if let Some(g) = view.group_of[v.index()] {
                 last[g.index()] = Some(view.root_of(rate));
             }
@@ -178,7 +193,11 @@ impl Need {
     }
 
     fn join(&mut self, other: Need) {
-        other.first.into_iter().chain(other.second).for_each(|n| self.add(n));
+        other
+            .first
+            .into_iter()
+            .chain(other.second)
+            .for_each(|n| self.add(n));
     }
 
     /// What is needed apart from `own`.
@@ -213,11 +232,9 @@ fn levels(view: &View, faults: &mut Faults) {
         for stmt in &placed.block.stmts {
             let mut need = Need::default();
             let mut defined = Vec::new();
-            walk::summary(
-                stmt,
-                &mut |a| need.join(levels.read(a)),
-                &mut |v| defined.push(v),
-            );
+            walk::summary(stmt, &mut |a| need.join(levels.read(a)), &mut |v| {
+                defined.push(v)
+            });
             defined.iter().for_each(|v| levels.of[v.index()] = need);
             let group = match stmt.kind {
                 StmtKind::Assign(v, _) | StmtKind::Carry(v, _) => view.group_of[v.index()],
@@ -233,7 +250,8 @@ fn levels(view: &View, faults: &mut Faults) {
                 let update = &mut updates[g.index()];
                 update.join(need);
                 if !matches!(stmt.kind, StmtKind::Carry(..)) {
-                    rate.into_iter().for_each(|r| update.join(levels.admission[r.index()]));
+                    rate.into_iter()
+                        .for_each(|r| update.join(levels.admission[r.index()]));
                 }
             }
         }
@@ -247,7 +265,9 @@ fn levels(view: &View, faults: &mut Faults) {
         }
     }
     for (i, group) in view.l.groups.iter().enumerate() {
-        let Some((level, on)) = updates[i].without(GroupId::new(i)) else { continue };
+        let Some((level, on)) = updates[i].without(GroupId::new(i)) else {
+            continue;
+        };
         if group.level < level {
             let name = |g: &Group| g.vars.first().map_or("?", |v| view.l.name(*v)).to_string();
             let other = name(&view.l.groups[on.index()]);
@@ -270,7 +290,9 @@ impl Levels<'_> {
     }
 
     fn read(&self, a: Atom) -> Need {
-        let Atom::Var(v) = a else { return Need::default() };
+        let Atom::Var(v) = a else {
+            return Need::default();
+        };
         let counts = self.view.counts[v.index()];
         let root = counts.is_some_and(|r| self.view.l.rate(r).kind.parent().is_none());
         match self.view.group_of[v.index()] {

@@ -40,7 +40,10 @@ fn labels(view: &View, b: usize, faults: &mut Faults) {
         let homeless = view.l.comb(label.comb).home.is_none();
         if homeless && !matches!(label.section, Section::Init | Section::Done) {
             let name = view.l.label_name(*label);
-            faults.add(name, "a combinator without a home has `init` and `done` only");
+            faults.add(
+                name,
+                "a combinator without a home has `init` and `done` only",
+            );
         }
         let place = view.tree.place(view.l, *label);
         if place != placed.place {
@@ -110,7 +113,10 @@ impl Flow<'_, '_> {
         let mut successors = Vec::new();
         for exit in &placed.block.exits {
             match exit.target {
-                None => self.add(b, "has an exit without a target: derive the gotos first".into()),
+                None => self.add(
+                    b,
+                    "has an exit without a target: derive the gotos first".into(),
+                ),
                 Some(label) => {
                     if let Some(target) = self.resolve(b, label) {
                         self.exit(b, target);
@@ -156,7 +162,9 @@ impl Flow<'_, '_> {
 
     /// The cursor that a block belongs to, whose gotos are free within limits.
     fn cursor(&self, b: usize) -> Option<RateId> {
-        let Place::At { rate, .. } = self.view.blocks[b].place else { return None };
+        let Place::At { rate, .. } = self.view.blocks[b].place else {
+            return None;
+        };
         let rate = self.view.tree.loop_rate(rate);
         let kind = self.view.l.rate(rate).kind;
         matches!(kind, RateKind::Cursor { .. }).then_some(rate)
@@ -179,7 +187,13 @@ impl Flow<'_, '_> {
             }
         } else if demanded != Some(to) {
             let wanted = demanded.map_or("nowhere".into(), |p| view.show(p));
-            self.add(b, format!("goes to {}, but the rate tree demands {wanted}", view.show(to)));
+            self.add(
+                b,
+                format!(
+                    "goes to {}, but the rate tree demands {wanted}",
+                    view.show(to)
+                ),
+            );
         }
     }
 
@@ -190,12 +204,19 @@ impl Flow<'_, '_> {
         if view.tree.after(view.l, cursor) == Some(to) {
             return true;
         }
-        let Place::At { rate, section, .. } = to else { return false };
+        let Place::At { rate, section, .. } = to else {
+            return false;
+        };
         if rate == cursor && section == Section::Guard {
             return true;
         }
         let nearest = view.tree.loop_rate(rate);
-        let above = view.l.rate(rate).kind.parent().map(|p| view.tree.loop_rate(p));
+        let above = view
+            .l
+            .rate(rate)
+            .kind
+            .parent()
+            .map(|p| view.tree.loop_rate(p));
         let enters = section == Section::Nest && above == Some(cursor);
         view.rank(to) > view.rank(place) && (nearest == cursor || enters)
     }
@@ -222,7 +243,9 @@ impl Flow<'_, '_> {
         if matches!(place, Place::Init | Place::Return) {
             self.add(b, "this block has no exits".into());
         } else if !self.leaves_to(place, to)
-            && !self.cursor(b).is_some_and(|c| self.cursor_goes(c, place, to))
+            && !self
+                .cursor(b)
+                .is_some_and(|c| self.cursor_goes(c, place, to))
         {
             let message = format!(
                 "exits to {}: exits go on to `bottom` or `done` of a rate around the block",
@@ -244,8 +267,8 @@ impl Flow<'_, '_> {
         else {
             return;
         };
-        let (RateKind::Root { counter, bound }
-        | RateKind::Nested { counter, bound, .. }) = view.l.rate(rate).kind
+        let (RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. }) =
+            view.l.rate(rate).kind
         else {
             return;
         };

@@ -87,9 +87,11 @@ impl Groups<'_, '_> {
         for (i, data) in l.vars.iter().enumerate() {
             let carried = self.carries[i].is_some();
             if times[i] > 1 {
-                self.faults.add(&data.name, "belongs to more than one group");
+                self.faults
+                    .add(&data.name, "belongs to more than one group");
             } else if carried && times[i] == 0 && self.view.counts[i].is_none() {
-                self.faults.add(&data.name, "is carried but belongs to no group");
+                self.faults
+                    .add(&data.name, "is carried but belongs to no group");
             }
         }
         for rate in &l.rates {
@@ -114,7 +116,9 @@ impl Groups<'_, '_> {
         self.shape(group, &mut found);
         self.start(group, &mut found);
         self.updated(i, group, &mut found);
-        found.into_iter().for_each(|message| self.faults.add(&place, message));
+        found
+            .into_iter()
+            .for_each(|message| self.faults.add(&place, message));
     }
 
     /// Lengths, identity, combine, order.
@@ -128,13 +132,19 @@ impl Groups<'_, '_> {
             }
         }
         if group.identity.len() != n && (combined || !group.identity.is_empty()) {
-            found.push(format!("{n} variable(s), but {} identities", group.identity.len()));
+            found.push(format!(
+                "{n} variable(s), but {} identities",
+                group.identity.len()
+            ));
         }
         for a in &group.identity {
             if let Atom::Var(v) = a
                 && self.view.param[v.index()] != Some(ParamKind::Scalar)
             {
-                found.push(format!("identity `{}`: not a literal or parameter", self.name(*v)));
+                found.push(format!(
+                    "identity `{}`: not a literal or parameter",
+                    self.name(*v)
+                ));
             }
         }
         if !combined && group.order != Order::Sequential {
@@ -148,7 +158,8 @@ impl Groups<'_, '_> {
         if !lanes.is_power_of_two() {
             found.push(format!("{lanes} {what}: not a power of two"));
         }
-        if lanes > 1 && matches!(group.order, Order::Prefix(_)) && l.rate(group.step).kind.is_sub() {
+        if lanes > 1 && matches!(group.order, Order::Prefix(_)) && l.rate(group.step).kind.is_sub()
+        {
             found.push("`prefix` above 1 needs a loop rate to step".into());
         }
         let float = group.vars.iter().any(|v| l.ty(*v).elem().is_float());
@@ -175,7 +186,10 @@ impl Groups<'_, '_> {
         };
         if place != Place::Init && !view.below(group.step, group.owner) {
             let step = &l.rate(group.step).name;
-            found.push(format!("steps at `{step}`, outside of its owner `{}`", owner.name));
+            found.push(format!(
+                "steps at `{step}`, outside of its owner `{}`",
+                owner.name
+            ));
         }
         for (v, start) in group.vars.iter().zip(&group.start) {
             match self.carries[v.index()] {
@@ -187,7 +201,9 @@ impl Groups<'_, '_> {
                     }
                     if from != *start {
                         let name = self.name(*v);
-                        found.push(format!("`{name}` is carried from another start than the group's"));
+                        found.push(format!(
+                            "`{name}` is carried from another start than the group's"
+                        ));
                     }
                 }
             }
@@ -203,7 +219,10 @@ impl Groups<'_, '_> {
         phases.insert(home, (group.step, Vec::new()));
         for update in &self.updates[i] {
             let Place::At { rate, section, .. } = view.blocks[update.block].place else {
-                found.push(format!("is updated in `{}`, outside of any rate", view.name(update.block)));
+                found.push(format!(
+                    "is updated in `{}`, outside of any rate",
+                    view.name(update.block)
+                ));
                 continue;
             };
             let root = view.root_of(rate);
@@ -215,12 +234,16 @@ impl Groups<'_, '_> {
             let in_step = rate == *step || sequential && (view.below(rate, *step) || root != home);
             if !in_step {
                 let (block, step) = (view.name(update.block), &l.rate(*step).name);
-                found.push(format!("is updated in `{block}`, not in its step rate `{step}`"));
+                found.push(format!(
+                    "is updated in `{block}`, not in its step rate `{step}`"
+                ));
             } else if !sequential
                 && !matches!(section, Section::Body | Section::Yield | Section::Bottom)
             {
                 let block = view.name(update.block);
-                found.push(format!("is updated in `{block}`, not in `body`, `yield` or `bottom`"));
+                found.push(format!(
+                    "is updated in `{block}`, not in `body`, `yield` or `bottom`"
+                ));
             }
             updates.push(update);
         }
@@ -234,7 +257,10 @@ impl Groups<'_, '_> {
     }
 
     fn scanned(&self, updates: &[&Update], expected: &[Atom], found: &mut Vec<String>) {
-        let scans: Vec<&Vec<Var>> = updates.iter().filter_map(|u| scan_results(u.kind)).collect();
+        let scans: Vec<&Vec<Var>> = updates
+            .iter()
+            .filter_map(|u| scan_results(u.kind))
+            .collect();
         if scans.len() != 1 || updates.len() != 1 {
             return found.push("a `prefix` group is updated by one `scan`".into());
         }
@@ -267,7 +293,9 @@ impl Groups<'_, '_> {
             } else if given.len() > 1 && order != Order::Sequential {
                 found.push(format!("`{name}` is updated more than once"));
             } else if expected.get(k).is_some_and(|next| !given.contains(next)) {
-                found.push(format!("`{name}` is assigned another value than the group's `next`"));
+                found.push(format!(
+                    "`{name}` is assigned another value than the group's `next`"
+                ));
             }
         }
     }
@@ -276,13 +304,16 @@ impl Groups<'_, '_> {
     fn counters(&mut self) {
         let view = self.view;
         for (i, rate) in view.l.rates.iter().enumerate() {
-            let Some(counter) = rate.kind.counter() else { continue };
+            let Some(counter) = rate.kind.counter() else {
+                continue;
+            };
             let id = RateId::new(i);
             let name = self.name(counter).to_string();
             let assigned = self.assigned.remove(&counter).unwrap_or_default();
             let cursor = matches!(rate.kind, RateKind::Cursor { .. });
             if self.carries[counter.index()].is_none() {
-                self.faults.add(&rate.name, format!("its counter `{name}` is not carried"));
+                self.faults
+                    .add(&rate.name, format!("its counter `{name}` is not carried"));
             }
             if assigned.is_empty() || !cursor && assigned.len() > 1 {
                 let message = format!("its counter `{name}` must be counted up once");

@@ -1,8 +1,8 @@
 //! Ids are in their tables and regions are not too deep: what every other check takes for granted.
 
 use super::Faults;
-use crate::walk;
 use crate::ir::*;
+use crate::walk;
 
 pub(super) fn check(l: &Loop, faults: &mut Faults) {
     let mut ids = Ids {
@@ -95,9 +95,9 @@ impl Ids<'_, '_> {
             }
             for stmt in stmts {
                 self.stmt(stmt);
-                let inner = walk::regions(&stmt.kind).into_iter();
-                let inner = inner.filter(|r| !r.is_empty());
-                stack.extend(inner.map(|r| (r, depth + 1)));
+                if matches!(stmt.kind, StmtKind::If { .. } | StmtKind::While { .. }) {
+                    stack.extend(walk::regions(&stmt.kind).map(|r| (r, depth + 1)));
+                }
             }
         }
     }

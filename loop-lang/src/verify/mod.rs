@@ -54,7 +54,6 @@
 //!   (roots' counters aside). Loops with sequential groups or cursors have no use for levels.
 
 mod dependence;
-mod dominators;
 mod flow;
 mod groups;
 mod ids;
@@ -65,6 +64,7 @@ mod tree;
 mod types;
 mod view;
 
+use crate::dominators;
 use crate::ir::Loop;
 use std::fmt;
 

@@ -10,10 +10,25 @@ pub(super) fn check(l: &Loop, faults: &mut Faults) {
     if !is_word(&l.name, false) {
         faults.add("loop", format!("`{}` is not a name", l.name));
     }
-    unique("combinator", true, l.combs.iter().map(|c| &c.name[..]), faults);
+    unique(
+        "combinator",
+        true,
+        l.combs.iter().map(|c| &c.name[..]),
+        faults,
+    );
     unique("rate", false, l.rates.iter().map(|r| &r.name[..]), faults);
-    unique("function", false, l.functions.iter().map(|f| &f.name[..]), faults);
-    unique("variable", false, l.vars.iter().map(|v| &v.name[..]), faults);
+    unique(
+        "function",
+        false,
+        l.functions.iter().map(|f| &f.name[..]),
+        faults,
+    );
+    unique(
+        "variable",
+        false,
+        l.vars.iter().map(|v| &v.name[..]),
+        faults,
+    );
     for comb in l.combs.iter().filter(|c| !is_word(&c.kind, false)) {
         faults.add(&comb.name, format!("`{}` is not a kind's name", comb.kind));
     }
@@ -46,5 +61,8 @@ fn unique<'a>(
 /// Letters, digits and underscores; a digit first only where `numbers` says so.
 fn is_word(name: &str, numbers: bool) -> bool {
     name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && name.bytes().next().is_some_and(|b| numbers || !b.is_ascii_digit())
+        && name
+            .bytes()
+            .next()
+            .is_some_and(|b| numbers || !b.is_ascii_digit())
 }

@@ -1,9 +1,9 @@
 //! Statements are where they may be, and arrays are handled with care.
 
-use super::view::View;
 use super::Faults;
-use crate::walk;
+use super::view::View;
 use crate::ir::*;
+use crate::walk;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {
     let mut placement = Placement {
@@ -51,7 +51,9 @@ impl Placement<'_, '_> {
             }
             if let End::Return(results) = &placed.block.end {
                 let end = (b, placed.block.stmts.len());
-                results.iter().for_each(|a| note(&mut self.last_use, *a, end));
+                results
+                    .iter()
+                    .for_each(|a| note(&mut self.last_use, *a, end));
             }
         }
     }
@@ -82,7 +84,10 @@ impl Placement<'_, '_> {
             StmtKind::Carry(v, _) => {
                 let start = place == Place::Init || is_section(place, Section::Nest);
                 if !start {
-                    self.add(b, format!("`carry {}`: only `init` and `nest` carry", name(*v)));
+                    self.add(
+                        b,
+                        format!("`carry {}`: only `init` and `nest` carry", name(*v)),
+                    );
                 }
             }
             StmtKind::Assign(v, _) if !self.carried[v.index()] => {
@@ -99,7 +104,9 @@ impl Placement<'_, '_> {
             }
             StmtKind::SliceArray(v, a, _) => self.slice(b, i, *v, *a),
             StmtKind::WriteArray(a, ..) => self.written(b, *a),
-            StmtKind::ScatterArray { arrays, .. } => arrays.iter().for_each(|a| self.written(b, *a)),
+            StmtKind::ScatterArray { arrays, .. } => {
+                arrays.iter().for_each(|a| self.written(b, *a))
+            }
             _ => {}
         }
     }
@@ -118,14 +125,20 @@ impl Placement<'_, '_> {
             let message = "arrays are sliced in `init` or in a root's `done`";
             self.add(b, format!("`{}`: {message}", l.name(v)));
         } else if self.last_use[a.index()] > (b, i) {
-            self.add(b, format!("`{}` is used after it has been sliced", l.name(a)));
+            self.add(
+                b,
+                format!("`{}` is used after it has been sliced", l.name(a)),
+            );
         }
     }
 
     fn written(&mut self, b: usize, a: Var) {
         if !self.made[a.index()] {
             let name = self.view.l.name(a);
-            self.add(b, format!("`{name}` is written, but the loop has not made it"));
+            self.add(
+                b,
+                format!("`{name}` is written, but the loop has not made it"),
+            );
         }
     }
 
@@ -141,7 +154,10 @@ impl Placement<'_, '_> {
                 | StmtKind::While { .. }
         );
         if !quiet {
-            self.add(b, "a region computes, reads and traps, and does nothing else".into());
+            self.add(
+                b,
+                "a region computes, reads and traps, and does nothing else".into(),
+            );
         }
         for region in walk::regions(&stmt.kind) {
             region.iter().for_each(|s| self.inner(b, s));
@@ -150,13 +166,20 @@ impl Placement<'_, '_> {
 
     /// A stream is read at its rate's counter, within the rate.
     fn stream(&mut self, b: usize, stmt: &Stmt) {
-        let StmtKind::ReadArray(_, a, index) = stmt.kind else { return };
-        let Some(ParamKind::Stream(rate)) = self.view.param[a.index()] else { return };
+        let StmtKind::ReadArray(_, a, index) = stmt.kind else {
+            return;
+        };
+        let Some(ParamKind::Stream(rate)) = self.view.param[a.index()] else {
+            return;
+        };
         let (l, place) = (self.view.l, self.view.blocks[b].place);
         let counter = l.rate(rate).kind.counter();
         if counter.map(Atom::Var) != Some(index) || !self.view.within(place, rate) {
             let (array, rate) = (l.name(a), &l.rate(rate).name);
-            self.add(b, format!("`{array}` is read elsewhere than at the counter of `{rate}`"));
+            self.add(
+                b,
+                format!("`{array}` is read elsewhere than at the counter of `{rate}`"),
+            );
         }
     }
 
@@ -164,10 +187,14 @@ impl Placement<'_, '_> {
     fn pure(&mut self, stmt: &Stmt, name: &str) {
         let pure = matches!(
             stmt.kind,
-            StmtKind::Let(..) | StmtKind::Trap { .. } | StmtKind::If { .. } | StmtKind::While { .. }
+            StmtKind::Let(..)
+                | StmtKind::Trap { .. }
+                | StmtKind::If { .. }
+                | StmtKind::While { .. }
         );
         if !pure {
-            self.faults.add(name, "functions hold `let`, `trap`, `if` and `while` only");
+            self.faults
+                .add(name, "functions hold `let`, `trap`, `if` and `while` only");
         }
         for region in walk::regions(&stmt.kind) {
             region.iter().for_each(|s| self.pure(s, name));

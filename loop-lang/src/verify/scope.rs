@@ -1,10 +1,10 @@
 //! Each variable is defined once, and on every path to its uses.
 
+use super::Faults;
 use super::dominators::Dominators;
 use super::view::View;
-use super::Faults;
-use crate::walk;
 use crate::ir::*;
+use crate::walk;
 
 /// Where a variable is defined.
 #[derive(Clone, Copy, PartialEq)]
@@ -60,8 +60,14 @@ impl<'a> Scope<'a, '_> {
             self.define(param.var, Site::Param);
         }
         for function in &view.l.functions {
-            function.params.iter().for_each(|v| self.define(*v, Site::Inner));
-            function.body.iter().for_each(|s| self.define_stmt(s, Site::Inner));
+            function
+                .params
+                .iter()
+                .for_each(|v| self.define(*v, Site::Inner));
+            function
+                .body
+                .iter()
+                .for_each(|s| self.define_stmt(s, Site::Inner));
         }
         for (b, placed) in view.blocks.iter().enumerate() {
             for (i, stmt) in placed.block.stmts.iter().enumerate() {
@@ -79,7 +85,8 @@ impl<'a> Scope<'a, '_> {
 
     fn define(&mut self, v: Var, site: Site) {
         if self.sites[v.index()] != Site::Nowhere {
-            self.faults.add(self.view.l.name(v), "is defined more than once");
+            self.faults
+                .add(self.view.l.name(v), "is defined more than once");
             return;
         }
         self.sites[v.index()] = site;
@@ -115,7 +122,9 @@ impl<'a> Scope<'a, '_> {
                 section: Section::Guard,
             };
             // Every place has its block, so ranks are block numbers.
-            let Some(b) = self.view.rank(guard) else { continue };
+            let Some(b) = self.view.rank(guard) else {
+                continue;
+            };
             self.at = Site::Block(b, 0);
             rate.kind.counter().iter().for_each(|v| self.var(*v));
             rate.kind.bound().iter().for_each(|a| self.atom(*a));
@@ -133,7 +142,10 @@ impl<'a> Scope<'a, '_> {
             StmtKind::Assign(v, _) => self.var(*v),
             StmtKind::Scan { group, .. } => {
                 let view = self.view;
-                view.l.groups[group.index()].vars.iter().for_each(|v| self.var(*v));
+                view.l.groups[group.index()]
+                    .vars
+                    .iter()
+                    .for_each(|v| self.var(*v));
             }
             StmtKind::If {
                 then,
@@ -200,12 +212,18 @@ impl<'a> Scope<'a, '_> {
             }
             (_, Site::Nowhere) => format!("`{}` is never defined", self.view.l.name(v)),
             (Site::Block(..), _) => {
-                format!("`{}` belongs to a region or function and is not visible here", self.view.l.name(v))
+                format!(
+                    "`{}` belongs to a region or function and is not visible here",
+                    self.view.l.name(v)
+                )
             }
             (_, Site::Inner) => {
                 format!("`{}` is not visible here", self.view.l.name(v))
             }
-            _ => format!("a function uses its own variables only, not `{}`", self.view.l.name(v)),
+            _ => format!(
+                "a function uses its own variables only, not `{}`",
+                self.view.l.name(v)
+            ),
         };
         let place = match self.at {
             Site::Block(b, _) => self.view.name(b),

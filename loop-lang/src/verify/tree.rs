@@ -76,7 +76,10 @@ fn homes(l: &Loop, faults: &mut Faults) {
         // Stages are in order, so their number says which there are.
         let stages = rate.parts.iter().filter(|p| matches!(p, Part::Stage(_)));
         if home.stage as usize >= stages.count() {
-            let message = format!("is at stage {} of `{}`, which it has not", home.stage, rate.name);
+            let message = format!(
+                "is at stage {} of `{}`, which it has not",
+                home.stage, rate.name
+            );
             faults.add(&comb.name, message);
         }
     }
@@ -128,8 +131,10 @@ fn streams(l: &Loop, faults: &mut Faults) {
                 faults.add(l.name(param.var), "only arrays are streams or random");
             }
             ParamKind::Stream(r) if l.rate(r).kind.is_sub() => {
-                let message =
-                    format!("streams along `{}`, which is a sub rate: it has no counter", l.rate(r).name);
+                let message = format!(
+                    "streams along `{}`, which is a sub rate: it has no counter",
+                    l.rate(r).name
+                );
                 faults.add(l.name(param.var), message);
             }
             _ => {}

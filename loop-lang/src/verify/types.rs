@@ -1,9 +1,9 @@
 //! Operands fit: operators, statements, groups' functions. Arrays are arrays and scalars are scalars.
 
 use super::Faults;
-use crate::walk;
 use crate::ir::*;
 use crate::types::Ty;
+use crate::walk;
 
 pub(super) fn check(l: &Loop, faults: &mut Faults) {
     let mut types = Types {
@@ -22,7 +22,9 @@ pub(super) fn check(l: &Loop, faults: &mut Faults) {
         });
     }
     for (labels, block) in l.blocks.iter() {
-        types.place = labels.first().map_or_else(String::new, |label| l.label_name(*label));
+        types.place = labels
+            .first()
+            .map_or_else(String::new, |label| l.label_name(*label));
         block.stmts.iter().for_each(|s| types.stmt(s));
         for exit in &block.exits {
             types.expect(exit.unless, Ty::Bool, "an exit's condition");
@@ -62,7 +64,10 @@ impl Types<'_, '_> {
             Atom::Var(v) => match self.l.ty(v) {
                 Type::Scalar(ty) => Some(ty),
                 Type::Array(_) => {
-                    self.add(format!("`{}` is an array, used as a scalar", self.l.name(v)));
+                    self.add(format!(
+                        "`{}` is an array, used as a scalar",
+                        self.l.name(v)
+                    ));
                     None
                 }
             },
@@ -74,7 +79,10 @@ impl Types<'_, '_> {
         match self.l.ty(v) {
             Type::Array(ty) => Some(ty),
             Type::Scalar(_) => {
-                self.add(format!("`{}` is a scalar, used as an array", self.l.name(v)));
+                self.add(format!(
+                    "`{}` is a scalar, used as an array",
+                    self.l.name(v)
+                ));
                 None
             }
         }
@@ -213,7 +221,10 @@ impl Types<'_, '_> {
                     self.scalar(*a);
                 });
                 if payload.len() > 2 {
-                    self.add(format!("a trap reports at most 2 values, not {}", payload.len()));
+                    self.add(format!(
+                        "a trap reports at most 2 values, not {}",
+                        payload.len()
+                    ));
                 }
             }
             StmtKind::If { cond, results, .. } => {
@@ -240,13 +251,18 @@ impl Types<'_, '_> {
     }
 
     fn operation(&mut self, v: Var, op: crate::Op, args: &[Atom]) {
-        let Some(ty) = self.scalar(Atom::Var(v)) else { return };
+        let Some(ty) = self.scalar(Atom::Var(v)) else {
+            return;
+        };
         let tys: Option<Vec<Ty>> = args.iter().map(|a| self.scalar(*a)).collect();
         let Some(tys) = tys else { return };
         let name = self.l.name(v);
         match op.result(&tys, Some(ty)) {
             Some(result) if result == ty => {}
-            Some(result) => self.add(format!("`{name}` is {ty}, but `{}` gives {result}", op.name())),
+            Some(result) => self.add(format!(
+                "`{name}` is {ty}, but `{}` gives {result}",
+                op.name()
+            )),
             None if args.len() != op.arity() => {
                 let message = format!("`{}` takes {} operands", op.name(), op.arity());
                 self.add(format!("{message}, not {} (`{name}`)", args.len()));
@@ -281,7 +297,10 @@ impl Types<'_, '_> {
                     _ => false,
                 };
                 if !fits {
-                    self.add(format!("`{}` does not join two such values into one", op.name()));
+                    self.add(format!(
+                        "`{}` does not join two such values into one",
+                        op.name()
+                    ));
                 }
             }
             Combine::Fn(f) => {
@@ -290,7 +309,10 @@ impl Types<'_, '_> {
                 let pairs = tys.iter().chain(&tys).map(|ty| Type::Scalar(*ty));
                 let results = f.results.iter().map(|a| self.l.atom_ty(*a));
                 if !params.eq(pairs) || !results.eq(tys.iter().copied()) {
-                    self.add(format!("`{}` does not join two such values into one", f.name));
+                    self.add(format!(
+                        "`{}` does not join two such values into one",
+                        f.name
+                    ));
                 }
             }
         }

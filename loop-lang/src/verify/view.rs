@@ -39,7 +39,9 @@ impl<'a> View<'a> {
         let rank: FxHashMap<Place, usize> = places.map(|(i, p)| (*p, i)).collect();
         let mut blocks: Vec<Placed> = Vec::with_capacity(l.blocks.len());
         for (labels, block) in l.blocks.iter() {
-            let place = labels.first().map_or(Place::Return, |label| tree.place(l, *label));
+            let place = labels
+                .first()
+                .map_or(Place::Return, |label| tree.place(l, *label));
             blocks.push(Placed {
                 labels,
                 block,
@@ -86,7 +88,8 @@ impl<'a> View<'a> {
     /// Whether a place belongs to a rate or to one below it.
     pub(super) fn within(&self, place: Place, rate: RateId) -> bool {
         let (first, last) = self.span[rate.index()];
-        self.rank(place).is_some_and(|r| (first..=last).contains(&r))
+        self.rank(place)
+            .is_some_and(|r| (first..=last).contains(&r))
     }
 
     /// Whether `rate` is `ancestor` or below it.

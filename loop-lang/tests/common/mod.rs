@@ -103,7 +103,9 @@ impl Generator {
             self.home(id, 0);
         }
         for i in 0..rates {
-            if self.rng.flip() {
+            // A cursor's last part is the stage that delivers.
+            let cursor = matches!(self.l.rates[i].kind, RateKind::Cursor { .. });
+            if cursor || self.rng.flip() {
                 self.l.rates[i].parts.push(Part::Stage(1));
                 self.home(RateId::new(i), 1);
             }
@@ -230,7 +232,10 @@ impl Generator {
                 self.push(stmts, comb, kind);
             }
             3 => {
-                let (i, v) = (self.atom(Ty::U64), self.var("elt", comb, Type::Scalar(Ty::F32)));
+                let (i, v) = (
+                    self.atom(Ty::U64),
+                    self.var("elt", comb, Type::Scalar(Ty::F32)),
+                );
                 if let Some(table) = self.table {
                     self.push(stmts, comb, StmtKind::ReadArray(v, table, i));
                     self.pool.push(v);
@@ -250,7 +255,9 @@ impl Generator {
                 _ => ty,
             })
             .collect();
-        let Some(result) = op.result(&tys, Some(target)) else { return };
+        let Some(result) = op.result(&tys, Some(target)) else {
+            return;
+        };
         let args = tys.into_iter().map(|ty| self.atom(ty)).collect();
         let v = self.var("x", comb, Type::Scalar(result));
         self.push(stmts, comb, StmtKind::Let(v, op, args));
@@ -270,10 +277,13 @@ impl Generator {
         let mut updates: Vec<(Place, Stmt)> = Vec::new();
         self.counters(&mut carries, &mut updates);
         self.groups(&mut carries, &mut updates);
-        // How much of the pool each open rate leaves behind when it ends.
-        let mut open: Vec<(RateId, usize)> = Vec::new();
+        // The pool's size before each open rate and after its guard: what follows the rate, and what
+        // its `bottom`, may use.
+        let mut open: Vec<(RateId, usize, usize)> = Vec::new();
         for place in tree.places().to_vec() {
-            let Some(label) = self.label(&tree, place) else { continue };
+            let Some(label) = self.label(&tree, place) else {
+                continue;
+            };
             let mut block = Block::default();
             if let Place::At {
                 rate,
@@ -282,32 +292,52 @@ impl Generator {
             } = place
                 && open.last().map(|o| o.0) != Some(rate)
             {
-                open.push((rate, self.pool.len()));
+                open.push((rate, self.pool.len(), 0));
             }
             if place == Place::Init {
                 self.init(&mut block, label.comb);
             }
-            if let (Place::Return, Some((_, before))) = (place, open.first()) {
-                self.pool.truncate(*before);
+            if let Place::At {
+                section: Section::Bottom,
+                ..
+            } = place
+                && let Some((_, _, guarded)) = open.last()
+            {
+                self.pool.truncate(*guarded);
             }
+            let before = self.pool.len();
             self.computations(&mut block.stmts, 0);
             let here = |(at, stmt): &(Place, Stmt)| (*at == place).then(|| stmt.clone());
             block.stmts.extend(carries.iter().filter_map(here));
             block.stmts.extend(updates.iter().filter_map(here));
             self.leave(&tree, place, label, &mut block);
-            // `bottom` and `done` are reached past the stages as well.
+            match (place, open.last_mut()) {
+                (
+                    Place::At {
+                        section: Section::Guard,
+                        ..
+                    },
+                    Some(rate),
+                ) => rate.2 = self.pool.len(),
+                (
+                    Place::At {
+                        section: Section::Bottom,
+                        ..
+                    },
+                    Some((_, before, _)),
+                ) => {
+                    self.pool.truncate(*before);
+                    open.pop();
+                }
+                _ => {}
+            }
+            // A cursor that delivers does not come through its `done`.
             if let Place::At {
-                rate,
-                section: Section::Bottom,
+                section: Section::Done,
                 ..
             } = place
             {
-                while let Some((r, before)) = open.pop() {
-                    self.pool.truncate(before);
-                    if r == rate {
-                        break;
-                    }
-                }
+                self.pool.truncate(before);
             }
             if let Some(slot) = self.l.blocks.get_mut(label) {
                 *slot = block;
@@ -316,7 +346,11 @@ impl Generator {
     }
 
     fn label(&self, tree: &Tree, place: Place) -> Option<Label> {
-        let mut sets = self.l.blocks.iter().filter_map(|(labels, _)| labels.first());
+        let mut sets = self
+            .l
+            .blocks
+            .iter()
+            .filter_map(|(labels, _)| labels.first());
         sets.find(|l| tree.place(&self.l, **l) == place).copied()
     }
 
@@ -324,7 +358,11 @@ impl Generator {
         for rate in self.l.rates.clone() {
             if let Some(Atom::Var(v)) = rate.kind.bound() {
                 let n = Atom::Const(Const::u64(self.rng.below(5) as u64));
-                self.push(&mut block.stmts, comb, StmtKind::Let(v, Op::Copy, [n].into_iter().collect()));
+                self.push(
+                    &mut block.stmts,
+                    comb,
+                    StmtKind::Let(v, Op::Copy, [n].into_iter().collect()),
+                );
             }
         }
         for ty in [Ty::F64, Ty::Bool] {
@@ -349,7 +387,9 @@ impl Generator {
 
     fn counters(&mut self, carries: &mut Vec<(Place, Stmt)>, updates: &mut Vec<(Place, Stmt)>) {
         for (i, rate) in self.l.rates.clone().into_iter().enumerate() {
-            let Some(counter) = rate.kind.counter() else { continue };
+            let Some(counter) = rate.kind.counter() else {
+                continue;
+            };
             let (id, comb) = (RateId::new(i), CombId(0));
             let start = match rate.kind {
                 RateKind::Nested { .. } => Self::at(id, Section::Nest),
@@ -374,7 +414,10 @@ impl Generator {
     /// A group or two per rate, of every order, on values of its own.
     fn groups(&mut self, carries: &mut Vec<(Place, Stmt)>, updates: &mut Vec<(Place, Stmt)>) {
         for i in 0..self.l.rates.len() {
-            let (step, comb) = (RateId::new(i), CombId::new(self.rng.below(self.l.combs.len())));
+            let (step, comb) = (
+                RateId::new(i),
+                CombId::new(self.rng.below(self.l.combs.len())),
+            );
             let sub = self.l.rate(step).kind.is_sub();
             let order = match self.rng.below(5) {
                 0 => Order::Lanes(8),
@@ -387,7 +430,11 @@ impl Generator {
                 true => self.l.root_of(step),
                 false => self.l.loop_rate(step),
             };
-            let ty = if order == Order::Exact { Ty::U32 } else { Ty::F64 };
+            let ty = if order == Order::Exact {
+                Ty::U32
+            } else {
+                Ty::F64
+            };
             let acc = self.var("acc", comb, Type::Scalar(ty));
             let next = self.var("new", comb, Type::Scalar(ty));
             let (start, elem) = (self.constant(ty).into(), self.constant(ty).into());
@@ -418,7 +465,11 @@ impl Generator {
                 owner,
                 step,
                 start: vec![start],
-                identity: if sequential { vec![] } else { vec![Const::zero(ty).into()] },
+                identity: if sequential {
+                    vec![]
+                } else {
+                    vec![Const::zero(ty).into()]
+                },
                 next: vec![next.into()],
                 combine: (!sequential).then_some(Combine::Op(Op::Add)),
                 level: self.rng.below(3) as u32,
@@ -443,14 +494,22 @@ impl Generator {
             } => (rate, stage, section),
         };
         let data = self.l.rate(rate).clone();
-        let stages = data.parts.iter().filter(|p| matches!(p, Part::Stage(_))).count();
+        let stages = data
+            .parts
+            .iter()
+            .filter(|p| matches!(p, Part::Stage(_)))
+            .count();
         match section {
             Section::Guard => {
                 let unless = match (data.kind.counter(), data.kind.bound()) {
                     (Some(counter), Some(bound)) => {
                         let more = self.var("more", label.comb, Type::Scalar(Ty::Bool));
                         let args = [counter.into(), bound].into_iter().collect();
-                        self.push(&mut block.stmts, label.comb, StmtKind::Let(more, Op::Lt, args));
+                        self.push(
+                            &mut block.stmts,
+                            label.comb,
+                            StmtKind::Let(more, Op::Lt, args),
+                        );
                         more.into()
                     }
                     _ => self.atom(Ty::Bool),
@@ -491,7 +550,17 @@ pub fn contents(l: &Loop) -> String {
     let blocks: Vec<_> = l.blocks.iter().collect();
     let numbered = format!(
         "{:?}",
-        (&l.name, &l.combs, &l.params, &l.functions, &l.rates, &l.roots, &l.groups, &l.traps, blocks)
+        (
+            &l.name,
+            &l.combs,
+            &l.params,
+            &l.functions,
+            &l.rates,
+            &l.roots,
+            &l.groups,
+            &l.traps,
+            blocks
+        )
     );
     let mut text = String::new();
     let mut rest = &numbered[..];

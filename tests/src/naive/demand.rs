@@ -9,12 +9,16 @@ use std::sync::Arc;
 #[derive(Default, Debug)]
 pub struct Demand {
     fields: HashMap<Key, HashSet<u32>>,
+    /// Whether a node that looks at none of its elements asks for the first field of its input: a plan
+    /// may compute that to learn how many there are.
+    generous: bool,
 }
 
 impl Demand {
-    /// Follows demand from the roots down.
-    pub fn of(roots: &[Arc<Node>]) -> Demand {
-        let mut demand = Demand::default();
+    /// Follows demand from the roots down. With `generous`, fields that a plan may compute for the
+    /// number of elements alone are asked for as well.
+    pub fn of(roots: &[Arc<Node>], generous: bool) -> Demand {
+        let mut demand = Demand { generous, ..Demand::default() };
         for r in roots {
             demand.add_all(r);
         }
@@ -60,8 +64,11 @@ impl Demand {
             Kind::Fold(_) | Kind::Scan(..) | Kind::ScanTotal | Kind::Scatter(_) => {
                 node.inputs.iter().for_each(|i| self.add_all(i));
             }
-            Kind::Len => self.add(&node.inputs[0], 0),
+            Kind::Len if self.generous => self.add(&node.inputs[0], 0),
             _ => {}
+        }
+        if self.generous {
+            node.inputs.iter().for_each(|i| self.add(i, 0));
         }
         if let Kind::Pack = node.kind {
             self.add_all(&node.inputs[1]);

@@ -1,10 +1,10 @@
 //! Which trap counts: the first by loop, then by steps taken before it, then by combinator.
 
-use super::{Demand, Evaluated, Key, Naive, Trap, When, reachable};
+use super::{Demand, Evaluated, Naive, Trap, When, reachable};
 use livefusion::ast::{Kind, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
-use std::collections::HashSet;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,13 +14,26 @@ pub trait Schedule {
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
 }
 
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Candidate) -> bool {
+        Arc::ptr_eq(&self.node, &other.node) && (self.kind, &self.payload) == (other.kind, &other.payload)
+    }
+}
+
+/// For people.
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let payload: Vec<String> =
+            self.payload.iter().map(|c| crate::scalar::show(c.ty, c.bits)).collect();
+        write!(f, "{} of `{}` ({})", self.kind.name(), self.node.name, payload.join(", "))
+    }
+}
+
 /// A trap that may be the one that is reported.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Candidate {
     /// The node at fault.
-    pub node: Key,
-    /// Its name.
-    pub name: &'static str,
+    pub node: Arc<Node>,
     /// What went wrong.
     pub kind: TrapKind,
     /// What is reported with it.
@@ -40,7 +53,17 @@ pub enum Expected {
 
 /// What forcing `roots` must come to under a schedule. All roots are evaluated.
 pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
-    let demand = Demand::of(roots);
+    let [strict, generous] =
+        [false, true].map(|g| under(naive, roots, schedule, &Demand::of(roots, g)));
+    if strict == generous { strict } else { Expected::Unknown }
+}
+
+fn under(
+    naive: &Naive,
+    roots: &[Arc<Node>],
+    schedule: &dyn Schedule,
+    demand: &Demand,
+) -> Expected {
     let mut best: Option<(usize, When, u32)> = None;
     let mut found: Vec<Candidate> = vec![];
     let mut unknown = false;
@@ -61,8 +84,7 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
             }
             if best == Some(key) {
                 found.push(Candidate {
-                    node: Arc::as_ptr(&node),
-                    name: node.name,
+                    node: node.clone(),
                     kind: trap.kind,
                     payload: trap.payload.clone(),
                 });
@@ -135,9 +157,4 @@ fn resolve(node: &Arc<Node>, field: u32) -> Option<(Arc<Node>, u32)> {
         };
         node = next;
     }
-}
-
-/// The nodes of some candidates.
-pub fn nodes(candidates: &[Candidate]) -> HashSet<Key> {
-    candidates.iter().map(|c| c.node).collect()
 }

@@ -4,9 +4,10 @@
 mod body;
 mod fold;
 mod random;
+mod show;
 mod shrink;
 
-pub use random::{Options, random};
+pub use random::{Options, programs, random};
 pub use shrink::shrink;
 
 use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Len, Node, ScanKind, TermId};

@@ -29,6 +29,12 @@ impl Options {
     pub const CHUNKS: Options = Options { steps: 6, lengths: &[16383, 16384, 16385, 32773, 40000] };
 }
 
+/// Programs of consecutive seeds, from `LOOP_SEED` on (0 if it is not set).
+pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)> {
+    let first = std::env::var("LOOP_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0u64);
+    (first..first + n).map(move |seed| (seed, random(seed, options)))
+}
+
 /// The program of a seed.
 pub fn random(seed: u64, options: Options) -> Program {
     let mut rng = Rng::new(seed);
@@ -147,7 +153,7 @@ impl Making {
     }
 
     fn combinator(&mut self) {
-        let step = match self.rng.weighted(&[20, 8, 7, 14, 7, 16, 14, 4, 8, 6, 4, 12, 4]) {
+        let step = match self.rng.weighted(&[20, 8, 7, 14, 7, 16, 14, 9, 8, 6, 4, 14, 4]) {
             0 => self.map(),
             1 => self.zip(),
             2 => self.fields(),
@@ -173,8 +179,12 @@ impl Making {
         let all = self.arrays();
         let mut inputs = vec![first];
         for _ in 1..self.rng.range(1, most) {
-            // Lengths that differ are a trap, or a mistake found while building.
-            inputs.push(if self.rng.chance(97) { self.rng.pick(&fit) } else { self.rng.pick(&all) });
+            inputs.push(match self.rng.below(100) {
+                // Lengths that differ are a trap, or a mistake found while building.
+                0..3 => self.rng.pick(&all),
+                3..25 => self.as_long_by_chance(first)?,
+                _ => self.rng.pick(&fit),
+            });
         }
         Some(inputs)
     }
@@ -293,8 +303,8 @@ impl Making {
 
     fn generate(&mut self) -> Option<Step> {
         match self.rng.below(4) {
-            0 => return self.slice(),
-            1 => return self.read_by_index(),
+            0 => return self.array().and_then(|of| self.slice(of)),
+            1 => return self.array().and_then(|of| self.read_by_index(of)),
             _ => {}
         }
         let len = self.length();
@@ -322,14 +332,13 @@ impl Making {
     }
 
     /// `reverse` and the like: an array of an array's length that reads it by index.
-    fn read_by_index(&mut self) -> Option<Step> {
-        let of = self.array()?;
+    fn read_by_index(&mut self, of: usize) -> Option<Step> {
         let (types, n) = (self.types(of).to_vec(), self.data[of].len());
         let checked = self.rng.chance(50);
         let reversed = self.rng.chance(50);
         let length = match self.nodes[of].len {
-            Some(n) => Length::Known(n),
-            None => Length::Delayed(self.add(Step::Len(of))?),
+            Some(n) if self.rng.chance(50) => Length::Known(n),
+            _ => Length::Delayed(self.add(Step::Len(of))?),
         };
         let no_scope = Scope::default();
         let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
@@ -342,12 +351,16 @@ impl Making {
     }
 
     /// `slice`: a length that is checked when the loop starts.
-    fn slice(&mut self) -> Option<Step> {
-        let of = self.array()?;
-        let (types, n) = (self.types(of).to_vec(), self.data[of].len());
-        let len = self.add(Step::Len(of))?;
+    fn slice(&mut self, of: usize) -> Option<Step> {
+        let n = self.data[of].len();
         let end = if self.rng.chance(90) { self.rng.below(n + 1) } else { n + 1 };
         let start = self.rng.below(end + 1).min(end);
+        self.sliced(of, start, end)
+    }
+
+    fn sliced(&mut self, of: usize, start: usize, end: usize) -> Option<Step> {
+        let types = self.types(of).to_vec();
+        let len = self.add(Step::Len(of))?;
         let no_scope = Scope::default();
         let mut m = Maker::new(&mut self.rng, &no_scope, &[]);
         let (count, zero) = (m.lit(Const::u64((end - start) as u64)), m.lit(Const::u64(0)));
@@ -363,6 +376,13 @@ impl Making {
             (0..types.len()).map(|f| m.push(Term::At(of, f as u32, index, false), types[f])).collect();
         let body = m.finish(results);
         Some(Step::Generate(Length::Checked(length), body))
+    }
+
+    /// An array that is as long as another, which nobody knows before it runs.
+    fn as_long_by_chance(&mut self, step: usize) -> Option<usize> {
+        let n = self.data[step].len();
+        let step = if self.rng.chance(50) { self.sliced(step, 0, n) } else { self.read_by_index(step) };
+        self.add(step?)
     }
 
     /// What is forced: what nobody uses, some of the rest, and everything that is known to a bound only.

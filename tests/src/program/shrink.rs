@@ -1,6 +1,6 @@
 //! Smaller programs that fail in the same way: for people who look for the cause.
 
-use super::{Program, Step, Term};
+use super::{Program, Step, Style, Term};
 use crate::naive::{Data, Naive};
 use loop_lang::types::Const;
 
@@ -29,6 +29,9 @@ fn candidates(p: &Program) -> Vec<Program> {
         out.extend(as_value(p, i));
     }
     for (i, step) in p.steps.iter().enumerate() {
+        if must_associate(step) {
+            continue;
+        }
         for (b, body) in step.bodies().iter().enumerate() {
             for t in 0..body.terms.len() {
                 out.extend(simpler_term(p, i, b, t));
@@ -37,6 +40,14 @@ fn candidates(p: &Program) -> Vec<Program> {
     }
     out.extend(shorter(p));
     out
+}
+
+/// Whether another operator in its place might not be associative.
+fn must_associate(step: &Step) -> bool {
+    match step {
+        Step::Fold(_, f) | Step::Scan(_, f, _) => !matches!(f.style, Style::Sequential),
+        _ => false,
+    }
 }
 
 /// Without what nothing needs.

@@ -2,15 +2,22 @@
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | [`ops`] | scalar operators, constants, frame words |
-//! | [`unit`] | statements |
-//! | [`straight`] | innermost loops as `for` loops |
-//! | [`machine`] | the loop as a state machine that can pause at every guard |
+//! | `ops` | scalar operators, constants, frame words |
+//! | `unit` | one function: names, indentation, operands |
+//! | `stmt`, `groups` | statements, carried groups |
+//! | `plan`, `straight` | innermost loops as `for` loops |
+//! | `machine` | the loop as a state machine that can pause at every guard |
+//! | `frame`, `chunk` | the machine's variables; its stops |
 
+mod chunk;
+mod frame;
+mod groups;
 pub mod machine;
 pub mod ops;
-pub mod straight;
-pub mod unit;
+mod plan;
+mod stmt;
+mod straight;
+mod unit;
 
 use crate::facts::{self, Facts};
 use crate::names::{Names, Part};
@@ -58,6 +65,24 @@ static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
 static inline u64 lf_room(u64 length, u64 at) { return at < length ? length - at : 0; }
 ";
 
+/// Which form of a loop is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// A summary pass: the returning block does not run.
+    pub summary: bool,
+    /// Innermost loops are written in the straight form as well.
+    pub straight: bool,
+}
+
+impl Default for Form {
+    fn default() -> Form {
+        Form {
+            summary: false,
+            straight: true,
+        }
+    }
+}
+
 /// A C file of one or several kernels, being written.
 #[derive(Default)]
 pub struct File {
@@ -73,7 +98,7 @@ impl File {
         program: &Loop,
         layout: &Layout,
         symbol: &str,
-        summary: bool,
+        form: Form,
     ) -> Result<(), String> {
         check_lanes(program)?;
         let facts = Facts::of(program, &layout.arrays)?;
@@ -93,7 +118,10 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let plans = straight::plans(program, &facts, &layout.arrays);
+        let plans = match form.straight {
+            true => plan::plans(program, &facts, &layout.arrays),
+            false => Vec::new(),
+        };
         for plan in &plans {
             // Facts and names outlive the unit; a plan only this turn of it.
             let mut straight = Unit {
@@ -108,14 +136,18 @@ impl File {
             unit.out.push_str(&text);
         }
         unit.mode = Mode::Machine;
-        machine::write(&mut unit, layout, &plans, symbol, symbol, summary);
+        machine::write(&mut unit, layout, &plans, symbol, form.summary);
         self.kernels.push_str(&unit.out);
         Ok(())
     }
 
     /// The whole text.
     pub fn finish(self) -> Result<String, String> {
-        Ok(format!("{PRELUDE}\n{}\n{}", self.helpers.finish()?, self.kernels))
+        Ok(format!(
+            "{PRELUDE}\n{}\n{}",
+            self.helpers.finish()?,
+            self.kernels
+        ))
     }
 }
 
@@ -136,7 +168,10 @@ fn header(unit: &mut Unit) {
     for comb in &unit.program.combs {
         let at = comb.home.map(|h| unit.program.rate(h.rate).name.clone());
         let at = at.map_or(String::new(), |r| format!(" at {r}"));
-        unit.line(comment(&format!("/*   {}: {}{at} */", comb.name, comb.kind)));
+        unit.line(comment(&format!(
+            "/*   {}: {}{at} */",
+            comb.name, comb.kind
+        )));
     }
 }
 
@@ -167,25 +202,49 @@ fn functions(unit: &mut Unit) {
 /// For each lane group the function that joins its lanes, by halves, onto a copy of its prefix.
 fn joins(unit: &mut Unit) {
     for group in &unit.program.groups {
-        let (Order::Lanes(l), Some(first)) = (group.order, group.vars.first()) else { continue };
-        let types: Vec<_> = group.vars.iter().map(|v| facts::elem(unit.program, *v)).collect();
+        let (Order::Lanes(l), Some(first)) = (group.order, group.vars.first()) else {
+            continue;
+        };
+        let types: Vec<_> = group
+            .vars
+            .iter()
+            .map(|v| facts::elem(unit.program, *v))
+            .collect();
         let cells = |index: &str| -> Vec<String> {
-            (0..types.len()).map(|i| format!("lf_lane_{i}{index}")).collect()
+            (0..types.len())
+                .map(|i| format!("lf_lane_{i}{index}"))
+                .collect()
         };
         let mut params = vec!["u64 *trapped".to_string()];
-        params.extend(types.iter().enumerate().map(|(i, t)| format!("{} *lf_out_{i}", t.name())));
         params.extend(
-            types.iter().enumerate().map(|(i, t)| format!("const {} *lf_from_{i}", t.name())),
+            types
+                .iter()
+                .enumerate()
+                .map(|(i, t)| format!("{} *lf_out_{i}", t.name())),
+        );
+        params.extend(
+            types
+                .iter()
+                .enumerate()
+                .map(|(i, t)| format!("const {} *lf_from_{i}", t.name())),
         );
         let name = unit.names.part(*first, Part::Join).to_string();
         unit.open(format!("static void {name}({}) {{", params.join(", ")));
         for (i, t) in types.iter().enumerate() {
             unit.line(format!("{} lf_lane_{i}[{l}];", t.name()));
-            unit.line(format!("for (u64 l = 0; l < {l}; l++) lf_lane_{i}[l] = lf_from_{i}[l];"));
+            unit.line(format!(
+                "for (u64 l = 0; l < {l}; l++) lf_lane_{i}[l] = lf_from_{i}[l];"
+            ));
         }
         unit.open(format!("for (u64 w = {}; w != 0; w /= 2) {{", l / 2));
         unit.open("for (u64 l = 0; l < w; l++) {");
-        unit.combine(group.combine, &cells("[l]"), &cells("[l]"), &cells("[l + w]"), &types);
+        unit.combine(
+            group.combine,
+            &cells("[l]"),
+            &cells("[l]"),
+            &cells("[l + w]"),
+            &types,
+        );
         unit.close();
         unit.close();
         let outs: Vec<String> = (0..types.len()).map(|i| format!("(*lf_out_{i})")).collect();

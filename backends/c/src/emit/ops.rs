@@ -63,7 +63,9 @@ impl Helpers {
 
     /// A helper of one operator and type: `lf_op_ty(params) { return body; }`.
     fn function(&mut self, name: &str, result: &str, params: &str, body: &str) {
-        self.require(name, || format!("static inline {result} {name}({params}) {{ {body} }}\n"));
+        self.require(name, || {
+            format!("static inline {result} {name}({params}) {{ {body} }}\n")
+        });
     }
 
     /// Conversion of a bit pattern: `lf_f64_of(u64)` and the like.
@@ -209,21 +211,31 @@ impl Helpers {
                      return r < 0 ? ({t})(r + (y < 0 ? ({unsigned})(0 - ({unsigned})y) : ({unsigned})y)) : r;"
                 ),
             ),
-            Op::DivOk if signed => ("x, y", format!("return (y != 0) & !((y == -1) & (x == {min}));")),
+            Op::DivOk if signed => (
+                "x, y",
+                format!("return (y != 0) & !((y == -1) & (x == {min}));"),
+            ),
             Op::DivOk => ("x, y", "return y != 0;".into()),
             Op::Shl => ("x, y", format!("return ({t})((u64)x << (y & {mask}));")),
             Op::Shr => ("x, y", format!("return ({t})(x >> (y & {mask}));")),
             Op::Abs if signed => ("x", format!("return x < 0 ? ({t})(0 - ({unsigned})x) : x;")),
             Op::Abs => ("x", "return x;".into()),
             Op::Signum => ("x", "return (x > 0) - (x < 0);".into()),
-            Op::CountOnes => ("x", format!("return ({t})__builtin_popcountl(({unsigned})x);")),
+            Op::CountOnes => (
+                "x",
+                format!("return ({t})__builtin_popcountl(({unsigned})x);"),
+            ),
             Op::LeadingZeros => (
                 "x",
-                format!("return ({t})(x ? __builtin_clzl(({unsigned})x) - {} : {bits});", 64 - bits),
+                format!(
+                    "return ({t})(x ? __builtin_clzl(({unsigned})x) - {} : {bits});",
+                    64 - bits
+                ),
             ),
-            Op::TrailingZeros => {
-                ("x", format!("return ({t})(x ? __builtin_ctzl(({unsigned})x) : {bits});"))
-            }
+            Op::TrailingZeros => (
+                "x",
+                format!("return ({t})(x ? __builtin_ctzl(({unsigned})x) : {bits});"),
+            ),
             _ => return None,
         };
         let result = if op == Op::DivOk { "bool" } else { t };
@@ -236,7 +248,11 @@ impl Helpers {
         let t = ty.name();
         let a = &args[0];
         // Suffix of the builtins and of literals, and the integer of the same size.
-        let (f, word, top) = if ty == Ty::F32 { ("f", "u32", 31) } else { ("", "u64", 63) };
+        let (f, word, top) = if ty == Ty::F32 {
+            ("f", "u32", 31)
+        } else {
+            ("", "u64", 63)
+        };
         match op {
             Op::Add => Some(format!("{a} + {}", args[1])),
             Op::Sub => Some(format!("{a} - {}", args[1])),
@@ -289,8 +305,16 @@ impl Helpers {
     fn float_extremum(&mut self, op: Op, ty: Ty, word: &str, args: &[String]) -> String {
         let t = ty.name();
         let (bits, back) = (self.bitcast(t, word), self.bitcast(word, t));
-        let (less, join) = if op == Op::Min { ("<", "|") } else { (">", "&") };
-        let nan = self.constant(if ty == Ty::F32 { Const::f32(f32::NAN) } else { Const::f64(f64::NAN) });
+        let (less, join) = if op == Op::Min {
+            ("<", "|")
+        } else {
+            (">", "&")
+        };
+        let nan = self.constant(if ty == Ty::F32 {
+            Const::f32(f32::NAN)
+        } else {
+            Const::f64(f64::NAN)
+        });
         let name = format!("lf_{}_{t}", op.name());
         let body = format!(
             "{t} equal = {back}({bits}(x) {join} {bits}(y)); \
@@ -344,14 +368,23 @@ impl Helpers {
         let (low, high, min, max) = if to.is_signed() {
             let power = format!("{}.0{suffix}", 1u128 << (bits - 1));
             let min = format!("({t})(({one})1 << {})", bits - 1);
-            (format!("-{power}"), power, min.clone(), format!("({t})~{min}"))
+            (
+                format!("-{power}"),
+                power,
+                min.clone(),
+                format!("({t})~{min}"),
+            )
         } else {
             let power = format!("{}.0{suffix}", 1u128 << bits);
-            (format!("0.0{suffix}"), power, "0".into(), format!("({t})-1"))
+            (
+                format!("0.0{suffix}"),
+                power,
+                "0".into(),
+                format!("({t})-1"),
+            )
         };
-        let body = format!(
-            "return x >= {high} ? {max} : x >= {low} ? ({t})x : x == x ? {min} : 0;"
-        );
+        let body =
+            format!("return x >= {high} ? {max} : x >= {low} ? ({t})x : x == x ? {min} : 0;");
         self.function(&name, t, &format!("{f} x"), &body);
         format!("{name}({a})")
     }
@@ -359,16 +392,28 @@ impl Helpers {
 
 /// A negative literal needs parentheses.
 fn signed(x: i64, suffix: &str) -> String {
-    if x < 0 { format!("({x}{suffix})") } else { format!("{x}{suffix}") }
+    if x < 0 {
+        format!("({x}{suffix})")
+    } else {
+        format!("{x}{suffix}")
+    }
 }
 
 fn negated(negative: bool, magnitude: String) -> String {
-    if negative { format!("(-{magnitude})") } else { magnitude }
+    if negative {
+        format!("(-{magnitude})")
+    } else {
+        magnitude
+    }
 }
 
 /// `x, y` as parameters of type `t`.
 fn typed(t: &str, names: &str) -> String {
-    names.split(", ").map(|n| format!("{t} {n}")).collect::<Vec<_>>().join(", ")
+    names
+        .split(", ")
+        .map(|n| format!("{t} {n}"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn call(name: &str, args: &[String]) -> String {

@@ -5,360 +5,13 @@
 //! read and written in step. The state machine calls it at the rate's guard and does the rest.
 //! With lanes, the loop is cut in strips of as many elements, from an aligned counter on.
 
-use super::unit::Unit;
-use crate::facts::{self, Facts, Source};
-use crate::names::Part;
-use loop_lang::ir::{
-    Atom, End, GroupId, Loop, Order, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
-    StmtKind, Type, Var,
-};
-use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
-
-/// Loops with more statements than this stay with the state machine.
-const MAX_STATEMENTS: usize = 4096;
-/// Subrates nested deeper than this, too.
-const MAX_DEPTH: usize = 64;
-
-/// One step of the straight body.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// A block's statements.
-    Block(usize),
-    /// A subrate's guard: its statements, then the test that admits.
-    Enter(usize),
-    /// The end of what was admitted.
-    Leave,
-}
-
-/// What a straight loop needs.
-pub struct Plan {
-    /// The rate.
-    pub rate: RateId,
-    /// Its counter.
-    pub counter: Var,
-    /// Elements per strip; 1 without strips.
-    pub strip: u64,
-    /// Accesses (array, index) that cannot miss once the loop has been entered.
-    pub proven: FxHashSet<(Var, Var)>,
-    bound: Atom,
-    steps: Vec<Step>,
-    arrays: BTreeSet<Var>,
-    /// Arrays that are read without a proof.
-    checked: BTreeSet<Var>,
-    scalars: BTreeSet<Var>,
-    /// Arrays whose length is looked at.
-    lengths: BTreeSet<Var>,
-    /// Variables at a fixed distance from the counter.
-    near: FxHashSet<Var>,
-    /// Plain carried variables that it updates, without the counter.
-    carried: BTreeSet<Var>,
-    groups: BTreeSet<GroupId>,
-}
-
-/// Plans for the rates that have a straight form.
-pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
-    let rates = (0..program.rates.len()).map(RateId::new);
-    rates.filter_map(|r| plan(program, facts, made, r)).collect()
-}
-
-fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Plan> {
-    let (counter, bound) = match program.rate(rate).kind {
-        RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
-            (counter, bound)
-        }
-        RateKind::Sub { .. } | RateKind::Cursor { .. } => return None,
-    };
-    let steps = steps(program, facts, rate)?;
-    if !counts_to(program, facts, rate, counter, bound) {
-        return None;
-    }
-    let mut body = Body::default();
-    for step in &steps {
-        if let Step::Block(i) | Step::Enter(i) = step {
-            body.add(program, &facts.blocks[*i].block.stmts)?;
-            facts::each_leaving_use(facts.blocks[*i].block, &mut |v| {
-                body.uses.insert(v);
-            });
-        }
-    }
-    if facts.local_group(program, counter).is_some() {
-        return None;
-    }
-    let bound_moves = matches!(bound, Atom::Var(v) if body.updates.contains_key(&v));
-    let one_up = |v: &Var| match body.updates.get(v)?.as_slice() {
-        [Some(next)] if facts.local_group(program, *v).is_none() => {
-            body.successors.get(next).filter(|of| *of == v)
-        }
-        _ => None,
-    };
-    // The counter's own update stands where it is reached in every iteration: at the rate itself.
-    if bound_moves || one_up(&counter).is_none() || !body.always_updates(program, facts, &steps, counter)
-    {
-        return None;
-    }
-    let mut plan = Plan {
-        rate,
-        counter,
-        strip: 1,
-        proven: FxHashSet::default(),
-        bound,
-        steps,
-        arrays: BTreeSet::new(),
-        checked: BTreeSet::new(),
-        lengths: BTreeSet::new(),
-        near: body.near(counter),
-        scalars: BTreeSet::new(),
-        carried: BTreeSet::new(),
-        groups: BTreeSet::new(),
-    };
-    let owner = |a: Var| match facts.source.get(&a) {
-        Some(Source::Param(i)) => program.params[*i].var,
-        Some(Source::Made(slot)) => made[*slot],
-        None => a,
-    };
-    for (a, index, is_read) in &body.accesses {
-        let a = owner(*a);
-        plan.arrays.insert(a);
-        match index {
-            Atom::Var(v) if *v == counter || one_up(v).is_some() => {
-                plan.proven.insert((a, *v));
-            }
-            _ => {
-                plan.lengths.insert(a);
-                if *is_read {
-                    plan.checked.insert(a);
-                }
-            }
-        }
-    }
-    plan.lengths.extend(body.measured.iter().map(|a| owner(*a)));
-    for v in body.updates.keys().filter(|v| **v != counter) {
-        match facts.local_group(program, *v) {
-            Some((g, ..)) if facts.lane_rate(program, g) == rate => {
-                plan.groups.insert(g);
-            }
-            Some(_) => return None,
-            None => {
-                plan.carried.insert(*v);
-            }
-        }
-    }
-    for v in body.uses.iter().filter(|v| !body.defs.contains(v)) {
-        let known = *v == counter || plan.carried.contains(v);
-        match (program.ty(*v), facts.local_group(program, *v)) {
-            (Type::Array(_), _) => {
-                plan.arrays.insert(owner(*v));
-            }
-            (_, Some((g, ..))) if !plan.groups.contains(&g) => return None,
-            (_, None) if !known => {
-                plan.scalars.insert(*v);
-            }
-            _ => {}
-        }
-    }
-    for g in &plan.groups {
-        for a in &program.groups[g.index()].identity {
-            if let Atom::Var(v) = a {
-                plan.scalars.insert(*v);
-            }
-        }
-    }
-    let lanes = plan.groups.iter().filter_map(|g| match program.groups[g.index()].order {
-        Order::Lanes(l) | Order::Prefix(l) if l > 1 => Some(u64::from(l)),
-        _ => None,
-    });
-    plan.strip = lanes.min().unwrap_or(1);
-    Some(plan)
-}
-
-/// The straight order of a rate's blocks; none if anything in it leaves that order.
-fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<Step>> {
-    let block = |rate, stage, section| facts.at.get(&Place::At { rate, stage, section }).copied();
-    let straight = |i: usize| {
-        let b = facts.blocks[i].block;
-        b.exits.is_empty() && matches!(b.end, End::Goto(_))
-    };
-    let mut steps = Vec::new();
-    let mut stack = vec![(rate, 0)];
-    steps.push(Step::Block(block(rate, 0, Section::Guard)?));
-    while let Some((r, position)) = stack.pop() {
-        let Some(part) = program.rate(r).parts.get(position) else {
-            let bottom = block(r, 0, Section::Bottom)?;
-            if !straight(bottom) {
-                return None;
-            }
-            if r != rate {
-                steps.push(Step::Leave);
-            }
-            steps.push(Step::Block(bottom));
-            continue;
-        };
-        stack.push((r, position + 1));
-        match *part {
-            TreePart::Stage(stage) => {
-                for section in [Section::Body, Section::Yield] {
-                    let i = block(r, stage, section)?;
-                    if !straight(i) {
-                        return None;
-                    }
-                    steps.push(Step::Block(i));
-                }
-            }
-            TreePart::Child(sub) => {
-                let guard = block(sub, 0, Section::Guard)?;
-                let bottom = Place::At { rate: sub, stage: 0, section: Section::Bottom };
-                let b = facts.blocks[guard].block;
-                let to_bottom =
-                    facts::targets_of_exits(b).all(|l| facts.tree.place(program, l) == bottom);
-                if !program.rate(sub).kind.is_sub()
-                    || !to_bottom
-                    || !matches!(b.end, End::Goto(_))
-                    || stack.len() >= MAX_DEPTH
-                {
-                    return None;
-                }
-                steps.push(Step::Enter(guard));
-                stack.push((sub, 0));
-            }
-        }
-    }
-    Some(steps)
-}
-
-/// Whether a rate's guard is exactly the test that its counter is below its bound.
-fn counts_to(program: &Loop, facts: &Facts, rate: RateId, counter: Var, bound: Atom) -> bool {
-    let place = Place::At { rate, stage: 0, section: Section::Guard };
-    let Some(i) = facts.at.get(&place) else { return false };
-    let block = facts.blocks[*i].block;
-    let [exit] = block.exits.as_slice() else { return false };
-    let u64s = program.atom_ty(bound) == Ty::U64 && program.ty(counter) == Type::Scalar(Ty::U64);
-    let tests = |s: &Stmt| match &s.kind {
-        StmtKind::Let(v, Op::Lt, args) => {
-            exit.unless == Atom::Var(*v) && args[0] == Atom::Var(counter) && args[1] == bound
-        }
-        _ => false,
-    };
-    u64s && matches!(block.end, End::Goto(_))
-        && block.stmts.iter().all(|s| matches!(s.kind, StmtKind::Let(..)))
-        && block.stmts.iter().any(tests)
-}
-
-/// What the statements of a straight body do.
-#[derive(Default)]
-struct Body {
-    statements: usize,
-    uses: FxHashSet<Var>,
-    defs: FxHashSet<Var>,
-    /// What each carried variable is assigned, once per assignment; none for a scan.
-    updates: FxHashMap<Var, Vec<Option<Var>>>,
-    /// `v + 1`, with `v`.
-    successors: FxHashMap<Var, Var>,
-    /// Sums and differences, in order.
-    sums: Vec<(Var, Atom, Atom)>,
-    /// Array, index, whether it is a read.
-    accesses: Vec<(Var, Atom, bool)>,
-    /// Arrays whose length is asked for.
-    measured: Vec<Var>,
-}
-
-impl Body {
-    /// Takes in a block; none if a statement has no place in a straight loop.
-    fn add(&mut self, program: &Loop, stmts: &[Stmt]) -> Option<()> {
-        let mut fits = true;
-        // An update in a region could happen more than once in an iteration.
-        for s in stmts {
-            let mut updates = 0;
-            facts::each_stmt(std::slice::from_ref(s), &mut |inner| {
-                if !std::ptr::eq(inner, s) {
-                    facts::each_update(program, inner, &mut |_| updates += 1);
-                }
-            });
-            fits &= updates == 0;
-        }
-        facts::each_stmt(stmts, &mut |s| {
-            self.statements += 1;
-            facts::each_use(s, &mut |v| {
-                self.uses.insert(v);
-            });
-            facts::each_def(s, &mut |v| {
-                self.defs.insert(v);
-            });
-            match &s.kind {
-                StmtKind::Assign(v, a) => {
-                    let next = if let Atom::Var(n) = a { Some(*n) } else { None };
-                    self.updates.entry(*v).or_default().push(next);
-                }
-                StmtKind::Scan { .. } => facts::each_update(program, s, &mut |v| {
-                    self.updates.entry(v).or_default().push(None);
-                }),
-                StmtKind::Let(v, Op::Sub, args) => self.sums.push((*v, args[0], args[1])),
-                StmtKind::Let(v, Op::Add, args) => {
-                    self.sums.push((*v, args[0], args[1]));
-                    let one = Atom::Const(Const::u64(1));
-                    match args[..] {
-                        [Atom::Var(of), c] | [c, Atom::Var(of)] if c == one => {
-                            self.successors.insert(*v, of);
-                        }
-                        _ => {}
-                    }
-                }
-                StmtKind::ArrayLength(_, a) => self.measured.push(*a),
-                StmtKind::ScatterArray { arrays, .. } => self.measured.extend(arrays),
-                StmtKind::ReadArray(_, a, i) => self.accesses.push((*a, *i, true)),
-                StmtKind::WriteArray(a, i, _) => self.accesses.push((*a, *i, false)),
-                StmtKind::Carry(..)
-                | StmtKind::NewArray(..)
-                | StmtKind::FillArray(..)
-                | StmtKind::CopyArray(..)
-                | StmtKind::SliceArray(..) => fits = false,
-                _ => {}
-            }
-        });
-        (fits && self.statements <= MAX_STATEMENTS).then_some(())
-    }
-
-    /// The variables at a fixed distance from the counter, itself included.
-    fn near(&self, counter: Var) -> FxHashSet<Var> {
-        let mut near = FxHashSet::from_iter([counter]);
-        let fixed = |a: &Atom| match a {
-            Atom::Const(_) => true,
-            Atom::Var(v) => !self.defs.contains(v) && !self.updates.contains_key(v),
-        };
-        for (v, a, b) in &self.sums {
-            let moves = |a: &Atom| matches!(a, Atom::Var(v) if near.contains(v));
-            if moves(a) && fixed(b) || fixed(a) && moves(b) {
-                near.insert(*v);
-            }
-        }
-        near
-    }
-
-    /// Whether the one update of `v` is outside of subrates and regions.
-    fn always_updates(&self, program: &Loop, facts: &Facts, steps: &[Step], v: Var) -> bool {
-        let mut depth = 0;
-        for step in steps {
-            match step {
-                Step::Enter(_) => depth += 1,
-                Step::Leave => depth -= 1,
-                Step::Block(i) if depth == 0 => {
-                    let here = |s: &Stmt| {
-                        let mut found = false;
-                        facts::each_update(program, s, &mut |u| found |= u == v);
-                        found
-                    };
-                    if facts.blocks[*i].block.stmts.iter().any(here) {
-                        return true;
-                    }
-                }
-                Step::Block(_) => {}
-            }
-        }
-        false
-    }
-}
+use super::plan::{Plan, Step};
+use super::unit::{Unit, comment};
+use crate::facts::{self, Source};
+use crate::names::{Part, identifier};
+use loop_lang::Loop;
+use loop_lang::ir::{GroupId, Order, Var};
+use loop_lang::types::Ty;
 
 /// A parameter of the straight function.
 struct Passed {
@@ -371,11 +24,6 @@ struct Passed {
 }
 
 impl Plan {
-    /// Whether an index is at a fixed distance from the counter.
-    pub fn is_near(&self, i: Atom) -> bool {
-        matches!(i, Atom::Var(v) if self.near.contains(&v))
-    }
-
     fn is_counted(&self, v: Var) -> bool {
         v == self.counter
     }
@@ -444,12 +92,19 @@ impl Plan {
 
     /// Every carried variable that the loop updates.
     fn updated(&self, program: &Loop) -> Vec<Var> {
-        let grouped = self.groups.iter().flat_map(|g| program.groups[g.index()].vars.iter());
-        std::iter::once(&self.counter).chain(&self.carried).chain(grouped).copied().collect()
+        let grouped = self
+            .groups
+            .iter()
+            .flat_map(|g| program.groups[g.index()].vars.iter());
+        std::iter::once(&self.counter)
+            .chain(&self.carried)
+            .chain(grouped)
+            .copied()
+            .collect()
     }
 
     fn function(&self, unit: &Unit, symbol: &str) -> String {
-        let rate = crate::names::identifier(&unit.program.rate(self.rate).name);
+        let rate = identifier(&unit.program.rate(self.rate).name);
         format!("{symbol}_loop_{}_{rate}", self.rate.index())
     }
 
@@ -463,7 +118,7 @@ impl Plan {
             .collect();
         let rate = &unit.program.rate(self.rate).name;
         let head = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
-        unit.line(super::unit::comment(&head));
+        unit.line(comment(&head));
         unit.line("static __attribute__((noinline)) u64");
         let function = self.function(unit, symbol);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
@@ -472,18 +127,27 @@ impl Plan {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
         if self.strip > 1 {
-            unit.open(format!("for (u64 strip = from; strip < end; strip += {}) {{", self.strip));
+            unit.open(format!(
+                "for (u64 strip = from; strip < end; strip += {}) {{",
+                self.strip
+            ));
             // Scans come out best when the tree's branches are decided at compile time.
-            let scans = self.groups.iter().any(|g| {
-                matches!(unit.program.groups[g.index()].order, Order::Prefix(l) if l > 1)
-            });
+            let scans = self
+                .groups
+                .iter()
+                .any(|g| matches!(unit.program.groups[g.index()].order, Order::Prefix(l) if l > 1));
             if scans && self.strip <= 16 {
                 unit.line(format!("#pragma GCC unroll {}", self.strip));
             }
-            unit.open(format!("for (u64 lane = 0; lane < {}; lane++) {{", self.strip));
+            unit.open(format!(
+                "for (u64 lane = 0; lane < {}; lane++) {{",
+                self.strip
+            ));
             unit.line(format!("const u64 {counter} = strip + lane;"));
         } else {
-            unit.open(format!("for (u64 {counter} = from; {counter} < end; {counter}++) {{"));
+            unit.open(format!(
+                "for (u64 {counter} = from; {counter} < end; {counter}++) {{"
+            ));
         }
         self.write_body(unit);
         unit.close();
@@ -509,8 +173,16 @@ impl Plan {
             let (ty, lane) = (facts::elem(unit.program, *v), unit.lane(*g, *v));
             unit.line(format!("{} {} = {lane};", ty.name(), unit.names.var(*v)));
         }
-        let pending: Vec<Var> = unit.facts.pending.get(&self.rate).cloned().unwrap_or_default();
-        let pending: Vec<Var> = pending.into_iter().filter(|v| !self.is_counted(*v)).collect();
+        let pending: Vec<Var> = unit
+            .facts
+            .pending
+            .get(&self.rate)
+            .cloned()
+            .unwrap_or_default();
+        let pending: Vec<Var> = pending
+            .into_iter()
+            .filter(|v| !self.is_counted(*v))
+            .collect();
         for v in &pending {
             let ty = facts::elem(unit.program, *v);
             let (next, now) = (unit.names.part(*v, Part::Next), unit.current(*v));
@@ -533,7 +205,10 @@ impl Plan {
             }
         }
         for v in &pending {
-            let (next, now) = (unit.names.part(*v, Part::Next).to_string(), unit.current(*v));
+            let (next, now) = (
+                unit.names.part(*v, Part::Next).to_string(),
+                unit.current(*v),
+            );
             unit.line(format!("{now} = {next};"));
         }
         for (g, v) in &lanes {
@@ -547,16 +222,22 @@ impl Plan {
         let counter = unit.names.var(self.counter).to_string();
         let bound = unit.atom(self.bound);
         unit.open(format!("if ({counter} < {bound}) {{"));
-        unit.line(format!("u64 count = lf_least({bound} - {counter}, event - steps);"));
+        unit.line(format!(
+            "u64 count = lf_least({bound} - {counter}, event - steps);"
+        ));
         let mut proven: Vec<&(Var, Var)> = self.proven.iter().collect();
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
-            unit.line(format!("count = lf_least(count, lf_room({length}, {index}));"));
+            unit.line(format!(
+                "count = lf_least(count, lf_room({length}, {index}));"
+            ));
         }
         if self.strip > 1 {
             let mask = self.strip - 1;
-            unit.line(format!("count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"));
+            unit.line(format!(
+                "count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"
+            ));
         }
         unit.open("if (count != 0) {");
         let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
@@ -583,4 +264,3 @@ impl Plan {
         unit.close();
     }
 }
-

@@ -109,6 +109,7 @@ impl Compiler<'_> {
     fn block(&mut self, i: usize, stubs: &mut Vec<Stub>) -> Result<(), String> {
         let (place, block) = (self.blocks[i].place, self.blocks[i].block);
         if place == Place::Return && self.mode.summary {
+            self.emit(Instr::EndPart);
             self.emit(Instr::End);
             return Ok(());
         }

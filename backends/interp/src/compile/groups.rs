@@ -1,7 +1,7 @@
 //! Carried groups: where their local parts are, how they are joined, read and updated.
 
 use super::Compiler;
-use crate::code::{Fast, GroupCode, Instr, Join, LateLane, Rare, Reg};
+use crate::code::{Fast, GroupCode, Instr, Join, JoinOp, LateLane, Rare, Reg};
 use loop_lang::ir::{
     Atom, Combine, Group, GroupId, Order, Place, RateId, RateKind, Section, StmtKind, Var,
 };
@@ -28,8 +28,9 @@ impl Compiler<'_> {
         self.find_lanes_end();
         for (i, group) in self.program.groups.iter().enumerate() {
             let code = match group.order {
-                Order::Lanes(width) => Some(self.local_group(layout, i, group, width)?),
-                Order::Prefix(width) => Some(self.local_group(layout, i, group, width)?),
+                Order::Lanes(width) | Order::Prefix(width) => {
+                    self.local_group(layout, i, group, width)?
+                }
                 Order::Exact | Order::Sequential => None,
             };
             self.code.groups.push(code);
@@ -52,48 +53,45 @@ impl Compiler<'_> {
         Ok(())
     }
 
+    /// Describes a group; none if a pass has dropped it.
     fn local_group(
         &mut self,
         layout: &Layout,
         index: usize,
         group: &Group,
         width: u32,
-    ) -> Result<GroupCode, String> {
+    ) -> Result<Option<GroupCode>, String> {
         let name = group.vars.first().map_or("", |v| self.program.name(*v));
         if !width.is_power_of_two() || group.identity.len() != group.vars.len() {
-            return Err(format!(
-                "group {name} lacks an identity or its width is no power of two"
-            ));
+            let fault = "lacks an identity, or its width is no power of two";
+            return Err(format!("group {name} {fault}"));
         }
         let Some(combine) = group.combine else {
             return Err(format!("group {name} has an order but no combine operator"));
         };
+        let words = group.vars.iter().map(|v| layout.word(*v).map(|w| w as u32));
+        let Some(words) = words.collect::<Option<Vec<u32>>>() else {
+            return Ok(None);
+        };
         let id = GroupId::new(index);
-        let mut code = GroupCode {
+        let code = GroupCode {
             vars: group.vars.iter().map(|v| v.0).collect(),
-            words: Vec::new(),
-            local: Vec::new(),
+            words,
+            local: (0..group.vars.len())
+                .map(|i| layout.local(id, group, i) as u32)
+                .collect(),
             identity: group.identity.iter().map(|a| self.operand(*a)).collect(),
             width,
             lanes: matches!(group.order, Order::Lanes(_)),
             join: self.combine(combine, group.vars.first().copied()),
         };
-        for (i, v) in group.vars.iter().enumerate() {
-            let Some(word) = layout.word(*v) else {
-                return Err(format!(
-                    "{} is carried but has no place in a frame",
-                    self.program.name(*v)
-                ));
-            };
-            let local = layout.local(id, group, i) as u32;
-            code.words.push(word as u32);
-            code.local.push(local);
+        for (i, (v, local)) in group.vars.iter().zip(&code.local).enumerate() {
             self.local.insert(*v, (index as u32, i as u32));
             if !code.lanes {
-                self.code.current.push((v.0, self.elem(*v), local));
+                self.code.current.push((v.0, self.elem(*v), *local));
             }
         }
-        Ok(code)
+        Ok(Some(code))
     }
 
     /// How values like those of `var` are joined. A function's place is filled in when it is there.
@@ -101,11 +99,11 @@ impl Compiler<'_> {
         match combine {
             Combine::Op(op) => {
                 let ty = var.map_or(loop_lang::Ty::U64, |v| self.elem(v));
-                Join::Op {
+                Join::Op(JoinOp {
                     op,
                     ty,
                     fast: Fast::of(op, ty),
-                }
+                })
             }
             Combine::Fn(f) => {
                 let params = self.program.functions[f.index()]

@@ -274,7 +274,8 @@ impl<'a> Compiler<'a> {
             for (guard, site) in self.code.guards.iter_mut().enumerate() {
                 let guard = guard as u32;
                 let mut around = self.scopes.chain(Some(guard)).skip(1);
-                if let Some(scope) = around.find(|s| self.waits[*s as usize] && scopes.contains(s)) {
+                if let Some(scope) = around.find(|s| self.waits[*s as usize] && scopes.contains(s))
+                {
                     site.held.push((held as u32, scope));
                 }
             }

@@ -167,7 +167,8 @@ pub enum Bits {
     Array(Ty, Vec<u64>),
 }
 
-fn one_nan(ty: Ty, word: u64) -> u64 {
+/// A word, with every NaN made the same.
+pub fn one_nan(ty: Ty, word: u64) -> u64 {
     match ty {
         Ty::F64 if f64::from_bits(word).is_nan() => f64::NAN.to_bits(),
         Ty::F32 if f32::from_bits(word as u32).is_nan() => u64::from(f32::NAN.to_bits()),

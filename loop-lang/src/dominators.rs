@@ -1,14 +1,14 @@
 //! Dominators of a flow graph, by the algorithm of Lengauer and Tarjan: O(n log n), no recursion.
 
 /// Which nodes are on every path from the entry to a node.
-pub(super) struct Dominators {
+pub(crate) struct Dominators {
     /// Preorder number in the dominator tree, and size of the subtree; none if unreachable.
     interval: Vec<Option<(usize, usize)>>,
 }
 
 impl Dominators {
     /// Of the graph with the given successors; node 0 is the entry.
-    pub(super) fn of(successors: &[Vec<usize>]) -> Dominators {
+    pub(crate) fn of(successors: &[Vec<usize>]) -> Dominators {
         let n = successors.len();
         if n == 0 {
             return Dominators {
@@ -37,7 +37,7 @@ impl Dominators {
     }
 
     /// Whether every path to `b` goes through `a`. True if `b` cannot be reached at all.
-    pub(super) fn dominates(&self, a: usize, b: usize) -> bool {
+    pub(crate) fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.interval[a], self.interval[b]) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -45,7 +45,7 @@ impl Dominators {
         }
     }
 
-    pub(super) fn reachable(&self, node: usize) -> bool {
+    pub(crate) fn reachable(&self, node: usize) -> bool {
         self.interval[node].is_some()
     }
 }

@@ -16,9 +16,4 @@ struct Any<T> {
 #[derive(Clone, Elt)]
 struct Empty {}
 
-#[derive(Clone, Elt)]
-struct Named {
-    name: String,
-}
-
 fn main() {}

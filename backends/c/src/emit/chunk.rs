@@ -1,0 +1,155 @@
+//! Where a state machine stops and looks: ends of chunks, pauses, traps; and lanes that are joined.
+
+use super::machine::{Machine, is_local};
+use crate::facts;
+use crate::names::Part;
+use loop_lang::ir::{CHUNK, GroupId, Order, RateId, Var};
+use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
+
+impl Machine<'_, '_> {
+    /// Lane groups that the block reads after their loop are joined for it, and stay as they are.
+    pub(super) fn join_for_readers(&mut self, i: usize) {
+        let block = self.unit.facts.blocks[i].block;
+        let mut groups: Vec<GroupId> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let program = self.unit.program;
+        let facts = self.unit.facts;
+        let mut reads = |v: Var| {
+            if let Some((g, _, Order::Lanes(_))) = facts.local_group(program, v)
+                && seen.insert(g)
+            {
+                groups.push(g);
+            }
+        };
+        facts::each_stmt(&block.stmts, &mut |s| facts::each_use(s, &mut reads));
+        facts::each_leaving_use(block, &mut reads);
+        for g in groups {
+            if !self.unit.inside(g) {
+                self.join_lanes(g);
+            }
+        }
+    }
+
+    /// Sets a lane group's joined values.
+    fn join_lanes(&mut self, g: GroupId) {
+        let group = &self.unit.program.groups[g.index()];
+        let Some(first) = group.vars.first() else {
+            return;
+        };
+        let names = self.unit.names;
+        let mut arguments = vec!["&lf_flag".to_string()];
+        for v in &group.vars {
+            let (joined, name) = (names.part(*v, Part::Joined), names.var(*v));
+            self.line(format!("{joined} = {name};"));
+            arguments.push(format!("&{joined}"));
+        }
+        arguments.extend(
+            group
+                .vars
+                .iter()
+                .map(|v| names.part(*v, Part::Lanes).to_string()),
+        );
+        // A flag of its own: the address of `trapped` would keep it in memory everywhere.
+        let call = format!(
+            "{}({})",
+            names.part(*first, Part::Join),
+            arguments.join(", ")
+        );
+        self.line(format!(
+            "{{ u64 lf_flag = 0; {call}; trapped |= lf_flag; }}"
+        ));
+    }
+
+    /// What happens at a stop: a trap ends the pass, a full chunk is joined, a spent budget pauses.
+    pub(super) fn event(&mut self) {
+        self.unit.depth -= 1;
+        self.line("event:");
+        self.unit.depth += 1;
+        self.line("if (trapped) { outcome = LF_TRAPPED; goto out; }");
+        let program = self.unit.program;
+        if program.groups.iter().any(|g| is_local(g.order)) {
+            self.unit
+                .open(format!("if (steps != 0 && steps % {CHUNK} == 0) {{"));
+            for (i, group) in program.groups.iter().enumerate() {
+                if is_local(group.order) {
+                    self.join_at_position(GroupId::new(i));
+                }
+            }
+            self.unit.close();
+        }
+        self.line("if (steps == limit) { outcome = LF_PAUSED; goto out; }");
+        self.line(format!(
+            "event = lf_least(limit, (steps / {CHUNK} + 1) * {CHUNK});"
+        ));
+        self.line("");
+    }
+
+    /// Joins a group at the end of a chunk, unless an iteration that would update it is under way.
+    fn join_at_position(&mut self, g: GroupId) {
+        let below: Vec<String> = self
+            .below(g)
+            .iter()
+            .map(|k| format!("position != {k}"))
+            .collect();
+        if !below.is_empty() {
+            self.unit.open(format!("if ({}) {{", below.join(" && ")));
+        }
+        self.join_chunk(g, self.unit.program.groups[g.index()].order);
+        if !below.is_empty() {
+            self.unit.close();
+        }
+    }
+
+    pub(super) fn any_joins_above(&self) -> bool {
+        let groups = self.unit.program.groups.iter().enumerate();
+        let mut local = groups.filter(|(_, g)| is_local(g.order));
+        local.any(|(i, _)| !self.below(GroupId::new(i)).is_empty())
+    }
+
+    /// Positions of the loop rates strictly below that of a group's step.
+    pub(super) fn below(&self, g: GroupId) -> Vec<usize> {
+        let program = self.unit.program;
+        let rate = self.unit.facts.lane_rate(program, g);
+        let is_below = |r: &RateId| *r != rate && program.is_within(*r, rate);
+        let resume = self.layout.resume.iter().enumerate();
+        resume
+            .filter(|(_, r)| is_below(r))
+            .map(|(k, _)| k + 1)
+            .collect()
+    }
+
+    /// Joins what a chunk added to a group onto its prefix.
+    fn join_chunk(&mut self, g: GroupId, order: Order) {
+        let group = &self.unit.program.groups[g.index()];
+        let names = self.unit.names;
+        let var = |v: &Var| names.var(*v).to_string();
+        match order {
+            Order::Lanes(_) => {
+                self.join_lanes(g);
+                for v in &group.vars {
+                    self.line(format!("{} = {};", var(v), names.part(*v, Part::Joined)));
+                }
+            }
+            Order::Prefix(_) => {
+                let types: Vec<Ty> = group
+                    .vars
+                    .iter()
+                    .map(|v| facts::elem(self.unit.program, *v))
+                    .collect();
+                let prefixes: Vec<String> = group.vars.iter().map(var).collect();
+                let lasts: Vec<String> = group
+                    .vars
+                    .iter()
+                    .map(|v| names.part(*v, Part::Last).to_string())
+                    .collect();
+                self.unit
+                    .combine(group.combine, &prefixes, &prefixes, &lasts, &types);
+            }
+            Order::Exact | Order::Sequential => return,
+        }
+        for i in 0..group.vars.len() {
+            self.unit.reset(g, i);
+        }
+    }
+}

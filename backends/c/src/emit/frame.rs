@@ -1,0 +1,268 @@
+//! The state machine's variables, and how a frame restores and keeps them.
+
+use super::machine::{Machine, scratch_bytes};
+use crate::facts;
+use crate::names::Part;
+use loop_lang::ir::{GroupId, Order, Type, Var};
+use loop_lang::types::Ty;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+impl Machine<'_, '_> {
+    /// Every scalar of the loop, the local parts of groups, and its arrays.
+    pub(super) fn declarations(&mut self) {
+        let program = self.unit.program;
+        for (i, p) in program.params.iter().enumerate() {
+            let name = self.unit.names.var(p.var).to_string();
+            let ty = facts::elem(program, p.var);
+            if let Type::Array(_) = program.ty(p.var) {
+                let length = self.unit.length(p.var);
+                self.line(format!(
+                    "const {} *const {name} = run->inputs[{i}].data;",
+                    ty.name()
+                ));
+                self.line(format!("const u64 {length} = run->inputs[{i}].length;"));
+            } else {
+                let value = self
+                    .unit
+                    .helpers
+                    .from_word(ty, &format!("run->scalars[{i}]"));
+                self.line(format!("const {} {name} = {value};", ty.name()));
+            }
+        }
+        for (slot, v) in self.unit.made.iter().enumerate() {
+            let (ty, name) = (
+                facts::elem(program, *v),
+                self.unit.names.var(*v).to_string(),
+            );
+            let length = self.unit.length(*v);
+            self.line(format!("{} *{name} = run->made[{slot}].data;", ty.name()));
+            self.line(format!("u64 {length} = run->made[{slot}].length;"));
+        }
+        self.scalars();
+        self.local_parts();
+    }
+
+    /// Scalars that blocks define, several to a line.
+    fn scalars(&mut self) {
+        let program = self.unit.program;
+        let mut seen: FxHashSet<Var> = program.params.iter().map(|p| p.var).collect();
+        let mut by_type: FxHashMap<Ty, Vec<String>> = FxHashMap::default();
+        for placed in &self.unit.facts.blocks {
+            facts::each_stmt(&placed.block.stmts, &mut |s| {
+                facts::each_def(s, &mut |v| {
+                    if let Type::Scalar(ty) = program.ty(v)
+                        && seen.insert(v)
+                    {
+                        by_type
+                            .entry(ty)
+                            .or_default()
+                            .push(self.unit.names.var(v).to_string());
+                    }
+                });
+            });
+        }
+        for (v, _) in &self.layout.saved {
+            if seen.insert(*v) {
+                let ty = facts::elem(program, *v);
+                by_type
+                    .entry(ty)
+                    .or_default()
+                    .push(self.unit.names.var(*v).to_string());
+            }
+        }
+        for v in &self.unit.facts.carried {
+            let ty = facts::elem(program, *v);
+            if self.unit.facts.ever_waits(*v) {
+                let next = self.unit.names.part(*v, Part::Next).to_string();
+                by_type.entry(ty).or_default().push(next);
+            }
+        }
+        for ty in Ty::ALL {
+            for names in by_type.remove(&ty).unwrap_or_default().chunks(8) {
+                let text: Vec<String> = names.iter().map(|n| format!("{n} = 0")).collect();
+                self.line(format!("{} {};", ty.name(), text.join(", ")));
+            }
+        }
+    }
+
+    fn local_parts(&mut self) {
+        let program = self.unit.program;
+        let mut offset = 0;
+        let scratch = scratch_bytes(program) != 0;
+        for group in &program.groups {
+            for v in &group.vars {
+                let ty = facts::elem(program, *v).name();
+                let names = self.unit.names;
+                let part = |p| names.part(*v, p);
+                match group.order {
+                    Order::Lanes(l) if scratch => {
+                        let at = format!("({ty} *)((u8 *)run->scratch + {offset})");
+                        let lanes = part(Part::Lanes);
+                        self.line(format!("{ty} *const {lanes} = {at};"));
+                        self.line(format!("{ty} {} = 0;", part(Part::Joined)));
+                        offset += 8 * l as usize;
+                    }
+                    Order::Lanes(l) => {
+                        self.line(format!("{ty} {}[{l}];", part(Part::Lanes)));
+                        self.line(format!("{ty} {} = 0;", part(Part::Joined)));
+                    }
+                    Order::Prefix(l) => {
+                        let (now, total) = (part(Part::Now), part(Part::Total));
+                        let last = part(Part::Last);
+                        self.line(format!("{ty} {now} = 0, {total} = 0, {last} = 0;"));
+                        if l > 1 {
+                            let log = l.trailing_zeros();
+                            self.line(format!("{ty} {}[{log}];", part(Part::Tree)));
+                        }
+                    }
+                    Order::Exact | Order::Sequential => {}
+                }
+            }
+        }
+    }
+
+    /// Restores the variables from the frame's words, or saves them there.
+    pub(super) fn frame(&mut self, restore: bool) {
+        let program = self.unit.program;
+        for (v, word) in &self.layout.saved {
+            let name = match restore {
+                true => self.unit.names.var(*v).to_string(),
+                false => self.kept(*v),
+            };
+            self.word(
+                facts::elem(program, *v),
+                &name,
+                &format!("run->words[{word}]"),
+                restore,
+            );
+        }
+        for (i, group) in program.groups.iter().enumerate() {
+            for (k, v) in group.vars.iter().enumerate() {
+                let ty = facts::elem(program, *v);
+                let first = self.layout.local(GroupId::new(i), group, k);
+                let names = self.unit.names;
+                let part = |p| names.part(*v, p).to_string();
+                match group.order {
+                    Order::Lanes(l) => {
+                        self.unit
+                            .open(format!("for (u64 lane = 0; lane < {l}; lane++) {{"));
+                        let lane = format!("{}[lane]", part(Part::Lanes));
+                        self.word(ty, &lane, &format!("run->words[{first} + lane]"), restore);
+                        self.unit.close();
+                    }
+                    Order::Prefix(l) => {
+                        for (j, p) in [Part::Now, Part::Total, Part::Last].into_iter().enumerate() {
+                            let word = format!("run->words[{}]", first + j);
+                            self.word(ty, &part(p), &word, restore);
+                        }
+                        for k in 0..l.trailing_zeros() as usize {
+                            let entry = format!("{}[{k}]", part(Part::Tree));
+                            self.word(
+                                ty,
+                                &entry,
+                                &format!("run->words[{}]", first + 3 + k),
+                                restore,
+                            );
+                        }
+                    }
+                    Order::Exact | Order::Sequential => {}
+                }
+            }
+        }
+    }
+
+    /// What the word of a saved variable keeps. Updates that wait for outer iterations under way are
+    /// done early, unless the old value is read once more; then the layout holds the next one too.
+    fn kept(&self, v: Var) -> String {
+        let plain = self.unit.facts.local_group(self.unit.program, v).is_none();
+        let next = plain && self.unit.facts.ever_waits(v) && self.held(v).is_none();
+        let names = self.unit.names;
+        if next {
+            names.part(v, Part::Next).to_string()
+        } else {
+            names.var(v).to_string()
+        }
+    }
+
+    /// The word of a variable's next value, if a pause must keep it beside the old one.
+    fn held(&self, v: Var) -> Option<usize> {
+        self.held.get(&v).copied()
+    }
+
+    /// Restores or saves the next values of variables whose updates wait.
+    pub(super) fn next_values(&mut self, restore: bool) {
+        let program = self.unit.program;
+        for v in self.unit.facts.carried.clone() {
+            let held = self.held(v).map(|word| format!("run->words[{word}]"));
+            let waits = self.unit.facts.ever_waits(v);
+            let (name, ty) = (self.unit.names.var(v).to_string(), facts::elem(program, v));
+            let next = self.unit.names.part(v, Part::Next).to_string();
+            match (self.unit.facts.local_group(program, v), held) {
+                (None, Some(word)) if waits => self.word(ty, &next, &word, restore),
+                (None, Some(word)) => self.word(ty, &name, &word, restore),
+                (None, None) if waits && restore => self.line(format!("{next} = {name};")),
+                (Some((g, _, Order::Lanes(_))), _) if waits => self.next_lane(g, v, restore),
+                _ => {}
+            }
+        }
+        for i in 0..program.groups.len() {
+            let group = &program.groups[i];
+            let waits = group.vars.iter().any(|v| self.unit.facts.ever_waits(*v));
+            if restore && waits && matches!(group.order, Order::Prefix(_)) {
+                self.next_of_scan(GroupId::new(i));
+            }
+        }
+    }
+
+    /// A lane whose update waits: it is done early if the loop pauses in an inner loop.
+    fn next_lane(&mut self, g: GroupId, v: Var, restore: bool) {
+        let lane = self.unit.lane(g, v);
+        let next = self.unit.names.part(v, Part::Next).to_string();
+        if restore {
+            self.line(format!("{next} = {lane};"));
+            return;
+        }
+        for k in self.below(g) {
+            self.line(format!("if (position == {k}) {lane} = {next};"));
+        }
+    }
+
+    /// The next value of a scan is found again from the group's prefix and last local value.
+    fn next_of_scan(&mut self, g: GroupId) {
+        let group = &self.unit.program.groups[g.index()];
+        let names = self.unit.names;
+        let part = |p: Part| -> Vec<String> {
+            group
+                .vars
+                .iter()
+                .map(|v| names.part(*v, p).to_string())
+                .collect()
+        };
+        let prefixes: Vec<String> = group
+            .vars
+            .iter()
+            .map(|v| names.var(*v).to_string())
+            .collect();
+        let types: Vec<Ty> = group
+            .vars
+            .iter()
+            .map(|v| facts::elem(self.unit.program, *v))
+            .collect();
+        self.unit.combine(
+            group.combine,
+            &part(Part::Next),
+            &prefixes,
+            &part(Part::Last),
+            &types,
+        );
+    }
+
+    fn word(&mut self, ty: Ty, place: &str, word: &str, restore: bool) {
+        let text = if restore {
+            format!("{place} = {};", self.unit.helpers.from_word(ty, word))
+        } else {
+            format!("{word} = {};", self.unit.helpers.to_word(ty, place))
+        };
+        self.line(text);
+    }
+}

@@ -1,0 +1,208 @@
+//! Passes change no result: random loops over random rate trees, as they are and optimised.
+
+#[path = "../../../loop-lang/tests/common/mod.rs"]
+mod common;
+mod support;
+
+use livefusion_backend::Outcome;
+use loop_lang::ir::*;
+use loop_lang::types::{Const, Ty};
+use loop_lang::verify::verify;
+use loop_lang::{Loop, Op, passes};
+use proptest::prelude::*;
+use support::{Rng, kernel, random_args, run, run_cut};
+
+/// Bounds every `while` and every array, so that the loop may be run.
+fn tame(program: &mut Loop, rng: &mut Rng) {
+    let traps = rng.below(4) == 0;
+    let mut vars = std::mem::take(&mut program.vars);
+    for block in program.blocks.values_mut() {
+        tame_stmts(&mut block.stmts, &mut vars, traps);
+    }
+    program.vars = vars;
+}
+
+fn tame_stmts(stmts: &mut Vec<Stmt>, vars: &mut Vec<VarData>, traps: bool) {
+    stmts.retain(|s| traps || !matches!(s.kind, StmtKind::Trap { .. }));
+    for stmt in stmts {
+        let comb = stmt.comb;
+        match &mut stmt.kind {
+            StmtKind::NewArray(_, n) | StmtKind::FillArray(_, n, _) => *n = Const::u64(5).into(),
+            StmtKind::If { then, other, .. } => {
+                tame_stmts(then, vars, traps);
+                tame_stmts(other, vars, traps);
+            }
+            StmtKind::While { state, test, cond, body, next } => {
+                tame_stmts(test, vars, traps);
+                tame_stmts(body, vars, traps);
+                let mut new = |ty| {
+                    let name = format!("tame{}", vars.len());
+                    vars.push(VarData { name, ty: Type::Scalar(ty) });
+                    Var::new(vars.len() - 1)
+                };
+                let (n, more) = (new(Ty::U64), new(Ty::U64));
+                let (few, both) = (new(Ty::Bool), new(Ty::Bool));
+                let op = |v: Var, op: Op, a: Atom, b: Atom| Stmt {
+                    comb,
+                    kind: StmtKind::Let(v, op, [a, b].into_iter().collect()),
+                };
+                test.push(op(few, Op::Lt, n.into(), Const::u64(3).into()));
+                test.push(op(both, Op::And, few.into(), *cond));
+                body.push(op(more, Op::Add, n.into(), Const::u64(1).into()));
+                state.push((n, Const::u64(0).into()));
+                next.push(more.into());
+                *cond = both.into();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Makes a change if the loop verifies after it.
+fn attempt(program: &mut Loop, change: impl FnOnce(&mut Loop)) {
+    let before = program.clone();
+    change(program);
+    if verify(program).is_err() {
+        *program = before;
+    }
+}
+
+/// The block with this number, counted around.
+fn block(program: &mut Loop, n: u64) -> &mut Block {
+    let count = program.blocks.len();
+    program.blocks.values_mut().nth(n as usize % count).unwrap()
+}
+
+/// Statements of operators directly in a block.
+fn lets(block: &mut Block) -> Vec<&mut Stmt> {
+    let lets = block.stmts.iter_mut();
+    lets.filter(|s| matches!(s.kind, StmtKind::Let(..) | StmtKind::ReadArray(..))).collect()
+}
+
+/// Adds what passes look for: computations repeated elsewhere, copies, reads of carried variables,
+/// twins of counters, and results that show them.
+fn enrich(program: &mut Loop, rng: &mut Rng) {
+    for _ in 0..60 {
+        let (from, to, n, m) = (rng.next(), rng.next(), rng.next(), rng.next());
+        attempt(program, |l| match n % 4 {
+            0 => repeat(l, from, to, m),
+            1 => copy(l, from, m),
+            _ => rewire(l, from, n, m),
+        });
+    }
+    for v in (0..program.vars.len()).map(Var::new) {
+        if program.ty(v) != Type::Scalar(program.ty(v).elem()) {
+            continue;
+        }
+        attempt(program, |l| {
+            for block in l.blocks.values_mut() {
+                if let End::Return(results) = &mut block.end {
+                    results.push(v.into());
+                }
+            }
+        });
+    }
+}
+
+/// Computes what one block computes in another as well.
+fn repeat(l: &mut Loop, from: u64, to: u64, n: u64) {
+    let all = lets(block(l, from));
+    let Some(mut stmt) = all.get(n as usize % all.len().max(1)).map(|s| (*s).clone()) else { return };
+    let (StmtKind::Let(v, ..) | StmtKind::ReadArray(v, ..)) = &mut stmt.kind else { return };
+    let (old, ty) = (*v, l.ty(*v));
+    let new = l.new_var(format!("again{}", l.vars.len()), ty);
+    *match &mut stmt.kind {
+        StmtKind::Let(v, ..) | StmtKind::ReadArray(v, ..) => v,
+        _ => return,
+    } = new;
+    let into = block(l, to);
+    let at = n as usize % (into.stmts.len() + 1);
+    into.stmts.insert(at, stmt);
+    // One use of the old becomes one of the new, where that is possible.
+    replace(into, n, |a| a == Atom::Var(old), new.into());
+}
+
+/// Copies a variable and uses the copy.
+fn copy(l: &mut Loop, at: u64, n: u64) {
+    let old = Var::new(n as usize % l.vars.len());
+    let Type::Scalar(ty) = l.ty(old) else { return };
+    let new = l.new_var(format!("copy{}", l.vars.len()), Type::Scalar(ty));
+    let comb = CombId(0);
+    let kind = StmtKind::Let(new, Op::Copy, [old.into()].into_iter().collect());
+    let into = block(l, at);
+    let place = (n >> 32) as usize % (into.stmts.len() + 1);
+    into.stmts.insert(place, Stmt { comb, kind });
+    let to = block(l, n >> 8);
+    replace(to, n, |a| a == Atom::Var(old), new.into());
+}
+
+/// Makes an operand another variable of its type; often a carried one.
+fn rewire(l: &mut Loop, at: u64, n: u64, m: u64) {
+    let carried: Vec<Var> = l.groups.iter().flat_map(|g| g.vars.clone()).collect();
+    let counters = l.rates.iter().filter_map(|r| r.kind.counter());
+    let all: Vec<Var> = match n & 8 {
+        0 => carried.into_iter().chain(counters).collect(),
+        _ => (0..l.vars.len()).map(Var::new).collect(),
+    };
+    let Some(v) = all.get(m as usize % all.len().max(1)).copied() else { return };
+    let types: Vec<Type> = l.vars.iter().map(|v| v.ty).collect();
+    let ty = |a: Atom| match a {
+        Atom::Var(v) => types[v.index()],
+        Atom::Const(c) => Type::Scalar(c.ty),
+    };
+    let wanted = types[v.index()];
+    replace(block(l, at), m, |a| ty(a) == wanted, v.into());
+}
+
+/// Replaces one operand that fits.
+fn replace(block: &mut Block, n: u64, fits: impl Fn(Atom) -> bool, new: Atom) {
+    let mut operands: Vec<&mut Atom> = Vec::new();
+    for stmt in &mut block.stmts {
+        match &mut stmt.kind {
+            StmtKind::Let(_, _, args) => operands.extend(args.iter_mut()),
+            StmtKind::WriteArray(_, i, x) => operands.extend([i, x]),
+            StmtKind::ReadArray(_, _, i) => operands.push(i),
+            StmtKind::Scan { elems, .. } => operands.extend(elems),
+            StmtKind::If { cond, results, .. } => {
+                operands.push(cond);
+                operands.extend(results.iter_mut().flat_map(|(_, a, b)| [a, b]));
+            }
+            StmtKind::While { state, .. } => operands.extend(state.iter_mut().map(|(_, a)| a)),
+            _ => {}
+        }
+    }
+    let mut fitting: Vec<&mut Atom> = operands.into_iter().filter(|a| fits(**a)).collect();
+    let count = fitting.len().max(1);
+    if let Some(a) = fitting.get_mut((n >> 16) as usize % count) {
+        **a = new;
+    }
+}
+
+/// Two outcomes are alike if a loop that was left early counts as done.
+fn ending(outcome: Outcome) -> Outcome {
+    if outcome == Outcome::Exited { Outcome::Done } else { outcome }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 0, ..ProptestConfig::default() })]
+
+    #[test]
+    fn passes_change_no_result(seed in any::<u64>()) {
+        let mut rng = Rng(seed);
+        let mut program = common::random_loop(seed);
+        tame(&mut program, &mut rng);
+        enrich(&mut program, &mut rng);
+        let mut better = program.clone();
+        passes::optimize(&mut better);
+        prop_assert_eq!(verify(&better), Ok(()), "{}", program);
+        let mut again = better.clone();
+        passes::optimize(&mut again);
+        prop_assert_eq!(better.to_string(), again.to_string(), "optimize is idempotent");
+        let args = random_args(&program, &mut rng);
+        let plain = run(&kernel(&program), &args);
+        let fast = run(&kernel(&better), &args);
+        prop_assert_eq!(&plain, &fast, "{}\nbecomes\n{}", program, better);
+        let (cut, results) = run_cut(&kernel(&better), &args, || 1 + rng.below(4));
+        prop_assert_eq!((ending(plain.0), plain.1), (ending(cut), results), "cut\n{}", better);
+    }
+}

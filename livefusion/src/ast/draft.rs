@@ -1,0 +1,215 @@
+//! A node in the making: the checks that the builder's constructors share.
+
+use crate::ast::body::show_types;
+use crate::ast::{Body, Builder, Fold, FoldStyle, Kind, Node, check};
+use crate::error::{Error, ErrorKind};
+use loop_lang::types::Ty;
+use std::sync::{Arc, OnceLock};
+
+/// Collects the first mistake and the known length.
+pub(super) struct Draft {
+    builder: Builder,
+    inputs: Vec<Arc<Node>>,
+    pub(super) len: Option<u64>,
+    pub(super) error: Option<Error>,
+}
+
+impl Draft {
+    pub(super) fn new(builder: Builder, inputs: Vec<Arc<Node>>) -> Draft {
+        let error = inputs.iter().find_map(|n| n.error.clone());
+        Draft {
+            builder,
+            inputs,
+            len: None,
+            error,
+        }
+    }
+
+    pub(super) fn fail(&mut self, kind: ErrorKind) {
+        self.error
+            .get_or_insert_with(|| Error::new(self.builder.name, self.builder.loc, kind));
+    }
+
+    pub(super) fn expect(&mut self, holds: bool, message: impl FnOnce() -> (String, String)) {
+        if !holds && self.error.is_none() {
+            let (expected, got) = message();
+            self.fail(ErrorKind::Malformed { expected, got });
+        }
+    }
+
+    pub(super) fn inherit(&mut self, node: &Node) {
+        if self.error.is_none() {
+            self.error.clone_from(&node.error);
+        }
+    }
+
+    /// Another part of the result whose length is known; all must agree.
+    pub(super) fn meet(&mut self, got: u64) {
+        match self.len {
+            None => self.len = Some(got),
+            Some(expected) if expected != got => {
+                self.fail(ErrorKind::LengthMismatch { expected, got });
+            }
+            Some(_) => {}
+        }
+    }
+
+    pub(super) fn meet_node(&mut self, node: &Node) {
+        if let Some(len) = node.known_len() {
+            self.meet(len);
+        }
+    }
+
+    /// All inputs have one rank, which this gives, and lengths that agree as far as they are known.
+    pub(super) fn in_step(&mut self) -> u8 {
+        let Some(rank) = self.inputs.first().map(|n| n.rank) else {
+            self.expect(false, || ("at least one input".into(), "none".into()));
+            return 1;
+        };
+        if let Some(got) = self
+            .inputs
+            .iter()
+            .find(|n| n.rank != rank)
+            .map(|n| show_node(n))
+        {
+            self.expect(false, || (format!("inputs of rank {rank}"), got));
+        }
+        for i in 0..self.inputs.len() {
+            if let Some(len) = self.inputs[i].known_len() {
+                self.meet(len);
+            }
+        }
+        rank
+    }
+
+    /// No input is a delayed scalar.
+    pub(super) fn arrays(&mut self) {
+        if let Some(got) = self
+            .inputs
+            .iter()
+            .find(|n| n.rank == 0)
+            .map(|n| show_node(n))
+        {
+            self.expect(false, || ("an array".into(), got));
+        }
+    }
+
+    pub(super) fn input_types(&self) -> Vec<Ty> {
+        self.inputs
+            .iter()
+            .flat_map(|n| n.types.iter().copied())
+            .collect()
+    }
+
+    /// Checks a body: its own mistakes, those of what it captures, its form, its signature.
+    pub(super) fn body(&mut self, body: &Body, what: &str, params: &[Ty], results: Option<&[Ty]>) {
+        if self.error.is_some() {
+            return;
+        }
+        if let Some(e) = &body.error {
+            let Builder { name, loc } = self.builder;
+            let location = e.location.or(Some(loc));
+            self.error = Some(Error {
+                combinator: name,
+                location,
+                kind: e.kind.clone(),
+            });
+            return;
+        }
+        self.error = body.captures.iter().find_map(|c| c.node().error.clone());
+        if self.error.is_none()
+            && let Err(kind) =
+                check::body(body).and_then(|()| check::signature(body, what, params, results))
+        {
+            self.fail(kind);
+        }
+    }
+
+    /// Checks a fold over elements of these types; gives the types of its state.
+    pub(super) fn fold(&mut self, fold: &Fold, elem: &[Ty]) -> Vec<Ty> {
+        let Fold { start, step, style } = fold;
+        let first = matches!(style, FoldStyle::First);
+        if !first {
+            self.body(start, "a starting value", &[], None);
+        }
+        let state = match style {
+            FoldStyle::Associative | FoldStyle::First => elem.to_vec(),
+            FoldStyle::Sequential | FoldStyle::Aggregate(_) => start.result_types_or_none(),
+        };
+        if matches!(style, FoldStyle::Associative) {
+            self.body(start, "a starting value", &[], Some(&state));
+        }
+        self.expect(!first || start.results.is_empty(), || {
+            ("no starting value".into(), "one".into())
+        });
+        self.body(
+            step,
+            "a step",
+            &[state.as_slice(), elem].concat(),
+            Some(&state),
+        );
+        if let FoldStyle::Aggregate(join) = style {
+            self.body(
+                join,
+                "a combine function",
+                &[&state[..], &state].concat(),
+                Some(&state),
+            );
+        }
+        state
+    }
+
+    pub(super) fn array(self, kind: Kind, types: Vec<Ty>) -> Arc<Node> {
+        self.finish(kind, types, 1)
+    }
+
+    pub(super) fn scalar(self, kind: Kind, types: Vec<Ty>) -> Arc<Node> {
+        self.finish(kind, types, 0)
+    }
+
+    pub(super) fn finish(mut self, kind: Kind, types: Vec<Ty>, rank: u8) -> Arc<Node> {
+        self.expect(!types.is_empty(), || {
+            ("an element of at least one field".into(), "none".into())
+        });
+        let Draft {
+            builder: Builder { name, loc },
+            inputs,
+            len,
+            error,
+        } = self;
+        let len = if rank == 0 { None } else { len };
+        Arc::new(Node {
+            name,
+            loc,
+            kind,
+            inputs,
+            types,
+            rank,
+            len,
+            error,
+            value: OnceLock::new(),
+        })
+    }
+}
+
+/// A node for a message: `f64 of rank 1`.
+pub(super) fn show_node(n: &Node) -> String {
+    format!(
+        "{} of rank {} from `{}`",
+        show_types(&n.types),
+        n.rank,
+        n.name
+    )
+}
+
+impl Body {
+    /// Types of the results; none if a result is no term (a body made by hand).
+    pub(super) fn result_types_or_none(&self) -> Vec<Ty> {
+        let types: Option<Vec<Ty>> = self
+            .results
+            .iter()
+            .map(|r| self.terms.get(r.index()).map(|d| d.ty))
+            .collect();
+        types.unwrap_or_default()
+    }
+}

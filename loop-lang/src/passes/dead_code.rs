@@ -1,0 +1,233 @@
+//! Dead code: what nothing needs is removed.
+//!
+//! *Needed* are the loop's results, its traps, exits and branches, the counters and bounds of its loop
+//! rates, and everything that these are computed from. A carried group is needed as a whole if one of
+//! its variables is; its own updates do not make it needed. What is written to an array is needed if
+//! the array is. Groups that are not needed leave the loop's table.
+//!
+//! Before: `let a_1 = mul x_0 x_0; let b_1 = sqrt a_1; return x_0`. After: `return x_0`.
+//!
+//! In: a loop that verifies. Out: besides, every statement is needed. Parameters, rates, blocks and
+//! functions stay.
+//!
+//! A graph over variables is marked from the roots and the rest swept: linear. Source: the mark phase
+//! of Cytron et al., *Efficiently computing static single assignment form*, 1991, section 7.1, with the
+//! control dependences left in place.
+
+use crate::ir::{Atom, Group, GroupId, Loop, RateKind, Stmt, StmtKind, Var};
+use crate::walk;
+
+/// Runs the pass.
+pub fn run(program: &mut Loop) -> bool {
+    let needed = Needed::of(program, |_| false);
+    let swept = sweep(program, &needed);
+    let dropped = drop_groups(program, &needed);
+    swept || dropped
+}
+
+/// Which variables are needed.
+pub(super) struct Needed(Vec<bool>);
+
+/// Uses by variable: marking one marks those.
+struct Graph<'a> {
+    program: &'a Loop,
+    uses: Vec<Vec<Var>>,
+    roots: Vec<Var>,
+}
+
+impl Needed {
+    /// What the loop needs, and the groups that `keep` names.
+    pub(super) fn of(program: &Loop, keep: impl Fn(&Group) -> bool) -> Needed {
+        let mut graph =
+            Graph { program, uses: vec![Vec::new(); program.vars.len()], roots: Vec::new() };
+        graph.tables(keep);
+        for (_, block) in program.blocks.iter() {
+            graph.stmts(&block.stmts, &mut Vec::new());
+            walk::leaving(block, &mut |a| graph.root(a));
+        }
+        for function in &program.functions {
+            graph.stmts(&function.body, &mut Vec::new());
+            function.results.iter().for_each(|a| graph.root(*a));
+        }
+        let mut needed = vec![false; program.vars.len()];
+        while let Some(v) = graph.roots.pop() {
+            if !std::mem::replace(&mut needed[v.index()], true) {
+                graph.roots.append(&mut graph.uses[v.index()]);
+            }
+        }
+        Needed(needed)
+    }
+
+    fn has(&self, v: Var) -> bool {
+        self.0[v.index()]
+    }
+
+    /// Whether a group is needed; all of its variables are or none.
+    fn group(&self, group: &Group) -> bool {
+        group.vars.iter().any(|v| self.has(*v))
+    }
+}
+
+impl Graph<'_> {
+    fn root(&mut self, a: Atom) {
+        if let Atom::Var(v) = a {
+            self.roots.push(v);
+        }
+    }
+
+    fn uses(&mut self, v: Var, a: Atom) {
+        if let Atom::Var(used) = a {
+            self.uses[v.index()].push(used);
+        }
+    }
+
+    /// Rates and groups.
+    fn tables(&mut self, keep: impl Fn(&Group) -> bool) {
+        for rate in &self.program.rates {
+            self.roots.extend(rate.kind.counter());
+            rate.kind.bound().into_iter().for_each(|a| self.root(a));
+        }
+        for group in &self.program.groups {
+            if keep(group) {
+                self.roots.extend(&group.vars);
+            }
+            // In a circle, so that one variable needs all.
+            for (i, v) in group.vars.iter().enumerate() {
+                self.uses(*v, Atom::Var(group.vars[(i + 1) % group.vars.len()]));
+            }
+        }
+    }
+
+    /// Statements; `control` holds the conditions of the regions around.
+    fn stmts(&mut self, stmts: &[Stmt], control: &mut Vec<Atom>) {
+        for stmt in stmts {
+            self.stmt(&stmt.kind, control);
+        }
+    }
+
+    fn stmt(&mut self, kind: &StmtKind, control: &mut Vec<Atom>) {
+        match kind {
+            StmtKind::Trap { .. } => {
+                walk::operands(kind, &mut |a| self.root(a));
+                control.iter().for_each(|a| self.root(*a));
+            }
+            StmtKind::Assign(v, a) => self.uses(*v, *a),
+            StmtKind::Scan { results, group, elems } => {
+                let group = &self.program.groups[group.index()];
+                let Some(first) = group.vars.first() else { return };
+                elems.iter().for_each(|a| self.uses(*first, *a));
+                results.iter().for_each(|r| self.uses(*r, Atom::Var(*first)));
+            }
+            StmtKind::WriteArray(a, i, x) => [*i, *x].into_iter().for_each(|x| self.uses(*a, x)),
+            StmtKind::ScatterArray { arrays, index, values, .. } => {
+                let all = values.iter().copied().chain([*index]);
+                let all: Vec<Atom> = all.chain(arrays.iter().map(|a| Atom::Var(*a))).collect();
+                let Some(first) = arrays.first() else { return };
+                all.into_iter().for_each(|x| self.uses(*first, x));
+                arrays.iter().for_each(|a| self.uses(*a, Atom::Var(*first)));
+            }
+            StmtKind::If { cond, then, other, results } => {
+                control.push(*cond);
+                self.stmts(then, control);
+                self.stmts(other, control);
+                control.pop();
+                for (v, a, b) in results {
+                    [*cond, *a, *b].into_iter().for_each(|x| self.uses(*v, x));
+                }
+            }
+            StmtKind::While { state, test, cond, body, next } => {
+                control.push(*cond);
+                self.stmts(test, control);
+                self.stmts(body, control);
+                control.pop();
+                for ((v, start), next) in state.iter().zip(next) {
+                    [*start, *next, *cond].into_iter().for_each(|x| self.uses(*v, x));
+                }
+            }
+            _ => walk::definitions(kind, &mut |v| walk::operands(kind, &mut |a| self.uses(v, a))),
+        }
+    }
+}
+
+/// Removes the statements that nothing needs.
+pub(super) fn sweep(program: &mut Loop, needed: &Needed) -> bool {
+    let groups = std::mem::take(&mut program.groups);
+    let mut changed = false;
+    for block in program.blocks.values_mut() {
+        changed |= sweep_stmts(&mut block.stmts, &groups, needed);
+    }
+    for function in &mut program.functions {
+        changed |= sweep_stmts(&mut function.body, &groups, needed);
+    }
+    program.groups = groups;
+    changed
+}
+
+fn sweep_stmts(stmts: &mut Vec<Stmt>, groups: &[Group], needed: &Needed) -> bool {
+    let mut changed = false;
+    stmts.retain_mut(|stmt| {
+        for region in walk::regions_mut(&mut stmt.kind) {
+            changed |= sweep_stmts(region, groups, needed);
+        }
+        let kept = keep(&mut stmt.kind, groups, needed, &mut changed);
+        changed |= !kept;
+        kept
+    });
+    changed
+}
+
+/// Whether a statement stays. Regions stay for their results and traps; those not needed go.
+fn keep(kind: &mut StmtKind, groups: &[Group], needed: &Needed, changed: &mut bool) -> bool {
+    match kind {
+        StmtKind::Trap { .. } => true,
+        StmtKind::Assign(v, _) | StmtKind::WriteArray(v, ..) => needed.has(*v),
+        StmtKind::Scan { group, .. } => needed.group(&groups[group.index()]),
+        StmtKind::ScatterArray { arrays, .. } => arrays.iter().any(|a| needed.has(*a)),
+        StmtKind::If { then, other, results, .. } => {
+            let before = results.len();
+            results.retain(|(v, ..)| needed.has(*v));
+            *changed |= results.len() != before;
+            !(results.is_empty() && then.is_empty() && other.is_empty())
+        }
+        StmtKind::While { state, test, body, next, .. } => {
+            let used: Vec<bool> = state.iter().map(|(v, _)| needed.has(*v)).collect();
+            *changed |= used.contains(&false);
+            let (mut states, mut nexts) = (used.iter(), used.iter());
+            state.retain(|_| states.next() == Some(&true));
+            next.retain(|_| nexts.next() == Some(&true));
+            !(state.is_empty() && test.is_empty() && body.is_empty())
+        }
+        _ => {
+            let mut any = false;
+            walk::definitions(kind, &mut |v| any |= needed.has(v));
+            any
+        }
+    }
+}
+
+/// Removes the groups that nothing needs from the table, and numbers the others anew.
+fn drop_groups(program: &mut Loop, needed: &Needed) -> bool {
+    let mut number = Vec::with_capacity(program.groups.len());
+    let mut next = 0;
+    for group in &program.groups {
+        number.push(GroupId::new(next));
+        next += usize::from(needed.group(group));
+    }
+    if next == program.groups.len() {
+        return false;
+    }
+    program.groups.retain(|g| needed.group(g));
+    for rate in &mut program.rates {
+        if let RateKind::Sub { count, .. } = &mut rate.kind {
+            *count = count.filter(|v| needed.has(*v));
+        }
+    }
+    for block in program.blocks.values_mut() {
+        for stmt in &mut block.stmts {
+            if let StmtKind::Scan { group, .. } = &mut stmt.kind {
+                *group = number[group.index()];
+            }
+        }
+    }
+    true
+}

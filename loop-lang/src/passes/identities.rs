@@ -1,0 +1,164 @@
+//! Algebraic identities: when an operator's value is one of its operands, or a constant, whatever the
+//! others are. Only what holds for every value of the type, bit for bit: `x + 0` is `x` for integers, but
+//! for floats `x + -0.0` is, and `x * 0.0` is nothing simpler.
+
+use crate::ir::{Args, Atom};
+use crate::op::Op;
+use crate::types::{Const, Ty};
+
+/// What an operation is, put more simply.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Simpler {
+    /// An operand or a constant.
+    Atom(Atom),
+    /// Another operation.
+    Op(Op, Args),
+}
+
+impl From<Const> for Simpler {
+    fn from(c: Const) -> Simpler {
+        Simpler::Atom(Atom::Const(c))
+    }
+}
+
+/// A simpler form of `op args`; `ty` is the type of the operands (of the arms, for `select`), `to` the
+/// result's. `inner` gives the operation that defines an operand, where it is known.
+pub(super) fn simplify<'a>(
+    op: Op,
+    ty: Ty,
+    to: Ty,
+    args: &[Atom],
+    inner: impl Fn(Atom) -> Option<(Op, &'a [Atom])>,
+) -> Option<Simpler> {
+    match *args {
+        [a] => unary(op, ty, to, a, inner),
+        [a, b] => binary(op, ty, a, b),
+        [c, a, b] if op == Op::Select => select(ty, c, a, b),
+        _ => None,
+    }
+}
+
+fn unary<'a>(
+    op: Op,
+    ty: Ty,
+    to: Ty,
+    a: Atom,
+    inner: impl Fn(Atom) -> Option<(Op, &'a [Atom])>,
+) -> Option<Simpler> {
+    match op {
+        Op::Cast if ty == to => Some(Simpler::Atom(a)),
+        Op::Abs if ty.is_int() && !ty.is_signed() => Some(Simpler::Atom(a)),
+        Op::Neg | Op::Not => match inner(a) {
+            Some((same, &[x])) if same == op => Some(Simpler::Atom(x)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn select(ty: Ty, c: Atom, a: Atom, b: Atom) -> Option<Simpler> {
+    let arm = |is: bool| move |x: Atom| ty == Ty::Bool && x == Atom::Const(Const::bool(is));
+    match c {
+        Atom::Const(c) => Some(Simpler::Atom(if c.bits == 1 { a } else { b })),
+        _ if a == b => Some(Simpler::Atom(a)),
+        _ if arm(true)(a) && arm(false)(b) => Some(Simpler::Atom(c)),
+        _ if arm(false)(a) && arm(true)(b) => {
+            Some(Simpler::Op(Op::Not, [c].into_iter().collect()))
+        }
+        _ => None,
+    }
+}
+
+fn binary(op: Op, ty: Ty, a: Atom, b: Atom) -> Option<Simpler> {
+    if let Atom::Const(c) = b
+        && let Some(simpler) = with_right(op, ty, a, c)
+    {
+        return Some(simpler);
+    }
+    if let Atom::Const(c) = a
+        && let Some(simpler) = with_left(op, ty, c, b)
+    {
+        return Some(simpler);
+    }
+    if a == b { with_itself(op, ty, a) } else { None }
+}
+
+/// `a op c`.
+fn with_right(op: Op, ty: Ty, a: Atom, c: Const) -> Option<Simpler> {
+    let is = |k: Known| k.is(c, ty);
+    let same = Some(Simpler::Atom(a));
+    match op {
+        Op::Add | Op::Or | Op::Xor if is(Known::NoAddend) => same,
+        Op::Sub if is(Known::Zero) => same,
+        Op::Mul | Op::Div if is(Known::One) => same,
+        Op::DivEuclid if is(Known::One) && ty.is_int() => same,
+        Op::Rem | Op::RemEuclid if is(Known::One) && ty.is_int() => Some(Const::zero(ty).into()),
+        Op::Mul | Op::And if is(Known::Zero) && !ty.is_float() => Some(Const::zero(ty).into()),
+        Op::Shl | Op::Shr if is(Known::Zero) => same,
+        Op::And if is(Known::Ones) => same,
+        Op::Or if is(Known::Ones) => Some(c.into()),
+        Op::Xor if is(Known::Ones) => Some(Simpler::Op(Op::Not, [a].into_iter().collect())),
+        Op::Eq if ty == Ty::Bool && is(Known::Ones) => same,
+        Op::Ne if ty == Ty::Bool && is(Known::Zero) => same,
+        Op::DivOk if !is(Known::Zero) && !(ty.is_signed() && is(Known::Ones)) => {
+            Some(Const::bool(true).into())
+        }
+        Op::DivOk if is(Known::Zero) => Some(Const::bool(false).into()),
+        Op::Lt if ty.is_int() && !ty.is_signed() && is(Known::Zero) => {
+            Some(Const::bool(false).into())
+        }
+        Op::Ge if ty.is_int() && !ty.is_signed() && is(Known::Zero) => {
+            Some(Const::bool(true).into())
+        }
+        _ => None,
+    }
+}
+
+/// `c op b`: of operators that commute, the same as the other way around.
+fn with_left(op: Op, ty: Ty, c: Const, b: Atom) -> Option<Simpler> {
+    match op {
+        Op::Shl | Op::Shr if Known::Zero.is(c, ty) => Some(c.into()),
+        _ if op.commutes() => with_right(op, ty, b, c),
+        _ => None,
+    }
+}
+
+/// `a op a`. Floats may be NaN, which differs from itself.
+fn with_itself(op: Op, ty: Ty, a: Atom) -> Option<Simpler> {
+    match op {
+        Op::Min | Op::Max | Op::And | Op::Or | Op::Copysign => Some(Simpler::Atom(a)),
+        Op::Sub | Op::Xor if !ty.is_float() => Some(Const::zero(ty).into()),
+        Op::Eq | Op::Le | Op::Ge if !ty.is_float() => Some(Const::bool(true).into()),
+        Op::Ne | Op::Lt | Op::Gt => (!ty.is_float()).then(|| Const::bool(false).into()),
+        _ => None,
+    }
+}
+
+/// Constants with a meaning for some operator.
+enum Known {
+    /// 0, `false`, +0.0.
+    Zero,
+    /// What can be added without a change: 0 for integers, -0.0 for floats.
+    NoAddend,
+    /// 1 and 1.0.
+    One,
+    /// All bits set: -1, the largest unsigned number, `true`.
+    Ones,
+}
+
+impl Known {
+    fn is(&self, c: Const, ty: Ty) -> bool {
+        match (self, ty) {
+            (Known::Zero, _) => c == Const::zero(ty),
+            (Known::NoAddend, Ty::F32) => c == Const::f32(-0.0),
+            (Known::NoAddend, Ty::F64) => c == Const::f64(-0.0),
+            (Known::NoAddend, _) => c == Const::zero(ty),
+            (Known::One, Ty::F32) => c == Const::f32(1.0),
+            (Known::One, Ty::F64) => c == Const::f64(1.0),
+            (Known::One, Ty::Bool) => false,
+            (Known::One, _) => c == Const::int(ty, 1),
+            (Known::Ones, Ty::F32 | Ty::F64) => false,
+            (Known::Ones, _) => c == Const::int(ty, -1),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Merging of equal counters: carried variables that always have the same value become one, so that
+//! there is at most one counter per rate.
+//!
+//! *Equal*: two variables that are carried in the same block from the same start, and assigned once, in
+//! the same block, the same operation on themselves and on the same other operands (`ix + 1`). They start
+//! equal and stay equal. The variable that stays is a loop rate's own counter if one is among them, and
+//! groups must agree in what they say of themselves.
+//!
+//! Before: `carry i_1 = 0; carry j_2 = 0`, and `let ni_1 = add i_1 1; i_1 := ni_1; let nj_2 = add j_2 1;
+//! j_2 := nj_2`. After: uses of `j_2` are uses of `i_1`, and `j_2` is gone.
+//!
+//! In: a loop that verifies. Out: besides, no two carried variables are equal in this way; what computed
+//! the next value of the one that went is dead. One table look-up per carried variable. Seed: the flow
+//! fusion paper's rates, which have one counter each, whoever asks for it.
+
+use super::context::{Context, variable};
+use crate::ir::{Args, Atom, Group, GroupId, Loop, Order, RateKind, StmtKind, Var};
+use crate::op::Op;
+use crate::walk;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Runs the pass.
+pub fn run(program: &mut Loop) -> bool {
+    let twins = twins(program);
+    if twins.is_empty() {
+        return false;
+    }
+    walk::atoms_mut(program, &mut |a| {
+        if let Atom::Var(v) = a
+            && let Some(kept) = twins.get(v)
+        {
+            *a = Atom::Var(*kept);
+        }
+    });
+    for rate in &mut program.rates {
+        if let RateKind::Sub { count: Some(v), .. } = &mut rate.kind
+            && let Some(kept) = twins.get(v)
+        {
+            *v = *kept;
+        }
+    }
+    remove(program, &twins);
+    true
+}
+
+/// What is known of a carried variable.
+#[derive(Default)]
+struct Life {
+    /// Rank of the block that starts it, and from what.
+    carried: Option<(usize, Atom)>,
+    /// Rank of the block that assigns it, and what.
+    assigned: Option<(usize, Atom)>,
+    /// Whether it is assigned more than once, or by a scan.
+    other: bool,
+}
+
+/// Two variables with equal keys are equal.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    carried: (usize, Atom),
+    assigned: usize,
+    op: Op,
+    /// Operands of the next value, with none for the variable itself, which comes first if it may.
+    operands: Vec<Option<Atom>>,
+    /// What groups say of themselves; none if any order gives the same value.
+    lanes: Option<(u32, u32)>,
+}
+
+/// For each variable that goes, the one that stays.
+fn twins(program: &Loop) -> FxHashMap<Var, Var> {
+    let lives = lives(program);
+    let lets = lets(program, &lives);
+    let counters: FxHashSet<Var> = program.rates.iter().filter_map(|r| r.kind.counter()).collect();
+    let groups: FxHashMap<Var, (usize, &Group)> = program
+        .groups
+        .iter()
+        .enumerate()
+        .flat_map(|(i, g)| g.vars.iter().map(move |v| (*v, (i, g))))
+        .collect();
+    let mut first: FxHashMap<Key, Var> = FxHashMap::default();
+    let mut twins = FxHashMap::default();
+    // Loop rates' counters first: they stay. Then in order of numbers.
+    let mut candidates: Vec<Var> = lives.keys().copied().collect();
+    candidates.sort_unstable_by_key(|v| (!counters.contains(v), *v));
+    for v in candidates {
+        let group = groups.get(&v).map(|(_, g)| *g);
+        let Some(key) = key(v, &lives[&v], group, &lets) else { continue };
+        match first.get(&key) {
+            None => {
+                first.insert(key, v);
+            }
+            Some(kept) if counters.contains(&v) => debug_assert_ne!(*kept, v),
+            Some(kept) if agree(groups.get(kept).map(|(_, g)| *g), group) => {
+                twins.insert(v, *kept);
+            }
+            Some(_) => {}
+        }
+    }
+    twins
+}
+
+fn lives(program: &Loop) -> FxHashMap<Var, Life> {
+    let context = Context::of(program);
+    let mut lives: FxHashMap<Var, Life> = FxHashMap::default();
+    for (rank, block) in context.blocks(program).into_iter().enumerate() {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Carry(v, a) => lives.entry(*v).or_default().carried = Some((rank, *a)),
+                StmtKind::Assign(v, a) => {
+                    let life = lives.entry(*v).or_default();
+                    life.other |= life.assigned.replace((rank, *a)).is_some();
+                }
+                StmtKind::Scan { group, .. } => {
+                    for v in &program.groups[group.index()].vars {
+                        lives.entry(*v).or_default().other = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    lives
+}
+
+/// The operations that define variables which are assigned.
+fn lets(program: &Loop, lives: &FxHashMap<Var, Life>) -> FxHashMap<Var, (Op, Args)> {
+    let next = lives.values().filter_map(|l| variable(l.assigned?.1));
+    let next: FxHashSet<Var> = next.collect();
+    let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
+    let lets = stmts.filter_map(|s| match &s.kind {
+        StmtKind::Let(v, op, args) if next.contains(v) => Some((*v, (*op, args.clone()))),
+        _ => None,
+    });
+    lets.collect()
+}
+
+fn key(
+    v: Var,
+    life: &Life,
+    group: Option<&Group>,
+    lets: &FxHashMap<Var, (Op, Args)>,
+) -> Option<Key> {
+    let (carried, (assigned, next)) = (life.carried?, life.assigned?);
+    let (op, args) = lets.get(&variable(next)?)?;
+    if life.other || !args.contains(&Atom::Var(v)) || group.is_some_and(|g| g.vars.len() != 1) {
+        return None;
+    }
+    let lanes = match group.map(|g| g.order) {
+        None | Some(Order::Exact | Order::Sequential) => None,
+        Some(Order::Lanes(l)) => Some((0, l)),
+        Some(Order::Prefix(l)) => Some((1, l)),
+    };
+    let mut operands: Vec<Option<Atom>> =
+        args.iter().map(|a| Some(*a).filter(|a| *a != Atom::Var(v))).collect();
+    if op.commutes() {
+        operands.sort_by_key(Option::is_some);
+    }
+    Some(Key { carried, assigned, op: *op, operands, lanes })
+}
+
+/// Whether what holds of the group that goes holds of the one that stays. A loop rate's counter without
+/// a group may stand for any group of its level 0.
+fn agree(kept: Option<&Group>, gone: Option<&Group>) -> bool {
+    match (kept, gone) {
+        (_, None) => true,
+        (None, Some(_)) => true,
+        (Some(a), Some(b)) => {
+            let parts = |g: &Group| (g.owner, g.step, g.combine, g.order);
+            parts(a) == parts(b) && a.identity == b.identity && a.level <= b.level
+        }
+    }
+}
+
+/// Removes the statements and groups of the variables that went.
+fn remove(program: &mut Loop, twins: &FxHashMap<Var, Var>) {
+    let gone = |g: &Group| g.vars.iter().any(|v| twins.contains_key(v));
+    let mut number = Vec::with_capacity(program.groups.len());
+    let mut next = 0;
+    for group in &program.groups {
+        number.push(GroupId::new(next));
+        next += usize::from(!gone(group));
+    }
+    program.groups.retain(|g| !gone(g));
+    for block in program.blocks.values_mut() {
+        block.stmts.retain_mut(|s| match &mut s.kind {
+            StmtKind::Carry(v, _) | StmtKind::Assign(v, _) => !twins.contains_key(v),
+            StmtKind::Scan { group, .. } => {
+                *group = number[group.index()];
+                true
+            }
+            _ => true,
+        });
+    }
+}

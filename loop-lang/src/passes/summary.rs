@@ -1,0 +1,216 @@
+//! The summary form of a loop: what is left of it to find the values of carried groups.
+//!
+//! Results are dropped, groups above the level are not updated, and what was there for them only is dead
+//! code. Blocks, rates, variables and groups keep their numbers, so all passes of a kernel share one
+//! layout. A group that was dropped stays in the table; its variables, where something still reads them, are
+//! defined by their starting values and not carried.
+//!
+//! What depends on a dropped group cannot be told in this pass, and by the meaning of levels no group that
+//! is kept depends on it. So
+//!
+//! * a sub rate whose test depends on one admits nothing, and a nested loop whose bound does is not run;
+//! * exits out of a loop that depend on one are not taken: the chunk is summed up whole;
+//! * traps that depend on one are dropped: the emit pass finds them.
+//!
+//! All other traps stay, and with them the promise that a loop ends soon after a trap. Counters of loop
+//! rates are always kept. Loops with cursors have no levels; their exits stay as they are.
+
+use super::context::{Context, variable};
+use super::dead_code::{Needed, sweep};
+use crate::ir::{
+    Atom, Block, End, Exit, Group, Label, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+};
+use crate::op::Op;
+use crate::types::Const;
+use crate::walk;
+use rustc_hash::FxHashSet;
+
+/// The summary form for groups up to `level`: writes removed, other groups dropped, dead code gone.
+/// Blocks, rates, variables and groups keep their numbers.
+pub fn summary(program: &Loop, level: u32) -> Loop {
+    let mut short = program.clone();
+    let context = Context::of(program);
+    let counters: FxHashSet<Var> = program.rates.iter().filter_map(|r| r.kind.counter()).collect();
+    let kept =
+        |g: &Group| g.level <= level || g.vars.iter().any(|v| counters.contains(v));
+    let dropped = program.groups.iter().filter(|g| !kept(g));
+    let dropped: FxHashSet<Var> = dropped.flat_map(|g| g.vars.iter().copied()).collect();
+    if !dropped.is_empty() {
+        let unknown = unknown(program, &context, &dropped);
+        let cursors = program.rates.iter().any(|r| matches!(r.kind, RateKind::Cursor { .. }));
+        for block in context.blocks_mut(&mut short) {
+            freeze(block, &dropped, program, &unknown);
+        }
+        if !cursors {
+            close(&mut short, &context, &unknown);
+        }
+    }
+    for block in short.blocks.values_mut() {
+        if let End::Return(results) = &mut block.end {
+            results.clear();
+        }
+    }
+    let needed = Needed::of(&short, kept);
+    sweep(&mut short, &needed);
+    short
+}
+
+/// Everything that is computed from dropped groups. Definitions come before their uses, so one walk does
+/// but for arrays, which an earlier block may read in the next iteration.
+fn unknown(program: &Loop, context: &Context, dropped: &FxHashSet<Var>) -> FxHashSet<Var> {
+    let mut unknown = dropped.clone();
+    let mut arrays = FxHashSet::default();
+    loop {
+        let before = arrays.len();
+        for stmt in context.blocks(program).into_iter().flat_map(|b| &b.stmts) {
+            spread(program, stmt, &mut unknown, &mut arrays);
+        }
+        if arrays.len() == before {
+            return unknown;
+        }
+        unknown.extend(&arrays);
+    }
+}
+
+/// Adds what a statement computes from the unknown.
+fn spread(
+    program: &Loop,
+    stmt: &Stmt,
+    unknown: &mut FxHashSet<Var>,
+    arrays: &mut FxHashSet<Var>,
+) {
+    let mut depends = false;
+    let mut defined: Vec<Var> = Vec::new();
+    let mut used = |a| depends |= variable(a).is_some_and(|v| unknown.contains(&v));
+    walk::summary(stmt, &mut used, &mut |v| defined.push(v));
+    if let StmtKind::Scan { group, .. } = &stmt.kind {
+        let vars = &program.groups[group.index()].vars;
+        depends |= vars.iter().any(|v| unknown.contains(v));
+    }
+    match &stmt.kind {
+        StmtKind::Carry(..) => {}
+        // What an array holds is as unknown as what is written to it, and where.
+        StmtKind::WriteArray(a, ..) if depends => {
+            arrays.insert(*a);
+        }
+        StmtKind::ScatterArray { arrays: all, .. } if depends => arrays.extend(all),
+        _ if depends => unknown.extend(defined),
+        _ => {}
+    }
+}
+
+/// Makes dropped groups' variables plain ones with their starting values, and drops traps that depend on
+/// them.
+fn freeze(block: &mut Block, dropped: &FxHashSet<Var>, program: &Loop, unknown: &FxHashSet<Var>) {
+    let mut stmts = Vec::with_capacity(block.stmts.len());
+    for mut stmt in std::mem::take(&mut block.stmts) {
+        drop_traps(std::slice::from_mut(&mut stmt), unknown);
+        let comb = stmt.comb;
+        let copy = |v: Var, a: Atom| {
+            Stmt { comb, kind: StmtKind::Let(v, Op::Copy, [a].into_iter().collect()) }
+        };
+        match &stmt.kind {
+            StmtKind::Carry(v, a) if dropped.contains(v) => stmts.push(copy(*v, *a)),
+            StmtKind::Assign(v, _) if dropped.contains(v) => {}
+            StmtKind::Trap { .. } if traps_on(&stmt, unknown) => {}
+            StmtKind::Scan { results, group, .. } => {
+                let vars = &program.groups[group.index()].vars;
+                if vars.iter().any(|v| dropped.contains(v)) {
+                    let values = results.iter().zip(vars);
+                    stmts.extend(values.map(|(r, v)| copy(*r, Atom::Var(*v))));
+                } else {
+                    stmts.push(stmt);
+                }
+            }
+            _ => stmts.push(stmt),
+        }
+    }
+    block.stmts = stmts;
+}
+
+/// Drops traps in regions: those that test what is unknown, and all in regions that depend on it.
+fn drop_traps(stmts: &mut [Stmt], unknown: &FxHashSet<Var>) {
+    walk::each_mut(stmts, &mut |stmt| {
+        let test = match stmt.kind {
+            StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => variable(cond),
+            _ => None,
+        };
+        let hidden = test.is_some_and(|v| unknown.contains(&v));
+        for region in walk::regions_mut(&mut stmt.kind) {
+            drop_in(region, hidden, unknown);
+        }
+    });
+}
+
+fn drop_in(region: &mut Vec<Stmt>, all: bool, unknown: &FxHashSet<Var>) {
+    region.retain_mut(|s| {
+        if all {
+            for inner in walk::regions_mut(&mut s.kind) {
+                drop_in(inner, all, unknown);
+            }
+        }
+        !(matches!(s.kind, StmtKind::Trap { .. }) && (all || traps_on(s, unknown)))
+    });
+}
+
+fn traps_on(stmt: &Stmt, unknown: &FxHashSet<Var>) -> bool {
+    let mut depends = false;
+    walk::operands(&stmt.kind, &mut |a| {
+        depends |= variable(a).is_some_and(|v| unknown.contains(&v));
+    });
+    depends
+}
+
+/// Closes the rates whose iterations are unknown, and drops the exits that are.
+fn close(program: &mut Loop, context: &Context, unknown: &FxHashSet<Var>) {
+    let is_unknown = |a: Atom| variable(a).is_some_and(|v| unknown.contains(&v));
+    let closed: Vec<RateId> = (0..program.rates.len())
+        .map(RateId::new)
+        .filter(|r| matches!(program.rate(*r).kind, RateKind::Nested { bound, .. } if is_unknown(bound)))
+        .collect();
+    let bounds: FxHashSet<Atom> = closed.iter().filter_map(|r| program.rate(*r).kind.bound()).collect();
+    let tests = context.loop_tests(program);
+    let zero = Atom::Const(Const::u64(0));
+    let sub_bottoms = sub_bottoms(program);
+    for block in context.blocks_mut(program) {
+        block.exits.retain_mut(|exit| keep_exit(exit, &tests, &sub_bottoms, unknown));
+        for stmt in &mut block.stmts {
+            if let StmtKind::Let(v, Op::Lt | Op::Gt, args) = &mut stmt.kind
+                && tests.contains(v)
+            {
+                args.iter_mut().filter(|a| bounds.contains(a)).for_each(|a| *a = zero);
+            }
+        }
+    }
+    for rate in closed {
+        if let RateKind::Nested { bound, .. } = &mut program.rates[rate.index()].kind {
+            *bound = zero;
+        }
+    }
+}
+
+/// Labels of the blocks that end sub rates' iterations.
+fn sub_bottoms(program: &Loop) -> FxHashSet<Label> {
+    let sub = |label: &Label| match program.place(*label) {
+        Place::At { rate, section: Section::Bottom, .. } => program.rate(rate).kind.is_sub(),
+        _ => false,
+    };
+    program.blocks.keys().filter(sub).collect()
+}
+
+/// Whether an exit stays. One that would skip an unknown element of a sub rate is always taken.
+fn keep_exit(
+    exit: &mut Exit,
+    tests: &FxHashSet<Var>,
+    sub_bottoms: &FxHashSet<Label>,
+    unknown: &FxHashSet<Var>,
+) -> bool {
+    if variable(exit.unless).is_none_or(|v| !unknown.contains(&v) || tests.contains(&v)) {
+        return true;
+    }
+    let skips = exit.target.is_some_and(|t| sub_bottoms.contains(&t));
+    if skips {
+        exit.unless = Atom::Const(Const::bool(false));
+    }
+    skips
+}

@@ -1,0 +1,102 @@
+//! Which pairs of combinators programs have put into one loop.
+
+use crate::check::Ran;
+use crate::program::{Length, Program, Step, Style};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a step is, as far as its lowering differs.
+pub fn kind(step: &Step) -> &'static str {
+    match step {
+        Step::Data(_) => "manifest",
+        Step::Constant(_) | Step::Compute(_) => "compute",
+        Step::Generate(Length::Known(_), _) => "generate",
+        Step::Generate(Length::Delayed(_), _) => "generate of delayed length",
+        Step::Generate(Length::Checked(_), _) => "slice",
+        Step::Map(..) => "map",
+        Step::Zip(_) => "zip",
+        Step::Fields(..) => "fields",
+        Step::Filter(..) => "filter",
+        Step::Pack(..) => "pack",
+        Step::Fold(_, f) => match f.style {
+            Style::Associative => "fold",
+            Style::First => "fold1",
+            Style::Sequential => "fold_seq",
+            Style::Aggregate(_) => "aggregate",
+        },
+        Step::Scan(_, f, _) => match f.style {
+            Style::Sequential => "scan_seq",
+            _ => "scan",
+        },
+        Step::ScanTotal(_) => "scan total",
+        Step::Scatter(.., None) => "scatter",
+        Step::Scatter(.., Some(_)) => "scatter with",
+        Step::Len(_) => "len",
+    }
+}
+
+/// Everything that runs in loops: all but `fields`, which are names of their input's.
+pub const KINDS: &[&str] = &[
+    "manifest",
+    "generate",
+    "generate of delayed length",
+    "slice",
+    "map",
+    "zip",
+    "filter",
+    "pack",
+    "fold",
+    "fold1",
+    "fold_seq",
+    "aggregate",
+    "scan",
+    "scan_seq",
+    "scan total",
+    "scatter",
+    "scatter with",
+    "compute",
+    "len",
+];
+
+/// Counts by pair.
+#[derive(Default, Debug)]
+pub struct Coverage {
+    /// How many loops have both.
+    pub pairs: BTreeMap<(&'static str, &'static str), usize>,
+}
+
+impl Coverage {
+    /// Counts a run's loops.
+    pub fn add(&mut self, program: &Program, ran: &Ran) {
+        for (at, l) in ran.explanation.loops.iter().enumerate() {
+            let mut here: BTreeMap<&str, usize> = BTreeMap::new();
+            for node in &l.nodes {
+                let Some(i) = ran.graph.nodes.iter().position(|n| n.name == node.name) else { continue };
+                if ran.places.get(&i).is_some_and(|p| p.0 == at) {
+                    *here.entry(kind(&program.steps[i])).or_default() += 1;
+                }
+            }
+            for (a, n) in &here {
+                for (b, _) in here.iter().filter(|(b, _)| a < b || (a == *b && *n > 1)) {
+                    let of = |k: &str| KINDS.iter().find(|x| **x == k).copied();
+                    if let (Some(a), Some(b)) = (of(a), of(b)) {
+                        *self.pairs.entry((a, b)).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Pairs that no loop had, apart from those that cannot be.
+    pub fn missing(&self, impossible: &BTreeSet<(&str, &str)>) -> Vec<(&'static str, &'static str)> {
+        let mut missing = vec![];
+        for a in KINDS {
+            for b in KINDS.iter().filter(|b| a <= b) {
+                let known = impossible.contains(&(*a, *b)) || impossible.contains(&(*b, *a));
+                if !known && !self.pairs.contains_key(&(*a, *b)) {
+                    missing.push((*a, *b));
+                }
+            }
+        }
+        missing
+    }
+}
