@@ -156,3 +156,14 @@ fn prepared_programs_take_new_inputs() -> Result<()> {
     );
     Ok(())
 }
+
+/// A term that may trap and is guarded twice is computed under each guard, not above both.
+#[test]
+fn guards_keep_what_may_trap() -> Result<()> {
+    for engine in engines() {
+        let xs: Array<i64> = vec![6i64, 0, 3].into();
+        let guarded = xs.map(|x| x.ne(0).and((12 % x).eq(0)) & x.eq(0).or((12 % x).eq(0)));
+        assert_eq!(&guarded.force_with(&engine)?[..], [true, false, true]);
+    }
+    Ok(())
+}

@@ -4,7 +4,7 @@
 //! value. Its level is 0 if it depends on none, else one more than the highest level that it depends on.
 //! A summary pass of level k computes the groups of levels up to k, given the prefixes of those below.
 
-use crate::ir::{Atom, End, GroupId, Loop, RateId, RateKind, Section, Stmt, Var};
+use crate::ir::{Atom, End, GroupId, Loop, RateKind, Section, Stmt, Var};
 use crate::walk;
 use rustc_hash::FxHashMap;
 

@@ -20,6 +20,6 @@ fn main() {
             }
         }
     }
-    println!("missing {:?}", cov.missing(&Default::default()));
+    println!("missing {:?}", cov.missing());
     for (k, (n, seed, e)) in seen { println!("== {n} x [{k}] seed {seed}: {e}\n"); }
 }

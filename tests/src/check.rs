@@ -28,8 +28,10 @@ pub struct Ran {
 
 impl Schedule for Ran {
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
-        let step = self.graph.nodes.iter().position(|n| Arc::ptr_eq(n, node))?;
-        self.places.get(&step).copied()
+        self.places.get(&self.graph.step_of(node)?).copied()
+    }
+    fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
+        Some(self.graph.nodes[self.graph.step_of(node)?].clone())
     }
 }
 
@@ -61,16 +63,16 @@ pub fn data(value: &Value) -> Data {
 /// Runs a program and compares with the naive evaluator.
 pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
     let ran = run(program, engine)?;
-    // Forced nodes are leaves to nobody here: the evaluator looks at kinds and inputs only.
+    let roots: Vec<Arc<Node>> = program.roots.iter().map(|r| ran.graph.plain[*r].clone()).collect();
     let mut naive = Naive::default();
-    ran.graph.roots.iter().for_each(|r| drop(naive.eval(r)));
-    match (&ran.result, order::expected(&naive, &ran.graph.roots, &ran)) {
+    roots.iter().for_each(|r| drop(naive.eval(r)));
+    match (&ran.result, order::expected(&naive, &roots, &ran)) {
         (_, Expected::Unknown) => {}
-        (Ok(values), Expected::Values) => values_fit(&ran.graph.roots, naive, values)?,
+        (Ok(values), Expected::Values) => values_fit(&roots, naive, values)?,
         (Ok(_), Expected::Traps(t)) => return Err(format!("gave values, expected {}", list(&t))),
         (Err(e), Expected::Values) => return Err(format!("expected values, got: {e}")),
         (Err(e), Expected::Traps(candidates)) => {
-            let named = |name: &str| ran.graph.nodes.iter().find(|n| n.name == name);
+            let named = |name: &str| ran.graph.plain.iter().find(|n| n.name == name);
             let at = named(e.combinator).and_then(|n| ran.place(n));
             let fits = candidates.iter().any(|c| {
                 at == ran.place(&c.node) && same_trap(&e.kind, c.kind, &c.payload)
@@ -189,19 +191,23 @@ pub fn caught<T>(f: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     })
 }
 
-/// Checks programs of consecutive seeds. Panics with the smallest program found that fails as the
-/// first one does that fails.
+/// Checks programs, and hands on what the checks gave. Panics with the smallest program found that
+/// fails as the first one does that fails.
 pub fn check_all<T>(
     programs: impl IntoIterator<Item = (u64, Program)>,
     check: impl Fn(u64, &Program) -> Result<T, String>,
+    mut passed: impl FnMut(&Program, T),
 ) {
     let check = |seed, p: &Program| caught(|| check(seed, p));
     for (seed, program) in programs {
-        if let Err(why) = check(seed, &program) {
+        match check(seed, &program) {
+            Ok(t) => passed(&program, t),
+            Err(why) => {
             let kind = kind_of(&why);
             let small = shrink(&program, |p| check(seed, p).is_err_and(|w| kind_of(&w) == kind));
             let why = check(seed, &small).err().unwrap_or(why);
             panic!("seed {seed}: {why}\n\n{small}\n{}", loops(&small));
+            }
         }
     }
 }

@@ -5,27 +5,40 @@ use livefusion::Engine;
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Spans;
 use livefusion_tests::check::{against_naive, agree, check_all, run};
+use livefusion_tests::coverage::Coverage;
 use livefusion_tests::program::{Options, programs};
 use std::sync::Arc;
 
+/// Pairs that no loop can hold, and why. Any other pair must have shared a loop.
+const APART: &[(&str, &str)] = &[];
+
 #[test]
-fn small_programs() {
+fn small_programs_of_all_pairs() {
     let engine = Engine::interp();
-    check_all(programs(3000, Options::SMALL), |_, p| against_naive(p, &engine));
+    let mut coverage = Coverage::default();
+    check_all(
+        programs(4000, Options::SMALL),
+        |_, p| against_naive(p, &engine),
+        |p, ran| coverage.add(p, &ran),
+    );
+    if std::env::var_os("LOOP_PROGRAMS").is_none() {
+        assert_eq!(coverage.missing(), APART, "pairs of combinators that never shared a loop");
+    }
 }
 
 #[test]
 fn programs_of_several_chunks() {
     let engine = Engine::interp();
-    check_all(programs(25, Options::CHUNKS), |_, p| against_naive(p, &engine));
+    check_all(programs(25, Options::CHUNKS), |_, p| against_naive(p, &engine), |_, _| {});
 }
 
 #[test]
 fn span_by_span() {
     let whole = Engine::interp();
     let several = programs(700, Options::SMALL).chain(programs(10, Options::CHUNKS));
-    check_all(several, |seed, p| {
+    let check = |seed, p: &_| {
         let spans = Engine::new(Arc::new(Spans::new(vec![Arc::new(InterpBackend::new())], seed)));
         agree(&run(p, &whole)?, &run(p, &spans)?)
-    });
+    };
+    check_all(several, check, |_, ()| {});
 }

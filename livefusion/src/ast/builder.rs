@@ -111,6 +111,11 @@ impl Builder {
         }
         d.body(&body, "a function", &[Ty::U64], None);
         let types = body.result_types_or_none();
+        let len = match len {
+            Len::Checked(l) => Len::Checked(d.simple(l)),
+            known_or_delayed => known_or_delayed,
+        };
+        let body = d.simple(body);
         d.array(Kind::Generate(len, body), types)
     }
 
@@ -125,7 +130,12 @@ impl Builder {
             return self.compute(on_scalars(body, inputs));
         }
         let types = body.result_types_or_none();
-        d.finish(Kind::Map(body), types, rank)
+        let body = d.simple(body);
+        match inputs {
+            // A map that changes nothing is its input.
+            [input] if d.error.is_none() && is_identity(&body) => input.clone(),
+            _ => d.finish(Kind::Map(body), types, rank),
+        }
     }
 
     /// The inputs' fields side by side, in step. Of delayed scalars it is a delayed scalar.
@@ -166,6 +176,7 @@ impl Builder {
         let mut d = Draft::new(self, vec![input.clone()]);
         d.arrays();
         d.body(&body, "a test", &input.types, Some(&[Ty::Bool]));
+        let body = d.simple(body);
         d.array(Kind::Filter(body), input.types.clone())
     }
 
@@ -186,6 +197,7 @@ impl Builder {
         let mut d = Draft::new(self, vec![input.clone()]);
         d.arrays();
         let state = d.fold(&fold, &input.types);
+        let fold = d.simple_fold(fold);
         d.scalar(Kind::Fold(fold), state)
     }
 
@@ -199,6 +211,7 @@ impl Builder {
             matches!(fold.style, FoldStyle::Associative | FoldStyle::Sequential),
             || ("a scan with a starting value".into(), "another".into()),
         );
+        let fold = d.simple_fold(fold);
         d.array(Kind::Scan(fold, kind), state)
     }
 
@@ -242,6 +255,7 @@ impl Builder {
             );
         }
         d.len = base.known_len();
+        let combine = combine.map(|c| d.simple(c));
         d.array(Kind::Scatter(combine), t.clone())
     }
 
@@ -250,6 +264,7 @@ impl Builder {
         let mut d = Draft::new(self, Vec::new());
         d.body(&body, "a computation", &[], None);
         let types = body.result_types_or_none();
+        let body = d.simple(body);
         d.scalar(Kind::Compute(body), types)
     }
 
@@ -281,6 +296,12 @@ pub(crate) fn identity(types: &[Ty]) -> Body {
     let mut b = BodyBuilder::new(types);
     let results: Vec<_> = (0..types.len() as u32).map(|k| b.param(k)).collect();
     b.finish(&results)
+}
+
+/// Whether a body gives its parameters back, one for one.
+fn is_identity(body: &Body) -> bool {
+    body.results.len() == body.params.len()
+        && body.results.iter().enumerate().all(|(k, t)| t.index() == k)
 }
 
 /// A body applied to delayed scalars: parameters become fields of captures.

@@ -1,7 +1,7 @@
 //! A node in the making: the checks that the builder's constructors share.
 
 use crate::ast::body::show_types;
-use crate::ast::{Body, Builder, Fold, FoldStyle, Kind, Node, check};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Kind, Node, check, simplify};
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +35,20 @@ impl Draft {
             let (expected, got) = message();
             self.fail(ErrorKind::Malformed { expected, got });
         }
+    }
+
+    /// The body, simplified if it is well formed.
+    pub(super) fn simple(&self, body: Body) -> Body {
+        if self.error.is_none() { simplify(body) } else { body }
+    }
+
+    /// The fold with its bodies simplified.
+    pub(super) fn simple_fold(&self, fold: Fold) -> Fold {
+        let style = match fold.style {
+            FoldStyle::Aggregate(combine) => FoldStyle::Aggregate(self.simple(combine)),
+            style => style,
+        };
+        Fold { start: self.simple(fold.start), step: self.simple(fold.step), style }
     }
 
     pub(super) fn inherit(&mut self, node: &Node) {

@@ -5,6 +5,7 @@ mod builder;
 mod check;
 mod draft;
 mod node;
+mod simplify;
 mod term;
 
 pub(crate) use body::show_types;
@@ -12,6 +13,7 @@ pub(crate) use builder::identity;
 
 pub use body::BodyBuilder;
 pub use builder::Builder;
+pub use simplify::simplify;
 pub use node::{Fold, FoldStyle, Kind, Len, Node, ScanKind};
 pub use term::{Body, Capture, ScalarLoop, Term, TermData, TermId};
 

@@ -122,4 +122,31 @@ impl Body {
     pub fn result_types(&self) -> Vec<Ty> {
         self.results.iter().map(|r| self.ty(*r)).collect()
     }
+
+    /// Terms that the given results need.
+    pub fn live_terms(&self, results: impl Iterator<Item = TermId>) -> Vec<bool> {
+        let mut live = vec![false; self.terms.len()];
+        results.for_each(|r| live[r.index()] = true);
+        let mut loop_done = vec![false; self.loops.len()];
+        // Operands come before their users, except inside of scalar loops, whose results come last.
+        for i in (0..self.terms.len()).rev() {
+            if !live[i] {
+                continue;
+            }
+            match &self.terms[i].term {
+                Term::Op(_, args) => args.iter().for_each(|a| live[a.index()] = true),
+                Term::At { index, .. } => live[index.index()] = true,
+                Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| live[t.index()] = true),
+                Term::LoopResult(l, _) => {
+                    if !std::mem::replace(&mut loop_done[*l as usize], true) {
+                        let l = &self.loops[*l as usize];
+                        l.start.iter().chain(&l.next).for_each(|t| live[t.index()] = true);
+                        live[l.test.index()] = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        live
+    }
 }

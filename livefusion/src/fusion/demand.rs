@@ -1,35 +1,8 @@
 //! Demand: which fields of each node anything asks for. What nobody asks for is not stored.
 
-use crate::ast::{Body, Kind, Term, TermId};
+use crate::ast::{Kind, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
 use rustc_hash::FxHashSet;
-
-/// Terms that the given results need.
-pub fn live_terms(body: &Body, results: impl Iterator<Item = TermId>) -> Vec<bool> {
-    let mut live = vec![false; body.terms.len()];
-    results.for_each(|r| live[r.index()] = true);
-    let mut loop_done = vec![false; body.loops.len()];
-    // Operands come before their users, except inside of scalar loops, whose results come last.
-    for i in (0..body.terms.len()).rev() {
-        if !live[i] {
-            continue;
-        }
-        match &body.terms[i].term {
-            Term::Op(_, args) => args.iter().for_each(|a| live[a.index()] = true),
-            Term::At { index, .. } => live[index.index()] = true,
-            Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| live[t.index()] = true),
-            Term::LoopResult(l, _) => {
-                if !std::mem::replace(&mut loop_done[*l as usize], true) {
-                    let l = &body.loops[*l as usize];
-                    l.start.iter().chain(&l.next).for_each(|t| live[t.index()] = true);
-                    live[l.test.index()] = true;
-                }
-            }
-            _ => {}
-        }
-    }
-    live
-}
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
@@ -94,9 +67,8 @@ fn needs_of(graph: &Graph, id: NodeId, demanded: &FxHashSet<u32>) -> Vec<FieldRe
                 .collect(),
             _ => body.results.clone(),
         };
-        let live = live_terms(body, wanted.into_iter());
-        for (t, data) in body.terms.iter().enumerate().filter(|(t, _)| live[*t]) {
-            let _ = t;
+        let live = body.live_terms(wanted.into_iter());
+        for (data, _) in body.terms.iter().zip(&live).filter(|(_, live)| **live) {
             match data.term {
                 Term::Param(k) if matches!(node.node.kind, Kind::Map(_) | Kind::Filter(_)) => {
                     needs.extend(columns.get(k as usize).copied());

@@ -56,7 +56,7 @@ pub fn used_args(
     body: &Body,
     columns: &[FieldRef],
 ) -> Lower<Vec<Atom>> {
-    let live = crate::fusion::demand::live_terms(body, inline.results(body).into_iter());
+    let live = body.live_terms(inline.results(body).into_iter());
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     for (data, _) in body.terms.iter().zip(live).filter(|(_, live)| *live) {
         if let Term::Param(k) = data.term {
@@ -177,14 +177,14 @@ impl Inliner<'_, '_, '_> {
         let mut out = Vec::new();
         for item in &placement.regions[region.0 as usize].items {
             match item {
-                Item::Loop(l) => self.scalar_loop(*l, &mut out)?,
-                Item::Term(t) => self.term(*t, &mut out)?,
+                Item::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
+                Item::Term(t) => self.term(*t, region, &mut out)?,
             }
         }
         Ok(out)
     }
 
-    fn term(&mut self, t: TermId, out: &mut Vec<Stmt>) -> Lower {
+    fn term(&mut self, t: TermId, region: RegionId, out: &mut Vec<Stmt>) -> Lower {
         let body = self.body;
         match &body.terms[t.index()].term {
             Term::Op(op, args) => {
@@ -207,7 +207,7 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::ReadArray(var, array, index)));
             }
-            Term::Cond(c, ..) => self.cond(t, *c, out)?,
+            Term::Cond(c, ..) => self.cond(t, region, *c, out)?,
             _ => {
                 self.value(t);
             }
@@ -233,10 +233,18 @@ impl Inliner<'_, '_, '_> {
         out.push(self.a.trap_stmt(comb, TrapKind::Division, ok.into(), &[args[0], args[1]]));
     }
 
-    fn cond(&mut self, first: TermId, test: TermId, out: &mut Vec<Stmt>) -> Lower {
-        let Some((then_region, else_region)) = self.placement.arms[first.index()] else { return Ok(()) };
+    fn cond(
+        &mut self,
+        first: TermId,
+        region: RegionId,
+        test: TermId,
+        out: &mut Vec<Stmt>,
+    ) -> Lower {
+        let Some((then_region, else_region)) = self.placement.arms(first, region) else {
+            return Ok(());
+        };
         let cond = self.value(test);
-        let fields = self.placement.fields_of(first);
+        let fields = self.placement.fields_of(first, region);
         let then = self.region(then_region)?;
         let other = self.region(else_region)?;
         let mut results = Vec::new();
@@ -250,9 +258,11 @@ impl Inliner<'_, '_, '_> {
         Ok(())
     }
 
-    fn scalar_loop(&mut self, l: u32, out: &mut Vec<Stmt>) -> Lower {
+    fn scalar_loop(&mut self, l: u32, region: RegionId, out: &mut Vec<Stmt>) -> Lower {
         let body = self.body;
-        let Some((test_region, step_region)) = self.placement.loops[l as usize] else { return Ok(()) };
+        let Some((test_region, step_region)) = self.placement.inside_loop(l, region) else {
+            return Ok(());
+        };
         let scalar_loop = &body.loops[l as usize];
         let mut state = Vec::new();
         for (start, ty) in scalar_loop.start.iter().zip(&scalar_loop.types) {

@@ -12,7 +12,6 @@
 
 mod key;
 pub mod place;
-pub mod simplify;
 
 use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
 use crate::error::{Error, Result};

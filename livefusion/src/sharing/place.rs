@@ -4,10 +4,14 @@
 //! to operands and meets, for each term, the regions of all its uses: the lowest region that dominates
 //! them is where it is bound. Regions are the body itself, the two arms of every condition, and the test
 //! and step of every scalar loop. A term that only one arm uses stays in that arm, so it is neither
-//! computed nor traps on the other. *Binding* is the order of terms within their regions.
+//! computed nor traps on the other; one that may trap and is used in several arms, but nowhere else, is bound
+//! in each of them. *Binding* is the order of terms within their regions.
 
 use crate::ast::{Body, Term, TermId};
 use crate::error::{Error, ErrorKind};
+use loop_lang::op::Op;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::fmt::Write;
 
 /// A region of a body, by position in [`Placement::regions`].
@@ -42,12 +46,40 @@ pub enum Item {
 pub struct Placement {
     /// Regions; the first is the body.
     pub regions: Vec<Region>,
-    /// Region of each used term; none for terms without a use.
-    pub region_of: Vec<Option<RegionId>>,
-    /// Arms of each condition: (then, else), by term.
-    pub arms: Vec<Option<(RegionId, RegionId)>>,
-    /// Regions of each scalar loop: (test, step).
-    pub loops: Vec<Option<(RegionId, RegionId)>>,
+    /// Regions in which each term is bound; none for terms without a use. More than one only for terms
+    /// that may trap: none of these regions is inside of another.
+    pub regions_of: Vec<Regions>,
+    arms: FxHashMap<(TermId, RegionId), (RegionId, RegionId)>,
+    loops: FxHashMap<(u32, RegionId), (RegionId, RegionId)>,
+}
+
+/// Mostly one region.
+pub type Regions = SmallVec<[RegionId; 1]>;
+
+impl Placement {
+    /// Arms (then, else) of a condition that is bound in a region.
+    pub fn arms(&self, t: TermId, region: RegionId) -> Option<(RegionId, RegionId)> {
+        self.arms.get(&(t, region)).copied()
+    }
+
+    /// Regions (test, step) of a scalar loop that is bound in a region.
+    pub fn inside_loop(&self, l: u32, region: RegionId) -> Option<(RegionId, RegionId)> {
+        self.loops.get(&(l, region)).copied()
+    }
+
+    /// The fields of a condition that are bound together in a region, from the first on.
+    pub fn fields_of(&self, first: TermId, region: RegionId) -> Vec<TermId> {
+        let arms = self.arms(first, region);
+        (first.0..self.regions_of.len() as u32)
+            .map(TermId)
+            .take_while(|t| self.is_unused(*t) || self.arms(*t, region) == arms)
+            .filter(|t| !self.is_unused(*t))
+            .collect()
+    }
+
+    fn is_unused(&self, t: TermId) -> bool {
+        self.regions_of[t.index()].is_empty()
+    }
 }
 
 /// How deep conditions and scalar loops may nest: below what the Loop language allows, which folds lift by two.
@@ -68,31 +100,52 @@ pub fn place_results(body: &Body, results: &[TermId]) -> Result<Placement, Error
     let mut p = Placer {
         placement: Placement {
             regions: vec![Region { parent: OUTER, depth: 0, items: vec![] }],
-            region_of: vec![None; body.terms.len()],
-            arms: vec![None; body.terms.len()],
-            loops: vec![None; body.loops.len()],
+            regions_of: vec![Regions::new(); body.terms.len()],
+            arms: FxHashMap::default(),
+            loops: FxHashMap::default(),
         },
-        loop_region: vec![None; body.loops.len()],
+        may_trap: may_trap(body),
+        loop_regions: vec![Regions::new(); body.loops.len()],
         first_result: first_results(body),
     };
     for r in results {
         p.used(*r, OUTER);
     }
     for i in (0..body.terms.len()).rev() {
-        if let Some(region) = p.placement.region_of[i] {
-            p.float(body, TermId(i as u32), region);
-            if p.placement.regions.len() > 1
-                && p.placement.regions.last().is_some_and(|r| r.depth > MAX_DEPTH)
-            {
-                return Err(ErrorKind::Malformed {
-                    expected: format!("conditions nested at most {MAX_DEPTH} deep"),
-                    got: "deeper ones".into(),
-                });
-            }
+        let t = TermId(i as u32);
+        for region in p.placement.regions_of[i].clone() {
+            p.float(body, t, region);
+        }
+        p.float_loop_if_ready(body, t);
+        if p.placement.regions.last().is_some_and(|r| r.depth > MAX_DEPTH) {
+            return Err(ErrorKind::Malformed {
+                expected: format!("conditions nested at most {MAX_DEPTH} deep"),
+                got: "deeper ones".into(),
+            });
         }
     }
     p.bind(body)?;
     Ok(p.placement)
+}
+
+/// Terms whose computation may trap or not end, themselves or through an operand.
+fn may_trap(body: &Body) -> Vec<bool> {
+    let mut traps: Vec<bool> = Vec::with_capacity(body.terms.len());
+    for data in &body.terms {
+        let of = |t: &TermId| traps[t.index()];
+        let here = match &data.term {
+            Term::Op(op, args) => {
+                let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+                (divides && data.ty.is_int()) || args.iter().any(of)
+            }
+            Term::At { index, checked, .. } => *checked || of(index),
+            Term::Cond(c, a, b) => of(c) || of(a) || of(b),
+            Term::LoopResult(..) => true,
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => false,
+        };
+        traps.push(here);
+    }
+    traps
 }
 
 /// The lowest result term of each loop: floated last of them.
@@ -108,7 +161,8 @@ fn first_results(body: &Body) -> Vec<Option<TermId>> {
 
 struct Placer {
     placement: Placement,
-    loop_region: Vec<Option<RegionId>>,
+    may_trap: Vec<bool>,
+    loop_regions: Vec<Regions>,
     first_result: Vec<Option<TermId>>,
 }
 
@@ -133,11 +187,22 @@ impl Placer {
     }
 
     fn used(&mut self, t: TermId, at: RegionId) {
-        let met = match self.placement.region_of[t.index()] {
-            Some(r) => self.meet(r, at),
-            None => at,
+        let regions = std::mem::take(&mut self.placement.regions_of[t.index()]);
+        let traps = self.may_trap[t.index()];
+        self.placement.regions_of[t.index()] = match regions.first() {
+            Some(r) if !traps => Regions::from_elem(self.meet(*r, at), 1),
+            _ => self.cover(regions, at),
         };
-        self.placement.region_of[t.index()] = Some(met);
+    }
+
+    /// What may trap is bound only where it is computed anyway: a use covers those inside of its region,
+    /// and uses in separate arms are bound apart.
+    fn cover(&self, mut regions: Regions, at: RegionId) -> Regions {
+        if !regions.iter().any(|r| self.meet(*r, at) == *r) {
+            regions.retain(|r| self.meet(*r, at) != at);
+            regions.push(at);
+        }
+        regions
     }
 
     /// Passes a term's region on to its operands.
@@ -151,23 +216,15 @@ impl Placer {
                     Some(arms) => arms,
                     None => (self.region(region), self.region(region)),
                 };
-                self.placement.arms[t.index()] = Some(arms);
+                self.placement.arms.insert((t, region), arms);
                 self.used(*c, region);
                 self.used(*a, arms.0);
                 self.used(*b, arms.1);
             }
             Term::LoopResult(l, _) => {
-                let l = *l as usize;
-                let at = match self.loop_region[l] {
-                    Some(r) => self.meet(r, region),
-                    None => region,
-                };
-                self.loop_region[l] = Some(at);
+                let regions = std::mem::take(&mut self.loop_regions[*l as usize]);
+                self.loop_regions[*l as usize] = self.cover(regions, region);
             }
-        }
-        // Once its first result has floated, all of a loop's uses are known.
-        if let Term::LoopResult(l, _) = body.terms[t.index()].term {
-            self.float_loop_if_ready(body, l, t);
         }
     }
 
@@ -180,101 +237,86 @@ impl Placer {
         test: TermId,
         region: RegionId,
     ) -> Option<(RegionId, RegionId)> {
-        for next in t.index() + 1..body.terms.len() {
-            match body.terms[next].term {
+        for next in t.0 + 1..body.terms.len() as u32 {
+            match body.terms[next as usize].term {
                 Term::Cond(c, ..) if c == test => {}
                 _ => return None,
             }
-            match self.placement.region_of[next] {
-                Some(r) if r == region => return self.placement.arms[next],
-                Some(_) => return None,
-                None => {}
+            if !self.placement.is_unused(TermId(next)) {
+                return self.placement.arms(TermId(next), region);
             }
         }
         None
     }
 
-    fn float_loop_if_ready(&mut self, body: &Body, l: u32, t: TermId) {
-        let i = l as usize;
-        let lowest_used = self.first_result[i].is_some_and(|first| {
-            (first.index()..t.index()).all(|k| {
-                !matches!(body.terms[k].term, Term::LoopResult(m, _) if m == l)
-                    || self.placement.region_of[k].is_none()
-            })
-        });
-        let Some(region) = self.loop_region[i].filter(|_| lowest_used) else { return };
-        // The step runs after the test of the same iteration and sees what it has bound.
-        let test = self.region(region);
-        let inner = (test, self.region(test));
-        self.placement.loops[i] = Some(inner);
-        let scalar_loop = &body.loops[i];
-        scalar_loop.start.iter().for_each(|s| self.used(*s, region));
-        self.used(scalar_loop.test, inner.0);
-        scalar_loop.next.iter().for_each(|n| self.used(*n, inner.1));
+    /// Floats what a loop uses, once all uses of its results are known: after the lowest of them.
+    fn float_loop_if_ready(&mut self, body: &Body, t: TermId) {
+        let Term::LoopResult(l, _) = body.terms[t.index()].term else { return };
+        if self.first_result[l as usize] != Some(t) {
+            return;
+        }
+        let scalar_loop = &body.loops[l as usize];
+        for region in self.loop_regions[l as usize].clone() {
+            // The step runs after the test of the same iteration and sees what it has bound.
+            let test = self.region(region);
+            let step = self.region(test);
+            self.placement.loops.insert((l, region), (test, step));
+            scalar_loop.start.iter().for_each(|s| self.used(*s, region));
+            self.used(scalar_loop.test, test);
+            scalar_loop.next.iter().for_each(|n| self.used(*n, step));
+        }
     }
 
     /// Lists each region's items in dependency order.
     fn bind(&mut self, body: &Body) -> Result<(), ErrorKind> {
-        let mut bound = vec![false; body.loops.len()];
         for (i, data) in body.terms.iter().enumerate() {
-            let Some(region) = self.placement.region_of[i] else { continue };
-            let item = match data.term {
-                Term::LoopVar(l, _) => {
-                    self.check_inside(l, region)?;
-                    continue;
-                }
-                Term::Param(_) | Term::Lit(_) => continue,
-                Term::LoopResult(l, _) => {
-                    if std::mem::replace(&mut bound[l as usize], true) {
+            let t = TermId(i as u32);
+            for region in self.placement.regions_of[i].clone() {
+                let item = match data.term {
+                    Term::LoopVar(l, _) => {
+                        self.check_inside(l, region)?;
                         continue;
                     }
-                    let at = self.loop_region[l as usize].unwrap_or(region);
-                    self.placement.regions[at.0 as usize].items.push(Item::Loop(l));
-                    continue;
+                    Term::Param(_) | Term::Lit(_) | Term::LoopResult(..) => continue,
+                    Term::Cond(..) if self.is_later_field(t, region) => continue,
+                    _ => Item::Term(t),
+                };
+                self.placement.regions[region.0 as usize].items.push(item);
+            }
+            // A loop stands where its first result would.
+            if let Term::LoopResult(l, _) = data.term
+                && self.first_result[l as usize] == Some(t)
+            {
+                for region in self.loop_regions[l as usize].clone() {
+                    self.placement.regions[region.0 as usize].items.push(Item::Loop(l));
                 }
-                Term::Cond(..) if self.is_later_field(i) => continue,
-                _ => Item::Term(TermId(i as u32)),
-            };
-            self.placement.regions[region.0 as usize].items.push(item);
+            }
         }
         Ok(())
     }
 
     /// Whether an earlier term binds the fields of this condition along with its own.
-    fn is_later_field(&self, i: usize) -> bool {
-        let arms = self.placement.arms[i];
-        (0..i)
-            .rev()
-            .take_while(|k| self.placement.region_of[*k].is_none() || self.placement.arms[*k].is_some())
-            .any(|k| self.placement.region_of[k].is_some() && self.placement.arms[k] == arms)
+    fn is_later_field(&self, t: TermId, region: RegionId) -> bool {
+        let p = &self.placement;
+        let arms = p.arms(t, region);
+        let earlier = (0..t.0).rev().map(TermId);
+        earlier
+            .take_while(|k| p.is_unused(*k) || p.arms(*k, region).is_some())
+            .any(|k| !p.is_unused(k) && p.arms(k, region) == arms)
     }
 
     fn check_inside(&self, l: u32, region: RegionId) -> Result<(), ErrorKind> {
-        let Some((test, _)) = self.placement.loops[l as usize] else {
-            return Err(ErrorKind::LeakedExp);
-        };
         let mut at = region;
         loop {
-            if at == test {
+            let parent = self.placement.regions[at.0 as usize].parent;
+            if self.placement.inside_loop(l, parent).is_some_and(|(test, _)| test == at) {
                 return Ok(());
             }
             if at == OUTER {
                 return Err(ErrorKind::LeakedExp);
             }
-            at = self.placement.regions[at.0 as usize].parent;
+            at = parent;
         }
-    }
-}
-
-impl Placement {
-    /// The fields of a condition that are bound together, from the first on.
-    pub fn fields_of(&self, first: TermId) -> Vec<TermId> {
-        let arms = self.arms[first.index()];
-        (first.index()..self.arms.len())
-            .take_while(|k| self.region_of[*k].is_none() || self.arms[*k] == arms)
-            .filter(|k| self.region_of[*k].is_some())
-            .map(|k| TermId(k as u32))
-            .collect()
     }
 }
 
@@ -320,7 +362,7 @@ fn show_region(body: &Body, p: &Placement, region: RegionId, indent: usize, out:
                 let scalar_loop = &body.loops[*l as usize];
                 let start: Vec<_> = scalar_loop.start.iter().map(|t| operand(body, *t)).collect();
                 let _ = writeln!(out, "{pad}let loop{l} = while s{l} = ({})", start.join(", "));
-                if let Some((test, step)) = p.loops[*l as usize] {
+                if let Some((test, step)) = p.inside_loop(*l, region) {
                     let _ = writeln!(out, "{pad}  test");
                     show_region(body, p, test, indent + 2, out);
                     let _ = writeln!(out, "{pad}    in {}", operand(body, scalar_loop.test));
@@ -330,12 +372,19 @@ fn show_region(body: &Body, p: &Placement, region: RegionId, indent: usize, out:
                     let _ = writeln!(out, "{pad}    in {}", next.join(", "));
                 }
             }
-            Item::Term(t) => show_term(body, p, *t, indent, out),
+            Item::Term(t) => show_term(body, p, *t, region, indent, out),
         }
     }
 }
 
-fn show_term(body: &Body, p: &Placement, t: TermId, indent: usize, out: &mut String) {
+fn show_term(
+    body: &Body,
+    p: &Placement,
+    t: TermId,
+    region: RegionId,
+    indent: usize,
+    out: &mut String,
+) {
     let pad = "  ".repeat(indent);
     let name = format!("t{}", t.0);
     match &body.terms[t.index()].term {
@@ -349,14 +398,21 @@ fn show_term(body: &Body, p: &Placement, t: TermId, indent: usize, out: &mut Str
         Term::At { capture, field, index, .. } => {
             let _ = writeln!(out, "{pad}let {name} = at {capture}.{field} {}", operand(body, *index));
         }
-        Term::Cond(c, ..) => show_cond(body, p, t, *c, indent, out),
+        Term::Cond(c, ..) => show_cond(body, p, (t, region), *c, indent, out),
         Term::Param(_) | Term::Lit(_) | Term::LoopVar(..) | Term::LoopResult(..) => {}
     }
 }
 
-fn show_cond(body: &Body, p: &Placement, t: TermId, test: TermId, indent: usize, out: &mut String) {
+fn show_cond(
+    body: &Body,
+    p: &Placement,
+    (t, region): (TermId, RegionId),
+    test: TermId,
+    indent: usize,
+    out: &mut String,
+) {
     let pad = "  ".repeat(indent);
-    let fields = p.fields_of(t);
+    let fields = p.fields_of(t, region);
     let names: Vec<String> = fields.iter().map(|t| format!("t{}", t.0)).collect();
     let arm = |pick: fn(&Term) -> Option<TermId>| -> String {
         let values = fields.iter().filter_map(|t| pick(&body.terms[t.index()].term));
@@ -365,7 +421,7 @@ fn show_cond(body: &Body, p: &Placement, t: TermId, test: TermId, indent: usize,
     let then_values = arm(|t| if let Term::Cond(_, a, _) = t { Some(*a) } else { None });
     let else_values = arm(|t| if let Term::Cond(_, _, b) = t { Some(*b) } else { None });
     let _ = writeln!(out, "{pad}let {} = if {}", names.join(", "), operand(body, test));
-    if let Some((then, other)) = p.arms[t.index()] {
+    if let Some((then, other)) = p.arms(t, region) {
         let _ = writeln!(out, "{pad}  then");
         show_region(body, p, then, indent + 2, out);
         let _ = writeln!(out, "{pad}    in {then_values}");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 #[derive(Default, Debug)]
 pub struct Demand {
     fields: HashMap<Key, HashSet<u32>>,
+    reached: HashSet<Key>,
     /// Whether a node that looks at none of its elements asks for the first field of its input: a plan
     /// may compute that to learn how many there are.
     generous: bool,
@@ -24,6 +25,7 @@ impl Demand {
         }
         // Users come before what they use.
         for node in reachable(roots) {
+            demand.reached.insert(Arc::as_ptr(&node));
             demand.node(&node);
         }
         demand
@@ -32,6 +34,11 @@ impl Demand {
     /// Whether a field is asked for.
     pub fn wants(&self, node: &Arc<Node>, field: u32) -> bool {
         self.fields.get(&Arc::as_ptr(node)).is_some_and(|f| f.contains(&field))
+    }
+
+    /// Whether the roots depend on a node at all.
+    pub fn reaches(&self, node: &Arc<Node>) -> bool {
+        self.reached.contains(&Arc::as_ptr(node))
     }
 
     fn add(&mut self, node: &Arc<Node>, field: u32) {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub trait Schedule {
     /// The (first) loop that runs a node and its combinator there; none for names of other nodes.
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
+    /// What the builder, which simplifies, made of a node. Demand is that of what it made.
+    fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>>;
 }
 
 impl PartialEq for Candidate {
@@ -53,8 +55,9 @@ pub enum Expected {
 
 /// What forcing `roots` must come to under a schedule. All roots are evaluated.
 pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
+    let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
     let [strict, generous] =
-        [false, true].map(|g| under(naive, roots, schedule, &Demand::of(roots, g)));
+        [false, true].map(|g| under(naive, roots, schedule, &Demand::of(&built, g)));
     if strict == generous { strict } else { Expected::Unknown }
 }
 
@@ -69,7 +72,8 @@ fn under(
     let mut unknown = false;
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
-        let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&node, f));
+        let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else { continue };
+        let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&built, f));
         for trap in e.traps.iter().filter(wanted) {
             unknown |= e.tainted;
             let Some((at, comb)) = schedule.place(&node) else { continue };

@@ -10,7 +10,7 @@ mod shrink;
 pub use random::{Options, programs, random};
 pub use shrink::shrink;
 
-use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Len, Node, ScanKind, TermId};
+use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, ScanKind, TermId};
 use livefusion_backend::Buffer;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -156,18 +156,28 @@ pub struct Graph {
     pub nodes: Vec<Arc<Node>>,
     /// What is forced.
     pub roots: Vec<Arc<Node>>,
+    /// Nodes as the program has them: the builder simplifies its own.
+    pub plain: Vec<Arc<Node>>,
+}
+
+impl Graph {
+    /// The step of a plain node.
+    pub fn step_of(&self, plain: &Arc<Node>) -> Option<usize> {
+        self.plain.iter().position(|n| Arc::ptr_eq(n, plain))
+    }
 }
 
 impl Program {
     /// A fresh graph.
     pub fn build(&self) -> Graph {
-        let mut nodes: Vec<Arc<Node>> = Vec::with_capacity(self.steps.len());
+        let mut graph = Graph { nodes: vec![], roots: vec![], plain: vec![] };
         for (i, step) in self.steps.iter().enumerate() {
-            let node = step.build(i, &nodes);
-            nodes.push(node);
+            let node = step.build(i, &graph.nodes);
+            graph.plain.push(step.build_plain(&node, &graph.plain));
+            graph.nodes.push(node);
         }
-        let roots = self.roots.iter().map(|r| nodes[*r].clone()).collect();
-        Graph { nodes, roots }
+        graph.roots = self.roots.iter().map(|r| graph.nodes[*r].clone()).collect();
+        graph
     }
 }
 
@@ -204,6 +214,50 @@ impl Step {
             Step::Compute(body) => b.compute(body.build(nodes)),
             Step::Len(input) => b.len(&nodes[*input]),
         }
+    }
+
+    /// The node of this step as it stands here, over plain nodes. `built` is what the builder made of it.
+    pub fn build_plain(&self, built: &Arc<Node>, plain: &[Arc<Node>]) -> Arc<Node> {
+        let body = |b: &Body| b.build(plain);
+        let kind = match self {
+            // Values are shared with what was built.
+            Step::Data(_) => Kind::Manifest,
+            Step::Constant(fields) => Kind::Compute(body::literals(fields).build(plain)),
+            Step::Generate(len, b) => {
+                let len = match len {
+                    Length::Known(n) => Len::Known(*n),
+                    Length::Delayed(s) => Len::Delayed(plain[*s].clone()),
+                    Length::Checked(l) => Len::Checked(body(l)),
+                };
+                Kind::Generate(len, body(b))
+            }
+            Step::Map(_, b) => Kind::Map(body(b)),
+            Step::Zip(_) => Kind::Zip,
+            Step::Fields(_, range) => Kind::Fields(range.clone()),
+            Step::Filter(_, b) => Kind::Filter(body(b)),
+            Step::Pack(..) => Kind::Pack,
+            Step::Fold(_, fold) => Kind::Fold(fold.build(plain)),
+            Step::Scan(_, fold, kind) => Kind::Scan(fold.build(plain), *kind),
+            Step::ScanTotal(_) => Kind::ScanTotal,
+            Step::Scatter(.., combine) => Kind::Scatter(combine.as_ref().map(body)),
+            Step::Compute(b) => Kind::Compute(body(b)),
+            Step::Len(_) => Kind::Len,
+        };
+        let value = match kind {
+            Kind::Manifest => built.value.clone(),
+            _ => Default::default(),
+        };
+        Arc::new(Node {
+            name: built.name,
+            loc: built.loc,
+            kind,
+            inputs: self.inputs().into_iter().map(|i| plain[i].clone()).collect(),
+            types: built.types.clone(),
+            rank: built.rank,
+            len: None,
+            error: None,
+            value,
+        })
     }
 
     /// Its bodies.

@@ -29,9 +29,12 @@ impl Options {
     pub const CHUNKS: Options = Options { steps: 6, lengths: &[16383, 16384, 16385, 32773, 40000] };
 }
 
-/// Programs of consecutive seeds, from `LOOP_SEED` on (0 if it is not set).
+/// Programs of consecutive seeds. The environment says otherwise: `LOOP_SEED` where to begin,
+/// `LOOP_PROGRAMS` how many there are at most.
 pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)> {
-    let first = std::env::var("LOOP_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0u64);
+    let number = |name| std::env::var(name).ok().and_then(|s| s.parse::<u64>().ok());
+    let first = number("LOOP_SEED").unwrap_or(0);
+    let n = number("LOOP_PROGRAMS").map_or(n, |most| n.min(most));
     (first..first + n).map(move |seed| (seed, random(seed, options)))
 }
 
@@ -45,6 +48,7 @@ pub fn random(seed: u64, options: Options) -> Program {
         lengths,
         program: Program::default(),
         nodes: vec![],
+        plain: vec![],
         naive: Naive::default(),
         data: vec![],
     };
@@ -58,6 +62,7 @@ struct Making {
     lengths: [usize; 2],
     program: Program,
     nodes: Vec<Arc<Node>>,
+    plain: Vec<Arc<Node>>,
     naive: Naive,
     /// What each step gave.
     data: Vec<Data>,
@@ -90,13 +95,15 @@ impl Making {
             );
             return None;
         }
-        let e = self.naive.eval(&node);
+        let plain = step.build_plain(&node, &self.plain);
+        let e = self.naive.eval(&plain);
         if (!e.traps.is_empty() && !self.rng.chance(4)) || e.data.len() > 4 * self.longest() {
             return None;
         }
         self.data.push(e.data.clone());
         self.program.steps.push(step);
         self.nodes.push(node);
+        self.plain.push(plain);
         Some(at)
     }
 
@@ -318,7 +325,7 @@ impl Making {
         let small = |d: &Data| matches!(d, Data::Scalar(f) if f[0] <= most);
         let delayed: Vec<usize> = (0..self.nodes.len())
             .filter(|i| {
-                let exact = self.naive.get(&self.nodes[*i]).is_some_and(|e| {
+                let exact = self.naive.get(&self.plain[*i]).is_some_and(|e| {
                     !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact)
                 });
                 self.types(*i) == [Ty::U64] && self.nodes[*i].rank == 0 && exact && small(&self.data[*i])
@@ -394,7 +401,7 @@ impl Making {
         }
         let mut roots: Vec<usize> = vec![];
         for i in 0..n {
-            let e = self.naive.get(&self.nodes[i]);
+            let e = self.naive.get(&self.plain[i]);
             let loose = e.is_some_and(|e| e.bounds.iter().any(|b| *b != Bound::Exact));
             if loose || self.rng.chance(if used[i] { 20 } else { 90 }) {
                 roots.push(i);

@@ -79,10 +79,7 @@ fn as_value(p: &Program, i: usize) -> Option<Program> {
     if p.steps.iter().any(|s| matches!(s, Step::ScanTotal(of) if *of == i)) {
         return None;
     }
-    let node = p.build().nodes[i].clone();
-    if node.error.is_some() {
-        return None;
-    }
+    let node = p.build().plain[i].clone();
     let data = Naive::default().eval(&node).data.clone();
     let mut q = p.clone();
     q.steps[i] = match data {

@@ -9,7 +9,6 @@
 //! nothing (a property test says so). Linear in the number of terms.
 
 use crate::ast::{Body, Capture, ScalarLoop, Term, TermData, TermId};
-use crate::fusion::demand::live_terms;
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -184,7 +183,7 @@ fn is_right_identity(op: Op, c: Const) -> bool {
 
 /// Leaves out terms, loops' dead state excepted, and captures that no result needs.
 fn prune(body: Body) -> Body {
-    let live = live_terms(&body, body.results.iter().copied());
+    let live = body.live_terms(body.results.iter().copied());
     let params = body.params.len();
     if live.iter().skip(params).all(|l| *l) {
         return body;

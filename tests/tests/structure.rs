@@ -1,0 +1,155 @@
+//! The sources' examples: each is one loop with at most one counter per rate, in which no element is
+//! read, and no operator evaluated, more often than the program demands.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
+use livefusion_interp::{Counts, InterpBackend};
+use livefusion_tests::program::buffer;
+use loop_lang::Op;
+use loop_lang::ir::{Loop, RateKind, StmtKind, Type};
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
+
+/// The one loop of a program.
+fn one_loop(roots: &[&Arc<Node>]) -> Loop {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
+    let explained = Engine::interp().explain(&roots).expect("it can be planned");
+    assert_eq!(explained.loops.len(), 1, "{explained}");
+    let program = explained.loops[0].program.clone();
+    let counters = program.rates.iter().filter_map(|r| match r.kind {
+        RateKind::Sub { count, .. } => count,
+        other => other.counter(),
+    });
+    assert!(counters.count() <= program.rates.len());
+    // No other variable counts: only counters go up by one.
+    let mut ups = 0;
+    for (_, block) in program.blocks.iter() {
+        for s in &block.stmts {
+            if let StmtKind::Let(_, Op::Add, args) = &s.kind {
+                ups += args.iter().any(|a| *a == Const::u64(1).into()) as usize;
+            }
+        }
+    }
+    assert!(ups <= program.rates.len(), "{program}");
+    program
+}
+
+/// Runs a loop on these columns (in the order of its array parameters) and these scalars, as one span.
+fn count(program: &Loop, columns: &[(Ty, Vec<u64>)], scalars: &[Const]) -> Counts {
+    let kernel = InterpBackend::counting().compile_kernel(program).expect("it verifies");
+    let buffers: Vec<_> = columns.iter().map(|(ty, words)| buffer(*ty, words)).collect();
+    let (mut arrays, mut scalars) = (buffers.iter(), scalars.iter());
+    let args: Vec<Arg<'_>> = program
+        .params
+        .iter()
+        .map(|p| match program.ty(p.var) {
+            Type::Array(_) => Arg::Array(arrays.next().expect("a column").view()),
+            Type::Scalar(_) => Arg::Scalar(*scalars.next().expect("a scalar")),
+        })
+        .collect();
+    let mut frame = Frame::new(kernel.layout());
+    assert_eq!(kernel.run(Pass::Emit, u64::MAX, &mut frame, &args), Outcome::Done);
+    kernel.counts()
+}
+
+fn floats(values: &[f64]) -> (Ty, Vec<u64>) {
+    (Ty::F64, values.iter().map(|x| x.to_bits()).collect())
+}
+
+fn ints(values: &[i64]) -> (Ty, Vec<u64>) {
+    (Ty::I64, values.iter().map(|x| *x as u64).collect())
+}
+
+fn reads(c: &Counts) -> u64 {
+    c.reads.values().sum()
+}
+
+fn writes(c: &Counts) -> u64 {
+    c.writes.values().sum()
+}
+
+#[test]
+fn to_percentages() {
+    let xs = Array::from(vec![0.5, 0.001, 0.25]);
+    let ys = xs.filter(|x| x.ge(0.01)).map(|x| x * 100.0);
+    let program = one_loop(&[ys.node()]);
+    let c = count(
+        &program,
+        &[floats(&[0.5, 0.001, 0.25, 0.0])],
+        &[Const::f64(0.01), Const::f64(100.0)],
+    );
+    assert_eq!((reads(&c), writes(&c)), (4, 2));
+    assert_eq!((c.op(Op::Ge), c.op(Op::Mul)), (4, 2));
+}
+
+#[test]
+fn filter_max() {
+    let xs = Array::from(vec![1i64, -5, 3]);
+    let ys = xs.map(|x| x + 1);
+    let kept = ys.filter(|y| y.gt(0));
+    let (max, running) = (kept.max(), ys.scan(i64::MIN, |a, b| a.max(b)));
+    let program = one_loop(&[kept.node(), max.node(), running.node()]);
+    let scalars: Vec<Const> = program
+        .params
+        .iter()
+        .filter(|p| matches!(program.ty(p.var), Type::Scalar(_)))
+        .map(|p| match program.name(p.var) {
+            name if name.ends_with("_1") => Const::int(Ty::I64, 1),
+            _ => Const::int(Ty::I64, 0),
+        })
+        .collect();
+    let c = count(&program, &[ints(&[1, -5, 3, 7, -9])], &scalars);
+    // Five elements, of which three are kept: each read once, each sum and test once.
+    assert_eq!((reads(&c), c.op(Op::Gt)), (5, 5));
+    assert_eq!(writes(&c), 5 + 3);
+    assert_eq!(c.op(Op::Max), 5 + 3);
+}
+
+#[test]
+fn dot_product() {
+    let (xs, ys) = (Array::from(vec![1.0, 2.0]), Array::from(vec![3.0, 4.0]));
+    let dot = (&xs, &ys).zip_with(|x, y| x * y).sum();
+    let program = one_loop(&[dot.node()]);
+    assert_eq!(program.rates.len(), 1);
+    let c = count(&program, &[floats(&[1.0, 2.0, 3.0]), floats(&[4.0, 5.0, 6.0])], &[]);
+    assert_eq!((reads(&c), writes(&c)), (6, 0));
+    assert_eq!(c.op(Op::Mul), 3);
+}
+
+#[test]
+fn map_map() {
+    let xs = Array::from(vec![1.0, 2.0]);
+    let ys = xs.map(|x| x + 1.0);
+    let (us, vs) = (ys.map(|y| y * 2.0), ys.map(|y| y / 2.0));
+    let program = one_loop(&[us.node(), vs.node()]);
+    assert_eq!(program.rates.len(), 1);
+    let c = count(&program, &[floats(&[1.0, 2.0, 3.0])], &[Const::f64(1.0), Const::f64(2.0), Const::f64(2.0)]);
+    assert_eq!((reads(&c), writes(&c)), (3, 6));
+    assert_eq!((c.op(Op::Mul), c.op(Op::Div)), (3, 3));
+}
+
+#[test]
+fn filter_sum() {
+    let xs = Array::from(vec![1.0, -2.0]);
+    let kept = xs.filter(|x| x.gt(0.0));
+    let sum = kept.sum();
+    let program = one_loop(&[sum.node()]);
+    let c = count(&program, &[floats(&[1.0, -2.0, 3.0])], &[Const::f64(0.0)]);
+    assert_eq!((reads(&c), writes(&c), c.op(Op::Gt)), (3, 0, 3));
+    // Nobody asks how many there are: the subrate counts nothing.
+    assert!(program.rates.iter().all(|r| !matches!(r.kind, RateKind::Sub { count: Some(_), .. })), "{program}");
+}
+
+#[test]
+fn nested_filter() {
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let kept = xs.filter(|x| x.gt(0)).filter(|x| x.lt(10));
+    let doubled = kept.map(|x| x * 2);
+    let program = one_loop(&[kept.node(), doubled.node()]);
+    let scalars = [0i64, 10, 2].map(|x| Const::int(Ty::I64, x));
+    let c = count(&program, &[ints(&[-1, 5, 12, 3])], &scalars);
+    assert_eq!((reads(&c), writes(&c)), (4, 4));
+    // The second test sees only what the first lets pass.
+    assert_eq!((c.op(Op::Gt), c.op(Op::Lt) - 5, c.op(Op::Mul)), (4, 3, 2));
+}
