@@ -77,7 +77,11 @@ pub enum ErrorKind {
 impl Error {
     /// An error of a combinator at a place.
     pub fn new(combinator: &'static str, location: Loc, kind: ErrorKind) -> Error {
-        Error { combinator, location: Some(location), kind }
+        Error {
+            combinator,
+            location: Some(location),
+            kind,
+        }
     }
 }
 
@@ -97,24 +101,39 @@ impl fmt::Display for ErrorKind {
             ErrorKind::OutOfRange { index, len } => {
                 write!(f, "expected an index below {len}, got {index}")
             }
-            ErrorKind::Division { dividend, divisor: 0 } => {
+            ErrorKind::Division {
+                dividend,
+                divisor: 0,
+            } => {
                 write!(f, "expected a divisor other than 0, got {dividend} / 0")
             }
             ErrorKind::Division { dividend, divisor } => {
-                write!(f, "expected a quotient that fits the type, got {dividend} / {divisor}")
+                write!(
+                    f,
+                    "expected a quotient that fits the type, got {dividend} / {divisor}"
+                )
             }
             ErrorKind::LengthMismatch { expected, got } => {
-                write!(f, "expected an array of length {expected}, got one of length {got}")
+                write!(
+                    f,
+                    "expected an array of length {expected}, got one of length {got}"
+                )
             }
             ErrorKind::Empty => f.write_str("expected at least one element, got an empty array"),
             ErrorKind::SliceRange { end, len } => {
-                write!(f, "expected a slice that ends by {len}, got one that ends at {end}")
+                write!(
+                    f,
+                    "expected a slice that ends by {len}, got one that ends at {end}"
+                )
             }
             ErrorKind::LeakedExp => f.write_str(
                 "expected an expression of this closure, got one that belongs to another closure",
             ),
             ErrorKind::Memory { bytes, limit } => {
-                write!(f, "expected to stay within {limit} bytes, got a request for {bytes} more")
+                write!(
+                    f,
+                    "expected to stay within {limit} bytes, got a request for {bytes} more"
+                )
             }
             ErrorKind::Malformed { expected, got } => write!(f, "expected {expected}, got {got}"),
             ErrorKind::Backend(why) => f.write_str(why),

@@ -14,7 +14,7 @@ fn main() {
             let entry = seen.entry(key).or_insert((0, seed, e.lines().take(3).collect::<Vec<_>>().join(" / ")));
             entry.0 += 1;
             if entry.0 == 1 {
-                let small = shrink(&p, |q| caught(|| against_naive(q, &engine).map(drop)).is_err());
+                let small = shrink(&p, |q| caught(|| against_naive(q, &engine).map(drop)).is_err_and(|w| kind_of(&w) == kind_of(&e)));
                 let why = caught(|| against_naive(&small, &engine).map(drop)).err().unwrap();
                 entry.2 = format!("{}\n{small}", why.lines().take(3).collect::<Vec<_>>().join(" / "));
             }

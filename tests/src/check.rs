@@ -213,7 +213,7 @@ pub fn check_all<T>(
 }
 
 /// What failures of one cause have in common: how their messages begin, numbers aside.
-fn kind_of(why: &str) -> String {
+pub fn kind_of(why: &str) -> String {
     why.chars().filter(|c| !c.is_ascii_digit()).take(60).collect()
 }
 

@@ -71,7 +71,7 @@ fn writes(c: &Counts) -> u64 {
 
 #[test]
 fn to_percentages() {
-    let xs = Array::from(vec![0.5, 0.001, 0.25]);
+    let xs = Array::from(vec![0.5f64, 0.001, 0.25]);
     let ys = xs.filter(|x| x.ge(0.01)).map(|x| x * 100.0);
     let program = one_loop(&[ys.node()]);
     let c = count(
@@ -108,7 +108,7 @@ fn filter_max() {
 
 #[test]
 fn dot_product() {
-    let (xs, ys) = (Array::from(vec![1.0, 2.0]), Array::from(vec![3.0, 4.0]));
+    let (xs, ys) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64, 4.0]));
     let dot = (&xs, &ys).zip_with(|x, y| x * y).sum();
     let program = one_loop(&[dot.node()]);
     assert_eq!(program.rates.len(), 1);
@@ -119,7 +119,7 @@ fn dot_product() {
 
 #[test]
 fn map_map() {
-    let xs = Array::from(vec![1.0, 2.0]);
+    let xs = Array::from(vec![1.0f64, 2.0]);
     let ys = xs.map(|x| x + 1.0);
     let (us, vs) = (ys.map(|y| y * 2.0), ys.map(|y| y / 2.0));
     let program = one_loop(&[us.node(), vs.node()]);
@@ -131,7 +131,7 @@ fn map_map() {
 
 #[test]
 fn filter_sum() {
-    let xs = Array::from(vec![1.0, -2.0]);
+    let xs = Array::from(vec![1.0f64, -2.0]);
     let kept = xs.filter(|x| x.gt(0.0));
     let sum = kept.sum();
     let program = one_loop(&[sum.node()]);

@@ -19,9 +19,23 @@ pub const FLAGS: &[&str] = &[
     "-w",
 ];
 
-/// Files larger than this are compiled with `-O1`: the time that `-O3` takes grows faster than the
-/// text (see the crate's documentation).
-pub const LARGE: usize = 400 << 10;
+/// How hard the compiler tries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// Everything that makes the loop fast.
+    Full,
+    /// For very large functions, where usual register allocation takes more than linear time.
+    Linear,
+}
+
+impl Effort {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Effort::Full => &["-O3"],
+            Effort::Linear => &["-O1", "-fira-algorithm=priority"],
+        }
+    }
+}
 
 /// A C compiler.
 #[derive(Clone, Debug)]
@@ -59,18 +73,21 @@ impl Compiler {
     }
 
     /// Compiles `source` into a shared library in `folder` and says where it is.
-    pub fn build(&self, source: &str, folder: &Path) -> Result<PathBuf, CompileError> {
+    pub fn build(
+        &self,
+        source: &str,
+        effort: Effort,
+        folder: &Path,
+    ) -> Result<PathBuf, CompileError> {
         let (input, output) = (folder.join("kernel.c"), folder.join("kernel.so"));
         std::fs::write(&input, source)
             .map_err(|e| unavailable(format!("cannot write {}: {e}", input.display())))?;
-        let level = if source.len() > LARGE { "-O1" } else { "-O3" };
-        let mut args: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
-        args.extend([
-            level.into(),
-            "-o".into(),
-            output.clone().into(),
-            input.into(),
-        ]);
+        let mut args: Vec<OsString> = FLAGS
+            .iter()
+            .chain(effort.flags())
+            .map(OsString::from)
+            .collect();
+        args.extend(["-o".into(), output.clone().into(), input.into()]);
         let run = Command::new(&self.path)
             .args(args)
             .stdin(Stdio::null())

@@ -1,6 +1,7 @@
 //! A compiled file in memory: its functions, and the layout of what they are passed.
 
 use crate::compiler::{Compiler, unavailable};
+use crate::emit::Text;
 use crate::emit::ops::LINK_SYMBOL;
 use livefusion_backend::{CompileError, math};
 use std::ffi::c_void;
@@ -52,14 +53,14 @@ pub type Entry = unsafe extern "C" fn(*mut c_void) -> i32;
 /// is small.
 pub fn load(
     compiler: &Compiler,
-    source: &str,
+    text: &Text,
     symbols: &[String],
 ) -> Result<Vec<Entry>, CompileError> {
     let folder = tempfile::Builder::new()
         .prefix("livefusion-")
         .tempdir()
         .map_err(|e| unavailable(format!("no temporary folder: {e}")))?;
-    let path = compiler.build(source, folder.path())?;
+    let path = compiler.build(&text.source, text.effort, folder.path())?;
     let failed = |e: libloading::Error| CompileError::Failed {
         compiler: compiler.path().display().to_string(),
         stderr: format!("what it made cannot be loaded: {e}"),

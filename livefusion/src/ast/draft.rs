@@ -39,7 +39,11 @@ impl Draft {
 
     /// The body, simplified if it is well formed.
     pub(super) fn simple(&self, body: Body) -> Body {
-        if self.error.is_none() { simplify(body) } else { body }
+        if self.error.is_none() {
+            simplify(body)
+        } else {
+            body
+        }
     }
 
     /// The fold with its bodies simplified.
@@ -48,7 +52,11 @@ impl Draft {
             FoldStyle::Aggregate(combine) => FoldStyle::Aggregate(self.simple(combine)),
             style => style,
         };
-        Fold { start: self.simple(fold.start), step: self.simple(fold.step), style }
+        Fold {
+            start: self.simple(fold.start),
+            step: self.simple(fold.step),
+            style,
+        }
     }
 
     pub(super) fn inherit(&mut self, node: &Node) {

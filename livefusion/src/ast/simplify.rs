@@ -8,7 +8,7 @@
 //! One pass from operands to users: every operand is simplified before its user, so a second pass finds
 //! nothing (a property test says so). Linear in the number of terms.
 
-use crate::ast::{Body, Capture, ScalarLoop, Term, TermData, TermId};
+use crate::ast::{Body, Capture, ScalarLoop, Term, TermData, TermId, may_trap};
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -26,6 +26,8 @@ pub fn simplify(body: Body) -> Body {
 
 struct Rewriter {
     out: Vec<TermData>,
+    /// Whether each term, or an operand of it, may trap: such a term may not be left out.
+    traps: Vec<bool>,
     known: FxHashMap<(Term, Ty), TermId>,
     to: Vec<TermId>,
 }
@@ -34,6 +36,7 @@ impl Rewriter {
     fn new(body: &Body) -> Rewriter {
         Rewriter {
             out: Vec::with_capacity(body.terms.len()),
+            traps: Vec::with_capacity(body.terms.len()),
             known: FxHashMap::default(),
             to: Vec::with_capacity(body.terms.len()),
         }
@@ -76,13 +79,21 @@ impl Rewriter {
                 let (c, a, b) = (to(c), to(a), to(b));
                 match self.lit(c) {
                     Some(known) => return if known.bits != 0 { a } else { b },
-                    None if a == b && self.is_plain(c) => return a,
+                    None if a == b && !self.traps[c.index()] => return a,
                     None => Term::Cond(c, a, b),
                 }
             }
-            Term::At { capture, field, index, checked } => {
-                Term::At { capture: *capture, field: *field, index: to(index), checked: *checked }
-            }
+            Term::At {
+                capture,
+                field,
+                index,
+                checked,
+            } => Term::At {
+                capture: *capture,
+                field: *field,
+                index: to(index),
+                checked: *checked,
+            },
             other => other.clone(),
         };
         let key = (term, data.ty);
@@ -90,7 +101,13 @@ impl Rewriter {
             return *id;
         }
         let id = TermId(self.out.len() as u32);
-        self.out.push(TermData { term: key.0.clone(), ty: data.ty, loc: data.loc });
+        let traps = may_trap(&key.0, data.ty, |t| self.traps[t.index()]);
+        self.traps.push(traps);
+        self.out.push(TermData {
+            term: key.0.clone(),
+            ty: data.ty,
+            loc: data.loc,
+        });
         self.known.insert(key, id);
         id
     }
@@ -102,11 +119,6 @@ impl Rewriter {
         }
     }
 
-    /// A term whose computation cannot trap, so that it may be left out.
-    fn is_plain(&self, t: TermId) -> bool {
-        matches!(self.out[t.index()].term, Term::Param(_) | Term::Lit(_) | Term::Scalar { .. })
-    }
-
     fn op(&self, op: Op, args: &[TermId], ty: Ty) -> Simpler {
         let lits: SmallVec<[Option<Const>; 3]> = args.iter().map(|a| self.lit(*a)).collect();
         if let Some(c) = fold(op, &lits, ty) {
@@ -115,11 +127,15 @@ impl Rewriter {
         match args {
             [x] => self.unary(op, *x, ty),
             [x, y] => identity(op, *x, lits[0], *y, lits[1]),
-            [c, a, b] if op == Op::Select => match self.lit(*c) {
-                Some(known) => Simpler::Is(if known.bits != 0 { *a } else { *b }),
-                None if a == b && self.is_plain(*c) => Simpler::Is(*a),
-                None => Simpler::No,
-            },
+            [c, a, b] if op == Op::Select => {
+                let traps = |t: &TermId| self.traps[t.index()];
+                match self.lit(*c) {
+                    Some(known) if known.bits != 0 && !traps(b) => Simpler::Is(*a),
+                    Some(known) if known.bits == 0 && !traps(a) => Simpler::Is(*b),
+                    None if a == b && !traps(c) => Simpler::Is(*a),
+                    _ => Simpler::No,
+                }
+            }
             _ => Simpler::No,
         }
     }
@@ -209,10 +225,16 @@ fn prune(body: Body) -> Body {
         let term = match &data.term {
             Term::Op(op, args) => Term::Op(*op, args.iter().map(at).collect()),
             Term::Cond(c, a, b) => Term::Cond(at(c), at(a), at(b)),
-            Term::Scalar { capture, field } => {
-                Term::Scalar { capture: keep_capture(*capture), field: *field }
-            }
-            Term::At { capture, field, index, checked } => Term::At {
+            Term::Scalar { capture, field } => Term::Scalar {
+                capture: keep_capture(*capture),
+                field: *field,
+            },
+            Term::At {
+                capture,
+                field,
+                index,
+                checked,
+            } => Term::At {
                 capture: keep_capture(*capture),
                 field: *field,
                 index: at(index),
@@ -220,21 +242,36 @@ fn prune(body: Body) -> Body {
             },
             other => other.clone(),
         };
-        terms.push(TermData { term, ty: data.ty, loc: data.loc });
+        terms.push(TermData {
+            term,
+            ty: data.ty,
+            loc: data.loc,
+        });
     }
     let at = |t: &TermId| to[t.index()];
-    let loops = body.loops.iter().zip(&keep_loop).map(|(l, keep)| match keep {
-        true => ScalarLoop {
-            types: l.types.clone(),
-            start: l.start.iter().map(at).collect(),
-            test: at(&l.test),
-            next: l.next.iter().map(at).collect(),
-        },
-        false => ScalarLoop::default(),
-    });
+    let loops = body
+        .loops
+        .iter()
+        .zip(&keep_loop)
+        .map(|(l, keep)| match keep {
+            true => ScalarLoop {
+                types: l.types.clone(),
+                start: l.start.iter().map(at).collect(),
+                test: at(&l.test),
+                next: l.next.iter().map(at).collect(),
+            },
+            false => ScalarLoop::default(),
+        });
     let loops = loops.collect();
     let results = body.results.iter().map(at).collect();
-    Body { params: body.params, terms, loops, captures, results, error: None }
+    Body {
+        params: body.params,
+        terms,
+        loops,
+        captures,
+        results,
+        error: None,
+    }
 }
 
 fn kept_loops(body: &Body, live: &[bool]) -> Vec<bool> {

@@ -54,6 +54,21 @@ pub enum Term {
     },
 }
 
+/// Whether computing a term may trap or not end, given which of its operands may: such a term is neither
+/// left out nor computed where it was not asked for.
+pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
+    match term {
+        Term::Op(op, args) => {
+            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+            (divides && ty.is_int()) || args.iter().any(|a| operand(*a))
+        }
+        Term::At { index, checked, .. } => *checked || operand(*index),
+        Term::Cond(c, a, b) => [c, a, b].into_iter().any(|t| operand(*t)),
+        Term::LoopResult(..) => true,
+        Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => false,
+    }
+}
+
 /// A term with its type and where the user wrote it. The location is not part of its identity.
 #[derive(Clone, Debug)]
 pub struct TermData {
@@ -140,7 +155,10 @@ impl Body {
                 Term::LoopResult(l, _) => {
                     if !std::mem::replace(&mut loop_done[*l as usize], true) {
                         let l = &self.loops[*l as usize];
-                        l.start.iter().chain(&l.next).for_each(|t| live[t.index()] = true);
+                        l.start
+                            .iter()
+                            .chain(&l.next)
+                            .for_each(|t| live[t.index()] = true);
                         live[l.test.index()] = true;
                     }
                 }

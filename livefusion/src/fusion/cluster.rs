@@ -60,8 +60,18 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>]) -> Plan {
             c.assign(id);
         }
     }
-    let Clustering { loops, loop_of, rates, .. } = c;
-    let mut plan = Plan { loops, loop_of, rates, demand: demand::Demand::default() };
+    let Clustering {
+        loops,
+        loop_of,
+        rates,
+        ..
+    } = c;
+    let mut plan = Plan {
+        loops,
+        loop_of,
+        rates,
+        demand: demand::Demand::default(),
+    };
     find_outputs(graph, &mut plan);
     plan
 }
@@ -76,9 +86,10 @@ fn free_generators(graph: &Graph) -> Vec<bool> {
         .iter()
         .map(|n| match &n.node.kind {
             // A length that is known when the program starts is a parameter.
-            Kind::Len if !n.leaf => {
-                graph.fields(n.inputs[0]).first().is_some_and(|(n, _)| graph.nodes[n.index()].leaf)
-            }
+            Kind::Len if !n.leaf => graph
+                .fields(n.inputs[0])
+                .first()
+                .is_some_and(|(n, _)| graph.nodes[n.index()].leaf),
             Kind::Generate(_, body) if !n.leaf => {
                 let cheap = |t: &Term| match t {
                     Term::Op(op, _) => {
@@ -126,10 +137,12 @@ fn free_generators(graph: &Graph) -> Vec<bool> {
 pub fn is_constant(graph: &Graph, id: NodeId) -> bool {
     let n = &graph.nodes[id.index()];
     match &n.node.kind {
-        Kind::Generate(_, body) if !n.leaf => body
-            .results
-            .iter()
-            .all(|r| matches!(body.terms[r.index()].term, Term::Lit(_) | Term::Scalar { .. })),
+        Kind::Generate(_, body) if !n.leaf => body.results.iter().all(|r| {
+            matches!(
+                body.terms[r.index()].term,
+                Term::Lit(_) | Term::Scalar { .. }
+            )
+        }),
         _ => false,
     }
 }
@@ -153,7 +166,10 @@ impl Clustering<'_> {
             Kind::Fields(_) => true,
             Kind::Zip => {
                 !self.rates.is_fresh(id)
-                    && node.inputs.iter().all(|i| self.rates.known_equal(*i, node.inputs[0]))
+                    && node
+                        .inputs
+                        .iter()
+                        .all(|i| self.rates.known_equal(*i, node.inputs[0]))
             }
             _ => false,
         }
@@ -207,7 +223,12 @@ impl Clustering<'_> {
 
     /// The loop by which a node is made; the one after, unless its user may share that loop.
     fn made_by(&self, n: NodeId, may_share: bool) -> usize {
-        let made = self.graph.fields(n).iter().filter_map(|(n, _)| self.loop_of[n.index()]).max();
+        let made = self
+            .graph
+            .fields(n)
+            .iter()
+            .filter_map(|(n, _)| self.loop_of[n.index()])
+            .max();
         made.map_or(0, |l| if may_share { l } else { l + 1 })
     }
 
@@ -240,7 +261,10 @@ impl Clustering<'_> {
     /// The first loop that holds a producer of the node and can take it.
     fn beside_producers(&self, id: NodeId, class: ClassId, after: usize) -> Option<usize> {
         let inputs = &self.graph.nodes[id.index()].inputs;
-        let loops = inputs.iter().filter_map(|i| self.producer_loop(*i)).filter(|l| *l >= after);
+        let loops = inputs
+            .iter()
+            .filter_map(|i| self.producer_loop(*i))
+            .filter(|l| *l >= after);
         loops.filter(|l| self.can_take(*l, id, class)).min()
     }
 
@@ -250,7 +274,9 @@ impl Clustering<'_> {
         let mut at = Some(class);
         while let Some(c) = at {
             let loops = self.by_root.get(&c).into_iter().flatten().copied();
-            let first = loops.filter(|l| *l >= after).find(|l| self.can_take(*l, id, class));
+            let first = loops
+                .filter(|l| *l >= after)
+                .find(|l| self.can_take(*l, id, class));
             found = found.into_iter().chain(first).min();
             at = match self.rates.kind(c) {
                 ClassKind::Sub(parent, _) => Some(parent),
@@ -261,7 +287,11 @@ impl Clustering<'_> {
     }
 
     fn producer_loop(&self, id: NodeId) -> Option<usize> {
-        self.graph.fields(id).iter().filter_map(|(n, _)| self.loop_of[n.index()]).max()
+        self.graph
+            .fields(id)
+            .iter()
+            .filter_map(|(n, _)| self.loop_of[n.index()])
+            .max()
     }
 
     /// Whether the loop has the node's class, and every input either in it or in memory at its root.
@@ -277,17 +307,23 @@ impl Clustering<'_> {
         };
         streamed.iter().all(|input| {
             let at_root = self.rates.output(*input) == self.loops[l].root;
-            self.graph.fields(*input).iter().all(|(n, _)| match self.loop_of[n.index()] {
-                Some(p) if p == l => true,
-                Some(p) => p < l && at_root,
-                None => self.free[n.index()] || at_root,
-            })
+            self.graph
+                .fields(*input)
+                .iter()
+                .all(|(n, _)| match self.loop_of[n.index()] {
+                    Some(p) if p == l => true,
+                    Some(p) => p < l && at_root,
+                    None => self.free[n.index()] || at_root,
+                })
         })
     }
 
     fn open(&mut self, root: Option<ClassId>) -> usize {
         let l = self.loops.len();
-        self.loops.push(PlannedLoop { root, ..PlannedLoop::default() });
+        self.loops.push(PlannedLoop {
+            root,
+            ..PlannedLoop::default()
+        });
         self.holds.push(FxHashSet::default());
         if let Some(class) = root {
             self.by_root.entry(class).or_default().push(l);
@@ -297,7 +333,11 @@ impl Clustering<'_> {
 
     /// The loop after which a delayed scalar can be computed from others.
     fn scalar_loop(&mut self, after: usize) -> usize {
-        if after < self.loops.len() { after } else { self.open(None) }
+        if after < self.loops.len() {
+            after
+        } else {
+            self.open(None)
+        }
     }
 }
 
@@ -307,7 +347,12 @@ fn find_outputs(graph: &Graph, plan: &mut Plan) {
     plan.demand = demand::demand(graph);
     for (id, needs) in graph.ids().zip(&plan.demand.uses) {
         let at = plan.loop_of[id.index()];
-        wanted.extend(needs.iter().copied().filter(|f| plan.loop_of[f.0.index()] != at));
+        wanted.extend(
+            needs
+                .iter()
+                .copied()
+                .filter(|f| plan.loop_of[f.0.index()] != at),
+        );
     }
     for r in &graph.roots {
         wanted.extend(graph.fields(*r));

@@ -32,7 +32,10 @@ pub fn demand(graph: &Graph) -> Demand {
         }
         uses[id.index()] = needs;
     }
-    Demand { uses, fields: demanded }
+    Demand {
+        uses,
+        fields: demanded,
+    }
 }
 
 fn needs_of(graph: &Graph, id: NodeId, demanded: &FxHashSet<u32>) -> Vec<FieldRef> {
@@ -40,7 +43,11 @@ fn needs_of(graph: &Graph, id: NodeId, demanded: &FxHashSet<u32>) -> Vec<FieldRe
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
     let passed = |needs: &mut FxHashSet<FieldRef>| {
-        needs.extend(demanded.iter().filter_map(|f| columns.get(*f as usize).copied()));
+        needs.extend(
+            demanded
+                .iter()
+                .filter_map(|f| columns.get(*f as usize).copied()),
+        );
     };
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
@@ -58,13 +65,16 @@ fn needs_of(graph: &Graph, id: NodeId, demanded: &FxHashSet<u32>) -> Vec<FieldRe
     for (i, body) in bodies(&node.node.kind).into_iter().enumerate() {
         let wanted: Vec<TermId> = match &node.node.kind {
             // Only the demanded results of a map; a generator's and a scalar's likewise.
-            Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..) if i + 1 == node.captures.len() => body
-                .results
-                .iter()
-                .enumerate()
-                .filter(|(f, _)| demanded.contains(&(*f as u32)))
-                .map(|(_, t)| *t)
-                .collect(),
+            Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..)
+                if i + 1 == node.captures.len() =>
+            {
+                body.results
+                    .iter()
+                    .enumerate()
+                    .filter(|(f, _)| demanded.contains(&(*f as u32)))
+                    .map(|(_, t)| *t)
+                    .collect()
+            }
             _ => body.results.clone(),
         };
         let live = body.live_terms(wanted.into_iter());

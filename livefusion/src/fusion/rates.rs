@@ -211,7 +211,9 @@ impl Inference<'_> {
     }
 
     fn root_of_length(&mut self, length: Option<u64>) -> ClassId {
-        let Some(n) = length else { return self.rates.new_class(ClassKind::Root) };
+        let Some(n) = length else {
+            return self.rates.new_class(ClassKind::Root);
+        };
         if let Some(c) = self.by_length.get(&n) {
             return self.rates.find(*c);
         }
@@ -257,7 +259,9 @@ impl Inference<'_> {
         let mut classes: Vec<ClassId> = inputs.iter().map(|i| self.class(*i)).collect();
         classes.sort_unstable();
         classes.dedup();
-        let roots = classes.iter().all(|c| self.rates.kind(*c) == ClassKind::Root);
+        let roots = classes
+            .iter()
+            .all(|c| self.rates.kind(*c) == ClassKind::Root);
         match classes.split_first() {
             Some((first, [])) => *first,
             Some((first, rest)) if roots => {

@@ -53,7 +53,10 @@ impl<'g> Anatomy<'g> {
             graph,
             plan,
             at,
-            program: Loop { name: format!("loop_{at}"), ..Loop::default() },
+            program: Loop {
+                name: format!("loop_{at}"),
+                ..Loop::default()
+            },
             naming,
             combs: Vec::new(),
             comb_of: FxHashMap::default(),
@@ -84,12 +87,29 @@ impl<'g> Anatomy<'g> {
         let c = CombId::new(self.combs.len());
         let name = (self.naming)(self.graph, id).unwrap_or_else(|| c.0.to_string());
         let node = self.graph.node(id);
-        let kind = if self.is_in_memory(id) { "manifest" } else { node.name };
-        self.program.combs.push(Comb { name, kind: kind.into(), home: None });
+        let kind = if self.is_in_memory(id) {
+            "manifest"
+        } else {
+            node.name
+        };
+        self.program.combs.push(Comb {
+            name,
+            kind: kind.into(),
+            home: None,
+        });
         self.combs.push(id);
         self.comb_of.insert(id, c);
-        let first = Label { section: Section::Init, comb: CombId(0) };
-        self.alias(first, Label { section: Section::Init, comb: c });
+        let first = Label {
+            section: Section::Init,
+            comb: CombId(0),
+        };
+        self.alias(
+            first,
+            Label {
+                section: Section::Init,
+                comb: c,
+            },
+        );
         c
     }
 
@@ -101,14 +121,22 @@ impl<'g> Anatomy<'g> {
     }
 
     /// The sections that combinators of one rate share.
-    const SHARED: [Section; 4] = [Section::Guard, Section::Body, Section::Yield, Section::Bottom];
+    const SHARED: [Section; 4] = [
+        Section::Guard,
+        Section::Body,
+        Section::Yield,
+        Section::Bottom,
+    ];
 
     /// Gives a combinator its home: its labels become synonyms of those of the rate's opener.
     pub fn join(&mut self, comb: CombId, rate: RateId) {
         self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
         let opener = self.openers[rate.index()];
         for section in Self::SHARED {
-            let of = Label { section, comb: opener };
+            let of = Label {
+                section,
+                comb: opener,
+            };
             self.alias(of, Label { section, comb });
         }
         self.join_done(comb);
@@ -116,10 +144,25 @@ impl<'g> Anatomy<'g> {
 
     /// Makes a combinator's `done` the loop's last block.
     pub fn join_done(&mut self, comb: CombId) {
-        let of = Label { section: Section::Done, comb: CombId(0) };
+        let of = Label {
+            section: Section::Done,
+            comb: CombId(0),
+        };
         // The first combinator may have no home yet; its `done` is this block all the same.
-        self.alias(of, Label { section: Section::Done, comb: CombId(0) });
-        self.alias(of, Label { section: Section::Done, comb });
+        self.alias(
+            of,
+            Label {
+                section: Section::Done,
+                comb: CombId(0),
+            },
+        );
+        self.alias(
+            of,
+            Label {
+                section: Section::Done,
+                comb,
+            },
+        );
     }
 
     /// Adds a statement to a section of a combinator.
@@ -133,7 +176,10 @@ impl<'g> Anatomy<'g> {
             self.join_done(comb);
         }
         let label = Label { section, comb };
-        debug_assert!(self.program.blocks.get(label).is_some(), "no block {label:?}");
+        debug_assert!(
+            self.program.blocks.get(label).is_some(),
+            "no block {label:?}"
+        );
         if let Some(block) = self.program.blocks.get_mut(label) {
             block.stmts.extend(stmts);
         }
@@ -198,13 +244,27 @@ impl<'g> Anatomy<'g> {
     ) -> Stmt {
         self.program.traps.push(Trap { comb, kind });
         let trap = TrapId::new(self.program.traps.len() - 1);
-        Stmt { comb, kind: StmtKind::Trap { unless, trap, payload: SmallVec::from_slice(payload) } }
+        Stmt {
+            comb,
+            kind: StmtKind::Trap {
+                unless,
+                trap,
+                payload: SmallVec::from_slice(payload),
+            },
+        }
     }
 
     // ---- parameters ----
 
     /// The parameter for a source, made on first use.
-    pub fn param(&mut self, source: Source, base: &str, comb: CombId, ty: Type, kind: ParamKind) -> Var {
+    pub fn param(
+        &mut self,
+        source: Source,
+        base: &str,
+        comb: CombId,
+        ty: Type,
+        kind: ParamKind,
+    ) -> Var {
         if let Some(v) = self.source_vars.get(&source) {
             // An array that is read in step as well as at random is a random-access parameter.
             let at = self.sources.iter().position(|s| *s == source);
@@ -250,7 +310,13 @@ impl<'g> Anatomy<'g> {
     pub fn random(&mut self, field: FieldRef) -> Var {
         let comb = self.comb(field.0);
         let ty = self.graph.node(field.0).types[field.1 as usize];
-        self.param(Source::Array(field), "arr", comb, Type::Array(ty), ParamKind::Random)
+        self.param(
+            Source::Array(field),
+            "arr",
+            comb,
+            Type::Array(ty),
+            ParamKind::Random,
+        )
     }
 
     /// The length of an array variable, taken in `init` on first use.
@@ -275,10 +341,26 @@ impl<'g> Anatomy<'g> {
         let rate = self.new_rate(name, kind, class, comb);
         self.program.roots.push(rate);
         self.root = Some(rate);
-        self.push(comb, Section::Init, StmtKind::Carry(counter, Const::u64(0).into()));
-        let more = self.emit(comb, Section::Guard, "more", Op::Lt, &[counter.into(), bound]);
+        self.push(
+            comb,
+            Section::Init,
+            StmtKind::Carry(counter, Const::u64(0).into()),
+        );
+        let more = self.emit(
+            comb,
+            Section::Guard,
+            "more",
+            Op::Lt,
+            &[counter.into(), bound],
+        );
         self.exit(comb, more.into());
-        let next = self.emit(comb, Section::Bottom, "nix", Op::Add, &[counter.into(), Const::u64(1).into()]);
+        let next = self.emit(
+            comb,
+            Section::Bottom,
+            "nix",
+            Op::Add,
+            &[counter.into(), Const::u64(1).into()],
+        );
         self.update(comb, rate, counter, next.into());
         rate
     }
@@ -286,25 +368,52 @@ impl<'g> Anatomy<'g> {
     /// Opens a subrate. Its guard's test is added with [`Anatomy::exit`].
     pub fn open_sub(&mut self, comb: CombId, parent: RateId, class: ClassId) -> RateId {
         let name = self.rate_name(comb);
-        let rate = self.new_rate(name, RateKind::Sub { parent, count: None }, Some(class), comb);
-        self.program.rates[parent.index()].parts.push(Part::Child(rate));
+        let rate = self.new_rate(
+            name,
+            RateKind::Sub {
+                parent,
+                count: None,
+            },
+            Some(class),
+            comb,
+        );
+        self.program.rates[parent.index()]
+            .parts
+            .push(Part::Child(rate));
         rate
     }
 
     fn rate_name(&self, comb: CombId) -> String {
         let name = &self.program.combs[comb.index()].name;
-        if name.starts_with(|c: char| c.is_ascii_digit()) { format!("r{name}") } else { name.clone() }
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("r{name}")
+        } else {
+            name.clone()
+        }
     }
 
-    fn new_rate(&mut self, name: String, kind: RateKind, class: Option<ClassId>, comb: CombId) -> RateId {
+    fn new_rate(
+        &mut self,
+        name: String,
+        kind: RateKind,
+        class: Option<ClassId>,
+        comb: CombId,
+    ) -> RateId {
         let rate = RateId::new(self.program.rates.len());
-        self.program.rates.push(Rate { name, kind, parts: vec![Part::Stage(0)] });
+        self.program.rates.push(Rate {
+            name,
+            kind,
+            parts: vec![Part::Stage(0)],
+        });
         self.openers.push(comb);
         if let Some(class) = class {
             self.rates.insert(class, rate);
         }
         for section in Self::SHARED {
-            let _ = self.program.blocks.insert([Label { section, comb }], Block::default());
+            let _ = self
+                .program
+                .blocks
+                .insert([Label { section, comb }], Block::default());
         }
         self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
         self.join_done(comb);
@@ -313,8 +422,15 @@ impl<'g> Anatomy<'g> {
 
     /// Leaves the iteration (or the loop, at a root) unless the guard's test holds.
     pub fn exit(&mut self, comb: CombId, unless: Atom) {
-        if let Some(block) = self.program.blocks.get_mut(Label { section: Section::Guard, comb }) {
-            block.exits.push(Exit { comb, unless, target: None });
+        if let Some(block) = self.program.blocks.get_mut(Label {
+            section: Section::Guard,
+            comb,
+        }) {
+            block.exits.push(Exit {
+                comb,
+                unless,
+                target: None,
+            });
         }
     }
 
@@ -328,7 +444,11 @@ impl<'g> Anatomy<'g> {
         for input in inputs {
             self.enter(*input)?;
         }
-        let rate = self.plan.rates.runs_at(id).and_then(|class| self.rate(class));
+        let rate = self
+            .plan
+            .rates
+            .runs_at(id)
+            .and_then(|class| self.rate(class));
         rate.or(self.root).ok_or_else(|| ErrorKind::Malformed {
             expected: "an array to run over".into(),
             got: "none".into(),
@@ -357,7 +477,8 @@ impl<'g> Anatomy<'g> {
 
     /// Whether a node is in memory when this loop starts.
     pub fn is_in_memory(&self, id: NodeId) -> bool {
-        self.graph.nodes[id.index()].leaf || self.plan.loop_of[id.index()].is_some_and(|l| l < self.at)
+        self.graph.nodes[id.index()].leaf
+            || self.plan.loop_of[id.index()].is_some_and(|l| l < self.at)
     }
 
     /// The root rate, if it is open.
@@ -383,8 +504,13 @@ impl<'g> Anatomy<'g> {
             RateKind::Root { counter, .. }
             | RateKind::Nested { counter, .. }
             | RateKind::Cursor { counter, .. } => counter,
-            RateKind::Sub { count: Some(count), .. } => count,
-            RateKind::Sub { parent, count: None } => {
+            RateKind::Sub {
+                count: Some(count), ..
+            } => count,
+            RateKind::Sub {
+                parent,
+                count: None,
+            } => {
                 let comb = self.openers[rate.index()];
                 let count = self.scalar("ix", comb, Ty::U64);
                 let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
@@ -393,7 +519,10 @@ impl<'g> Anatomy<'g> {
                 let add = StmtKind::Let(next, Op::Add, Args::from_slice(&[count.into(), one]));
                 self.updates.push((comb, Section::Yield, add));
                 self.update(comb, rate, count, next.into());
-                self.program.rates[rate.index()].kind = RateKind::Sub { parent, count: Some(count) };
+                self.program.rates[rate.index()].kind = RateKind::Sub {
+                    parent,
+                    count: Some(count),
+                };
                 self.program.groups.push(Group {
                     vars: vec![count],
                     owner: self.owner(rate),
@@ -414,8 +543,13 @@ impl<'g> Anatomy<'g> {
     /// subrate's `yield`. Updates are the last statements of their section.
     pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
         let is_sub = self.program.rate(rate).kind.is_sub();
-        let section = if is_sub { Section::Yield } else { Section::Bottom };
-        self.updates.push((comb, section, StmtKind::Assign(carried, value)));
+        let section = if is_sub {
+            Section::Yield
+        } else {
+            Section::Bottom
+        };
+        self.updates
+            .push((comb, section, StmtKind::Assign(carried, value)));
     }
 
     // ---- elements ----
@@ -439,7 +573,11 @@ impl<'g> Anatomy<'g> {
                 }
                 Kind::Generate(..) => {
                     super::generate::lower(self, at.0)?;
-                    break self.elts.get(&at).copied().ok_or_else(|| missing(self.graph, at))?;
+                    break self
+                        .elts
+                        .get(&at)
+                        .copied()
+                        .ok_or_else(|| missing(self.graph, at))?;
                 }
                 _ => return Err(missing(self.graph, at)),
             }
@@ -481,7 +619,9 @@ impl<'g> Anatomy<'g> {
                 return Ok(*a);
             }
         }
-        self.root_counter().map(|(_, bound)| bound).ok_or_else(|| missing(self.graph, first))
+        self.root_counter()
+            .map(|(_, bound)| bound)
+            .ok_or_else(|| missing(self.graph, first))
     }
 
     /// Says how long a root-rate array is.
@@ -496,7 +636,10 @@ impl<'g> Anatomy<'g> {
 
     /// Where a scan's field ends up, read after the loop.
     pub fn scan_total(&self, field: FieldRef) -> Lower<Atom> {
-        self.totals.get(&field).copied().ok_or_else(|| missing(self.graph, field))
+        self.totals
+            .get(&field)
+            .copied()
+            .ok_or_else(|| missing(self.graph, field))
     }
 
     // ---- results ----
@@ -509,15 +652,25 @@ impl<'g> Anatomy<'g> {
     /// The finished loop: gotos derived, levels set, verified in debug builds.
     pub fn finish(mut self) -> Result<Lowered> {
         if self.combs.is_empty() {
-            let missing = ErrorKind::Malformed { expected: "a combinator".into(), got: "none".into() };
-            return Err(Error { combinator: "force", location: None, kind: missing });
+            let missing = ErrorKind::Malformed {
+                expected: "a combinator".into(),
+                got: "none".into(),
+            };
+            return Err(Error {
+                combinator: "force",
+                location: None,
+                kind: missing,
+            });
         }
         for (comb, section, kind) in std::mem::take(&mut self.updates) {
             self.push(comb, section, kind);
         }
         self.join_done(CombId(0));
         let values = self.results.iter().map(|(_, v)| *v).collect();
-        let last = Label { section: Section::Done, comb: CombId(0) };
+        let last = Label {
+            section: Section::Done,
+            comb: CombId(0),
+        };
         if let Some(block) = self.program.blocks.get_mut(last) {
             block.end = End::Return(values);
         }
@@ -525,8 +678,15 @@ impl<'g> Anatomy<'g> {
         super::operators::set_levels(&mut self.program);
         #[cfg(debug_assertions)]
         if let Err(faults) = loop_lang::verify::verify(&self.program) {
-            let faults: Vec<String> = faults.iter().map(|f| format!("{}: {}", f.place, f.message)).collect();
-            panic!("lowering made a loop that does not verify:\n{}\n{}", faults.join("\n"), self.program);
+            let faults: Vec<String> = faults
+                .iter()
+                .map(|f| format!("{}: {}", f.place, f.message))
+                .collect();
+            panic!(
+                "lowering made a loop that does not verify:\n{}\n{}",
+                faults.join("\n"),
+                self.program
+            );
         }
         Ok(Lowered {
             program: self.program,

@@ -28,7 +28,13 @@ pub struct Inline {
 impl Inline {
     /// All results of a body.
     pub fn new(id: NodeId, body: usize, comb: CombId, section: Section) -> Inline {
-        Inline { id, body, comb, section, wanted: None }
+        Inline {
+            id,
+            body,
+            comb,
+            section,
+            wanted: None,
+        }
     }
 
     /// Only the results that somebody asks for.
@@ -45,7 +51,9 @@ impl Inline {
 
     fn results(&self, body: &Body) -> Vec<TermId> {
         let all = body.results.iter().enumerate();
-        all.filter(|(i, _)| self.wants(*i)).map(|(_, t)| *t).collect()
+        all.filter(|(i, _)| self.wants(*i))
+            .map(|(_, t)| *t)
+            .collect()
     }
 }
 
@@ -104,7 +112,11 @@ pub fn statements(
     let stmts = inliner.region(OUTER)?;
     let mut values = Vec::with_capacity(body.results.len());
     for (i, t) in body.results.iter().enumerate() {
-        values.push(if inline.wants(i) { inliner.value(*t) } else { Const::zero(body.ty(*t)).into() });
+        values.push(if inline.wants(i) {
+            inliner.value(*t)
+        } else {
+            Const::zero(body.ty(*t)).into()
+        });
     }
     Ok((stmts, values))
 }
@@ -113,7 +125,11 @@ pub fn statements(
 fn result_names(body: &Body, base: &str) -> Vec<Option<String>> {
     let mut names = vec![None; body.terms.len()];
     for (i, t) in body.results.iter().enumerate() {
-        let name = if body.results.len() == 1 { base.to_string() } else { format!("{base}{i}") };
+        let name = if body.results.len() == 1 {
+            base.to_string()
+        } else {
+            format!("{base}{i}")
+        };
         names[t.index()].get_or_insert(name);
     }
     names
@@ -150,15 +166,23 @@ impl Inliner<'_, '_, '_> {
 
     fn literal(&mut self, t: TermId, c: Const) -> Atom {
         let node = &self.a.graph.nodes[self.inline.id.index()];
-        match node.constants.get(self.inline.body).and_then(|b| b.get(&t.0)) {
-            Some(slot) => self.a.scalar_param(Source::Constant(*slot), "k", self.inline.comb, c.ty),
+        match node
+            .constants
+            .get(self.inline.body)
+            .and_then(|b| b.get(&t.0))
+        {
+            Some(slot) => self
+                .a
+                .scalar_param(Source::Constant(*slot), "k", self.inline.comb, c.ty),
             None => c.into(),
         }
     }
 
     fn captured(&self, capture: u32, field: u32) -> FieldRef {
         let node = &self.a.graph.nodes[self.inline.id.index()];
-        self.a.graph.resolve(node.captures[self.inline.body][capture as usize], field)
+        self.a
+            .graph
+            .resolve(node.captures[self.inline.body][capture as usize], field)
     }
 
     fn define(&mut self, t: TermId) -> Var {
@@ -169,7 +193,10 @@ impl Inliner<'_, '_, '_> {
     }
 
     fn stmt(&self, kind: StmtKind) -> Stmt {
-        Stmt { comb: self.inline.comb, kind }
+        Stmt {
+            comb: self.inline.comb,
+            kind,
+        }
     }
 
     fn region(&mut self, region: RegionId) -> Lower<Vec<Stmt>> {
@@ -193,7 +220,12 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::Let(var, *op, args)));
             }
-            Term::At { capture, field, index, checked } => {
+            Term::At {
+                capture,
+                field,
+                index,
+                checked,
+            } => {
                 let index = self.value(*index);
                 let array = self.a.random(self.captured(*capture, *field));
                 if *checked {
@@ -230,7 +262,10 @@ impl Inliner<'_, '_, '_> {
         let comb = self.inline.comb;
         let ok = self.a.scalar("ok", comb, Ty::Bool);
         out.push(self.stmt(StmtKind::Let(ok, Op::DivOk, args.clone())));
-        out.push(self.a.trap_stmt(comb, TrapKind::Division, ok.into(), &[args[0], args[1]]));
+        out.push(
+            self.a
+                .trap_stmt(comb, TrapKind::Division, ok.into(), &[args[0], args[1]]),
+        );
     }
 
     fn cond(
@@ -254,7 +289,12 @@ impl Inliner<'_, '_, '_> {
                 results.push((self.define(t), x, y));
             }
         }
-        out.push(self.stmt(StmtKind::If { cond, then, other, results }));
+        out.push(self.stmt(StmtKind::If {
+            cond,
+            then,
+            other,
+            results,
+        }));
         Ok(())
     }
 
@@ -281,7 +321,13 @@ impl Inliner<'_, '_, '_> {
         let cond = self.value(scalar_loop.test);
         let step = self.region(step_region)?;
         let next = scalar_loop.next.iter().map(|t| self.value(*t)).collect();
-        out.push(self.stmt(StmtKind::While { state, test, cond, body: step, next }));
+        out.push(self.stmt(StmtKind::While {
+            state,
+            test,
+            cond,
+            body: step,
+            next,
+        }));
         Ok(())
     }
 }

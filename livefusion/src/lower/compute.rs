@@ -10,7 +10,9 @@ use loop_lang::ir::{Atom, Section};
 /// Lowers a scalar expression over delayed scalars and elements of arrays in memory.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let graph = a.graph;
-    let Kind::Compute(body) = &graph.node(id).kind else { return Ok(()) };
+    let Kind::Compute(body) = &graph.node(id).kind else {
+        return Ok(());
+    };
     let comb = a.comb(id);
     a.join_done(comb);
     let inline = Inline::new(id, 0, comb, Section::Done).demanded(a);
@@ -27,7 +29,11 @@ pub fn lower_len(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let rate = a.rate_of(id, &[input])?;
     let comb = a.comb(id);
     a.join_done(comb);
-    let is_root = a.plan.rates.runs_at(id).is_none_or(|c| a.plan.rates.kind(c) == ClassKind::Root);
+    let is_root = a
+        .plan
+        .rates
+        .runs_at(id)
+        .is_none_or(|c| a.plan.rates.kind(c) == ClassKind::Root);
     let len: Atom = match a.root_counter() {
         Some((_, bound)) if is_root => bound,
         _ => a.index(rate).into(),

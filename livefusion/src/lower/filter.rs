@@ -20,7 +20,10 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let parent = a.rate_of(id, &node.inputs)?;
     let comb = a.comb(id);
     let Some(class) = a.plan.rates.output(id) else {
-        return Err(ErrorKind::Malformed { expected: "a subrate".into(), got: "none".into() });
+        return Err(ErrorKind::Malformed {
+            expected: "a subrate".into(),
+            got: "none".into(),
+        });
     };
     if let Some(rate) = a.rate(class) {
         a.join(comb, rate);

@@ -25,14 +25,26 @@ use loop_lang::types::{Const, Ty};
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let graph = a.graph;
     let node = &graph.nodes[id.index()];
-    let Kind::Fold(fold) = &node.node.kind else { return Ok(()) };
+    let Kind::Fold(fold) = &node.node.kind else {
+        return Ok(());
+    };
     let rate = a.rate_of(id, &node.inputs)?;
     let comb = a.comb(id);
     a.join(comb, rate);
     let columns = a.columns(&node.inputs);
-    let elements = columns.into_iter().map(|c| a.elt(c)).collect::<Result<Vec<_>, _>>()?;
+    let elements = columns
+        .into_iter()
+        .map(|c| a.elt(c))
+        .collect::<Result<Vec<_>, _>>()?;
     let start = start(a, id, fold)?;
-    let f = Folding { id, comb, rate, fold, elements, start };
+    let f = Folding {
+        id,
+        comb,
+        rate,
+        fold,
+        elements,
+        start,
+    };
     let values = match (&fold.style, operators::plain(&fold.step)) {
         (FoldStyle::Sequential, _) => f.sequential(a)?,
         (FoldStyle::Associative | FoldStyle::First, Some(ops)) => f.plain(a, &ops),
@@ -59,7 +71,13 @@ pub(super) fn start(a: &mut Anatomy<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<A
         return Ok(vec![]);
     }
     let comb = a.comb(id);
-    body::inline(a, &Inline::new(id, 0, comb, Section::Init), &fold.start, &[], "start")
+    body::inline(
+        a,
+        &Inline::new(id, 0, comb, Section::Init),
+        &fold.start,
+        &[],
+        "start",
+    )
 }
 
 struct Folding<'f> {
@@ -85,7 +103,13 @@ impl Folding<'_> {
             let identity: Atom = operators::identity(*op, types[field]).into();
             let start = self.start.get(field).copied().unwrap_or(identity);
             let acc = carry(a, comb, "acc", start, types[field]);
-            let new = a.emit(comb, Section::Body, "new", *op, &[acc.into(), self.elements[field]]);
+            let new = a.emit(
+                comb,
+                Section::Body,
+                "new",
+                *op,
+                &[acc.into(), self.elements[field]],
+            );
             self.update(a, acc, new.into());
             a.program.groups.push(Group {
                 vars: vec![acc],
@@ -130,8 +154,11 @@ impl Folding<'_> {
             _ => (true, self.start.clone(), zeros),
         };
         let seen = carry(a, comb, "seen", Const::bool(seen_start).into(), Ty::Bool);
-        let accs: Vec<Var> =
-            start.iter().zip(&types).map(|(s, t)| carry(a, comb, "acc", *s, *t)).collect();
+        let accs: Vec<Var> = start
+            .iter()
+            .zip(&types)
+            .map(|(s, t)| carry(a, comb, "acc", *s, *t))
+            .collect();
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, comb, Section::Body);
@@ -171,7 +198,13 @@ impl Folding<'_> {
     }
 
     /// The first element as it is, the others joined.
-    fn first_or(&self, a: &mut Anatomy<'_>, seen: Var, then: Vec<Stmt>, joined: Vec<Atom>) -> Vec<Atom> {
+    fn first_or(
+        &self,
+        a: &mut Anatomy<'_>,
+        seen: Var,
+        then: Vec<Stmt>,
+        joined: Vec<Atom>,
+    ) -> Vec<Atom> {
         let types = self.types();
         let results: Vec<(Var, Atom, Atom)> = joined
             .into_iter()
@@ -180,15 +213,24 @@ impl Folding<'_> {
             .map(|((new, elt), ty)| (a.scalar("next", self.comb, *ty), new, *elt))
             .collect();
         let next = results.iter().map(|r| Atom::Var(r.0)).collect();
-        let kind = StmtKind::If { cond: seen.into(), then, other: vec![], results };
+        let kind = StmtKind::If {
+            cond: seen.into(),
+            then,
+            other: vec![],
+            results,
+        };
         a.push(self.comb, Section::Body, kind);
         next
     }
 
     fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
         let types = self.types();
-        let accs: Vec<Var> =
-            self.start.iter().zip(&types).map(|(s, t)| carry(a, self.comb, "acc", *s, *t)).collect();
+        let accs: Vec<Var> = self
+            .start
+            .iter()
+            .zip(&types)
+            .map(|(s, t)| carry(a, self.comb, "acc", *s, *t))
+            .collect();
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, self.comb, Section::Body);
@@ -196,7 +238,14 @@ impl Folding<'_> {
         for (acc, new) in accs.iter().zip(&next) {
             self.update(a, *acc, *new);
         }
-        a.program.groups.push(sequential_group(a, self.rate, &accs, &self.start, next, &types));
+        a.program.groups.push(sequential_group(
+            a,
+            self.rate,
+            &accs,
+            &self.start,
+            next,
+            &types,
+        ));
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 
@@ -233,4 +282,3 @@ pub(super) fn sequential_group(
         order: Order::Sequential,
     }
 }
-

@@ -15,7 +15,9 @@ use loop_lang::types::Ty;
 /// Lowers `generate`, `iota`, `replicate` and everything that reads other arrays by index.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let graph = a.graph;
-    let Kind::Generate(len, body) = &graph.node(id).kind else { return Ok(()) };
+    let Kind::Generate(len, body) = &graph.node(id).kind else {
+        return Ok(());
+    };
     let comb = a.comb(id);
     if a.program.comb(comb).home.is_some() {
         return Ok(());
@@ -58,7 +60,10 @@ fn indexed_here(a: &Anatomy<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
 }
 
 fn no_root() -> ErrorKind {
-    ErrorKind::Malformed { expected: "a root rate".into(), got: "none".into() }
+    ErrorKind::Malformed {
+        expected: "a root rate".into(),
+        got: "none".into(),
+    }
 }
 
 /// The length, as an atom of `init`.
@@ -72,7 +77,13 @@ pub fn length(a: &mut Anatomy<'_>, id: NodeId, len: &Len) -> Lower<Atom> {
         (Len::Checked(body), _) => {
             let inline = Inline::new(id, 0, comb, Section::Init);
             let values = body::inline(a, &inline, body, &[], "len")?;
-            a.trap(comb, Section::Init, TrapKind::SliceRange, values[1], &values[2..4]);
+            a.trap(
+                comb,
+                Section::Init,
+                TrapKind::SliceRange,
+                values[1],
+                &values[2..4],
+            );
             Ok(values[0])
         }
         _ => Ok(a.scalar_param(Source::Length(id), "len", comb, Ty::U64)),

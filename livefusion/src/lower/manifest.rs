@@ -29,7 +29,13 @@ fn stream(a: &mut Anatomy<'_>, field: FieldRef) -> Var {
     let comb = a.comb(field.0);
     let ty = a.graph.node(field.0).types[field.1 as usize];
     let root = a.root().unwrap_or(RateId::new(a.program.rates.len()));
-    a.param(Source::Array(field), "arr", comb, Type::Array(ty), ParamKind::Stream(root))
+    a.param(
+        Source::Array(field),
+        "arr",
+        comb,
+        Type::Array(ty),
+        ParamKind::Stream(root),
+    )
 }
 
 /// Reads the current element.
@@ -39,13 +45,20 @@ pub fn read(a: &mut Anatomy<'_>, field: FieldRef) -> Lower<Atom> {
     }
     let comb = a.comb(field.0);
     let (Some(root), Some((counter, _))) = (a.root(), a.root_counter()) else {
-        return Err(ErrorKind::Malformed { expected: "a root rate".into(), got: "none".into() });
+        return Err(ErrorKind::Malformed {
+            expected: "a root rate".into(),
+            got: "none".into(),
+        });
     };
     a.join(comb, root);
     let array = stream(a, field);
     let ty = a.program.ty(array).elem();
     let elt = a.scalar("elt", comb, ty);
-    a.push(comb, Section::Body, StmtKind::ReadArray(elt, array, counter.into()));
+    a.push(
+        comb,
+        Section::Body,
+        StmtKind::ReadArray(elt, array, counter.into()),
+    );
     a.set_elt(field, elt.into());
     Ok(elt.into())
 }

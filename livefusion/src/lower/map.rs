@@ -14,7 +14,9 @@ use loop_lang::ir::Section;
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let graph = a.graph;
     let node = &graph.nodes[id.index()];
-    let Kind::Map(body) = &node.node.kind else { return Ok(()) };
+    let Kind::Map(body) = &node.node.kind else {
+        return Ok(());
+    };
     let rate = a.rate_of(id, &node.inputs)?;
     let comb = a.comb(id);
     a.join(comb, rate);

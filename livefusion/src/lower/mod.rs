@@ -74,11 +74,13 @@ pub type Naming<'a> = &'a dyn Fn(&Graph, NodeId) -> Option<String>;
 pub fn lower(graph: &Graph, plan: &Plan, at: usize, naming: Naming<'_>) -> Result<Lowered> {
     let mut anatomy = Anatomy::new(graph, plan, at, naming);
     for id in &plan.loops[at].nodes {
-        lower_node(&mut anatomy, *id)
-            .map_err(|kind| crate::sharing::error_at(graph, *id, kind))?;
+        lower_node(&mut anatomy, *id).map_err(|kind| crate::sharing::error_at(graph, *id, kind))?;
     }
-    output::lower(&mut anatomy)
-        .map_err(|kind| Error { combinator: "force", location: None, kind })?;
+    output::lower(&mut anatomy).map_err(|kind| Error {
+        combinator: "force",
+        location: None,
+        kind,
+    })?;
     anatomy.finish()
 }
 

@@ -21,11 +21,17 @@ pub fn plain(body: &Body) -> Option<Vec<Op>> {
     if body.params.len() != 2 * width {
         return None;
     }
-    body.results.iter().enumerate().map(|(field, t)| plain_field(body, field, width, *t)).collect()
+    body.results
+        .iter()
+        .enumerate()
+        .map(|(field, t)| plain_field(body, field, width, *t))
+        .collect()
 }
 
 fn plain_field(body: &Body, field: usize, width: usize, t: TermId) -> Option<Op> {
-    let Term::Op(op, args) = &body.terms[t.index()].term else { return None };
+    let Term::Op(op, args) = &body.terms[t.index()].term else {
+        return None;
+    };
     if !is_monoid(*op) {
         return None;
     }
@@ -41,7 +47,10 @@ fn plain_field(body: &Body, field: usize, width: usize, t: TermId) -> Option<Op>
 }
 
 fn is_monoid(op: Op) -> bool {
-    matches!(op, Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor)
+    matches!(
+        op,
+        Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor
+    )
 }
 
 /// The value that joins without changing a bit.
@@ -64,16 +73,34 @@ pub fn identity(op: Op, ty: Ty) -> Const {
 
 fn greatest(ty: Ty) -> Const {
     let bits = ty.bits();
-    Const::new(ty, if ty.is_signed() { (1u64 << (bits - 1)) - 1 } else { u64::MAX })
+    Const::new(
+        ty,
+        if ty.is_signed() {
+            (1u64 << (bits - 1)) - 1
+        } else {
+            u64::MAX
+        },
+    )
 }
 
 fn least(ty: Ty) -> Const {
-    Const::new(ty, if ty.is_signed() { 1u64 << (ty.bits() - 1) } else { 0 })
+    Const::new(
+        ty,
+        if ty.is_signed() {
+            1u64 << (ty.bits() - 1)
+        } else {
+            0
+        },
+    )
 }
 
 /// How a plain fold over elements of this type is ordered.
 pub fn fold_order(ty: Ty) -> Order {
-    if ty.is_float() { Order::Lanes((LANE_BYTES / ty.size()) as u32) } else { Order::Exact }
+    if ty.is_float() {
+        Order::Lanes((LANE_BYTES / ty.size()) as u32)
+    } else {
+        Order::Exact
+    }
 }
 
 /// How a plain scan is ordered. In a subrate elements have no place in a block, so it is left to right.
@@ -92,7 +119,11 @@ pub fn combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body) -> Lo
         return Ok(Combine::Op(*op));
     }
     let comb = a.comb(id);
-    let params: Vec<Var> = body.params.iter().map(|t| a.scalar("a", comb, *t)).collect();
+    let params: Vec<Var> = body
+        .params
+        .iter()
+        .map(|t| a.scalar("a", comb, *t))
+        .collect();
     let args: Vec<Atom> = params.iter().map(|v| (*v).into()).collect();
     let inline = Inline::new(id, which, comb, Section::Body);
     let (stmts, results) = body::statements(a, &inline, body, &args, "r")?;
@@ -101,12 +132,20 @@ pub fn combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body) -> Lo
 
 /// A combine function for states that may be empty: each side is a `bool` that says whether it has
 /// anything, then its fields. Two that have are joined by `body`.
-pub fn lifted_combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body) -> Lower<Combine> {
+pub fn lifted_combine(
+    a: &mut Anatomy<'_>,
+    id: NodeId,
+    which: usize,
+    body: &Body,
+) -> Lower<Combine> {
     let comb = a.comb(id);
     let width = body.results.len();
     let side = |a: &mut Anatomy<'_>, name: &str, types: &[Ty]| -> (Var, Vec<Var>) {
         let seen = a.scalar(&format!("{name}seen"), comb, Ty::Bool);
-        (seen, types.iter().map(|t| a.scalar(name, comb, *t)).collect())
+        (
+            seen,
+            types.iter().map(|t| a.scalar(name, comb, *t)).collect(),
+        )
     };
     let (left_seen, left) = side(a, "a", &body.params[..width]);
     let (right_seen, right) = side(a, "b", &body.params[width..]);
@@ -128,8 +167,12 @@ pub fn lifted_combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body
     results.push(seen.into());
     results.extend(outer.iter().map(|r| Atom::Var(r.0)));
     let seen_args = Args::from_slice(&[left_seen.into(), right_seen.into()]);
-    let inner =
-        stmt(StmtKind::If { cond: right_seen.into(), then: joined, other: vec![], results: inner });
+    let inner = stmt(StmtKind::If {
+        cond: right_seen.into(),
+        then: joined,
+        other: vec![],
+        results: inner,
+    });
     let outer = StmtKind::If {
         cond: left_seen.into(),
         then: vec![inner],
@@ -137,7 +180,12 @@ pub fn lifted_combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body
         results: outer,
     };
     let stmts = vec![stmt(StmtKind::Let(seen, Op::Or, seen_args)), stmt(outer)];
-    let params = [left_seen].into_iter().chain(left).chain([right_seen]).chain(right).collect();
+    let params = [left_seen]
+        .into_iter()
+        .chain(left)
+        .chain([right_seen])
+        .chain(right)
+        .collect();
     Ok(function(a, comb, params, stmts, results))
 }
 
@@ -149,11 +197,22 @@ fn function(
     results: Vec<Atom>,
 ) -> Combine {
     let mut name = format!("join_{}", a.program.comb(comb).name);
-    let taken = a.program.functions.iter().filter(|f| f.comb == comb).count();
+    let taken = a
+        .program
+        .functions
+        .iter()
+        .filter(|f| f.comb == comb)
+        .count();
     if taken > 0 {
         name = format!("join{taken}_{}", a.program.comb(comb).name);
     }
-    a.program.functions.push(Function { name, comb, params, body, results });
+    a.program.functions.push(Function {
+        name,
+        comb,
+        params,
+        body,
+        results,
+    });
     Combine::Fn(FnId::new(a.program.functions.len() - 1))
 }
 

@@ -32,7 +32,10 @@ fn array(a: &mut Anatomy<'_>, field: FieldRef) -> Lower {
         a.result(field, out.into());
         return Ok(());
     }
-    let missing = || ErrorKind::Malformed { expected: "an open rate".into(), got: "none".into() };
+    let missing = || ErrorKind::Malformed {
+        expected: "an open rate".into(),
+        got: "none".into(),
+    };
     let elt = a.elt(field)?;
     let comb = a.comb(field.0);
     let class = a.plan.rates.output(field.0).ok_or_else(missing)?;
@@ -42,10 +45,18 @@ fn array(a: &mut Anatomy<'_>, field: FieldRef) -> Lower {
     let ty = Type::Array(a.program.atom_ty(elt));
     let out = a.var("out", comb, ty);
     a.push(comb, Section::Init, StmtKind::NewArray(out, bound));
-    a.push(comb, Section::Yield, StmtKind::WriteArray(out, index.into(), elt));
+    a.push(
+        comb,
+        Section::Yield,
+        StmtKind::WriteArray(out, index.into(), elt),
+    );
     if a.program.rate(rate).kind.is_sub() {
         let res = a.var("res", comb, ty);
-        a.push(comb, Section::Done, StmtKind::SliceArray(res, out, index.into()));
+        a.push(
+            comb,
+            Section::Done,
+            StmtKind::SliceArray(res, out, index.into()),
+        );
         a.result(field, res.into());
     } else {
         a.result(field, out.into());

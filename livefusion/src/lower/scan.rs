@@ -23,14 +23,26 @@ use loop_lang::types::{Const, Ty};
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let graph = a.graph;
     let node = &graph.nodes[id.index()];
-    let Kind::Scan(fold, kind) = &node.node.kind else { return Ok(()) };
+    let Kind::Scan(fold, kind) = &node.node.kind else {
+        return Ok(());
+    };
     let rate = a.rate_of(id, &node.inputs)?;
     let comb = a.comb(id);
     a.join(comb, rate);
     let columns = a.columns(&node.inputs);
-    let elements = columns.into_iter().map(|c| a.elt(c)).collect::<Result<Vec<_>, _>>()?;
+    let elements = columns
+        .into_iter()
+        .map(|c| a.elt(c))
+        .collect::<Result<Vec<_>, _>>()?;
     let start = start(a, id, fold)?;
-    let s = Scanning { id, comb, rate, fold, elements, start };
+    let s = Scanning {
+        id,
+        comb,
+        rate,
+        fold,
+        elements,
+        start,
+    };
     let running = match operators::plain(&fold.step) {
         _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(a)?,
         Some(ops) => s.plain(a, &ops),
@@ -38,7 +50,11 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
         None => s.lifted(a)?,
     };
     for (field, r) in running.into_iter().enumerate() {
-        let value = if *kind == ScanKind::Exclusive { r.acc.into() } else { r.inclusive };
+        let value = if *kind == ScanKind::Exclusive {
+            r.acc.into()
+        } else {
+            r.inclusive
+        };
         a.set_elt((id, field as u32), value);
         a.set_scan_total((id, field as u32), r.acc.into());
     }
@@ -96,12 +112,18 @@ impl Scanning<'_> {
             let inclusive = if order == Order::Exact {
                 let next = a.emit(self.comb, Section::Body, "elt", *op, &[acc.into(), element]);
                 a.update(self.comb, self.rate, acc, next.into());
-                a.program.groups.push(Group { next: vec![next.into()], ..group });
+                a.program.groups.push(Group {
+                    next: vec![next.into()],
+                    ..group
+                });
                 next
             } else {
                 self.scan(a, group, vec![element])[0]
             };
-            fields.push(Running { acc, inclusive: inclusive.into() });
+            fields.push(Running {
+                acc,
+                inclusive: inclusive.into(),
+            });
         }
         fields
     }
@@ -109,11 +131,18 @@ impl Scanning<'_> {
     /// Adds a prefix group and its `scan` statement; the results are the inclusive values.
     fn scan(&self, a: &mut Anatomy<'_>, group: Group, elems: Vec<Atom>) -> Vec<Var> {
         let types: Vec<Ty> = group.vars.iter().map(|v| a.program.ty(*v).elem()).collect();
-        let results: Vec<Var> = types.iter().map(|t| a.scalar("elt", self.comb, *t)).collect();
+        let results: Vec<Var> = types
+            .iter()
+            .map(|t| a.scalar("elt", self.comb, *t))
+            .collect();
         let next = results.iter().map(|v| (*v).into()).collect();
         let id = GroupId::new(a.program.groups.len());
         a.program.groups.push(Group { next, ..group });
-        let kind = StmtKind::Scan { results: results.clone(), group: id, elems };
+        let kind = StmtKind::Scan {
+            results: results.clone(),
+            group: id,
+            elems,
+        };
         a.push(self.comb, Section::Body, kind);
         results
     }
@@ -121,8 +150,12 @@ impl Scanning<'_> {
     fn lifted(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
         let seen = carry(a, self.comb, "seen", Const::bool(true).into(), Ty::Bool);
-        let accs: Vec<Var> =
-            self.start.iter().zip(&types).map(|(s, t)| carry(a, self.comb, "acc", *s, *t)).collect();
+        let accs: Vec<Var> = self
+            .start
+            .iter()
+            .zip(&types)
+            .map(|(s, t)| carry(a, self.comb, "acc", *s, *t))
+            .collect();
         let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
             [Const::bool(b).into()].into_iter().chain(rest).collect()
         };
@@ -132,7 +165,10 @@ impl Scanning<'_> {
             owner: a.owner(self.rate),
             step: self.rate,
             start: flagged(true, self.start.clone()),
-            identity: flagged(false, types.iter().map(|t| Const::zero(*t).into()).collect()),
+            identity: flagged(
+                false,
+                types.iter().map(|t| Const::zero(*t).into()).collect(),
+            ),
             next: vec![],
             combine: Some(combine),
             level: 0,
@@ -140,13 +176,22 @@ impl Scanning<'_> {
         };
         let results = self.scan(a, group, flagged(true, self.elements.clone()));
         let fields = accs.into_iter().zip(&results[1..]);
-        Ok(fields.map(|(acc, r)| Running { acc, inclusive: (*r).into() }).collect())
+        Ok(fields
+            .map(|(acc, r)| Running {
+                acc,
+                inclusive: (*r).into(),
+            })
+            .collect())
     }
 
     fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
-        let accs: Vec<Var> =
-            self.start.iter().zip(&types).map(|(s, t)| carry(a, self.comb, "acc", *s, *t)).collect();
+        let accs: Vec<Var> = self
+            .start
+            .iter()
+            .zip(&types)
+            .map(|(s, t)| carry(a, self.comb, "acc", *s, *t))
+            .collect();
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, self.comb, Section::Body);
@@ -156,6 +201,10 @@ impl Scanning<'_> {
         }
         let group = sequential_group(a, self.rate, &accs, &self.start, next.clone(), &types);
         a.program.groups.push(group);
-        Ok(accs.into_iter().zip(next).map(|(acc, inclusive)| Running { acc, inclusive }).collect())
+        Ok(accs
+            .into_iter()
+            .zip(next)
+            .map(|(acc, inclusive)| Running { acc, inclusive })
+            .collect())
     }
 }

@@ -17,7 +17,9 @@ use loop_lang::op::Op;
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let graph = a.graph;
     let node = &graph.nodes[id.index()];
-    let Kind::Scatter(combine) = &node.node.kind else { return Ok(()) };
+    let Kind::Scatter(combine) = &node.node.kind else {
+        return Ok(());
+    };
     let rate = a.rate_of(id, &node.inputs[1..])?;
     let comb = a.comb(id);
     a.join(comb, rate);
@@ -26,17 +28,33 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let index_column = a.columns(&node.inputs[1..2]);
     let index = a.elt(index_column[0])?;
     let value_columns = a.columns(&node.inputs[2..]);
-    let values = value_columns.into_iter().map(|f| a.elt(f)).collect::<Result<Vec<_>, _>>()?;
+    let values = value_columns
+        .into_iter()
+        .map(|f| a.elt(f))
+        .collect::<Result<Vec<_>, _>>()?;
     let ok = a.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
-    a.trap(comb, Section::Yield, TrapKind::OutOfRange, ok.into(), &[index, len]);
+    a.trap(
+        comb,
+        Section::Yield,
+        TrapKind::OutOfRange,
+        ok.into(),
+        &[index, len],
+    );
     match combine {
-        Some(op) if !op.captures.is_empty() => read_modify_write(a, id, op, &arrays, index, &values)?,
+        Some(op) if !op.captures.is_empty() => {
+            read_modify_write(a, id, op, &arrays, index, &values)?
+        }
         _ => {
             let combine = match combine {
                 Some(op) => Some(operators::combine(a, id, 0, op)?),
                 None => None,
             };
-            let kind = StmtKind::ScatterArray { arrays: arrays.clone(), index, values, combine };
+            let kind = StmtKind::ScatterArray {
+                arrays: arrays.clone(),
+                index,
+                values,
+                combine,
+            };
             a.push(comb, Section::Yield, kind);
         }
     }
@@ -96,15 +114,27 @@ fn read_modify_write(
     let mut args = Vec::new();
     for array in arrays {
         let old = a.scalar("old", comb, a.program.ty(*array).elem());
-        a.push(comb, Section::Yield, StmtKind::ReadArray(old, *array, index));
+        a.push(
+            comb,
+            Section::Yield,
+            StmtKind::ReadArray(old, *array, index),
+        );
         args.push(old.into());
     }
     args.extend_from_slice(values);
-    debug_assert!(op.terms.iter().any(|t| matches!(t.term, Term::Scalar { .. } | Term::At { .. })));
+    debug_assert!(
+        op.terms
+            .iter()
+            .any(|t| matches!(t.term, Term::Scalar { .. } | Term::At { .. }))
+    );
     let inline = Inline::new(id, 0, comb, Section::Yield);
     let new = body::inline(a, &inline, op, &args, "new")?;
     for (array, value) in arrays.iter().zip(new) {
-        a.push(comb, Section::Yield, StmtKind::WriteArray(*array, index, value));
+        a.push(
+            comb,
+            Section::Yield,
+            StmtKind::WriteArray(*array, index, value),
+        );
     }
     Ok(())
 }

@@ -22,7 +22,9 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
 
 /// Checks that inputs which are consumed together have one length.
 pub fn check_lengths(a: &mut Anatomy<'_>, id: NodeId, inputs: &[NodeId]) -> Lower {
-    let Some((first, rest)) = inputs.split_first() else { return Ok(()) };
+    let Some((first, rest)) = inputs.split_first() else {
+        return Ok(());
+    };
     let comb = a.comb(id);
     for other in rest {
         if a.plan.rates.known_equal(*first, *other) {
@@ -31,7 +33,13 @@ pub fn check_lengths(a: &mut Anatomy<'_>, id: NodeId, inputs: &[NodeId]) -> Lowe
         let (expected, got) = (a.len(*first)?, a.len(*other)?);
         if expected != got {
             let same = a.emit(comb, Section::Init, "same", Op::Eq, &[got, expected]);
-            a.trap(comb, Section::Init, TrapKind::LengthMismatch, same.into(), &[got, expected]);
+            a.trap(
+                comb,
+                Section::Init,
+                TrapKind::LengthMismatch,
+                same.into(),
+                &[got, expected],
+            );
         }
     }
     Ok(())

@@ -58,7 +58,11 @@ pub struct Counters {
 
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} hits, {} misses, {:.1?} compiling", self.hits, self.misses, self.compile_time)
+        write!(
+            f,
+            "{} hits, {} misses, {:.1?} compiling",
+            self.hits, self.misses, self.compile_time
+        )
     }
 }
 
@@ -181,7 +185,11 @@ impl Engine {
             self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
             program.map(Arc::new)
         })?;
-        let counter = if compiled_here { &self.0.misses } else { &self.0.hits };
+        let counter = if compiled_here {
+            &self.0.misses
+        } else {
+            &self.0.hits
+        };
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(program.clone())
     }
@@ -203,7 +211,10 @@ impl Engine {
 
     /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.
     pub(super) fn interpret(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
-        self.0.interp.compile(program).map_err(|e| backend_error(e.to_string()))
+        self.0
+            .interp
+            .compile(program)
+            .map_err(|e| backend_error(e.to_string()))
     }
 }
 
@@ -215,7 +226,11 @@ impl fmt::Debug for Engine {
 
 /// An error of the backend, or of the engine itself.
 pub(super) fn backend_error(why: String) -> Error {
-    Error { combinator: "force", location: None, kind: ErrorKind::Backend(why) }
+    Error {
+        combinator: "force",
+        location: None,
+        kind: ErrorKind::Backend(why),
+    }
 }
 
 /// Computes nodes, fused into as few loops as their rates allow. Each result stays with its node.
@@ -223,7 +238,10 @@ pub(super) fn backend_error(why: String) -> Error {
 /// Errors: whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay
 /// usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
-    if roots.iter().any(|r| r.value.get().is_none() || r.error.is_some()) {
+    if roots
+        .iter()
+        .any(|r| r.value.get().is_none() || r.error.is_some())
+    {
         let graph = recover(roots)?;
         let lengths = known_lengths(&graph, &[]);
         let program = engine.program(&graph, &lengths)?;
@@ -233,5 +251,8 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
             let _ = root.value.set(value);
         }
     }
-    Ok(roots.iter().filter_map(|r| r.value.get().cloned()).collect())
+    Ok(roots
+        .iter()
+        .filter_map(|r| r.value.get().cloned())
+        .collect())
 }

@@ -58,7 +58,11 @@ impl Explanation {
                     .iter()
                     .map(|id| {
                         let node = graph.node(*id);
-                        ExplainedNode { id: *id, name: node.name, loc: node.loc }
+                        ExplainedNode {
+                            id: *id,
+                            name: node.name,
+                            loc: node.loc,
+                        }
                     })
                     .collect(),
                 arrays_written: planned.arrays.len(),
@@ -66,7 +70,11 @@ impl Explanation {
             })
             .collect();
         let backend = engine.backend_name().to_string();
-        Explanation { loops, backend, ids: graph.by_address.clone() }
+        Explanation {
+            loops,
+            backend,
+            ids: graph.by_address.clone(),
+        }
     }
 
     /// The loop that computes a node, and the node's combinator id in it. None for nodes in memory.
@@ -84,9 +92,19 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.loops.len();
-        writeln!(f, "{n} loop{} on {}", if n == 1 { "" } else { "s" }, self.backend)?;
+        writeln!(
+            f,
+            "{n} loop{} on {}",
+            if n == 1 { "" } else { "s" },
+            self.backend
+        )?;
         for (i, l) in self.loops.iter().enumerate() {
-            writeln!(f, "loop {i}: {} array{} written", l.arrays_written, if l.arrays_written == 1 { "" } else { "s" })?;
+            writeln!(
+                f,
+                "loop {i}: {} array{} written",
+                l.arrays_written,
+                if l.arrays_written == 1 { "" } else { "s" }
+            )?;
             for (comb, node) in l.program.combs.iter().zip(&l.nodes) {
                 writeln!(f, "  {:>3} {:<14} {}", comb.name, comb.kind, node.loc)?;
             }

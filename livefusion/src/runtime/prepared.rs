@@ -23,7 +23,12 @@ impl Prepared {
     /// Errors: whatever went wrong while the graph was built.
     pub fn new(engine: &Engine, roots: Vec<Arc<Node>>, inputs: Vec<Arc<Node>>) -> Result<Prepared> {
         let graph = recover(&roots)?;
-        Ok(Prepared { engine: engine.clone(), graph, inputs, programs: RwLock::default() })
+        Ok(Prepared {
+            engine: engine.clone(),
+            graph,
+            inputs,
+            programs: RwLock::default(),
+        })
     }
 
     /// Runs the program on these inputs.
@@ -46,7 +51,10 @@ impl Prepared {
     fn program(&self, lengths: &[Option<u64>]) -> Result<Arc<Program>> {
         let pattern = length_pattern(lengths);
         let known = self.programs.read().map_or(None, |programs| {
-            programs.iter().find(|(p, _)| *p == pattern).map(|(_, program)| program.clone())
+            programs
+                .iter()
+                .find(|(p, _)| *p == pattern)
+                .map(|(_, program)| program.clone())
         });
         if let Some(program) = known {
             return Ok(program);
@@ -60,7 +68,10 @@ impl Prepared {
 
     fn check(&self, inputs: &[Value]) -> Result<()> {
         if inputs.len() != self.inputs.len() {
-            return Err(malformed(format!("{} inputs", self.inputs.len()), inputs.len().to_string()));
+            return Err(malformed(
+                format!("{} inputs", self.inputs.len()),
+                inputs.len().to_string(),
+            ));
         }
         for (node, value) in self.inputs.iter().zip(inputs) {
             let (rank, types): (u8, Vec<_>) = match value {
@@ -79,11 +90,20 @@ impl Prepared {
 }
 
 fn malformed(expected: String, got: String) -> Error {
-    Error { combinator: "prepare", location: None, kind: ErrorKind::Malformed { expected, got } }
+    Error {
+        combinator: "prepare",
+        location: None,
+        kind: ErrorKind::Malformed { expected, got },
+    }
 }
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Prepared({} nodes, {:?})", self.graph.nodes.len(), self.engine)
+        write!(
+            f,
+            "Prepared({} nodes, {:?})",
+            self.graph.nodes.len(),
+            self.engine
+        )
     }
 }

@@ -41,7 +41,11 @@ pub struct Bindings<'g> {
 impl<'g> Bindings<'g> {
     /// Binds leaves to their own values, and inputs of a prepared program to `inputs`.
     pub fn new(graph: &'g Graph, lengths: &'g [Option<u64>], inputs: &'g [Value]) -> Self {
-        Bindings { graph, lengths, inputs }
+        Bindings {
+            graph,
+            lengths,
+            inputs,
+        }
     }
 
     fn leaf(&self, id: NodeId) -> Option<&'g Value> {
@@ -101,8 +105,19 @@ impl Store {
 }
 
 fn unbound(b: &Bindings<'_>, field: FieldRef) -> Error {
-    let got = format!("no value for field {} of `{}`", field.1, b.graph.node(field.0).name);
-    error_at(b.graph, field.0, ErrorKind::Malformed { expected: "a computed input".into(), got })
+    let got = format!(
+        "no value for field {} of `{}`",
+        field.1,
+        b.graph.node(field.0).name
+    );
+    error_at(
+        b.graph,
+        field.0,
+        ErrorKind::Malformed {
+            expected: "a computed input".into(),
+            got,
+        },
+    )
 }
 
 /// An argument that is kept alive while a kernel runs.
@@ -131,7 +146,11 @@ impl Program {
         for l in &self.loops {
             l.run(engine, b, &mut store)?;
         }
-        b.graph.roots.iter().map(|r| root_value(b, &store, *r)).collect()
+        b.graph
+            .roots
+            .iter()
+            .map(|r| root_value(b, &store, *r))
+            .collect()
     }
 }
 
@@ -166,7 +185,10 @@ impl CompiledLoop {
             Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
             Outcome::Trapped(None) => Err(self.replay(engine, b, &args)?),
             Outcome::NoMemory { comb, bytes } => {
-                let kind = ErrorKind::Memory { bytes, limit: engine.memory_limit() };
+                let kind = ErrorKind::Memory {
+                    bytes,
+                    limit: engine.memory_limit(),
+                };
                 Err(self.error_at(b, comb.index(), kind))
             }
             Outcome::BadArgs(why) => Err(backend_error(why)),
@@ -209,16 +231,20 @@ impl CompiledLoop {
         let mut frame = new_frame(&*kernel, u64::MAX);
         match kernel.run(Pass::Emit, u64::MAX, &mut frame, args) {
             Outcome::Trapped(Some(report)) => Ok(self.trap_error(b, &report)),
-            other => {
-                Ok(backend_error(format!("a kernel trapped where the interpreter does not ({other:?})")))
-            }
+            other => Ok(backend_error(format!(
+                "a kernel trapped where the interpreter does not ({other:?})"
+            ))),
         }
     }
 
     fn error_at(&self, b: &Bindings<'_>, comb: usize, kind: ErrorKind) -> Error {
         match self.lowered.combs.get(comb) {
             Some(id) => error_at(b.graph, *id, kind),
-            None => Error { combinator: "force", location: None, kind },
+            None => Error {
+                combinator: "force",
+                location: None,
+                kind,
+            },
         }
     }
 
@@ -227,16 +253,27 @@ impl CompiledLoop {
         let wide = |i: usize| report.payload.get(i).map_or(0, |c| signed(*c));
         let kind = match report.kind {
             // An index came as any integer type and was widened: a large one was negative.
-            TrapKind::OutOfRange => {
-                ErrorKind::OutOfRange { index: word(0) as i64 as i128, len: word(1) }
-            }
-            TrapKind::Division => ErrorKind::Division { dividend: wide(0), divisor: wide(1) },
-            TrapKind::LengthMismatch => {
-                ErrorKind::LengthMismatch { got: word(0), expected: word(1) }
-            }
+            TrapKind::OutOfRange => ErrorKind::OutOfRange {
+                index: word(0) as i64 as i128,
+                len: word(1),
+            },
+            TrapKind::Division => ErrorKind::Division {
+                dividend: wide(0),
+                divisor: wide(1),
+            },
+            TrapKind::LengthMismatch => ErrorKind::LengthMismatch {
+                got: word(0),
+                expected: word(1),
+            },
             TrapKind::Empty => ErrorKind::Empty,
-            TrapKind::SliceRange => ErrorKind::SliceRange { end: word(0), len: word(1) },
-            TrapKind::Segments => ErrorKind::LengthMismatch { got: word(0), expected: word(1) },
+            TrapKind::SliceRange => ErrorKind::SliceRange {
+                end: word(0),
+                len: word(1),
+            },
+            TrapKind::Segments => ErrorKind::LengthMismatch {
+                got: word(0),
+                expected: word(1),
+            },
         };
         self.error_at(b, report.comb.index(), kind)
     }
@@ -249,5 +286,9 @@ fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame {
 }
 
 fn signed(c: Const) -> i128 {
-    if c.ty.is_signed() { c.bits as i64 as i128 } else { c.bits as i128 }
+    if c.ty.is_signed() {
+        c.bits as i64 as i128
+    } else {
+        c.bits as i128
+    }
 }

@@ -29,7 +29,10 @@ impl GraphKey {
     fn of(words: Vec<u64>) -> GraphKey {
         let mut h = FxHasher::default();
         words.hash(&mut h);
-        GraphKey { hash: h.finish(), words }
+        GraphKey {
+            hash: h.finish(),
+            words,
+        }
     }
 
     /// This key with further words, such as the equality pattern of lengths.
@@ -62,10 +65,16 @@ pub(super) struct Keys {
 impl Keys {
     /// Finds an equal node, or adds this one and gives its constants slots.
     pub(super) fn intern(&mut self, entry: &mut GraphNode, constants: &mut Vec<Const>) -> Interned {
-        let mut writer = Writer { words: Vec::with_capacity(16), constants: Vec::new() };
+        let mut writer = Writer {
+            words: Vec::with_capacity(16),
+            constants: Vec::new(),
+        };
         // Where arrays are is part of a node's identity, but not of the structure.
         let address = writer.node(entry, constants.len() as u32);
-        let Writer { words, constants: own } = writer;
+        let Writer {
+            words,
+            constants: own,
+        } = writer;
         let mut identity = own.clone();
         identity.extend(address.iter().map(|a| Const::u64(*a)));
         let next = NodeId(self.known.len() as u32);
@@ -122,7 +131,10 @@ impl Writer {
             self.put(n.0 as u64);
         }
         let functions = as_functions(&node.kind);
-        let all = bodies(&node.kind).into_iter().zip(&entry.captures).enumerate();
+        let all = bodies(&node.kind)
+            .into_iter()
+            .zip(&entry.captures)
+            .enumerate();
         for (i, (body, captures)) in all {
             let slots = self.body(body, captures, base, functions[i]);
             entry.constants.push(slots);
@@ -140,9 +152,10 @@ impl Writer {
         self.put(node.rank as u64);
         self.types(&node.types);
         match (node.value.get(), &node.kind) {
-            (Some(Value::Array(fields)), _) => {
-                fields.iter().map(|b| std::sync::Arc::as_ptr(b) as u64).collect()
-            }
+            (Some(Value::Array(fields)), _) => fields
+                .iter()
+                .map(|b| std::sync::Arc::as_ptr(b) as u64)
+                .collect(),
             (Some(Value::Scalar(fields)), _) => fields.iter().map(|c| c.bits).collect(),
             (None, Kind::Input(k)) => {
                 self.put(*k as u64);
@@ -201,7 +214,13 @@ impl Writer {
         }
     }
 
-    fn body(&mut self, body: &Body, captures: &[NodeId], base: u32, function: bool) -> super::BodyConstants {
+    fn body(
+        &mut self,
+        body: &Body,
+        captures: &[NodeId],
+        base: u32,
+        function: bool,
+    ) -> super::BodyConstants {
         let shaping = shaping_literals(body, function);
         let mut slots = super::BodyConstants::default();
         self.types(&body.params);
@@ -221,7 +240,8 @@ impl Writer {
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
                 Term::Cond(c, a, b) => {
-                    self.words.extend([tag | 4, c.0 as u64, a.0 as u64, b.0 as u64]);
+                    self.words
+                        .extend([tag | 4, c.0 as u64, a.0 as u64, b.0 as u64]);
                 }
                 Term::LoopVar(l, k) => self.words.extend([tag | 5, *l as u64, *k as u64]),
                 Term::LoopResult(l, k) => self.words.extend([tag | 6, *l as u64, *k as u64]),
@@ -229,7 +249,12 @@ impl Writer {
                     let n = captures[*capture as usize].0 as u64;
                     self.words.extend([tag | 7, n, *field as u64]);
                 }
-                Term::At { capture, field, index, checked } => {
+                Term::At {
+                    capture,
+                    field,
+                    index,
+                    checked,
+                } => {
                     let n = captures[*capture as usize].0 as u64;
                     self.words.extend([
                         tag | 8 | (*checked as u64) << 16,
@@ -242,7 +267,8 @@ impl Writer {
         }
         for l in &body.loops {
             self.types(&l.types);
-            self.words.extend(l.start.iter().chain(&l.next).map(|t| t.0 as u64));
+            self.words
+                .extend(l.start.iter().chain(&l.next).map(|t| t.0 as u64));
             self.put(l.test.0 as u64);
         }
         self.put(body.results.len() as u64);
@@ -267,7 +293,11 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
 
 /// Literals that stay in the code.
 fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
-    let mut shaping: Vec<bool> = body.terms.iter().map(|t| function || t.ty == Ty::Bool).collect();
+    let mut shaping: Vec<bool> = body
+        .terms
+        .iter()
+        .map(|t| function || t.ty == Ty::Bool)
+        .collect();
     for data in &body.terms {
         if let Term::Op(op, args) = &data.term {
             let by_right = matches!(

@@ -108,7 +108,9 @@ impl Graph {
 
     /// All fields of a node, resolved.
     pub fn fields(&self, id: NodeId) -> Vec<FieldRef> {
-        (0..self.node(id).types.len() as u32).map(|f| self.resolve(id, f)).collect()
+        (0..self.node(id).types.len() as u32)
+            .map(|f| self.resolve(id, f))
+            .collect()
     }
 }
 
@@ -152,7 +154,10 @@ pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
         recovery.visit(root)?;
     }
     let Recovery { mut graph, keys } = recovery;
-    graph.roots = roots.iter().map(|r| graph.by_address[&address(r)]).collect();
+    graph.roots = roots
+        .iter()
+        .map(|r| graph.by_address[&address(r)])
+        .collect();
     graph.key = keys.finish(&graph.roots);
     Ok(graph)
 }
@@ -200,7 +205,9 @@ impl Recovery {
                 if let Some(e) = &body.error {
                     return Err(e.clone());
                 }
-                entry.captures.push(body.captures.iter().map(|c| id_of(c.node())).collect());
+                entry
+                    .captures
+                    .push(body.captures.iter().map(|c| id_of(c.node())).collect());
             }
             if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
                 entry.length = Some(id_of(n));

@@ -7,9 +7,8 @@
 //! computed nor traps on the other; one that may trap and is used in several arms, but nowhere else, is bound
 //! in each of them. *Binding* is the order of terms within their regions.
 
-use crate::ast::{Body, Term, TermId};
+use crate::ast::{Body, Term, TermId, may_trap};
 use crate::error::{Error, ErrorKind};
-use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::fmt::Write;
@@ -99,12 +98,16 @@ pub fn place(body: &Body) -> Result<Placement, ErrorKind> {
 pub fn place_results(body: &Body, results: &[TermId]) -> Result<Placement, ErrorKind> {
     let mut p = Placer {
         placement: Placement {
-            regions: vec![Region { parent: OUTER, depth: 0, items: vec![] }],
+            regions: vec![Region {
+                parent: OUTER,
+                depth: 0,
+                items: vec![],
+            }],
             regions_of: vec![Regions::new(); body.terms.len()],
             arms: FxHashMap::default(),
             loops: FxHashMap::default(),
         },
-        may_trap: may_trap(body),
+        may_trap: trapping_terms(body),
         loop_regions: vec![Regions::new(); body.loops.len()],
         first_result: first_results(body),
     };
@@ -117,7 +120,11 @@ pub fn place_results(body: &Body, results: &[TermId]) -> Result<Placement, Error
             p.float(body, t, region);
         }
         p.float_loop_if_ready(body, t);
-        if p.placement.regions.last().is_some_and(|r| r.depth > MAX_DEPTH) {
+        if p.placement
+            .regions
+            .last()
+            .is_some_and(|r| r.depth > MAX_DEPTH)
+        {
             return Err(ErrorKind::Malformed {
                 expected: format!("conditions nested at most {MAX_DEPTH} deep"),
                 got: "deeper ones".into(),
@@ -129,20 +136,10 @@ pub fn place_results(body: &Body, results: &[TermId]) -> Result<Placement, Error
 }
 
 /// Terms whose computation may trap or not end, themselves or through an operand.
-fn may_trap(body: &Body) -> Vec<bool> {
+fn trapping_terms(body: &Body) -> Vec<bool> {
     let mut traps: Vec<bool> = Vec::with_capacity(body.terms.len());
     for data in &body.terms {
-        let of = |t: &TermId| traps[t.index()];
-        let here = match &data.term {
-            Term::Op(op, args) => {
-                let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-                (divides && data.ty.is_int()) || args.iter().any(of)
-            }
-            Term::At { index, checked, .. } => *checked || of(index),
-            Term::Cond(c, a, b) => of(c) || of(a) || of(b),
-            Term::LoopResult(..) => true,
-            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => false,
-        };
+        let here = may_trap(&data.term, data.ty, |t| traps[t.index()]);
         traps.push(here);
     }
     traps
@@ -169,7 +166,11 @@ struct Placer {
 impl Placer {
     fn region(&mut self, parent: RegionId) -> RegionId {
         let depth = self.placement.regions[parent.0 as usize].depth + 1;
-        self.placement.regions.push(Region { parent, depth, items: vec![] });
+        self.placement.regions.push(Region {
+            parent,
+            depth,
+            items: vec![],
+        });
         RegionId(self.placement.regions.len() as u32 - 1)
     }
 
@@ -251,7 +252,9 @@ impl Placer {
 
     /// Floats what a loop uses, once all uses of its results are known: after the lowest of them.
     fn float_loop_if_ready(&mut self, body: &Body, t: TermId) {
-        let Term::LoopResult(l, _) = body.terms[t.index()].term else { return };
+        let Term::LoopResult(l, _) = body.terms[t.index()].term else {
+            return;
+        };
         if self.first_result[l as usize] != Some(t) {
             return;
         }
@@ -288,7 +291,9 @@ impl Placer {
                 && self.first_result[l as usize] == Some(t)
             {
                 for region in self.loop_regions[l as usize].clone() {
-                    self.placement.regions[region.0 as usize].items.push(Item::Loop(l));
+                    self.placement.regions[region.0 as usize]
+                        .items
+                        .push(Item::Loop(l));
                 }
             }
         }
@@ -309,7 +314,11 @@ impl Placer {
         let mut at = region;
         loop {
             let parent = self.placement.regions[at.0 as usize].parent;
-            if self.placement.inside_loop(l, parent).is_some_and(|(test, _)| test == at) {
+            if self
+                .placement
+                .inside_loop(l, parent)
+                .is_some_and(|(test, _)| test == at)
+            {
                 return Ok(());
             }
             if at == OUTER {
@@ -322,10 +331,18 @@ impl Placer {
 
 /// The body as nested lets, for people and golden tests.
 pub fn show(body: &Body) -> Result<String, Error> {
-    let placement = place(body)
-        .map_err(|kind| Error { combinator: "show", location: None, kind })?;
+    let placement = place(body).map_err(|kind| Error {
+        combinator: "show",
+        location: None,
+        kind,
+    })?;
     let mut out = String::new();
-    let params: Vec<String> = body.params.iter().enumerate().map(|(i, t)| format!("x{i}: {t}")).collect();
+    let params: Vec<String> = body
+        .params
+        .iter()
+        .enumerate()
+        .map(|(i, t)| format!("x{i}: {t}"))
+        .collect();
     let _ = writeln!(out, "\\{} ->", params.join(", "));
     show_region(body, &placement, OUTER, 1, &mut out);
     let results: Vec<String> = body.results.iter().map(|r| operand(body, *r)).collect();
@@ -360,8 +377,16 @@ fn show_region(body: &Body, p: &Placement, region: RegionId, indent: usize, out:
         match item {
             Item::Loop(l) => {
                 let scalar_loop = &body.loops[*l as usize];
-                let start: Vec<_> = scalar_loop.start.iter().map(|t| operand(body, *t)).collect();
-                let _ = writeln!(out, "{pad}let loop{l} = while s{l} = ({})", start.join(", "));
+                let start: Vec<_> = scalar_loop
+                    .start
+                    .iter()
+                    .map(|t| operand(body, *t))
+                    .collect();
+                let _ = writeln!(
+                    out,
+                    "{pad}let loop{l} = while s{l} = ({})",
+                    start.join(", ")
+                );
                 if let Some((test, step)) = p.inside_loop(*l, region) {
                     let _ = writeln!(out, "{pad}  test");
                     show_region(body, p, test, indent + 2, out);
@@ -395,8 +420,17 @@ fn show_term(
         Term::Scalar { capture, field } => {
             let _ = writeln!(out, "{pad}let {name} = capture {capture}.{field}");
         }
-        Term::At { capture, field, index, .. } => {
-            let _ = writeln!(out, "{pad}let {name} = at {capture}.{field} {}", operand(body, *index));
+        Term::At {
+            capture,
+            field,
+            index,
+            ..
+        } => {
+            let _ = writeln!(
+                out,
+                "{pad}let {name} = at {capture}.{field} {}",
+                operand(body, *index)
+            );
         }
         Term::Cond(c, ..) => show_cond(body, p, (t, region), *c, indent, out),
         Term::Param(_) | Term::Lit(_) | Term::LoopVar(..) | Term::LoopResult(..) => {}
@@ -415,12 +449,34 @@ fn show_cond(
     let fields = p.fields_of(t, region);
     let names: Vec<String> = fields.iter().map(|t| format!("t{}", t.0)).collect();
     let arm = |pick: fn(&Term) -> Option<TermId>| -> String {
-        let values = fields.iter().filter_map(|t| pick(&body.terms[t.index()].term));
-        values.map(|t| operand(body, t)).collect::<Vec<_>>().join(", ")
+        let values = fields
+            .iter()
+            .filter_map(|t| pick(&body.terms[t.index()].term));
+        values
+            .map(|t| operand(body, t))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    let then_values = arm(|t| if let Term::Cond(_, a, _) = t { Some(*a) } else { None });
-    let else_values = arm(|t| if let Term::Cond(_, _, b) = t { Some(*b) } else { None });
-    let _ = writeln!(out, "{pad}let {} = if {}", names.join(", "), operand(body, test));
+    let then_values = arm(|t| {
+        if let Term::Cond(_, a, _) = t {
+            Some(*a)
+        } else {
+            None
+        }
+    });
+    let else_values = arm(|t| {
+        if let Term::Cond(_, _, b) = t {
+            Some(*b)
+        } else {
+            None
+        }
+    });
+    let _ = writeln!(
+        out,
+        "{pad}let {} = if {}",
+        names.join(", "),
+        operand(body, test)
+    );
     if let Some((then, other)) = p.arms(t, region) {
         let _ = writeln!(out, "{pad}  then");
         show_region(body, p, then, indent + 2, out);

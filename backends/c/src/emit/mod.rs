@@ -19,6 +19,7 @@ mod stmt;
 mod straight;
 mod unit;
 
+use crate::compiler::Effort;
 use crate::facts::{self, Facts};
 use crate::names::{Names, Part};
 use loop_lang::Loop;
@@ -29,6 +30,9 @@ use unit::{Mode, Unit, comment};
 
 /// More lanes than this in one group are refused.
 const MAX_LANES: u32 = 4096;
+
+/// Kernels of more text than this are not compiled with full effort: some 3000 statements.
+const LARGE: usize = 128 << 10;
 
 /// What every file starts with. No system headers: they would cost more than compiling the loop.
 const PRELUDE: &str = "\
@@ -88,6 +92,16 @@ impl Default for Form {
 pub struct File {
     helpers: Helpers,
     kernels: String,
+    /// Whether a kernel is too large for the compiler's full effort.
+    large: bool,
+}
+
+/// A finished file.
+pub struct Text {
+    /// The C.
+    pub source: String,
+    /// How hard the compiler should try.
+    pub effort: Effort,
 }
 
 impl File {
@@ -137,17 +151,20 @@ impl File {
         }
         unit.mode = Mode::Machine;
         machine::write(&mut unit, layout, &plans, symbol, form.summary);
+        self.large |= unit.out.len() > LARGE;
         self.kernels.push_str(&unit.out);
         Ok(())
     }
 
     /// The whole text.
-    pub fn finish(self) -> Result<String, String> {
-        Ok(format!(
-            "{PRELUDE}\n{}\n{}",
-            self.helpers.finish()?,
-            self.kernels
-        ))
+    pub fn finish(self) -> Result<Text, String> {
+        let source = format!("{PRELUDE}\n{}\n{}", self.helpers.finish()?, self.kernels);
+        let effort = if self.large {
+            Effort::Linear
+        } else {
+            Effort::Full
+        };
+        Ok(Text { source, effort })
     }
 }
 

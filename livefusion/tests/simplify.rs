@@ -1,0 +1,117 @@
+//! Simplification is idempotent and changes no result and no trap.
+
+use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, TermId, Value, simplify};
+use livefusion::runtime::{Engine, force_nodes};
+use livefusion::{ErrorKind, Result};
+use livefusion_backend::Buffer;
+use loop_lang::Op;
+use loop_lang::types::{Const, Ty};
+use proptest::prelude::*;
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+
+/// One step of a random body: an operator by number, on earlier terms by number.
+type Step = (u8, u8, u8, u8);
+
+const INTS: [i64; 6] = [0, 1, -1, 2, i64::MIN, i64::MAX];
+const FLOATS: [f64; 6] = [0.0, -0.0, 1.0, f64::NAN, f64::INFINITY, -2.5];
+
+fn body(steps: &[Step]) -> Body {
+    let mut b = BodyBuilder::new(&[Ty::I64, Ty::F64]);
+    let mut ints = vec![b.param(0)];
+    let mut floats = vec![b.param(1)];
+    let mut bools = vec![b.lit(Const::bool(true))];
+    ints.extend(INTS.map(|x| b.lit(Const::int(Ty::I64, x))));
+    floats.extend(FLOATS.map(|x| b.lit(Const::f64(x))));
+    let pick = |from: &[TermId], n: u8| from[from.len() - 1 - n as usize % from.len()];
+    for (what, x, y, z) in steps {
+        let (i, j) = (pick(&ints, *x), pick(&ints, *y));
+        let (f, g) = (pick(&floats, *x), pick(&floats, *y));
+        let (p, q) = (pick(&bools, *z), pick(&bools, *y));
+        match what % 24 {
+            0 => ints.push(b.op(Op::Add, &[i, j])),
+            1 => ints.push(b.op(Op::Sub, &[i, j])),
+            2 => ints.push(b.op(Op::Mul, &[i, j])),
+            3 => ints.push(b.op(Op::Div, &[i, j])),
+            4 => ints.push(b.op(Op::Rem, &[i, j])),
+            5 => ints.push(b.op(Op::And, &[i, j])),
+            6 => ints.push(b.op(Op::Shl, &[i, j])),
+            7 => ints.push(b.op(Op::Neg, &[i])),
+            8 => ints.push(b.op(Op::Not, &[i])),
+            9 => ints.push(b.cond(p, i, j)),
+            10 => floats.push(b.op(Op::Add, &[f, g])),
+            11 => floats.push(b.op(Op::Sub, &[f, g])),
+            12 => floats.push(b.op(Op::Mul, &[f, g])),
+            13 => floats.push(b.op(Op::Div, &[f, g])),
+            14 => floats.push(b.op(Op::Max, &[f, g])),
+            15 => floats.push(b.op(Op::Neg, &[f])),
+            16 => floats.push(b.cond(p, f, g)),
+            17 => floats.push(b.cast(i, Ty::F64)),
+            18 => ints.push(b.cast(f, Ty::I64)),
+            19 => bools.push(b.op(Op::Lt, &[i, j])),
+            20 => bools.push(b.op(Op::Eq, &[f, g])),
+            21 => bools.push(b.op(Op::And, &[p, q])),
+            22 => bools.push(b.op(Op::Not, &[p])),
+            _ => ints.push(b.op(Op::Select, &[p, i, j])),
+        }
+    }
+    let results = [
+        ints[ints.len() - 1],
+        floats[floats.len() - 1],
+        bools[bools.len() - 1],
+    ];
+    b.finish(&results)
+}
+
+/// A map made without the builder, which would simplify.
+fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
+    Arc::new(Node {
+        name: "map",
+        loc: Location::caller(),
+        types: body.result_types(),
+        kind: Kind::Map(body),
+        inputs: vec![input.clone()],
+        rank: 1,
+        len: input.len,
+        error: None,
+        value: OnceLock::new(),
+    })
+}
+
+fn run(body: Body, engine: &Engine) -> std::result::Result<Vec<Vec<u64>>, ErrorKind> {
+    let ints = [3i64, 0, -1, i64::MIN];
+    let floats = [1.5f64, -0.0, f64::NAN, f64::INFINITY];
+    let buffers = [
+        Buffer::from_vec(ints.to_vec()),
+        Buffer::from_vec(floats.to_vec()),
+    ];
+    let input = Builder::named("input").manifest(buffers.map(Arc::new).to_vec());
+    let forced: Result<Vec<Value>> = force_nodes(engine, &[raw_map(body, &input)]);
+    match forced.map_err(|e| e.kind)?.remove(0) {
+        Value::Array(fields) => Ok(fields.iter().map(|f| words(f)).collect()),
+        Value::Scalar(_) => unreachable!("a map is an array"),
+    }
+}
+
+/// Words of a buffer; NaN payloads carry no meaning.
+fn words(buffer: &Buffer) -> Vec<u64> {
+    let word = |i: usize| buffer.get_word(i).expect("in range");
+    let canonical = |w: u64| match buffer.ty() {
+        Ty::F64 if f64::from_bits(w).is_nan() => f64::NAN.to_bits(),
+        _ => w,
+    };
+    (0..buffer.len()).map(|i| canonical(word(i))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn simplification_changes_no_result(steps in prop::collection::vec(any::<Step>(), 1..24)) {
+        let raw = body(&steps);
+        let simple = simplify(raw.clone());
+        prop_assert_eq!(format!("{:?}", simplify(simple.clone())), format!("{simple:?}"));
+        let engine = Engine::interp();
+        prop_assert_eq!(run(raw, &engine), run(simple, &engine));
+    }
+}
