@@ -51,15 +51,15 @@ macro_rules! divisions {
         let xs = Array::from(vec![$t::MAX, $t::MIN]);
         let zero = ErrorKind::Division { dividend: $t::MAX as i128, divisor: 0 };
         let zeros = Array::from(vec![0 as $t, 0]);
-        fails(&(&xs / &zeros), "/", zero.clone());
-        fails(&(&xs % &zeros), "%", zero.clone());
+        fails(&(&xs / &zeros), "div", zero.clone());
+        fails(&(&xs % &zeros), "rem", zero.clone());
         fails(&xs.map(|x| x / (x - x)), "map", zero.clone());
         fails(&xs.map(|x| x.rem_euclid(x - x)), "map", zero.clone());
         if $signed {
             let ones = xs.map(|x| (x - x) - 1);
             let kind = ErrorKind::Division { dividend: $t::MIN as i128, divisor: -1 };
-            fails(&(&xs / &ones), "/", kind.clone());
-            fails(&(&xs % &ones), "%", kind.clone());
+            fails(&(&xs / &ones), "div", kind.clone());
+            fails(&(&xs % &ones), "rem", kind.clone());
             fails(&xs.map(|x| x.div_euclid((x - x) - 1)), "map", kind);
         }
     })*};
@@ -76,12 +76,12 @@ fn lengths_that_differ() {
     let differ = |expected, got| ErrorKind::LengthMismatch { expected, got };
     fails(&xs.zip(&ys), "zip", differ(3, 2));
     fails(&(&xs, &ys).zip_with(|x, y| x + y), "zip_with", differ(3, 2));
-    fails(&(&xs + &ys), "+", differ(3, 2));
+    fails(&(&xs + &ys), "add", differ(3, 2));
     fails(&xs.pack(&ys.map(|y| y.gt(0))), "pack", differ(3, 2));
     // Known at run time only.
     let (few, many) = (xs.filter(|x| x.gt(2)), xs.filter(|x| x.gt(1)));
     fails(&few.zip(&many), "zip", differ(1, 2));
-    fails(&(&few + &many), "+", differ(1, 2));
+    fails(&(&few + &many), "add", differ(1, 2));
     fails(&(&few, &many).zip_with(|x, y| x * y), "zip_with", differ(1, 2));
     fails(&xs.scatter(&few.map(|x| x - 3), &many), "scatter", differ(1, 2));
 }
@@ -95,12 +95,13 @@ fn empty_folds_and_slices_out_of_range() {
     fails(&none.map(|x| (x, x)).fold1(|a, b| (a.0 + b.0, a.1 * b.1)), "fold1", ErrorKind::Empty);
     fails(&Array::from(Vec::<i64>::new()).fold1(|a, b| a.max(b)), "fold1", ErrorKind::Empty);
     fails(&xs.slice(1..5), "slice", range(5, 3));
-    fails(&xs.take(4), "take", range(4, 3));
-    fails(&xs.drop(4), "drop", range(4, 3));
     let two = xs.filter(|x| x.gt(1));
     fails(&two.slice(1..3), "slice", range(3, 2));
-    fails(&two.take(3), "take", range(3, 2));
-    fails(&two.drop(3), "drop", range(3, 2));
+    // `take` and `drop` do what they can.
+    for engine in engines() {
+        let (all, nothing) = (&two.take(9), &two.drop(9)).force_with(&engine).expect("no error");
+        assert_eq!((all.to_vec(), nothing.len()), (vec![2, 3], 0));
+    }
 }
 
 #[test]

@@ -45,7 +45,8 @@ fn count(program: &Loop, columns: &[(Ty, Vec<u64>)], scalars: &[Const]) -> Count
         .iter()
         .map(|p| match program.ty(p.var) {
             Type::Array(_) => Arg::Array(arrays.next().expect("a column").view()),
-            Type::Scalar(_) => Arg::Scalar(*scalars.next().expect("a scalar")),
+            // What is not given is a starting value.
+            Type::Scalar(ty) => Arg::Scalar(scalars.next().copied().unwrap_or(Const::zero(ty))),
         })
         .collect();
     let mut frame = Frame::new(kernel.layout());

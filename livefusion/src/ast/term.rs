@@ -152,15 +152,10 @@ impl Body {
                 Term::Op(_, args) => args.iter().for_each(|a| live[a.index()] = true),
                 Term::At { index, .. } => live[index.index()] = true,
                 Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| live[t.index()] = true),
-                Term::LoopResult(l, _) => {
-                    if !std::mem::replace(&mut loop_done[*l as usize], true) {
-                        let l = &self.loops[*l as usize];
-                        l.start
-                            .iter()
-                            .chain(&l.next)
-                            .for_each(|t| live[t.index()] = true);
-                        live[l.test.index()] = true;
-                    }
+                Term::LoopResult(l, _) if !std::mem::replace(&mut loop_done[*l as usize], true) => {
+                    let l = &self.loops[*l as usize];
+                    let inside = l.start.iter().chain(&l.next).chain([&l.test]);
+                    inside.for_each(|t| live[t.index()] = true);
                 }
                 _ => {}
             }

@@ -25,7 +25,7 @@ impl Machine<'_, '_> {
                 let value = self
                     .unit
                     .helpers
-                    .from_word(ty, &format!("run->scalars[{i}]"));
+                    .value_of(ty, &format!("run->scalars[{i}]"));
                 self.line(format!("const {} {name} = {value};", ty.name()));
             }
         }
@@ -259,9 +259,9 @@ impl Machine<'_, '_> {
 
     fn word(&mut self, ty: Ty, place: &str, word: &str, restore: bool) {
         let text = if restore {
-            format!("{place} = {};", self.unit.helpers.from_word(ty, word))
+            format!("{place} = {};", self.unit.helpers.value_of(ty, word))
         } else {
-            format!("{word} = {};", self.unit.helpers.to_word(ty, place))
+            format!("{word} = {};", self.unit.helpers.word_of(ty, place))
         };
         self.line(text);
     }

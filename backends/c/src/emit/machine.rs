@@ -299,7 +299,7 @@ impl Machine<'_, '_> {
             return;
         }
         let (ty, value) = (self.unit.program.atom_ty(a), self.unit.atom(a));
-        let word = self.unit.helpers.to_word(ty, &value);
+        let word = self.unit.helpers.word_of(ty, &value);
         self.line(format!("run->results[{k}] = {word};"));
     }
 

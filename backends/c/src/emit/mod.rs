@@ -30,6 +30,8 @@ use unit::{Mode, Unit, comment};
 
 /// More lanes than this in one group are refused.
 const MAX_LANES: u32 = 4096;
+/// More lanes than this for all variables of one group, too: they are joined on the stack.
+const MAX_GROUP_WORDS: usize = 32 << 10;
 
 /// Kernels of more text than this are not compiled with full effort: some 3000 statements.
 const LARGE: usize = 128 << 10;
@@ -170,10 +172,14 @@ impl File {
 
 fn check_lanes(program: &Loop) -> Result<(), String> {
     for g in &program.groups {
-        if let Order::Lanes(l) | Order::Prefix(l) = g.order
-            && (l == 0 || !l.is_power_of_two() || l > MAX_LANES)
-        {
-            return Err(format!("a group of {l} lanes"));
+        if let Order::Lanes(l) | Order::Prefix(l) = g.order {
+            let words = g.vars.len().saturating_mul(l as usize);
+            if !l.is_power_of_two() || l > MAX_LANES || words > MAX_GROUP_WORDS {
+                return Err(format!(
+                    "a group of {} variables in {l} lanes",
+                    g.vars.len()
+                ));
+            }
         }
     }
     Ok(())

@@ -111,7 +111,7 @@ impl Helpers {
     }
 
     /// The value of a canonical word as type `ty`.
-    pub fn from_word(&mut self, ty: Ty, word: &str) -> String {
+    pub fn value_of(&mut self, ty: Ty, word: &str) -> String {
         match ty {
             Ty::U64 => word.to_string(),
             Ty::F64 => format!("{}({word})", self.bitcast("u64", "f64")),
@@ -122,7 +122,7 @@ impl Helpers {
     }
 
     /// The canonical word of a value of type `ty`.
-    pub fn to_word(&mut self, ty: Ty, value: &str) -> String {
+    pub fn word_of(&mut self, ty: Ty, value: &str) -> String {
         match ty {
             Ty::U64 => value.to_string(),
             Ty::F64 => format!("{}({value})", self.bitcast("f64", "u64")),

@@ -108,7 +108,7 @@ impl Unit<'_> {
             }
             StmtKind::FillArray(v, n, x) => {
                 let (ty, n, x) = (self.program.atom_ty(*x), self.atom(*n), self.atom(*x));
-                let word = self.helpers.to_word(ty, &x);
+                let word = self.helpers.word_of(ty, &x);
                 self.make(
                     *v,
                     &format!("fill_array(run, SLOT, {n}, {word}, {})", s.comb.0),
@@ -257,11 +257,11 @@ impl Unit<'_> {
         let (define, name) = (self.define(v), self.names.var(v));
         let cell = format!("{data}[{index} & lf_in]");
         let masked = match ty {
-            Ty::F32 => format!("(u32)({} & lf_in)", self.helpers.to_word(ty, &cell)),
-            Ty::F64 => format!("({} & lf_in)", self.helpers.to_word(ty, &cell)),
+            Ty::F32 => format!("(u32)({} & lf_in)", self.helpers.word_of(ty, &cell)),
+            Ty::F64 => format!("({} & lf_in)", self.helpers.word_of(ty, &cell)),
             _ => format!("({cell} & lf_in)"),
         };
-        let value = self.helpers.from_word(ty, &masked);
+        let value = self.helpers.value_of(ty, &masked);
         let (test, set) = (
             format!("-(u64)({index} < {n})"),
             format!("{name} = {value};"),

@@ -37,13 +37,16 @@ pub enum Data {
 }
 
 pub fn args(data: &[Data]) -> Vec<Arg<'_>> {
-    let arg = |d| match d {
-        &Data::F64(ref v) => Arg::Array(View::new(v)),
-        &Data::I64(ref v) => Arg::Array(View::new(v)),
-        &Data::U64(ref v) => Arg::Array(View::new(v)),
-        &Data::Scalar(c) => Arg::Scalar(c),
-    };
     data.iter().map(arg).collect()
+}
+
+fn arg(data: &Data) -> Arg<'_> {
+    match data {
+        Data::F64(v) => Arg::Array(View::new(v)),
+        Data::I64(v) => Arg::Array(View::new(v)),
+        Data::U64(v) => Arg::Array(View::new(v)),
+        Data::Scalar(c) => Arg::Scalar(*c),
+    }
 }
 
 /// A word in which all NaN are one: their payloads carry no meaning.

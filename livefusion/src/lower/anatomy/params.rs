@@ -1,0 +1,84 @@
+//! Parameters: arrays in memory, delayed scalars, constants, lengths. Each is made on first use.
+
+use super::Anatomy;
+use crate::ast::Kind;
+use crate::lower::Source;
+use crate::sharing::FieldRef;
+use loop_lang::ir::*;
+use loop_lang::types::Ty;
+
+impl Anatomy<'_> {
+    /// The parameter for a source, made on first use.
+    pub fn param(
+        &mut self,
+        source: Source,
+        base: &str,
+        comb: CombId,
+        ty: Type,
+        kind: ParamKind,
+    ) -> Var {
+        if let Some(v) = self.source_vars.get(&source) {
+            // An array that is read in step as well as at random is a random-access parameter.
+            let at = self.sources.iter().position(|s| *s == source);
+            if let Some(p) = at.and_then(|at| self.program.params.get_mut(at))
+                && kind == ParamKind::Random
+            {
+                p.kind = kind;
+            }
+            return *v;
+        }
+        let var = self.var(base, comb, ty);
+        self.sources.push(source);
+        self.source_vars.insert(source, var);
+        self.program.params.push(Param { var, kind });
+        var
+    }
+
+    /// A scalar parameter.
+    pub fn scalar_param(&mut self, source: Source, base: &str, comb: CombId, ty: Ty) -> Atom {
+        Atom::Var(self.param(source, base, comb, Type::Scalar(ty), ParamKind::Scalar))
+    }
+
+    /// A delayed scalar's field: computed in this loop's `done`, or a parameter.
+    pub fn delayed(&mut self, field: FieldRef, comb: CombId) -> Atom {
+        if let Some(a) = self.scalars.get(&field) {
+            return *a;
+        }
+        let node = &self.graph.nodes[field.0.index()];
+        let source = match node.node.kind {
+            Kind::Len if !node.leaf => Source::Length(self.graph.resolve(node.inputs[0], 0).0),
+            _ => Source::Scalar(field),
+        };
+        let ty = node.node.types[field.1 as usize];
+        self.scalar_param(source, "s", comb, ty)
+    }
+
+    /// Says what a delayed scalar's field is in this loop's `done`.
+    pub fn set_delayed(&mut self, field: FieldRef, value: Atom) {
+        self.scalars.insert(field, value);
+    }
+
+    /// An array for random access.
+    pub fn random(&mut self, field: FieldRef) -> Var {
+        let comb = self.comb(field.0);
+        let ty = self.graph.node(field.0).types[field.1 as usize];
+        self.param(
+            Source::Array(field),
+            "arr",
+            comb,
+            Type::Array(ty),
+            ParamKind::Random,
+        )
+    }
+
+    /// The length of an array variable, taken in `init` on first use.
+    pub fn array_len(&mut self, array: Var, comb: CombId) -> Atom {
+        if let Some(v) = self.array_lens.get(&array) {
+            return Atom::Var(*v);
+        }
+        let len = self.scalar("len", comb, Ty::U64);
+        self.push(comb, Section::Init, StmtKind::ArrayLength(len, array));
+        self.array_lens.insert(array, len);
+        Atom::Var(len)
+    }
+}

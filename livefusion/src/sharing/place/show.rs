@@ -1,0 +1,164 @@
+//! A placed body as text: nested lets.
+
+use super::{Item, OUTER, Placement, RegionId, place};
+use crate::ast::{Body, Term, TermId};
+use crate::error::Error;
+use std::fmt::Write;
+
+/// The body as nested lets, for people and golden tests.
+pub fn show(body: &Body) -> Result<String, Error> {
+    let placement = place(body).map_err(|kind| Error {
+        combinator: "show",
+        location: None,
+        kind,
+    })?;
+    let mut out = String::new();
+    let params: Vec<String> = body
+        .params
+        .iter()
+        .enumerate()
+        .map(|(i, t)| format!("x{i}: {t}"))
+        .collect();
+    let _ = writeln!(out, "\\{} ->", params.join(", "));
+    show_region(body, &placement, OUTER, 1, &mut out);
+    let results: Vec<String> = body.results.iter().map(|r| operand(body, *r)).collect();
+    let _ = writeln!(out, "  in {}", results.join(", "));
+    Ok(out)
+}
+
+fn operand(body: &Body, t: TermId) -> String {
+    match &body.terms[t.index()].term {
+        Term::Param(k) => format!("x{k}"),
+        Term::Lit(c) => show_const(*c),
+        Term::LoopVar(l, k) => format!("s{l}.{k}"),
+        Term::LoopResult(l, k) => format!("loop{l}.{k}"),
+        _ => format!("t{}", t.0),
+    }
+}
+
+fn show_const(c: loop_lang::types::Const) -> String {
+    use loop_lang::types::Ty;
+    match c.ty {
+        Ty::Bool => (c.bits != 0).to_string(),
+        Ty::F64 => format!("{:?}", f64::from_bits(c.bits)),
+        Ty::F32 => format!("{:?}", f32::from_bits(c.bits as u32)),
+        t if t.is_signed() => (c.bits as i64).to_string(),
+        _ => c.bits.to_string(),
+    }
+}
+
+fn show_region(body: &Body, p: &Placement, region: RegionId, indent: usize, out: &mut String) {
+    let pad = "  ".repeat(indent);
+    for item in &p.regions[region.0 as usize].items {
+        match item {
+            Item::Loop(l) => {
+                let scalar_loop = &body.loops[*l as usize];
+                let start: Vec<_> = scalar_loop
+                    .start
+                    .iter()
+                    .map(|t| operand(body, *t))
+                    .collect();
+                let _ = writeln!(
+                    out,
+                    "{pad}let loop{l} = while s{l} = ({})",
+                    start.join(", ")
+                );
+                if let Some((test, step)) = p.inside_loop(*l, region) {
+                    let _ = writeln!(out, "{pad}  test");
+                    show_region(body, p, test, indent + 2, out);
+                    let _ = writeln!(out, "{pad}    in {}", operand(body, scalar_loop.test));
+                    let _ = writeln!(out, "{pad}  step");
+                    show_region(body, p, step, indent + 2, out);
+                    let next: Vec<_> = scalar_loop.next.iter().map(|t| operand(body, *t)).collect();
+                    let _ = writeln!(out, "{pad}    in {}", next.join(", "));
+                }
+            }
+            Item::Term(t) => show_term(body, p, *t, region, indent, out),
+        }
+    }
+}
+
+fn show_term(
+    body: &Body,
+    p: &Placement,
+    t: TermId,
+    region: RegionId,
+    indent: usize,
+    out: &mut String,
+) {
+    let pad = "  ".repeat(indent);
+    let name = format!("t{}", t.0);
+    match &body.terms[t.index()].term {
+        Term::Op(op, args) => {
+            let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
+            let _ = writeln!(out, "{pad}let {name} = {} {}", op.name(), args.join(" "));
+        }
+        Term::Scalar { capture, field } => {
+            let _ = writeln!(out, "{pad}let {name} = capture {capture}.{field}");
+        }
+        Term::At {
+            capture,
+            field,
+            index,
+            ..
+        } => {
+            let _ = writeln!(
+                out,
+                "{pad}let {name} = at {capture}.{field} {}",
+                operand(body, *index)
+            );
+        }
+        Term::Cond(c, ..) => show_cond(body, p, (t, region), *c, indent, out),
+        Term::Param(_) | Term::Lit(_) | Term::LoopVar(..) | Term::LoopResult(..) => {}
+    }
+}
+
+fn show_cond(
+    body: &Body,
+    p: &Placement,
+    (t, region): (TermId, RegionId),
+    test: TermId,
+    indent: usize,
+    out: &mut String,
+) {
+    let pad = "  ".repeat(indent);
+    let fields = p.fields_of(t, region);
+    let names: Vec<String> = fields.iter().map(|t| format!("t{}", t.0)).collect();
+    let arm = |pick: fn(&Term) -> Option<TermId>| -> String {
+        let values = fields
+            .iter()
+            .filter_map(|t| pick(&body.terms[t.index()].term));
+        values
+            .map(|t| operand(body, t))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let then_values = arm(|t| {
+        if let Term::Cond(_, a, _) = t {
+            Some(*a)
+        } else {
+            None
+        }
+    });
+    let else_values = arm(|t| {
+        if let Term::Cond(_, _, b) = t {
+            Some(*b)
+        } else {
+            None
+        }
+    });
+    let _ = writeln!(
+        out,
+        "{pad}let {} = if {}",
+        names.join(", "),
+        operand(body, test)
+    );
+    if let Some((then, other)) = p.arms(t, region) {
+        let _ = writeln!(out, "{pad}  then");
+        show_region(body, p, then, indent + 2, out);
+        let _ = writeln!(out, "{pad}    in {then_values}");
+        let _ = writeln!(out, "{pad}  else");
+        show_region(body, p, other, indent + 2, out);
+        let _ = writeln!(out, "{pad}    in {else_values}");
+    }
+}

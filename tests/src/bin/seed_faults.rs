@@ -1,0 +1,224 @@
+//! Seeds faults into lowering (and what feeds it), one at a time, in a copy of the workspace, and shows
+//! that the tests catch each: `cargo run -p livefusion-tests --bin seed_faults [name...]`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// A fault: what it breaks, where, what is there, and what is put in its place.
+struct Fault {
+    what: &'static str,
+    file: &'static str,
+    sound: &'static str,
+    faulty: &'static str,
+}
+
+const FAULTS: &[Fault] = &[
+    Fault {
+        what: "a fold forgets its starting value",
+        file: "lower/fold.rs",
+        sound: "let start = self.start.get(field).copied().unwrap_or(identity);",
+        faulty: "let start = identity;",
+    },
+    Fault {
+        what: "fold1 does not mind an empty array",
+        file: "lower/fold.rs",
+        sound: "            self.check_nonempty(a);",
+        faulty: "",
+    },
+    Fault {
+        what: "a lifted fold does not join its starting value",
+        file: "lower/fold.rs",
+        sound: "_ => (true, self.start.clone(), zeros),",
+        faulty: "_ => (false, self.start.clone(), zeros),",
+    },
+    Fault {
+        what: "a subrate's accumulators are updated for rejected elements",
+        file: "lower/fold.rs",
+        sound: ".is_sub() { Section::Yield } else { Section::Bottom }",
+        faulty: ".is_sub() { Section::Bottom } else { Section::Bottom }",
+    },
+    Fault {
+        what: "exclusive and inclusive scans are exchanged",
+        file: "lower/scan.rs",
+        sound: "if *kind == ScanKind::Exclusive",
+        faulty: "if *kind == ScanKind::Inclusive",
+    },
+    Fault {
+        what: "the identity of float products is 0",
+        file: "lower/operators.rs",
+        sound: "(Op::Mul, Ty::F64) => Const::f64(1.0),",
+        faulty: "(Op::Mul, Ty::F64) => Const::f64(0.0),",
+    },
+    Fault {
+        what: "the identity of float minima is not what they ignore",
+        file: "lower/operators.rs",
+        sound: "(_, Ty::F32) => Const::f32(f32::NAN),",
+        faulty: "(_, Ty::F32) => Const::f32(0.0),",
+    },
+    Fault {
+        what: "an operator with captured values is taken for a plain one",
+        file: "lower/operators.rs",
+        sound: "(x, y) if x == field && y == field + width => Some(*op),",
+        faulty: "(x, _) if x == field => Some(*op),",
+    },
+    Fault {
+        what: "lengths of zipped arrays are not checked",
+        file: "lower/zip.rs",
+        sound: "if a.plan.rates.known_equal(*first, *other) {",
+        faulty: "if a.plan.rates.known_equal(*first, *other) || true {",
+    },
+    Fault {
+        what: "scatter does not check its indices",
+        file: "lower/scatter.rs",
+        sound: "    a.trap(comb, Section::Yield, TrapKind::OutOfRange, ok.into(), &[index, len]);",
+        faulty: "    let _ = ok;",
+    },
+    Fault {
+        what: "scatter overwrites where it should combine",
+        file: "lower/scatter.rs",
+        sound: "Some(op) => Some(operators::combine(a, id, 0, op)?),",
+        faulty: "Some(_) => None,",
+    },
+    Fault {
+        what: "reads by index are not checked",
+        file: "lower/body.rs",
+        sound: "if *checked {",
+        faulty: "if *checked && false {",
+    },
+    Fault {
+        what: "integer divisions are not checked",
+        file: "lower/body.rs",
+        sound: "if !divides || ",
+        faulty: "if true || !divides || ",
+    },
+    Fault {
+        what: "a division trap reports its operands in the wrong order",
+        file: "lower/body.rs",
+        sound: "TrapKind::Division, ok.into(), &[args[0], args[1]]",
+        faulty: "TrapKind::Division, ok.into(), &[args[1], args[0]]",
+    },
+    Fault {
+        what: "the arms of conditions are exchanged",
+        file: "lower/body.rs",
+        sound: "results.push((self.define(t), x, y));",
+        faulty: "results.push((self.define(t), y, x));",
+    },
+    Fault {
+        what: "a function gets its first column for every parameter of that type",
+        file: "lower/body.rs",
+        sound: "args[k as usize] = a.elt(columns[k as usize])?;",
+        faulty: "args[k as usize] = a.elt(columns[if body.params[k as usize] == body.params[0] { 0 } else { k as usize }])?;",
+    },
+    Fault {
+        what: "a filtered result is as long as its input",
+        file: "lower/output.rs",
+        sound: "StmtKind::SliceArray(res, out, index.into())",
+        faulty: "StmtKind::SliceArray(res, out, bound)",
+    },
+    Fault {
+        what: "a generator's function gets its length, not its index",
+        file: "lower/generate.rs",
+        sound: "&[counter.into()]",
+        faulty: "&[counter.into(), bound][1..]",
+    },
+    Fault {
+        what: "the length of a filtered array is its input's",
+        file: "lower/compute.rs",
+        sound: "Some((_, bound)) if is_root => bound,",
+        faulty: "Some((_, bound)) if is_root || true => bound,",
+    },
+    Fault {
+        what: "a checked length is not checked",
+        file: "lower/generate.rs",
+        sound: "            a.trap(comb, Section::Init, TrapKind::SliceRange, values[1], &values[2..4]);",
+        faulty: "",
+    },
+    Fault {
+        what: "constants of one body share a parameter",
+        file: "sharing/key.rs",
+        sound: "slots.insert(i as u32, base + self.constants.len() as u32);",
+        faulty: "slots.insert(i as u32, base);",
+    },
+    Fault {
+        what: "arrays that are read by index may be made by the same loop",
+        file: "fusion/cluster.rs",
+        sound: "let share = is_scalar && matches!(capture, crate::ast::Capture::Scalar(_));",
+        faulty: "let share = true; let _ = (is_scalar, capture);",
+    },
+];
+
+fn main() -> ExitCode {
+    let only: Vec<String> = std::env::args().skip(1).collect();
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let copy = std::env::temp_dir().join(format!("livefusion-faults-{}", std::process::id()));
+    if let Err(e) = copy_tree(&home, &copy) {
+        eprintln!("cannot copy the workspace to {}: {e}", copy.display());
+        return ExitCode::FAILURE;
+    }
+    println!("without a fault: {}", if passes(&copy) { "passes" } else { "FAILS" });
+    let mut missed = 0;
+    for fault in FAULTS.iter().filter(|f| only.is_empty() || only.iter().any(|o| f.what.contains(o))) {
+        let verdict = match seeded(&copy, fault) {
+            Ok(true) => "caught",
+            Ok(false) => "MISSED",
+            Err(_) => "DOES NOT APPLY",
+        };
+        missed += (verdict != "caught") as usize;
+        println!("{:<70} {verdict}", fault.what);
+    }
+    let _ = fs::remove_dir_all(&copy);
+    println!("{} faults, {missed} not caught", FAULTS.len());
+    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Whether the tests catch a fault. Errors: its place is not there any more.
+fn seeded(copy: &Path, fault: &Fault) -> std::io::Result<bool> {
+    let path = copy.join("livefusion/src").join(fault.file);
+    let sound = fs::read_to_string(&path)?;
+    if !sound.contains(fault.sound) {
+        return Err(std::io::Error::other("it does not apply"));
+    }
+    fs::write(&path, sound.replacen(fault.sound, fault.faulty, 1))?;
+    let caught = !passes(copy);
+    fs::write(&path, sound)?;
+    Ok(caught)
+}
+
+/// Runs the fast part of the tests. A fault that does not compile is no fault.
+fn passes(copy: &Path) -> bool {
+    let cargo = |args: &[&str]| {
+        Command::new(env!("CARGO"))
+            .args(args)
+            .current_dir(copy)
+            .env("CARGO_TARGET_DIR", copy.join("target"))
+            .env("LOOP_PROGRAMS", "1500")
+            .output()
+            .is_ok_and(|o| o.status.success())
+    };
+    let what = ["test", "-q", "-p", "livefusion-tests", "--test", "interp"];
+    assert!(cargo(&[&what[..], &["--no-run"]].concat()), "it does not compile");
+    cargo(&what)
+}
+
+/// Copies a folder without what was built.
+fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
+    let mut stack: Vec<(PathBuf, PathBuf)> = vec![(from.into(), to.into())];
+    while let Some((from, to)) = stack.pop() {
+        fs::create_dir_all(&to)?;
+        for entry in fs::read_dir(&from)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name == "target" || name == ".git" {
+                continue;
+            }
+            let (from, to) = (entry.path(), to.join(&name));
+            if entry.file_type()?.is_dir() {
+                stack.push((from, to));
+            } else {
+                fs::copy(&from, &to)?;
+            }
+        }
+    }
+    Ok(())
+}
