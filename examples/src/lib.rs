@@ -28,3 +28,17 @@ pub fn best_of<T>(runs: usize, mut f: impl FnMut() -> Outcome<T>) -> Outcome<Dur
     }
     Ok(best)
 }
+
+#[cfg(test)]
+mod tests {
+    /// The README shows the program that `cargo run --example readme` runs.
+    #[test]
+    fn the_readme_shows_its_program() {
+        let program = include_str!("../readme.rs")
+            .split_once("\n\n")
+            .map(|(_, code)| code);
+        let shown = include_str!("../../README.md").split("```rust\n").nth(1);
+        let shown = shown.and_then(|rest| rest.split("```").next());
+        assert_eq!(shown, program);
+    }
+}

@@ -91,10 +91,16 @@ fn enrich(program: &mut Loop, rng: &mut Rng) {
             _ => rewire(l, from, n, m),
         });
     }
-    for v in (0..program.vars.len()).map(Var::new) {
-        if program.ty(v) != Type::Scalar(program.ty(v).elem()) {
-            continue;
+    let mut shown: Vec<Var> = program.groups.iter().flat_map(|g| g.vars.clone()).collect();
+    shown.extend(program.rates.iter().filter_map(|r| r.kind.counter()));
+    for block in program.blocks.values_mut().take(1) {
+        for stmt in lets(block) {
+            if let StmtKind::Let(v, ..) | StmtKind::ReadArray(v, ..) = stmt.kind {
+                shown.push(v);
+            }
         }
+    }
+    for v in shown {
         attempt(program, |l| {
             for block in l.blocks.values_mut() {
                 if let End::Return(results) = &mut block.end {
@@ -194,7 +200,12 @@ fn ending(outcome: Outcome) -> Outcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 0, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        // A case is a whole loop, and a smaller seed is no smaller loop.
+        cases: ProptestConfig::default().cases / 8,
+        max_shrink_iters: 0,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn passes_change_no_result(seed in any::<u64>()) {

@@ -15,14 +15,27 @@
 //! control dependences left in place.
 
 use crate::ir::{Atom, Group, GroupId, Loop, RateKind, Stmt, StmtKind, Var};
+use crate::verify::verify;
 use crate::walk;
 
 /// Runs the pass.
 pub fn run(program: &mut Loop) -> bool {
     let needed = Needed::of(program, |_| false);
     let swept = sweep(program, &needed);
+    let sequential = |g: &Group| g.combine.is_none();
+    let stays = program.groups.iter().any(|g| sequential(g) && needed.group(g));
+    if stays || !program.groups.iter().any(sequential) {
+        return drop_groups(program, &needed) || swept;
+    }
+    // Without a sequential group the levels of the others begin to count. Where they do not hold, the
+    // table stays as it is.
+    let before = program.clone();
     let dropped = drop_groups(program, &needed);
-    swept || dropped
+    if verify(program).is_err() {
+        *program = before;
+        return swept;
+    }
+    dropped || swept
 }
 
 /// Which variables are needed.

@@ -159,11 +159,11 @@ fn key(
 }
 
 /// Whether what holds of the group that goes holds of the one that stays. A loop rate's counter without
-/// a group may stand for any group of its level 0.
+/// a group may stand for any group; a sequential one is left, as it tells that the loop is.
 fn agree(kept: Option<&Group>, gone: Option<&Group>) -> bool {
     match (kept, gone) {
         (_, None) => true,
-        (None, Some(_)) => true,
+        (None, Some(gone)) => gone.combine.is_some(),
         (Some(a), Some(b)) => {
             let parts = |g: &Group| (g.owner, g.step, g.combine, g.order);
             parts(a) == parts(b) && a.identity == b.identity && a.level <= b.level

@@ -207,8 +207,7 @@ impl Machine<'_, '_> {
         }
         for i in 0..program.groups.len() {
             let group = &program.groups[i];
-            let waits = group.vars.iter().any(|v| self.unit.facts.ever_waits(*v));
-            if restore && waits && matches!(group.order, Order::Prefix(_)) {
+            if restore && matches!(group.order, Order::Prefix(_)) {
                 self.next_of_scan(GroupId::new(i));
             }
         }
@@ -227,34 +226,43 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The next value of a scan is found again from the group's prefix and last local value.
+    /// In an inner loop the next value of a scan is found again from the group's prefix and last local
+    /// value; elsewhere nothing waits.
     fn next_of_scan(&mut self, g: GroupId) {
         let group = &self.unit.program.groups[g.index()];
         let names = self.unit.names;
-        let part = |p: Part| -> Vec<String> {
-            group
-                .vars
-                .iter()
-                .map(|v| names.part(*v, p).to_string())
-                .collect()
-        };
-        let prefixes: Vec<String> = group
-            .vars
+        let mut nexts = Vec::new();
+        for v in &group.vars {
+            let now = names.part(*v, Part::Now);
+            if self.unit.facts.ever_waits(*v) {
+                let next = names.part(*v, Part::Next);
+                self.line(format!("{next} = {now};"));
+                nexts.push(next.to_string());
+            } else {
+                nexts.push(now.to_string());
+            }
+        }
+        let inner: Vec<String> = self
+            .below(g)
             .iter()
-            .map(|v| names.var(*v).to_string())
+            .map(|k| format!("position == {k}"))
             .collect();
-        let types: Vec<Ty> = group
-            .vars
-            .iter()
-            .map(|v| facts::elem(self.unit.program, *v))
+        if inner.is_empty() {
+            return;
+        }
+        let vars = group.vars.iter();
+        let prefixes: Vec<String> = vars.clone().map(|v| names.var(*v).to_string()).collect();
+        let lasts: Vec<String> = vars
+            .clone()
+            .map(|v| names.part(*v, Part::Last).to_string())
             .collect();
-        self.unit.combine(
-            group.combine,
-            &part(Part::Next),
-            &prefixes,
-            &part(Part::Last),
-            &types,
-        );
+        let types: Vec<Ty> = vars.map(|v| facts::elem(self.unit.program, *v)).collect();
+        self.unit.open(format!("if ({}) {{", inner.join(" || ")));
+        // What is joined here was joined before: a trap in it was seen then.
+        self.line("u64 trapped = 0;");
+        self.unit
+            .combine(group.combine, &nexts, &prefixes, &lasts, &types);
+        self.unit.close();
     }
 
     fn word(&mut self, ty: Ty, place: &str, word: &str, restore: bool) {
