@@ -27,7 +27,10 @@ impl Backend for Spans {
     }
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let kernels = self.backends.iter().map(|b| b.compile(program));
-        Ok(Arc::new(Cut::new(kernels.collect::<Result<_, _>>()?, self.seed)))
+        Ok(Arc::new(Cut::new(
+            kernels.collect::<Result<_, _>>()?,
+            self.seed,
+        )))
     }
 }
 
@@ -40,7 +43,10 @@ pub struct Cut {
 impl Cut {
     /// Cuts at random; the kernels are of one loop and share frames.
     pub fn new(kernels: Vec<Arc<dyn Kernel>>, seed: u64) -> Cut {
-        Cut { kernels, rng: Mutex::new(Rng::new(seed)) }
+        Cut {
+            kernels,
+            rng: Mutex::new(Rng::new(seed)),
+        }
     }
 }
 

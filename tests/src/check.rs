@@ -38,12 +38,19 @@ impl Schedule for Ran {
 /// Runs a program on an engine. Errors: the program could not be planned or compiled.
 pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
     let graph = program.build();
-    let explanation = engine.explain(&graph.roots).map_err(|e| format!("explain: {e}"))?;
+    let explanation = engine
+        .explain(&graph.roots)
+        .map_err(|e| format!("explain: {e}"))?;
     // Asked before the graph is forced: what is forced is in memory, and in no loop.
     let place = |(i, n)| Some((i, explanation.place_of(n)?));
     let places = graph.nodes.iter().enumerate().filter_map(place).collect();
     let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
-    Ok(Ran { graph, explanation, places, result })
+    Ok(Ran {
+        graph,
+        explanation,
+        places,
+        result,
+    })
 }
 
 /// A value as words.
@@ -53,7 +60,9 @@ pub fn data(value: &Value) -> Data {
         Value::Array(columns) => {
             let n = columns.first().map_or(0, |c| c.len());
             let words = |c: &Arc<livefusion_backend::Buffer>| {
-                (0..c.len()).map(|i| c.get_word(i).unwrap_or_default()).collect()
+                (0..c.len())
+                    .map(|i| c.get_word(i).unwrap_or_default())
+                    .collect()
             };
             Data::Array(columns.iter().map(words).collect(), n)
         }
@@ -63,7 +72,11 @@ pub fn data(value: &Value) -> Data {
 /// Runs a program and compares with the naive evaluator.
 pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
     let ran = run(program, engine)?;
-    let roots: Vec<Arc<Node>> = program.roots.iter().map(|r| ran.graph.plain[*r].clone()).collect();
+    let roots: Vec<Arc<Node>> = program
+        .roots
+        .iter()
+        .map(|r| ran.graph.plain[*r].clone())
+        .collect();
     let mut naive = Naive::default();
     roots.iter().for_each(|r| drop(naive.eval(r)));
     match (&ran.result, order::expected(&naive, &roots, &ran)) {
@@ -74,9 +87,9 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
         (Err(e), Expected::Traps(candidates)) => {
             let named = |name: &str| ran.graph.plain.iter().find(|n| n.name == name);
             let at = named(e.combinator).and_then(|n| ran.place(n));
-            let fits = candidates.iter().any(|c| {
-                at == ran.place(&c.node) && same_trap(&e.kind, c.kind, &c.payload)
-            });
+            let fits = candidates
+                .iter()
+                .any(|c| at == ran.place(&c.node) && same_trap(&e.kind, c.kind, &c.payload));
             if !fits {
                 return Err(format!("expected {}, got: {e}", list(&candidates)));
             }
@@ -86,24 +99,34 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
 }
 
 fn list(candidates: &[Candidate]) -> String {
-    candidates.iter().map(Candidate::to_string).collect::<Vec<_>>().join(" or ")
+    candidates
+        .iter()
+        .map(Candidate::to_string)
+        .collect::<Vec<_>>()
+        .join(" or ")
 }
 
 /// Whether an error says what a trap says.
 fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) -> bool {
     let word = |i: usize| payload[i].bits;
     let expected = match kind {
-        TrapKind::OutOfRange => {
-            ErrorKind::OutOfRange { index: word(0) as i64 as i128, len: word(1) }
-        }
-        TrapKind::Division => {
-            ErrorKind::Division { dividend: to_i128(payload[0]), divisor: to_i128(payload[1]) }
-        }
-        TrapKind::LengthMismatch | TrapKind::Segments => {
-            ErrorKind::LengthMismatch { got: word(0), expected: word(1) }
-        }
+        TrapKind::OutOfRange => ErrorKind::OutOfRange {
+            index: word(0) as i64 as i128,
+            len: word(1),
+        },
+        TrapKind::Division => ErrorKind::Division {
+            dividend: to_i128(payload[0]),
+            divisor: to_i128(payload[1]),
+        },
+        TrapKind::LengthMismatch | TrapKind::Segments => ErrorKind::LengthMismatch {
+            got: word(0),
+            expected: word(1),
+        },
         TrapKind::Empty => ErrorKind::Empty,
-        TrapKind::SliceRange => ErrorKind::SliceRange { end: word(0), len: word(1) },
+        TrapKind::SliceRange => ErrorKind::SliceRange {
+            end: word(0),
+            len: word(1),
+        },
     };
     *error == expected
 }
@@ -122,7 +145,8 @@ fn values_fit(roots: &[Arc<Node>], mut naive: Naive, values: &[Data]) -> Result<
     }
     for (k, (root, got)) in roots.iter().zip(values).enumerate() {
         let e = naive.eval(root);
-        data_fits(&root.types, &e, got).map_err(|why| format!("result {k} (`{}`): {why}", root.name))?;
+        data_fits(&root.types, &e, got)
+            .map_err(|why| format!("result {k} (`{}`): {why}", root.name))?;
     }
     Ok(())
 }
@@ -169,7 +193,8 @@ pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
                     origin: vec![],
                     tainted: false,
                 };
-                data_fits(&root.types, &exact, &y[k]).map_err(|why| format!("result {k}: {why}"))?;
+                data_fits(&root.types, &exact, &y[k])
+                    .map_err(|why| format!("result {k}: {why}"))?;
             }
             Ok(())
         }
@@ -203,28 +228,40 @@ pub fn check_all<T>(
         match check(seed, &program) {
             Ok(t) => passed(&program, t),
             Err(why) => {
-            let kind = kind_of(&why);
-            let small = shrink(&program, |p| check(seed, p).is_err_and(|w| kind_of(&w) == kind));
-            let why = check(seed, &small).err().unwrap_or(why);
-            panic!("seed {seed}: {why}\n\n{small}\n{}", loops(&small));
+                let kind = kind_of(&why);
+                let small = shrink(&program, |p| {
+                    check(seed, p).is_err_and(|w| kind_of(&w) == kind)
+                });
+                let why = check(seed, &small).err().unwrap_or(why);
+                panic!("seed {seed}: {why}\n\n{small}\n{}", loops(&small));
             }
         }
     }
 }
 
 /// What failures of one cause have in common: how their messages begin, numbers aside.
-pub fn kind_of(why: &str) -> String {
-    why.chars().filter(|c| !c.is_ascii_digit()).take(60).collect()
+fn kind_of(why: &str) -> String {
+    why.chars()
+        .filter(|c| !c.is_ascii_digit())
+        .take(60)
+        .collect()
 }
 
 /// The loops of a program as text.
 fn loops(program: &Program) -> String {
     let explained = caught(|| {
         let graph = program.build();
-        Engine::interp().explain(&graph.roots).map_err(|e| e.to_string())
+        Engine::interp()
+            .explain(&graph.roots)
+            .map_err(|e| e.to_string())
     });
     match explained {
-        Ok(e) => e.loops.iter().map(|l| l.program.to_string()).collect::<Vec<_>>().join("\n"),
+        Ok(e) => e
+            .loops
+            .iter()
+            .map(|l| l.program.to_string())
+            .collect::<Vec<_>>()
+            .join("\n"),
         Err(why) => why,
     }
 }

@@ -70,7 +70,9 @@ impl Coverage {
         for (at, l) in ran.explanation.loops.iter().enumerate() {
             let mut here: BTreeMap<&str, usize> = BTreeMap::new();
             for node in &l.nodes {
-                let Some(i) = ran.graph.nodes.iter().position(|n| n.name == node.name) else { continue };
+                let Some(i) = ran.graph.nodes.iter().position(|n| n.name == node.name) else {
+                    continue;
+                };
                 if ran.places.get(&i).is_some_and(|p| p.0 == at) {
                     *here.entry(kind(&program.steps[i])).or_default() += 1;
                 }
@@ -89,7 +91,11 @@ impl Coverage {
     /// Pairs that no loop had.
     pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let sorted: BTreeSet<&'static str> = KINDS.iter().copied().collect();
-        let pairs = sorted.iter().flat_map(|a| sorted.iter().map(move |b| (*a, *b)));
-        pairs.filter(|(a, b)| a <= b && !self.pairs.contains_key(&(*a, *b))).collect()
+        let pairs = sorted
+            .iter()
+            .flat_map(|a| sorted.iter().map(move |b| (*a, *b)));
+        pairs
+            .filter(|(a, b)| a <= b && !self.pairs.contains_key(&(*a, *b)))
+            .collect()
     }
 }

@@ -41,25 +41,44 @@ impl RandomLoop {
     }
 }
 
-const TYPES: [Ty; 7] = [Ty::Bool, Ty::I8, Ty::I64, Ty::U16, Ty::U64, Ty::F32, Ty::F64];
+const TYPES: [Ty; 7] = [
+    Ty::Bool,
+    Ty::I8,
+    Ty::I64,
+    Ty::U16,
+    Ty::U64,
+    Ty::F32,
+    Ty::F64,
+];
 const TABLE: usize = 37;
 
 /// The loop of a seed.
 pub fn random(seed: u64) -> RandomLoop {
-    let mut m = Making { rng: Rng::new(seed), ..Making::default() };
+    let mut m = Making {
+        rng: Rng::new(seed),
+        ..Making::default()
+    };
     m.traps = if m.rng.chance(15) { 1 } else { 0 };
     m.parameters();
     for _ in 0..m.rng.range(1, 2) {
         m.root();
     }
     let text = m.text(seed);
-    let mut program = loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
+    let mut program =
+        loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
     loop_lang::gotos::complete_blocks(&mut program);
     loop_lang::gotos::derive_gotos(&mut program);
-    for (group, level) in loop_lang::levels::required_levels(&program).into_iter().enumerate() {
+    for (group, level) in loop_lang::levels::required_levels(&program)
+        .into_iter()
+        .enumerate()
+    {
         program.groups[group].level = level;
     }
-    RandomLoop { text, program, args: m.args }
+    RandomLoop {
+        text,
+        program,
+        args: m.args,
+    }
 }
 
 #[derive(Default)]
@@ -101,7 +120,10 @@ struct Rate {
 
 impl Making {
     fn emit(&mut self, section: &str, comb: &str, line: impl Into<String>) {
-        self.sections.entry((section.into(), comb.into())).or_default().push(line.into());
+        self.sections
+            .entry((section.into(), comb.into()))
+            .or_default()
+            .push(line.into());
     }
 
     fn fresh(&mut self, base: &str, comb: &str) -> String {
@@ -111,12 +133,17 @@ impl Making {
 
     fn parameters(&mut self) {
         for ty in TYPES {
-            let words: Vec<u64> = (0..TABLE).map(|_| scalar::random(&mut self.rng, ty)).collect();
+            let words: Vec<u64> = (0..TABLE)
+                .map(|_| scalar::random(&mut self.rng, ty))
+                .collect();
             self.params.push(format!("param tab_{ty}: [{ty}] random"));
             self.args.push(Argument::Array(buffer(ty, &words)));
         }
         for ty in [Ty::F64, Ty::I64, Ty::Bool, Ty::U64] {
-            let c = Const { ty, bits: scalar::random(&mut self.rng, ty) };
+            let c = Const {
+                ty,
+                bits: scalar::random(&mut self.rng, ty),
+            };
             self.params.push(format!("param arg_{ty}: {ty}"));
             self.args.push(Argument::Scalar(c));
             self.pool.push((format!("arg_{ty}"), ty));
@@ -139,7 +166,9 @@ impl Making {
     }
 
     fn atom(&mut self, ty: Ty) -> String {
-        let fit: Vec<usize> = (0..self.pool.len()).filter(|i| self.pool[*i].1 == ty).collect();
+        let fit: Vec<usize> = (0..self.pool.len())
+            .filter(|i| self.pool[*i].1 == ty)
+            .collect();
         if fit.is_empty() || self.rng.chance(15) {
             return self.literal(ty);
         }
@@ -177,7 +206,11 @@ impl Making {
     }
 
     fn counted_guard(&mut self, comb: &str, bound: &str) {
-        self.emit("guard", comb, format!("let more_{comb} = lt ix_{comb} {bound}"));
+        self.emit(
+            "guard",
+            comb,
+            format!("let more_{comb} = lt ix_{comb} {bound}"),
+        );
         self.emit("guard", comb, format!("unless more_{comb}"));
     }
 
@@ -193,9 +226,14 @@ impl Making {
             self.pool.push((ix.clone(), Ty::U64));
         }
         let mut parts = vec!["stage 0".to_string()];
-        self.combs.push(format!("comb {} map at {}", rate.comb, rate.name));
+        self.combs
+            .push(format!("comb {} map at {}", rate.comb, rate.name));
         self.stage(rate, &rate.comb.clone(), cursor);
-        let children = if rate.depth >= 3 { 0 } else { self.rng.weighted(&[35, 45, 20]) };
+        let children = if rate.depth >= 3 {
+            0
+        } else {
+            self.rng.weighted(&[35, 45, 20])
+        };
         for k in 1..=children {
             let stage = format!("s{k}r{}", rate.comb);
             let inside = self.pool.len();
@@ -203,7 +241,8 @@ impl Making {
             self.pool.truncate(inside);
             parts.push(format!("child {child}"));
             parts.push(format!("stage {k}"));
-            self.combs.push(format!("comb {stage} map at {} stage {k}", rate.name));
+            self.combs
+                .push(format!("comb {stage} map at {} stage {k}", rate.name));
             self.stage(rate, &stage, false);
         }
         self.pool.truncate(before);
@@ -230,7 +269,8 @@ impl Making {
             0 => {
                 rate.counter = None;
                 rate.is_sub = true;
-                (rate.loop_rate, rate.loop_comb) = (parent.loop_rate.clone(), parent.loop_comb.clone());
+                (rate.loop_rate, rate.loop_comb) =
+                    (parent.loop_rate.clone(), parent.loop_comb.clone());
                 let p = self.condition("guard", &comb);
                 self.emit("guard", &comb, format!("unless {p}"));
                 let count = self.rng.chance(60);
@@ -245,7 +285,11 @@ impl Making {
                     ));
                 }
                 let parts = self.parts(&rate, false);
-                let count = if count { format!(" count ix_{comb}") } else { String::new() };
+                let count = if count {
+                    format!(" count ix_{comb}")
+                } else {
+                    String::new()
+                };
                 self.rates[i] = format!("rate {name} sub {of}{count} {{ {parts} }}");
             }
             1 => {
@@ -255,7 +299,11 @@ impl Making {
                 if self.rng.chance(40) {
                     // Runs on over all inner loops.
                     self.emit("init", &comb, format!("carry ix_{comb} = 0"));
-                    self.emit("nest", &comb, format!("let end_{comb} = add ix_{comb} room_{comb}"));
+                    self.emit(
+                        "nest",
+                        &comb,
+                        format!("let end_{comb} = add ix_{comb} room_{comb}"),
+                    );
                 } else {
                     self.emit("nest", &comb, format!("carry ix_{comb} = 0"));
                     self.emit("nest", &comb, format!("let end_{comb} = copy room_{comb}"));
@@ -276,7 +324,8 @@ impl Making {
                 rate.depth = 3;
                 self.delivery_target = format!("body_{next}");
                 let parts = self.parts(&rate, true);
-                self.rates[i] = format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}");
+                self.rates[i] =
+                    format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}");
             }
         }
         name
@@ -349,7 +398,11 @@ impl Making {
         let ty = self.rng.pick(&[Ty::U64, Ty::I64, Ty::F64]);
         let v = self.fresh("p", comb);
         if self.rng.chance(50) {
-            let (op, a, b) = (self.rng.pick(&["lt", "ge", "ne"]), self.atom(ty), self.atom(ty));
+            let (op, a, b) = (
+                self.rng.pick(&["lt", "ge", "ne"]),
+                self.atom(ty),
+                self.atom(ty),
+            );
             self.emit(section, comb, format!("let {v} = {op} {a} {b}"));
         } else {
             let bit = self.fresh("bit", comb);
@@ -365,10 +418,15 @@ impl Making {
     fn group(&mut self, rate: &Rate, comb: &str) {
         let own = rate.loop_rate != rate.root && self.rng.chance(50);
         let owner = if own { &rate.loop_rate } else { &rate.root };
-        let (section, starter) = if own { ("nest", rate.loop_comb.clone()) } else { ("init", comb.into()) };
+        let (section, starter) = if own {
+            ("nest", rate.loop_comb.clone())
+        } else {
+            ("init", comb.into())
+        };
         let acc = self.fresh("acc", comb);
         let new = self.fresh("new", comb);
-        let header = |start: &str| format!("group {acc} owner {owner} step {} start {start}", rate.name);
+        let header =
+            |start: &str| format!("group {acc} owner {owner} step {} start {start}", rate.name);
         let line = match self.rng.below(5) {
             0 => {
                 // A sum in lanes.
@@ -379,30 +437,47 @@ impl Making {
                 self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
                 self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
                 self.emit("yield", comb, format!("{acc} := {new}"));
-                format!("{} id {id} next {new} combine {op} level 0 lanes {lanes}", header(&start))
+                format!(
+                    "{} id {id} next {new} combine {op} level 0 lanes {lanes}",
+                    header(&start)
+                )
             }
             1 => {
                 let ty = self.rng.pick(&[Ty::I64, Ty::U64, Ty::I8]);
                 let op = self.rng.pick(&["add", "mul", "xor", "or"]);
                 let id = if op == "mul" { "1" } else { "0" };
-                let id = if ty == Ty::U64 { id.to_string() } else { format!("{id}{ty}") };
+                let id = if ty == Ty::U64 {
+                    id.to_string()
+                } else {
+                    format!("{id}{ty}")
+                };
                 let (start, x) = (self.literal(ty), self.atom(ty));
                 self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
                 self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
                 self.emit("yield", comb, format!("{acc} := {new}"));
                 self.pool.push((acc.clone(), ty));
-                format!("{} id {id} next {new} combine {op} level 0 exact", header(&start))
+                format!(
+                    "{} id {id} next {new} combine {op} level 0 exact",
+                    header(&start)
+                )
             }
             2 => {
                 // A scan by a tree within blocks.
                 let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
                 let (op, id) = self.float_monoid(ty);
                 let (start, x) = (self.literal(ty), self.atom(ty));
-                let block = if rate.is_sub { 1 } else { self.rng.pick(&[1, 4, 8]) };
+                let block = if rate.is_sub {
+                    1
+                } else {
+                    self.rng.pick(&[1, 4, 8])
+                };
                 self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
                 self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
                 self.pool.push((new.clone(), ty));
-                format!("{} id {id} next {new} combine {op} level 0 prefix {block}", header(&start))
+                format!(
+                    "{} id {id} next {new} combine {op} level 0 prefix {block}",
+                    header(&start)
+                )
             }
             3 => {
                 let ty = self.rng.pick(&TYPES);
@@ -418,18 +493,33 @@ impl Making {
         };
         self.groups.push(line);
         if !own {
-            let first = self.groups.last().and_then(|g| g.split(' ').nth(1)).unwrap_or(&acc);
+            let first = self
+                .groups
+                .last()
+                .and_then(|g| g.split(' ').nth(1))
+                .unwrap_or(&acc);
             let name = first.trim_end_matches(',').to_string();
             self.results.push(name);
         }
     }
 
     /// Two variables that a function joins: composition of `x -> a x + b`.
-    fn pair(&mut self, comb: &str, owner: &str, rate: &Rate, (section, starter): (&str, &str)) -> String {
+    fn pair(
+        &mut self,
+        comb: &str,
+        owner: &str,
+        rate: &Rate,
+        (section, starter): (&str, &str),
+    ) -> String {
         let [a, b, na, nb, t, join] =
             ["a", "b", "na", "nb", "t", "join"].map(|base| self.fresh(base, comb));
         let (x, y) = (self.atom(Ty::I64), self.atom(Ty::I64));
-        let (p, q, r, s) = (format!("p{join}"), format!("q{join}"), format!("r{join}"), format!("s{join}"));
+        let (p, q, r, s) = (
+            format!("p{join}"),
+            format!("q{join}"),
+            format!("r{join}"),
+            format!("s{join}"),
+        );
         self.functions.push(format!(
             "fn {join}({p}: i64, {q}: i64, {r}: i64, {s}: i64) {{\n  let u{join} = mul {p} {r}\n  let v{join} \
              = mul {r} {q}\n  let w{join} = add v{join} {s}\n  return u{join} w{join}\n}}"
@@ -451,7 +541,12 @@ impl Making {
     }
 
     fn float_monoid(&mut self, ty: Ty) -> (&'static str, String) {
-        let (op, id) = self.rng.pick(&[("add", "-0.0"), ("mul", "1.0"), ("min", "nan"), ("max", "nan")]);
+        let (op, id) = self.rng.pick(&[
+            ("add", "-0.0"),
+            ("mul", "1.0"),
+            ("min", "nan"),
+            ("max", "nan"),
+        ]);
         let suffix = match (ty, id) {
             (Ty::F64, _) => "",
             (_, "nan") => ".f32",
@@ -478,7 +573,10 @@ impl Making {
                 let k = self.trap_lines.len();
                 self.trap_lines.push(format!("trap t{k} {comb} outOfRange"));
                 let not = self.rng.below(40);
-                vec![format!("let {ok} = ne {x} {not}"), format!("trap unless {ok}, t{k} ({x}) @{comb}")]
+                vec![
+                    format!("let {ok} = ne {x} {not}"),
+                    format!("trap unless {ok}, t{k} ({x}) @{comb}"),
+                ]
             }
             _ => self.operation(comb).into_iter().collect(),
         }
@@ -492,19 +590,30 @@ impl Making {
         }
         let (ty, target) = (self.rng.pick(&TYPES), self.rng.pick(&TYPES));
         let types: Vec<Ty> = (0..op.arity())
-            .map(|k| if op == Op::Select && k == 0 { Ty::Bool } else { ty })
+            .map(|k| {
+                if op == Op::Select && k == 0 {
+                    Ty::Bool
+                } else {
+                    ty
+                }
+            })
             .collect();
         let result = op.result(&types, Some(target))?;
         let args: Vec<String> = types.into_iter().map(|t| self.atom(t)).collect();
         let v = self.fresh("x", comb);
         self.pool.push((v.clone(), result));
-        let name = if op.sig() == Sig::Cast { format!("cast.{result}") } else { op.name().to_string() };
+        let name = if op.sig() == Sig::Cast {
+            format!("cast.{result}")
+        } else {
+            op.name().to_string()
+        };
         Some(format!("let {v} = {name} {}", args.join(" ")))
     }
 
     fn region(&mut self, comb: &str, depth: usize) -> String {
-        let lines: Vec<String> =
-            (0..self.rng.below(3)).flat_map(|_| self.compute(comb, depth - 1)).collect();
+        let lines: Vec<String> = (0..self.rng.below(3))
+            .flat_map(|_| self.compute(comb, depth - 1))
+            .collect();
         lines.iter().map(|l| format!("{l}\n")).collect()
     }
 
@@ -520,7 +629,9 @@ impl Making {
         self.pool.truncate(before);
         let v = self.fresh("if", comb);
         self.pool.push((v.clone(), ty));
-        vec![format!("if {c} {{\n{then}}} else {{\n{other}}} -> {v} = {a} | {b}")]
+        vec![format!(
+            "if {c} {{\n{then}}} else {{\n{other}}} -> {v} = {a} | {b}"
+        )]
     }
 
     fn scalar_loop(&mut self, comb: &str, depth: usize) -> Vec<String> {
@@ -550,27 +661,50 @@ impl Making {
         self.combs.push("comb end len".to_string());
         debug_assert!(last > 0);
         for section in ["init", "done"] {
-            self.sections.entry((section.into(), "end".into())).or_default();
+            self.sections
+                .entry((section.into(), "end".into()))
+                .or_default();
         }
-        let returned: Vec<String> =
-            self.results.iter().cloned().chain(self.outs.iter().map(|o| o.0.clone())).collect();
+        let returned: Vec<String> = self
+            .results
+            .iter()
+            .cloned()
+            .chain(self.outs.iter().map(|o| o.0.clone()))
+            .collect();
         let mut text = format!("loop random_{seed}\n");
-        for lines in [&self.combs, &self.params, &self.rates, &self.groups, &self.trap_lines, &self.functions]
-        {
+        for lines in [
+            &self.combs,
+            &self.params,
+            &self.rates,
+            &self.groups,
+            &self.trap_lines,
+            &self.functions,
+        ] {
             lines.iter().for_each(|l| text.push_str(&format!("{l}\n")));
         }
-        let combs: Vec<String> =
-            self.combs.iter().filter_map(|c| c.split(' ').nth(1)).map(String::from).collect();
+        let combs: Vec<String> = self
+            .combs
+            .iter()
+            .filter_map(|c| c.split(' ').nth(1))
+            .map(String::from)
+            .collect();
         let inits: Vec<String> = combs.iter().map(|c| format!("init_{c}")).collect();
         text.push_str(&format!("{}:\n", inits.join(", ")));
         for c in &combs {
-            for line in self.sections.remove(&("init".into(), c.clone())).into_iter().flatten() {
+            for line in self
+                .sections
+                .remove(&("init".into(), c.clone()))
+                .into_iter()
+                .flatten()
+            {
                 text.push_str(&format!("  {line}\n"));
             }
         }
         for ((section, comb), lines) in &self.sections {
             text.push_str(&format!("{section}_{comb}:\n"));
-            lines.iter().for_each(|l| text.push_str(&format!("  {l}\n")));
+            lines
+                .iter()
+                .for_each(|l| text.push_str(&format!("  {l}\n")));
             if section == "done" && comb == "end" {
                 text.push_str(&format!("  return {}\n", returned.join(" ")));
             }

@@ -25,32 +25,67 @@ pub fn to_f64(ty: Ty, w: u64) -> f64 {
 
 /// A number as an integer, exact for integers.
 pub fn to_i128(c: Const) -> i128 {
-    if c.ty.is_signed() { c.bits as i64 as i128 } else { c.bits as i128 }
+    if c.ty.is_signed() {
+        c.bits as i64 as i128
+    } else {
+        c.bits as i128
+    }
 }
 
 /// A float of a type.
 pub fn float(ty: Ty, x: f64) -> u64 {
-    if ty == Ty::F32 { (x as f32).to_bits() as u64 } else { x.to_bits() }
+    if ty == Ty::F32 {
+        (x as f32).to_bits() as u64
+    } else {
+        x.to_bits()
+    }
 }
 
 /// The unit roundoff of a float type.
 pub fn epsilon(ty: Ty) -> f64 {
-    if ty == Ty::F32 { f32::EPSILON as f64 } else { f64::EPSILON }
+    if ty == Ty::F32 {
+        f32::EPSILON as f64
+    } else {
+        f64::EPSILON
+    }
 }
 
 /// A random word: small numbers mostly, with extremes, infinities, NaN and signed zeros among them.
 pub fn random(rng: &mut Rng, ty: Ty) -> u64 {
-    if ty.is_float() { random_float(rng, ty) } else { random_int(rng, ty) }
+    if ty.is_float() {
+        random_float(rng, ty)
+    } else {
+        random_int(rng, ty)
+    }
 }
 
 fn random_float(rng: &mut Rng, ty: Ty) -> u64 {
-    let huge = if ty == Ty::F32 { f32::MAX as f64 } else { f64::MAX };
-    let tiny = if ty == Ty::F32 { f32::from_bits(1) as f64 } else { f64::from_bits(1) };
+    let huge = if ty == Ty::F32 {
+        f32::MAX as f64
+    } else {
+        f64::MAX
+    };
+    let tiny = if ty == Ty::F32 {
+        f32::from_bits(1) as f64
+    } else {
+        f64::from_bits(1)
+    };
     match rng.below(20) {
         0 => float(ty, rng.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY])),
         1 => float(ty, rng.pick(&[-0.0, 0.0, -0.0])),
         2 => float(ty, rng.pick(&[huge, -huge, tiny, -tiny, 1.0 / huge])),
-        3 => float(ty, rng.pick(&[0.5, 1.5, -2.5, 255.5, -128.5, 2147483648.0, 1.8446744073709552e19])),
+        3 => float(
+            ty,
+            rng.pick(&[
+                0.5,
+                1.5,
+                -2.5,
+                255.5,
+                -128.5,
+                2147483648.0,
+                1.8446744073709552e19,
+            ]),
+        ),
         4..9 => float(ty, rng.below(21) as f64 - 10.0),
         _ => float(ty, (rng.below(2001) as f64 - 1000.0) / 64.0),
     }

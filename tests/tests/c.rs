@@ -17,7 +17,10 @@ fn c_is_the_interpreter_bit_for_bit() {
         .chain(programs(12, Options::CHUNKS).map(|(s, p)| (s + 1_000_000, p)))
         .collect();
     let interp = Engine::interp();
-    let loops: Vec<Loop> = programs.iter().flat_map(|(_, p)| loops_of(p, &interp)).collect();
+    let loops: Vec<Loop> = programs
+        .iter()
+        .flat_map(|(_, p)| loops_of(p, &interp))
+        .collect();
     assert!(loops.len() > 300);
     let known = Arc::new(Known::compile(&CBackend::new(), &loops).expect("C compiles"));
     let check = |seed, p: &Program| {
@@ -25,7 +28,8 @@ fn c_is_the_interpreter_bit_for_bit() {
         let reference = run(p, &interp)?;
         agree(&reference, &run(p, &Engine::new(backend.clone()))?)?;
         let cut = Spans::new(vec![backend.clone()], seed);
-        agree(&reference, &run(p, &Engine::new(Arc::new(cut)))?).map_err(|e| format!("cut: {e}"))?;
+        agree(&reference, &run(p, &Engine::new(Arc::new(cut)))?)
+            .map_err(|e| format!("cut: {e}"))?;
         let by_turns = Spans::new(vec![Arc::new(InterpBackend::new()), backend], seed);
         agree(&reference, &run(p, &Engine::new(Arc::new(by_turns)))?)
             .map_err(|e| format!("by turns: {e}"))
@@ -34,7 +38,9 @@ fn c_is_the_interpreter_bit_for_bit() {
 }
 
 fn loops_of(p: &Program, engine: &Engine) -> Vec<Loop> {
-    let explained = engine.explain(&p.build().roots).expect("a program can be planned");
+    let explained = engine
+        .explain(&p.build().roots)
+        .expect("a program can be planned");
     explained.loops.into_iter().map(|l| l.program).collect()
 }
 

@@ -43,7 +43,10 @@ fn structure_types_and_equal_lengths_count() {
     assert_eq!(counts(&engine), (1, 1));
     force(&xs, &zs);
     assert_eq!(counts(&engine), (1, 2), "other lengths are equal");
-    let _ = Array::from(vec![1.0f32]).map(|x| x + 1.0).force_with(&engine).expect("it runs");
+    let _ = Array::from(vec![1.0f32])
+        .map(|x| x + 1.0)
+        .force_with(&engine)
+        .expect("it runs");
     assert_eq!(counts(&engine), (1, 3), "another type");
 }
 

@@ -21,28 +21,53 @@ fn fails(array: &impl Force, combinator: &str, kind: ErrorKind) {
             Err(e) => e,
         };
         assert_eq!(error.kind, kind, "{}", engine.backend_name());
-        assert_eq!(error.combinator, combinator, "{}: {error}", engine.backend_name());
-        assert_eq!(error.location.map(|l| l.line()), Some(line), "{}: {error}", engine.backend_name());
+        assert_eq!(
+            error.combinator,
+            combinator,
+            "{}: {error}",
+            engine.backend_name()
+        );
+        assert_eq!(
+            error.location.map(|l| l.line()),
+            Some(line),
+            "{}: {error}",
+            engine.backend_name()
+        );
     }
 }
 
 #[test]
 fn indices_out_of_range() {
     let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
-    let (one, far, below) = (Array::from(vec![9.0f64]), Array::from(vec![7u64]), Array::from(vec![-1i32]));
+    let (one, far, below) = (
+        Array::from(vec![9.0f64]),
+        Array::from(vec![7u64]),
+        Array::from(vec![-1i32]),
+    );
     let range = |index, len| ErrorKind::OutOfRange { index, len };
     fails(&xs.gather(&far), "gather", range(7, 3));
     fails(&xs.gather(&below), "gather", range(-1, 3));
     fails(&xs.bpermute(&far), "bpermute", range(7, 3));
     fails(&xs.scatter(&far, &one), "scatter", range(7, 3));
     fails(&xs.scatter(&below, &one), "scatter", range(-1, 3));
-    fails(&xs.scatter_with(&far, &one, |a, b| a + b), "scatter_with", range(7, 3));
-    fails(&reduce_by_index(2, 0.0, &far, &one, |a, b| a + b), "reduce_by_index", range(7, 2));
+    fails(
+        &xs.scatter_with(&far, &one, |a, b| a + b),
+        "scatter_with",
+        range(7, 3),
+    );
+    fails(
+        &reduce_by_index(2, 0.0, &far, &one, |a, b| a + b),
+        "reduce_by_index",
+        range(7, 2),
+    );
     fails(&xs.at(3), "at", range(3, 3));
     fails(&far.map(|i| xs.at(i)), "map", range(7, 3));
     fails(&generate(5, |i| xs.at(i)), "generate", range(3, 3));
     for engine in engines() {
-        assert_eq!(xs.sum().force_with(&engine).expect("inputs are intact"), 6.0);
+        assert_eq!(
+            xs.sum().force_with(&engine).expect("inputs are intact"),
+            6.0
+        );
     }
 }
 
@@ -82,8 +107,16 @@ fn lengths_that_differ() {
     let (few, many) = (xs.filter(|x| x.gt(2)), xs.filter(|x| x.gt(1)));
     fails(&few.zip(&many), "zip", differ(1, 2));
     fails(&(&few + &many), "add", differ(1, 2));
-    fails(&(&few, &many).zip_with(|x, y| x * y), "zip_with", differ(1, 2));
-    fails(&xs.scatter(&few.map(|x| x - 3), &many), "scatter", differ(1, 2));
+    fails(
+        &(&few, &many).zip_with(|x, y| x * y),
+        "zip_with",
+        differ(1, 2),
+    );
+    fails(
+        &xs.scatter(&few.map(|x| x - 3), &many),
+        "scatter",
+        differ(1, 2),
+    );
 }
 
 #[test]
@@ -92,36 +125,74 @@ fn empty_folds_and_slices_out_of_range() {
     let none = xs.filter(|x| x.gt(5));
     let range = |end, len| ErrorKind::SliceRange { end, len };
     fails(&none.fold1(|a, b| a + b), "fold1", ErrorKind::Empty);
-    fails(&none.map(|x| (x, x)).fold1(|a, b| (a.0 + b.0, a.1 * b.1)), "fold1", ErrorKind::Empty);
-    fails(&Array::from(Vec::<i64>::new()).fold1(|a, b| a.max(b)), "fold1", ErrorKind::Empty);
+    fails(
+        &none.map(|x| (x, x)).fold1(|a, b| (a.0 + b.0, a.1 * b.1)),
+        "fold1",
+        ErrorKind::Empty,
+    );
+    fails(
+        &Array::from(Vec::<i64>::new()).fold1(|a, b| a.max(b)),
+        "fold1",
+        ErrorKind::Empty,
+    );
     fails(&xs.slice(1..5), "slice", range(5, 3));
     let two = xs.filter(|x| x.gt(1));
     fails(&two.slice(1..3), "slice", range(3, 2));
     // `take` and `drop` do what they can.
     for engine in engines() {
-        let (all, nothing) = (&two.take(9), &two.drop(9)).force_with(&engine).expect("no error");
+        let (all, nothing) = (&two.take(9), &two.drop(9))
+            .force_with(&engine)
+            .expect("no error");
         assert_eq!((all.to_vec(), nothing.len()), (vec![2, 3], 0));
     }
 }
 
 #[test]
 fn results_beyond_the_memory_limit() {
-    for backend in [Arc::new(InterpBackend::new()) as Arc<dyn livefusion_backend::Backend>, Arc::new(CBackend::new())] {
-        let engine = Engine::builder().memory_limit(1000).backend(backend).build();
+    for backend in [
+        Arc::new(InterpBackend::new()) as Arc<dyn livefusion_backend::Backend>,
+        Arc::new(CBackend::new()),
+    ] {
+        let engine = Engine::builder()
+            .memory_limit(1000)
+            .backend(backend)
+            .build();
         let small = iota(10).map(|i| i * 2);
         assert_eq!(small.force_with(&engine).expect("it fits").len(), 10);
-        let error = iota(1_000_000).map(|i| i + 1).force_with(&engine).expect_err("8 MB");
-        assert!(matches!(error.kind, ErrorKind::Memory { bytes: 8_000_000, limit: 1000 }), "{error}");
-        assert_eq!((error.combinator, error.location.map(|l| l.line())), ("map", Some(line!() - 2)));
-        let endless = iota(u64::MAX / 2).force_with(&engine).expect_err("no such machine");
-        assert!(matches!(endless.kind, ErrorKind::Memory { .. }), "{endless}");
+        let error = iota(1_000_000)
+            .map(|i| i + 1)
+            .force_with(&engine)
+            .expect_err("8 MB");
+        assert!(
+            matches!(
+                error.kind,
+                ErrorKind::Memory {
+                    bytes: 8_000_000,
+                    limit: 1000
+                }
+            ),
+            "{error}"
+        );
+        assert_eq!(
+            (error.combinator, error.location.map(|l| l.line())),
+            ("map", Some(line!() - 2))
+        );
+        let endless = iota(u64::MAX / 2)
+            .force_with(&engine)
+            .expect_err("no such machine");
+        assert!(
+            matches!(endless.kind, ErrorKind::Memory { .. }),
+            "{endless}"
+        );
     }
 }
 
 #[test]
 fn without_a_limit_memory_may_still_run_out() {
     for engine in engines() {
-        let error = iota(u64::MAX / 2).force_with(&engine).expect_err("no such machine");
+        let error = iota(u64::MAX / 2)
+            .force_with(&engine)
+            .expect_err("no such machine");
         assert!(matches!(error.kind, ErrorKind::Memory { .. }), "{error}");
         assert_eq!(error.combinator, "iota");
     }
@@ -137,9 +208,15 @@ fn a_leaked_expression() {
     });
     let old = leaked.expect("the closure ran");
     for engine in engines() {
-        let error = xs.map(|x| x + old).force_with(&engine).expect_err("it belongs elsewhere");
+        let error = xs
+            .map(|x| x + old)
+            .force_with(&engine)
+            .expect_err("it belongs elsewhere");
         assert_eq!(error.kind, ErrorKind::LeakedExp);
-        assert_eq!((error.combinator, error.location.map(|l| l.line())), ("map", Some(line!() - 2)));
+        assert_eq!(
+            (error.combinator, error.location.map(|l| l.line())),
+            ("map", Some(line!() - 2))
+        );
     }
 }
 
@@ -147,22 +224,40 @@ fn a_leaked_expression() {
 fn compilers_that_are_missing_or_fail() {
     let xs = Array::from(vec![1.0f64, 2.0]);
     let with = |path: &str| Engine::new(Arc::new(CBackend::with_compiler(path)));
-    let error = xs.sum().force_with(&with("/nowhere/cc")).expect_err("there is no such compiler");
-    assert!(matches!(&error.kind, ErrorKind::Backend(why) if why.contains("/nowhere/cc")), "{error}");
+    let error = xs
+        .sum()
+        .force_with(&with("/nowhere/cc"))
+        .expect_err("there is no such compiler");
+    assert!(
+        matches!(&error.kind, ErrorKind::Backend(why) if why.contains("/nowhere/cc")),
+        "{error}"
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let folder = std::env::temp_dir().join(format!("livefusion-tests-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let path = folder.join("cc");
-        std::fs::write(&path, "#!/bin/sh\necho 'no luck today' >&2\nexit 3\n").expect("it can be written");
+        std::fs::write(&path, "#!/bin/sh\necho 'no luck today' >&2\nexit 3\n")
+            .expect("it can be written");
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(&path, mode).expect("it can be made executable");
-        let error = xs.sum().force_with(&with(&path.to_string_lossy())).expect_err("it fails");
+        let error = xs
+            .sum()
+            .force_with(&with(&path.to_string_lossy()))
+            .expect_err("it fails");
         std::fs::remove_dir_all(&folder).expect("it can be removed");
-        assert!(matches!(&error.kind, ErrorKind::Backend(why) if why.contains("no luck today")), "{error}");
+        assert!(
+            matches!(&error.kind, ErrorKind::Backend(why) if why.contains("no luck today")),
+            "{error}"
+        );
     }
-    assert_eq!(xs.sum().force_with(&Engine::interp()).expect("inputs are intact"), 3.0);
+    assert_eq!(
+        xs.sum()
+            .force_with(&Engine::interp())
+            .expect("inputs are intact"),
+        3.0
+    );
 }
 
 /// A term that only guarded arms use is not computed when no arm is taken.
@@ -177,13 +272,19 @@ fn guards_guard_what_several_of_them_share() {
             let again: Exp<i64> = fine.and(x.gt(0)).cond(x / y, 1);
             once + again
         });
-        assert_eq!(twice.force_with(&engine).expect("no division by zero"), [1, 6, 1]);
+        assert_eq!(
+            twice.force_with(&engine).expect("no division by zero"),
+            [1, 6, 1]
+        );
         let read = xs.map(|x| {
             let low: Exp<i64> = x.lt(2).cond(table.at(x), 0);
             let lower: Exp<i64> = x.lt(1).cond(table.at(x), 1);
             low + lower
         });
-        assert_eq!(read.force_with(&engine).expect("nothing is read"), [1, 1, 1]);
+        assert_eq!(
+            read.force_with(&engine).expect("nothing is read"),
+            [1, 1, 1]
+        );
     }
 }
 
@@ -193,7 +294,10 @@ fn a_chain_of_100_000_combinators() {
     for _ in 0..100_000 {
         xs = xs.map(|x| x + 1);
     }
-    assert_eq!(xs.force_with(&Engine::interp()).expect("depth is no limit"), [100_001, 100_002]);
+    assert_eq!(
+        xs.force_with(&Engine::interp()).expect("depth is no limit"),
+        [100_001, 100_002]
+    );
 }
 
 #[test]
@@ -212,12 +316,22 @@ fn empty_arrays_and_single_elements() {
         );
         let (map, sum, product, len, scan, kept, reverse, any) =
             results.force_with(&engine).expect("nothing is the matter");
-        assert_eq!((map.len(), scan.len(), kept.len(), reverse.len()), (0, 0, 0, 0));
-        assert_eq!((sum.to_bits(), product, len, any), ((0.0f64).to_bits(), 1.0, 0, false));
+        assert_eq!(
+            (map.len(), scan.len(), kept.len(), reverse.len()),
+            (0, 0, 0, 0)
+        );
+        assert_eq!(
+            (sum.to_bits(), product, len, any),
+            ((0.0f64).to_bits(), 1.0, 0, false)
+        );
         let one = Array::from(vec![-0.0f64]);
-        let (least, greatest, sum) =
-            (&one.min(), &one.max(), &one.sum()).force_with(&engine).expect("there is one");
-        assert_eq!((least.to_bits(), greatest.to_bits()), ((-0.0f64).to_bits(), (-0.0f64).to_bits()));
+        let (least, greatest, sum) = (&one.min(), &one.max(), &one.sum())
+            .force_with(&engine)
+            .expect("there is one");
+        assert_eq!(
+            (least.to_bits(), greatest.to_bits()),
+            ((-0.0f64).to_bits(), (-0.0f64).to_bits())
+        );
         assert_eq!(sum, 0.0);
     }
 }
@@ -228,11 +342,17 @@ fn extremes_ignore_nan_and_ties_go_left() {
     let nans = Array::from(vec![f64::NAN, f64::NAN]);
     let ties = Array::from(vec![4i64, 1, 7, 1, 7]);
     for engine in engines() {
-        let (least, greatest, at, none) =
-            (&xs.min(), &xs.max(), &xs.max_index(), &nans.max()).force_with(&engine).expect("fine");
-        assert_eq!((least.to_bits(), greatest, at), ((-0.0f64).to_bits(), 3.0, 3));
+        let (least, greatest, at, none) = (&xs.min(), &xs.max(), &xs.max_index(), &nans.max())
+            .force_with(&engine)
+            .expect("fine");
+        assert_eq!(
+            (least.to_bits(), greatest, at),
+            ((-0.0f64).to_bits(), 3.0, 3)
+        );
         assert!(none.is_nan());
-        let (low, high) = (&ties.min_index(), &ties.max_index()).force_with(&engine).expect("fine");
+        let (low, high) = (&ties.min_index(), &ties.max_index())
+            .force_with(&engine)
+            .expect("fine");
         assert_eq!((low, high), (1, 2));
     }
 }

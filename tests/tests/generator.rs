@@ -20,7 +20,10 @@ fn programs_are_well_typed_and_varied() {
         roots += program.roots.len();
     }
     assert!(steps.iter().all(|n| *n >= 50), "{steps:?}");
-    assert!((10..150).contains(&trapping), "{trapping} of 500 programs trap");
+    assert!(
+        (10..150).contains(&trapping),
+        "{trapping} of 500 programs trap"
+    );
     assert!(roots > 1000, "{roots} results");
 }
 

@@ -22,14 +22,22 @@ fn small_programs_of_all_pairs() {
         |p, ran| coverage.add(p, &ran),
     );
     if std::env::var_os("LOOP_PROGRAMS").is_none() {
-        assert_eq!(coverage.missing(), APART, "pairs of combinators that never shared a loop");
+        assert_eq!(
+            coverage.missing(),
+            APART,
+            "pairs of combinators that never shared a loop"
+        );
     }
 }
 
 #[test]
 fn programs_of_several_chunks() {
     let engine = Engine::interp();
-    check_all(programs(25, Options::CHUNKS), |_, p| against_naive(p, &engine), |_, _| {});
+    check_all(
+        programs(25, Options::CHUNKS),
+        |_, p| against_naive(p, &engine),
+        |_, _| {},
+    );
 }
 
 #[test]
@@ -37,7 +45,10 @@ fn span_by_span() {
     let whole = Engine::interp();
     let several = programs(700, Options::SMALL).chain(programs(10, Options::CHUNKS));
     let check = |seed, p: &_| {
-        let spans = Engine::new(Arc::new(Spans::new(vec![Arc::new(InterpBackend::new())], seed)));
+        let spans = Engine::new(Arc::new(Spans::new(
+            vec![Arc::new(InterpBackend::new())],
+            seed,
+        )));
         agree(&run(p, &whole)?, &run(p, &spans)?)
     };
     check_all(several, check, |_, ()| {});

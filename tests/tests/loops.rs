@@ -22,7 +22,8 @@ fn random_loops_are_well_formed_and_varied() {
             panic!("seed {seed}: {faults:#?}\n{}", l.program);
         }
         let text = l.program.to_string();
-        let again = loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
+        let again =
+            loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         assert_eq!(again.to_string(), text, "seed {seed}");
         phases += (l.program.roots.len() > 1) as usize;
         for rate in &l.program.rates {
@@ -43,7 +44,10 @@ fn random_loops_are_well_formed_and_varied() {
             }] += 1;
         }
     }
-    assert!(kinds.iter().chain(&orders).all(|n| *n > 100), "{kinds:?} {orders:?}");
+    assert!(
+        kinds.iter().chain(&orders).all(|n| *n > 100),
+        "{kinds:?} {orders:?}"
+    );
     assert!(phases > 100 && stages > 100);
 }
 
@@ -51,7 +55,9 @@ fn random_loops_are_well_formed_and_varied() {
 fn interpreted_spans_add_up() {
     for seed in 0..INTERPRETED {
         let l = random(seed);
-        let kernel = InterpBackend::new().compile(&l.program).expect("it verifies");
+        let kernel = InterpBackend::new()
+            .compile(&l.program)
+            .expect("it verifies");
         check(seed, &l, &[kernel]);
     }
 }
@@ -62,7 +68,9 @@ fn c_and_interpreter_agree() {
     let programs: Vec<_> = loops.iter().map(|(_, l)| l.program.clone()).collect();
     let known = Known::compile(&CBackend::new(), &programs).expect("C compiles");
     for (seed, l) in &loops {
-        let interp = InterpBackend::new().compile(&l.program).expect("it verifies");
+        let interp = InterpBackend::new()
+            .compile(&l.program)
+            .expect("it verifies");
         let c = known.compile(&l.program).expect("it was compiled");
         check(*seed, l, &[interp, c]);
     }
@@ -94,7 +102,13 @@ fn check(seed: u64, l: &RandomLoop, kernels: &[Arc<dyn Kernel>]) {
 }
 
 /// What a summary says of the groups up to its level is what the emit form ends with.
-fn summaries(seed: u64, l: &RandomLoop, kernels: &[Arc<dyn Kernel>], args: &[Arg<'_>], emit: &Ended) {
+fn summaries(
+    seed: u64,
+    l: &RandomLoop,
+    kernels: &[Arc<dyn Kernel>],
+    args: &[Arg<'_>],
+    emit: &Ended,
+) {
     let layout = kernels[0].layout();
     let levels: Vec<u32> = l.program.groups.iter().map(|g| g.level).collect();
     for level in 0..=levels.iter().copied().max().unwrap_or(0) {
@@ -103,8 +117,12 @@ fn summaries(seed: u64, l: &RandomLoop, kernels: &[Arc<dyn Kernel>], args: &[Arg
             for group in l.program.groups.iter().filter(|g| g.level <= level) {
                 let root = matches!(l.program.rate(group.owner).kind, RateKind::Root { .. });
                 for v in group.vars.iter().filter(|_| root) {
-                    let Some(word) = layout.word(*v) else { continue };
-                    let Type::Scalar(ty) = l.program.ty(*v) else { continue };
+                    let Some(word) = layout.word(*v) else {
+                        continue;
+                    };
+                    let Type::Scalar(ty) = l.program.ty(*v) else {
+                        continue;
+                    };
                     let (want, got) = (emit.frame.words[word], ended.frame.words[word]);
                     assert!(
                         same(ty, want, got),
@@ -140,7 +158,10 @@ fn differ(a: &Ended, b: &Ended) -> Option<String> {
         (x, y) => return Some(format!("{x:?} and {y:?}")),
     }
     if a.frame.words[1] != b.frame.words[1] {
-        return Some(format!("{} and {} steps", a.frame.words[1], b.frame.words[1]));
+        return Some(format!(
+            "{} and {} steps",
+            a.frame.words[1], b.frame.words[1]
+        ));
     }
     for (k, (x, y)) in a.frame.results.iter().zip(&b.frame.results).enumerate() {
         let equal = match (x, y) {
@@ -148,7 +169,8 @@ fn differ(a: &Ended, b: &Ended) -> Option<String> {
             (Value::Array(x), Value::Array(y)) => {
                 x.len() == y.len()
                     && (0..x.len()).all(|i| {
-                        let word = |b: &livefusion_backend::Buffer| b.get_word(i).unwrap_or_default();
+                        let word =
+                            |b: &livefusion_backend::Buffer| b.get_word(i).unwrap_or_default();
                         same(x.ty(), word(x), word(y))
                     })
             }

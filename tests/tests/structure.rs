@@ -37,8 +37,13 @@ fn one_loop(roots: &[&Arc<Node>]) -> Loop {
 
 /// Runs a loop on these columns (in the order of its array parameters) and these scalars, as one span.
 fn count(program: &Loop, columns: &[(Ty, Vec<u64>)], scalars: &[Const]) -> Counts {
-    let kernel = InterpBackend::counting().compile_kernel(program).expect("it verifies");
-    let buffers: Vec<_> = columns.iter().map(|(ty, words)| buffer(*ty, words)).collect();
+    let kernel = InterpBackend::counting()
+        .compile_kernel(program)
+        .expect("it verifies");
+    let buffers: Vec<_> = columns
+        .iter()
+        .map(|(ty, words)| buffer(*ty, words))
+        .collect();
     let (mut arrays, mut scalars) = (buffers.iter(), scalars.iter());
     let args: Vec<Arg<'_>> = program
         .params
@@ -50,7 +55,10 @@ fn count(program: &Loop, columns: &[(Ty, Vec<u64>)], scalars: &[Const]) -> Count
         })
         .collect();
     let mut frame = Frame::new(kernel.layout());
-    assert_eq!(kernel.run(Pass::Emit, u64::MAX, &mut frame, &args), Outcome::Done);
+    assert_eq!(
+        kernel.run(Pass::Emit, u64::MAX, &mut frame, &args),
+        Outcome::Done
+    );
     kernel.counts()
 }
 
@@ -109,11 +117,18 @@ fn filter_max() {
 
 #[test]
 fn dot_product() {
-    let (xs, ys) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64, 4.0]));
+    let (xs, ys) = (
+        Array::from(vec![1.0f64, 2.0]),
+        Array::from(vec![3.0f64, 4.0]),
+    );
     let dot = (&xs, &ys).zip_with(|x, y| x * y).sum();
     let program = one_loop(&[dot.node()]);
     assert_eq!(program.rates.len(), 1);
-    let c = count(&program, &[floats(&[1.0, 2.0, 3.0]), floats(&[4.0, 5.0, 6.0])], &[]);
+    let c = count(
+        &program,
+        &[floats(&[1.0, 2.0, 3.0]), floats(&[4.0, 5.0, 6.0])],
+        &[],
+    );
     assert_eq!((reads(&c), writes(&c)), (6, 0));
     assert_eq!(c.op(Op::Mul), 3);
 }
@@ -125,7 +140,11 @@ fn map_map() {
     let (us, vs) = (ys.map(|y| y * 2.0), ys.map(|y| y / 2.0));
     let program = one_loop(&[us.node(), vs.node()]);
     assert_eq!(program.rates.len(), 1);
-    let c = count(&program, &[floats(&[1.0, 2.0, 3.0])], &[Const::f64(1.0), Const::f64(2.0), Const::f64(2.0)]);
+    let c = count(
+        &program,
+        &[floats(&[1.0, 2.0, 3.0])],
+        &[Const::f64(1.0), Const::f64(2.0), Const::f64(2.0)],
+    );
     assert_eq!((reads(&c), writes(&c)), (3, 6));
     assert_eq!((c.op(Op::Mul), c.op(Op::Div)), (3, 3));
 }
@@ -139,7 +158,13 @@ fn filter_sum() {
     let c = count(&program, &[floats(&[1.0, -2.0, 3.0])], &[Const::f64(0.0)]);
     assert_eq!((reads(&c), writes(&c), c.op(Op::Gt)), (3, 0, 3));
     // Nobody asks how many there are: the subrate counts nothing.
-    assert!(program.rates.iter().all(|r| !matches!(r.kind, RateKind::Sub { count: Some(_), .. })), "{program}");
+    assert!(
+        program
+            .rates
+            .iter()
+            .all(|r| !matches!(r.kind, RateKind::Sub { count: Some(_), .. })),
+        "{program}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Passes change no result: random loops over random rate trees, as they are and optimised.
 
+#[allow(dead_code, reason = "each test crate uses a part")]
 #[path = "../../../loop-lang/tests/common/mod.rs"]
 mod common;
 mod support;
@@ -83,7 +84,7 @@ fn lets(block: &mut Block) -> Vec<&mut Stmt> {
 /// Adds what passes look for: computations repeated elsewhere, copies, reads of carried variables,
 /// twins of counters, and results that show them.
 fn enrich(program: &mut Loop, rng: &mut Rng) {
-    for _ in 0..60 {
+    for _ in 0..40 {
         let (from, to, n, m) = (rng.next(), rng.next(), rng.next(), rng.next());
         attempt(program, |l| match n % 4 {
             0 => repeat(l, from, to, m),
@@ -202,7 +203,7 @@ fn ending(outcome: Outcome) -> Outcome {
 proptest! {
     #![proptest_config(ProptestConfig {
         // A case is a whole loop, and a smaller seed is no smaller loop.
-        cases: ProptestConfig::default().cases / 8,
+        cases: ProptestConfig::default().cases / 16,
         max_shrink_iters: 0,
         ..ProptestConfig::default()
     })]

@@ -156,9 +156,15 @@ fn main() -> ExitCode {
         eprintln!("cannot copy the workspace to {}: {e}", copy.display());
         return ExitCode::FAILURE;
     }
-    println!("without a fault: {}", if passes(&copy) { "passes" } else { "FAILS" });
+    println!(
+        "without a fault: {}",
+        if passes(&copy) { "passes" } else { "FAILS" }
+    );
     let mut missed = 0;
-    for fault in FAULTS.iter().filter(|f| only.is_empty() || only.iter().any(|o| f.what.contains(o))) {
+    for fault in FAULTS
+        .iter()
+        .filter(|f| only.is_empty() || only.iter().any(|o| f.what.contains(o)))
+    {
         let verdict = match seeded(&copy, fault) {
             Ok(true) => "caught",
             Ok(false) => "MISSED",
@@ -169,7 +175,11 @@ fn main() -> ExitCode {
     }
     let _ = fs::remove_dir_all(&copy);
     println!("{} faults, {missed} not caught", FAULTS.len());
-    if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if missed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Whether the tests catch a fault. Errors: its place is not there any more.
@@ -197,7 +207,10 @@ fn passes(copy: &Path) -> bool {
             .is_ok_and(|o| o.status.success())
     };
     let what = ["test", "-q", "-p", "livefusion-tests", "--test", "interp"];
-    assert!(cargo(&[&what[..], &["--no-run"]].concat()), "it does not compile");
+    assert!(
+        cargo(&[&what[..], &["--no-run"]].concat()),
+        "it does not compile"
+    );
     cargo(&what)
 }
 

@@ -27,7 +27,10 @@ pub struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     pub fn new(naive: &'a Naive, body: &'a Body) -> Runner<'a> {
-        assert!(body.loops.len() <= 64, "the naive evaluator takes at most 64 loops a body");
+        assert!(
+            body.loops.len() <= 64,
+            "the naive evaluator takes at most 64 loops a body"
+        );
         Runner {
             naive,
             body,
@@ -61,7 +64,12 @@ impl<'a> Runner<'a> {
     }
 
     fn trap(&mut self, kind: TrapKind, payload: Vec<Const>) {
-        let trap = Trap { when: self.when, kind, payload, field: self.field };
+        let trap = Trap {
+            when: self.when,
+            kind,
+            payload,
+            field: self.field,
+        };
         if !self.traps.iter().rev().take(16).any(|t| *t == trap) {
             self.traps.push(trap);
         }
@@ -92,7 +100,12 @@ impl<'a> Runner<'a> {
                     Data::Array(..) => unreachable!("a captured array used as a scalar"),
                 }
             }
-            Term::At { capture, field, index, checked } => {
+            Term::At {
+                capture,
+                field,
+                index,
+                checked,
+            } => {
                 let i = self.term(*index);
                 let array = self.naive.seen(body.captures[*capture as usize].node());
                 let len = array.len();
@@ -100,7 +113,10 @@ impl<'a> Runner<'a> {
                     array.columns()[*field as usize][i as usize]
                 } else {
                     if *checked {
-                        self.trap(TrapKind::OutOfRange, vec![Const::u64(i), Const::u64(len as u64)]);
+                        self.trap(
+                            TrapKind::OutOfRange,
+                            vec![Const::u64(i), Const::u64(len as u64)],
+                        );
                     }
                     0
                 }
@@ -112,7 +128,9 @@ impl<'a> Runner<'a> {
 
     fn operator(&mut self, op: Op, to: Ty, args: &[TermId]) -> u64 {
         let words: Vec<u64> = args.iter().map(|a| self.term(*a)).collect();
-        let from = self.body.ty(if op == Op::Select { args[1] } else { args[0] });
+        let from = self
+            .body
+            .ty(if op == Op::Select { args[1] } else { args[0] });
         let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
         if divides && from.is_int() && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
             let payload = words.iter().map(|w| Const { ty: from, bits: *w }).collect();
@@ -166,7 +184,10 @@ fn inside(body: &Body) -> Vec<u64> {
             Term::LoopResult(l, _) => {
                 let s = &body.loops[*l as usize];
                 let within = s.next.iter().chain([&s.test]).map(of).fold(0, |a, b| a | b);
-                s.start.iter().map(of).fold(within & !(1 << l), |a, b| a | b)
+                s.start
+                    .iter()
+                    .map(of)
+                    .fold(within & !(1 << l), |a, b| a | b)
             }
         });
     }

@@ -19,7 +19,10 @@ impl Demand {
     /// Follows demand from the roots down. With `generous`, fields that a plan may compute for the
     /// number of elements alone are asked for as well.
     pub fn of(roots: &[Arc<Node>], generous: bool) -> Demand {
-        let mut demand = Demand { generous, ..Demand::default() };
+        let mut demand = Demand {
+            generous,
+            ..Demand::default()
+        };
         for r in roots {
             demand.add_all(r);
         }
@@ -33,7 +36,9 @@ impl Demand {
 
     /// Whether a field is asked for.
     pub fn wants(&self, node: &Arc<Node>, field: u32) -> bool {
-        self.fields.get(&Arc::as_ptr(node)).is_some_and(|f| f.contains(&field))
+        self.fields
+            .get(&Arc::as_ptr(node))
+            .is_some_and(|f| f.contains(&field))
     }
 
     /// Whether the roots depend on a node at all.
@@ -42,7 +47,10 @@ impl Demand {
     }
 
     fn add(&mut self, node: &Arc<Node>, field: u32) {
-        self.fields.entry(Arc::as_ptr(node)).or_default().insert(field);
+        self.fields
+            .entry(Arc::as_ptr(node))
+            .or_default()
+            .insert(field);
     }
 
     fn add_all(&mut self, node: &Arc<Node>) {
@@ -61,13 +69,20 @@ impl Demand {
     }
 
     fn node(&mut self, node: &Arc<Node>) {
-        let mine: Vec<u32> =
-            self.fields.get(&Arc::as_ptr(node)).into_iter().flatten().copied().collect();
+        let mine: Vec<u32> = self
+            .fields
+            .get(&Arc::as_ptr(node))
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
         match &node.kind {
             Kind::Zip | Kind::Filter(_) | Kind::Pack => {
                 mine.iter().for_each(|f| self.add_column(node, *f));
             }
-            Kind::Fields(range) => mine.iter().for_each(|f| self.add(&node.inputs[0], f + range.start)),
+            Kind::Fields(range) => mine
+                .iter()
+                .for_each(|f| self.add(&node.inputs[0], f + range.start)),
             Kind::Fold(_) | Kind::Scan(..) | Kind::ScanTotal | Kind::Scatter(_) => {
                 node.inputs.iter().for_each(|i| self.add_all(i));
             }
@@ -85,8 +100,10 @@ impl Demand {
         }
         let all = bodies(&node.kind);
         for (i, body) in all.iter().enumerate() {
-            let by_field = matches!(node.kind, Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..))
-                && i + 1 == all.len();
+            let by_field = matches!(
+                node.kind,
+                Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..)
+            ) && i + 1 == all.len();
             let wanted: Vec<TermId> = body
                 .results
                 .iter()

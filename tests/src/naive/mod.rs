@@ -111,7 +111,10 @@ pub struct Naive {
 impl Naive {
     /// An evaluator that goes on with these values for reassociated nodes.
     pub fn with_anchors(anchors: HashMap<Key, Data>) -> Naive {
-        Naive { memo: HashMap::new(), anchors }
+        Naive {
+            memo: HashMap::new(),
+            anchors,
+        }
     }
 
     /// What is known of a node that was evaluated.
@@ -128,7 +131,8 @@ impl Naive {
             }
             if ready {
                 let evaluated = self.node(&node);
-                self.memo.insert(Arc::as_ptr(&node), (node, Rc::new(evaluated)));
+                self.memo
+                    .insert(Arc::as_ptr(&node), (node, Rc::new(evaluated)));
             } else {
                 let below = links(&node);
                 stack.push((node, true));
@@ -154,7 +158,9 @@ impl Naive {
 
     /// The value that users of a node see.
     fn seen(&self, node: &Arc<Node>) -> &Data {
-        self.anchors.get(&Arc::as_ptr(node)).unwrap_or_else(|| self.data(node))
+        self.anchors
+            .get(&Arc::as_ptr(node))
+            .unwrap_or_else(|| self.data(node))
     }
 }
 

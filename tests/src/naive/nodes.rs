@@ -29,7 +29,10 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         }
         Kind::Zip => {
             let n = in_step(&inputs, &mut e.traps);
-            let columns = inputs.iter().flat_map(|d| d.columns().iter().cloned()).collect();
+            let columns = inputs
+                .iter()
+                .flat_map(|d| d.columns().iter().cloned())
+                .collect();
             e.data = Data::Array(columns, n);
         }
         Kind::Fields(range) => {
@@ -57,7 +60,9 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         Kind::Scan(fold, kind) => scan(naive, fold, *kind, node, inputs[0], &mut e),
         Kind::ScanTotal => {
             let scan = &node.inputs[0];
-            let Kind::Scan(fold, _) = &scan.kind else { unreachable!("a total of no scan") };
+            let Kind::Scan(fold, _) = &scan.kind else {
+                unreachable!("a total of no scan")
+            };
             let run = Folding::run(naive, fold, scan, naive.seen(&scan.inputs[0]), &mut vec![]);
             e.data = Data::Scalar(run.state.clone());
             e.bounds = run.bounds(|b| vec![b]);
@@ -79,7 +84,9 @@ fn manifest(node: &Node) -> Data {
         Some(Value::Array(columns)) => {
             let len = columns.first().map_or(0, |c| c.len());
             let words = |c: &livefusion_backend::Buffer| {
-                (0..c.len()).map(|i| c.get_word(i).unwrap_or_default()).collect()
+                (0..c.len())
+                    .map(|i| c.get_word(i).unwrap_or_default())
+                    .collect()
             };
             Data::Array(columns.iter().map(|c| words(c)).collect(), len)
         }
@@ -90,7 +97,10 @@ fn manifest(node: &Node) -> Data {
 
 /// An element's fields over several inputs.
 fn row(inputs: &[&Data], i: usize) -> Vec<u64> {
-    inputs.iter().flat_map(|d| d.columns().iter().map(|c| c[i])).collect()
+    inputs
+        .iter()
+        .flat_map(|d| d.columns().iter().map(|c| c[i]))
+        .collect()
 }
 
 /// Some elements of an array.
@@ -102,9 +112,18 @@ fn select(data: &Data, which: &[usize]) -> Data {
 /// The length of inputs that are consumed together; a trap where they differ.
 fn in_step(inputs: &[&Data], traps: &mut Vec<Trap>) -> usize {
     let expected = inputs[0].len();
-    for got in inputs[1..].iter().map(|d| d.len()).filter(|n| *n != expected) {
+    for got in inputs[1..]
+        .iter()
+        .map(|d| d.len())
+        .filter(|n| *n != expected)
+    {
         let payload = vec![Const::u64(got as u64), Const::u64(expected as u64)];
-        traps.push(Trap { when: When::Init, kind: TrapKind::LengthMismatch, payload, field: None });
+        traps.push(Trap {
+            when: When::Init,
+            kind: TrapKind::LengthMismatch,
+            payload,
+            field: None,
+        });
     }
     inputs.iter().map(|d| d.len()).min().unwrap_or(0)
 }
@@ -143,7 +162,12 @@ fn generate(naive: &Naive, len: &Len, body: &Body, e: &mut Evaluated) {
             if r[1] == 0 {
                 let payload = vec![Const::u64(r[2]), Const::u64(r[3])];
                 let kind = TrapKind::SliceRange;
-                e.traps.push(Trap { when: When::Init, kind, payload, field: None });
+                e.traps.push(Trap {
+                    when: When::Init,
+                    kind,
+                    payload,
+                    field: None,
+                });
             }
             if r[1] == 0 { 0 } else { r[0] }
         }
@@ -151,7 +175,14 @@ fn generate(naive: &Naive, len: &Len, body: &Body, e: &mut Evaluated) {
     e.data = elementwise(naive, body, n as usize, |i| vec![i as u64], &mut e.traps);
 }
 
-fn scan(naive: &Naive, fold: &Fold, kind: ScanKind, node: &Arc<Node>, data: &Data, e: &mut Evaluated) {
+fn scan(
+    naive: &Naive,
+    fold: &Fold,
+    kind: ScanKind,
+    node: &Arc<Node>,
+    data: &Data,
+    e: &mut Evaluated,
+) {
     let mut run = Folding::new(naive, fold, node, data);
     let n = data.len();
     let mut columns = vec![Vec::with_capacity(n); node.types.len()];
@@ -169,7 +200,12 @@ fn scan(naive: &Naive, fold: &Fold, kind: ScanKind, node: &Arc<Node>, data: &Dat
         }
     }
     e.traps = run.finish();
-    e.bounds = run.loose.iter().zip(bounds).map(|(l, b)| l.bound(b)).collect();
+    e.bounds = run
+        .loose
+        .iter()
+        .zip(bounds)
+        .map(|(l, b)| l.bound(b))
+        .collect();
     e.data = Data::Array(columns, n);
 }
 
@@ -183,7 +219,12 @@ fn scatter(naive: &Naive, combine: Option<&Body>, inputs: &[&Data], e: &mut Eval
         if index >= len as u64 {
             let payload = vec![Const::u64(index), Const::u64(len as u64)];
             let kind = TrapKind::OutOfRange;
-            e.traps.push(Trap { when: When::Element(i), kind, payload, field: None });
+            e.traps.push(Trap {
+                when: When::Element(i),
+                kind,
+                payload,
+                field: None,
+            });
             continue;
         }
         let at = index as usize;
@@ -212,7 +253,11 @@ enum Loose {
 
 impl Loose {
     fn bound(self, error: Vec<f64>) -> Bound {
-        if self == Loose::No { Bound::Exact } else { Bound::Within(error) }
+        if self == Loose::No {
+            Bound::Exact
+        } else {
+            Bound::Within(error)
+        }
     }
 }
 
@@ -265,7 +310,12 @@ impl<'a> Folding<'a> {
         (0..data.len()).for_each(|i| f.step(i));
         *traps = f.finish();
         if f.first && data.is_empty() {
-            traps.push(Trap { when: When::Done, kind: TrapKind::Empty, payload: vec![], field: None });
+            traps.push(Trap {
+                when: When::Done,
+                kind: TrapKind::Empty,
+                payload: vec![],
+                field: None,
+            });
             f.state = vec![0; node.types.len()];
         }
         f
@@ -287,7 +337,9 @@ impl<'a> Folding<'a> {
             })
             .collect();
         self.join(&contribution);
-        self.state = self.step.run(&[self.state.clone(), element].concat(), When::Element(i));
+        self.state = self
+            .step
+            .run(&[self.state.clone(), element].concat(), When::Element(i));
     }
 
     /// Counts what a contribution adds to the possible error.
@@ -307,7 +359,11 @@ impl<'a> Folding<'a> {
     fn error(&self, k: usize) -> f64 {
         let ty = self.types[k];
         let n = self.terms as f64 + 2.0;
-        let (greatest, range) = if ty == Ty::F32 { (f32::MAX as f64, 100.0) } else { (f64::MAX, 900.0) };
+        let (greatest, range) = if ty == Ty::F32 {
+            (f32::MAX as f64, 100.0)
+        } else {
+            (f64::MAX, 900.0)
+        };
         match self.loose[k] {
             Loose::No => 0.0,
             // Partial sums that overflow in one order need not in another.
@@ -322,7 +378,9 @@ impl<'a> Folding<'a> {
         if self.state.is_empty() {
             return vec![Bound::Exact; self.types.len()];
         }
-        (0..self.types.len()).map(|k| self.loose[k].bound(entry(self.error(k)))).collect()
+        (0..self.types.len())
+            .map(|k| self.loose[k].bound(entry(self.error(k))))
+            .collect()
     }
 
     fn finish(&mut self) -> Vec<Trap> {
@@ -352,7 +410,11 @@ fn loose(fold: &Fold, types: &[Ty]) -> Vec<Loose> {
             (Some(x), Some(s)) if s == k && x >= width => x - width,
             _ => return Loose::No,
         };
-        if *op == Op::Add { Loose::Sum(other) } else { Loose::Product(other) }
+        if *op == Op::Add {
+            Loose::Sum(other)
+        } else {
+            Loose::Product(other)
+        }
     };
     step.results.iter().enumerate().map(field).collect()
 }

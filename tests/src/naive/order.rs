@@ -18,16 +18,26 @@ pub trait Schedule {
 
 impl PartialEq for Candidate {
     fn eq(&self, other: &Candidate) -> bool {
-        Arc::ptr_eq(&self.node, &other.node) && (self.kind, &self.payload) == (other.kind, &other.payload)
+        Arc::ptr_eq(&self.node, &other.node)
+            && (self.kind, &self.payload) == (other.kind, &other.payload)
     }
 }
 
 /// For people.
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let payload: Vec<String> =
-            self.payload.iter().map(|c| crate::scalar::show(c.ty, c.bits)).collect();
-        write!(f, "{} of `{}` ({})", self.kind.name(), self.node.name, payload.join(", "))
+        let payload: Vec<String> = self
+            .payload
+            .iter()
+            .map(|c| crate::scalar::show(c.ty, c.bits))
+            .collect();
+        write!(
+            f,
+            "{} of `{}` ({})",
+            self.kind.name(),
+            self.node.name,
+            payload.join(", ")
+        )
     }
 }
 
@@ -58,25 +68,28 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
     let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
     let [strict, generous] =
         [false, true].map(|g| under(naive, roots, schedule, &Demand::of(&built, g)));
-    if strict == generous { strict } else { Expected::Unknown }
+    if strict == generous {
+        strict
+    } else {
+        Expected::Unknown
+    }
 }
 
-fn under(
-    naive: &Naive,
-    roots: &[Arc<Node>],
-    schedule: &dyn Schedule,
-    demand: &Demand,
-) -> Expected {
+fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &Demand) -> Expected {
     let mut best: Option<(usize, When, u32)> = None;
     let mut found: Vec<Candidate> = vec![];
     let mut unknown = false;
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
-        let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else { continue };
+        let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
+            continue;
+        };
         let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&built, f));
         for trap in e.traps.iter().filter(wanted) {
             unknown |= e.tainted;
-            let Some((at, comb)) = schedule.place(&node) else { continue };
+            let Some((at, comb)) = schedule.place(&node) else {
+                continue;
+            };
             let when = match trap.when {
                 When::Element(i) => When::Element(steps(naive, &node, i, at, schedule)),
                 other => other,
@@ -106,7 +119,9 @@ fn under(
 fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Schedule) -> usize {
     let (mut node, mut i) = (node.clone(), i);
     while let Some(input) = stream(&node) {
-        let Some((producer, field)) = resolve(input, 0) else { return i };
+        let Some((producer, field)) = resolve(input, 0) else {
+            return i;
+        };
         let _ = field;
         if !is_in_loop(&producer, at, schedule) {
             return i;

@@ -48,9 +48,19 @@ impl<'a> Maker<'a> {
     /// A body with these parameters and nothing else yet.
     pub fn new(rng: &'a mut Rng, scope: &'a Scope, params: &[Ty]) -> Maker<'a> {
         let terms = (0..params.len() as u32).map(Term::Param).collect();
-        let body = Body { params: params.to_vec(), terms, ..Body::default() };
+        let body = Body {
+            params: params.to_vec(),
+            terms,
+            ..Body::default()
+        };
         let (types, usable) = (params.to_vec(), vec![true; params.len()]);
-        Maker { rng, scope, body, types, usable }
+        Maker {
+            rng,
+            scope,
+            body,
+            types,
+            usable,
+        }
     }
 
     /// The body.
@@ -78,13 +88,17 @@ impl<'a> Maker<'a> {
     }
 
     fn random_lit(&mut self, ty: Ty) -> usize {
-        let c = Const { ty, bits: scalar::random(self.rng, ty) };
+        let c = Const {
+            ty,
+            bits: scalar::random(self.rng, ty),
+        };
         self.lit(c)
     }
 
     fn existing(&mut self, ty: Ty) -> Option<usize> {
-        let fit: Vec<usize> =
-            (0..self.types.len()).filter(|i| self.usable[*i] && self.types[*i] == ty).collect();
+        let fit: Vec<usize> = (0..self.types.len())
+            .filter(|i| self.usable[*i] && self.types[*i] == ty)
+            .collect();
         (!fit.is_empty()).then(|| self.rng.pick(&fit))
     }
 
@@ -111,7 +125,11 @@ impl<'a> Maker<'a> {
             4 => {
                 let from = self.rng.pick(&Ty::ALL);
                 let x = self.expr(from, depth - 1);
-                if from == ty { x } else { self.push(Term::Cast(x, ty), ty) }
+                if from == ty {
+                    x
+                } else {
+                    self.push(Term::Cast(x, ty), ty)
+                }
             }
             5 => self.expr(ty, 0),
             _ => self.operator(ty, depth),
@@ -154,7 +172,11 @@ impl<'a> Maker<'a> {
                     Ty::F32 => Ty::U32,
                     _ => Ty::U64,
                 };
-                let x = if from.is_float() { self.number(from, d) } else { self.expr(from, d) };
+                let x = if from.is_float() {
+                    self.number(from, d)
+                } else {
+                    self.expr(from, d)
+                };
                 return self.push(Term::Bitcast(x, ty), ty);
             }
             _ => (0..op.arity()).map(|_| self.expr(ty, d)).collect(),
@@ -190,7 +212,10 @@ impl<'a> Maker<'a> {
     fn no_nan(&mut self, x: usize) -> usize {
         let ty = self.types[x];
         let ok = self.op(Op::Eq, &[x, x], Ty::Bool);
-        let one = self.lit(Const { ty, bits: scalar::float(ty, 1.0) });
+        let one = self.lit(Const {
+            ty,
+            bits: scalar::float(ty, 1.0),
+        });
         self.op(Op::Select, &[ok, x, one], ty)
     }
 
@@ -203,10 +228,16 @@ impl<'a> Maker<'a> {
     fn capture(&mut self, ty: Ty, depth: usize) -> usize {
         let scope = self.scope;
         let field = |types: &[Ty]| types.iter().position(|t| *t == ty);
-        let scalars: Vec<(usize, usize)> =
-            scope.scalars.iter().filter_map(|(s, t)| Some((*s, field(t)?))).collect();
-        let arrays: Vec<(usize, usize, usize)> =
-            scope.arrays.iter().filter_map(|(s, t, n)| Some((*s, field(t)?, *n))).collect();
+        let scalars: Vec<(usize, usize)> = scope
+            .scalars
+            .iter()
+            .filter_map(|(s, t)| Some((*s, field(t)?)))
+            .collect();
+        let arrays: Vec<(usize, usize, usize)> = scope
+            .arrays
+            .iter()
+            .filter_map(|(s, t, n)| Some((*s, field(t)?, *n)))
+            .collect();
         if !scalars.is_empty() && (arrays.is_empty() || self.rng.chance(50)) {
             let (s, f) = self.rng.pick(&scalars);
             return self.push(Term::Scalar(s, f as u32), ty);
@@ -245,10 +276,14 @@ impl<'a> Maker<'a> {
         let most = Const::u64(self.rng.below(5) as u64);
         let most = self.lit(most);
         let l = self.body.loops.len();
-        self.body.loops.push(ScalarLoop { start, ..ScalarLoop::default() });
+        self.body.loops.push(ScalarLoop {
+            start,
+            ..ScalarLoop::default()
+        });
         let outside = self.types.len();
-        let vars: Vec<usize> =
-            (0..types.len()).map(|k| self.push(Term::LoopVar(l, k), types[k])).collect();
+        let vars: Vec<usize> = (0..types.len())
+            .map(|k| self.push(Term::LoopVar(l, k), types[k]))
+            .collect();
         let mut test = self.op(Op::Lt, &[vars[0], most], Ty::Bool);
         if self.rng.chance(30) {
             let also = self.expr(Ty::Bool, depth - 1);
@@ -256,11 +291,17 @@ impl<'a> Maker<'a> {
         }
         let one = self.lit(Const::u64(1));
         let mut next = vec![self.op(Op::Add, &[vars[0], one], Ty::U64)];
-        next.extend(types[1..].iter().map(|t| self.expr(*t, depth - 1)).collect::<Vec<_>>());
+        next.extend(
+            types[1..]
+                .iter()
+                .map(|t| self.expr(*t, depth - 1))
+                .collect::<Vec<_>>(),
+        );
         (self.body.loops[l].test, self.body.loops[l].next) = (test, next);
         self.usable[outside..].fill(false);
-        let results: Vec<usize> =
-            (0..types.len()).map(|k| self.push(Term::LoopResult(l, k), types[k])).collect();
+        let results: Vec<usize> = (0..types.len())
+            .map(|k| self.push(Term::LoopResult(l, k), types[k]))
+            .collect();
         results[1]
     }
 }

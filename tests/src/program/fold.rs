@@ -10,10 +10,18 @@ use loop_lang::types::{Const, Ty};
 
 /// A fold over elements of these types; scans take no `First` and no `Aggregate`.
 pub fn random(rng: &mut Rng, scope: &Scope, elem: &[Ty], for_scan: bool) -> Fold {
-    let style = if for_scan { rng.weighted(&[75, 25]) } else { rng.weighted(&[45, 15, 20, 20]) };
+    let style = if for_scan {
+        rng.weighted(&[75, 25])
+    } else {
+        rng.weighted(&[45, 15, 20, 20])
+    };
     match style {
         1 => sequential(rng, scope, elem),
-        2 => Fold { start: Body::default(), step: associative(rng, scope, elem), style: Style::First },
+        2 => Fold {
+            start: Body::default(),
+            step: associative(rng, scope, elem),
+            style: Style::First,
+        },
         3 => aggregate(rng, elem),
         _ => Fold {
             start: start(rng, scope, elem),
@@ -25,10 +33,23 @@ pub fn random(rng: &mut Rng, scope: &Scope, elem: &[Ty], for_scan: bool) -> Fold
 
 fn start(rng: &mut Rng, scope: &Scope, types: &[Ty]) -> Body {
     if rng.chance(15) {
-        return body::random(rng, &Scope { arrays: vec![], ..scope.clone() }, &[], types);
+        return body::random(
+            rng,
+            &Scope {
+                arrays: vec![],
+                ..scope.clone()
+            },
+            &[],
+            types,
+        );
     }
-    let values: Vec<Const> =
-        types.iter().map(|t| Const { ty: *t, bits: scalar::random(rng, *t) }).collect();
+    let values: Vec<Const> = types
+        .iter()
+        .map(|t| Const {
+            ty: *t,
+            bits: scalar::random(rng, *t),
+        })
+        .collect();
     body::literals(&values)
 }
 
@@ -37,7 +58,11 @@ fn sequential(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Fold {
     let state: Vec<Ty> = (0..width).map(|_| rng.pick(&Ty::ALL)).collect();
     let start = start(rng, scope, &state);
     let step = body::random(rng, scope, &[state.as_slice(), elem].concat(), &state);
-    Fold { start, step, style: Style::Sequential }
+    Fold {
+        start,
+        step,
+        style: Style::Sequential,
+    }
 }
 
 /// The plain operators of a type.
@@ -60,10 +85,17 @@ pub fn associative(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Body {
             // The first or the last element: not commutative.
             let from = if rng.chance(50) { 0 } else { n };
             let terms = (0..2 * n as u32).map(Term::Param).collect();
-            Body { params, terms, results: (from..from + n).collect(), ..Body::default() }
+            Body {
+                params,
+                terms,
+                results: (from..from + n).collect(),
+                ..Body::default()
+            }
         }
         3 => affine(rng, elem[0]),
-        4 if elem.iter().all(|t| t.is_int()) && !scope.scalars.is_empty() => shifted(rng, scope, elem),
+        4 if elem.iter().all(|t| t.is_int()) && !scope.scalars.is_empty() => {
+            shifted(rng, scope, elem)
+        }
         _ => {
             let no_scope = Scope::default();
             let mut ops: Vec<Op> = vec![];
@@ -114,7 +146,11 @@ fn shifted(rng: &mut Rng, scope: &Scope, elem: &[Ty]) -> Body {
     let captured = m.push(Term::Scalar(step, 0), types[0]);
     let mut results = vec![];
     for (k, ty) in elem.iter().enumerate() {
-        let c = if types[0] == *ty { captured } else { m.push(Term::Cast(captured, *ty), *ty) };
+        let c = if types[0] == *ty {
+            captured
+        } else {
+            m.push(Term::Cast(captured, *ty), *ty)
+        };
         let sum = m.op(Op::Add, &[k, k + n], *ty);
         results.push(m.op(Op::Add, &[sum, c], *ty));
     }
@@ -143,13 +179,26 @@ fn aggregate(rng: &mut Rng, elem: &[Ty]) -> Fold {
         results.push(m.op(*op, &[k + 1, n + k + 1], elem[k]));
     }
     let join = m.finish(results);
-    Fold { start: body::literals(&start), step, style: Style::Aggregate(join) }
+    Fold {
+        start: body::literals(&start),
+        step,
+        style: Style::Aggregate(join),
+    }
 }
 
 /// The value that an operator joins without a change.
 fn identity(op: Op, ty: Ty) -> Const {
-    let float = |x: f64| Const { ty, bits: scalar::float(ty, x) };
-    let least = || if ty.is_signed() { 1u64 << (ty.bits() - 1) } else { 0 };
+    let float = |x: f64| Const {
+        ty,
+        bits: scalar::float(ty, x),
+    };
+    let least = || {
+        if ty.is_signed() {
+            1u64 << (ty.bits() - 1)
+        } else {
+            0
+        }
+    };
     match op {
         Op::Add if ty.is_float() => float(-0.0),
         Op::Mul if ty.is_float() => float(1.0),

@@ -146,8 +146,11 @@ pub enum Term {
 /// Programs have at most so many steps.
 pub const MAX_STEPS: usize = 128;
 
-static NAMES: LazyLock<Vec<&'static str>> =
-    LazyLock::new(|| (0..MAX_STEPS).map(|i| &*format!("step{i}").leak()).collect());
+static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    (0..MAX_STEPS)
+        .map(|i| &*format!("step{i}").leak())
+        .collect()
+});
 
 /// A graph built from a program.
 #[derive(Clone, Debug)]
@@ -170,7 +173,11 @@ impl Graph {
 impl Program {
     /// A fresh graph.
     pub fn build(&self) -> Graph {
-        let mut graph = Graph { nodes: vec![], roots: vec![], plain: vec![] };
+        let mut graph = Graph {
+            nodes: vec![],
+            roots: vec![],
+            plain: vec![],
+        };
         for (i, step) in self.steps.iter().enumerate() {
             let node = step.build(i, &graph.nodes);
             graph.plain.push(step.build_plain(&node, &graph.plain));
@@ -185,11 +192,16 @@ impl Step {
     /// The node of the step at position `at`; `nodes` are those before it.
     pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
         let b = Builder::named(NAMES[at]);
-        let of = |steps: &[usize]| -> Vec<Arc<Node>> { steps.iter().map(|s| nodes[*s].clone()).collect() };
+        let of = |steps: &[usize]| -> Vec<Arc<Node>> {
+            steps.iter().map(|s| nodes[*s].clone()).collect()
+        };
         match self {
-            Step::Data(columns) => {
-                b.manifest(columns.iter().map(|(ty, words)| buffer(*ty, words)).collect())
-            }
+            Step::Data(columns) => b.manifest(
+                columns
+                    .iter()
+                    .map(|(ty, words)| buffer(*ty, words))
+                    .collect(),
+            ),
             Step::Constant(fields) => b.constant(fields),
             Step::Generate(len, body) => {
                 let len = match len {
@@ -251,7 +263,11 @@ impl Step {
             name: built.name,
             loc: built.loc,
             kind,
-            inputs: self.inputs().into_iter().map(|i| plain[i].clone()).collect(),
+            inputs: self
+                .inputs()
+                .into_iter()
+                .map(|i| plain[i].clone())
+                .collect(),
             types: built.types.clone(),
             rank: built.rank,
             len: None,
@@ -264,7 +280,9 @@ impl Step {
     pub fn bodies(&self) -> Vec<&Body> {
         match self {
             Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => vec![b],
+            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => {
+                vec![b]
+            }
             Step::Scatter(.., Some(b)) => vec![b],
             Step::Fold(_, f) | Step::Scan(_, f, _) => match &f.style {
                 Style::Aggregate(c) => vec![&f.start, &f.step, c],
@@ -278,7 +296,9 @@ impl Step {
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => vec![b],
+            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => {
+                vec![b]
+            }
             Step::Scatter(.., Some(b)) => vec![b],
             Step::Fold(_, f) | Step::Scan(_, f, _) => match &mut f.style {
                 Style::Aggregate(c) => vec![&mut f.start, &mut f.step, c],

@@ -23,10 +23,15 @@ impl Options {
     /// Small arrays, around the sizes at which lanes and blocks change.
     pub const SMALL: Options = Options {
         steps: 12,
-        lengths: &[0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70],
+        lengths: &[
+            0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70,
+        ],
     };
     /// Arrays of several chunks.
-    pub const CHUNKS: Options = Options { steps: 6, lengths: &[16383, 16384, 16385, 32773, 40000] };
+    pub const CHUNKS: Options = Options {
+        steps: 6,
+        lengths: &[16383, 16384, 16385, 32773, 40000],
+    };
 }
 
 /// Programs of consecutive seeds. The environment says otherwise: `LOOP_SEED` where to begin,
@@ -90,7 +95,10 @@ impl Making {
         let node = step.build(at, &self.nodes);
         if let Some(error) = &node.error {
             assert!(
-                matches!(error.kind, livefusion::error::ErrorKind::LengthMismatch { .. }),
+                matches!(
+                    error.kind,
+                    livefusion::error::ErrorKind::LengthMismatch { .. }
+                ),
                 "a random step is malformed: {error}\n{step:?}"
             );
             return None;
@@ -116,7 +124,9 @@ impl Making {
     }
 
     fn arrays(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|i| self.nodes[*i].rank == 1).collect()
+        (0..self.nodes.len())
+            .filter(|i| self.nodes[*i].rank == 1)
+            .collect()
     }
 
     /// An array; younger ones are likelier.
@@ -126,13 +136,22 @@ impl Making {
             return None;
         }
         let a = self.rng.below(all.len());
-        Some(all[if self.rng.chance(60) { a.max(self.rng.below(all.len())) } else { a }])
+        Some(
+            all[if self.rng.chance(60) {
+                a.max(self.rng.below(all.len()))
+            } else {
+                a
+            }],
+        )
     }
 
     /// Arrays as long as another.
     fn as_long_as(&self, step: usize) -> Vec<usize> {
         let n = self.data[step].len();
-        self.arrays().into_iter().filter(|a| self.data[*a].len() == n).collect()
+        self.arrays()
+            .into_iter()
+            .filter(|a| self.data[*a].len() == n)
+            .collect()
     }
 
     fn scope(&self) -> Scope {
@@ -141,14 +160,18 @@ impl Making {
             if node.rank == 0 {
                 scope.scalars.push((i, node.types.clone()));
             } else {
-                scope.arrays.push((i, node.types.clone(), self.data[i].len()));
+                scope
+                    .arrays
+                    .push((i, node.types.clone(), self.data[i].len()));
             }
         }
         scope
     }
 
     fn random_types(&mut self, most: usize) -> Vec<Ty> {
-        (0..self.rng.range(1, most)).map(|_| self.rng.pick(&Ty::ALL)).collect()
+        (0..self.rng.range(1, most))
+            .map(|_| self.rng.pick(&Ty::ALL))
+            .collect()
     }
 
     fn manifest(&mut self) -> Step {
@@ -160,7 +183,10 @@ impl Making {
     }
 
     fn combinator(&mut self) {
-        let step = match self.rng.weighted(&[20, 8, 7, 14, 7, 16, 14, 9, 8, 6, 4, 14, 4]) {
+        let step = match self
+            .rng
+            .weighted(&[20, 8, 7, 14, 7, 16, 14, 9, 8, 6, 4, 14, 4])
+        {
             0 => self.map(),
             1 => self.zip(),
             2 => self.fields(),
@@ -198,10 +224,16 @@ impl Making {
 
     fn map(&mut self) -> Option<Step> {
         let inputs = self.in_step(3)?;
-        let params: Vec<Ty> = inputs.iter().flat_map(|i| self.types(*i).to_vec()).collect();
+        let params: Vec<Ty> = inputs
+            .iter()
+            .flat_map(|i| self.types(*i).to_vec())
+            .collect();
         let results = self.random_types(2);
         let scope = self.scope();
-        Some(Step::Map(inputs, body::random(&mut self.rng, &scope, &params, &results)))
+        Some(Step::Map(
+            inputs,
+            body::random(&mut self.rng, &scope, &params, &results),
+        ))
     }
 
     fn zip(&mut self) -> Option<Step> {
@@ -222,7 +254,10 @@ impl Making {
         let input = self.array()?;
         let params = self.types(input).to_vec();
         let scope = self.scope();
-        Some(Step::Filter(input, body::random(&mut self.rng, &scope, &params, &[Ty::Bool])))
+        Some(Step::Filter(
+            input,
+            body::random(&mut self.rng, &scope, &params, &[Ty::Bool]),
+        ))
     }
 
     fn pack(&mut self) -> Option<Step> {
@@ -245,7 +280,10 @@ impl Making {
         let input = self.array()?;
         let elem = self.types(input).to_vec();
         let scope = self.scope();
-        Some(Step::Fold(input, fold::random(&mut self.rng, &scope, &elem, false)))
+        Some(Step::Fold(
+            input,
+            fold::random(&mut self.rng, &scope, &elem, false),
+        ))
     }
 
     fn scan(&mut self) -> Option<Step> {
@@ -266,18 +304,33 @@ impl Making {
     fn scatter(&mut self) -> Option<Step> {
         let values = self.array()?;
         let types = self.types(values).to_vec();
-        let fit: Vec<usize> = self.arrays().into_iter().filter(|b| self.types(*b) == types).collect();
+        let fit: Vec<usize> = self
+            .arrays()
+            .into_iter()
+            .filter(|b| self.types(*b) == types)
+            .collect();
         let base = if self.rng.chance(50) {
             let n = self.rng.range(1, 12) as u64;
-            let constants: Vec<Const> =
-                types.iter().map(|t| Const { ty: *t, bits: scalar::random(&mut self.rng, *t) }).collect();
-            let value = Body { params: vec![Ty::U64], ..body::literals(&constants) };
+            let constants: Vec<Const> = types
+                .iter()
+                .map(|t| Const {
+                    ty: *t,
+                    bits: scalar::random(&mut self.rng, *t),
+                })
+                .collect();
+            let value = Body {
+                params: vec![Ty::U64],
+                ..body::literals(&constants)
+            };
             self.add(Step::Generate(Length::Known(n), with_param(value)))?
         } else {
             self.rng.pick(&fit)
         };
         let indices = self.indices(values, self.data[base].len())?;
-        let scope = Scope { pure: true, ..self.scope() };
+        let scope = Scope {
+            pure: true,
+            ..self.scope()
+        };
         let params = [&types[..], &types].concat();
         let combine = match self.rng.below(4) {
             0 => None,
@@ -305,7 +358,12 @@ impl Making {
     fn compute(&mut self) -> Option<Step> {
         let results = self.random_types(2);
         let scope = self.scope();
-        Some(Step::Compute(body::random(&mut self.rng, &scope, &[], &results)))
+        Some(Step::Compute(body::random(
+            &mut self.rng,
+            &scope,
+            &[],
+            &results,
+        )))
     }
 
     fn generate(&mut self) -> Option<Step> {
@@ -317,7 +375,10 @@ impl Making {
         let len = self.length();
         let results = self.random_types(2);
         let scope = self.scope();
-        Some(Step::Generate(len, body::random(&mut self.rng, &scope, &[Ty::U64], &results)))
+        Some(Step::Generate(
+            len,
+            body::random(&mut self.rng, &scope, &[Ty::U64], &results),
+        ))
     }
 
     fn length(&mut self) -> Length {
@@ -325,10 +386,14 @@ impl Making {
         let small = |d: &Data| matches!(d, Data::Scalar(f) if f[0] <= most);
         let delayed: Vec<usize> = (0..self.nodes.len())
             .filter(|i| {
-                let exact = self.naive.get(&self.plain[*i]).is_some_and(|e| {
-                    !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact)
-                });
-                self.types(*i) == [Ty::U64] && self.nodes[*i].rank == 0 && exact && small(&self.data[*i])
+                let exact = self
+                    .naive
+                    .get(&self.plain[*i])
+                    .is_some_and(|e| !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact));
+                self.types(*i) == [Ty::U64]
+                    && self.nodes[*i].rank == 0
+                    && exact
+                    && small(&self.data[*i])
             })
             .collect();
         match self.rng.below(3) {
@@ -350,9 +415,14 @@ impl Making {
         let no_scope = Scope::default();
         let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
         let last = m.lit(Const::u64(n.wrapping_sub(1) as u64));
-        let index = if reversed { m.op(Op::Sub, &[last, 0], Ty::U64) } else { 0 };
-        let results =
-            (0..types.len()).map(|f| m.push(Term::At(of, f as u32, index, checked), types[f])).collect();
+        let index = if reversed {
+            m.op(Op::Sub, &[last, 0], Ty::U64)
+        } else {
+            0
+        };
+        let results = (0..types.len())
+            .map(|f| m.push(Term::At(of, f as u32, index, checked), types[f]))
+            .collect();
         let body = m.finish(results);
         Some(Step::Generate(length, body))
     }
@@ -360,7 +430,11 @@ impl Making {
     /// `slice`: a length that is checked when the loop starts.
     fn slice(&mut self, of: usize) -> Option<Step> {
         let n = self.data[of].len();
-        let end = if self.rng.chance(90) { self.rng.below(n + 1) } else { n + 1 };
+        let end = if self.rng.chance(90) {
+            self.rng.below(n + 1)
+        } else {
+            n + 1
+        };
         let start = self.rng.below(end + 1).min(end);
         self.sliced(of, start, end)
     }
@@ -370,7 +444,10 @@ impl Making {
         let len = self.add(Step::Len(of))?;
         let no_scope = Scope::default();
         let mut m = Maker::new(&mut self.rng, &no_scope, &[]);
-        let (count, zero) = (m.lit(Const::u64((end - start) as u64)), m.lit(Const::u64(0)));
+        let (count, zero) = (
+            m.lit(Const::u64((end - start) as u64)),
+            m.lit(Const::u64(0)),
+        );
         let end = m.lit(Const::u64(end as u64));
         let room = m.push(Term::Scalar(len, 0), Ty::U64);
         let ok = m.op(Op::Le, &[end, room], Ty::Bool);
@@ -379,8 +456,9 @@ impl Making {
         let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
         let from = m.lit(Const::u64(start as u64));
         let index = m.op(Op::Add, &[0, from], Ty::U64);
-        let results =
-            (0..types.len()).map(|f| m.push(Term::At(of, f as u32, index, false), types[f])).collect();
+        let results = (0..types.len())
+            .map(|f| m.push(Term::At(of, f as u32, index, false), types[f]))
+            .collect();
         let body = m.finish(results);
         Some(Step::Generate(Length::Checked(length), body))
     }
@@ -388,7 +466,11 @@ impl Making {
     /// An array that is as long as another, which nobody knows before it runs.
     fn as_long_by_chance(&mut self, step: usize) -> Option<usize> {
         let n = self.data[step].len();
-        let step = if self.rng.chance(50) { self.sliced(step, 0, n) } else { self.read_by_index(step) };
+        let step = if self.rng.chance(50) {
+            self.sliced(step, 0, n)
+        } else {
+            self.read_by_index(step)
+        };
         self.add(step?)
     }
 

@@ -15,7 +15,10 @@ impl fmt::Display for Program {
 }
 
 fn steps(of: &[usize]) -> String {
-    of.iter().map(|s| format!("step{s}")).collect::<Vec<_>>().join(", ")
+    of.iter()
+        .map(|s| format!("step{s}"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl fmt::Display for Step {
@@ -24,15 +27,20 @@ impl fmt::Display for Step {
             Step::Data(columns) => {
                 write!(f, "data")?;
                 for (ty, words) in columns {
-                    let some: Vec<String> =
-                        words.iter().take(8).map(|w| scalar::show(*ty, *w)).collect();
+                    let some: Vec<String> = words
+                        .iter()
+                        .take(8)
+                        .map(|w| scalar::show(*ty, *w))
+                        .collect();
                     write!(f, " [{ty}; {}] {}", words.len(), some.join(" "))?;
                 }
                 Ok(())
             }
             Step::Constant(fields) => {
-                let fields: Vec<String> =
-                    fields.iter().map(|c| format!("{}: {}", scalar::show(c.ty, c.bits), c.ty)).collect();
+                let fields: Vec<String> = fields
+                    .iter()
+                    .map(|c| format!("{}: {}", scalar::show(c.ty, c.bits), c.ty))
+                    .collect();
                 write!(f, "constant {}", fields.join(", "))
             }
             Step::Generate(Length::Known(n), b) => write!(f, "generate {n} {b}"),
@@ -47,7 +55,9 @@ impl fmt::Display for Step {
             Step::Scan(i, fold, kind) => write!(f, "scan {kind:?} step{i} {fold}"),
             Step::ScanTotal(i) => write!(f, "total step{i}"),
             Step::Scatter(b, i, v, None) => write!(f, "scatter step{b} step{i} step{v}"),
-            Step::Scatter(b, i, v, Some(c)) => write!(f, "scatter step{b} step{i} step{v} with {c}"),
+            Step::Scatter(b, i, v, Some(c)) => {
+                write!(f, "scatter step{b} step{i} step{v} with {c}")
+            }
             Step::Compute(b) => write!(f, "compute {b}"),
             Step::Len(i) => write!(f, "len step{i}"),
         }
@@ -60,14 +70,21 @@ impl fmt::Display for Fold {
             Style::Associative => write!(f, "associative from {} by {}", self.start, self.step),
             Style::First => write!(f, "first by {}", self.step),
             Style::Sequential => write!(f, "sequential from {} by {}", self.start, self.step),
-            Style::Aggregate(c) => write!(f, "aggregate from {} by {} join {c}", self.start, self.step),
+            Style::Aggregate(c) => {
+                write!(f, "aggregate from {} by {} join {c}", self.start, self.step)
+            }
         }
     }
 }
 
 impl fmt::Display for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |of: &[usize]| of.iter().map(|t| self.operand(*t)).collect::<Vec<_>>().join(" ");
+        let list = |of: &[usize]| {
+            of.iter()
+                .map(|t| self.operand(*t))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         write!(f, "{{")?;
         for (i, term) in self.terms.iter().enumerate() {
             match term {
@@ -80,7 +97,11 @@ impl fmt::Display for Body {
                     write!(f, " t{i} = if {c} then {x} else {y};")?;
                 }
                 Term::LoopVar(l, k) => {
-                    write!(f, " t{i} = loop{l}.{k} from {};", self.operand(self.loops[*l].start[*k]))?;
+                    write!(
+                        f,
+                        " t{i} = loop{l}.{k} from {};",
+                        self.operand(self.loops[*l].start[*k])
+                    )?;
                 }
                 Term::LoopResult(l, k) => {
                     let s = &self.loops[*l];

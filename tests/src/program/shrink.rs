@@ -11,7 +11,9 @@ pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Pro
         best = program.clone();
     }
     loop {
-        let Some(smaller) = candidates(&best).into_iter().find(|p| fails(p)) else { return best };
+        let Some(smaller) = candidates(&best).into_iter().find(|p| fails(p)) else {
+            return best;
+        };
         best = smaller;
     }
 }
@@ -56,7 +58,10 @@ fn collected(p: &Program) -> Program {
     p.roots.iter().for_each(|r| needed[*r] = true);
     for i in (0..p.steps.len()).rev() {
         if needed[i] {
-            p.steps[i].links().into_iter().for_each(|l| needed[l] = true);
+            p.steps[i]
+                .links()
+                .into_iter()
+                .for_each(|l| needed[l] = true);
         }
     }
     let mut number = vec![0; p.steps.len()];
@@ -76,7 +81,10 @@ fn as_value(p: &Program, i: usize) -> Option<Program> {
     if matches!(p.steps[i], Step::Data(_) | Step::Constant(_)) {
         return None;
     }
-    if p.steps.iter().any(|s| matches!(s, Step::ScanTotal(of) if *of == i)) {
+    if p.steps
+        .iter()
+        .any(|s| matches!(s, Step::ScanTotal(of) if *of == i))
+    {
         return None;
     }
     let node = p.build().plain[i].clone();
@@ -85,7 +93,11 @@ fn as_value(p: &Program, i: usize) -> Option<Program> {
     q.steps[i] = match data {
         Data::Array(columns, _) => Step::Data(node.types.iter().copied().zip(columns).collect()),
         Data::Scalar(fields) => Step::Constant(
-            node.types.iter().zip(fields).map(|(ty, bits)| Const { ty: *ty, bits }).collect(),
+            node.types
+                .iter()
+                .zip(fields)
+                .map(|(ty, bits)| Const { ty: *ty, bits })
+                .collect(),
         ),
     };
     Some(collected(&q))
@@ -111,7 +123,11 @@ fn simpler_term(p: &Program, i: usize, b: usize, t: usize) -> Option<Program> {
     let body = q.steps[i].bodies_mut().into_iter().nth(b)?;
     body.terms[t] = Term::Lit(Const::zero(ty));
     let graph = q.build();
-    graph.nodes.iter().all(|n| n.error.is_none()).then(|| collected(&q))
+    graph
+        .nodes
+        .iter()
+        .all(|n| n.error.is_none())
+        .then(|| collected(&q))
 }
 
 /// With half of the data.
@@ -120,13 +136,24 @@ fn shorter(p: &Program) -> Vec<Program> {
         let mut q = p.clone();
         for step in &mut q.steps {
             if let Step::Data(columns) = step {
-                columns.iter_mut().for_each(|(_, c)| c.truncate(keep(c.len())));
+                columns
+                    .iter_mut()
+                    .for_each(|(_, c)| c.truncate(keep(c.len())));
             }
         }
         q
     };
     let size = |p: &Program| -> usize {
-        p.steps.iter().map(|s| if let Step::Data(c) = s { c[0].1.len() } else { 0 }).sum()
+        p.steps
+            .iter()
+            .map(|s| {
+                if let Step::Data(c) = s {
+                    c[0].1.len()
+                } else {
+                    0
+                }
+            })
+            .sum()
     };
     [halved(|n| n / 2), halved(|n| n.saturating_sub(1))]
         .into_iter()
