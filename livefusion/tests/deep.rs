@@ -5,11 +5,23 @@ use livefusion::prelude::*;
 
 #[test]
 fn a_chain_of_100_000_combinators() -> Result<()> {
-    let mut xs: Array<i64> = vec![1i64, 2].into();
-    for _ in 0..100_000 {
-        xs = xs.map(|x| x + 1);
+    for engine in [Engine::interp(), Engine::c()] {
+        let mut xs: Array<i64> = vec![1i64, 2].into();
+        for _ in 0..100_000 {
+            xs = xs.map(|x| x + 1);
+        }
+        let ys = xs.force_with(&engine)?;
+        assert_eq!(&ys[..], [100_001, 100_002]);
     }
-    let ys = xs.force_with(&Engine::interp())?;
-    assert_eq!(&ys[..], [100_001, 100_002]);
+    Ok(())
+}
+
+#[test]
+fn a_chain_of_filters_and_scans() -> Result<()> {
+    let mut xs: Array<i64> = vec![1i64, 2].into();
+    for i in 0..4_000 {
+        xs = if i % 2 == 0 { xs.filter(|x| x.gt(0)) } else { xs.scan(0, |a, b| a + b) };
+    }
+    assert_eq!(xs.sum().force_with(&Engine::interp())?, 2003);
     Ok(())
 }

@@ -101,7 +101,11 @@ fn immediate(
         forest.ancestor[w] = p;
         for v in std::mem::take(&mut bucket[p]) {
             let u = forest.eval(v);
-            idom[v] = if forest.semi[u] < forest.semi[v] { u } else { p };
+            idom[v] = if forest.semi[u] < forest.semi[v] {
+                u
+            } else {
+                p
+            };
         }
     }
     for w in 1..n {

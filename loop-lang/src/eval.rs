@@ -180,7 +180,9 @@ macro_rules! float {
                         Some(x) => Some(word(x)),
                         None => compare(op, float(a), float(b)),
                     },
-                    [a, b, c] if op == Op::MulAdd => Some(word(float(a).mul_add(float(b), float(c)))),
+                    [a, b, c] if op == Op::MulAdd => {
+                        Some(word(float(a).mul_add(float(b), float(c))))
+                    }
                     _ => None,
                 }
             }

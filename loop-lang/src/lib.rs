@@ -1,6 +1,6 @@
 //! The Loop language: what a fused cluster of array combinators becomes before it is machine code.
 //!
-//! A [`Loop`](ir::Loop) is a set of labelled basic blocks with a rate tree beside them. The crate knows
+//! A [`Loop`] is a set of labelled basic blocks with a rate tree beside them. The crate knows
 //! no array API: loops can be built by hand, or parsed from their text form.
 //!
 //! | module | room for |

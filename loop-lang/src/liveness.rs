@@ -78,13 +78,19 @@ fn slots(program: &Loop) -> usize {
 fn predecessors(program: &Loop) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); slots(program)];
     for (labels, block) in program.blocks.iter() {
-        let Some(from) = labels.first().and_then(|l| program.blocks.slot(*l)) else { continue };
+        let Some(from) = labels.first().and_then(|l| program.blocks.slot(*l)) else {
+            continue;
+        };
         let mut to = |l: Label| {
             if let Some(to) = program.blocks.slot(l) {
                 predecessors[to].push(from);
             }
         };
-        block.exits.iter().filter_map(|e| e.target).for_each(&mut to);
+        block
+            .exits
+            .iter()
+            .filter_map(|e| e.target)
+            .for_each(&mut to);
         match block.end {
             End::Goto(l) => to(l),
             End::Branch(_, yes, no) => [yes, no].into_iter().for_each(to),
@@ -99,8 +105,14 @@ fn guards(program: &Loop) -> Vec<Option<BlockId>> {
     let tree = Tree::of(program);
     let mut guards = vec![None; program.rates.len()];
     for (labels, _) in program.blocks.iter() {
-        let Some(label) = labels.first() else { continue };
-        if let Place::At { rate, section: Section::Guard, .. } = tree.place(program, *label)
+        let Some(label) = labels.first() else {
+            continue;
+        };
+        if let Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } = tree.place(program, *label)
             && !program.rate(rate).kind.is_sub()
         {
             guards[rate.index()] = program.block_id(*label);
@@ -147,8 +159,12 @@ pub fn held_variables(program: &Loop) -> Vec<Var> {
     // that a pause may have come after.
     let mut stretches: FxHashMap<Var, Vec<(usize, usize)>> = FxHashMap::default();
     order.blocks(program, |rank, slot| {
-        let Some(end) = order.iteration_end(program, rank) else { return };
-        let Some(guard) = order.next_guard(rank).filter(|g| *g <= end) else { return };
+        let Some(end) = order.iteration_end(program, rank) else {
+            return;
+        };
+        let Some(guard) = order.next_guard(rank).filter(|g| *g <= end) else {
+            return;
+        };
         for stmt in program.blocks.at(slot).iter().flat_map(|(_, b)| &b.stmts) {
             if let StmtKind::Assign(v, _) = stmt.kind
                 && !local.contains(&v)
@@ -163,7 +179,10 @@ pub fn held_variables(program: &Loop) -> Vec<Var> {
     let mut held = FxHashSet::default();
     let mut read = |v: Var, rank: usize| {
         let stretches = stretches.get(&v).map_or(&[][..], |s| s);
-        if stretches.iter().any(|(from, to)| (*from..=*to).contains(&rank)) {
+        if stretches
+            .iter()
+            .any(|(from, to)| (*from..=*to).contains(&rank))
+        {
             held.insert(v);
         }
     };
@@ -189,24 +208,39 @@ struct Ranks {
 impl Ranks {
     fn of(program: &Loop) -> Ranks {
         let tree = Tree::of(program);
-        let rank = tree.places().iter().enumerate().map(|(i, p)| (*p, i)).collect();
+        let rank = tree
+            .places()
+            .iter()
+            .enumerate()
+            .map(|(i, p)| (*p, i))
+            .collect();
         let mut next_guard = vec![None; tree.places().len()];
         let mut next = None;
         for (i, place) in tree.places().iter().enumerate().rev() {
             next_guard[i] = next;
-            if let Place::At { rate, section: Section::Guard, .. } = place
+            if let Place::At {
+                rate,
+                section: Section::Guard,
+                ..
+            } = place
                 && !program.rate(*rate).kind.is_sub()
             {
                 next = Some(i);
             }
         }
-        Ranks { tree, rank, next_guard }
+        Ranks {
+            tree,
+            rank,
+            next_guard,
+        }
     }
 
     /// Calls `f` with the rank and slot of each block.
     fn blocks(&self, program: &Loop, mut f: impl FnMut(usize, usize)) {
         for (labels, _) in program.blocks.iter() {
-            let Some(label) = labels.first() else { continue };
+            let Some(label) = labels.first() else {
+                continue;
+            };
             let rank = self.rank.get(&self.tree.place(program, *label));
             if let (Some(rank), Some(slot)) = (rank, program.blocks.slot(*label)) {
                 f(*rank, slot);
@@ -221,7 +255,13 @@ impl Ranks {
     /// The rank at which the iteration ends that the place is in; none outside of loops.
     fn iteration_end(&self, program: &Loop, rank: usize) -> Option<usize> {
         let around = self.tree.iteration(program, self.tree.places()[rank])?;
-        self.rank.get(&Place::At { rate: around, stage: 0, section: Section::Bottom }).copied()
+        self.rank
+            .get(&Place::At {
+                rate: around,
+                stage: 0,
+                section: Section::Bottom,
+            })
+            .copied()
     }
 }
 
@@ -229,7 +269,9 @@ impl Ranks {
 pub fn made_arrays(program: &Loop) -> Vec<Var> {
     let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
     let made = stmts.filter_map(|s| match s.kind {
-        StmtKind::NewArray(v, _) | StmtKind::FillArray(v, ..) | StmtKind::CopyArray(v, _) => Some(v),
+        StmtKind::NewArray(v, _) | StmtKind::FillArray(v, ..) | StmtKind::CopyArray(v, _) => {
+            Some(v)
+        }
         _ => None,
     });
     made.collect()

@@ -95,7 +95,10 @@ pub fn local_words(order: Order) -> usize {
 impl Layout {
     /// The layout of a loop. All passes of a kernel share that of the emit form.
     pub fn of(program: &Loop) -> Layout {
-        let mut layout = Layout { words: 2, ..Layout::default() };
+        let mut layout = Layout {
+            words: 2,
+            ..Layout::default()
+        };
         for (i, rate) in program.rates.iter().enumerate() {
             if !rate.kind.is_sub() {
                 layout.resume.push(RateId::new(i));
@@ -116,7 +119,12 @@ impl Layout {
             layout.local.push(first);
         }
         layout.arrays = liveness::made_arrays(program);
-        layout.slot_of = layout.arrays.iter().enumerate().map(|(i, v)| (*v, i)).collect();
+        layout.slot_of = layout
+            .arrays
+            .iter()
+            .enumerate()
+            .map(|(i, v)| (*v, i))
+            .collect();
         layout
     }
 

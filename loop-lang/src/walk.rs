@@ -18,12 +18,19 @@ pub(crate) fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
             [Atom::Var(*a), *i].into_iter().for_each(f);
         }
         StmtKind::WriteArray(a, i, x) => [Atom::Var(*a), *i, *x].into_iter().for_each(f),
-        StmtKind::ScatterArray { arrays, index, values, .. } => {
+        StmtKind::ScatterArray {
+            arrays,
+            index,
+            values,
+            ..
+        } => {
             arrays.iter().for_each(|a| f(Atom::Var(*a)));
             f(*index);
             values.iter().for_each(|a| f(*a));
         }
-        StmtKind::Trap { unless, payload, .. } => {
+        StmtKind::Trap {
+            unless, payload, ..
+        } => {
             f(*unless);
             payload.iter().for_each(|a| f(*a));
         }
@@ -66,7 +73,9 @@ pub(crate) fn regions(kind: &StmtKind) -> [&[Stmt]; 2] {
 pub(crate) fn handed_out(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     match kind {
         StmtKind::If { results, .. } => {
-            results.iter().for_each(|(_, a, b)| [*a, *b].into_iter().for_each(&mut *f));
+            results
+                .iter()
+                .for_each(|(_, a, b)| [*a, *b].into_iter().for_each(&mut *f));
         }
         StmtKind::While { cond, next, .. } => {
             f(*cond);
@@ -112,7 +121,10 @@ pub(crate) fn block_uses(block: &Block, f: &mut dyn FnMut(Var)) {
             f(v);
         }
     };
-    block.stmts.iter().for_each(|s| summary(s, &mut atom, &mut |_| {}));
+    block
+        .stmts
+        .iter()
+        .for_each(|s| summary(s, &mut atom, &mut |_| {}));
     leaving(block, &mut atom);
 }
 
@@ -126,21 +138,29 @@ pub(crate) fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
         | StmtKind::NewArray(_, a)
         | StmtKind::ReadArray(_, _, a)
         | StmtKind::SliceArray(_, _, a) => f(a),
-        StmtKind::FillArray(_, a, b) | StmtKind::WriteArray(_, a, b) => [a, b].into_iter().for_each(f),
+        StmtKind::FillArray(_, a, b) | StmtKind::WriteArray(_, a, b) => {
+            [a, b].into_iter().for_each(f)
+        }
         StmtKind::Scan { elems, .. } => elems.iter_mut().for_each(f),
         StmtKind::ScatterArray { index, values, .. } => {
             f(index);
             values.iter_mut().for_each(f);
         }
-        StmtKind::Trap { unless, payload, .. } => {
+        StmtKind::Trap {
+            unless, payload, ..
+        } => {
             f(unless);
             payload.iter_mut().for_each(f);
         }
         StmtKind::If { cond, results, .. } => {
             f(cond);
-            results.iter_mut().for_each(|(_, a, b)| [a, b].into_iter().for_each(&mut *f));
+            results
+                .iter_mut()
+                .for_each(|(_, a, b)| [a, b].into_iter().for_each(&mut *f));
         }
-        StmtKind::While { state, cond, next, .. } => {
+        StmtKind::While {
+            state, cond, next, ..
+        } => {
             state.iter_mut().for_each(|(_, a)| f(a));
             f(cond);
             next.iter_mut().for_each(f);
@@ -198,7 +218,11 @@ pub(crate) fn atoms_mut(program: &mut Loop, f: &mut dyn FnMut(&mut Atom)) {
         }
     }
     for group in &mut program.groups {
-        let atoms = group.start.iter_mut().chain(&mut group.identity).chain(&mut group.next);
+        let atoms = group
+            .start
+            .iter_mut()
+            .chain(&mut group.identity)
+            .chain(&mut group.next);
         atoms.for_each(&mut *f);
     }
 }

@@ -34,12 +34,21 @@ fn tame_stmts(stmts: &mut Vec<Stmt>, vars: &mut Vec<VarData>, traps: bool) {
                 tame_stmts(then, vars, traps);
                 tame_stmts(other, vars, traps);
             }
-            StmtKind::While { state, test, cond, body, next } => {
+            StmtKind::While {
+                state,
+                test,
+                cond,
+                body,
+                next,
+            } => {
                 tame_stmts(test, vars, traps);
                 tame_stmts(body, vars, traps);
                 let mut new = |ty| {
                     let name = format!("tame{}", vars.len());
-                    vars.push(VarData { name, ty: Type::Scalar(ty) });
+                    vars.push(VarData {
+                        name,
+                        ty: Type::Scalar(ty),
+                    });
                     Var::new(vars.len() - 1)
                 };
                 let (n, more) = (new(Ty::U64), new(Ty::U64));
@@ -78,7 +87,8 @@ fn block(program: &mut Loop, n: u64) -> &mut Block {
 /// Statements of operators directly in a block.
 fn lets(block: &mut Block) -> Vec<&mut Stmt> {
     let lets = block.stmts.iter_mut();
-    lets.filter(|s| matches!(s.kind, StmtKind::Let(..) | StmtKind::ReadArray(..))).collect()
+    lets.filter(|s| matches!(s.kind, StmtKind::Let(..) | StmtKind::ReadArray(..)))
+        .collect()
 }
 
 /// Adds what passes look for: computations repeated elsewhere, copies, reads of carried variables,
@@ -115,8 +125,12 @@ fn enrich(program: &mut Loop, rng: &mut Rng) {
 /// Computes what one block computes in another as well.
 fn repeat(l: &mut Loop, from: u64, to: u64, n: u64) {
     let all = lets(block(l, from));
-    let Some(mut stmt) = all.get(n as usize % all.len().max(1)).map(|s| (*s).clone()) else { return };
-    let (StmtKind::Let(v, ..) | StmtKind::ReadArray(v, ..)) = &mut stmt.kind else { return };
+    let Some(mut stmt) = all.get(n as usize % all.len().max(1)).map(|s| (*s).clone()) else {
+        return;
+    };
+    let (StmtKind::Let(v, ..) | StmtKind::ReadArray(v, ..)) = &mut stmt.kind else {
+        return;
+    };
     let (old, ty) = (*v, l.ty(*v));
     let new = l.new_var(format!("again{}", l.vars.len()), ty);
     *match &mut stmt.kind {
@@ -152,7 +166,9 @@ fn rewire(l: &mut Loop, at: u64, n: u64, m: u64) {
         0 => carried.into_iter().chain(counters).collect(),
         _ => (0..l.vars.len()).map(Var::new).collect(),
     };
-    let Some(v) = all.get(m as usize % all.len().max(1)).copied() else { return };
+    let Some(v) = all.get(m as usize % all.len().max(1)).copied() else {
+        return;
+    };
     let types: Vec<Type> = l.vars.iter().map(|v| v.ty).collect();
     let ty = |a: Atom| match a {
         Atom::Var(v) => types[v.index()],
@@ -197,14 +213,19 @@ fn run_briefly(kernel: &InterpKernel, args: &[Owned]) -> Option<(Outcome, Vec<Bi
 
 /// Two outcomes are alike if a loop that was left early counts as done.
 fn ending(outcome: Outcome) -> Outcome {
-    if outcome == Outcome::Exited { Outcome::Done } else { outcome }
+    if outcome == Outcome::Exited {
+        Outcome::Done
+    } else {
+        outcome
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
         // A case is a whole loop, and a smaller seed is no smaller loop.
-        cases: ProptestConfig::default().cases / 16,
+        cases: ProptestConfig::default().cases / 4,
         max_shrink_iters: 0,
+        failure_persistence: None,
         ..ProptestConfig::default()
     })]
 

@@ -25,16 +25,23 @@ pub fn call_with(program: &Loop, function: FnId, args: &[u64], on_trap: OnTrap<'
 
 /// Joins two values of a group, `left` earlier. Of a group without an operator the later value stays.
 pub fn combine(program: &Loop, group: &Group, left: &[u64], right: &[u64]) -> Vec<u64> {
-    let ty = group.vars.first().map_or(Ty::Bool, |v| program.ty(*v).elem());
-    group.combine.map_or_else(|| right.to_vec(), |how| join(program, how, ty, left, right))
+    let ty = group
+        .vars
+        .first()
+        .map_or(Ty::Bool, |v| program.ty(*v).elem());
+    group
+        .combine
+        .map_or_else(|| right.to_vec(), |how| join(program, how, ty, left, right))
 }
 
 /// Joins two values with an operator at type `ty`, or with a function, which knows its types.
 pub fn join(program: &Loop, how: Combine, ty: Ty, left: &[u64], right: &[u64]) -> Vec<u64> {
     match how {
-        Combine::Op(op) => {
-            left.iter().zip(right).map(|(l, r)| eval(op, ty, ty, &[*l, *r])).collect()
-        }
+        Combine::Op(op) => left
+            .iter()
+            .zip(right)
+            .map(|(l, r)| eval(op, ty, ty, &[*l, *r]))
+            .collect(),
         Combine::Fn(f) => call(program, f, &[left, right].concat()),
     }
 }
@@ -65,17 +72,28 @@ impl Env<'_> {
                 StmtKind::Let(v, op, args) => {
                     let words: smallvec::SmallVec<[u64; 3]> =
                         args.iter().map(|a| self.get(*a)).collect();
-                    let Type::Scalar(to) = self.program.ty(*v) else { continue };
+                    let Type::Scalar(to) = self.program.ty(*v) else {
+                        continue;
+                    };
                     let from = self.operand_ty(*op, args);
                     self.set(*v, eval(*op, from, to, &words));
                 }
-                StmtKind::Trap { unless, trap, payload } => {
+                StmtKind::Trap {
+                    unless,
+                    trap,
+                    payload,
+                } => {
                     if self.get(*unless) == 0 {
                         let words: Vec<u64> = payload.iter().map(|a| self.get(*a)).collect();
                         on_trap(*trap, &words);
                     }
                 }
-                StmtKind::If { cond, then, other, results } => {
+                StmtKind::If {
+                    cond,
+                    then,
+                    other,
+                    results,
+                } => {
                     let taken = self.get(*cond) != 0;
                     self.run(if taken { then } else { other }, on_trap);
                     for (v, a, b) in results {
@@ -83,7 +101,13 @@ impl Env<'_> {
                         self.set(*v, word);
                     }
                 }
-                StmtKind::While { state, test, cond, body, next } => {
+                StmtKind::While {
+                    state,
+                    test,
+                    cond,
+                    body,
+                    next,
+                } => {
                     self.assign(state.iter().copied());
                     loop {
                         self.run(test, on_trap);
@@ -102,7 +126,8 @@ impl Env<'_> {
     /// The type at which an operator works (see [`eval`]).
     fn operand_ty(&self, op: crate::Op, args: &[Atom]) -> Ty {
         let position = if op == crate::Op::Select { 1 } else { 0 };
-        args.get(position).map_or(Ty::Bool, |a| self.program.atom_ty(*a))
+        args.get(position)
+            .map_or(Ty::Bool, |a| self.program.atom_ty(*a))
     }
 
     /// Assigns all at once: next values may name state variables.

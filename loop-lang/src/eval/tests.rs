@@ -1,22 +1,57 @@
 //! Every operator at every type, against arithmetic in `i128` or Rust's own operators, on extremes.
 
 use super::*;
-use crate::ir::{CombId, Combine, Function, Loop, Stmt, StmtKind, Trap, TrapId, TrapKind, Type};
 use crate::ir::{Atom, FnId, Var};
+use crate::ir::{CombId, Combine, Function, Loop, Stmt, StmtKind, Trap, TrapId, TrapKind, Type};
 use crate::types::Const;
 
-const INTS: [Ty; 8] = [Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::U8, Ty::U16, Ty::U32, Ty::U64];
+const INTS: [Ty; 8] = [
+    Ty::I8,
+    Ty::I16,
+    Ty::I32,
+    Ty::I64,
+    Ty::U8,
+    Ty::U16,
+    Ty::U32,
+    Ty::U64,
+];
 
 fn range(ty: Ty) -> (i128, i128) {
     let bits = ty.bits();
-    if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    if ty.is_signed() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
 }
 
 /// Numbers at the edges of a type, as canonical words and as numbers.
 fn samples(ty: Ty) -> Vec<(u64, i128)> {
     let (min, max) = range(ty);
-    let all = [0, 1, 2, 3, 5, 7, 8, 31, 64, 100, -1, -2, -7, min, min + 1, max - 1, max, max / 2];
-    let mut all: Vec<i128> = all.into_iter().filter(|x| (min..=max).contains(x)).collect();
+    let all = [
+        0,
+        1,
+        2,
+        3,
+        5,
+        7,
+        8,
+        31,
+        64,
+        100,
+        -1,
+        -2,
+        -7,
+        min,
+        min + 1,
+        max - 1,
+        max,
+        max / 2,
+    ];
+    let mut all: Vec<i128> = all
+        .into_iter()
+        .filter(|x| (min..=max).contains(x))
+        .collect();
     all.dedup();
     all.into_iter().map(|x| (word(ty, x), x)).collect()
 }
@@ -61,12 +96,18 @@ fn reference(op: Op, ty: Ty, a: i128, b: i128) -> Option<u64> {
 fn binary_operators_on_integers() {
     for ty in INTS {
         for op in Op::ALL.iter().copied().filter(|o| o.arity() == 2) {
-            let Some(to) = op.result(&[ty, ty], None).filter(|_| op != Op::Powi) else { continue };
+            let Some(to) = op.result(&[ty, ty], None).filter(|_| op != Op::Powi) else {
+                continue;
+            };
             for (wa, a) in samples(ty) {
                 for (wb, b) in samples(ty) {
                     let want = reference(op, ty, a, b);
                     assert!(want.is_some(), "{op:?} has no reference");
-                    assert_eq!(Some(eval(op, ty, to, &[wa, wb])), want, "{op:?} {ty} {a} {b}");
+                    assert_eq!(
+                        Some(eval(op, ty, to, &[wa, wb])),
+                        want,
+                        "{op:?} {ty} {a} {b}"
+                    );
                 }
             }
         }
@@ -111,7 +152,10 @@ fn booleans() {
         assert_eq!(b(Op::Eq, &[x, y]), u64::from(x == y));
         assert_eq!(b(Op::Lt, &[x, y]), u64::from(x < y));
         assert_eq!(b(Op::Ge, &[x, y]), u64::from(x >= y));
-        assert_eq!(b(Op::Select, &[x, y, 1 - y]), if x == 1 { y } else { 1 - y });
+        assert_eq!(
+            b(Op::Select, &[x, y, 1 - y]),
+            if x == 1 { y } else { 1 - y }
+        );
         assert_eq!(b(Op::Not, &[x]), 1 - x);
     }
     for ty in Ty::ALL {
@@ -126,24 +170,42 @@ fn casts_between_integers_wrap() {
     for from in INTS {
         for (w, a) in samples(from) {
             for to in INTS {
-                assert_eq!(eval(Op::Cast, from, to, &[w]), word(to, a), "{a}: {from} as {to}");
+                assert_eq!(
+                    eval(Op::Cast, from, to, &[w]),
+                    word(to, a),
+                    "{a}: {from} as {to}"
+                );
             }
             assert_eq!(eval(Op::Cast, from, Ty::Bool, &[w]), u64::from(a != 0));
             assert_eq!(eval(Op::Cast, from, Ty::F64, &[w]), (a as f64).to_bits());
-            assert_eq!(eval(Op::Cast, from, Ty::F32, &[w]), u64::from((a as f32).to_bits()));
+            assert_eq!(
+                eval(Op::Cast, from, Ty::F32, &[w]),
+                u64::from((a as f32).to_bits())
+            );
         }
     }
     for to in INTS {
         assert_eq!(eval(Op::Cast, Ty::Bool, to, &[1]), 1);
     }
     assert_eq!(eval(Op::Cast, Ty::Bool, Ty::F64, &[1]), 1f64.to_bits());
-    assert_eq!(eval(Op::Cast, Ty::Bool, Ty::F32, &[1]), u64::from(1f32.to_bits()));
+    assert_eq!(
+        eval(Op::Cast, Ty::Bool, Ty::F32, &[1]),
+        u64::from(1f32.to_bits())
+    );
 }
 
 /// Numbers at the edges of `f64`, and of what integers hold.
 fn floats() -> Vec<f64> {
-    let mut all = vec![0.0, 0.5, 1.0, 1.5, 2.5, 3.9, 1e-310, 1e10, 3e38, 1e39, 1e300, 127.5, 255.9];
-    all.extend([f64::MAX, f64::MIN_POSITIVE, f64::INFINITY, f64::NAN, std::f64::consts::PI]);
+    let mut all = vec![
+        0.0, 0.5, 1.0, 1.5, 2.5, 3.9, 1e-310, 1e10, 3e38, 1e39, 1e300, 127.5, 255.9,
+    ];
+    all.extend([
+        f64::MAX,
+        f64::MIN_POSITIVE,
+        f64::INFINITY,
+        f64::NAN,
+        std::f64::consts::PI,
+    ]);
     all.extend([7, 8, 15, 16, 31, 32, 63, 64].map(|k| 2f64.powi(k)));
     all.extend(all.clone().iter().map(|x| -x));
     all
@@ -154,21 +216,45 @@ fn casts_of_floats_saturate() {
     for x in floats() {
         for to in INTS {
             let (min, max) = range(to);
-            let want = if x.is_nan() { 0 } else { (x as i128).clamp(min, max) };
-            assert_eq!(eval(Op::Cast, Ty::F64, to, &[x.to_bits()]), word(to, want), "{x} as {to}");
+            let want = if x.is_nan() {
+                0
+            } else {
+                (x as i128).clamp(min, max)
+            };
+            assert_eq!(
+                eval(Op::Cast, Ty::F64, to, &[x.to_bits()]),
+                word(to, want),
+                "{x} as {to}"
+            );
             let y = x as f32;
-            let want = if y.is_nan() { 0 } else { (y as i128).clamp(min, max) };
+            let want = if y.is_nan() {
+                0
+            } else {
+                (y as i128).clamp(min, max)
+            };
             let got = eval(Op::Cast, Ty::F32, to, &[u64::from(y.to_bits())]);
             assert_eq!(got, word(to, want), "{y} as {to}");
         }
-        assert_eq!(eval(Op::Cast, Ty::F64, Ty::Bool, &[x.to_bits()]), u64::from(x != 0.0));
+        assert_eq!(
+            eval(Op::Cast, Ty::F64, Ty::Bool, &[x.to_bits()]),
+            u64::from(x != 0.0)
+        );
         if !x.is_nan() {
             let narrow = u64::from((x as f32).to_bits());
             assert_eq!(eval(Op::Cast, Ty::F64, Ty::F32, &[x.to_bits()]), narrow);
-            assert_eq!(eval(Op::Cast, Ty::F32, Ty::F64, &[narrow]), f64::from(x as f32).to_bits());
+            assert_eq!(
+                eval(Op::Cast, Ty::F32, Ty::F64, &[narrow]),
+                f64::from(x as f32).to_bits()
+            );
         }
-        assert_eq!(eval(Op::Bitcast, Ty::F64, Ty::U64, &[x.to_bits()]), x.to_bits());
-        assert_eq!(eval(Op::Bitcast, Ty::U64, Ty::F64, &[x.to_bits()]), x.to_bits());
+        assert_eq!(
+            eval(Op::Bitcast, Ty::F64, Ty::U64, &[x.to_bits()]),
+            x.to_bits()
+        );
+        assert_eq!(
+            eval(Op::Bitcast, Ty::U64, Ty::F64, &[x.to_bits()]),
+            x.to_bits()
+        );
     }
 }
 
@@ -252,7 +338,15 @@ fn functions_of_floats() {
         }
         let sign = u64::from(x.is_sign_negative());
         assert_eq!(eval(Op::SignBit, Ty::F64, Ty::Bool, &[x.to_bits()]), sign);
-        assert_eq!(eval(Op::SignBit, Ty::F32, Ty::Bool, &[u64::from((x as f32).to_bits())]), sign);
+        assert_eq!(
+            eval(
+                Op::SignBit,
+                Ty::F32,
+                Ty::Bool,
+                &[u64::from((x as f32).to_bits())]
+            ),
+            sign
+        );
     }
 }
 
@@ -284,7 +378,10 @@ fn min_and_max_ignore_nan_and_order_zeros() {
         assert_eq!(get(op, 3.0, -f64::NAN), 3f64.to_bits());
         assert_eq!(get(op, odd, -odd), f64::NAN.to_bits());
     }
-    assert_eq!(get(Op::Min, 2.0, f64::NEG_INFINITY), f64::NEG_INFINITY.to_bits());
+    assert_eq!(
+        get(Op::Min, 2.0, f64::NEG_INFINITY),
+        f64::NEG_INFINITY.to_bits()
+    );
     assert_eq!(get(Op::Max, 2.0, 3.0), 3f64.to_bits());
 }
 
@@ -304,10 +401,12 @@ fn program() -> Loop {
     let (y, m) = (var("y", Ty::U64), var("m", Ty::U64));
     let (less, small) = (var("less", Ty::Bool), var("small", Ty::U64));
     let int = |n| Atom::Const(Const::u64(n));
-    let stmt = |kind| Stmt { comb: CombId(0), kind };
-    let op = |v: Var, op, a: Atom, b: Atom| {
-        stmt(StmtKind::Let(v, op, [a, b].into_iter().collect()))
+    let stmt = |kind| Stmt {
+        comb: CombId(0),
+        kind,
     };
+    let op =
+        |v: Var, op, a: Atom, b: Atom| stmt(StmtKind::Let(v, op, [a, b].into_iter().collect()));
     let body = vec![
         op(ok, Op::Ne, a.into(), int(0)),
         stmt(StmtKind::Trap {
@@ -319,7 +418,10 @@ fn program() -> Loop {
             state: vec![(x, int(1)), (n, int(0))],
             test: vec![op(more, Op::Lt, n.into(), int(4))],
             cond: more.into(),
-            body: vec![op(y, Op::Mul, x.into(), a.into()), op(m, Op::Add, n.into(), int(1))],
+            body: vec![
+                op(y, Op::Mul, x.into(), a.into()),
+                op(m, Op::Add, n.into(), int(1)),
+            ],
             next: vec![y.into(), m.into()],
         }),
         op(less, Op::Lt, a.into(), b.into()),
@@ -330,7 +432,10 @@ fn program() -> Loop {
             results: vec![(small, a.into(), b.into())],
         }),
     ];
-    l.traps.push(Trap { comb: CombId(0), kind: TrapKind::Division });
+    l.traps.push(Trap {
+        comb: CombId(0),
+        kind: TrapKind::Division,
+    });
     l.functions.push(Function {
         name: "f".into(),
         comb: CombId(0),
@@ -352,5 +457,8 @@ fn functions_compute_and_report_traps() {
     assert_eq!(call(&l, FnId(0), &[0, 7]), [0, 0]);
     let joined = join(&l, Combine::Fn(FnId(0)), Ty::U64, &[2], &[5]);
     assert_eq!(joined, [16, 2]);
-    assert_eq!(join(&l, Combine::Op(Op::Sub), Ty::I32, &[2], &[5]), [(-3i64) as u64]);
+    assert_eq!(
+        join(&l, Combine::Op(Op::Sub), Ty::I32, &[2], &[5]),
+        [(-3i64) as u64]
+    );
 }

@@ -63,7 +63,9 @@ fn names(l: &Loop, vars: &[Var]) -> Vec<String> {
 #[test]
 fn saved_are_carried_and_live_variables() {
     let l = nested("low_0");
-    let saved = ["ix_0", "acc_0", "twice_0", "half_0", "low_0", "end_1", "ix_1"];
+    let saved = [
+        "ix_0", "acc_0", "twice_0", "half_0", "low_0", "end_1", "ix_1",
+    ];
     assert_eq!(names(&l, &saved_variables(&l)), saved);
     assert_eq!(names(&l, &made_arrays(&l)), ["out_0"]);
 }
@@ -80,14 +82,22 @@ fn held_are_those_read_after_a_guard() {
 fn live_in_follows_blocks() {
     let l = nested("low_0");
     let live = live_in(&l);
-    let label = |section, comb| Label { section, comb: crate::ir::CombId(comb) };
+    let label = |section, comb| Label {
+        section,
+        comb: crate::ir::CombId(comb),
+    };
     let of = |section, comb| {
-        let id = l.block_id(label(section, comb)).expect("the block is there");
+        let id = l
+            .block_id(label(section, comb))
+            .expect("the block is there");
         names(&l, &live[id.index()])
     };
     assert_eq!(of(Section::Init, 0), [""; 0]);
     assert_eq!(of(Section::Guard, 0), ["twice_0", "half_0"]);
-    assert_eq!(of(Section::Guard, 1), ["end_1", "twice_0", "half_0", "low_0"]);
+    assert_eq!(
+        of(Section::Guard, 1),
+        ["end_1", "twice_0", "half_0", "low_0"]
+    );
     assert_eq!(of(Section::Body, 2), ["twice_0", "half_0", "low_0"]);
     assert_eq!(of(Section::Bottom, 0), ["twice_0", "half_0"]);
     assert_eq!(of(Section::Done, 0), [""; 0]);

@@ -1,7 +1,7 @@
 //! Common subexpressions: what has been computed already is not computed again.
 //!
 //! *Available*: an expression computed earlier in the same block, or in a block on every path to here
-//! (a dominator), of operands that still have the same values ([`Context::keeps_value`]). Such a
+//! (a dominator), of operands that still have the same values (`Context::keeps_value`). Such a
 //! computation becomes a copy, which is propagated at once. Expressions are operators, array lengths, and reads of parameters, which
 //! nothing writes. Inside regions, what regions around computed is available too.
 //!
@@ -27,7 +27,10 @@ const TRIES: usize = 8;
 /// Runs the pass.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
-    let params = program.params.iter().filter(|p| p.kind != ParamKind::Scalar);
+    let params = program
+        .params
+        .iter()
+        .filter(|p| p.kind != ParamKind::Scalar);
     let params: FxHashSet<Var> = params.map(|p| p.var).collect();
     let types: Vec<Type> = program.vars.iter().map(|v| v.ty).collect();
     let mut search = Search {
@@ -82,7 +85,9 @@ impl Search<'_> {
                 self.regions(rank, regions);
                 continue;
             }
-            let Some((v, key)) = self.key(&stmt.kind) else { continue };
+            let Some((v, key)) = self.key(&stmt.kind) else {
+                continue;
+            };
             if let Some(known) = self.find(&key, rank) {
                 stmt.kind = StmtKind::Let(v, Op::Copy, [Atom::Var(known)].into_iter().collect());
                 self.same_as.insert(v, Atom::Var(known));
@@ -138,7 +143,9 @@ impl Search<'_> {
     }
 
     fn canonical(&self, a: Atom) -> Atom {
-        variable(a).and_then(|v| self.same_as.get(&v).copied()).unwrap_or(a)
+        variable(a)
+            .and_then(|v| self.same_as.get(&v).copied())
+            .unwrap_or(a)
     }
 
     /// A variable that holds the expression's value in this block.
@@ -147,13 +154,16 @@ impl Search<'_> {
         let holds = |from: usize| {
             self.context.dominates(from, rank)
                 && match key {
-                    Key::Op(_, _, args) => {
-                        args.iter().all(|a| self.context.keeps_value(*a, from, rank))
-                    }
+                    Key::Op(_, _, args) => args
+                        .iter()
+                        .all(|a| self.context.keeps_value(*a, from, rank)),
                     Key::Read(_, i) => self.context.keeps_value(*i, from, rank),
                     Key::Length(_) => true,
                 }
         };
-        places.copied().find(|(_, from)| *from == rank || holds(*from)).map(|(v, _)| v)
+        places
+            .copied()
+            .find(|(_, from)| *from == rank || holds(*from))
+            .map(|(v, _)| v)
     }
 }

@@ -36,8 +36,11 @@ pub fn run(program: &mut Loop) -> bool {
         inner: FxHashMap::default(),
         changed: false,
     };
-    let cursors: Vec<bool> =
-        program.rates.iter().map(|r| matches!(r.kind, RateKind::Cursor { .. })).collect();
+    let cursors: Vec<bool> = program
+        .rates
+        .iter()
+        .map(|r| matches!(r.kind, RateKind::Cursor { .. }))
+        .collect();
     let cursors = cursors.contains(&true);
     for block in context.blocks_mut(program) {
         fold.stmts(&mut block.stmts);
@@ -65,7 +68,10 @@ struct Fold<'a> {
 
 impl Fold<'_> {
     fn stmts(&mut self, stmts: &mut Vec<Stmt>) {
-        if stmts.iter().any(|s| matches!(s.kind, StmtKind::If { .. } | StmtKind::Trap { .. })) {
+        if stmts
+            .iter()
+            .any(|s| matches!(s.kind, StmtKind::If { .. } | StmtKind::Trap { .. }))
+        {
             let old = std::mem::take(stmts);
             for stmt in old {
                 self.rewrite(stmt, stmts);
@@ -79,8 +85,15 @@ impl Fold<'_> {
     fn rewrite(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) {
         let comb = stmt.comb;
         match stmt.kind {
-            StmtKind::Trap { unless, .. } if self.truth(unless) == Some(true) => self.changed = true,
-            StmtKind::If { cond, then, other, results } if self.truth(cond).is_some() => {
+            StmtKind::Trap { unless, .. } if self.truth(unless) == Some(true) => {
+                self.changed = true
+            }
+            StmtKind::If {
+                cond,
+                then,
+                other,
+                results,
+            } if self.truth(cond).is_some() => {
                 let first = self.truth(cond) == Some(true);
                 self.changed = true;
                 for inner in if first { then } else { other } {
@@ -88,7 +101,10 @@ impl Fold<'_> {
                 }
                 for (v, a, b) in results {
                     let copied = smallvec![if first { a } else { b }];
-                    let mut copy = Stmt { comb, kind: StmtKind::Let(v, Op::Copy, copied) };
+                    let mut copy = Stmt {
+                        comb,
+                        kind: StmtKind::Let(v, Op::Copy, copied),
+                    };
                     self.stmt(&mut copy);
                     out.push(copy);
                 }
@@ -98,7 +114,10 @@ impl Fold<'_> {
                 let same = self.agreed(&mut stmt.kind);
                 out.push(stmt);
                 for (v, a) in same {
-                    out.push(Stmt { comb, kind: StmtKind::Let(v, Op::Copy, smallvec![a]) });
+                    out.push(Stmt {
+                        comb,
+                        kind: StmtKind::Let(v, Op::Copy, smallvec![a]),
+                    });
                 }
             }
             _ => {
@@ -111,7 +130,9 @@ impl Fold<'_> {
     /// Takes out of an `if` the results that are the same constant from both arms. (A variable that both
     /// give is found once it is computed outside.)
     fn agreed(&mut self, kind: &mut StmtKind) -> Vec<(Var, Atom)> {
-        let StmtKind::If { results, .. } = kind else { return Vec::new() };
+        let StmtKind::If { results, .. } = kind else {
+            return Vec::new();
+        };
         let mut same = Vec::new();
         results.retain(|(v, a, b)| {
             let (a, b) = (resolve(&self.known, *a), resolve(&self.known, *b));
@@ -159,7 +180,8 @@ impl Fold<'_> {
         let args: Args = args.iter().map(|a| resolve(&self.known, *a)).collect();
         let position = usize::from(op == Op::Select);
         let (ty, to) = (self.ty(*args.get(position)?), self.types[v.index()].elem());
-        let words: Option<smallvec::SmallVec<[u64; 3]>> = args.iter().map(|a| constant(*a)).collect();
+        let words: Option<smallvec::SmallVec<[u64; 3]>> =
+            args.iter().map(|a| constant(*a)).collect();
         if let Some(words) = words {
             return Some(Const::new(to, eval(op, ty, to, &words)).into());
         }
@@ -172,7 +194,9 @@ impl Fold<'_> {
 
     /// Remembers what later statements can use.
     fn note(&mut self, kind: &StmtKind) {
-        let StmtKind::Let(v, op, args) = kind else { return };
+        let StmtKind::Let(v, op, args) = kind else {
+            return;
+        };
         match (*op, &args[..]) {
             (Op::Copy, &[a]) => {
                 let a = resolve(&self.known, a);
@@ -211,7 +235,9 @@ impl Fold<'_> {
 }
 
 fn resolve(known: &FxHashMap<Var, Atom>, a: Atom) -> Atom {
-    variable(a).and_then(|v| known.get(&v).copied()).unwrap_or(a)
+    variable(a)
+        .and_then(|v| known.get(&v).copied())
+        .unwrap_or(a)
 }
 
 fn constant(a: Atom) -> Option<u64> {

@@ -41,7 +41,9 @@ impl Context {
         let rank: FxHashMap<Place, usize> = ranks.map(|(i, p)| (*p, i)).collect();
         let mut blocks: Vec<(Place, usize, &Block)> = Vec::with_capacity(program.blocks.len());
         for (i, (labels, block)) in program.blocks.iter().enumerate() {
-            let place = labels.first().map_or(Place::Return, |l| tree.place(program, *l));
+            let place = labels
+                .first()
+                .map_or(Place::Return, |l| tree.place(program, *l));
             blocks.push((place, i, block));
         }
         blocks.sort_by_key(|(place, ..)| rank.get(place).copied().unwrap_or(usize::MAX));
@@ -54,14 +56,21 @@ impl Context {
             carried: FxHashMap::default(),
         };
         let guards = context.places.iter().enumerate();
-        let guards: Vec<(usize, RateId)> =
-            guards.filter_map(|(i, p)| Some((i, guarded(program, *p)?))).collect();
+        let guards: Vec<(usize, RateId)> = guards
+            .filter_map(|(i, p)| Some((i, guarded(program, *p)?)))
+            .collect();
         for (first, rate) in guards {
-            let bottom = Place::At { rate, stage: 0, section: Section::Bottom };
+            let bottom = Place::At {
+                rate,
+                stage: 0,
+                section: Section::Bottom,
+            };
             context.inside[rate.index()] = rank.get(&bottom).map(|last| (first, *last));
         }
         for rate in &program.rates {
-            context.around.push(rate.kind.parent().map(|p| tree.loop_rate(p)));
+            context
+                .around
+                .push(rate.kind.parent().map(|p| tree.loop_rate(p)));
         }
         context.carried(program, &tree, &blocks);
         context
@@ -86,7 +95,9 @@ impl Context {
             }
         }
         for (v, iteration) in changed {
-            let Some(carried) = self.carried.get_mut(&v) else { continue };
+            let Some(carried) = self.carried.get_mut(&v) else {
+                continue;
+            };
             match iteration {
                 Some(rate) if !carried.loops.contains(&rate) => carried.loops.push(rate),
                 Some(_) => {}
@@ -110,7 +121,10 @@ impl Context {
     pub(super) fn blocks_mut<'a>(&self, program: &'a mut Loop) -> Vec<&'a mut Block> {
         let mut all: Vec<Option<&mut Block>> = program.blocks.values_mut().map(Some).collect();
         // Positions are different from each other, so nothing is filtered out.
-        self.position.iter().filter_map(|i| all[*i].take()).collect()
+        self.position
+            .iter()
+            .filter_map(|i| all[*i].take())
+            .collect()
     }
 
     /// Whether every path to block `b` goes through block `a`, by their ranks.
@@ -133,7 +147,9 @@ impl Context {
     /// loop (before, in, or after it), within one iteration of the loop around that.
     pub(super) fn keeps_value(&self, a: Atom, from: usize, to: usize) -> bool {
         let Atom::Var(v) = a else { return true };
-        let Some(carried) = self.carried.get(&v) else { return true };
+        let Some(carried) = self.carried.get(&v) else {
+            return true;
+        };
         let restarted = from < carried.rank && carried.rank <= to;
         from == to
             || !carried.elsewhere
@@ -142,7 +158,9 @@ impl Context {
     }
 
     fn same_side(&self, rate: RateId, from: usize, to: usize) -> bool {
-        let Some((first, last)) = self.inside[rate.index()] else { return false };
+        let Some((first, last)) = self.inside[rate.index()] else {
+            return false;
+        };
         let side = |rank| (rank >= first, rank > last);
         let both_in = |rate: RateId| {
             let inside = self.inside[rate.index()];
@@ -169,9 +187,11 @@ impl Context {
 /// The loop rate whose guard a place is.
 fn guarded(program: &Loop, place: Place) -> Option<RateId> {
     match place {
-        Place::At { rate, section: Section::Guard, .. } if !program.rate(rate).kind.is_sub() => {
-            Some(rate)
-        }
+        Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } if !program.rate(rate).kind.is_sub() => Some(rate),
         _ => None,
     }
 }
@@ -188,8 +208,11 @@ fn successors(program: &Loop, blocks: &[(Place, usize, &Block)]) -> Vec<Vec<usiz
     }
     let target = |l: Label| rank_of.get(&program.blocks.slot(l)?).copied();
     let of = |block: &Block| {
-        let mut to: Vec<usize> =
-            block.exits.iter().filter_map(|e| e.target.and_then(target)).collect();
+        let mut to: Vec<usize> = block
+            .exits
+            .iter()
+            .filter_map(|e| e.target.and_then(target))
+            .collect();
         match block.end {
             End::Goto(l) => to.extend(target(l)),
             End::Branch(_, yes, no) => to.extend([yes, no].into_iter().filter_map(target)),

@@ -1,7 +1,7 @@
 //! Copy propagation: uses of a copy become uses of what it copies.
 //!
 //! *Copy*: a variable defined by `let v = a`. Its uses are replaced where `a` still has the value it had
-//! at the definition: always if `a` is a constant or not carried, else as [`Context::keeps_value`] says.
+//! at the definition: always if `a` is a constant or not carried, else as `Context::keeps_value` says.
 //! The copies themselves stay, for dead code.
 //!
 //! Before: `let y_1 = x_0; let z_1 = add y_1 1`. After: `let y_1 = x_0; let z_1 = add x_0 1`.
@@ -20,7 +20,11 @@ use rustc_hash::FxHashMap;
 /// Runs the pass.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
-    let mut copies = Copies { context: &context, of: FxHashMap::default(), changed: false };
+    let mut copies = Copies {
+        context: &context,
+        of: FxHashMap::default(),
+        changed: false,
+    };
     let mut groups = std::mem::take(&mut program.groups);
     let members = members(&groups);
     for (rank, block) in context.blocks_mut(program).into_iter().enumerate() {
@@ -28,10 +32,20 @@ pub fn run(program: &mut Loop) -> bool {
     }
     for function in &mut program.functions {
         copies.stmts(0, &mut function.body);
-        function.results.iter_mut().for_each(|a| copies.replace(0, a));
+        function
+            .results
+            .iter_mut()
+            .for_each(|a| copies.replace(0, a));
     }
     for (rank, place) in context.places.iter().enumerate() {
-        let crate::ir::Place::At { rate, section: Section::Guard, .. } = *place else { continue };
+        let crate::ir::Place::At {
+            rate,
+            section: Section::Guard,
+            ..
+        } = *place
+        else {
+            continue;
+        };
         if let RateKind::Root { bound, .. }
         | RateKind::Nested { bound, .. }
         | RateKind::Cursor { bound, .. } = &mut program.rates[rate.index()].kind
@@ -46,7 +60,14 @@ pub fn run(program: &mut Loop) -> bool {
 /// The group and position of each carried variable.
 fn members(groups: &[Group]) -> FxHashMap<Var, (usize, usize)> {
     let all = groups.iter().enumerate();
-    all.flat_map(|(g, group)| group.vars.iter().enumerate().map(move |(i, v)| (*v, (g, i)))).collect()
+    all.flat_map(|(g, group)| {
+        group
+            .vars
+            .iter()
+            .enumerate()
+            .map(move |(i, v)| (*v, (g, i)))
+    })
+    .collect()
 }
 
 /// The copies met so far.
@@ -68,8 +89,12 @@ impl Copies<'_> {
         for stmt in &mut block.stmts {
             let old = named(&stmt.kind);
             self.stmts(rank, std::slice::from_mut(stmt));
-            let (Some((v, old)), Some((_, new))) = (old, named(&stmt.kind)) else { continue };
-            let Some(&(g, i)) = members.get(&v).filter(|_| old != new) else { continue };
+            let (Some((v, old)), Some((_, new))) = (old, named(&stmt.kind)) else {
+                continue;
+            };
+            let Some(&(g, i)) = members.get(&v).filter(|_| old != new) else {
+                continue;
+            };
             // A group names what its variables are started with and assigned.
             let list = match stmt.kind {
                 StmtKind::Carry(..) => &mut groups[g].start,

@@ -23,7 +23,10 @@ pub fn run(program: &mut Loop) -> bool {
     let needed = Needed::of(program, |_| false);
     let swept = sweep(program, &needed);
     let sequential = |g: &Group| g.combine.is_none();
-    let stays = program.groups.iter().any(|g| sequential(g) && needed.group(g));
+    let stays = program
+        .groups
+        .iter()
+        .any(|g| sequential(g) && needed.group(g));
     if stays || !program.groups.iter().any(sequential) {
         return drop_groups(program, &needed) || swept;
     }
@@ -51,8 +54,11 @@ struct Graph<'a> {
 impl Needed {
     /// What the loop needs, and the groups that `keep` names.
     pub(super) fn of(program: &Loop, keep: impl Fn(&Group) -> bool) -> Needed {
-        let mut graph =
-            Graph { program, uses: vec![Vec::new(); program.vars.len()], roots: Vec::new() };
+        let mut graph = Graph {
+            program,
+            uses: vec![Vec::new(); program.vars.len()],
+            roots: Vec::new(),
+        };
         graph.tables(keep);
         for (_, block) in program.blocks.iter() {
             graph.stmts(&block.stmts, &mut Vec::new());
@@ -125,21 +131,39 @@ impl Graph<'_> {
                 control.iter().for_each(|a| self.root(*a));
             }
             StmtKind::Assign(v, a) => self.uses(*v, *a),
-            StmtKind::Scan { results, group, elems } => {
+            StmtKind::Scan {
+                results,
+                group,
+                elems,
+            } => {
                 let group = &self.program.groups[group.index()];
-                let Some(first) = group.vars.first() else { return };
+                let Some(first) = group.vars.first() else {
+                    return;
+                };
                 elems.iter().for_each(|a| self.uses(*first, *a));
-                results.iter().for_each(|r| self.uses(*r, Atom::Var(*first)));
+                results
+                    .iter()
+                    .for_each(|r| self.uses(*r, Atom::Var(*first)));
             }
             StmtKind::WriteArray(a, i, x) => [*i, *x].into_iter().for_each(|x| self.uses(*a, x)),
-            StmtKind::ScatterArray { arrays, index, values, .. } => {
+            StmtKind::ScatterArray {
+                arrays,
+                index,
+                values,
+                ..
+            } => {
                 let all = values.iter().copied().chain([*index]);
                 let all: Vec<Atom> = all.chain(arrays.iter().map(|a| Atom::Var(*a))).collect();
                 let Some(first) = arrays.first() else { return };
                 all.into_iter().for_each(|x| self.uses(*first, x));
                 arrays.iter().for_each(|a| self.uses(*a, Atom::Var(*first)));
             }
-            StmtKind::If { cond, then, other, results } => {
+            StmtKind::If {
+                cond,
+                then,
+                other,
+                results,
+            } => {
                 control.push(*cond);
                 self.stmts(then, control);
                 self.stmts(other, control);
@@ -148,16 +172,26 @@ impl Graph<'_> {
                     [*cond, *a, *b].into_iter().for_each(|x| self.uses(*v, x));
                 }
             }
-            StmtKind::While { state, test, cond, body, next } => {
+            StmtKind::While {
+                state,
+                test,
+                cond,
+                body,
+                next,
+            } => {
                 control.push(*cond);
                 self.stmts(test, control);
                 self.stmts(body, control);
                 control.pop();
                 for ((v, start), next) in state.iter().zip(next) {
-                    [*start, *next, *cond].into_iter().for_each(|x| self.uses(*v, x));
+                    [*start, *next, *cond]
+                        .into_iter()
+                        .for_each(|x| self.uses(*v, x));
                 }
             }
-            _ => walk::definitions(kind, &mut |v| walk::operands(kind, &mut |a| self.uses(v, a))),
+            _ => walk::definitions(kind, &mut |v| {
+                walk::operands(kind, &mut |a| self.uses(v, a))
+            }),
         }
     }
 }
@@ -196,13 +230,24 @@ fn keep(kind: &mut StmtKind, groups: &[Group], needed: &Needed, changed: &mut bo
         StmtKind::Assign(v, _) | StmtKind::WriteArray(v, ..) => needed.has(*v),
         StmtKind::Scan { group, .. } => needed.group(&groups[group.index()]),
         StmtKind::ScatterArray { arrays, .. } => arrays.iter().any(|a| needed.has(*a)),
-        StmtKind::If { then, other, results, .. } => {
+        StmtKind::If {
+            then,
+            other,
+            results,
+            ..
+        } => {
             let before = results.len();
             results.retain(|(v, ..)| needed.has(*v));
             *changed |= results.len() != before;
             !(results.is_empty() && then.is_empty() && other.is_empty())
         }
-        StmtKind::While { state, test, body, next, .. } => {
+        StmtKind::While {
+            state,
+            test,
+            body,
+            next,
+            ..
+        } => {
             let used: Vec<bool> = state.iter().map(|(v, _)| needed.has(*v)).collect();
             *changed |= used.contains(&false);
             let (mut states, mut nexts) = (used.iter(), used.iter());

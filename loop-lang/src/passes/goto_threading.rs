@@ -35,7 +35,11 @@ pub fn destinations(program: &Loop) -> Vec<BlockId> {
             found[block.index()] = Some(end);
         }
     }
-    found.into_iter().enumerate().map(|(i, f)| f.unwrap_or(BlockId::new(i))).collect()
+    found
+        .into_iter()
+        .enumerate()
+        .map(|(i, f)| f.unwrap_or(BlockId::new(i)))
+        .collect()
 }
 
 /// Where an empty block goes.

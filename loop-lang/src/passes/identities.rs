@@ -62,9 +62,7 @@ fn select(ty: Ty, c: Atom, a: Atom, b: Atom) -> Option<Simpler> {
         Atom::Const(c) => Some(Simpler::Atom(if c.bits == 1 { a } else { b })),
         _ if a == b => Some(Simpler::Atom(a)),
         _ if arm(true)(a) && arm(false)(b) => Some(Simpler::Atom(c)),
-        _ if arm(false)(a) && arm(true)(b) => {
-            Some(Simpler::Op(Op::Not, [c].into_iter().collect()))
-        }
+        _ if arm(false)(a) && arm(true)(b) => Some(Simpler::Op(Op::Not, [c].into_iter().collect())),
         _ => None,
     }
 }
@@ -100,10 +98,8 @@ fn with_right(op: Op, ty: Ty, a: Atom, c: Const) -> Option<Simpler> {
         Op::Xor if is(Known::Ones) => Some(Simpler::Op(Op::Not, [a].into_iter().collect())),
         Op::Eq if ty == Ty::Bool && is(Known::Ones) => same,
         Op::Ne if ty == Ty::Bool && is(Known::Zero) => same,
-        Op::DivOk if !is(Known::Zero) && !(ty.is_signed() && is(Known::Ones)) => {
-            Some(Const::bool(true).into())
-        }
         Op::DivOk if is(Known::Zero) => Some(Const::bool(false).into()),
+        Op::DivOk if !(ty.is_signed() && is(Known::Ones)) => Some(Const::bool(true).into()),
         Op::Lt if ty.is_int() && !ty.is_signed() && is(Known::Zero) => {
             Some(Const::bool(false).into())
         }

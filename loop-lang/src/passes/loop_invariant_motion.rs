@@ -21,13 +21,23 @@ use rustc_hash::FxHashSet;
 /// Runs the pass.
 pub fn run(program: &mut Loop) -> bool {
     let context = Context::of(program);
-    let in_loop: Vec<bool> = context.places.iter().map(|p| repeats(program, *p)).collect();
+    let in_loop: Vec<bool> = context
+        .places
+        .iter()
+        .map(|p| repeats(program, *p))
+        .collect();
     let mut fixed = Fixed::of(program);
     let mut moved: Vec<Stmt> = Vec::new();
     let mut blocks = context.blocks_mut(program);
-    let Some((init, rest)) = blocks.split_first_mut() else { return false };
+    let Some((init, rest)) = blocks.split_first_mut() else {
+        return false;
+    };
     init.stmts.iter().for_each(|s| fixed.define(s));
-    for (block, _) in rest.iter_mut().zip(&in_loop[1..]).filter(|(_, in_loop)| **in_loop) {
+    for (block, _) in rest
+        .iter_mut()
+        .zip(&in_loop[1..])
+        .filter(|(_, in_loop)| **in_loop)
+    {
         fixed.hoist(block, &mut moved);
     }
     let changed = !moved.is_empty();
@@ -54,7 +64,10 @@ struct Fixed {
 
 impl Fixed {
     fn of(program: &Loop) -> Fixed {
-        let random = program.params.iter().filter(|p| p.kind == ParamKind::Random);
+        let random = program
+            .params
+            .iter()
+            .filter(|p| p.kind == ParamKind::Random);
         Fixed {
             vars: program.params.iter().map(|p| p.var).collect(),
             readable: random.map(|p| p.var).collect(),

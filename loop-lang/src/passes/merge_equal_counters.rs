@@ -70,7 +70,11 @@ struct Key {
 fn twins(program: &Loop) -> FxHashMap<Var, Var> {
     let lives = lives(program);
     let lets = lets(program, &lives);
-    let counters: FxHashSet<Var> = program.rates.iter().filter_map(|r| r.kind.counter()).collect();
+    let counters: FxHashSet<Var> = program
+        .rates
+        .iter()
+        .filter_map(|r| r.kind.counter())
+        .collect();
     let groups: FxHashMap<Var, (usize, &Group)> = program
         .groups
         .iter()
@@ -84,7 +88,9 @@ fn twins(program: &Loop) -> FxHashMap<Var, Var> {
     candidates.sort_unstable_by_key(|v| (!counters.contains(v), *v));
     for v in candidates {
         let group = groups.get(&v).map(|(_, g)| *g);
-        let Some(key) = key(v, &lives[&v], group, &lets) else { continue };
+        let Some(key) = key(v, &lives[&v], group, &lets) else {
+            continue;
+        };
         match first.get(&key) {
             None => {
                 first.insert(key, v);
@@ -150,12 +156,20 @@ fn key(
         Some(Order::Lanes(l)) => Some((0, l)),
         Some(Order::Prefix(l)) => Some((1, l)),
     };
-    let mut operands: Vec<Option<Atom>> =
-        args.iter().map(|a| Some(*a).filter(|a| *a != Atom::Var(v))).collect();
+    let mut operands: Vec<Option<Atom>> = args
+        .iter()
+        .map(|a| Some(*a).filter(|a| *a != Atom::Var(v)))
+        .collect();
     if op.commutes() {
         operands.sort_by_key(Option::is_some);
     }
-    Some(Key { carried, assigned, op: *op, operands, lanes })
+    Some(Key {
+        carried,
+        assigned,
+        op: *op,
+        operands,
+        lanes,
+    })
 }
 
 /// Whether what holds of the group that goes holds of the one that stays. A loop rate's counter without

@@ -36,12 +36,30 @@ pub struct Pass {
 
 /// The passes in the order in which they run. Each is near linear in the size of the loop.
 pub const PIPELINE: &[Pass] = &[
-    Pass { name: "constant_folding", run: constant_folding::run },
-    Pass { name: "common_subexpressions", run: common_subexpressions::run },
-    Pass { name: "copy_propagation", run: copy_propagation::run },
-    Pass { name: "merge_equal_counters", run: merge_equal_counters::run },
-    Pass { name: "loop_invariant_motion", run: loop_invariant_motion::run },
-    Pass { name: "dead_code", run: dead_code::run },
+    Pass {
+        name: "constant_folding",
+        run: constant_folding::run,
+    },
+    Pass {
+        name: "common_subexpressions",
+        run: common_subexpressions::run,
+    },
+    Pass {
+        name: "copy_propagation",
+        run: copy_propagation::run,
+    },
+    Pass {
+        name: "merge_equal_counters",
+        run: merge_equal_counters::run,
+    },
+    Pass {
+        name: "loop_invariant_motion",
+        run: loop_invariant_motion::run,
+    },
+    Pass {
+        name: "dead_code",
+        run: dead_code::run,
+    },
 ];
 
 /// Rounds of the pipeline at most. Two or three are usual: passes follow chains of values themselves,
@@ -73,6 +91,9 @@ fn check(program: &Loop, pass: &str) {
         && let Err(faults) = verify(program)
     {
         let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        panic!("after {pass} the loop does not verify:\n{}\n{program}", faults.join("\n"));
+        panic!(
+            "after {pass} the loop does not verify:\n{}\n{program}",
+            faults.join("\n")
+        );
     }
 }

@@ -18,7 +18,8 @@
 use super::context::{Context, variable};
 use super::dead_code::{Needed, sweep};
 use crate::ir::{
-    Atom, Block, End, Exit, Group, Label, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+    Atom, Block, End, Exit, Group, Label, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind,
+    Var,
 };
 use crate::op::Op;
 use crate::types::Const;
@@ -30,14 +31,20 @@ use rustc_hash::FxHashSet;
 pub fn summary(program: &Loop, level: u32) -> Loop {
     let mut short = program.clone();
     let context = Context::of(program);
-    let counters: FxHashSet<Var> = program.rates.iter().filter_map(|r| r.kind.counter()).collect();
-    let kept =
-        |g: &Group| g.level <= level || g.vars.iter().any(|v| counters.contains(v));
+    let counters: FxHashSet<Var> = program
+        .rates
+        .iter()
+        .filter_map(|r| r.kind.counter())
+        .collect();
+    let kept = |g: &Group| g.level <= level || g.vars.iter().any(|v| counters.contains(v));
     let dropped = program.groups.iter().filter(|g| !kept(g));
     let dropped: FxHashSet<Var> = dropped.flat_map(|g| g.vars.iter().copied()).collect();
     if !dropped.is_empty() {
         let unknown = unknown(program, &context, &dropped);
-        let cursors = program.rates.iter().any(|r| matches!(r.kind, RateKind::Cursor { .. }));
+        let cursors = program
+            .rates
+            .iter()
+            .any(|r| matches!(r.kind, RateKind::Cursor { .. }));
         for block in context.blocks_mut(&mut short) {
             freeze(block, &dropped, program, &unknown);
         }
@@ -73,12 +80,7 @@ fn unknown(program: &Loop, context: &Context, dropped: &FxHashSet<Var>) -> FxHas
 }
 
 /// Adds what a statement computes from the unknown.
-fn spread(
-    program: &Loop,
-    stmt: &Stmt,
-    unknown: &mut FxHashSet<Var>,
-    arrays: &mut FxHashSet<Var>,
-) {
+fn spread(program: &Loop, stmt: &Stmt, unknown: &mut FxHashSet<Var>, arrays: &mut FxHashSet<Var>) {
     let mut depends = false;
     let mut defined: Vec<Var> = Vec::new();
     let mut used = |a| depends |= variable(a).is_some_and(|v| unknown.contains(&v));
@@ -106,8 +108,9 @@ fn freeze(block: &mut Block, dropped: &FxHashSet<Var>, program: &Loop, unknown: 
     for mut stmt in std::mem::take(&mut block.stmts) {
         drop_traps(std::slice::from_mut(&mut stmt), unknown);
         let comb = stmt.comb;
-        let copy = |v: Var, a: Atom| {
-            Stmt { comb, kind: StmtKind::Let(v, Op::Copy, [a].into_iter().collect()) }
+        let copy = |v: Var, a: Atom| Stmt {
+            comb,
+            kind: StmtKind::Let(v, Op::Copy, [a].into_iter().collect()),
         };
         match &stmt.kind {
             StmtKind::Carry(v, a) if dropped.contains(v) => stmts.push(copy(*v, *a)),
@@ -168,17 +171,24 @@ fn close(program: &mut Loop, context: &Context, unknown: &FxHashSet<Var>) {
         .map(RateId::new)
         .filter(|r| matches!(program.rate(*r).kind, RateKind::Nested { bound, .. } if is_unknown(bound)))
         .collect();
-    let bounds: FxHashSet<Atom> = closed.iter().filter_map(|r| program.rate(*r).kind.bound()).collect();
+    let bounds: FxHashSet<Atom> = closed
+        .iter()
+        .filter_map(|r| program.rate(*r).kind.bound())
+        .collect();
     let tests = context.loop_tests(program);
     let zero = Atom::Const(Const::u64(0));
     let sub_bottoms = sub_bottoms(program);
     for block in context.blocks_mut(program) {
-        block.exits.retain_mut(|exit| keep_exit(exit, &tests, &sub_bottoms, unknown));
+        block
+            .exits
+            .retain_mut(|exit| keep_exit(exit, &tests, &sub_bottoms, unknown));
         for stmt in &mut block.stmts {
             if let StmtKind::Let(v, Op::Lt | Op::Gt, args) = &mut stmt.kind
                 && tests.contains(v)
             {
-                args.iter_mut().filter(|a| bounds.contains(a)).for_each(|a| *a = zero);
+                args.iter_mut()
+                    .filter(|a| bounds.contains(a))
+                    .for_each(|a| *a = zero);
             }
         }
     }
@@ -192,7 +202,11 @@ fn close(program: &mut Loop, context: &Context, unknown: &FxHashSet<Var>) {
 /// Labels of the blocks that end sub rates' iterations.
 fn sub_bottoms(program: &Loop) -> FxHashSet<Label> {
     let sub = |label: &Label| match program.place(*label) {
-        Place::At { rate, section: Section::Bottom, .. } => program.rate(rate).kind.is_sub(),
+        Place::At {
+            rate,
+            section: Section::Bottom,
+            ..
+        } => program.rate(rate).kind.is_sub(),
         _ => false,
     };
     program.blocks.keys().filter(sub).collect()

@@ -20,7 +20,12 @@ struct Site<'a> {
 
 impl<'a> Site<'a> {
     fn of(program: &'a Loop, layout: &'a Layout, id: GroupId) -> Site<'a> {
-        Site { program, layout, id, group: &program.groups[id.index()] }
+        Site {
+            program,
+            layout,
+            id,
+            group: &program.groups[id.index()],
+        }
     }
 
     /// The prefix. A group that a pass dropped is nowhere carried and has none: it reads as zero.
@@ -108,7 +113,9 @@ pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) 
                     *lane = site.join(lane, right);
                 }
             }
-            lanes.first().map_or_else(|| prefix.clone(), |lane| site.join(&prefix, lane))
+            lanes
+                .first()
+                .map_or_else(|| prefix.clone(), |lane| site.join(&prefix, lane))
         }
     }
 }

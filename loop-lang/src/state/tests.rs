@@ -24,7 +24,12 @@ fn program(order: Order, op: Op, ty: Ty) -> Loop {
 /// The layout that `acc_0` would have were it carried.
 fn layout(l: &Loop) -> Layout {
     let v = l.groups[0].vars[0];
-    let mut layout = Layout { words: 3, saved: vec![(v, 2)], local: vec![3], ..Layout::default() };
+    let mut layout = Layout {
+        words: 3,
+        saved: vec![(v, 2)],
+        local: vec![3],
+        ..Layout::default()
+    };
     layout.word_of.insert(v, 2);
     layout.words += local_words(l.groups[0].order);
     layout
@@ -61,12 +66,25 @@ fn scan(width: u32, first: u64, elements: &[u64], joins: &[u64]) -> Vec<u64> {
 #[test]
 fn scans_give_running_sums() {
     let elements: Vec<u64> = (1..40).map(|x| x * x).collect();
-    let sums: Vec<u64> =
-        elements.iter().scan(100, |s, x| { *s += x; Some(*s) }).collect();
+    let sums: Vec<u64> = elements
+        .iter()
+        .scan(100, |s, x| {
+            *s += x;
+            Some(*s)
+        })
+        .collect();
     for width in [1, 2, 4, 8, 16] {
         for first in [0, 3, 5] {
-            assert_eq!(scan(width, first, &elements, &[]), sums, "{width} from {first}");
-            assert_eq!(scan(width, first, &elements, &[7, 8, 21]), sums, "{width} from {first}");
+            assert_eq!(
+                scan(width, first, &elements, &[]),
+                sums,
+                "{width} from {first}"
+            );
+            assert_eq!(
+                scan(width, first, &elements, &[7, 8, 21]),
+                sums,
+                "{width} from {first}"
+            );
         }
     }
 }

@@ -13,6 +13,9 @@ struct Update<'a> {
     kind: &'a StmtKind,
 }
 
+/// Lanes, or elements per block, that a group may have: its state is kept in the frame.
+const MAX_LANES: u32 = 4096;
+
 pub(super) fn check(view: &View, faults: &mut Faults) {
     let mut groups = Groups {
         view,
@@ -114,6 +117,7 @@ impl Groups<'_, '_> {
         let place = self.name(*first).to_string();
         let mut found = Vec::new();
         self.shape(group, &mut found);
+        self.blocks_in_step(i, group, &mut found);
         self.start(group, &mut found);
         self.updated(i, group, &mut found);
         found
@@ -158,6 +162,9 @@ impl Groups<'_, '_> {
         if !lanes.is_power_of_two() {
             found.push(format!("{lanes} {what}: not a power of two"));
         }
+        if lanes > MAX_LANES {
+            found.push(format!("{lanes} {what}: more than {MAX_LANES}"));
+        }
         if lanes > 1 && matches!(group.order, Order::Prefix(_)) && l.rate(group.step).kind.is_sub()
         {
             found.push("`prefix` above 1 needs a loop rate to step".into());
@@ -166,6 +173,32 @@ impl Groups<'_, '_> {
         let rounds = matches!(group.combine, Some(Combine::Op(Op::Add | Op::Mul)));
         if group.order == Order::Exact && float && rounds {
             found.push("sums and products of floats are not `exact`".into());
+        }
+    }
+
+    /// The blocks of a `prefix` group are counted by its step rate's counter: that must not start anew
+    /// while the group goes on.
+    fn blocks_in_step(&self, i: usize, group: &Group, found: &mut Vec<String>) {
+        let (view, l) = (self.view, self.view.l);
+        let (Order::Prefix(2..), Some(counter)) = (group.order, l.rate(group.step).kind.counter())
+        else {
+            return;
+        };
+        let carried_in = |v: Var| self.carries[v.index()].map(|(b, _)| view.blocks[b].place);
+        let place = carried_in(counter);
+        if place != Some(Place::Init) && place != group.vars.first().and_then(|v| carried_in(*v)) {
+            let counter = self.name(counter);
+            found.push(format!(
+                "`prefix` above 1, but its counter `{counter}` starts anew while the group goes on"
+            ));
+        }
+        let phase = l.root_of(group.step);
+        let elsewhere = self.updates[i].iter().any(|u| match view.blocks[u.block].place {
+            Place::At { rate, .. } => l.root_of(rate) != phase,
+            _ => false,
+        });
+        if elsewhere {
+            found.push("`prefix` above 1 is updated in one phase only".into());
         }
     }
 

@@ -45,7 +45,8 @@
 //!   (in another phase, in one rate there), once, with the values that it names. Sequential groups may
 //!   be updated several times, also below their step rate.
 //! * `Prefix` groups are updated by one `scan`, others by assignments. Identity, combine function,
-//!   lanes and blocks fit the group. A group whose variables are nowhere carried or updated has been
+//!   lanes and blocks fit the group. The counter of a group with blocks does not start anew while the group
+//!   goes on. A group whose variables are nowhere carried or updated has been
 //!   dropped by a pass and is left in peace.
 //!
 //! `dependence`
