@@ -582,7 +582,10 @@ impl Loop {
     }
     /// Adds a variable.
     pub fn new_var(&mut self, name: impl Into<String>, ty: Type) -> Var {
-        self.vars.push(VarData { name: name.into(), ty });
+        self.vars.push(VarData {
+            name: name.into(),
+            ty,
+        });
         Var::new(self.vars.len() - 1)
     }
     /// The nearest rate, from `r` upwards, that is a loop (not a sub rate).
@@ -612,7 +615,10 @@ impl Loop {
     }
     /// The group that a carried variable belongs to.
     pub fn group_of(&self, v: Var) -> Option<GroupId> {
-        self.groups.iter().position(|g| g.vars.contains(&v)).map(GroupId::new)
+        self.groups
+            .iter()
+            .position(|g| g.vars.contains(&v))
+            .map(GroupId::new)
     }
 
     /// The place of a label: its combinator's home, with `init` shared by all, `nest` and `done`
@@ -628,16 +634,28 @@ impl Loop {
                 if self.roots.last() == Some(&rate) {
                     Place::Return
                 } else {
-                    Place::At { rate, stage: 0, section: Section::Done }
+                    Place::At {
+                        rate,
+                        stage: 0,
+                        section: Section::Done,
+                    }
                 }
             }
-            (Section::Nest, Some(h)) => {
-                Place::At { rate: self.loop_rate(h.rate), stage: 0, section: Section::Nest }
-            }
-            (section @ (Section::Body | Section::Yield), Some(h)) => {
-                Place::At { rate: h.rate, stage: h.stage, section }
-            }
-            (section, Some(h)) => Place::At { rate: h.rate, stage: 0, section },
+            (Section::Nest, Some(h)) => Place::At {
+                rate: self.loop_rate(h.rate),
+                stage: 0,
+                section: Section::Nest,
+            },
+            (section @ (Section::Body | Section::Yield), Some(h)) => Place::At {
+                rate: h.rate,
+                stage: h.stage,
+                section,
+            },
+            (section, Some(h)) => Place::At {
+                rate: h.rate,
+                stage: 0,
+                section,
+            },
         }
     }
 

@@ -18,12 +18,18 @@ pub fn required_levels(program: &Loop) -> Vec<u32> {
     for (id, g) in program.groups.iter().enumerate() {
         let next = g.next.iter().filter_map(var).collect();
         let mut edges = analysis.groups_behind(next, Some(GroupId::new(id)));
-        edges.push(Edge { to: groups + g.step.index(), rise: 0 });
+        edges.push(Edge {
+            to: groups + g.step.index(),
+            rise: 0,
+        });
         depends.push(edges);
     }
     for (id, rate) in program.rates.iter().enumerate() {
         let mut edges = analysis.groups_behind(analysis.control[id].clone(), None);
-        edges.extend(rate.kind.parent().map(|p| Edge { to: groups + p.index(), rise: 0 }));
+        edges.extend(rate.kind.parent().map(|p| Edge {
+            to: groups + p.index(),
+            rise: 0,
+        }));
         depends.push(edges);
     }
     let mut levels = longest_chains(&depends);
@@ -86,7 +92,10 @@ impl Dependencies {
         for (labels, block) in program.blocks.iter() {
             d.statements(&block.stmts);
             let Some(home) = labels.iter().find_map(|l| {
-                program.comb(l.comb).home.filter(|_| l.section == Section::Guard)
+                program
+                    .comb(l.comb)
+                    .home
+                    .filter(|_| l.section == Section::Guard)
             }) else {
                 continue;
             };
@@ -110,7 +119,10 @@ impl Dependencies {
             let mut reads = Vec::new();
             walk::summary(s, &mut |a| reads.extend(var(&a)), &mut |_| {});
             walk::definitions(&s.kind, &mut |v| {
-                self.operands.entry(v).or_default().extend_from_slice(&reads);
+                self.operands
+                    .entry(v)
+                    .or_default()
+                    .extend_from_slice(&reads);
             });
         }
     }
@@ -130,7 +142,13 @@ impl Dependencies {
                 _ => stack.extend(self.operands.get(&v).into_iter().flatten()),
             }
         }
-        found.into_iter().map(|g| Edge { to: g.index(), rise: 1 }).collect()
+        found
+            .into_iter()
+            .map(|g| Edge {
+                to: g.index(),
+                rise: 1,
+            })
+            .collect()
     }
 }
 

@@ -240,7 +240,10 @@ impl Op {
             Sig::Bitcast => target.filter(|u| {
                 matches!(
                     (t, u),
-                    (Ty::F32, Ty::U32) | (Ty::U32, Ty::F32) | (Ty::F64, Ty::U64) | (Ty::U64, Ty::F64)
+                    (Ty::F32, Ty::U32)
+                        | (Ty::U32, Ty::F32)
+                        | (Ty::F64, Ty::U64)
+                        | (Ty::U64, Ty::F64)
                 )
             }),
         }
@@ -250,7 +253,16 @@ impl Op {
     pub fn commutes(self) -> bool {
         matches!(
             self,
-            Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor | Op::Eq | Op::Ne | Op::Hypot
+            Op::Add
+                | Op::Mul
+                | Op::Min
+                | Op::Max
+                | Op::And
+                | Op::Or
+                | Op::Xor
+                | Op::Eq
+                | Op::Ne
+                | Op::Hypot
         )
     }
 

@@ -5,7 +5,10 @@ use std::fmt;
 /// A scalar type. Index arithmetic uses `U64`; `isize` and `usize` of the host are `I64` and `U64`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
-#[allow(missing_docs, reason = "each variant is the Rust type of the same name")]
+#[allow(
+    missing_docs,
+    reason = "each variant is the Rust type of the same name"
+)]
 pub enum Ty {
     Bool,
     I8,
@@ -70,7 +73,11 @@ impl Ty {
 
     /// Bits of an integer type's value (1 for `bool`).
     pub fn bits(self) -> u32 {
-        if self == Ty::Bool { 1 } else { self.size() as u32 * 8 }
+        if self == Ty::Bool {
+            1
+        } else {
+            self.size() as u32 * 8
+        }
     }
 
     /// `f32` or `f64`.
@@ -116,23 +123,38 @@ pub struct Const {
 impl Const {
     /// A constant of type `ty` from a word; the word is brought into canonical form.
     pub fn new(ty: Ty, bits: u64) -> Const {
-        Const { ty, bits: canonical(ty, bits) }
+        Const {
+            ty,
+            bits: canonical(ty, bits),
+        }
     }
     /// A `bool`.
     pub fn bool(b: bool) -> Const {
-        Const { ty: Ty::Bool, bits: b as u64 }
+        Const {
+            ty: Ty::Bool,
+            bits: b as u64,
+        }
     }
     /// A `u64`.
     pub fn u64(x: u64) -> Const {
-        Const { ty: Ty::U64, bits: x }
+        Const {
+            ty: Ty::U64,
+            bits: x,
+        }
     }
     /// An `f64`.
     pub fn f64(x: f64) -> Const {
-        Const { ty: Ty::F64, bits: x.to_bits() }
+        Const {
+            ty: Ty::F64,
+            bits: x.to_bits(),
+        }
     }
     /// An `f32`.
     pub fn f32(x: f32) -> Const {
-        Const { ty: Ty::F32, bits: x.to_bits() as u64 }
+        Const {
+            ty: Ty::F32,
+            bits: x.to_bits() as u64,
+        }
     }
     /// An integer of type `ty`, wrapped to its width.
     pub fn int(ty: Ty, x: i64) -> Const {

@@ -93,7 +93,7 @@ fn random_float(rng: &mut Rng, ty: Ty) -> u64 {
 
 fn random_int(rng: &mut Rng, ty: Ty) -> u64 {
     let w = match rng.below(12) {
-        0 => rng.next(),
+        0 => rng.word(),
         1 => u64::MAX,
         2 => 1u64 << (ty.bits() - 1),
         3 => (1u64 << (ty.bits() - 1)).wrapping_sub(1),

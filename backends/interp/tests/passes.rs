@@ -223,7 +223,7 @@ fn ending(outcome: Outcome) -> Outcome {
 proptest! {
     #![proptest_config(ProptestConfig {
         // A case is a whole loop, and a smaller seed is no smaller loop.
-        cases: ProptestConfig::default().cases / 4,
+        cases: ProptestConfig::default().cases / 8,
         max_shrink_iters: 0,
         failure_persistence: None,
         ..ProptestConfig::default()

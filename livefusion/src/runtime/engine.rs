@@ -115,7 +115,11 @@ impl EngineBuilder {
 const HUGE_LOOP: usize = 20_000;
 
 fn statements(program: &Loop) -> usize {
-    program.blocks.iter().map(|(_, block)| block.stmts.len()).sum()
+    program
+        .blocks
+        .iter()
+        .map(|(_, block)| block.stmts.len())
+        .sum()
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());

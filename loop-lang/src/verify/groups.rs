@@ -193,10 +193,12 @@ impl Groups<'_, '_> {
             ));
         }
         let phase = l.root_of(group.step);
-        let elsewhere = self.updates[i].iter().any(|u| match view.blocks[u.block].place {
-            Place::At { rate, .. } => l.root_of(rate) != phase,
-            _ => false,
-        });
+        let elsewhere = self.updates[i]
+            .iter()
+            .any(|u| match view.blocks[u.block].place {
+                Place::At { rate, .. } => l.root_of(rate) != phase,
+                _ => false,
+            });
         if elsewhere {
             found.push("`prefix` above 1 is updated in one phase only".into());
         }

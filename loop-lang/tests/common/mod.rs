@@ -418,17 +418,22 @@ impl Generator {
                 RateId::new(i),
                 CombId::new(self.rng.below(self.l.combs.len())),
             );
-            let sub = self.l.rate(step).kind.is_sub();
-            let order = match self.rng.below(5) {
-                0 => Order::Lanes(8),
-                1 => Order::Prefix(if sub { 1 } else { 4 }),
-                2 => Order::Exact,
-                3 => Order::Sequential,
-                _ => continue,
-            };
             let owner = match self.rng.flip() {
                 true => self.l.root_of(step),
                 false => self.l.loop_rate(step),
+            };
+            // Blocks of a scan need a counter that runs on for as long as the group does.
+            let plain = match self.l.rate(step).kind {
+                RateKind::Sub { .. } => true,
+                RateKind::Nested { .. } => owner != step,
+                RateKind::Root { .. } | RateKind::Cursor { .. } => false,
+            };
+            let order = match self.rng.below(5) {
+                0 => Order::Lanes(8),
+                1 => Order::Prefix(if plain { 1 } else { 4 }),
+                2 => Order::Exact,
+                3 => Order::Sequential,
+                _ => continue,
             };
             let ty = if order == Order::Exact {
                 Ty::U32

@@ -105,7 +105,7 @@ impl Making {
         }
         let plain = step.build_plain(&node, &self.plain);
         let e = self.naive.eval(&plain);
-        if (!e.traps.is_empty() && !self.rng.chance(4)) || e.data.len() > 4 * self.longest() {
+        if (!e.traps.is_empty() && !self.rng.chance(7)) || e.data.len() > 4 * self.longest() {
             return None;
         }
         self.data.push(e.data.clone());
@@ -482,10 +482,10 @@ impl Making {
             step.links().into_iter().for_each(|l| used[l] = true);
         }
         let mut roots: Vec<usize> = vec![];
-        for i in 0..n {
+        for (i, used) in used.iter().enumerate() {
             let e = self.naive.get(&self.plain[i]);
             let loose = e.is_some_and(|e| e.bounds.iter().any(|b| *b != Bound::Exact));
-            if loose || self.rng.chance(if used[i] { 20 } else { 90 }) {
+            if loose || self.rng.chance(if *used { 20 } else { 90 }) {
                 roots.push(i);
             }
         }

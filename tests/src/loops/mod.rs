@@ -1,12 +1,14 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
 //! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
 
+mod groups;
+mod statements;
+
 use crate::program::buffer;
 use crate::rng::Rng;
 use crate::scalar;
 use livefusion_backend::{Arg, Buffer};
 use loop_lang::Loop;
-use loop_lang::op::{Op, Sig};
 use loop_lang::types::{Const, Ty};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -176,8 +178,6 @@ impl Making {
         let i = self.rng.below(fit.len()).max(self.rng.below(fit.len()));
         self.pool[fit[i]].0.clone()
     }
-
-    // ---- rates ----
 
     fn root(&mut self) {
         let i = self.rates.len();
@@ -358,304 +358,6 @@ impl Making {
         }
     }
 
-    fn write(&mut self, comb: &str) {
-        if self.outs.is_empty() || self.rng.chance(30) {
-            let ty = self.rng.pick(&TYPES);
-            let out = self.fresh("out", comb);
-            let line = if self.rng.chance(50) {
-                format!("let {out} = copyArray tab_{ty}")
-            } else {
-                let (n, fill) = (self.rng.range(0, 50), self.literal(ty));
-                format!("let {out} = fillArray {ty} {n} {fill}")
-            };
-            self.emit("init", comb, line);
-            self.outs.push((out, ty));
-        }
-        let (out, ty) = self.outs[self.rng.below(self.outs.len())].clone();
-        let (i, x) = (self.index("yield", comb), self.atom(ty));
-        let line = match self.rng.below(3) {
-            0 => format!("writeArray {out} {i} {x}"),
-            1 => format!("scatterArray {out} {i} {x}"),
-            _ => {
-                let ops = monoids(ty);
-                format!("scatterArray {out} {i} {x} with {}", self.rng.pick(ops))
-            }
-        };
-        self.emit("yield", comb, format!("{line} @{comb}"));
-    }
-
-    fn index(&mut self, section: &str, comb: &str) -> String {
-        let i = self.atom(Ty::U64);
-        if self.rng.chance(20) {
-            return i;
-        }
-        let v = self.fresh("at", comb);
-        self.emit(section, comb, format!("let {v} = rem {i} {TABLE}"));
-        v
-    }
-
-    fn condition(&mut self, section: &str, comb: &str) -> String {
-        let ty = self.rng.pick(&[Ty::U64, Ty::I64, Ty::F64]);
-        let v = self.fresh("p", comb);
-        if self.rng.chance(50) {
-            let (op, a, b) = (
-                self.rng.pick(&["lt", "ge", "ne"]),
-                self.atom(ty),
-                self.atom(ty),
-            );
-            self.emit(section, comb, format!("let {v} = {op} {a} {b}"));
-        } else {
-            let bit = self.fresh("bit", comb);
-            let i = self.atom(Ty::U64);
-            self.emit(section, comb, format!("let {bit} = rem {i} 3"));
-            self.emit(section, comb, format!("let {v} = ne {bit} 1"));
-        }
-        v
-    }
-
-    // ---- groups ----
-
-    fn group(&mut self, rate: &Rate, comb: &str) {
-        let own = rate.loop_rate != rate.root && self.rng.chance(50);
-        let owner = if own { &rate.loop_rate } else { &rate.root };
-        let (section, starter) = if own {
-            ("nest", rate.loop_comb.clone())
-        } else {
-            ("init", comb.into())
-        };
-        let acc = self.fresh("acc", comb);
-        let new = self.fresh("new", comb);
-        let header =
-            |start: &str| format!("group {acc} owner {owner} step {} start {start}", rate.name);
-        let line = match self.rng.below(5) {
-            0 => {
-                // A sum in lanes.
-                let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
-                let (op, id) = self.float_monoid(ty);
-                let (start, x) = (self.literal(ty), self.atom(ty));
-                let lanes = self.rng.pick(&[1, 4, 32]);
-                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
-                self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
-                self.emit("yield", comb, format!("{acc} := {new}"));
-                format!(
-                    "{} id {id} next {new} combine {op} level 0 lanes {lanes}",
-                    header(&start)
-                )
-            }
-            1 => {
-                let ty = self.rng.pick(&[Ty::I64, Ty::U64, Ty::I8]);
-                let op = self.rng.pick(&["add", "mul", "xor", "or"]);
-                let id = if op == "mul" { "1" } else { "0" };
-                let id = if ty == Ty::U64 {
-                    id.to_string()
-                } else {
-                    format!("{id}{ty}")
-                };
-                let (start, x) = (self.literal(ty), self.atom(ty));
-                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
-                self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
-                self.emit("yield", comb, format!("{acc} := {new}"));
-                self.pool.push((acc.clone(), ty));
-                format!(
-                    "{} id {id} next {new} combine {op} level 0 exact",
-                    header(&start)
-                )
-            }
-            2 => {
-                // A scan by a tree within blocks.
-                let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
-                let (op, id) = self.float_monoid(ty);
-                let (start, x) = (self.literal(ty), self.atom(ty));
-                let block = if rate.is_sub {
-                    1
-                } else {
-                    self.rng.pick(&[1, 4, 8])
-                };
-                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
-                self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
-                self.pool.push((new.clone(), ty));
-                format!(
-                    "{} id {id} next {new} combine {op} level 0 prefix {block}",
-                    header(&start)
-                )
-            }
-            3 => {
-                let ty = self.rng.pick(&TYPES);
-                let start = self.literal(ty);
-                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
-                self.pool.push((acc.clone(), ty));
-                let next = self.atom(ty);
-                self.emit("yield", comb, format!("let {new} = copy {next}"));
-                self.emit("yield", comb, format!("{acc} := {new}"));
-                format!("{} next {new} level 0 sequential", header(&start))
-            }
-            _ => self.pair(comb, owner, rate, (section, &starter)),
-        };
-        self.groups.push(line);
-        if !own {
-            let first = self
-                .groups
-                .last()
-                .and_then(|g| g.split(' ').nth(1))
-                .unwrap_or(&acc);
-            let name = first.trim_end_matches(',').to_string();
-            self.results.push(name);
-        }
-    }
-
-    /// Two variables that a function joins: composition of `x -> a x + b`.
-    fn pair(
-        &mut self,
-        comb: &str,
-        owner: &str,
-        rate: &Rate,
-        (section, starter): (&str, &str),
-    ) -> String {
-        let [a, b, na, nb, t, join] =
-            ["a", "b", "na", "nb", "t", "join"].map(|base| self.fresh(base, comb));
-        let (x, y) = (self.atom(Ty::I64), self.atom(Ty::I64));
-        let (p, q, r, s) = (
-            format!("p{join}"),
-            format!("q{join}"),
-            format!("r{join}"),
-            format!("s{join}"),
-        );
-        self.functions.push(format!(
-            "fn {join}({p}: i64, {q}: i64, {r}: i64, {s}: i64) {{\n  let u{join} = mul {p} {r}\n  let v{join} \
-             = mul {r} {q}\n  let w{join} = add v{join} {s}\n  return u{join} w{join}\n}}"
-        ));
-        for v in [&a, &b] {
-            self.emit(section, starter, format!("carry {v} = 3i64 @{comb}"));
-        }
-        self.emit("yield", comb, format!("let {na} = mul {a} {x}"));
-        self.emit("yield", comb, format!("let {t} = mul {x} {b}"));
-        self.emit("yield", comb, format!("let {nb} = add {t} {y}"));
-        self.emit("yield", comb, format!("{a} := {na}"));
-        self.emit("yield", comb, format!("{b} := {nb}"));
-        format!(
-            "group {a}, {b} owner {owner} step {} start 3i64, 3i64 id 1i64, 0i64 next {na}, {nb} combine \
-             {join} level 0 {}",
-            rate.name,
-            self.rng.pick(&["exact", "lanes 1"])
-        )
-    }
-
-    fn float_monoid(&mut self, ty: Ty) -> (&'static str, String) {
-        let (op, id) = self.rng.pick(&[
-            ("add", "-0.0"),
-            ("mul", "1.0"),
-            ("min", "nan"),
-            ("max", "nan"),
-        ]);
-        let suffix = match (ty, id) {
-            (Ty::F64, _) => "",
-            (_, "nan") => ".f32",
-            _ => "f32",
-        };
-        (op, format!("{id}{suffix}"))
-    }
-
-    // ---- statements ----
-
-    /// Statements without effects other than traps.
-    fn compute(&mut self, comb: &str, depth: usize) -> Vec<String> {
-        match self.rng.below(10) {
-            0 if depth > 0 => self.branch(comb, depth),
-            1 if depth > 0 => self.scalar_loop(comb, depth),
-            2 | 3 => {
-                let ty = self.rng.pick(&TYPES);
-                let (v, i) = (self.fresh("elt", comb), self.atom(Ty::U64));
-                self.pool.push((v.clone(), ty));
-                vec![format!("let {v} = readArray tab_{ty} {i}")]
-            }
-            4 if self.traps > 0 => {
-                let (ok, x) = (self.fresh("ok", comb), self.atom(Ty::U64));
-                let k = self.trap_lines.len();
-                self.trap_lines.push(format!("trap t{k} {comb} outOfRange"));
-                let not = self.rng.below(40);
-                vec![
-                    format!("let {ok} = ne {x} {not}"),
-                    format!("trap unless {ok}, t{k} ({x}) @{comb}"),
-                ]
-            }
-            _ => self.operation(comb).into_iter().collect(),
-        }
-    }
-
-    fn operation(&mut self, comb: &str) -> Option<String> {
-        let op = self.rng.pick(Op::ALL);
-        // The sign and payload of a NaN carry no meaning.
-        if matches!(op, Op::Bitcast | Op::SignBit | Op::Copysign) {
-            return None;
-        }
-        let (ty, target) = (self.rng.pick(&TYPES), self.rng.pick(&TYPES));
-        let types: Vec<Ty> = (0..op.arity())
-            .map(|k| {
-                if op == Op::Select && k == 0 {
-                    Ty::Bool
-                } else {
-                    ty
-                }
-            })
-            .collect();
-        let result = op.result(&types, Some(target))?;
-        let args: Vec<String> = types.into_iter().map(|t| self.atom(t)).collect();
-        let v = self.fresh("x", comb);
-        self.pool.push((v.clone(), result));
-        let name = if op.sig() == Sig::Cast {
-            format!("cast.{result}")
-        } else {
-            op.name().to_string()
-        };
-        Some(format!("let {v} = {name} {}", args.join(" ")))
-    }
-
-    fn region(&mut self, comb: &str, depth: usize) -> String {
-        let lines: Vec<String> = (0..self.rng.below(3))
-            .flat_map(|_| self.compute(comb, depth - 1))
-            .collect();
-        lines.iter().map(|l| format!("{l}\n")).collect()
-    }
-
-    fn branch(&mut self, comb: &str, depth: usize) -> Vec<String> {
-        let c = self.atom(Ty::Bool);
-        let ty = self.rng.pick(&TYPES);
-        let before = self.pool.len();
-        let then = self.region(comb, depth);
-        let a = self.atom(ty);
-        self.pool.truncate(before);
-        let other = self.region(comb, depth);
-        let b = self.atom(ty);
-        self.pool.truncate(before);
-        let v = self.fresh("if", comb);
-        self.pool.push((v.clone(), ty));
-        vec![format!(
-            "if {c} {{\n{then}}} else {{\n{other}}} -> {v} = {a} | {b}"
-        )]
-    }
-
-    fn scalar_loop(&mut self, comb: &str, depth: usize) -> Vec<String> {
-        let ty = self.rng.pick(&TYPES);
-        let start = self.atom(ty);
-        let [n, x, go, nn] = ["n", "w", "go", "nn"].map(|b| self.fresh(b, comb));
-        let most = self.rng.below(5);
-        let before = self.pool.len();
-        self.pool.push((n.clone(), Ty::U64));
-        self.pool.push((x.clone(), ty));
-        let test = self.region(comb, depth);
-        let body = self.region(comb, depth);
-        let next = self.atom(ty);
-        self.pool.truncate(before);
-        self.pool.push((n.clone(), Ty::U64));
-        self.pool.push((x.clone(), ty));
-        vec![format!(
-            "while {n} = 0, {x} = {start} {{\n{test}let {go} = lt {n} {most}\n}} cond {go} do {{\n{body}let {nn} = \
-             add {n} 1\n}} next {nn}, {next}"
-        )]
-    }
-
-    // ---- text ----
-
     fn text(&mut self, seed: u64) -> String {
         let last = self.combs.len();
         self.combs.push("comb end len".to_string());
@@ -710,13 +412,5 @@ impl Making {
             }
         }
         text
-    }
-}
-
-fn monoids(ty: Ty) -> &'static [&'static str] {
-    match ty {
-        Ty::Bool => &["and", "or", "xor"],
-        t if t.is_float() => &["add", "mul", "min", "max"],
-        _ => &["add", "mul", "min", "max", "and", "xor"],
     }
 }

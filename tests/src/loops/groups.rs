@@ -1,0 +1,146 @@
+//! Carried groups of every order, with their starting values, updates and combine functions.
+
+use super::{Making, Rate, TYPES};
+use loop_lang::types::Ty;
+
+impl Making {
+    pub(super) fn group(&mut self, rate: &Rate, comb: &str) {
+        let own = rate.loop_rate != rate.root && self.rng.chance(50);
+        let owner = if own { &rate.loop_rate } else { &rate.root };
+        let (section, starter) = if own {
+            ("nest", rate.loop_comb.clone())
+        } else {
+            ("init", comb.into())
+        };
+        let acc = self.fresh("acc", comb);
+        let new = self.fresh("new", comb);
+        let header =
+            |start: &str| format!("group {acc} owner {owner} step {} start {start}", rate.name);
+        let line = match self.rng.below(5) {
+            0 => {
+                // A sum in lanes.
+                let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
+                let (op, id) = self.float_monoid(ty);
+                let (start, x) = (self.literal(ty), self.atom(ty));
+                let lanes = self.rng.pick(&[1, 4, 32]);
+                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
+                self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
+                self.emit("yield", comb, format!("{acc} := {new}"));
+                format!(
+                    "{} id {id} next {new} combine {op} level 0 lanes {lanes}",
+                    header(&start)
+                )
+            }
+            1 => {
+                let ty = self.rng.pick(&[Ty::I64, Ty::U64, Ty::I8]);
+                let op = self.rng.pick(&["add", "mul", "xor", "or"]);
+                let id = if op == "mul" { "1" } else { "0" };
+                let id = if ty == Ty::U64 {
+                    id.to_string()
+                } else {
+                    format!("{id}{ty}")
+                };
+                let (start, x) = (self.literal(ty), self.atom(ty));
+                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
+                self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
+                self.emit("yield", comb, format!("{acc} := {new}"));
+                self.pool.push((acc.clone(), ty));
+                format!(
+                    "{} id {id} next {new} combine {op} level 0 exact",
+                    header(&start)
+                )
+            }
+            2 => {
+                // A scan by a tree within blocks.
+                let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
+                let (op, id) = self.float_monoid(ty);
+                let (start, x) = (self.literal(ty), self.atom(ty));
+                let block = if rate.is_sub {
+                    1
+                } else {
+                    self.rng.pick(&[1, 4, 8])
+                };
+                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
+                self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
+                self.pool.push((new.clone(), ty));
+                format!(
+                    "{} id {id} next {new} combine {op} level 0 prefix {block}",
+                    header(&start)
+                )
+            }
+            3 => {
+                let ty = self.rng.pick(&TYPES);
+                let start = self.literal(ty);
+                self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
+                self.pool.push((acc.clone(), ty));
+                let next = self.atom(ty);
+                self.emit("yield", comb, format!("let {new} = copy {next}"));
+                self.emit("yield", comb, format!("{acc} := {new}"));
+                format!("{} next {new} level 0 sequential", header(&start))
+            }
+            _ => self.pair(comb, owner, rate, (section, &starter)),
+        };
+        self.groups.push(line);
+        if !own {
+            let first = self
+                .groups
+                .last()
+                .and_then(|g| g.split(' ').nth(1))
+                .unwrap_or(&acc);
+            let name = first.trim_end_matches(',').to_string();
+            self.results.push(name);
+        }
+    }
+
+    /// Two variables that a function joins: composition of `x -> a x + b`.
+    fn pair(
+        &mut self,
+        comb: &str,
+        owner: &str,
+        rate: &Rate,
+        (section, starter): (&str, &str),
+    ) -> String {
+        let [a, b, na, nb, t, join] =
+            ["a", "b", "na", "nb", "t", "join"].map(|base| self.fresh(base, comb));
+        let (x, y) = (self.atom(Ty::I64), self.atom(Ty::I64));
+        let (p, q, r, s) = (
+            format!("p{join}"),
+            format!("q{join}"),
+            format!("r{join}"),
+            format!("s{join}"),
+        );
+        self.functions.push(format!(
+            "fn {join}({p}: i64, {q}: i64, {r}: i64, {s}: i64) {{\n  let u{join} = mul {p} {r}\n  let v{join} \
+             = mul {r} {q}\n  let w{join} = add v{join} {s}\n  return u{join} w{join}\n}}"
+        ));
+        for v in [&a, &b] {
+            self.emit(section, starter, format!("carry {v} = 3i64 @{comb}"));
+        }
+        self.emit("yield", comb, format!("let {na} = mul {a} {x}"));
+        self.emit("yield", comb, format!("let {t} = mul {x} {b}"));
+        self.emit("yield", comb, format!("let {nb} = add {t} {y}"));
+        self.emit("yield", comb, format!("{a} := {na}"));
+        self.emit("yield", comb, format!("{b} := {nb}"));
+        format!(
+            "group {a}, {b} owner {owner} step {} start 3i64, 3i64 id 1i64, 0i64 next {na}, {nb} combine \
+             {join} level 0 {}",
+            rate.name,
+            self.rng.pick(&["exact", "lanes 1"])
+        )
+    }
+
+    fn float_monoid(&mut self, ty: Ty) -> (&'static str, String) {
+        let (op, id) = self.rng.pick(&[
+            ("add", "-0.0"),
+            ("mul", "1.0"),
+            ("min", "nan"),
+            ("max", "nan"),
+        ]);
+        let suffix = match (ty, id) {
+            (Ty::F64, _) => "",
+            (_, "nan") => ".f32",
+            _ => "f32",
+        };
+        (op, format!("{id}{suffix}"))
+    }
+}
