@@ -167,3 +167,35 @@ fn guards_keep_what_may_trap() -> Result<()> {
     }
     Ok(())
 }
+
+/// A scalar loop whose result is used under two guards is bound under each, with its own variables.
+#[test]
+fn guards_keep_scalar_loops() -> Result<()> {
+    for engine in engines() {
+        let xs: Array<u64> = vec![5u64, 0, 3].into();
+        let powers = xs.map(|x| {
+            let power = while_loop((1u64, x), |(_, n)| n.gt(0), |(p, n)| (p * 2 + n * 0, n - 1)).0;
+            let small = x.lt(4).cond(power, 0);
+            small + x.gt(2).cond(power + x, 1)
+        });
+        assert_eq!(&powers.force_with(&engine)?[..], [37, 2, 19]);
+    }
+    Ok(())
+}
+
+/// What uses a scatter's result runs after its loop; a length is known although no element is used.
+#[test]
+fn scattered_arrays_and_unused_elements() -> Result<()> {
+    for engine in engines() {
+        let base: Array<i64> = vec![1i64, 2, 3].into();
+        let at: Array<u64> = vec![2u64, 2, 0].into();
+        let sum = base.scatter_with(&at, &base, |a, b| a * b).sum();
+        assert_eq!(sum.force_with(&engine)?, 3 + 2 + 3 * 2);
+        let n = base.sum();
+        let ones = base.map(|x| x * 2).filter(|x| x.gt(&n)).map(|_| 1i64);
+        let twos = iota(ones.len()).map(|i| i + 2);
+        let (ones, twos) = (&ones, &twos).force_with(&engine)?;
+        assert_eq!((ones.len(), twos.len()), (0, 0));
+    }
+    Ok(())
+}

@@ -28,6 +28,8 @@ pub struct Plan {
     pub rates: Rates,
     /// Which fields anything asks for.
     pub demand: demand::Demand,
+    /// Fields of arrays that some loop writes to memory.
+    pub stored: FxHashSet<FieldRef>,
 }
 
 /// One loop of a schedule.
@@ -71,6 +73,7 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>]) -> Plan {
         loop_of,
         rates,
         demand: demand::Demand::default(),
+        stored: FxHashSet::default(),
     };
     find_outputs(graph, &mut plan);
     plan
@@ -221,15 +224,15 @@ impl Clustering<'_> {
         }
     }
 
-    /// The loop by which a node is made; the one after, unless its user may share that loop.
+    /// The loop by which a node is made; the one after, unless its user may share that loop. Nobody
+    /// shares a scatter's: its result is complete after the loop only.
     fn made_by(&self, n: NodeId, may_share: bool) -> usize {
-        let made = self
-            .graph
-            .fields(n)
-            .iter()
-            .filter_map(|(n, _)| self.loop_of[n.index()])
-            .max();
-        made.map_or(0, |l| if may_share { l } else { l + 1 })
+        let made = self.graph.fields(n).into_iter().filter_map(|(n, _)| {
+            let l = self.loop_of[n.index()]?;
+            let complete = matches!(self.graph.node(n).kind, Kind::Scatter(_));
+            Some(if may_share && !complete { l } else { l + 1 })
+        });
+        made.max().unwrap_or(0)
     }
 
     fn needs_of_free(&self, id: NodeId) -> usize {
@@ -344,7 +347,7 @@ impl Clustering<'_> {
 /// Finds what each loop must hand on: to later loops, to random access, to the user.
 fn find_outputs(graph: &Graph, plan: &mut Plan) {
     let mut wanted: FxHashSet<FieldRef> = FxHashSet::default();
-    plan.demand = demand::demand(graph);
+    plan.demand = demand::demand(graph, &plan.loop_of);
     for (id, needs) in graph.ids().zip(&plan.demand.uses) {
         let at = plan.loop_of[id.index()];
         wanted.extend(
@@ -365,6 +368,7 @@ fn find_outputs(graph: &Graph, plan: &mut Plan) {
                 plan.loops[l].scalars.push(f);
             } else {
                 plan.loops[l].arrays.push(f);
+                plan.stored.insert(f);
             }
         }
     }

@@ -13,8 +13,9 @@ pub struct Demand {
     pub fields: Vec<FxHashSet<u32>>,
 }
 
-/// Follows demand from the roots to the leaves.
-pub fn demand(graph: &Graph) -> Demand {
+/// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the others are
+/// recomputed, or nothing but names.
+pub fn demand(graph: &Graph, loop_of: &[Option<usize>]) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
         for (n, f) in graph.fields(*r) {
@@ -26,7 +27,8 @@ pub fn demand(graph: &Graph) -> Demand {
         if graph.nodes[id.index()].leaf {
             continue;
         }
-        let needs = needs_of(graph, id, &demanded[id.index()]);
+        let in_a_loop = loop_of[id.index()].is_some();
+        let needs = needs_of(graph, id, &demanded[id.index()], in_a_loop);
         for (n, f) in &needs {
             demanded[n.index()].insert(*f);
         }
@@ -38,7 +40,12 @@ pub fn demand(graph: &Graph) -> Demand {
     }
 }
 
-fn needs_of(graph: &Graph, id: NodeId, demanded: &FxHashSet<u32>) -> Vec<FieldRef> {
+fn needs_of(
+    graph: &Graph,
+    id: NodeId,
+    demanded: &FxHashSet<u32>,
+    in_a_loop: bool,
+) -> Vec<FieldRef> {
     let node = &graph.nodes[id.index()];
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
@@ -91,6 +98,13 @@ fn needs_of(graph: &Graph, id: NodeId, demanded: &FxHashSet<u32>) -> Vec<FieldRe
         }
     }
     needs.extend(node.length.map(|n| graph.resolve(n, 0)));
+    // How many elements an input has is asked for even where none of them is.
+    for input in node.inputs.iter().filter(|_| in_a_loop) {
+        let fields = graph.fields(*input);
+        if !fields.iter().any(|f| needs.contains(f)) {
+            needs.extend(fields.first());
+        }
+    }
     let mut needs: Vec<FieldRef> = needs.into_iter().collect();
     needs.sort_unstable();
     needs

@@ -173,9 +173,14 @@ impl Folding<'_> {
         for (acc, new) in accs.iter().zip(&next) {
             self.update(a, *acc, *new);
         }
-        let combine = match &self.fold.style {
-            FoldStyle::Aggregate(body) => operators::lifted_combine(a, self.id, 2, body)?,
-            _ => operators::lifted_combine(a, self.id, 1, &self.fold.step)?,
+        let (combine, order) = if has_captures(self.fold) {
+            (None, Order::Sequential)
+        } else {
+            let combine = match &self.fold.style {
+                FoldStyle::Aggregate(body) => operators::lifted_combine(a, self.id, 2, body)?,
+                _ => operators::lifted_combine(a, self.id, 1, &self.fold.step)?,
+            };
+            (Some(combine), Order::Lanes(1))
         };
         let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
             [Const::bool(b).into()].into_iter().chain(rest).collect()
@@ -187,9 +192,9 @@ impl Folding<'_> {
             start: flagged(seen_start, start),
             identity: flagged(false, identity),
             next: flagged(true, next),
-            combine: Some(combine),
+            combine,
             level: 0,
-            order: Order::Lanes(1),
+            order,
         });
         if matches!(self.fold.style, FoldStyle::First) {
             a.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]);

@@ -55,7 +55,7 @@ impl Making {
                 let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
                 let (op, id) = self.float_monoid(ty);
                 let (start, x) = (self.literal(ty), self.atom(ty));
-                let block = if rate.is_sub {
+                let block = if rate.is_sub || !(rate.runs_on || own) {
                     1
                 } else {
                     self.rng.pick(&[1, 4, 8])

@@ -114,6 +114,8 @@ struct Rate {
     root: String,
     counter: Option<String>,
     is_sub: bool,
+    /// Whether its counter never starts anew.
+    runs_on: bool,
     /// The nearest loop rate, and whether groups may be owned by it (not the root).
     loop_rate: String,
     loop_comb: String,
@@ -194,6 +196,7 @@ impl Making {
             loop_comb: comb.clone(),
             counter: Some(format!("ix_{comb}")),
             is_sub: false,
+            runs_on: true,
             depth: if len > 100 { 2 } else { 0 },
             name,
             comb: comb.clone(),
@@ -260,6 +263,7 @@ impl Making {
             root: parent.root.clone(),
             counter: Some(format!("ix_{comb}")),
             is_sub: false,
+            runs_on: true,
             loop_rate: name.clone(),
             loop_comb: comb.clone(),
             depth: parent.depth + 1,
@@ -297,7 +301,7 @@ impl Making {
                 let most = self.rng.range(1, 4);
                 self.emit("nest", &comb, format!("let room_{comb} = rem {n} {most}"));
                 if self.rng.chance(40) {
-                    // Runs on over all inner loops.
+                    // Its counter runs on over all inner loops.
                     self.emit("init", &comb, format!("carry ix_{comb} = 0"));
                     self.emit(
                         "nest",
@@ -305,6 +309,7 @@ impl Making {
                         format!("let end_{comb} = add ix_{comb} room_{comb}"),
                     );
                 } else {
+                    rate.runs_on = false;
                     self.emit("nest", &comb, format!("carry ix_{comb} = 0"));
                     self.emit("nest", &comb, format!("let end_{comb} = copy room_{comb}"));
                 }

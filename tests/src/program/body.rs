@@ -189,7 +189,7 @@ impl<'a> Maker<'a> {
             args[1] = self.no_nan(args[1]);
         }
         let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-        if divides && ty.is_int() && (self.scope.pure || self.rng.chance(85)) {
+        if divides && ty.is_int() && (self.scope.pure || self.rng.chance(70)) {
             args[1] = self.safe_divisor(args[1], ty);
         }
         self.op(op, &args, ty)
@@ -252,7 +252,7 @@ impl<'a> Maker<'a> {
     /// A read of an array at a random index, mostly inside.
     pub fn at(&mut self, step: usize, field: u32, ty: Ty, len: usize, depth: usize) -> usize {
         let x = self.expr(Ty::U64, depth - 1);
-        let inside = len > 0 && self.rng.chance(92);
+        let inside = len > 0 && self.rng.chance(85);
         let index = if inside {
             let n = self.lit(Const::u64(len as u64));
             self.op(Op::Rem, &[x, n], Ty::U64)

@@ -105,7 +105,7 @@ impl Making {
         }
         let plain = step.build_plain(&node, &self.plain);
         let e = self.naive.eval(&plain);
-        if (!e.traps.is_empty() && !self.rng.chance(7)) || e.data.len() > 4 * self.longest() {
+        if (!e.traps.is_empty() && !self.rng.chance(60)) || e.data.len() > 4 * self.longest() {
             return None;
         }
         self.data.push(e.data.clone());
@@ -343,7 +343,7 @@ impl Making {
     /// Indices in step with an array, mostly below `n`.
     fn indices(&mut self, with: usize, n: usize) -> Option<usize> {
         let params = self.types(with).to_vec();
-        let inside = n > 0 && self.rng.chance(95);
+        let inside = n > 0 && self.rng.chance(90);
         let scope = self.scope();
         let mut m = Maker::new(&mut self.rng, &scope, &params);
         let mut index = m.expr(Ty::U64, 1);
@@ -430,7 +430,7 @@ impl Making {
     /// `slice`: a length that is checked when the loop starts.
     fn slice(&mut self, of: usize) -> Option<Step> {
         let n = self.data[of].len();
-        let end = if self.rng.chance(90) {
+        let end = if self.rng.chance(85) {
             self.rng.below(n + 1)
         } else {
             n + 1

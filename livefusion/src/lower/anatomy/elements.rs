@@ -52,13 +52,21 @@ impl Anatomy<'_> {
         inputs.iter().flat_map(|i| self.graph.fields(*i)).collect()
     }
 
+    /// A field of an array that tells its length: one that this loop makes, or one that is in memory.
+    pub fn existing_field(&self, input: NodeId) -> Option<FieldRef> {
+        let exists = |f: &FieldRef| {
+            let leaf = self.graph.nodes[f.0.index()].leaf;
+            leaf || !self.is_in_memory(f.0) || self.plan.stored.contains(f)
+        };
+        self.graph.fields(input).into_iter().find(exists)
+    }
+
     /// The length of a root-rate array, as this loop knows it when it starts.
     pub fn len(&mut self, input: NodeId) -> Lower<Atom> {
         if let Some(a) = self.lens.get(&input) {
             return Ok(*a);
         }
-        let fields = self.graph.fields(input);
-        let Some(first) = fields.first().copied() else {
+        let Some(first) = self.existing_field(input) else {
             return Ok(Const::u64(0).into());
         };
         if self.is_in_memory(first.0) {

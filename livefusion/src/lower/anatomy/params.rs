@@ -46,7 +46,10 @@ impl Anatomy<'_> {
         }
         let node = &self.graph.nodes[field.0.index()];
         let source = match node.node.kind {
-            Kind::Len if !node.leaf => Source::Length(self.graph.resolve(node.inputs[0], 0).0),
+            // The length of an array in memory is known without a loop.
+            Kind::Len if !node.leaf && self.plan.loop_of[field.0.index()].is_none() => {
+                Source::Length(self.graph.resolve(node.inputs[0], 0).0)
+            }
             _ => Source::Scalar(field),
         };
         let ty = node.node.types[field.1 as usize];

@@ -137,8 +137,8 @@ impl Anatomy<'_> {
         if self.root.is_some() {
             return Ok(());
         }
-        match self.graph.fields(input).first() {
-            Some(field) => self.open_from(*field),
+        match self.existing_field(input) {
+            Some(field) => self.open_from(field),
             None => Ok(()),
         }
     }

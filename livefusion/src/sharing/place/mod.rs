@@ -111,6 +111,7 @@ pub fn place_results(body: &Body, results: &[TermId]) -> Result<Placement, Error
             loops: FxHashMap::default(),
         },
         may_trap: trapping_terms(body),
+        inside: innermost_loops(body),
         loop_regions: vec![Regions::new(); body.loops.len()],
         first_result: first_results(body),
     };
@@ -148,6 +149,23 @@ fn trapping_terms(body: &Body) -> Vec<bool> {
     traps
 }
 
+/// The innermost loop on whose variables each term depends: loops inside of others have higher numbers.
+fn innermost_loops(body: &Body) -> Vec<Option<u32>> {
+    let mut inside: Vec<Option<u32>> = Vec::with_capacity(body.terms.len());
+    for data in &body.terms {
+        let of = |t: &TermId| inside[t.index()];
+        let here = match &data.term {
+            Term::LoopVar(l, _) => Some(*l),
+            Term::Op(_, args) => args.iter().filter_map(of).max(),
+            Term::At { index, .. } => of(index),
+            Term::Cond(c, a, b) => [c, a, b].into_iter().filter_map(of).max(),
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopResult(..) => None,
+        };
+        inside.push(here);
+    }
+    inside
+}
+
 /// The lowest result term of each loop: floated last of them.
 fn first_results(body: &Body) -> Vec<Option<TermId>> {
     let mut first = vec![None; body.loops.len()];
@@ -162,6 +180,8 @@ fn first_results(body: &Body) -> Vec<Option<TermId>> {
 struct Placer {
     placement: Placement,
     may_trap: Vec<bool>,
+    /// The innermost loop on whose variables a term depends.
+    inside: Vec<Option<u32>>,
     loop_regions: Vec<Regions>,
     first_result: Vec<Option<TermId>>,
 }
@@ -192,11 +212,26 @@ impl Placer {
 
     fn used(&mut self, t: TermId, at: RegionId) {
         let regions = std::mem::take(&mut self.placement.regions_of[t.index()]);
-        let traps = self.may_trap[t.index()];
-        self.placement.regions_of[t.index()] = match regions.first() {
-            Some(r) if !traps => Regions::from_elem(self.meet(*r, at), 1),
-            _ => self.cover(regions, at),
+        self.placement.regions_of[t.index()] = match (regions.first(), self.inside[t.index()]) {
+            _ if self.may_trap[t.index()] => self.cover(regions, at),
+            (_, Some(l)) => self.meet_inside(regions, at, l),
+            (Some(r), None) => Regions::from_elem(self.meet(*r, at), 1),
+            (None, None) => Regions::from_elem(at, 1),
         };
+    }
+
+    /// A loop that may not end is bound in several regions if it is used in several arms: what depends on
+    /// its variables is bound once in each.
+    fn meet_inside(&self, mut regions: Regions, at: RegionId, l: u32) -> Regions {
+        for r in &mut regions {
+            let met = self.meet(*r, at);
+            if self.is_inside(l, met) {
+                *r = met;
+                return regions;
+            }
+        }
+        regions.push(at);
+        regions
     }
 
     /// What may trap is bound only where it is computed anyway: a use covers those inside of its region,
@@ -243,7 +278,8 @@ impl Placer {
     ) -> Option<(RegionId, RegionId)> {
         for next in t.0 + 1..body.terms.len() as u32 {
             match body.terms[next as usize].term {
-                Term::Cond(c, ..) if c == test => {}
+                // A field that uses this one comes after it.
+                Term::Cond(c, a, b) if c == test && a != t && b != t => {}
                 _ => return None,
             }
             if !self.placement.is_unused(TermId(next)) {
@@ -280,7 +316,9 @@ impl Placer {
             for region in self.placement.regions_of[i].clone() {
                 let item = match data.term {
                     Term::LoopVar(l, _) => {
-                        self.check_inside(l, region)?;
+                        if !self.is_inside(l, region) {
+                            return Err(ErrorKind::LeakedExp);
+                        }
                         continue;
                     }
                     Term::Param(_) | Term::Lit(_) | Term::LoopResult(..) => continue,
@@ -313,21 +351,16 @@ impl Placer {
             .any(|k| !p.is_unused(k) && p.arms(k, region) == arms)
     }
 
-    fn check_inside(&self, l: u32, region: RegionId) -> Result<(), ErrorKind> {
+    /// Whether a region is the inside of a loop, or inside of that.
+    fn is_inside(&self, l: u32, region: RegionId) -> bool {
         let mut at = region;
-        loop {
+        while at != OUTER {
             let parent = self.placement.regions[at.0 as usize].parent;
-            if self
-                .placement
-                .inside_loop(l, parent)
-                .is_some_and(|(test, _)| test == at)
-            {
-                return Ok(());
-            }
-            if at == OUTER {
-                return Err(ErrorKind::LeakedExp);
+            if self.placement.inside_loop(l, parent).is_some_and(|(test, _)| test == at) {
+                return true;
             }
             at = parent;
         }
+        false
     }
 }
