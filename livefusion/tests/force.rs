@@ -199,3 +199,17 @@ fn scattered_arrays_and_unused_elements() -> Result<()> {
     }
     Ok(())
 }
+
+/// The length of what one loop computes is that of its own source, not of what opened the loop.
+#[test]
+fn lengths_that_turn_out_different_are_found() {
+    for engine in engines() {
+        let bools: Array<bool> = vec![true].into();
+        let ones = bools.map(|_| 1i64);
+        let none = iota(bools.count(|b| !b)).map(|i| i.cast::<i64>());
+        let sums = (&none, &ones).zip_with(|a, b| a + b);
+        let error = sums.force_with(&engine).expect_err("lengths differ");
+        assert_eq!(error.kind, ErrorKind::LengthMismatch { expected: 0, got: 1 });
+        assert_eq!(error.combinator, "zip_with");
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::{Anatomy, Lower, missing};
 use crate::ast::Kind;
+use crate::fusion::rates::indexed_array;
 use crate::lower::{generate, manifest};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -61,29 +62,33 @@ impl Anatomy<'_> {
         self.graph.fields(input).into_iter().find(exists)
     }
 
-    /// The length of a root-rate array, as this loop knows it when it starts.
+    /// The length of a root-rate array, as this loop knows it when it starts: that of the memory or of
+    /// the generator at the far end of what is computed in step.
     pub fn len(&mut self, input: NodeId) -> Lower<Atom> {
-        if let Some(a) = self.lens.get(&input) {
-            return Ok(*a);
-        }
-        let Some(first) = self.existing_field(input) else {
-            return Ok(Const::u64(0).into());
-        };
-        if self.is_in_memory(first.0) {
-            return Ok(manifest::len(self, first));
-        }
-        if let Some(a) = self.lens.get(&first.0) {
-            return Ok(*a);
-        }
-        if let Kind::Generate(..) = self.graph.node(first.0).kind {
-            generate::lower(self, first.0)?;
+        let mut at = input;
+        loop {
+            let Some(first) = self.existing_field(at) else {
+                return Ok(Const::u64(0).into());
+            };
+            if self.is_in_memory(first.0) {
+                return Ok(manifest::len(self, first));
+            }
             if let Some(a) = self.lens.get(&first.0) {
                 return Ok(*a);
             }
+            match self.graph.node(first.0).kind {
+                Kind::Generate(..) => match indexed_array(self.graph, first.0) {
+                    Some(array) => at = array,
+                    None => {
+                        generate::lower(self, first.0)?;
+                        let len = self.lens.get(&first.0).copied();
+                        return len.ok_or_else(|| missing(self.graph, first));
+                    }
+                },
+                Kind::Map(_) | Kind::Scan(..) => at = self.graph.nodes[first.0.index()].inputs[0],
+                _ => return Err(missing(self.graph, first)),
+            }
         }
-        self.root_counter()
-            .map(|(_, bound)| bound)
-            .ok_or_else(|| missing(self.graph, first))
     }
 
     /// Says how long a root-rate array is.
