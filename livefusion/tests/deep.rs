@@ -4,19 +4,6 @@ use livefusion::Result;
 use livefusion::prelude::*;
 
 #[test]
-fn a_chain_of_100_000_combinators() -> Result<()> {
-    for engine in [Engine::interp(), Engine::c()] {
-        let mut xs: Array<i64> = vec![1i64, 2].into();
-        for _ in 0..100_000 {
-            xs = xs.map(|x| x + 1);
-        }
-        let ys = xs.force_with(&engine)?;
-        assert_eq!(&ys[..], [100_001, 100_002]);
-    }
-    Ok(())
-}
-
-#[test]
 fn a_chain_of_filters_and_scans() -> Result<()> {
     let mut xs: Array<i64> = vec![1i64, 2].into();
     for i in 0..4_000 {

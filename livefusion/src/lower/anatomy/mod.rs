@@ -258,7 +258,7 @@ impl<'g> Anatomy<'g> {
         self.results.push((field, value));
     }
 
-    /// The finished loop: gotos derived, levels set, verified in debug builds.
+    /// The finished loop: gotos derived, levels set. Backends verify it.
     pub fn finish(mut self) -> Result<Lowered> {
         if self.combs.is_empty() {
             let missing = ErrorKind::Malformed {
@@ -285,18 +285,6 @@ impl<'g> Anatomy<'g> {
         }
         loop_lang::gotos::derive_gotos(&mut self.program);
         crate::lower::operators::set_levels(&mut self.program);
-        #[cfg(debug_assertions)]
-        if let Err(faults) = loop_lang::verify::verify(&self.program) {
-            let faults: Vec<String> = faults
-                .iter()
-                .map(|f| format!("{}: {}", f.place, f.message))
-                .collect();
-            panic!(
-                "lowering made a loop that does not verify:\n{}\n{}",
-                faults.join("\n"),
-                self.program
-            );
-        }
         Ok(Lowered {
             program: self.program,
             sources: self.sources,
