@@ -174,7 +174,7 @@ fn guards_keep_scalar_loops() -> Result<()> {
     for engine in engines() {
         let xs: Array<u64> = vec![5u64, 0, 3].into();
         let powers = xs.map(|x| {
-            let power = while_loop((1u64, x), |(_, n)| n.gt(0), |(p, n)| (p * 2 + n * 0, n - 1)).0;
+            let power = while_loop((1u64, x), |(_, n)| n.gt(0), |(p, n)| (p * 2 + n - n, n - 1)).0;
             let small = x.lt(4).cond(power, 0);
             small + x.gt(2).cond(power + x, 1)
         });
@@ -209,7 +209,13 @@ fn lengths_that_turn_out_different_are_found() {
         let none = iota(bools.count(|b| !b)).map(|i| i.cast::<i64>());
         let sums = (&none, &ones).zip_with(|a, b| a + b);
         let error = sums.force_with(&engine).expect_err("lengths differ");
-        assert_eq!(error.kind, ErrorKind::LengthMismatch { expected: 0, got: 1 });
+        assert_eq!(
+            error.kind,
+            ErrorKind::LengthMismatch {
+                expected: 0,
+                got: 1
+            }
+        );
         assert_eq!(error.combinator, "zip_with");
     }
 }

@@ -281,18 +281,35 @@ impl Inliner<'_, '_, '_> {
         let cond = self.value(test);
         let fields = self.placement.fields_of(first, region);
         // Both arms may bind one term, each for itself: an arm's values are those at its end.
-        let mut arm = |region, pick: fn(&Term) -> Option<TermId>| -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-            let stmts = self.region(region)?;
-            let body = self.body;
-            let values = fields.iter().filter_map(|t| pick(&body.terms[t.index()].term));
-            Ok((stmts, values.map(|t| self.value(t)).collect()))
-        };
-        let (then, then_values) =
-            arm(then_region, |t| if let Term::Cond(_, x, _) = t { Some(*x) } else { None })?;
-        let (other, else_values) =
-            arm(else_region, |t| if let Term::Cond(_, _, y) = t { Some(*y) } else { None })?;
+        let mut arm =
+            |region, pick: fn(&Term) -> Option<TermId>| -> Lower<(Vec<Stmt>, Vec<Atom>)> {
+                let stmts = self.region(region)?;
+                let body = self.body;
+                let values = fields
+                    .iter()
+                    .filter_map(|t| pick(&body.terms[t.index()].term));
+                Ok((stmts, values.map(|t| self.value(t)).collect()))
+            };
+        let (then, then_values) = arm(then_region, |t| {
+            if let Term::Cond(_, x, _) = t {
+                Some(*x)
+            } else {
+                None
+            }
+        })?;
+        let (other, else_values) = arm(else_region, |t| {
+            if let Term::Cond(_, _, y) = t {
+                Some(*y)
+            } else {
+                None
+            }
+        })?;
         let values = then_values.into_iter().zip(else_values);
-        let results = fields.iter().zip(values).map(|(t, (x, y))| (self.define(*t), x, y)).collect();
+        let results = fields
+            .iter()
+            .zip(values)
+            .map(|(t, (x, y))| (self.define(*t), x, y))
+            .collect();
         out.push(self.stmt(StmtKind::If {
             cond,
             then,

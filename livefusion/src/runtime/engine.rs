@@ -150,9 +150,12 @@ impl Engine {
         Engine::new(Arc::new(CBackend::new()))
     }
 
-    /// The backend's name.
+    /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.
     pub fn backend_name(&self) -> &'static str {
-        self.0.backend.name()
+        match self.fallback() {
+            Some(_) => self.0.interp.name(),
+            None => self.0.backend.name(),
+        }
     }
 
     /// Why the default engine interprets, if it has found that it cannot compile.

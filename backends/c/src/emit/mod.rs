@@ -10,6 +10,7 @@
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
 mod chunk;
+mod compact;
 mod frame;
 mod groups;
 pub mod machine;
@@ -130,6 +131,7 @@ impl File {
             mode: Mode::Function,
             place: Place::Init,
             comb: None,
+            admits: false,
         };
         header(&mut unit);
         functions(&mut unit);
@@ -145,6 +147,7 @@ impl File {
                 out: String::new(),
                 helpers: &mut *unit.helpers,
                 comb: None,
+                admits: false,
                 ..unit
             };
             plan.write(&mut straight, symbol);

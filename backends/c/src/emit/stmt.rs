@@ -204,7 +204,11 @@ impl Unit<'_> {
             return;
         }
         let (target, value) = (self.target(v), self.atom(a));
-        self.line(format!("{target} = {value};"));
+        if self.admits {
+            self.line(format!("{target} = admitted ? {value} : {target};"));
+        } else {
+            self.line(format!("{target} = {value};"));
+        }
         self.follow(v, &target);
     }
 

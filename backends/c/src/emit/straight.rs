@@ -188,7 +188,7 @@ impl Plan {
             let (next, now) = (unit.names.part(*v, Part::Next), unit.current(*v));
             unit.line(format!("{} {next} = {now};", ty.name()));
         }
-        for step in &self.steps {
+        for (at, step) in self.steps.iter().enumerate() {
             match *step {
                 Step::Block(i) => unit.stmts(&unit.facts.blocks[i].block.stmts),
                 Step::Enter(i) => {
@@ -196,12 +196,20 @@ impl Plan {
                     unit.stmts(&block.stmts);
                     let tests: Vec<String> =
                         block.exits.iter().map(|e| unit.atom(e.unless)).collect();
-                    match tests.is_empty() {
-                        true => unit.open("{"),
-                        false => unit.open(format!("if ({}) {{", tests.join(" && "))),
+                    if tests.is_empty() {
+                        unit.open("{");
+                    } else if self.compacts(unit, at) {
+                        unit.open("{");
+                        unit.line(format!("const bool admitted = {};", tests.join(" && ")));
+                        unit.admits = true;
+                    } else {
+                        unit.open(format!("if ({}) {{", tests.join(" && ")));
                     }
                 }
-                Step::Leave => unit.close(),
+                Step::Leave => {
+                    unit.admits = false;
+                    unit.close();
+                }
             }
         }
         for v in &pending {

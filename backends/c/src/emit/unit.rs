@@ -39,6 +39,8 @@ pub struct Unit<'a> {
     pub place: Place,
     /// The combinator last named in a comment.
     pub comb: Option<CombId>,
+    /// Whether updates depend on `admitted`: see [`super::compact`].
+    pub admits: bool,
 }
 
 impl<'a> Unit<'a> {

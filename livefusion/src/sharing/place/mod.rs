@@ -356,7 +356,11 @@ impl Placer {
         let mut at = region;
         while at != OUTER {
             let parent = self.placement.regions[at.0 as usize].parent;
-            if self.placement.inside_loop(l, parent).is_some_and(|(test, _)| test == at) {
+            if self
+                .placement
+                .inside_loop(l, parent)
+                .is_some_and(|(test, _)| test == at)
+            {
                 return true;
             }
             at = parent;
