@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! out_1[ix_1] = elt_0;
-//! ix_1 = admitted ? nix_1 : ix_1;
+//! ix_1 += (nix_1 - ix_1) & -(u64)admitted;
 //! ```
 
 use super::plan::{Plan, Step};

@@ -1,7 +1,7 @@
 //! Statements and their regions.
 
 use super::unit::{Mode, Unit, comment};
-use crate::facts::Source;
+use crate::facts::{self, Source};
 use crate::names::Part;
 use loop_lang::ir::{Atom, CombId, Combine, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -204,7 +204,12 @@ impl Unit<'_> {
             return;
         }
         let (target, value) = (self.target(v), self.atom(a));
-        if self.admits {
+        let ty = facts::elem(self.program, v);
+        if self.admits && ty.is_int() {
+            // gcc makes a branch of two conditional updates; of a mask it makes none.
+            let mask = format!("-({})admitted", ty.name());
+            self.line(format!("{target} += ({value} - {target}) & {mask};"));
+        } else if self.admits {
             self.line(format!("{target} = admitted ? {value} : {target};"));
         } else {
             self.line(format!("{target} = {value};"));
