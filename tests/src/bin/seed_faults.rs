@@ -101,8 +101,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "the arms of conditions are exchanged",
         file: "lower/body.rs",
-        sound: "results.push((self.define(t), x, y));",
-        faulty: "results.push((self.define(t), y, x));",
+        sound: "(self.define(*t), x, y)",
+        faulty: "(self.define(*t), y, x)",
     },
     Fault {
         what: "a function gets its first column for every parameter of that type",
