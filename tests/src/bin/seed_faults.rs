@@ -117,10 +117,10 @@ const FAULTS: &[Fault] = &[
         faulty: "StmtKind::SliceArray(res, out, bound)",
     },
     Fault {
-        what: "a generator's function gets its length, not its index",
+        what: "a generator's function gets 0, not its index",
         file: "lower/generate.rs",
-        sound: "&[counter.into()]",
-        faulty: "&[counter.into(), bound][1..]",
+        sound: "&[index.into()]",
+        faulty: "&[{ let _ = index; loop_lang::types::Const::u64(0).into() }]",
     },
     Fault {
         what: "the length of a filtered array is its input's",

@@ -1,7 +1,7 @@
 //! Which trap counts: the first by loop, then by steps taken before it, then by combinator.
 
 use super::{Demand, Evaluated, Naive, Trap, When, reachable};
-use livefusion::ast::{Kind, Node};
+use livefusion::ast::{Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::fmt;
@@ -145,6 +145,8 @@ fn is_in_loop(node: &Arc<Node>, at: usize, schedule: &dyn Schedule) -> bool {
 /// The input in whose steps a node runs.
 fn stream(node: &Node) -> Option<&Arc<Node>> {
     match node.kind {
+        // The indices of an array may be made where the array is.
+        Kind::Generate(Len::Delayed(ref n), _) if matches!(n.kind, Kind::Len) => n.inputs.first(),
         Kind::Generate(..) | Kind::Manifest | Kind::Input(_) | Kind::Compute(_) => None,
         Kind::Scatter(_) => node.inputs.get(1),
         _ => node.inputs.first(),
