@@ -115,3 +115,22 @@ proptest! {
         prop_assert_eq!(run(raw, &engine), run(simple, &engine));
     }
 }
+
+/// A strict `select` whose test is known still computes both sides: one that traps is not left out.
+#[test]
+fn a_known_select_keeps_what_may_trap() {
+    let mut b = BodyBuilder::new(&[Ty::I64, Ty::F64]);
+    let (x, y) = (b.param(0), b.param(1));
+    let zero = b.lit(Const::int(Ty::I64, 0));
+    let quotient = b.op(Op::Div, &[x, zero]);
+    let known = b.lit(Const::bool(true));
+    let chosen = b.op(Op::Select, &[known, x, quotient]);
+    let raw = b.finish(&[chosen, y, known]);
+    let engine = Engine::interp();
+    let trap = Err(ErrorKind::Division {
+        dividend: 3,
+        divisor: 0,
+    });
+    assert_eq!(run(raw.clone(), &engine), trap);
+    assert_eq!(run(simplify(raw), &engine), trap);
+}
