@@ -6,7 +6,7 @@
 //! ```
 
 use livefusion::ast::{Body, Kind, Node, Term, TermId};
-use livefusion::fusion::{plan, rates::known_lengths};
+use livefusion::fusion::{Clustering, plan, rates::known_lengths};
 use livefusion::lower::lower;
 use livefusion::prelude::*;
 use livefusion::sharing::{Graph, NodeId, recover};
@@ -30,7 +30,7 @@ fn main() -> Outcome {
     ast(percents.node(), 0);
 
     let graph = recover(&[percents.node().clone()])?;
-    let plan = plan(&graph, &known_lengths(&graph, &[]));
+    let plan = plan(&graph, &known_lengths(&graph, &[]), Clustering::default());
     let mut merged = lower(&graph, &plan, 0, &short_name)?.program;
     merged.name = "to_percentages".to_string();
 

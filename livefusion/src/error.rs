@@ -38,12 +38,21 @@ pub enum ErrorKind {
         /// The divisor.
         divisor: i128,
     },
-    /// Two lengths that must be equal differ.
+    /// Two lengths that must be equal differ. Where elements are counted as they come, as those that a
+    /// filter leaves, the larger one is how many there are at least.
     LengthMismatch {
         /// The length that the first array has.
         expected: u64,
         /// The length that was found.
         got: u64,
+    },
+    /// Segment lengths do not match the data: a segment is longer than what is left of the data (or its
+    /// length is negative), or data is left when all segments are over.
+    Segments {
+        /// Elements that the segment, or all segments, need.
+        needed: i128,
+        /// Elements that there are.
+        room: u64,
     },
     /// An element is needed and there is none.
     Empty,
@@ -124,6 +133,13 @@ impl fmt::Display for ErrorKind {
                 write!(
                     f,
                     "expected a slice that ends by {len}, got one that ends at {end}"
+                )
+            }
+            ErrorKind::Segments { needed, room } => {
+                write!(
+                    f,
+                    "expected segment lengths that match the data: {needed} elements are asked for \
+                     where there are {room}"
                 )
             }
             ErrorKind::LeakedExp => f.write_str(

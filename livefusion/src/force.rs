@@ -5,7 +5,7 @@ use crate::ast::{Node, Value};
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
-use crate::runtime::{Engine, force_nodes};
+use crate::runtime::{Engine, Explanation, force_nodes};
 use std::sync::Arc;
 
 /// What can be forced: an array, a delayed scalar, a tuple of up to 8 of these, a slice or `Vec` of
@@ -51,6 +51,34 @@ pub trait Force {
         self.nodes(&mut nodes);
         let values = force_nodes(engine, &nodes)?;
         self.take(&mut values.into_iter())
+    }
+
+    /// Says into which loops a force would fuse on the default engine, and why not into fewer. Nothing
+    /// is run; what was compiled is there when the force comes.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
+    /// let explained = (&xs.sum(), &xs.map(|x| x * 2.0)).explain()?;
+    /// assert_eq!(explained.loops.len(), 1);
+    /// println!("{explained}");
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first mistake made while building, or what the backend says.
+    fn explain(&self) -> Result<Explanation> {
+        self.explain_with(Engine::default_engine())
+    }
+
+    /// As [`explain`](Force::explain), on an engine.
+    ///
+    /// # Errors
+    /// As [`explain`](Force::explain).
+    fn explain_with(&self, engine: &Engine) -> Result<Explanation> {
+        let mut nodes = Vec::new();
+        self.nodes(&mut nodes);
+        engine.explain(&nodes)
     }
 }
 

@@ -15,6 +15,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`array`](mod@array) | delayed arrays and their combinators |
+//! | [`segmented`] | arrays cut into segments |
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
@@ -33,8 +34,10 @@ pub mod lower;
 pub mod manifest;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod picture;
 pub mod prepare;
 pub mod runtime;
+pub mod segmented;
 pub mod sharing;
 mod show;
 
@@ -43,8 +46,10 @@ pub use elt::Elt;
 pub use error::{Error, ErrorKind, Result};
 pub use exp::Exp;
 pub use force::Force;
+pub use fusion::Clustering;
 pub use manifest::Manifest;
 pub use runtime::Engine;
+pub use segmented::Segmented;
 
 /// The derive macro of [`Elt`](trait@Elt).
 #[cfg(feature = "derive")]
@@ -54,8 +59,8 @@ pub use livefusion_derive::Elt;
 pub mod prelude {
     pub use crate::array::{
         Array, Boundary, Ix0, Ix1, Rank, Unzip as _, ZipWith2 as _, ZipWith3 as _, ZipWith4 as _,
-        ZipWith5 as _, ZipWith6 as _, enum_from_step, generate, iota, reduce_by_index, replicate,
-        zip,
+        ZipWith5 as _, ZipWith6 as _, concat, enum_from_step, generate, iota, reduce_by_index,
+        replicate, zip, zip_shortest,
     };
     pub use crate::elt::{Elt, Float, Int, Num, Scalar};
     pub use crate::exp::{Exp, IntoExp, ToExp, iterate, while_loop};
@@ -63,6 +68,7 @@ pub mod prelude {
     pub use crate::manifest::Manifest;
     pub use crate::prepare::prepare;
     pub use crate::runtime::Engine;
+    pub use crate::segmented::{Segmented, enum_from_step_s, indices_s, replicate_s};
     #[cfg(feature = "derive")]
     pub use livefusion_derive::Elt;
 }

@@ -2,7 +2,7 @@
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
 use livefusion::ast::Node;
-use livefusion::fusion::{plan, rates::known_lengths};
+use livefusion::fusion::{Clustering, plan, rates::known_lengths};
 use livefusion::lower::lower;
 use livefusion::prelude::*;
 use livefusion::sharing::recover;
@@ -21,7 +21,7 @@ fn golden(name: &str, got: &str) {
 fn loops(roots: &[Arc<Node>]) -> Vec<String> {
     let graph = recover(roots).expect("graph");
     let lengths = known_lengths(&graph, &[]);
-    let plan = plan(&graph, &lengths);
+    let plan = plan(&graph, &lengths, Clustering::default());
     (0..plan.loops.len())
         .map(|at| {
             let mut lowered = lower(&graph, &plan, at, &|_, _| None).expect("lowered");
@@ -121,6 +121,20 @@ fn results_of_folds_separate_loops() {
     let total = xs.sum();
     let shares = xs.map(|x| x / &total);
     assert_eq!(loops(&[shares.node().clone()]).len(), 2);
-    let gathered = xs.map(|x| x * 2.0).gather(&Array::from(vec![0u64, 2]));
+    let gathered = xs.map(|x| x.exp()).gather(&Array::from(vec![0u64, 2]));
     assert_eq!(loops(&[gathered.node().clone()]).len(), 2);
+}
+
+#[test]
+fn index_functions_are_computed_where_they_are_read() {
+    let ys = floats().map(|x| x * 2.0);
+    let back = ys.reverse().map(|y| y + 1.0);
+    one_loop("reverse_of_map.loop", &[back.node().clone()]);
+    let both = ys.zip_with(&ys.reverse(), |x, y| x - y);
+    one_loop("beside_its_reverse.loop", &[both.node().clone()]);
+    let chosen = ints().map(|x| 10 / x).gather(&Array::from(vec![0u64, 2]));
+    let chosen = chosen.map(|x| x + 1).slice(1..2);
+    assert_eq!(loops(&[chosen.node().clone()]).len(), 2);
+    let sampled = generate(2, |i| ints().map(|x| 10 / x).at(i + 1));
+    one_loop("checked_index_of_map.loop", &[sampled.node().clone()]);
 }

@@ -12,59 +12,70 @@ use rustc_hash::FxHashMap;
 /// only be sequential.
 pub fn required_levels(program: &Loop) -> Vec<u32> {
     let analysis = Dependencies::of(program);
-    let groups = program.groups.len();
-    // Rates are nodes of the dependency graph too: what decides over a parent decides over its children.
-    let mut depends: Vec<Vec<Edge>> = Vec::with_capacity(groups + program.rates.len());
-    for (id, g) in program.groups.iter().enumerate() {
-        let next = g.next.iter().filter_map(var).collect();
-        let mut edges = analysis.groups_behind(next, Some(GroupId::new(id)));
-        edges.push(Edge {
-            to: groups + g.step.index(),
-            rise: 0,
+    let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
+    let next = program.groups.iter().enumerate().map(|(id, g)| {
+        let vars = g.next.iter().filter_map(var).collect();
+        behind(vars, Some(GroupId::new(id)))
+    });
+    let control = analysis
+        .control
+        .iter()
+        .map(|vars| behind(vars.clone(), None));
+    let graph = Graph {
+        program,
+        next: next.collect(),
+        control: control.collect(),
+    };
+    graph.longest_chains()
+}
+
+/// What decides over groups and rates.
+struct Graph<'l> {
+    program: &'l Loop,
+    /// Groups behind each group's next value.
+    next: Vec<Vec<GroupId>>,
+    /// Groups behind the admission to each rate, its parents' left out.
+    control: Vec<Vec<GroupId>>,
+}
+
+impl Graph<'_> {
+    /// The groups that a group depends on: a rate is under the control of its parents' as well. A counter
+    /// decides over its own updates, but no other order of these could give another count.
+    fn below(&self, group: usize) -> impl Iterator<Item = usize> {
+        let mut rate = self.program.groups.get(group).map(|g| g.step);
+        let control = std::iter::from_fn(move || {
+            let r = rate?;
+            rate = self.program.rates.get(r.index())?.kind.parent();
+            self.control.get(r.index())
         });
-        depends.push(edges);
+        let all = self.next[group].iter().chain(control.flatten());
+        all.map(|g| g.index()).filter(move |g| *g != group)
     }
-    for (id, rate) in program.rates.iter().enumerate() {
-        let mut edges = analysis.groups_behind(analysis.control[id].clone(), None);
-        edges.extend(rate.kind.parent().map(|p| Edge {
-            to: groups + p.index(),
-            rise: 0,
-        }));
-        depends.push(edges);
-    }
-    let mut levels = longest_chains(&depends);
-    levels.truncate(groups);
-    levels
-}
 
-/// A dependency: the level is at least that of `to`, plus `rise`.
-struct Edge {
-    to: usize,
-    rise: u32,
-}
-
-/// Height of the longest chain below each node, on an explicit stack; an edge back into the chain that is
-/// being followed is ignored.
-fn longest_chains(depends: &[Vec<Edge>]) -> Vec<u32> {
-    let mut level = vec![0; depends.len()];
-    let mut state = vec![0u8; depends.len()];
-    for root in 0..depends.len() {
-        let mut stack = vec![root];
-        while let Some(&n) = stack.last() {
-            if state[n] == 0 {
-                state[n] = 1;
-                stack.extend(depends[n].iter().map(|e| e.to).filter(|to| state[*to] == 0));
-                continue;
-            }
-            stack.pop();
-            if state[n] == 1 {
-                state[n] = 2;
-                let below = depends[n].iter().filter(|e| state[e.to] == 2);
-                level[n] = below.map(|e| level[e.to] + e.rise).max().unwrap_or(0);
+    /// Height of the longest chain below each group, on an explicit stack; an edge back into the chain
+    /// that is being followed is ignored.
+    fn longest_chains(&self) -> Vec<u32> {
+        let groups = self.program.groups.len();
+        let mut level = vec![0; groups];
+        let mut state = vec![0u8; groups];
+        for root in 0..groups {
+            let mut stack = vec![root];
+            while let Some(&n) = stack.last() {
+                if state[n] == 0 {
+                    state[n] = 1;
+                    stack.extend(self.below(n).filter(|to| state[*to] == 0));
+                    continue;
+                }
+                stack.pop();
+                if state[n] == 1 {
+                    state[n] = 2;
+                    let below = self.below(n).filter(|to| state[*to] == 2);
+                    level[n] = below.map(|to| level[to] + 1).max().unwrap_or(0);
+                }
             }
         }
+        level
     }
-    level
 }
 
 /// What every variable is computed from.
@@ -128,7 +139,7 @@ impl Dependencies {
     }
 
     /// The groups, `own` excepted, whose values are behind these variables.
-    fn groups_behind(&self, mut stack: Vec<Var>, own: Option<GroupId>) -> Vec<Edge> {
+    fn groups_behind(&self, mut stack: Vec<Var>, own: Option<GroupId>) -> Vec<GroupId> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut found = rustc_hash::FxHashSet::default();
         while let Some(v) = stack.pop() {
@@ -142,13 +153,7 @@ impl Dependencies {
                 _ => stack.extend(self.operands.get(&v).into_iter().flatten()),
             }
         }
-        found
-            .into_iter()
-            .map(|g| Edge {
-                to: g.index(),
-                rise: 1,
-            })
-            .collect()
+        found.into_iter().collect()
     }
 }
 

@@ -11,9 +11,11 @@
 //! | [`print`](mod@print), [`parse`] | the text form |
 //! | [`verify`](mod@verify) | what makes a loop well formed |
 //! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
+//! | [`chunkable`](mod@chunkable) | which loops run in chunks out of order |
 //! | [`passes`] | optimisations, and the summary form |
 
 pub mod alias_map;
+pub mod chunkable;
 mod dominators;
 pub mod entity;
 pub mod eval;

@@ -11,12 +11,14 @@
 //! | `complete` | the loop with missing blocks and derived gotos |
 //! | `verify` | `ok`, or the verifier's faults |
 //! | `liveness` | saved variables and made arrays |
+//! | `levels` | each group's first variable with the level that it requires |
+//! | `chunkable` | `ok` or what is in the way, and the groups that decide where steps lie |
 //! | `pass NAME`, `optimize`, `summary LEVEL` | the loop afterwards, verified |
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use loop_lang::gotos::{complete_blocks, derive_gotos};
 use loop_lang::ir::Var;
-use loop_lang::{Loop, liveness, parse, passes, verify};
+use loop_lang::{Loop, chunkable, levels, liveness, parse, passes, verify};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fmt::Display, fs};
@@ -120,6 +122,21 @@ fn run(operation: &str, input: &str) -> Result<String, String> {
             let arrays = names(&l, &liveness::made_arrays(&l));
             return Ok(format!("saved:{saved}\narrays:{arrays}\n"));
         }
+        "levels" => {
+            let levels = levels::required_levels(&l).into_iter().zip(firsts(&l));
+            return Ok(levels
+                .map(|(n, v)| format!("{} {n}\n", l.name(v)))
+                .collect());
+        }
+        "chunkable" => {
+            let found = match chunkable::chunkable(&l) {
+                Ok(()) => "ok".into(),
+                Err(why) => why.to_string(),
+            };
+            let placing = chunkable::placing_groups(&l).into_iter().zip(firsts(&l));
+            let placing: Vec<Var> = placing.filter(|(p, _)| *p).map(|(_, v)| v).collect();
+            return Ok(format!("{found}\nplacing:{}\n", names(&l, &placing)));
+        }
         "pass" => {
             let pass = passes::PIPELINE.iter().find(|p| p.name == argument);
             let pass = pass.ok_or_else(|| format!("there is no pass `{argument}`"))?;
@@ -138,6 +155,11 @@ fn run(operation: &str, input: &str) -> Result<String, String> {
 
 fn verified(l: &Loop, what: &str) -> Result<(), String> {
     verify::verify(l).map_err(|faults| format!("{what} does not verify:\n{}\n{l}", lines(&faults)))
+}
+
+/// The first variable of each group.
+fn firsts(l: &Loop) -> Vec<Var> {
+    l.groups.iter().map(|g| g.vars[0]).collect()
 }
 
 fn names(l: &Loop, vars: &[Var]) -> String {

@@ -118,9 +118,13 @@ fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) ->
             dividend: to_i128(payload[0]),
             divisor: to_i128(payload[1]),
         },
-        TrapKind::LengthMismatch | TrapKind::Segments => ErrorKind::LengthMismatch {
+        TrapKind::LengthMismatch => ErrorKind::LengthMismatch {
             got: word(0),
             expected: word(1),
+        },
+        TrapKind::Segments => ErrorKind::Segments {
+            needed: word(0) as i64 as i128,
+            room: word(1),
         },
         TrapKind::Empty => ErrorKind::Empty,
         TrapKind::SliceRange => ErrorKind::SliceRange {

@@ -8,13 +8,17 @@
 //! | [`check`] | engines against the naive evaluator and each other |
 //! | [`coverage`] | which pairs of combinators shared a loop |
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
+//! | [`chunked`] | a backend that runs chunks in random order |
+//! | [`problems`] | random clustering problems, and the best partition by brute force |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;
 pub mod check;
+pub mod chunked;
 pub mod coverage;
 pub mod loops;
 pub mod naive;
+pub mod problems;
 pub mod program;
 pub mod rng;
 pub mod scalar;

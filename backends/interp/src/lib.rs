@@ -22,7 +22,7 @@ pub use counts::Counts;
 use livefusion_backend::kernel::check_args;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use loop_lang::ir::Type;
+use loop_lang::ir::{CHUNK, Type};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::verify::verify;
 use machine::Machine;
@@ -30,9 +30,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Compiles loops to [`InterpKernel`]s, in microseconds and with no compiler.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct InterpBackend {
     counting: bool,
+    chunk: u64,
+}
+
+impl Default for InterpBackend {
+    fn default() -> Self {
+        InterpBackend {
+            counting: false,
+            chunk: CHUNK,
+        }
+    }
 }
 
 impl InterpBackend {
@@ -43,7 +53,19 @@ impl InterpBackend {
 
     /// An interpreter whose kernels count what they do.
     pub fn counting() -> InterpBackend {
-        InterpBackend { counting: true }
+        InterpBackend {
+            counting: true,
+            ..InterpBackend::default()
+        }
+    }
+
+    /// An interpreter of a language with other chunks (of one step at least): for tests of what happens
+    /// where chunks meet, which then need no long arrays. Sums of floats differ from the language's.
+    pub fn with_chunk(steps: u64) -> InterpBackend {
+        InterpBackend {
+            chunk: steps.max(1),
+            ..InterpBackend::default()
+        }
     }
 
     /// As [`Backend::compile`], with the kernel's own type.
@@ -66,6 +88,7 @@ impl InterpBackend {
             layout,
             emit,
             counting: self.counting,
+            chunk: self.chunk,
             summaries: Mutex::default(),
             counts: Mutex::default(),
         })
@@ -94,6 +117,7 @@ pub struct InterpKernel {
     layout: Layout,
     emit: Code,
     counting: bool,
+    chunk: u64,
     /// By level, compiled when first asked for.
     summaries: Mutex<BTreeMap<u32, Arc<OnceLock<Summary>>>>,
     counts: Mutex<Counts>,
@@ -157,6 +181,7 @@ impl InterpKernel {
         args: &[Arg<'_>],
     ) -> Outcome {
         let mut machine = Machine::new(program, code, frame, args, steps);
+        machine.chunk = self.chunk;
         let outcome = machine.run();
         if self.counting {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

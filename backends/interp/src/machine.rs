@@ -43,6 +43,8 @@ pub struct Machine<'a> {
     pub(crate) counts: Vec<u64>,
     waiting: Vec<Vec<Wait>>,
     steps: u64,
+    /// Steps per chunk.
+    pub(crate) chunk: u64,
     /// Steps at which the span ends.
     limit: u64,
     /// The next number of steps at which a guard has more to do than its test.
@@ -69,6 +71,7 @@ impl<'a> Machine<'a> {
             counts: vec![0; code.counters.len()],
             waiting: vec![Vec::new(); code.guards.len()],
             steps,
+            chunk: CHUNK,
             limit: steps.saturating_add(span),
             alarm: 0,
             trapped: None,
@@ -187,9 +190,9 @@ impl<'a> Machine<'a> {
 
     /// At a chunk's end the alarm stays until the next step: several guards may be met there.
     fn set_alarm(&mut self) {
-        let boundary = match self.steps % CHUNK {
+        let boundary = match self.steps % self.chunk {
             0 if self.steps > 0 => self.steps,
-            past => self.steps.saturating_add(CHUNK - past),
+            past => self.steps.saturating_add(self.chunk - past),
         };
         self.alarm = self.limit.min(boundary);
     }
@@ -200,7 +203,7 @@ impl<'a> Machine<'a> {
         if let Some(stop) = self.trap_stop() {
             return Some(stop);
         }
-        if self.steps > 0 && self.steps.is_multiple_of(CHUNK) {
+        if self.steps > 0 && self.steps.is_multiple_of(self.chunk) {
             let code = self.code;
             for group in &code.guards[guard as usize].joins {
                 self.join_locals(*group);

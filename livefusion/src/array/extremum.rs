@@ -50,7 +50,7 @@ impl<T: Num> Array<T> {
 
 /// The better of two pairs (value, index). Lanes join elements out of order, so ties are decided by
 /// index, not by side.
-fn step(better: Op, ty: Ty) -> Body {
+pub(crate) fn step(better: Op, ty: Ty) -> Body {
     let mut b = BodyBuilder::new(&[ty, Ty::U64, ty, Ty::U64]);
     let [x, i, y, j] = [0, 1, 2, 3].map(|k| b.param(k));
     let wins = b.op(better, &[y, x]);

@@ -5,7 +5,7 @@
 //! | `from` | arrays from `Vec`, slices, iterators |
 //! | `generate` | `generate`, `iota`, `enum_from_step`, `replicate` |
 //! | `map` | `map` |
-//! | `zip` | `zip`, `unzip`, `zip_with` |
+//! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
@@ -14,26 +14,45 @@
 //! | `scan` | `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq` |
 //! | `slice` | `take`, `drop`, `slice`, `reverse`, `shift` |
 //! | `windows` | `windows` |
+//! | `append` | `append`, `concat` |
+//! | `interleave` | `interleave` |
+//! | `combine` | `combine` |
+//! | `merge` | `merge` |
+//! | `adjacent` | `unique`, `unique_by`, `group`, `group_by` |
+//! | `search` | `find`, `position` |
+//! | `prefix` | `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
 //! | `length` | `len`, and lengths as arguments |
 
+mod adjacent;
+mod append;
+mod combine;
 mod extremum;
 mod filter;
 mod fold;
 mod from;
 mod gather;
 mod generate;
+mod interleave;
 mod length;
 mod map;
+mod merge;
 mod operators;
+mod prefix;
 mod rank;
 mod reduce;
 mod scan;
 mod scatter;
+mod search;
 mod slice;
 mod windows;
 mod zip;
+
+pub use append::concat;
+pub(crate) use extremum::step as better_of;
+pub(crate) use fold::operator as operator_of;
+pub(crate) use reduce::operator;
 
 pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};
@@ -42,7 +61,9 @@ pub use rank::{Ix0, Ix1, Join, Rank};
 pub use scatter::reduce_by_index;
 pub use slice::SliceRange;
 pub use windows::Boundary;
-pub use zip::{Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip};
+pub use zip::{
+    Unzip, ZipArgs, ZipWith2, ZipWith3, ZipWith4, ZipWith5, ZipWith6, zip, zip_shortest,
+};
 
 use crate::ast::{Node, show_types};
 use crate::elt::Elt;

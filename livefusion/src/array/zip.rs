@@ -1,9 +1,11 @@
 //! Arrays side by side: `zip`, `unzip`, `zip_with`.
 
 use crate::array::{Array, Ix1, Rank};
-use crate::ast::{Builder, Node};
+use crate::ast::{BodyBuilder, Builder, Len, Node};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 /// Tuples of 2 to 6 arrays of one rank.
@@ -36,6 +38,61 @@ pub fn zip<Z: ZipArgs>(arrays: Z) -> Array<Z::Elt, Z::Rank> {
     Array::wrap(Builder::named("zip").zip(&arrays.nodes()))
 }
 
+/// Arrays as one array of tuples, as long as the shortest of them: what the others have more is
+/// left out.
+///
+/// Of arrays that are known to be equally long when this is called it is [`zip()`]. Else the longer
+/// ones, or all if their lengths are computed, are read at random: index functions of them may be
+/// computed in place, whatever else is computed goes through memory.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let (xs, ys) = (Array::from(vec![1.5f64, 2.5, 3.5]), iota(2));
+/// assert_eq!(zip_shortest((&xs, &ys)).to_vec()?, [(1.5, 0), (2.5, 1)]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[track_caller]
+pub fn zip_shortest<Z: ZipArgs<Rank = Ix1>>(arrays: Z) -> Array<Z::Elt> {
+    Array::wrap(shortest(Builder::named("zip_shortest"), &arrays.nodes()))
+}
+
+/// Arrays cut to the length of the shortest, side by side.
+fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
+    let lens = nodes.iter().map(|n| n.known_len());
+    let known: Option<Vec<u64>> = lens.collect();
+    let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
+        return cut(builder, nodes, Len::Delayed(least(builder, nodes)));
+    };
+    let part = |node: &Arc<Node>| match node.known_len() {
+        Some(n) if n == least => node.clone(),
+        _ => cut(builder, std::slice::from_ref(node), Len::Known(least)),
+    };
+    builder.zip(&nodes.iter().map(part).collect::<Vec<_>>())
+}
+
+/// The smallest of the arrays' lengths.
+fn least(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
+    let lens: Vec<_> = nodes.iter().map(|n| builder.len(n)).collect();
+    let mut b = BodyBuilder::new(&[]);
+    let mut least = b.locate(Some(builder.loc())).lit(Const::u64(u64::MAX));
+    for len in &lens {
+        let len = b.scalar(len, 0);
+        least = b.op(Op::Min, &[least, len]);
+    }
+    builder.compute(b.finish(&[least]))
+}
+
+/// The first elements of arrays, none of which is shorter than `len`, side by side.
+fn cut(builder: Builder, nodes: &[Arc<Node>], len: Len) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&[Ty::U64]);
+    let i = b.locate(Some(builder.loc())).param(0);
+    let mut values = Vec::new();
+    for node in nodes {
+        values.extend((0..node.types.len() as u32).map(|f| b.at(node, f, i, false)));
+    }
+    builder.generate(len, b.finish(&values))
+}
+
 impl<T: Elt> Array<T, Ix1> {
     /// Pairs of elements, as [`zip()`].
     ///
@@ -44,6 +101,13 @@ impl<T: Elt> Array<T, Ix1> {
     #[track_caller]
     pub fn zip<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {
         Array::wrap(Builder::named("zip").zip(&[self.node().clone(), other.node().clone()]))
+    }
+
+    /// Pairs of elements, as many as the shorter array has, as [`zip_shortest()`].
+    #[track_caller]
+    pub fn zip_shortest<U: Elt>(&self, other: &Array<U>) -> Array<(T, U)> {
+        let nodes = [self.node().clone(), other.node().clone()];
+        Array::wrap(shortest(Builder::named("zip_shortest"), &nodes))
     }
 
     /// `f` of the elements of two arrays in step; for up to six arrays see [`ZipWith3`] and so on.

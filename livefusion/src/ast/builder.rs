@@ -2,9 +2,7 @@
 
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, show_node};
-use crate::ast::{
-    Body, BodyBuilder, Capture, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, Value,
-};
+use crate::ast::{Body, BodyBuilder, Capture, Fold, Kind, Len, Node, ScanKind, Term, Value};
 use crate::error::{ErrorKind, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::types::{Const, Ty};
@@ -207,10 +205,7 @@ impl Builder {
         d.arrays();
         d.in_step();
         let state = d.fold(&fold, &input.types);
-        d.expect(
-            matches!(fold.style, FoldStyle::Associative | FoldStyle::Sequential),
-            || ("a scan with a starting value".into(), "another".into()),
-        );
+        d.scannable(&fold);
         let fold = d.simple_fold(fold);
         d.array(Kind::Scan(fold, kind), state)
     }
@@ -221,6 +216,76 @@ impl Builder {
         let is = matches!(scan.kind, Kind::Scan(..));
         d.expect(is, || ("a scan".into(), format!("`{}`", scan.name)));
         d.scalar(Kind::ScanTotal, scan.types.clone())
+    }
+
+    /// The elements of segments: `f(i, values)` for each `i` below each length. The body's parameters are
+    /// the index within the segment (`u64`) and the fields of `values`, which have one element per segment.
+    pub fn expand(self, lengths: &Arc<Node>, values: &[Arc<Node>], body: Body) -> Arc<Node> {
+        let inputs: Vec<Arc<Node>> = [lengths].into_iter().chain(values).cloned().collect();
+        let mut d = Draft::new(self, inputs);
+        d.arrays();
+        d.in_step();
+        d.len = None;
+        d.lengths(lengths);
+        let params: Vec<Ty> = [Ty::U64]
+            .into_iter()
+            .chain(values.iter().flat_map(|n| n.types.iter().copied()))
+            .collect();
+        d.body(&body, "a function", &params, None);
+        let types = body.result_types_or_none();
+        let body = d.simple(body);
+        d.array(Kind::Expand(body), types)
+    }
+
+    /// Each segment's elements folded: one result per segment.
+    pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
+        let mut d = Draft::new(self, vec![lengths.clone(), data.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(lengths);
+        let state = d.fold(&fold, &data.types);
+        let fold = d.simple_fold(fold);
+        d.array(Kind::FoldS(fold), state)
+    }
+
+    /// Running folds that start anew with each segment; of associative and sequential folds only.
+    pub fn scan_s(
+        self,
+        lengths: &Arc<Node>,
+        data: &Arc<Node>,
+        fold: Fold,
+        kind: ScanKind,
+    ) -> Arc<Node> {
+        let mut d = Draft::new(self, vec![lengths.clone(), data.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(data);
+        let state = d.fold(&fold, &data.types);
+        d.scannable(&fold);
+        let fold = d.simple_fold(fold);
+        d.array(Kind::ScanS(fold, kind), state)
+    }
+
+    /// How many elements of each segment have a true tag: the lengths of the segments that
+    /// [`pack`](Builder::pack) by these tags leaves.
+    pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
+        let mut d = Draft::new(self, vec![lengths.clone(), tags.clone()]);
+        d.arrays();
+        d.lengths(lengths);
+        d.meet_node(lengths);
+        d.expect(tags.types == [Ty::Bool], || {
+            ("tags of type bool".into(), show_node(tags))
+        });
+        d.array(Kind::CountS, vec![Ty::U64])
+    }
+
+    /// The elements before the first one for which the body is false, and with `inclusive` that one too.
+    pub fn take_while(self, input: &Arc<Node>, test: Body, inclusive: bool) -> Arc<Node> {
+        let mut d = Draft::new(self, vec![input.clone()]);
+        d.arrays();
+        d.body(&test, "a test", &input.types, Some(&[Ty::Bool]));
+        let test = d.simple(test);
+        d.array(Kind::TakeWhile { test, inclusive }, input.types.clone())
     }
 
     /// `base` with values put at indices, in order. `combine` takes (what is there, value); without

@@ -104,6 +104,21 @@ impl Draft {
         rank
     }
 
+    /// Lengths of segments are one `u64` field.
+    pub(super) fn lengths(&mut self, lengths: &Node) {
+        self.expect(lengths.types == [Ty::U64], || {
+            ("lengths of type u64".into(), show_node(lengths))
+        });
+    }
+
+    /// A fold that can run as a scan.
+    pub(super) fn scannable(&mut self, fold: &Fold) {
+        let has_start = matches!(fold.style, FoldStyle::Associative | FoldStyle::Sequential);
+        self.expect(has_start, || {
+            ("a scan with a starting value".into(), "another".into())
+        });
+    }
+
     /// No input is a delayed scalar.
     pub(super) fn arrays(&mut self) {
         if let Some(got) = self

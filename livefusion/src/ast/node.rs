@@ -53,6 +53,25 @@ pub enum Kind {
     Scan(Fold, ScanKind),
     /// The delayed scalar that a scan ends with. Input: the scan.
     ScanTotal,
+    /// The elements of segments: `f(i, values)` for each `i` below each length. Inputs: lengths (one `u64`
+    /// field), then arrays with one element per segment. The body's parameters are the index within the
+    /// segment (`u64`) and those arrays' fields.
+    Expand(Body),
+    /// Each segment's elements folded. Inputs: lengths, data; one result per segment.
+    FoldS(Fold),
+    /// Running folds that start anew with each segment. Inputs: lengths, data.
+    ScanS(Fold, ScanKind),
+    /// How many elements of each segment have a true tag: the lengths of the segments that a pack by
+    /// these tags leaves. Inputs: lengths, tags.
+    CountS,
+    /// The elements before the first one that fails the test, and with `inclusive` that one too. What
+    /// comes after is not computed. Input: data.
+    TakeWhile {
+        /// The test.
+        test: Body,
+        /// Whether the element that fails the test is the last one (or else the one before it).
+        inclusive: bool,
+    },
     /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
     /// field), values. The body has (what is there, value) as parameters; none overwrites.
     Scatter(Option<Body>),
@@ -152,8 +171,13 @@ fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
                 Len::Checked(l) => body(l),
             }
         }
-        Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) | Kind::Scatter(Some(b)) => body(b),
-        Kind::Fold(f) | Kind::Scan(f, _) => {
+        Kind::Map(b)
+        | Kind::Filter(b)
+        | Kind::Compute(b)
+        | Kind::Expand(b)
+        | Kind::TakeWhile { test: b, .. }
+        | Kind::Scatter(Some(b)) => body(b),
+        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
             body(f.start);
             body(f.step);
             if let FoldStyle::Aggregate(b) = f.style {

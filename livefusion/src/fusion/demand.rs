@@ -1,5 +1,6 @@
 //! Demand: which fields of each node anything asks for. What nobody asks for is not stored.
 
+use super::pull::{Extent, Pulls};
 use crate::ast::{Kind, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
 use rustc_hash::FxHashSet;
@@ -7,48 +8,115 @@ use rustc_hash::FxHashSet;
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
-    /// Per node: the fields of others that it needs. These are the edges that carry data.
+    /// Per node: the fields of others that it needs, in the same loop or made before. These are the edges
+    /// that carry data: where it computes elements of pulled arrays, what those need stands here instead.
     pub uses: Vec<Vec<FieldRef>>,
+    /// Per node: the fields of others that it computes with, pulled ones too.
+    pub needs: Vec<Vec<FieldRef>>,
     /// Per node: its own fields that somebody needs. The rest is not computed, and does not trap.
     pub fields: Vec<FxHashSet<u32>>,
 }
 
 /// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the others are
 /// recomputed, or nothing but names.
-pub fn demand(graph: &Graph, loop_of: &[Option<usize>]) -> Demand {
+pub fn demand(graph: &Graph, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
         for (n, f) in graph.fields(*r) {
             demanded[n.index()].insert(f);
         }
     }
-    let mut uses = vec![Vec::new(); graph.nodes.len()];
+    let mut needs = vec![Needs::default(); graph.nodes.len()];
     for id in graph.ids().rev() {
         if graph.nodes[id.index()].leaf {
             continue;
         }
         let in_a_loop = loop_of[id.index()].is_some();
-        let needs = needs_of(graph, id, &demanded[id.index()], in_a_loop);
-        for (n, f) in &needs {
+        let mine = needs_of(graph, pulls, id, &demanded[id.index()], in_a_loop);
+        for (n, f) in mine.in_step.iter().chain(&mine.at_an_index) {
             demanded[n.index()].insert(*f);
         }
-        uses[id.index()] = needs;
+        needs[id.index()] = mine;
     }
     Demand {
-        uses,
+        uses: uses(graph, loop_of, pulls, &needs),
+        needs: needs.iter().map(Needs::all).collect(),
         fields: demanded,
     }
 }
 
+/// The fields that a node needs.
+#[derive(Clone, Debug, Default)]
+struct Needs {
+    /// As its inputs, element by element.
+    in_step: FxHashSet<FieldRef>,
+    /// From its closures: elements at an index, delayed scalars.
+    at_an_index: FxHashSet<FieldRef>,
+}
+
+impl Needs {
+    fn all(&self) -> Vec<FieldRef> {
+        sorted(
+            self.in_step
+                .iter()
+                .chain(&self.at_an_index)
+                .copied()
+                .collect(),
+        )
+    }
+}
+
+/// What each node uses that is in its loop or was made before, with that of what it pulls.
+fn uses(
+    graph: &Graph,
+    loop_of: &[Option<usize>],
+    pulls: &Pulls,
+    needs: &[Needs],
+) -> Vec<Vec<FieldRef>> {
+    let mut uses: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
+    // What computing a node at an index uses.
+    let mut behind: Vec<Vec<FieldRef>> = Vec::with_capacity(graph.nodes.len());
+    for id in graph.ids() {
+        let needs = &needs[id.index()];
+        let through = |fields: &mut dyn Iterator<Item = &FieldRef>| {
+            let mut found = Vec::new();
+            for field in fields {
+                match behind.get(field.0.index()) {
+                    Some(behind) if pulls.stands_for_others(field.0) => found.extend(behind),
+                    _ => found.push(*field),
+                }
+            }
+            found
+        };
+        let at_an_index = through(&mut needs.in_step.iter().chain(&needs.at_an_index));
+        let mut used = at_an_index.clone();
+        if loop_of[id.index()].is_some() {
+            used = through(&mut needs.at_an_index.iter());
+            used.extend(&needs.in_step);
+        }
+        behind.push(sorted(at_an_index));
+        uses.push(sorted(used));
+    }
+    uses
+}
+
+fn sorted(mut fields: Vec<FieldRef>) -> Vec<FieldRef> {
+    fields.sort_unstable();
+    fields.dedup();
+    fields
+}
+
 fn needs_of(
     graph: &Graph,
+    pulls: &Pulls,
     id: NodeId,
     demanded: &FxHashSet<u32>,
     in_a_loop: bool,
-) -> Vec<FieldRef> {
+) -> Needs {
     let node = &graph.nodes[id.index()];
     let columns: Vec<FieldRef> = node.inputs.iter().flat_map(|i| graph.fields(*i)).collect();
     let mut needs: FxHashSet<FieldRef> = FxHashSet::default();
+    let mut at_an_index: FxHashSet<FieldRef> = FxHashSet::default();
     let passed = |needs: &mut FxHashSet<FieldRef>| {
         needs.extend(
             demanded
@@ -58,21 +126,33 @@ fn needs_of(
     };
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
-        Kind::Filter(_) => passed(&mut needs),
+        Kind::Filter(_) | Kind::TakeWhile { .. } => passed(&mut needs),
         Kind::Pack => {
             passed(&mut needs);
             needs.extend(graph.fields(node.inputs[1]));
         }
-        Kind::Fold(_) | Kind::Scan(..) | Kind::ScanTotal | Kind::Scatter(_) => {
+        Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::Scatter(_) => {
             needs.extend(columns.iter().copied());
         }
-        Kind::Len => needs.extend(columns.first().copied()),
+        // A length that is known without a loop needs no element.
+        Kind::Len => match pulls.extent(node.inputs[0]) {
+            Some(Extent::Of(_)) => {}
+            Some(Extent::Scalar(by)) => at_an_index.extend([by]),
+            None => needs.extend(columns.first().copied()),
+        },
+        Kind::Expand(_) => needs.extend(columns.first().copied()),
         _ => {}
     }
     for (i, body) in bodies(&node.node.kind).into_iter().enumerate() {
         let wanted: Vec<TermId> = match &node.node.kind {
             // Only the demanded results of a map; a generator's and a scalar's likewise.
-            Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..)
+            Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..) | Kind::Expand(_)
                 if i + 1 == node.captures.len() =>
             {
                 body.results
@@ -87,17 +167,22 @@ fn needs_of(
         let live = body.live_terms(wanted.into_iter());
         for (data, _) in body.terms.iter().zip(&live).filter(|(_, live)| **live) {
             match data.term {
-                Term::Param(k) if matches!(node.node.kind, Kind::Map(_) | Kind::Filter(_)) => {
-                    needs.extend(columns.get(k as usize).copied());
-                }
+                Term::Param(k) => match node.node.kind {
+                    // An expansion's first parameter is an index, its first input the lengths.
+                    Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => {
+                        needs.extend(columns.get(k as usize).copied());
+                    }
+                    Kind::Expand(_) if k > 0 => needs.extend(columns.get(k as usize).copied()),
+                    _ => {}
+                },
                 Term::Scalar { capture, field } | Term::At { capture, field, .. } => {
-                    needs.insert(graph.resolve(node.captures[i][capture as usize], field));
+                    at_an_index.insert(graph.resolve(node.captures[i][capture as usize], field));
                 }
                 _ => {}
             }
         }
     }
-    needs.extend(node.length.map(|n| graph.resolve(n, 0)));
+    at_an_index.extend(node.length.map(|n| graph.resolve(n, 0)));
     // How many elements an input has is asked for even where none of them is.
     for input in node.inputs.iter().filter(|_| in_a_loop) {
         let fields = graph.fields(*input);
@@ -105,7 +190,8 @@ fn needs_of(
             needs.extend(fields.first());
         }
     }
-    let mut needs: Vec<FieldRef> = needs.into_iter().collect();
-    needs.sort_unstable();
-    needs
+    Needs {
+        in_step: needs,
+        at_an_index,
+    }
 }

@@ -1,11 +1,13 @@
 //! Fusion: which combinators share a loop.
 //!
 //! [`rates`] gives every node a length class in a tree of rates; [`cluster`] partitions the graph into an
-//! ordered schedule of loops. The entry is [`plan`].
+//! ordered schedule of loops. [`pull`] says which arrays are computed where they are read at an index. The
+//! entry is [`plan`].
 
 pub mod cluster;
 pub mod demand;
+pub mod pull;
 pub mod rates;
 
-pub use cluster::{Plan, PlannedLoop, plan};
+pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, plan, plan_apart};
 pub use rates::{ClassId, ClassKind, Rates};

@@ -4,10 +4,16 @@
 //! `scan`), they are in memory with equal lengths, or the user zipped them (then what is not known is
 //! checked when the loop starts). A filter opens a class below its input's; packs by one tag array share
 //! theirs. A zip of arrays whose classes cannot be one opens a *fresh* root: its inputs are made manifest.
+//!
+//! The elements of segments are a class *nested* in that of the segments. An array that is used with
+//! segment lengths has this class: `class(data)` becomes `Nested(class(lengths), lengths)`, and so all that
+//! is computed in step with the data runs in the inner loop as well. Where that cannot be (the data has
+//! another descriptor already, or is in step with the lengths themselves) the data is made manifest. Lengths
+//! that come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
 use crate::ast::{Kind, Len};
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A class, by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -20,6 +26,8 @@ pub enum ClassKind {
     Root,
     /// Some of the parent's elements.
     Sub(ClassId, Selector),
+    /// The elements of the parent's segments, whose lengths this field has.
+    Nested(ClassId, FieldRef),
 }
 
 /// What selects the elements of a subrate.
@@ -29,6 +37,8 @@ pub enum Selector {
     Filter(NodeId),
     /// This array of tags, shared by all packs that use it.
     Tags(FieldRef),
+    /// The test of this `take_while`, until it fails.
+    While(NodeId),
 }
 
 /// The classes of a graph.
@@ -40,8 +50,10 @@ pub struct Rates {
     output: Vec<Option<ClassId>>,
     /// Class in whose iterations each node runs; none for delayed scalars computed from scalars.
     runs_at: Vec<Option<ClassId>>,
-    /// Nodes that read all of their inputs from memory because their classes differ.
+    /// Nodes that open a class of their own because those of their inputs cannot be one.
     fresh: Vec<bool>,
+    /// Inputs, by node and position, that are read from memory at the node's own counter.
+    beside: FxHashSet<(NodeId, usize)>,
 }
 
 impl Rates {
@@ -60,6 +72,12 @@ impl Rates {
         self.fresh[n.index()]
     }
 
+    /// Whether a node's input is an array in memory that is read at the node's own counter, whatever
+    /// class it has itself: what it was zipped with, or segmented by, does not advance with it.
+    pub fn is_beside(&self, n: NodeId, input: usize) -> bool {
+        self.beside.contains(&(n, input))
+    }
+
     /// Whether the lengths of two nodes are known to be equal without looking at run time.
     pub fn known_equal(&self, a: NodeId, b: NodeId) -> bool {
         self.output[a.index()] == self.output[b.index()]
@@ -69,7 +87,40 @@ impl Rates {
     pub fn kind(&self, c: ClassId) -> ClassKind {
         match self.kinds[self.find(c).0 as usize] {
             ClassKind::Sub(parent, by) => ClassKind::Sub(self.find(parent), by),
-            root => root,
+            ClassKind::Nested(parent, by) => ClassKind::Nested(self.find(parent), by),
+            ClassKind::Root => ClassKind::Root,
+        }
+    }
+
+    /// The class above one; none above a root.
+    pub fn parent(&self, c: ClassId) -> Option<ClassId> {
+        match self.kind(c) {
+            ClassKind::Root => None,
+            ClassKind::Sub(parent, _) | ClassKind::Nested(parent, _) => Some(parent),
+        }
+    }
+
+    /// Whether a class is another or below it.
+    pub fn is_within(&self, c: ClassId, above: ClassId) -> bool {
+        let mut at = Some(c);
+        while let Some(c) = at {
+            if c == above {
+                return true;
+            }
+            at = self.parent(c);
+        }
+        false
+    }
+
+    /// The class at which a loop is rooted that is opened for this node: that of the segments for what
+    /// runs over their elements.
+    pub fn opens(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
+        let node = &graph.nodes[n.index()];
+        match node.node.kind {
+            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS if !node.leaf => {
+                self.output(node.inputs[0])
+            }
+            _ => self.runs_at(n),
         }
     }
 
@@ -103,6 +154,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>]) -> Rates {
         by_length: FxHashMap::default(),
         by_delayed: FxHashMap::default(),
         subs: FxHashMap::default(),
+        nested: FxHashMap::default(),
     };
     for id in graph.ids() {
         inference.node(id, lengths[id.index()]);
@@ -152,6 +204,7 @@ struct Inference<'g> {
     by_length: FxHashMap<u64, ClassId>,
     by_delayed: FxHashMap<NodeId, ClassId>,
     subs: FxHashMap<Selector, ClassId>,
+    nested: FxHashMap<FieldRef, ClassId>,
 }
 
 impl Inference<'_> {
@@ -192,8 +245,32 @@ impl Inference<'_> {
                 Kind::Fold(_) | Kind::Len => (Some(self.class(input(0))), None),
                 Kind::ScanTotal => (self.rates.runs_at(input(0)), None),
                 Kind::Scatter(_) => {
-                    let class = self.in_step_of(id, &node.inputs[1..]);
+                    let class = self.in_step_of(id, 1);
                     (Some(class), Some(self.class(input(0))))
+                }
+                Kind::TakeWhile { .. } => {
+                    let class = self.class(input(0));
+                    let sub = self.sub(class, Selector::While(id));
+                    (Some(class), Some(sub))
+                }
+                Kind::Expand(_) => {
+                    self.in_step(id);
+                    let class = self.elements(input(0));
+                    (Some(class), Some(class))
+                }
+                Kind::FoldS(_) => {
+                    let class = self.segmented(id, input(0), input(1));
+                    (Some(class), Some(self.class(input(0))))
+                }
+                Kind::ScanS(..) => {
+                    let class = self.segmented(id, input(0), input(1));
+                    (Some(class), Some(class))
+                }
+                Kind::CountS => {
+                    let class = self.segmented(id, input(0), input(1));
+                    let tags = self.graph.resolve(input(1), 0);
+                    let sub = self.sub(class, Selector::Tags(tags));
+                    (Some(sub), Some(self.class(input(0))))
                 }
                 Kind::Compute(_) => (None, None),
             }
@@ -249,31 +326,93 @@ impl Inference<'_> {
         class
     }
 
-    fn in_step(&mut self, id: NodeId) -> ClassId {
-        let inputs = self.graph.nodes[id.index()].inputs.clone();
-        self.in_step_of(id, &inputs)
+    /// The class of the elements of segments with these lengths.
+    fn elements(&mut self, lengths: NodeId) -> ClassId {
+        let field = self.graph.resolve(lengths, 0);
+        let counts = &self.graph.nodes[field.0.index()];
+        if let (Kind::CountS, false) = (&counts.node.kind, counts.leaf)
+            && let Some(class) = self.rates.runs_at(field.0)
+        {
+            return class;
+        }
+        if let Some(c) = self.nested.get(&field) {
+            return self.rates.find(*c);
+        }
+        let parent = self.class(lengths);
+        let class = self.rates.new_class(ClassKind::Nested(parent, field));
+        self.nested.insert(field, class);
+        class
     }
 
-    /// One class for inputs that are consumed together.
-    fn in_step_of(&mut self, id: NodeId, inputs: &[NodeId]) -> ClassId {
-        let mut classes: Vec<ClassId> = inputs.iter().map(|i| self.class(*i)).collect();
+    /// The class at which data is used with these lengths: the data's own becomes it, if it can.
+    fn segmented(&mut self, id: NodeId, lengths: NodeId, data: NodeId) -> ClassId {
+        let elements = self.elements(lengths);
+        let own = self.class(data);
+        if own == elements {
+            return elements;
+        }
+        let is_free = self.rates.kind(own) == ClassKind::Root;
+        let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
+        if is_free && is_nested && !self.rates.is_within(elements, own) {
+            self.rates.joined[own.0 as usize] = elements;
+        } else {
+            self.rates.beside.insert((id, 1));
+        }
+        elements
+    }
+
+    fn in_step(&mut self, id: NodeId) -> ClassId {
+        self.in_step_of(id, 0)
+    }
+
+    /// One class for the inputs from one on, which are consumed together.
+    ///
+    /// Roots become one; beside the elements of segments they become these; beside the elements of a
+    /// subrate, arrays in memory are read at its count. Everything else is made manifest first.
+    fn in_step_of(&mut self, id: NodeId, first: usize) -> ClassId {
+        let graph = self.graph;
+        let inputs = &graph.nodes[id.index()].inputs;
+        let all: Vec<ClassId> = inputs[first..].iter().map(|i| self.class(*i)).collect();
+        let mut classes = all.clone();
         classes.sort_unstable();
         classes.dedup();
-        let roots = classes
-            .iter()
-            .all(|c| self.rates.kind(*c) == ClassKind::Root);
-        match classes.split_first() {
-            Some((first, [])) => *first,
-            Some((first, rest)) if roots => {
-                for c in rest {
-                    self.rates.joined[c.0 as usize] = *first;
-                }
-                *first
+        let is_root = |c: &ClassId| self.rates.kind(*c) == ClassKind::Root;
+        let (roots, others): (Vec<_>, Vec<_>) = classes.into_iter().partition(is_root);
+        let target = match (others.as_slice(), roots.first()) {
+            ([], Some(root)) => *root,
+            ([one], _) => *one,
+            _ => return self.fresh(id, first),
+        };
+        let joins = match self.rates.kind(target) {
+            ClassKind::Root => true,
+            ClassKind::Nested(..) => !roots.iter().any(|r| self.rates.is_within(target, *r)),
+            ClassKind::Sub(..) => false,
+        };
+        if joins {
+            for c in roots.into_iter().filter(|c| *c != target) {
+                self.rates.joined[c.0 as usize] = target;
             }
-            _ => {
-                self.rates.fresh[id.index()] = true;
-                self.rates.new_class(ClassKind::Root)
-            }
+            return target;
         }
+        let off: Vec<usize> = (first..inputs.len())
+            .filter(|k| all[k - first] != target)
+            .collect();
+        let is_leaf = |k: &usize| {
+            let mut fields = graph.fields(inputs[*k]).into_iter();
+            fields.all(|(n, _)| graph.nodes[n.index()].leaf)
+        };
+        if !off.iter().all(is_leaf) {
+            return self.fresh(id, first);
+        }
+        self.rates.beside.extend(off.into_iter().map(|k| (id, k)));
+        target
+    }
+
+    /// A class of its own for a node whose inputs are all made manifest.
+    fn fresh(&mut self, id: NodeId, first: usize) -> ClassId {
+        self.rates.fresh[id.index()] = true;
+        let inputs = first..self.graph.nodes[id.index()].inputs.len();
+        self.rates.beside.extend(inputs.map(|k| (id, k)));
+        self.rates.new_class(ClassKind::Root)
     }
 }

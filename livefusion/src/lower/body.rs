@@ -2,13 +2,15 @@
 //! recovery placed it.
 
 use super::Source;
-use super::anatomy::{Anatomy, Lower};
+use super::anatomy::{Anatomy, Column, Lower, Spot};
+use super::pull::{self, Known};
 use crate::ast::{Body, Term, TermId};
 use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::borrow::Cow;
 
 /// What is inlined, and where to.
 #[derive(Clone, Debug)]
@@ -62,16 +64,37 @@ pub fn used_args(
     a: &mut Anatomy<'_>,
     inline: &Inline,
     body: &Body,
-    columns: &[FieldRef],
+    columns: &[Column],
+    at: Spot,
 ) -> Lower<Vec<Atom>> {
-    let live = body.live_terms(inline.results(body).into_iter());
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
-    for (data, _) in body.terms.iter().zip(live).filter(|(_, live)| *live) {
-        if let Term::Param(k) = data.term {
-            args[k as usize] = a.elt(columns[k as usize])?;
-        }
+    for k in used_params(inline, body) {
+        args[k] = a.elt(columns[k], at)?;
     }
     Ok(args)
+}
+
+/// The parameters that the wanted results use.
+pub fn used_params(inline: &Inline, body: &Body) -> Vec<usize> {
+    let live = body.live_terms(inline.results(body).into_iter());
+    let terms = body.terms.iter().zip(live).filter(|(_, live)| *live);
+    terms
+        .filter_map(|(data, _)| match data.term {
+            Term::Param(k) => Some(k as usize),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The columns whose parameters a body's results use.
+pub fn used_columns(body: &Body, columns: &[Column]) -> Vec<Column> {
+    let live = body.live_terms(body.results.iter().copied());
+    let used = body.terms.iter().zip(live).filter(|(_, live)| *live);
+    used.filter_map(|(data, _)| match data.term {
+        Term::Param(k) => columns.get(k as usize).copied(),
+        _ => None,
+    })
+    .collect()
 }
 
 /// Inlines a body into a section. Results that are not wanted come back as zero.
@@ -95,9 +118,23 @@ pub fn statements(
     args: &[Atom],
     base: &str,
 ) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-    let placement = place_results(body, &inline.results(body))?;
+    statements_knowing(a, &mut Known::default(), inline, body, args, base)
+}
+
+/// As [`statements`], where some elements are known already.
+pub fn statements_knowing(
+    a: &mut Anatomy<'_>,
+    known: &mut Known,
+    inline: &Inline,
+    body: &Body,
+    args: &[Atom],
+    base: &str,
+) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
+    let guarded = guarded(a, inline.id, inline.body, body);
+    let placement = place_results(&guarded, &inline.results(body))?;
     let mut inliner = Inliner {
         a,
+        known,
         inline,
         body,
         placement: &placement,
@@ -121,6 +158,32 @@ pub fn statements(
     Ok((stmts, values))
 }
 
+/// The body as placement must see it: reading an array whose elements are computed on the spot may trap if
+/// that may.
+fn guarded<'b>(a: &Anatomy<'_>, id: NodeId, which: usize, body: &'b Body) -> Cow<'b, Body> {
+    let captures = &a.graph.nodes[id.index()].captures;
+    let traps = |capture: u32, field: u32| {
+        let array = captures[which][capture as usize];
+        let (array, _) = a.graph.resolve(array, field);
+        a.plan.pulls.may_trap(array)
+    };
+    let mut guarded = Cow::Borrowed(body);
+    for (i, data) in body.terms.iter().enumerate() {
+        if let Term::At {
+            capture,
+            field,
+            checked: false,
+            ..
+        } = data.term
+            && traps(capture, field)
+            && let Term::At { checked, .. } = &mut guarded.to_mut().terms[i].term
+        {
+            *checked = true;
+        }
+    }
+    guarded
+}
+
 /// Names for the terms that are results: `elt`, or `elt0`, `elt1`, ... if there are several.
 fn result_names(body: &Body, base: &str) -> Vec<Option<String>> {
     let mut names = vec![None; body.terms.len()];
@@ -137,6 +200,7 @@ fn result_names(body: &Body, base: &str) -> Vec<Option<String>> {
 
 struct Inliner<'a, 'g, 'b> {
     a: &'a mut Anatomy<'g>,
+    known: &'a mut Known,
     inline: &'b Inline,
     body: &'b Body,
     placement: &'b Placement,
@@ -202,12 +266,14 @@ impl Inliner<'_, '_, '_> {
     fn region(&mut self, region: RegionId) -> Lower<Vec<Stmt>> {
         let placement = self.placement;
         let mut out = Vec::new();
+        self.known.open();
         for item in &placement.regions[region.0 as usize].items {
             match item {
                 Item::Loop(l) => self.scalar_loop(*l, region, &mut out)?,
                 Item::Term(t) => self.term(*t, region, &mut out)?,
             }
         }
+        self.known.close();
         Ok(out)
     }
 
@@ -226,23 +292,124 @@ impl Inliner<'_, '_, '_> {
                 index,
                 checked,
             } => {
-                let index = self.value(*index);
-                let array = self.a.random(self.captured(*capture, *field));
+                let at = self.value(*index);
+                let array = self.captured(*capture, *field);
+                if self.a.plan.pulls.is_pulled(array.0) {
+                    return self.pulled(t, region, (array, *index), *checked, out);
+                }
+                let array = self.a.random(array);
                 if *checked {
-                    let comb = self.inline.comb;
-                    let len = self.a.array_len(array, comb);
-                    let ok = self.a.scalar("ok", comb, Ty::Bool);
-                    out.push(self.stmt(StmtKind::Let(ok, Op::Lt, Args::from_slice(&[index, len]))));
-                    let kind = TrapKind::OutOfRange;
-                    out.push(self.a.trap_stmt(comb, kind, ok.into(), &[index, len]));
+                    let len = self.a.array_len(array, self.inline.comb);
+                    let inside = self.is_inside(at, len, out);
+                    self.trap_outside(inside, at, len, out);
                 }
                 let var = self.define(t);
-                out.push(self.stmt(StmtKind::ReadArray(var, array, index)));
+                out.push(self.stmt(StmtKind::ReadArray(var, array, at)));
             }
             Term::Cond(c, ..) => self.cond(t, region, *c, out)?,
             _ => {
                 self.value(t);
             }
+        }
+        Ok(())
+    }
+
+    /// Whether an index is inside of an array.
+    fn is_inside(&mut self, index: Atom, len: Atom, out: &mut Vec<Stmt>) -> Atom {
+        let ok = self.a.scalar("ok", self.inline.comb, Ty::Bool);
+        let inside = Args::from_slice(&[index, len]);
+        out.push(self.stmt(StmtKind::Let(ok, Op::Lt, inside)));
+        ok.into()
+    }
+
+    fn trap_outside(&mut self, inside: Atom, index: Atom, len: Atom, out: &mut Vec<Stmt>) {
+        let comb = self.inline.comb;
+        let kind = TrapKind::OutOfRange;
+        out.push(self.a.trap_stmt(comb, kind, inside, &[index, len]));
+    }
+
+    /// An element of an array that is computed where it is read, with those of its other fields that are
+    /// read at this index here.
+    fn pulled(
+        &mut self,
+        t: TermId,
+        region: RegionId,
+        (array, index): (FieldRef, TermId),
+        checked: bool,
+        out: &mut Vec<Stmt>,
+    ) -> Lower {
+        let at = self.value(index);
+        let known = self.known.get(array, at).is_some();
+        if checked || !known {
+            let len = self.a.pulled_len(array.0, self.inline.comb);
+            let inside = self.is_inside(at, len, out);
+            if checked {
+                self.trap_outside(inside, at, len, out);
+            }
+            if !known {
+                let fields = self.fields_read(region, array.0, index);
+                self.compute((array.0, &fields), at, inside, out)?;
+            }
+        }
+        self.values[t.index()] = self.known.get(array, at);
+        Ok(())
+    }
+
+    /// The fields of an array that a region reads at an index.
+    fn fields_read(&self, region: RegionId, array: NodeId, at: TermId) -> Vec<u32> {
+        let items = &self.placement.regions[region.0 as usize].items;
+        let read = items.iter().filter_map(|item| match item {
+            Item::Term(t) => match self.body.terms[t.index()].term {
+                Term::At {
+                    capture,
+                    field,
+                    index,
+                    ..
+                } if index == at => Some(self.captured(capture, field)),
+                _ => None,
+            },
+            Item::Loop(_) => None,
+        });
+        read.filter(|f| f.0 == array).map(|f| f.1).collect()
+    }
+
+    /// Computes elements at an index that may be outside: there they are zero, and nothing else traps.
+    fn compute(
+        &mut self,
+        (array, fields): (NodeId, &[u32]),
+        at: Atom,
+        inside: Atom,
+        out: &mut Vec<Stmt>,
+    ) -> Lower {
+        let may_trap = self.a.plan.pulls.may_trap(array);
+        let mut then = Vec::new();
+        self.known.open();
+        let comb = self.inline.comb;
+        pull::elements(self.a, self.known, (array, fields), at, comb, &mut then)?;
+        let computed = fields.iter().map(|f| self.known.get((array, *f), at));
+        let computed: Vec<Option<Atom>> = computed.collect();
+        self.known.close();
+        let mut results = Vec::new();
+        for (field, value) in fields.iter().zip(computed) {
+            let ty = self.a.graph.node(array).types[*field as usize];
+            let zero: Atom = Const::zero(ty).into();
+            let elt = self.a.scalar("elt", self.inline.comb, ty);
+            results.push((elt, value.unwrap_or(zero), zero));
+            self.known.set((array, *field), at, elt.into());
+        }
+        if may_trap {
+            out.push(self.stmt(StmtKind::If {
+                cond: inside,
+                then,
+                other: Vec::new(),
+                results,
+            }));
+            return Ok(());
+        }
+        out.extend(then);
+        for (elt, value, zero) in results {
+            let select = Args::from_slice(&[inside, value, zero]);
+            out.push(self.stmt(StmtKind::Let(elt, Op::Select, select)));
         }
         Ok(())
     }

@@ -12,7 +12,7 @@
 //!   index would need commutativity, which nobody promised.
 //! * `fold_seq`, and operators that use captured values: left to right.
 
-use super::anatomy::{Anatomy, Lower};
+use super::anatomy::{Anatomy, Lower, Spot};
 use super::body::{self, Inline};
 use super::operators;
 use crate::ast::{Fold, FoldStyle, Kind};
@@ -20,6 +20,7 @@ use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::ops::Range;
 
 /// Lowers a fold.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
@@ -28,33 +29,59 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let Kind::Fold(fold) = &node.node.kind else {
         return Ok(());
     };
-    let rate = a.rate_of(id, &node.inputs)?;
-    let comb = a.comb(id);
-    a.join(comb, rate);
-    let columns = a.columns(&node.inputs);
-    let elements = columns
-        .into_iter()
-        .map(|c| a.elt(c))
-        .collect::<Result<Vec<_>, _>>()?;
-    let start = start(a, id, fold)?;
-    let f = Folding {
-        id,
-        comb,
-        rate,
-        fold,
-        elements,
-        start,
-    };
-    let values = match (&fold.style, operators::plain(&fold.step)) {
-        (FoldStyle::Sequential, _) => f.sequential(a)?,
-        (FoldStyle::Associative | FoldStyle::First, Some(ops)) => f.plain(a, &ops),
-        _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(a)?,
-        _ => f.lifted(a)?,
-    };
+    let all = 0..node.inputs.len();
+    let spot = a.spot_of(id, all.clone())?;
+    let owner = a.owner();
+    let values = fold_at(a, id, fold, all, (spot, owner))?;
     for (field, value) in values.into_iter().enumerate() {
         a.set_delayed((id, field as u32), value);
     }
     Ok(())
+}
+
+/// Folds the inputs' elements at a spot into accumulators that a rate owns, and gives these.
+pub(super) fn fold_at(
+    a: &mut Anatomy<'_>,
+    id: NodeId,
+    fold: &Fold,
+    inputs: Range<usize>,
+    (spot, owner): (Spot, RateId),
+) -> Lower<Vec<Atom>> {
+    let comb = a.comb_at(id, spot);
+    let elements = elements(a, id, inputs, spot)?;
+    let start = start(a, id, fold)?;
+    let f = Folding {
+        id,
+        carried: Carried {
+            comb,
+            rate: spot.rate,
+            owner,
+        },
+        fold,
+        elements,
+        start,
+    };
+    // Of segments in a subrate nobody counts the elements: a flag says whether there were any.
+    let unseen = matches!(fold.style, FoldStyle::First)
+        && f.carried.is_segmented(a)
+        && a.program.rate(spot.rate).kind.is_sub();
+    match (&fold.style, operators::plain(&fold.step)) {
+        (FoldStyle::Sequential, _) => f.sequential(a),
+        (FoldStyle::Associative | FoldStyle::First, Some(ops)) if !unseen => Ok(f.plain(a, &ops)),
+        _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(a),
+        _ => f.lifted(a),
+    }
+}
+
+/// The elements of a node's inputs at a spot.
+pub(super) fn elements(
+    a: &mut Anatomy<'_>,
+    id: NodeId,
+    inputs: Range<usize>,
+    spot: Spot,
+) -> Lower<Vec<Atom>> {
+    let columns = a.columns(id, inputs);
+    columns.into_iter().map(|c| a.elt(c, spot)).collect()
 }
 
 /// Combine functions see nothing but their parameters.
@@ -80,10 +107,74 @@ pub(super) fn start(a: &mut Anatomy<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<A
     )
 }
 
+/// Where accumulators live: updated by a combinator at a rate, started by the rate that owns them (the
+/// root once, a nested rate with every segment).
+#[derive(Clone, Copy)]
+pub(super) struct Carried {
+    pub(super) comb: CombId,
+    pub(super) rate: RateId,
+    pub(super) owner: RateId,
+}
+
+impl Carried {
+    /// Whether they start anew with every segment.
+    pub(super) fn is_segmented(&self, a: &Anatomy<'_>) -> bool {
+        matches!(a.program.rate(self.owner).kind, RateKind::Nested { .. })
+    }
+
+    /// Where they are started.
+    fn start_section(&self, a: &Anatomy<'_>) -> Section {
+        if self.is_segmented(a) {
+            Section::Nest
+        } else {
+            Section::Init
+        }
+    }
+
+    /// Declares a carried variable.
+    pub(super) fn carry(&self, a: &mut Anatomy<'_>, base: &str, start: Atom, ty: Ty) -> Var {
+        let v = a.scalar(base, self.comb, ty);
+        let section = self.start_section(a);
+        a.push(self.comb, section, StmtKind::Carry(v, start));
+        v
+    }
+
+    /// Says what a carried variable is next.
+    pub(super) fn update(&self, a: &mut Anatomy<'_>, carried: Var, value: Atom) {
+        a.update(self.comb, self.rate, carried, value);
+    }
+
+    /// Declares a state's fields.
+    pub(super) fn carry_all(&self, a: &mut Anatomy<'_>, start: &[Atom], types: &[Ty]) -> Vec<Var> {
+        let fields = start.iter().zip(types);
+        fields.map(|(s, t)| self.carry(a, "acc", *s, *t)).collect()
+    }
+
+    /// A group that runs left to right only.
+    pub(super) fn sequential_group(
+        &self,
+        accs: &[Var],
+        start: &[Atom],
+        next: Vec<Atom>,
+        types: &[Ty],
+    ) -> Group {
+        Group {
+            vars: accs.to_vec(),
+            owner: self.owner,
+            step: self.rate,
+            start: start.to_vec(),
+            identity: types.iter().map(|t| Const::zero(*t).into()).collect(),
+            next,
+            combine: None,
+            level: 0,
+            order: Order::Sequential,
+        }
+    }
+}
+
 struct Folding<'f> {
     id: NodeId,
-    comb: CombId,
-    rate: RateId,
+    carried: Carried,
     fold: &'f Fold,
     elements: Vec<Atom>,
     start: Vec<Atom>,
@@ -96,13 +187,13 @@ impl Folding<'_> {
 
     /// One group per field.
     fn plain(&self, a: &mut Anatomy<'_>, ops: &[Op]) -> Vec<Atom> {
-        let comb = self.comb;
+        let comb = self.carried.comb;
         let types = self.types();
         let mut values = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let identity: Atom = operators::identity(*op, types[field]).into();
             let start = self.start.get(field).copied().unwrap_or(identity);
-            let acc = carry(a, comb, "acc", start, types[field]);
+            let acc = self.carried.carry(a, "acc", start, types[field]);
             let new = a.emit(
                 comb,
                 Section::Body,
@@ -110,11 +201,11 @@ impl Folding<'_> {
                 *op,
                 &[acc.into(), self.elements[field]],
             );
-            self.update(a, acc, new.into());
+            self.carried.update(a, acc, new.into());
             a.program.groups.push(Group {
                 vars: vec![acc],
-                owner: a.owner(self.rate),
-                step: self.rate,
+                owner: self.carried.owner,
+                step: self.carried.rate,
                 start: vec![start],
                 identity: vec![identity],
                 next: vec![new.into()],
@@ -130,20 +221,24 @@ impl Folding<'_> {
         values
     }
 
-    /// `fold1` needs an element: the rate's length or count must not be 0.
+    /// `fold1` needs an element: the rate's length or count, or the segment's length, must not be 0.
     fn check_nonempty(&self, a: &mut Anatomy<'_>) {
-        let count: Atom = match (a.program.rate(self.rate).kind.is_sub(), a.root_counter()) {
-            (false, Some((_, bound))) => bound,
-            _ => a.index(self.rate).into(),
+        let Carried { comb, rate, .. } = self.carried;
+        let segmented = self.carried.is_segmented(a);
+        let (section, count, none): (_, Atom, Atom) = match a.program.rate(rate).kind {
+            RateKind::Nested { counter, bound, .. } if segmented => {
+                (Section::Nest, bound, counter.into())
+            }
+            RateKind::Root { bound, .. } => (Section::Done, bound, Const::u64(0).into()),
+            _ => (Section::Done, a.index(rate).into(), Const::u64(0).into()),
         };
-        let zero = Const::u64(0).into();
-        let some = a.emit(self.comb, Section::Done, "some", Op::Ne, &[count, zero]);
-        a.trap(self.comb, Section::Done, TrapKind::Empty, some.into(), &[]);
+        let some = a.emit(comb, section, "some", Op::Ne, &[count, none]);
+        a.trap(comb, section, TrapKind::Empty, some.into(), &[]);
     }
 
     /// The state with a flag for whether it has anything.
     fn lifted(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
-        let comb = self.comb;
+        let comb = self.carried.comb;
         let types = self.types();
         let zeros: Vec<Atom> = types.iter().map(|t| Const::zero(*t).into()).collect();
         let aggregate = matches!(self.fold.style, FoldStyle::Aggregate(_));
@@ -153,12 +248,9 @@ impl Folding<'_> {
             FoldStyle::Aggregate(_) => (false, self.start.clone(), self.start.clone()),
             _ => (true, self.start.clone(), zeros),
         };
-        let seen = carry(a, comb, "seen", Const::bool(seen_start).into(), Ty::Bool);
-        let accs: Vec<Var> = start
-            .iter()
-            .zip(&types)
-            .map(|(s, t)| carry(a, comb, "acc", *s, *t))
-            .collect();
+        let start_seen = Const::bool(seen_start).into();
+        let seen = self.carried.carry(a, "seen", start_seen, Ty::Bool);
+        let accs = self.carried.carry_all(a, &start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, comb, Section::Body);
@@ -169,9 +261,9 @@ impl Folding<'_> {
         } else {
             self.first_or(a, seen, stmts, stepped)
         };
-        self.update(a, seen, Const::bool(true).into());
+        self.carried.update(a, seen, Const::bool(true).into());
         for (acc, new) in accs.iter().zip(&next) {
-            self.update(a, *acc, *new);
+            self.carried.update(a, *acc, *new);
         }
         let (combine, order) = if has_captures(self.fold) {
             (None, Order::Sequential)
@@ -187,8 +279,8 @@ impl Folding<'_> {
         };
         a.program.groups.push(Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
-            owner: a.owner(self.rate),
-            step: self.rate,
+            owner: self.carried.owner,
+            step: self.carried.rate,
             start: flagged(seen_start, start),
             identity: flagged(false, identity),
             next: flagged(true, next),
@@ -197,7 +289,10 @@ impl Folding<'_> {
             order,
         });
         if matches!(self.fold.style, FoldStyle::First) {
-            a.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]);
+            match self.carried.is_segmented(a) {
+                true => a.trap_after(comb, TrapKind::Empty, seen.into()),
+                false => a.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),
+            }
         }
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
@@ -215,7 +310,7 @@ impl Folding<'_> {
             .into_iter()
             .zip(&self.elements)
             .zip(&types)
-            .map(|((new, elt), ty)| (a.scalar("next", self.comb, *ty), new, *elt))
+            .map(|((new, elt), ty)| (a.scalar("next", self.carried.comb, *ty), new, *elt))
             .collect();
         let next = results.iter().map(|r| Atom::Var(r.0)).collect();
         let kind = StmtKind::If {
@@ -224,66 +319,24 @@ impl Folding<'_> {
             other: vec![],
             results,
         };
-        a.push(self.comb, Section::Body, kind);
+        a.push(self.carried.comb, Section::Body, kind);
         next
     }
 
     fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
         let types = self.types();
-        let accs: Vec<Var> = self
-            .start
-            .iter()
-            .zip(&types)
-            .map(|(s, t)| carry(a, self.comb, "acc", *s, *t))
-            .collect();
+        let accs = self.carried.carry_all(a, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
-        let inline = Inline::new(self.id, 1, self.comb, Section::Body);
+        let inline = Inline::new(self.id, 1, self.carried.comb, Section::Body);
         let next = body::inline(a, &inline, &self.fold.step, &args, "new")?;
         for (acc, new) in accs.iter().zip(&next) {
-            self.update(a, *acc, *new);
+            self.carried.update(a, *acc, *new);
         }
-        a.program.groups.push(sequential_group(
-            a,
-            self.rate,
-            &accs,
-            &self.start,
-            next,
-            &types,
-        ));
+        let group = self
+            .carried
+            .sequential_group(&accs, &self.start, next, &types);
+        a.program.groups.push(group);
         Ok(accs.into_iter().map(Atom::Var).collect())
-    }
-
-    fn update(&self, a: &mut Anatomy<'_>, acc: Var, value: Atom) {
-        a.update(self.comb, self.rate, acc, value);
-    }
-}
-
-/// Declares a carried variable.
-pub(super) fn carry(a: &mut Anatomy<'_>, comb: CombId, base: &str, start: Atom, ty: Ty) -> Var {
-    let v = a.scalar(base, comb, ty);
-    a.push(comb, Section::Init, StmtKind::Carry(v, start));
-    v
-}
-
-/// A group that runs left to right only.
-pub(super) fn sequential_group(
-    a: &Anatomy<'_>,
-    rate: RateId,
-    accs: &[Var],
-    start: &[Atom],
-    next: Vec<Atom>,
-    types: &[Ty],
-) -> Group {
-    Group {
-        vars: accs.to_vec(),
-        owner: a.owner(rate),
-        step: rate,
-        start: start.to_vec(),
-        identity: types.iter().map(|t| Const::zero(*t).into()).collect(),
-        next,
-        combine: None,
-        level: 0,
-        order: Order::Sequential,
     }
 }

@@ -2,7 +2,7 @@
 //! of their length.
 
 use super::Source;
-use super::anatomy::{Anatomy, Lower};
+use super::anatomy::{Anatomy, Column, Lower, Spot};
 use super::body::{self, Inline};
 use crate::ast::{Kind, Len};
 use crate::error::ErrorKind;
@@ -14,38 +14,52 @@ use loop_lang::types::Ty;
 
 /// Lowers `generate`, `iota`, `replicate` and everything that reads other arrays by index.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let Kind::Generate(len, body) = &graph.node(id).kind else {
-        return Ok(());
-    };
-    let comb = a.comb(id);
-    if a.program.comb(comb).home.is_some() {
-        return Ok(());
+    if a.root().is_none() {
+        open(a, id)?;
     }
-    let index = match indexed_here(a, id) {
-        Some((array, class)) => {
-            a.enter(array)?;
-            let rate = a.rate(class).or(a.root()).ok_or_else(no_root)?;
-            a.join(comb, rate);
-            a.index(rate)
-        }
-        None => {
-            let bound = length(a, id, len)?;
-            a.set_len(id, bound);
-            match a.root() {
-                Some(root) => a.join(comb, root),
-                None => {
-                    a.open_root(comb, bound);
-                }
-            }
-            a.root_counter().ok_or_else(no_root)?.0
-        }
+    let class = a.plan.rates.output(id).ok_or_else(no_root)?;
+    let spot = a.spot(id, class, &[])?;
+    lower_at(a, (id, 0).into(), spot)
+}
+
+/// Opens the root rate over a generator's indices.
+pub fn open(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    if let Some((array, _)) = indexed_here(a, id) {
+        a.enter(id, &[array])?;
+    }
+    if a.root().is_none() {
+        let bound = len(a, id)?;
+        let comb = a.comb(id);
+        a.open_root(comb, bound);
+    }
+    Ok(())
+}
+
+/// Computes the elements for use at a spot, in the rate of the generator that is around it, or in that
+/// beside which they are wanted.
+pub fn lower_at(a: &mut Anatomy<'_>, column: Column, at: Spot) -> Lower {
+    let (graph, id) = (a.graph, column.field.0);
+    let Kind::Generate(_, body) = &graph.node(id).kind else {
+        return Ok(());
     };
+    let own = match indexed_here(a, id) {
+        Some((_, class)) => class,
+        None => a.plan.rates.output(id).ok_or_else(no_root)?,
+    };
+    let around = a.around(at.rate, column.beside.unwrap_or(own));
+    let rate = around.unwrap_or(a.root_spot()?.rate);
+    let spot = Spot { rate, position: 0 };
+    let comb = a.comb_at(id, spot);
+    let index = a.index(rate);
+    if indexed_here(a, id).is_none() {
+        len(a, id)?;
+    }
     let last = graph.nodes[id.index()].captures.len() - 1;
     let inline = Inline::new(id, last, comb, Section::Body).demanded(a);
     let values = body::inline(a, &inline, body, &[index.into()], "elt")?;
     for (field, value) in values.into_iter().enumerate() {
-        a.set_elt((id, field as u32), value);
+        let field = (id, field as u32);
+        a.set_column(Column { field, ..column }, spot, value);
     }
     Ok(())
 }
@@ -56,7 +70,20 @@ fn indexed_here(a: &Anatomy<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
     let length = a.graph.nodes[id.index()].length?;
     let made_before = a.plan.loop_of[length.index()].is_none_or(|l| l < a.at);
     let class = a.plan.rates.output(array)?;
-    (!made_before || a.rate(class).is_some()).then_some((array, class))
+    (!made_before || a.is_open(class)).then_some((array, class))
+}
+
+/// The length, as the loop knows it when it starts.
+pub fn len(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Atom> {
+    let Kind::Generate(len, _) = &a.graph.node(id).kind else {
+        return Err(no_root());
+    };
+    if let Some(known) = a.known_len(id) {
+        return Ok(known);
+    }
+    let bound = length(a, id, len)?;
+    a.set_len(id, bound);
+    Ok(bound)
 }
 
 fn no_root() -> ErrorKind {

@@ -1,12 +1,11 @@
-//! Arrays in memory: read in step, one element per iteration of the root rate.
+//! Arrays in memory: read in step, one element per iteration of their rate.
 //!
 //! ```text
 //! init_0:  let len_0 = arrayLength arr_0        body_0:  let elt_0 = readArray arr_0 ix_0
 //! ```
 
 use super::Source;
-use super::anatomy::{Anatomy, Lower};
-use crate::error::ErrorKind;
+use super::anatomy::{Anatomy, Column, Lower, Spot};
 use crate::sharing::FieldRef;
 use loop_lang::ir::*;
 
@@ -20,45 +19,35 @@ pub fn open(a: &mut Anatomy<'_>, field: FieldRef) {
 /// The length of an array in memory.
 pub fn len(a: &mut Anatomy<'_>, field: FieldRef) -> Atom {
     let comb = a.comb(field.0);
-    let array = stream(a, field);
+    let root = a.root().unwrap_or(RateId::new(a.program.rates.len()));
+    let array = array(a, field, ParamKind::Stream(root));
     a.array_len(array, comb)
 }
 
-/// The array as a stream of the root rate (which the next rate is, if none is open).
-fn stream(a: &mut Anatomy<'_>, field: FieldRef) -> Var {
+fn array(a: &mut Anatomy<'_>, field: FieldRef, kind: ParamKind) -> Var {
     let comb = a.comb(field.0);
     let ty = a.graph.node(field.0).types[field.1 as usize];
-    let root = a.root().unwrap_or(RateId::new(a.program.rates.len()));
-    a.param(
-        Source::Array(field),
-        "arr",
-        comb,
-        Type::Array(ty),
-        ParamKind::Stream(root),
-    )
+    a.param(Source::Array(field), "arr", comb, Type::Array(ty), kind)
 }
 
-/// Reads the current element.
-pub fn read(a: &mut Anatomy<'_>, field: FieldRef) -> Lower<Atom> {
-    if a.root().is_none() {
-        open(a, field);
-    }
-    let comb = a.comb(field.0);
-    let (Some(root), Some((counter, _))) = (a.root(), a.root_counter()) else {
-        return Err(ErrorKind::Malformed {
-            expected: "a root rate".into(),
-            got: "none".into(),
-        });
+/// Reads the current element of a column at a rate's counter, or at a subrate's count.
+pub fn read(a: &mut Anatomy<'_>, column: Column, rate: RateId) -> Lower<Atom> {
+    let field = column.field;
+    let spot = Spot { rate, position: 0 };
+    let comb = a.comb_at(field.0, spot);
+    let kind = if a.program.rate(rate).kind.is_sub() {
+        ParamKind::Random
+    } else {
+        ParamKind::Stream(rate)
     };
-    a.join(comb, root);
-    let array = stream(a, field);
-    let ty = a.program.ty(array).elem();
-    let elt = a.scalar("elt", comb, ty);
+    let array = array(a, field, kind);
+    let index = a.index(rate);
+    let elt = a.scalar("elt", comb, a.program.ty(array).elem());
     a.push(
         comb,
         Section::Body,
-        StmtKind::ReadArray(elt, array, counter.into()),
+        StmtKind::ReadArray(elt, array, index.into()),
     );
-    a.set_elt(field, elt.into());
+    a.set_column(column, spot, elt.into());
     Ok(elt.into())
 }

@@ -17,16 +17,15 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let Kind::Map(body) = &node.node.kind else {
         return Ok(());
     };
-    let rate = a.rate_of(id, &node.inputs)?;
-    let comb = a.comb(id);
-    a.join(comb, rate);
-    super::zip::check_lengths(a, id, &node.inputs)?;
-    let columns = a.columns(&node.inputs);
+    let spot = a.spot_of(id, 0..node.inputs.len())?;
+    let comb = a.comb_at(id, spot);
+    super::zip::check(a, id, &node.inputs, spot)?;
+    let columns = a.all_columns(id);
     let inline = Inline::new(id, 0, comb, Section::Body).demanded(a);
-    let args = body::used_args(a, &inline, body, &columns)?;
+    let args = body::used_args(a, &inline, body, &columns, spot)?;
     let values = body::inline(a, &inline, body, &args, "elt")?;
     for (field, value) in values.into_iter().enumerate() {
-        a.set_elt((id, field as u32), value);
+        a.set_elt((id, field as u32), spot, value);
     }
     Ok(())
 }

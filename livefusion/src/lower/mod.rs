@@ -10,13 +10,15 @@
 //! | [`generate`] | `iota`, `replicate`, `generate`, and what reads others by index: `slice`, `reverse`, ... |
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
 //! | [`filter`] | `filter`, `pack` |
+//! | [`take_while`] | `take_while` |
 //! | [`fold`], [`scan`] | folds and scans of every order |
+//! | [`segments`] | folds, scans, counts and elements of segments |
 //! | [`scatter`] | `scatter`, `reduce_by_index` |
 //! | [`compute`] | delayed scalars computed from others, lengths |
 //! | [`output`] | writing an array that is wanted in memory |
 //!
 //! [`anatomy`] is what they share: the loop under construction. [`body`] inlines a closure's terms,
-//! [`operators`] recognises operators that may be reassociated.
+//! [`pull`] computes arrays where they are read at an index, [`operators`] recognises operators that may be reassociated.
 
 pub mod anatomy;
 pub mod body;
@@ -28,8 +30,11 @@ pub mod manifest;
 pub mod map;
 pub mod operators;
 pub mod output;
+pub mod pull;
 pub mod scan;
 pub mod scatter;
+pub mod segments;
+pub mod take_while;
 pub mod zip;
 
 use crate::ast::Kind;
@@ -50,6 +55,8 @@ pub enum Source {
     Constant(u32),
     /// The length of an array in memory, or of a generator of known length.
     Length(NodeId),
+    /// A number of elements that the sizing loop finds, by its results.
+    Size(u32),
 }
 
 /// A lowered loop and how it is tied to the graph.
@@ -57,6 +64,9 @@ pub enum Source {
 pub struct Lowered {
     /// The loop, before optimisation.
     pub program: Loop,
+    /// A loop of the same parameters that is run before it, where the number of elements to make is known
+    /// in no other way. Its results are the [`Source::Size`]s.
+    pub sizing: Option<Loop>,
     /// Where each parameter comes from.
     pub sources: Vec<Source>,
     /// The node of each combinator of the loop.
@@ -97,5 +107,10 @@ fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {
         Kind::Scatter(_) => scatter::lower(a, id),
         Kind::Compute(_) => compute::lower(a, id),
         Kind::Len => compute::lower_len(a, id),
+        Kind::TakeWhile { .. } => filter::lower(a, id),
+        Kind::Expand(_) => segments::lower_expand(a, id),
+        Kind::FoldS(_) => segments::lower_fold(a, id),
+        Kind::ScanS(..) => segments::lower_scan(a, id),
+        Kind::CountS => segments::lower_count(a, id),
     }
 }

@@ -7,9 +7,8 @@
 //! ```
 
 use super::anatomy::{Anatomy, Lower};
-use crate::error::ErrorKind;
 use crate::sharing::FieldRef;
-use loop_lang::ir::{Section, StmtKind, Type};
+use loop_lang::ir::{Section, StmtKind};
 
 /// Adds everything that the plan wants of this loop.
 pub fn lower(a: &mut Anatomy<'_>) -> Lower {
@@ -19,7 +18,6 @@ pub fn lower(a: &mut Anatomy<'_>) -> Lower {
     }
     for field in &planned.scalars {
         let comb = a.comb(field.0);
-        a.join_done(comb);
         let value = a.delayed(*field, comb);
         a.result(*field, value);
     }
@@ -32,25 +30,10 @@ fn array(a: &mut Anatomy<'_>, field: FieldRef) -> Lower {
         a.result(field, out.into());
         return Ok(());
     }
-    let missing = || ErrorKind::Malformed {
-        expected: "an open rate".into(),
-        got: "none".into(),
-    };
-    let elt = a.elt(field)?;
-    let comb = a.comb(field.0);
-    let class = a.plan.rates.output(field.0).ok_or_else(missing)?;
-    let rate = a.rate(class).or(a.root()).ok_or_else(missing)?;
-    let (_, bound) = a.root_counter().ok_or_else(missing)?;
-    let index = a.index(rate);
-    let ty = Type::Array(a.program.atom_ty(elt));
-    let out = a.var("out", comb, ty);
-    a.push(comb, Section::Init, StmtKind::NewArray(out, bound));
-    a.push(
-        comb,
-        Section::Yield,
-        StmtKind::WriteArray(out, index.into(), elt),
-    );
+    let (out, rate) = a.write(field)?;
     if a.program.rate(rate).kind.is_sub() {
+        let comb = a.comb(field.0);
+        let (index, ty) = (a.index(rate), a.program.ty(out));
         let res = a.var("res", comb, ty);
         a.push(
             comb,

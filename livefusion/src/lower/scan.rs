@@ -9,15 +9,16 @@
 //! An exclusive scan's element is the accumulator's old value. Operators that are not plain are lifted as
 //! in [`super::fold`].
 
-use super::anatomy::{Anatomy, Lower};
+use super::anatomy::{Anatomy, Lower, Spot};
 use super::body::{self, Inline};
-use super::fold::{carry, has_captures, sequential_group, start};
+use super::fold::{Carried, elements, has_captures, start};
 use super::operators;
 use crate::ast::{Fold, FoldStyle, Kind, ScanKind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::ops::Range;
 
 /// Lowers a scan.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
@@ -26,19 +27,33 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let Kind::Scan(fold, kind) = &node.node.kind else {
         return Ok(());
     };
-    let rate = a.rate_of(id, &node.inputs)?;
-    let comb = a.comb(id);
-    a.join(comb, rate);
-    let columns = a.columns(&node.inputs);
-    let elements = columns
-        .into_iter()
-        .map(|c| a.elt(c))
-        .collect::<Result<Vec<_>, _>>()?;
+    let spot = a.spot_of(id, 0..1)?;
+    let owner = a.owner();
+    let accs = scan_at(a, id, (fold, *kind), 0..1, (spot, owner))?;
+    for (field, acc) in accs.into_iter().enumerate() {
+        a.set_scan_total((id, field as u32), acc.into());
+    }
+    Ok(())
+}
+
+/// Scans the inputs' elements at a spot with accumulators that a rate owns, and gives these.
+pub(super) fn scan_at(
+    a: &mut Anatomy<'_>,
+    id: NodeId,
+    (fold, kind): (&Fold, ScanKind),
+    inputs: Range<usize>,
+    (spot, owner): (Spot, RateId),
+) -> Lower<Vec<Var>> {
+    let comb = a.comb_at(id, spot);
+    let elements = elements(a, id, inputs, spot)?;
     let start = start(a, id, fold)?;
     let s = Scanning {
         id,
-        comb,
-        rate,
+        carried: Carried {
+            comb,
+            rate: spot.rate,
+            owner,
+        },
         fold,
         elements,
         start,
@@ -49,23 +64,22 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
         None if has_captures(fold) => s.sequential(a)?,
         None => s.lifted(a)?,
     };
+    let mut accs = Vec::with_capacity(running.len());
     for (field, r) in running.into_iter().enumerate() {
-        let value = if *kind == ScanKind::Exclusive {
+        let value = if kind == ScanKind::Exclusive {
             r.acc.into()
         } else {
             r.inclusive
         };
-        a.set_elt((id, field as u32), value);
-        a.set_scan_total((id, field as u32), r.acc.into());
+        a.set_elt((id, field as u32), spot, value);
+        accs.push(r.acc);
     }
-    Ok(())
+    Ok(accs)
 }
 
 /// Lowers the delayed scalar that a scan ends with: its accumulator, read after the loop.
 pub fn lower_total(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let scan = a.graph.nodes[id.index()].inputs[0];
-    let comb = a.comb(id);
-    a.join_done(comb);
     for field in 0..a.graph.node(id).types.len() as u32 {
         let value = a.scan_total(a.graph.resolve(scan, field))?;
         a.set_delayed((id, field), value);
@@ -81,8 +95,7 @@ struct Running {
 
 struct Scanning<'f> {
     id: NodeId,
-    comb: CombId,
-    rate: RateId,
+    carried: Carried,
     fold: &'f Fold,
     elements: Vec<Atom>,
     start: Vec<Atom>,
@@ -91,16 +104,16 @@ struct Scanning<'f> {
 impl Scanning<'_> {
     fn plain(&self, a: &mut Anatomy<'_>, ops: &[Op]) -> Vec<Running> {
         let types = self.fold.step.result_types();
-        let in_subrate = a.program.rate(self.rate).kind.is_sub();
+        let in_subrate = a.program.rate(self.carried.rate).kind.is_sub();
         let mut fields = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let ty = types[field];
             let order = operators::scan_order(ty, in_subrate);
-            let acc = carry(a, self.comb, "acc", self.start[field], ty);
+            let acc = self.carried.carry(a, "acc", self.start[field], ty);
             let group = Group {
                 vars: vec![acc],
-                owner: a.owner(self.rate),
-                step: self.rate,
+                owner: self.carried.owner,
+                step: self.carried.rate,
                 start: vec![self.start[field]],
                 identity: vec![operators::identity(*op, ty).into()],
                 next: vec![],
@@ -110,8 +123,9 @@ impl Scanning<'_> {
             };
             let element = self.elements[field];
             let inclusive = if order == Order::Exact {
-                let next = a.emit(self.comb, Section::Body, "elt", *op, &[acc.into(), element]);
-                a.update(self.comb, self.rate, acc, next.into());
+                let comb = self.carried.comb;
+                let next = a.emit(comb, Section::Body, "elt", *op, &[acc.into(), element]);
+                self.carried.update(a, acc, next.into());
                 a.program.groups.push(Group {
                     next: vec![next.into()],
                     ..group
@@ -133,7 +147,7 @@ impl Scanning<'_> {
         let types: Vec<Ty> = group.vars.iter().map(|v| a.program.ty(*v).elem()).collect();
         let results: Vec<Var> = types
             .iter()
-            .map(|t| a.scalar("elt", self.comb, *t))
+            .map(|t| a.scalar("elt", self.carried.comb, *t))
             .collect();
         let next = results.iter().map(|v| (*v).into()).collect();
         let id = GroupId::new(a.program.groups.len());
@@ -143,27 +157,23 @@ impl Scanning<'_> {
             group: id,
             elems,
         };
-        a.push(self.comb, Section::Body, kind);
+        a.push(self.carried.comb, Section::Body, kind);
         results
     }
 
     fn lifted(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
-        let seen = carry(a, self.comb, "seen", Const::bool(true).into(), Ty::Bool);
-        let accs: Vec<Var> = self
-            .start
-            .iter()
-            .zip(&types)
-            .map(|(s, t)| carry(a, self.comb, "acc", *s, *t))
-            .collect();
+        let yes = Const::bool(true).into();
+        let seen = self.carried.carry(a, "seen", yes, Ty::Bool);
+        let accs = self.carried.carry_all(a, &self.start, &types);
         let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
             [Const::bool(b).into()].into_iter().chain(rest).collect()
         };
         let combine = operators::lifted_combine(a, self.id, 1, &self.fold.step)?;
         let group = Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
-            owner: a.owner(self.rate),
-            step: self.rate,
+            owner: self.carried.owner,
+            step: self.carried.rate,
             start: flagged(true, self.start.clone()),
             identity: flagged(
                 false,
@@ -186,20 +196,18 @@ impl Scanning<'_> {
 
     fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
-        let accs: Vec<Var> = self
-            .start
-            .iter()
-            .zip(&types)
-            .map(|(s, t)| carry(a, self.comb, "acc", *s, *t))
-            .collect();
+        let accs = self.carried.carry_all(a, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
-        let inline = Inline::new(self.id, 1, self.comb, Section::Body);
+        let inline = Inline::new(self.id, 1, self.carried.comb, Section::Body);
         let next = body::inline(a, &inline, &self.fold.step, &args, "elt")?;
         for (acc, new) in accs.iter().zip(&next) {
-            a.update(self.comb, self.rate, *acc, *new);
+            self.carried.update(a, *acc, *new);
         }
-        let group = sequential_group(a, self.rate, &accs, &self.start, next.clone(), &types);
+        let next_values = next.clone();
+        let group = self
+            .carried
+            .sequential_group(&accs, &self.start, next_values, &types);
         a.program.groups.push(group);
         Ok(accs
             .into_iter()

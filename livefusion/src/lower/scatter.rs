@@ -20,17 +20,16 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let Kind::Scatter(combine) = &node.node.kind else {
         return Ok(());
     };
-    let rate = a.rate_of(id, &node.inputs[1..])?;
-    let comb = a.comb(id);
-    a.join(comb, rate);
-    super::zip::check_lengths(a, id, &node.inputs[1..])?;
+    let spot = a.spot_of(id, 1..3)?;
+    let comb = a.comb_at(id, spot);
+    super::zip::check(a, id, &node.inputs[1..], spot)?;
     let (arrays, len) = targets(a, id)?;
-    let index_column = a.columns(&node.inputs[1..2]);
-    let index = a.elt(index_column[0])?;
-    let value_columns = a.columns(&node.inputs[2..]);
+    let index_column = a.columns(id, 1..2);
+    let index = a.elt(index_column[0], spot)?;
+    let value_columns = a.columns(id, 2..3);
     let values = value_columns
         .into_iter()
-        .map(|f| a.elt(f))
+        .map(|f| a.elt(f, spot))
         .collect::<Result<Vec<_>, _>>()?;
     let ok = a.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
     a.trap(

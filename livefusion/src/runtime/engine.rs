@@ -4,6 +4,7 @@ use super::explain::Explanation;
 use super::program::{Bindings, Program};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphKey, recover};
 use dashmap::DashMap;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Holds the choices (backend, memory limit) and what was compiled. Cheap to clone; clones share the cache.
+/// Holds the choices (backend, clustering, memory limit) and what was compiled. Cheap to clone; clones share the cache.
 ///
 /// The default engine compiles C with the system's compiler. On a machine without one it interprets, and
 /// says why in [`Engine::fallback`]. An engine made for one backend never falls back, with one exception:
@@ -40,6 +41,7 @@ struct Inner {
     interp: InterpBackend,
     may_fall_back: bool,
     fallback: OnceLock<String>,
+    clustering: Clustering,
     memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
     hits: AtomicU64,
@@ -78,6 +80,7 @@ impl fmt::Display for Counters {
 #[derive(Default)]
 pub struct EngineBuilder {
     backend: Option<Arc<dyn Backend>>,
+    clustering: Clustering,
     memory_limit: Option<u64>,
 }
 
@@ -85,6 +88,18 @@ impl EngineBuilder {
     /// Uses this backend and no other. Default: C, or the interpreter where there is no C compiler.
     pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
         self.backend = Some(backend);
+        self
+    }
+
+    /// How combinators are put into loops. Default: optimally, within about a millisecond of planning.
+    ///
+    /// ```
+    /// use livefusion::{Clustering, Engine};
+    /// let engine = Engine::builder().clustering(Clustering::Greedy).build();
+    /// assert_eq!(engine.clustering(), Clustering::Greedy);
+    /// ```
+    pub fn clustering(mut self, clustering: Clustering) -> Self {
+        self.clustering = clustering;
         self
     }
 
@@ -101,6 +116,7 @@ impl EngineBuilder {
             backend: self.backend.unwrap_or_else(|| Arc::new(CBackend::new())),
             interp: InterpBackend::new(),
             fallback: OnceLock::new(),
+            clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             programs: DashMap::new(),
             hits: AtomicU64::new(0),
@@ -163,6 +179,11 @@ impl Engine {
         self.0.fallback.get().map(String::as_str)
     }
 
+    /// How combinators are put into loops.
+    pub fn clustering(&self) -> Clustering {
+        self.0.clustering
+    }
+
     /// How many bytes the results of one `force` may take.
     pub fn memory_limit(&self) -> u64 {
         self.0.memory_limit
@@ -177,17 +198,30 @@ impl Engine {
         }
     }
 
-    /// Says into which loops a force of these nodes would fuse, without running anything.
+    /// Says into which loops a force of these nodes would fuse, without running anything. It compiles
+    /// what is not compiled yet, but is neither a hit nor a miss in [`counters`](Engine::counters).
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
         let graph = recover(roots)?;
         let lengths = known_lengths(&graph, &[]);
-        let program = self.program(&graph, &lengths)?;
+        let (program, _) = self.lookup(&graph, &lengths)?;
         Ok(Explanation::new(&graph, &program, self))
     }
 
     /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
     /// compile it once.
     pub(super) fn program(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<Arc<Program>> {
+        let (program, compiled_here) = self.lookup(graph, lengths)?;
+        let counter = if compiled_here {
+            &self.0.misses
+        } else {
+            &self.0.hits
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok(program)
+    }
+
+    /// The compiled program, and whether it had to be compiled.
+    fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
         let key = graph.key.with(&length_pattern(lengths));
         let cell = match self.0.programs.get(&key) {
             Some(cell) => cell.value().clone(),
@@ -202,13 +236,7 @@ impl Engine {
             self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
             program.map(Arc::new)
         })?;
-        let counter = if compiled_here {
-            &self.0.misses
-        } else {
-            &self.0.hits
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        Ok(program.clone())
+        Ok((program.clone(), compiled_here))
     }
 
     /// Compiles a loop with the engine's backend.

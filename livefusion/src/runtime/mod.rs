@@ -10,5 +10,7 @@ mod prepared;
 mod program;
 
 pub use engine::{Counters, Engine, EngineBuilder, force_nodes};
-pub use explain::{ExplainedLoop, ExplainedNode, Explanation};
+pub use explain::{
+    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
+};
 pub use prepared::Prepared;

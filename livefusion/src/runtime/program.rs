@@ -3,6 +3,7 @@
 use super::engine::{Engine, backend_error};
 use crate::ast::{Kind, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::pull::Extent;
 use crate::fusion::{Plan, plan};
 use crate::lower::{Lowered, Source, lower};
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
@@ -29,6 +30,8 @@ pub struct CompiledLoop {
     pub lowered: Lowered,
     /// Its kernel.
     pub kernel: Arc<dyn Kernel>,
+    /// The kernel that finds how many elements it makes, if that must be found first.
+    pub sizing: Option<Arc<dyn Kernel>>,
 }
 
 /// What a run is bound to: a graph of the program's structure with its values.
@@ -89,10 +92,20 @@ impl Store {
             }
             _ => {}
         }
+        Err(unbound(b, field))
+    }
+
+    /// A root's field: computed by a loop, or a length that is known without one.
+    fn root_scalar(&self, plan: &Plan, b: &Bindings<'_>, field: FieldRef) -> Result<Const> {
         let node = &b.graph.nodes[field.0.index()];
-        match node.node.kind {
-            Kind::Len if !node.leaf => self.length(b, b.graph.resolve(node.inputs[0], 0).0),
-            _ => Err(unbound(b, field)),
+        let extent = match node.node.kind {
+            Kind::Len if !node.leaf => plan.pulls.extent(node.inputs[0]),
+            _ => None,
+        };
+        match extent {
+            Some(Extent::Of(array)) => self.length(b, array),
+            Some(Extent::Scalar(by)) => self.scalar(b, by),
+            None => self.scalar(b, field),
         }
     }
 
@@ -126,16 +139,35 @@ enum Bound {
     Array(Arc<Buffer>),
 }
 
+fn as_args(bound: &[Bound]) -> Vec<Arg<'_>> {
+    let arg = |a| match a {
+        &Bound::Scalar(c) => Arg::Scalar(c),
+        Bound::Array(a) => Arg::Array(a.view()),
+    };
+    bound.iter().map(arg).collect()
+}
+
 impl Program {
     /// Plans, lowers, optimises and compiles a graph.
     pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
-        let plan = plan(graph, lengths);
+        let plan = plan(graph, lengths, engine.clustering());
         let mut loops = Vec::with_capacity(plan.loops.len());
         for at in 0..plan.loops.len() {
             let mut lowered = lower(graph, &plan, at, &|_, _| None)?;
             loop_lang::passes::optimize(&mut lowered.program);
             let kernel = engine.compile(&lowered.program)?;
-            loops.push(CompiledLoop { lowered, kernel });
+            let sizing = match lowered.sizing.take() {
+                Some(mut program) => {
+                    loop_lang::passes::optimize(&mut program);
+                    Some(engine.compile(&program)?)
+                }
+                None => None,
+            };
+            loops.push(CompiledLoop {
+                lowered,
+                kernel,
+                sizing,
+            });
         }
         Ok(Program { plan, loops })
     }
@@ -149,15 +181,15 @@ impl Program {
         b.graph
             .roots
             .iter()
-            .map(|r| root_value(b, &store, *r))
+            .map(|r| root_value(&self.plan, b, &store, *r))
             .collect()
     }
 }
 
-fn root_value(b: &Bindings<'_>, store: &Store, root: NodeId) -> Result<Value> {
+fn root_value(plan: &Plan, b: &Bindings<'_>, store: &Store, root: NodeId) -> Result<Value> {
     let fields = b.graph.fields(root);
     if b.graph.node(root).rank == 0 {
-        let scalars = fields.into_iter().map(|f| store.scalar(b, f));
+        let scalars = fields.into_iter().map(|f| store.root_scalar(plan, b, f));
         Ok(Value::Scalar(scalars.collect::<Result<_>>()?))
     } else {
         let arrays = fields.into_iter().map(|f| store.array(b, f));
@@ -167,14 +199,12 @@ fn root_value(b: &Bindings<'_>, store: &Store, root: NodeId) -> Result<Value> {
 
 impl CompiledLoop {
     fn run(&self, engine: &Engine, b: &Bindings<'_>, store: &mut Store) -> Result<()> {
-        let bound = self.bind(b, store)?;
-        let args: Vec<Arg<'_>> = bound
-            .iter()
-            .map(|a| match a {
-                Bound::Scalar(c) => Arg::Scalar(*c),
-                Bound::Array(a) => Arg::Array(a.view()),
-            })
-            .collect();
+        let sizes = match &self.sizing {
+            Some(kernel) => self.sizes(&**kernel, b, store)?,
+            None => vec![],
+        };
+        let bound = self.bind(b, store, &sizes)?;
+        let args = as_args(&bound);
         let left = engine.memory_limit().saturating_sub(store.bytes);
         let mut frame = new_frame(&*self.kernel, left);
         match self.kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
@@ -196,7 +226,25 @@ impl CompiledLoop {
         }
     }
 
-    fn bind(&self, b: &Bindings<'_>, store: &Store) -> Result<Vec<Bound>> {
+    /// Runs the sizing loop. If it traps, so will the loop itself, which reports what trapped first.
+    fn sizes(&self, kernel: &dyn Kernel, b: &Bindings<'_>, store: &Store) -> Result<Vec<Const>> {
+        let bound = self.bind(b, store, &[])?;
+        let args = as_args(&bound);
+        let mut frame = new_frame(kernel, u64::MAX);
+        match kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
+            Outcome::BadArgs(why) => Err(backend_error(why)),
+            _ => Ok(frame
+                .results
+                .iter()
+                .filter_map(|r| match r {
+                    KernelValue::Scalar(c) => Some(*c),
+                    KernelValue::Array(_) => None,
+                })
+                .collect()),
+        }
+    }
+
+    fn bind(&self, b: &Bindings<'_>, store: &Store, sizes: &[Const]) -> Result<Vec<Bound>> {
         self.lowered
             .sources
             .iter()
@@ -206,6 +254,10 @@ impl CompiledLoop {
                     Source::Scalar(field) => Bound::Scalar(store.scalar(b, *field)?),
                     Source::Constant(slot) => Bound::Scalar(b.graph.constants[*slot as usize]),
                     Source::Length(id) => Bound::Scalar(store.length(b, *id)?),
+                    Source::Size(k) => {
+                        let size = sizes.get(*k as usize).copied();
+                        Bound::Scalar(size.unwrap_or(Const::u64(0)))
+                    }
                 })
             })
             .collect()
@@ -270,9 +322,9 @@ impl CompiledLoop {
                 end: word(0),
                 len: word(1),
             },
-            TrapKind::Segments => ErrorKind::LengthMismatch {
-                got: word(0),
-                expected: word(1),
+            TrapKind::Segments => ErrorKind::Segments {
+                needed: word(0) as i64 as i128,
+                room: word(1),
             },
         };
         self.error_at(b, report.comb.index(), kind)

@@ -211,6 +211,21 @@ impl Writer {
             }
             Kind::Compute(_) => self.put(12u64),
             Kind::Len => self.put(13u64),
+            Kind::Expand(_) => self.put(14u64),
+            Kind::FoldS(f) => {
+                self.put(15u64);
+                self.put(style(&f.style));
+            }
+            Kind::ScanS(f, k) => {
+                self.put(16u64);
+                self.put(style(&f.style));
+                self.put((*k == ScanKind::Inclusive) as u64);
+            }
+            Kind::CountS => self.put(17u64),
+            Kind::TakeWhile { inclusive, .. } => {
+                self.put(18u64);
+                self.put(*inclusive as u64);
+            }
         }
     }
 
@@ -281,7 +296,7 @@ impl Writer {
 /// constants stay in the code.
 fn as_functions(kind: &Kind) -> Vec<bool> {
     match kind {
-        Kind::Fold(f) | Kind::Scan(f, _) => match &f.style {
+        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(_) => vec![false, false, true],
             FoldStyle::Sequential => vec![false, false],
             FoldStyle::Associative | FoldStyle::First => vec![false, true],

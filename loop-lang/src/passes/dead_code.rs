@@ -20,7 +20,7 @@ use crate::walk;
 
 /// Runs the pass.
 pub fn run(program: &mut Loop) -> bool {
-    let needed = Needed::of(program, |_| false);
+    let needed = Needed::of(program, |_| false, &[]);
     let swept = sweep(program, &needed);
     let sequential = |g: &Group| g.combine.is_none();
     let stays = program
@@ -52,12 +52,12 @@ struct Graph<'a> {
 }
 
 impl Needed {
-    /// What the loop needs, and the groups that `keep` names.
-    pub(super) fn of(program: &Loop, keep: impl Fn(&Group) -> bool) -> Needed {
+    /// What the loop needs, the groups that `keep` names, and some more variables.
+    pub(super) fn of(program: &Loop, keep: impl Fn(&Group) -> bool, more: &[Var]) -> Needed {
         let mut graph = Graph {
             program,
             uses: vec![Vec::new(); program.vars.len()],
-            roots: Vec::new(),
+            roots: more.to_vec(),
         };
         graph.tables(keep);
         for (_, block) in program.blocks.iter() {

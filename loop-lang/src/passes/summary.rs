@@ -12,6 +12,9 @@
 //! * exits out of a loop that depend on one are not taken: the chunk is summed up whole;
 //! * traps that depend on one are dropped: the emit pass finds them.
 //!
+//! Values that a pause at an inner guard must keep are still computed where they can be told, though nothing
+//! else may need them: the state at the end of a chunk is where the emit form of the next one begins.
+//!
 //! All other traps stay, and with them the promise that a loop ends soon after a trap. Counters of loop
 //! rates are always kept. Loops with cursors have no levels; their exits stay as they are.
 
@@ -21,6 +24,7 @@ use crate::ir::{
     Atom, Block, End, Exit, Group, Label, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind,
     Var,
 };
+use crate::liveness::saved_variables;
 use crate::op::Op;
 use crate::types::Const;
 use crate::walk;
@@ -39,12 +43,14 @@ pub fn summary(program: &Loop, level: u32) -> Loop {
     let kept = |g: &Group| g.level <= level || g.vars.iter().any(|v| counters.contains(v));
     let dropped = program.groups.iter().filter(|g| !kept(g));
     let dropped: FxHashSet<Var> = dropped.flat_map(|g| g.vars.iter().copied()).collect();
+    let mut paused = paused(program, &context);
     if !dropped.is_empty() {
         let unknown = unknown(program, &context, &dropped);
         let cursors = program
             .rates
             .iter()
             .any(|r| matches!(r.kind, RateKind::Cursor { .. }));
+        paused.retain(|v| !unknown.contains(v));
         for block in context.blocks_mut(&mut short) {
             freeze(block, &dropped, program, &unknown);
         }
@@ -57,9 +63,28 @@ pub fn summary(program: &Loop, level: u32) -> Loop {
             results.clear();
         }
     }
-    let needed = Needed::of(&short, kept);
+    let needed = Needed::of(&short, kept, &paused);
     sweep(&mut short, &needed);
     short
+}
+
+/// Variables that iterations define and that a pause at a guard must keep.
+fn paused(program: &Loop, context: &Context) -> Vec<Var> {
+    let mut kept: FxHashSet<Var> = saved_variables(program).into_iter().collect();
+    let mut paused = Vec::new();
+    for (place, block) in context.places.iter().zip(context.blocks(program)) {
+        let in_iteration = matches!(place, Place::At { .. });
+        for stmt in block.stmts.iter().filter(|_| in_iteration) {
+            if !matches!(stmt.kind, StmtKind::Carry(..)) {
+                walk::definitions(&stmt.kind, &mut |v| {
+                    if kept.remove(&v) {
+                        paused.push(v);
+                    }
+                });
+            }
+        }
+    }
+    paused
 }
 
 /// Everything that is computed from dropped groups. Definitions come before their uses, so one walk does

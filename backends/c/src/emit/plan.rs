@@ -3,8 +3,8 @@
 use crate::facts::{self, Facts, Source};
 use loop_lang::Loop;
 use loop_lang::ir::{
-    Atom, End, GroupId, Order, Part as TreePart, Place, RateId, RateKind, Section, Stmt, StmtKind,
-    Type, Var,
+    Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
+    StmtKind, Type, Var,
 };
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -117,11 +117,23 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         Some(Source::Made(slot)) => made[*slot],
         None => a,
     };
-    for (a, index, is_read) in &body.accesses {
-        let a = owner(*a);
+    let random = |a: Var| {
+        let param = program.params.iter().find(|p| p.var == a);
+        param.is_some_and(|p| p.kind == ParamKind::Random)
+    };
+    for Access {
+        array,
+        index,
+        is_read,
+        in_region,
+    } in &body.accesses
+    {
+        let a = owner(*array);
         plan.arrays.insert(a);
+        // What only some iterations read may be shorter than the rate: it must not end the loop.
+        let sometimes = *in_region && random(a);
         match index {
-            Atom::Var(v) if *v == counter || one_up(v).is_some() => {
+            Atom::Var(v) if !sometimes && (*v == counter || one_up(v).is_some()) => {
                 plan.proven.insert((a, *v));
             }
             _ => {
@@ -283,10 +295,18 @@ struct Body {
     successors: FxHashMap<Var, Var>,
     /// Sums and differences, in order.
     sums: Vec<(Var, Atom, Atom)>,
-    /// Array, index, whether it is a read.
-    accesses: Vec<(Var, Atom, bool)>,
+    accesses: Vec<Access>,
     /// Arrays whose length is asked for.
     measured: Vec<Var>,
+}
+
+/// A read or a write.
+struct Access {
+    array: Var,
+    index: Atom,
+    is_read: bool,
+    /// Whether it is in an arm or a scalar loop.
+    in_region: bool,
 }
 
 impl Body {
@@ -303,6 +323,7 @@ impl Body {
             });
             fits &= updates == 0;
         }
+        let in_region = |s: &Stmt| !stmts.as_ptr_range().contains(&std::ptr::from_ref(s));
         facts::each_stmt(stmts, &mut |s| {
             self.statements += 1;
             facts::each_use(s, &mut |v| {
@@ -332,8 +353,8 @@ impl Body {
                 }
                 StmtKind::ArrayLength(_, a) => self.measured.push(*a),
                 StmtKind::ScatterArray { arrays, .. } => self.measured.extend(arrays),
-                StmtKind::ReadArray(_, a, i) => self.accesses.push((*a, *i, true)),
-                StmtKind::WriteArray(a, i, _) => self.accesses.push((*a, *i, false)),
+                StmtKind::ReadArray(_, a, i) => self.access(*a, *i, true, in_region(s)),
+                StmtKind::WriteArray(a, i, _) => self.access(*a, *i, false, in_region(s)),
                 StmtKind::Carry(..)
                 | StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
@@ -343,6 +364,15 @@ impl Body {
             }
         });
         (fits && self.statements <= MAX_STATEMENTS).then_some(())
+    }
+
+    fn access(&mut self, array: Var, index: Atom, is_read: bool, in_region: bool) {
+        self.accesses.push(Access {
+            array,
+            index,
+            is_read,
+            in_region,
+        });
     }
 
     /// The variables at a fixed distance from the counter, itself included.

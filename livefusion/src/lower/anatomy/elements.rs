@@ -1,56 +1,204 @@
 //! Elements and lengths: what each node's fields are in the current iteration (`elt_3`, `len_3`).
 
-use super::{Anatomy, Lower, missing};
+use super::{Anatomy, Lower, Spot, missing};
 use crate::ast::Kind;
+use crate::error::ErrorKind;
+use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
 use crate::lower::{generate, manifest};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::types::Const;
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// A field as an input of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Column {
+    /// The field, resolved.
+    pub field: FieldRef,
+    /// The class at whose counter it is read from memory, if that is not its own.
+    pub beside: Option<ClassId>,
+}
+
+impl From<FieldRef> for Column {
+    fn from(field: FieldRef) -> Column {
+        Column {
+            field,
+            beside: None,
+        }
+    }
+}
 
 impl Anatomy<'_> {
-    /// The current element's field: made in this loop, or read from memory at the root's counter.
-    pub fn elt(&mut self, field: FieldRef) -> Lower<Atom> {
+    /// The current element of a column, for use at a spot: made in this loop, or read from memory.
+    pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower<Atom> {
         // Filters pass their input's elements on: follow them without recursion.
-        let (mut at, mut passed) = (field, Vec::new());
-        let value = loop {
-            if let Some(a) = self.elts.get(&at) {
-                break *a;
-            }
-            let node = &self.graph.nodes[at.0.index()];
-            if self.is_in_memory(at.0) {
-                break manifest::read(self, at)?;
-            }
-            match node.node.kind {
-                Kind::Filter(_) | Kind::Pack => {
-                    passed.push(at);
-                    at = self.graph.resolve(node.inputs[0], at.1);
+        let (mut column, mut spot) = (column.into(), at);
+        loop {
+            let from = column.field;
+            if let Some(known) = self.elts.get(&column) {
+                let visible = known.iter().find(|(s, _)| self.is_visible(*s, spot));
+                if let Some((_, atom)) = visible {
+                    return Ok(*atom);
                 }
-                Kind::Generate(..) => {
-                    generate::lower(self, at.0)?;
-                    break self
-                        .elts
-                        .get(&at)
-                        .copied()
-                        .ok_or_else(|| missing(self.graph, at))?;
+                if let Some(rate) = known.first().map(|(s, _)| s.rate)
+                    && !self.is_in_memory(from.0)
+                    && !matches!(self.graph.node(from.0).kind, Kind::Generate(..))
+                {
+                    return self.elt_again(from, rate, spot);
                 }
-                _ => return Err(missing(self.graph, at)),
             }
-        };
-        for p in passed {
-            self.elts.insert(p, value);
+            if self.is_in_memory(from.0) {
+                let class = column.beside.or(self.plan.rates.output(from.0));
+                let own = class.and_then(|c| self.around(spot.rate, c));
+                return manifest::read(self, column, own.unwrap_or(spot.rate));
+            }
+            if let Kind::Generate(..) = self.graph.node(from.0).kind {
+                generate::lower_at(self, column, spot)?;
+                let made = self.elts.get(&column).and_then(|e| e.last());
+                return made.map(|e| e.1).ok_or_else(|| missing(self.graph, from));
+            }
+            let Some(input) = self.passed_on(column) else {
+                return Err(missing(self.graph, from));
+            };
+            // The input's element is one of the rate around the subrate.
+            let class = self.plan.rates.output(from.0);
+            let around = class.and_then(|c| self.around(spot.rate, c));
+            spot = around
+                .and_then(|r| self.child_spot(r))
+                .ok_or_else(|| missing(self.graph, from))?;
+            column = input;
         }
-        Ok(value)
     }
 
-    /// Says what a field's element is in each iteration.
-    pub fn set_elt(&mut self, field: FieldRef, value: Atom) {
-        self.elts.insert(field, value);
+    /// The column of its input that a filter passes on.
+    pub(super) fn passed_on(&self, column: Column) -> Option<Column> {
+        let (id, field) = column.field;
+        let passes = matches!(
+            self.graph.node(id).kind,
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. }
+        );
+        (passes && column.beside.is_none() && !self.is_in_memory(id))
+            .then(|| self.column(id, 0, field))
     }
 
-    /// The columns of a node's inputs, resolved.
-    pub fn columns(&self, inputs: &[NodeId]) -> Vec<FieldRef> {
-        inputs.iter().flat_map(|i| self.graph.fields(*i)).collect()
+    /// A field of a node's input: through `Zip` and `Fields` to what computes it.
+    fn column(&self, id: NodeId, input: usize, mut field: u32) -> Column {
+        let rates = &self.plan.rates;
+        let mut beside = rates
+            .is_beside(id, input)
+            .then(|| rates.runs_at(id))
+            .flatten();
+        let mut at = self.graph.nodes[id.index()].inputs[input];
+        loop {
+            let node = &self.graph.nodes[at.index()];
+            match &node.node.kind {
+                Kind::Zip if !node.leaf => {
+                    let mut k = 0;
+                    while field >= self.graph.node(node.inputs[k]).types.len() as u32 {
+                        field -= self.graph.node(node.inputs[k]).types.len() as u32;
+                        k += 1;
+                    }
+                    if beside.is_none() && rates.is_beside(at, k) {
+                        beside = rates.output(at);
+                    }
+                    at = node.inputs[k];
+                }
+                Kind::Fields(range) if !node.leaf => {
+                    field += range.start;
+                    at = node.inputs[0];
+                }
+                _ => {
+                    let field = (at, field);
+                    return Column { field, beside };
+                }
+            }
+        }
+    }
+
+    /// An element that an earlier pass over the same segment made: it is kept in memory for the later one.
+    fn elt_again(&mut self, field: FieldRef, made_in: RateId, at: Spot) -> Lower<Atom> {
+        let class = self.plan.rates.output(field.0);
+        let here = class.and_then(|c| self.around(at.rate, c));
+        let Some(here) = here.filter(|_| !self.program.rate(made_in).kind.is_sub()) else {
+            return Err(ErrorKind::Malformed {
+                expected: format!("`{}` in one pass", self.graph.node(field.0).name),
+                got: "a second pass over what a filter admits".into(),
+            });
+        };
+        let (array, _) = self.write(field)?;
+        let spot = Spot {
+            rate: here,
+            position: 0,
+        };
+        let index = self.index(here);
+        let comb = self.comb_at(field.0, spot);
+        let again = self.scalar("again", comb, self.program.ty(array).elem());
+        self.push(
+            comb,
+            Section::Body,
+            StmtKind::ReadArray(again, array, index.into()),
+        );
+        self.set_elt(field, spot, again.into());
+        Ok(again.into())
+    }
+
+    /// The array to which a field is written, element by element, and the rate at which it is.
+    pub fn write(&mut self, field: FieldRef) -> Lower<(Var, RateId)> {
+        if let Some(array) = self.written.get(&field) {
+            return Ok(*array);
+        }
+        let class = self.plan.rates.output(field.0);
+        let class = class.ok_or_else(|| missing(self.graph, field))?;
+        let needs = self.needs(&[field.into()]);
+        let made = self.elts.get(&field.into()).and_then(|e| e.first());
+        let spot = match made {
+            Some((spot, _)) if self.around(spot.rate, class) == Some(spot.rate) => {
+                self.spot(field.0, class, &[*spot])?
+            }
+            _ => self.spot(field.0, class, &needs)?,
+        };
+        let elt = self.elt(field, spot)?;
+        let comb = self.comb_at(field.0, spot);
+        let bound = self.extent(spot.rate, comb)?;
+        let index = self.index(spot.rate);
+        let out = self.var("out", comb, Type::Array(self.program.atom_ty(elt)));
+        self.push(comb, Section::Init, StmtKind::NewArray(out, bound));
+        self.push(
+            comb,
+            Section::Yield,
+            StmtKind::WriteArray(out, index.into(), elt),
+        );
+        self.written.insert(field, (out, spot.rate));
+        Ok((out, spot.rate))
+    }
+
+    /// Says what a field's element is, from a spot on.
+    pub fn set_elt(&mut self, field: FieldRef, spot: Spot, value: Atom) {
+        self.set_column(field.into(), spot, value);
+    }
+
+    /// Says what a column's element is, from a spot on.
+    pub fn set_column(&mut self, column: Column, spot: Spot, value: Atom) {
+        self.elts.entry(column).or_default().push((spot, value));
+    }
+
+    /// The columns of some of a node's inputs.
+    pub fn columns(&self, id: NodeId, inputs: Range<usize>) -> Vec<Column> {
+        let width = |i: usize| {
+            let input = self.graph.nodes[id.index()].inputs[i];
+            self.graph.node(input).types.len() as u32
+        };
+        inputs
+            .flat_map(|i| (0..width(i)).map(move |f| (i, f)))
+            .map(|(i, f)| self.column(id, i, f))
+            .collect()
+    }
+
+    /// The columns of all of a node's inputs.
+    pub fn all_columns(&self, id: NodeId) -> Vec<Column> {
+        self.columns(id, 0..self.graph.nodes[id.index()].inputs.len())
     }
 
     /// A field of an array that tells its length: one that this loop makes, or one that is in memory.
@@ -62,36 +210,47 @@ impl Anatomy<'_> {
         self.graph.fields(input).into_iter().find(exists)
     }
 
-    /// The length of a root-rate array, as this loop knows it when it starts: that of the memory or of
-    /// the generator at the far end of what is computed in step.
-    pub fn len(&mut self, input: NodeId) -> Lower<Atom> {
-        let mut at = input;
-        loop {
-            let Some(first) = self.existing_field(at) else {
-                return Ok(Const::u64(0).into());
+    /// The length of an array, as this loop knows it when it starts: that of the memory or of the
+    /// generator at the far end of what is computed in step. None for the elements of segments, whose
+    /// number only the segments' lengths say.
+    pub fn len(&mut self, input: NodeId) -> Lower<Option<Atom>> {
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut stack = vec![input];
+        while let Some(at) = stack.pop() {
+            let Some((first, _)) = self.existing_field(at) else {
+                return Ok(Some(Const::u64(0).into()));
             };
-            if self.is_in_memory(first.0) {
-                return Ok(manifest::len(self, first));
+            if !seen.insert(first) {
+                continue;
             }
-            if let Some(a) = self.lens.get(&first.0) {
-                return Ok(*a);
+            if self.is_in_memory(first) {
+                return Ok(Some(manifest::len(self, (first, 0))));
             }
-            match self.graph.node(first.0).kind {
-                Kind::Generate(..) => match indexed_array(self.graph, first.0) {
-                    Some(array) => at = array,
-                    None => {
-                        generate::lower(self, first.0)?;
-                        let len = self.lens.get(&first.0).copied();
-                        return len.ok_or_else(|| missing(self.graph, first));
-                    }
+            if let Some(a) = self.lens.get(&first) {
+                return Ok(Some(*a));
+            }
+            let node = &self.graph.nodes[first.index()];
+            match node.node.kind {
+                Kind::Generate(..) => match indexed_array(self.graph, first) {
+                    Some(array) => stack.push(array),
+                    None => return generate::len(self, first).map(Some),
                 },
-                Kind::Map(_) | Kind::Scan(..) => at = self.graph.nodes[first.0.index()].inputs[0],
-                _ => return Err(missing(self.graph, first)),
+                // Whichever input has a length of its own.
+                Kind::Map(_) => stack.extend(node.inputs.iter().rev()),
+                Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.push(node.inputs[0]),
+                Kind::ScanS(..) => stack.push(node.inputs[1]),
+                _ => {}
             }
         }
+        Ok(None)
     }
 
-    /// Says how long a root-rate array is.
+    /// How long a generator is, if that was said.
+    pub fn known_len(&self, id: NodeId) -> Option<Atom> {
+        self.lens.get(&id).copied()
+    }
+
+    /// Says how long a generator is.
     pub fn set_len(&mut self, id: NodeId, len: Atom) {
         self.lens.insert(id, len);
     }

@@ -1,9 +1,17 @@
 //! The loop under construction: combinators, rates, blocks, parameters, and the naming conventions by
 //! which combinators find each other (`elt_3`, `len_3`, `ix_3`).
+//!
+//! A combinator has a home: a rate and a stage of it. Its statements go to the places that its labels mean
+//! there ([`Loop::place`]); when the loop is finished, labels of one place become synonyms in the alias
+//! map, and so the blocks of combinators of one rate are one.
 
 mod elements;
+mod instances;
 mod params;
 mod rates;
+
+pub use elements::Column;
+pub use instances::Spot;
 
 use super::{Lowered, Naming, Source};
 use crate::error::{Error, ErrorKind, Result};
@@ -23,27 +31,40 @@ pub struct Anatomy<'g> {
     pub plan: &'g Plan,
     /// Which loop of the schedule this is.
     pub at: usize,
-    /// The loop so far.
+    /// The loop so far; its blocks are made at the end.
     pub program: Loop,
     naming: Naming<'g>,
     combs: Vec<NodeId>,
-    comb_of: FxHashMap<NodeId, CombId>,
+    combs_of: FxHashMap<NodeId, SmallVec<[CombId; 1]>>,
     sources: Vec<Source>,
     source_vars: FxHashMap<Source, Var>,
     names: FxHashSet<String>,
-    rates: FxHashMap<ClassId, RateId>,
+    /// The rates of each class, in the order in which one iteration runs them.
+    instances: FxHashMap<ClassId, SmallVec<[RateId; 1]>>,
     /// The combinator that opened each rate.
     openers: Vec<CombId>,
-    elts: FxHashMap<FieldRef, Atom>,
+    /// What each field is, and from which spot on.
+    elts: FxHashMap<Column, SmallVec<[(Spot, Atom); 1]>>,
     scalars: FxHashMap<FieldRef, Atom>,
     totals: FxHashMap<FieldRef, Atom>,
     lens: FxHashMap<NodeId, Atom>,
     array_lens: FxHashMap<Var, Var>,
+    /// Arrays that this loop writes element by element.
+    written: FxHashMap<FieldRef, (Var, RateId)>,
+    /// Tests of subrates, by class and the rate in which they were made.
+    tests: FxHashMap<(ClassId, RateId), Atom>,
+    /// Lengths that segments were checked against, by class of their elements.
+    checked: FxHashSet<(ClassId, Atom)>,
     /// Arrays that scatters make, by field.
     pub scattered: FxHashMap<FieldRef, Var>,
     root: Option<RateId>,
-    updates: Vec<(CombId, Section, StmtKind)>,
+    sections: FxHashMap<Place, Vec<Stmt>>,
+    exits: FxHashMap<Place, Vec<Exit>>,
+    updates: Vec<(Place, Stmt)>,
     results: Vec<(FieldRef, Atom)>,
+    /// What says whether classes of taken elements go on, and where.
+    ends: Vec<(ClassId, Atom)>,
+    sizes: Vec<(ClassId, Atom)>,
 }
 
 /// Lowering fails with what went wrong; who is to blame is added by the caller.
@@ -62,108 +83,95 @@ impl<'g> Anatomy<'g> {
             },
             naming,
             combs: Vec::new(),
-            comb_of: FxHashMap::default(),
+            combs_of: FxHashMap::default(),
             sources: Vec::new(),
             source_vars: FxHashMap::default(),
             names: FxHashSet::default(),
-            rates: FxHashMap::default(),
+            instances: FxHashMap::default(),
             openers: Vec::new(),
             elts: FxHashMap::default(),
             scalars: FxHashMap::default(),
             totals: FxHashMap::default(),
             lens: FxHashMap::default(),
             array_lens: FxHashMap::default(),
+            written: FxHashMap::default(),
+            tests: FxHashMap::default(),
+            checked: FxHashSet::default(),
             scattered: FxHashMap::default(),
             root: None,
+            sections: FxHashMap::default(),
+            exits: FxHashMap::default(),
             updates: Vec::new(),
             results: Vec::new(),
+            ends: Vec::new(),
+            sizes: Vec::new(),
         }
     }
 
-    /// The combinator of a node, made on first use.
+    /// The (first) combinator of a node, made on first use.
     pub fn comb(&mut self, id: NodeId) -> CombId {
-        if let Some(c) = self.comb_of.get(&id) {
-            return *c;
+        match self.combs_of.get(&id).and_then(|c| c.first()) {
+            Some(c) => *c,
+            None => self.new_comb(id),
         }
+    }
+
+    /// The combinator of a node at a home. A node that takes part at several has one at each.
+    pub fn comb_at(&mut self, id: NodeId, spot: Spot) -> CombId {
+        let home = self.home(spot);
+        let all = self.combs_of.get(&id).cloned().unwrap_or_default();
+        let at_home = |c: &&CombId| self.program.comb(**c).home.is_none_or(|h| h == home);
+        let comb = match all.iter().find(at_home) {
+            Some(c) => *c,
+            None => self.new_comb(id),
+        };
+        self.program.combs[comb.index()].home = Some(home);
+        comb
+    }
+
+    fn new_comb(&mut self, id: NodeId) -> CombId {
         let c = CombId::new(self.combs.len());
-        let name = (self.naming)(self.graph, id).unwrap_or_else(|| c.0.to_string());
+        let is_first = !self.combs_of.contains_key(&id);
+        let name = (self.naming)(self.graph, id).filter(|_| is_first);
         let node = self.graph.node(id);
-        let kind = if self.is_in_memory(id) {
+        let kind = if self.is_in_memory(id) && !self.plan.pulls.is_pulled(id) {
             "manifest"
         } else {
             node.name
         };
         self.program.combs.push(Comb {
-            name,
+            name: name.unwrap_or_else(|| c.0.to_string()),
             kind: kind.into(),
             home: None,
         });
         self.combs.push(id);
-        self.comb_of.insert(id, c);
-        let first = Label {
-            section: Section::Init,
-            comb: CombId(0),
-        };
-        self.alias(
-            first,
-            Label {
-                section: Section::Init,
-                comb: c,
-            },
-        );
+        self.combs_of.entry(id).or_default().push(c);
         c
     }
 
-    /// Makes `label` a synonym of `of`, or a block of its own if `of` has none yet.
-    fn alias(&mut self, of: Label, label: Label) {
-        if !self.program.blocks.add_synonym(of, label) {
-            let _ = self.program.blocks.insert([label], Block::default());
-        }
+    /// A combinator of a node that has no home yet, for opening a rate.
+    pub fn unhomed_comb(&mut self, id: NodeId) -> CombId {
+        let all = self.combs_of.get(&id).cloned().unwrap_or_default();
+        let free = all.iter().find(|c| self.program.comb(**c).home.is_none());
+        free.copied().unwrap_or_else(|| self.new_comb(id))
     }
 
-    /// The sections that combinators of one rate share.
-    const SHARED: [Section; 4] = [
-        Section::Guard,
-        Section::Body,
-        Section::Yield,
-        Section::Bottom,
-    ];
-
-    /// Gives a combinator its home: its labels become synonyms of those of the rate's opener.
-    pub fn join(&mut self, comb: CombId, rate: RateId) {
-        self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
-        let opener = self.openers[rate.index()];
-        for section in Self::SHARED {
-            let of = Label {
-                section,
-                comb: opener,
-            };
-            self.alias(of, Label { section, comb });
-        }
-        self.join_done(comb);
-    }
-
-    /// Makes a combinator's `done` the loop's last block.
-    pub fn join_done(&mut self, comb: CombId) {
-        let of = Label {
+    /// A trap behind the segment in whose loop a combinator runs.
+    pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: Atom) {
+        let stmt = self.trap_stmt(comb, kind, unless, &[]);
+        let place = self.program.place(Label {
             section: Section::Done,
-            comb: CombId(0),
-        };
-        // The first combinator may have no home yet; its `done` is this block all the same.
-        self.alias(
-            of,
-            Label {
-                section: Section::Done,
-                comb: CombId(0),
-            },
-        );
-        self.alias(
-            of,
-            Label {
-                section: Section::Done,
-                comb,
-            },
-        );
+            comb,
+        });
+        self.sections.entry(place).or_default().push(stmt);
+    }
+
+    /// Where a section of a combinator is. `done` is what runs last of all.
+    fn place(&self, comb: CombId, section: Section) -> Place {
+        match section {
+            Section::Done => Place::Return,
+            _ => self.program.place(Label { section, comb }),
+        }
     }
 
     /// Adds a statement to a section of a combinator.
@@ -173,17 +181,8 @@ impl<'g> Anatomy<'g> {
 
     /// Adds statements to a section of a combinator.
     pub fn push_all(&mut self, comb: CombId, section: Section, stmts: Vec<Stmt>) {
-        if section == Section::Done {
-            self.join_done(comb);
-        }
-        let label = Label { section, comb };
-        debug_assert!(
-            self.program.blocks.get(label).is_some(),
-            "no block {label:?}"
-        );
-        if let Some(block) = self.program.blocks.get_mut(label) {
-            block.stmts.extend(stmts);
-        }
+        let place = self.place(comb, section);
+        self.sections.entry(place).or_default().extend(stmts);
     }
 
     /// A new scalar variable `base_comb`.
@@ -258,7 +257,36 @@ impl<'g> Anatomy<'g> {
         self.results.push((field, value));
     }
 
-    /// The finished loop: gotos derived, levels set. Backends verify it.
+    /// Updates a carried variable of a combinator that runs at `rate`: at a loop rate's `bottom`, in a
+    /// subrate's `yield`. Updates are the last statements of their section.
+    pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
+        let is_sub = self.program.rate(rate).kind.is_sub();
+        let section = if is_sub {
+            Section::Yield
+        } else {
+            Section::Bottom
+        };
+        self.push_last(comb, section, StmtKind::Assign(carried, value));
+    }
+
+    /// Adds statements before all others of a section.
+    pub fn push_first(&mut self, comb: CombId, section: Section, stmts: Vec<Stmt>) {
+        let place = self.place(comb, section);
+        self.sections.entry(place).or_default().splice(0..0, stmts);
+    }
+
+    /// Adds a statement behind all others of a section.
+    pub fn push_last(&mut self, comb: CombId, section: Section, kind: StmtKind) {
+        let place = self.place(comb, section);
+        self.updates.push((place, Stmt { comb, kind }));
+    }
+
+    /// Notes that the elements of a class are over once this is false.
+    pub fn ends(&mut self, class: ClassId, go: Atom) {
+        self.ends.push((class, go));
+    }
+
+    /// The finished loop: blocks made, gotos derived, levels set. Backends verify it.
     pub fn finish(mut self) -> Result<Lowered> {
         if self.combs.is_empty() {
             let missing = ErrorKind::Malformed {
@@ -271,26 +299,98 @@ impl<'g> Anatomy<'g> {
                 kind: missing,
             });
         }
-        for (comb, section, kind) in std::mem::take(&mut self.updates) {
-            self.push(comb, section, kind);
+        for (place, stmt) in std::mem::take(&mut self.updates) {
+            self.sections.entry(place).or_default().push(stmt);
         }
-        self.join_done(CombId(0));
+        self.make_blocks();
+        let sizing = self.sizing();
         let values = self.results.iter().map(|(_, v)| *v).collect();
-        let last = Label {
-            section: Section::Done,
-            comb: CombId(0),
-        };
-        if let Some(block) = self.program.blocks.get_mut(last) {
-            block.end = End::Return(values);
-        }
-        loop_lang::gotos::derive_gotos(&mut self.program);
-        crate::lower::operators::set_levels(&mut self.program);
+        finish_loop(&mut self.program, values);
         Ok(Lowered {
             program: self.program,
+            sizing,
             sources: self.sources,
             combs: self.combs,
             results: self.results.into_iter().map(|(f, _)| f).collect(),
         })
+    }
+
+    /// Makes synonyms of all labels that mean one place, and gives each place its statements.
+    fn make_blocks(&mut self) {
+        let mut first: FxHashMap<Place, Label> = FxHashMap::default();
+        for (i, comb) in self.program.combs.iter().enumerate() {
+            let comb_id = CombId::new(i);
+            for &section in sections(&self.program, comb.home) {
+                let label = Label {
+                    section,
+                    comb: comb_id,
+                };
+                let place = self.program.place(label);
+                match first.get(&place) {
+                    Some(of) => {
+                        self.program.blocks.add_synonym(*of, label);
+                    }
+                    None => {
+                        first.insert(place, label);
+                        let block = Block {
+                            stmts: self.sections.remove(&place).unwrap_or_default(),
+                            exits: self.exits.remove(&place).unwrap_or_default(),
+                            end: End::Open,
+                        };
+                        // The label is new, so this cannot fail.
+                        let _ = self.program.blocks.insert([label], block);
+                    }
+                }
+            }
+        }
+        debug_assert!(self.sections.is_empty(), "{:?}", self.sections);
+    }
+
+    /// The loop that finds how many elements there are where nothing else says so: this one, with these
+    /// numbers as its only results.
+    fn sizing(&self) -> Option<Loop> {
+        if self.sizes.is_empty() {
+            return None;
+        }
+        let mut program = self.program.clone();
+        program.name = format!("size_{}", self.at);
+        finish_loop(&mut program, self.sizes.iter().map(|s| s.1).collect());
+        Some(program)
+    }
+}
+
+/// Gives a loop its results, its gotos and its groups' levels.
+fn finish_loop(program: &mut Loop, results: Vec<Atom>) {
+    let last = (0..program.combs.len()).map(|i| Label {
+        section: Section::Done,
+        comb: CombId::new(i),
+    });
+    let last = last
+        .into_iter()
+        .find(|l| program.place(*l) == Place::Return);
+    if let Some(block) = last.and_then(|l| program.blocks.get_mut(l)) {
+        block.end = End::Return(results);
+    }
+    loop_lang::gotos::derive_gotos(program);
+    crate::lower::operators::set_levels(program);
+}
+
+/// The sections that a combinator has at a home.
+fn sections(program: &Loop, home: Option<Home>) -> &'static [Section] {
+    let Some(home) = home else {
+        return &[Section::Init, Section::Done];
+    };
+    let rate = program.loop_rate(home.rate);
+    match program.rate(rate).kind {
+        RateKind::Root { .. } => &[
+            Section::Init,
+            Section::Guard,
+            Section::Body,
+            Section::Yield,
+            Section::Bottom,
+            Section::Done,
+        ],
+        _ => &Section::ALL,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::Anatomy;
 use crate::ast::Kind;
+use crate::fusion::pull::Extent;
 use crate::lower::Source;
-use crate::sharing::FieldRef;
+use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 
 impl Anatomy<'_> {
     /// The parameter for a source, made on first use.
@@ -18,12 +19,12 @@ impl Anatomy<'_> {
         kind: ParamKind,
     ) -> Var {
         if let Some(v) = self.source_vars.get(&source) {
-            // An array that is read in step as well as at random is a random-access parameter.
+            // An array that is read in step as well as at random, or in step with two rates, is a random-access parameter.
             let at = self.sources.iter().position(|s| *s == source);
             if let Some(p) = at.and_then(|at| self.program.params.get_mut(at))
-                && kind == ParamKind::Random
+                && kind != p.kind
             {
-                p.kind = kind;
+                p.kind = ParamKind::Random;
             }
             return *v;
         }
@@ -45,15 +46,31 @@ impl Anatomy<'_> {
             return *a;
         }
         let node = &self.graph.nodes[field.0.index()];
-        let source = match node.node.kind {
-            // The length of an array in memory is known without a loop.
-            Kind::Len if !node.leaf && self.plan.loop_of[field.0.index()].is_none() => {
-                Source::Length(self.graph.resolve(node.inputs[0], 0).0)
-            }
-            _ => Source::Scalar(field),
-        };
+        if let Kind::Len = node.node.kind
+            && !node.leaf
+            && let Some(extent) = self.plan.pulls.extent(node.inputs[0])
+        {
+            return self.known_extent(extent, comb);
+        }
+        let source = Source::Scalar(field);
         let ty = node.node.types[field.1 as usize];
         self.scalar_param(source, "s", comb, ty)
+    }
+
+    /// A length that is known without a loop.
+    pub fn known_extent(&mut self, extent: Extent, comb: CombId) -> Atom {
+        match extent {
+            Extent::Of(array) => self.scalar_param(Source::Length(array), "s", comb, Ty::U64),
+            Extent::Scalar(field) => self.delayed(field, comb),
+        }
+    }
+
+    /// The length of a pulled array.
+    pub fn pulled_len(&mut self, array: NodeId, comb: CombId) -> Atom {
+        match self.plan.pulls.extent(array) {
+            Some(extent) => self.known_extent(extent, comb),
+            None => Const::u64(0).into(),
+        }
     }
 
     /// Says what a delayed scalar's field is in this loop's `done`.

@@ -1,28 +1,76 @@
-//! Rates: the root that a loop runs over, the subrates below it, their counters and updates.
+//! Rates: the root that a loop runs over, the rates below it, their counters and updates.
 
-use super::{Anatomy, Lower};
-use crate::error::ErrorKind;
-use crate::fusion::ClassId;
+use super::instances::no_root;
+use super::{Anatomy, Lower, Spot};
+use crate::fusion::{ClassId, ClassKind};
+use crate::lower::Source;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::ops::Range;
 
 impl Anatomy<'_> {
     /// Opens the root rate: a counter from 0 to `bound`.
     pub fn open_root(&mut self, comb: CombId, bound: Atom) -> RateId {
         let class = self.plan.loops[self.at].root;
-        let name = self.rate_name(comb);
         let counter = self.scalar("ix", comb, Ty::U64);
-        let kind = RateKind::Root { counter, bound };
-        let rate = self.new_rate(name, kind, class, comb);
+        let rate = self.new_rate(comb, RateKind::Root { counter, bound }, class);
         self.program.roots.push(rate);
         self.root = Some(rate);
-        self.push(
-            comb,
-            Section::Init,
-            StmtKind::Carry(counter, Const::u64(0).into()),
-        );
+        self.count_up(comb, rate, counter, bound);
+        rate
+    }
+
+    /// Opens a subrate. Its guard's test is added with [`Anatomy::exit`].
+    pub fn open_sub(&mut self, comb: CombId, parent: RateId, class: ClassId) -> RateId {
+        let kind = RateKind::Sub {
+            parent,
+            count: None,
+        };
+        self.new_rate(comb, kind, Some(class))
+    }
+
+    /// Opens a rate that runs over `len` further elements in each iteration of the parent. Its counter
+    /// runs on from segment to segment. The result is the rate, and where its current segment ends.
+    pub fn open_nested(
+        &mut self,
+        comb: CombId,
+        parent: RateId,
+        class: ClassId,
+        len: Atom,
+    ) -> RateId {
+        let counter = self.scalar("ix", comb, Ty::U64);
+        let end = self.scalar("end", comb, Ty::U64);
+        let bound = end.into();
+        let kind = RateKind::Nested {
+            parent,
+            counter,
+            bound,
+        };
+        let rate = self.new_rate(comb, kind, Some(class));
+        let to = StmtKind::Let(end, Op::Add, Args::from_slice(&[counter.into(), len]));
+        self.push(comb, Section::Nest, to);
+        let next = self.count_up(comb, rate, counter, bound);
+        let zero: Atom = Const::u64(0).into();
+        self.program.groups.push(Group {
+            vars: vec![counter],
+            owner: self.owner(),
+            step: rate,
+            start: vec![zero],
+            identity: vec![zero],
+            next: vec![next.into()],
+            combine: Some(Combine::Op(Op::Add)),
+            level: 0,
+            order: Order::Exact,
+        });
+        rate
+    }
+
+    /// A counter that starts at 0, is tested in the guard, and goes up at the bottom.
+    fn count_up(&mut self, comb: CombId, rate: RateId, counter: Var, bound: Atom) -> Var {
+        let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
+        self.push(comb, Section::Init, StmtKind::Carry(counter, zero));
         let more = self.emit(
             comb,
             Section::Guard,
@@ -36,30 +84,34 @@ impl Anatomy<'_> {
             Section::Bottom,
             "nix",
             Op::Add,
-            &[counter.into(), Const::u64(1).into()],
+            &[counter.into(), one],
         );
         self.update(comb, rate, counter, next.into());
-        rate
+        next
     }
 
-    /// Opens a subrate. Its guard's test is added with [`Anatomy::exit`].
-    pub fn open_sub(&mut self, comb: CombId, parent: RateId, class: ClassId) -> RateId {
+    fn new_rate(&mut self, comb: CombId, kind: RateKind, class: Option<ClassId>) -> RateId {
+        let rate = RateId::new(self.program.rates.len());
         let name = self.rate_name(comb);
-        let rate = self.new_rate(
+        self.program.rates.push(Rate {
             name,
-            RateKind::Sub {
-                parent,
-                count: None,
-            },
-            Some(class),
-            comb,
-        );
-        self.program.rates[parent.index()]
-            .parts
-            .push(Part::Child(rate));
+            kind,
+            parts: vec![Part::Stage(0)],
+        });
+        self.openers.push(comb);
+        if let Some(parent) = kind.parent() {
+            self.program.rates[parent.index()]
+                .parts
+                .push(Part::Child(rate));
+        }
+        if let Some(class) = class {
+            self.instances.entry(class).or_default().push(rate);
+        }
+        self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
         rate
     }
 
+    /// A combinator may open several rates: each has a name of its own.
     fn rate_name(&self, comb: CombId) -> String {
         let name = &self.program.combs[comb.index()].name;
         if name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -69,78 +121,63 @@ impl Anatomy<'_> {
         }
     }
 
-    fn new_rate(
-        &mut self,
-        name: String,
-        kind: RateKind,
-        class: Option<ClassId>,
-        comb: CombId,
-    ) -> RateId {
-        let rate = RateId::new(self.program.rates.len());
-        self.program.rates.push(Rate {
-            name,
-            kind,
-            parts: vec![Part::Stage(0)],
-        });
-        self.openers.push(comb);
-        if let Some(class) = class {
-            self.rates.insert(class, rate);
-        }
-        for section in Self::SHARED {
-            let _ = self
-                .program
-                .blocks
-                .insert([Label { section, comb }], Block::default());
-        }
-        self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
-        self.join_done(comb);
-        rate
-    }
-
-    /// Leaves the iteration (or the loop, at a root) unless the guard's test holds.
+    /// Leaves the iteration (or the loop, at a loop rate) unless the guard's test holds.
     pub fn exit(&mut self, comb: CombId, unless: Atom) {
-        if let Some(block) = self.program.blocks.get_mut(Label {
+        let place = self.program.place(Label {
             section: Section::Guard,
             comb,
-        }) {
-            block.exits.push(Exit {
-                comb,
-                unless,
-                target: None,
-            });
-        }
+        });
+        self.exits.entry(place).or_default().push(Exit {
+            comb,
+            unless,
+            target: None,
+        });
     }
 
-    /// The rate of a class, if it is open.
-    pub fn rate(&self, class: ClassId) -> Option<RateId> {
-        self.rates.get(&class).copied()
+    /// Where a node runs that uses these inputs in step. Opens rates as needed.
+    pub fn spot_of(&mut self, id: NodeId, inputs: Range<usize>) -> Lower<Spot> {
+        let class = self.plan.rates.runs_at(id).ok_or_else(no_root)?;
+        let graph = self.graph;
+        self.enter(id, &graph.nodes[id.index()].inputs[inputs.clone()])?;
+        let columns = self.columns(id, inputs);
+        let needs = self.needs(&columns);
+        self.spot(id, class, &needs)
     }
 
-    /// The rate at which a node runs. Opens the root from the node's inputs if nothing has yet.
-    pub fn rate_of(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower<RateId> {
+    /// Makes sure that the root is open, which one of the inputs runs over (or what decides over it).
+    pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
+        let fresh = self.plan.rates.is_fresh(id);
         for input in inputs {
-            self.enter(*input)?;
+            if self.root.is_some() {
+                return Ok(());
+            }
+            let class = self.plan.rates.output(*input);
+            if (class == self.plan.loops[self.at].root || fresh)
+                && let Some(field) = self.existing_field(*input)
+            {
+                self.open_from(field)?;
+            } else if let Some(class) = class {
+                self.enter_class(class)?;
+            }
         }
-        let rate = self
-            .plan
-            .rates
-            .runs_at(id)
-            .and_then(|class| self.rate(class));
-        rate.or(self.root).ok_or_else(|| ErrorKind::Malformed {
-            expected: "an array to run over".into(),
-            got: "none".into(),
-        })
+        Ok(())
     }
 
-    /// Makes sure that the rate of an input is open.
-    pub fn enter(&mut self, input: NodeId) -> Lower {
-        if self.root.is_some() {
-            return Ok(());
+    /// Opens the root by way of the segment lengths above a class.
+    fn enter_class(&mut self, mut class: ClassId) -> Lower {
+        while self.root.is_none() {
+            match self.plan.rates.kind(class) {
+                ClassKind::Nested(parent, lengths) => {
+                    if Some(parent) == self.plan.loops[self.at].root {
+                        return self.open_from(lengths);
+                    }
+                    class = parent;
+                }
+                ClassKind::Sub(parent, _) => class = parent,
+                ClassKind::Root => return Ok(()),
+            }
         }
-        match self.existing_field(input) {
-            Some(field) => self.open_from(field),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn open_from(&mut self, field: FieldRef) -> Lower {
@@ -163,9 +200,15 @@ impl Anatomy<'_> {
         self.root
     }
 
-    /// The rate that owns what is carried through `rate`: the root, whose `init` starts it.
-    pub fn owner(&self, rate: RateId) -> RateId {
-        self.root.unwrap_or(rate)
+    /// The spot where the root's elements are read.
+    pub fn root_spot(&self) -> Lower<Spot> {
+        let rate = self.root.ok_or_else(no_root)?;
+        Ok(Spot { rate, position: 0 })
+    }
+
+    /// The rate that owns what is carried through the whole loop: the root, whose `init` starts it.
+    pub fn owner(&self) -> RateId {
+        self.root.unwrap_or(RateId::new(0))
     }
 
     /// The root's counter and bound.
@@ -174,7 +217,54 @@ impl Anatomy<'_> {
         Some((kind.counter()?, kind.bound()?))
     }
 
-    /// The index of the current element of a rate: a root's counter, or the count of a subrate, which
+    /// An upper bound of the number of elements of a rate, known when the loop starts.
+    pub fn extent(&mut self, rate: RateId, comb: CombId) -> Lower<Atom> {
+        match (self.program.rate(rate).kind, self.class_of(rate)) {
+            (RateKind::Root { bound, .. }, _) => Ok(bound),
+            (RateKind::Sub { parent, .. }, _) => self.extent(parent, comb),
+            (_, Some(class)) => {
+                // An array in memory that is segmented like this tells, for it is checked to be as long.
+                let source = match self.told_by(class) {
+                    Some(leaf) => Source::Length(leaf),
+                    None => Source::Size(self.size_of(rate, class)),
+                };
+                Ok(self.scalar_param(source, "len", comb, Ty::U64))
+            }
+            _ => Err(no_root()),
+        }
+    }
+
+    /// An array in memory of this class.
+    pub fn told_by(&self, class: ClassId) -> Option<NodeId> {
+        self.graph.ids().find(|n| {
+            let node = &self.graph.nodes[n.index()];
+            node.leaf && node.node.rank > 0 && self.plan.rates.output(*n) == Some(class)
+        })
+    }
+
+    /// How many elements the current segment of a nested rate has.
+    pub fn size_of_segment(&self, rate: RateId) -> Lower<Atom> {
+        let parent = self.program.rate(rate).kind.parent().ok_or_else(no_root)?;
+        let class = self.class_of(rate).ok_or_else(no_root)?;
+        self.test(class, parent).ok_or_else(no_root)
+    }
+
+    fn class_of(&self, rate: RateId) -> Option<ClassId> {
+        let mut all = self.instances.iter();
+        all.find(|(_, all)| all.contains(&rate)).map(|(c, _)| *c)
+    }
+
+    /// The number of the result of the sizing loop that counts a class's elements.
+    fn size_of(&mut self, rate: RateId, class: ClassId) -> u32 {
+        let known = self.sizes.iter().position(|s| s.0 == class);
+        known.unwrap_or_else(|| {
+            let counter = self.index(rate);
+            self.sizes.push((class, counter.into()));
+            self.sizes.len() - 1
+        }) as u32
+    }
+
+    /// The index of the current element of a rate: a loop's counter, or the count of a subrate, which
     /// is added when it is first asked for.
     pub fn index(&mut self, rate: RateId) -> Var {
         match self.program.rate(rate).kind {
@@ -194,7 +284,7 @@ impl Anatomy<'_> {
                 self.push(comb, Section::Init, StmtKind::Carry(count, zero));
                 let next = self.scalar("nix", comb, Ty::U64);
                 let add = StmtKind::Let(next, Op::Add, Args::from_slice(&[count.into(), one]));
-                self.updates.push((comb, Section::Yield, add));
+                self.push_last(comb, Section::Yield, add);
                 self.update(comb, rate, count, next.into());
                 self.program.rates[rate.index()].kind = RateKind::Sub {
                     parent,
@@ -202,7 +292,7 @@ impl Anatomy<'_> {
                 };
                 self.program.groups.push(Group {
                     vars: vec![count],
-                    owner: self.owner(rate),
+                    owner: self.owner(),
                     step: rate,
                     start: vec![zero],
                     identity: vec![zero],
@@ -216,16 +306,43 @@ impl Anatomy<'_> {
         }
     }
 
-    /// Updates a carried variable of a combinator that runs at `rate`: at a loop rate's `bottom`, in a
-    /// subrate's `yield`. Updates are the last statements of their section.
-    pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
-        let is_sub = self.program.rate(rate).kind.is_sub();
-        let section = if is_sub {
-            Section::Yield
-        } else {
-            Section::Bottom
-        };
-        self.updates
-            .push((comb, section, StmtKind::Assign(carried, value)));
+    /// Updates a carried variable with what a child rate's guard has found, whether that admitted an
+    /// element or not. The result is the rate at which it is updated.
+    pub fn update_behind(
+        &mut self,
+        id: NodeId,
+        child: RateId,
+        carried: Var,
+        value: Atom,
+    ) -> Lower<RateId> {
+        let behind = self.child_spot(child).ok_or_else(no_root)?;
+        let spot = self.stage(behind.rate, behind.position + 1);
+        let comb = self.comb_at(id, spot);
+        self.update(comb, spot.rate, carried, value);
+        Ok(spot.rate)
+    }
+
+    /// The rate that a combinator opened.
+    pub fn opened_by(&self, comb: CombId) -> Lower<RateId> {
+        let home = self.program.comb(comb).home;
+        home.map(|h| h.rate).ok_or_else(no_root)
+    }
+
+    /// What decides over the elements of a class in the iterations of a rate, if that is known.
+    pub fn test(&self, class: ClassId, rate: RateId) -> Option<Atom> {
+        self.tests.get(&(class, rate)).copied()
+    }
+
+    /// Says what decides over the elements of a class in the iterations of a rate: a subrate's test, the
+    /// length of a segment.
+    pub fn set_test(&mut self, class: ClassId, rate: RateId, test: Atom) {
+        self.tests.insert((class, rate), test);
+    }
+
+    /// Notes a check of the elements of a nested rate's class against a length; false if it was made
+    /// before, by this rate or an earlier one over the same segments.
+    pub fn first_check(&mut self, rate: RateId, len: Atom) -> Lower<bool> {
+        let class = self.class_of(rate).ok_or_else(no_root)?;
+        Ok(self.checked.insert((class, len)))
     }
 }

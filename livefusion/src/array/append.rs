@@ -1,0 +1,135 @@
+//! Arrays one behind the other: `append`, `concat`.
+
+use crate::array::Array;
+use crate::array::length::Amount;
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::elt::Elt;
+use crate::exp::{closure, exp_of};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+impl<T: Elt> Array<T> {
+    /// The elements of this array, then those of `other`.
+    ///
+    /// An index function: it costs one comparison per element and fuses with what uses the result.
+    /// The two arrays are read at random: index functions of them (`generate`, `reverse`, ...) may
+    /// be computed in place, whatever else is computed goes through memory.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let (xs, ys) = (Array::from(vec![1i64, 2]), Array::from(vec![3i64]));
+    /// assert_eq!(xs.append(&ys).map(|x| x * x).force()?, [1, 4, 9]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn append(&self, other: &Array<T>) -> Array<T> {
+        let parts = [self.node().clone(), other.node().clone()];
+        Array::wrap(joined(Builder::named("append"), &parts))
+    }
+}
+
+/// The elements of several arrays, one array behind the other; none of no arrays.
+///
+/// As [`append`](Array::append); of k arrays it costs about log k comparisons per element.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let (xs, ys) = (Array::from(vec![1u64, 2]), iota(2));
+/// assert_eq!(concat([&xs, &ys, &xs]).force()?, [1, 2, 0, 1, 1, 2]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[track_caller]
+pub fn concat<T: Elt, A: Borrow<Array<T>>>(arrays: impl IntoIterator<Item = A>) -> Array<T> {
+    let builder = Builder::named("concat");
+    let nodes = arrays.into_iter().map(|a| a.borrow().node().clone());
+    let parts: Vec<Arc<Node>> = nodes.collect();
+    Array::wrap(match parts.as_slice() {
+        [] => {
+            let nothing = closure::<u64, T>(|_| exp_of::<T>(&[]));
+            builder.generate(Len::Known(0), nothing)
+        }
+        [one] => one.clone(),
+        _ => joined(builder, &parts),
+    })
+}
+
+/// Two or more arrays as one.
+fn joined(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
+    let ends = ends(builder, parts);
+    let mut b = BodyBuilder::new(&[Ty::U64]);
+    let i = b.locate(Some(builder.loc())).param(0);
+    let ends_here: Vec<TermId> = ends.iter().map(|e| e.term(&mut b)).collect();
+    let fields = search(&mut b, parts, &ends_here, None, i);
+    builder.generate(length(ends), b.finish(&fields))
+}
+
+/// The length of several arrays together.
+pub(crate) fn total(builder: Builder, parts: &[Arc<Node>]) -> Len {
+    length(ends(builder, parts))
+}
+
+fn length(ends: Vec<Amount>) -> Len {
+    match ends.into_iter().next_back() {
+        Some(Amount::Delayed(n)) => Len::Delayed(n),
+        Some(Amount::Known(n)) => Len::Known(n),
+        _ => Len::Known(0),
+    }
+}
+
+/// Where each array ends in the whole. A whole too long to count is too long for any memory: it
+/// stays at the largest number.
+fn ends(builder: Builder, parts: &[Arc<Node>]) -> Vec<Amount> {
+    let mut end = Amount::Known(0);
+    let mut after = |part: &Arc<Node>| {
+        end = match (&end, part.known_len()) {
+            (Amount::Known(before), Some(n)) => Amount::Known(before.saturating_add(n)),
+            _ => Amount::Delayed(sum(builder, &end, part)),
+        };
+        end.clone()
+    };
+    parts.iter().map(&mut after).collect()
+}
+
+/// `before + part.len()`, at most the largest number.
+fn sum(builder: Builder, before: &Amount, part: &Arc<Node>) -> Arc<Node> {
+    let len = builder.len(part);
+    let mut b = BodyBuilder::new(&[]);
+    let before = before.term(b.locate(Some(builder.loc())));
+    let (n, most) = (b.scalar(&len, 0), b.lit(Const::u64(u64::MAX)));
+    let room = b.op(Op::Sub, &[most, before]);
+    let n = b.op(Op::Min, &[n, room]);
+    let end = b.op(Op::Add, &[before, n]);
+    builder.compute(b.finish(&[end]))
+}
+
+/// The element `i`, by bisection: `parts` end at `ends`, the first one begins at `start` (none for
+/// 0).
+fn search(
+    b: &mut BodyBuilder,
+    parts: &[Arc<Node>],
+    ends: &[TermId],
+    start: Option<TermId>,
+    i: TermId,
+) -> Vec<TermId> {
+    if let [part] = parts {
+        let at = start.map_or(i, |s| b.op(Op::Sub, &[i, s]));
+        let fields = 0..part.types.len() as u32;
+        return fields.map(|f| b.at(part, f, at, false)).collect();
+    }
+    let half = parts.len() / 2;
+    let (Some((left, right)), Some((left_ends, right_ends))) =
+        (parts.split_at_checked(half), ends.split_at_checked(half))
+    else {
+        return Vec::new();
+    };
+    let Some(middle) = left_ends.last().copied() else {
+        return Vec::new();
+    };
+    let is_left = b.op(Op::Lt, &[i, middle]);
+    let left = search(b, left, left_ends, start, i);
+    let right = search(b, right, right_ends, Some(middle), i);
+    let both = left.into_iter().zip(right);
+    both.map(|(l, r)| b.cond(is_left, l, r)).collect()
+}

@@ -1,0 +1,38 @@
+//! Parts that a test begins or ends: `drop_while`.
+
+use crate::array::Array;
+use crate::array::reduce::operator;
+use crate::ast::{Builder, Fold, FoldStyle, ScanKind};
+use crate::elt::Elt;
+use crate::exp::{Exp, ToExp, closure, value};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+impl<T: Elt> Array<T> {
+    /// The elements from the first one on for which `test` is false; none if there is no such
+    /// element.
+    ///
+    /// `test` is asked about every element, also behind the first one that fails, so that the work
+    /// can be shared among threads: guard in it what can fail. At a rate of its own, as a
+    /// [`filter`](Array::filter): fuses with its input and with what uses the result.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![0i64, 0, 7, 0, 4]);
+    /// assert_eq!(xs.drop_while(|x| x.eq(0)).force()?, [7, 0, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn drop_while<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T> {
+        let builder = Builder::named("drop_while");
+        let fails = closure::<T, bool>(|x| !test(x).to_exp());
+        let fails = builder.map(std::slice::from_ref(self.node()), fails);
+        let any = Fold {
+            start: value::<bool>(|| Exp::lit(false)),
+            step: operator(Op::Or, Ty::Bool),
+            style: FoldStyle::Associative,
+        };
+        let failed = builder.scan(&fails, any, ScanKind::Inclusive);
+        Array::wrap(builder.pack(self.node(), &failed))
+    }
+}

@@ -1,0 +1,386 @@
+//! From a graph and its rates to a clustering problem.
+//!
+//! An item is a node that runs in a loop. Generators that are free, and names for what others compute, are
+//! none: what they need, their users need. The total of a scan is part of the scan's item.
+
+use super::free::{free_generators, is_alias};
+use super::problem::{Class, Field, Item, Problem, Stream};
+use super::reason::Reason;
+use crate::ast::{Capture, Kind};
+use crate::fusion::demand::{self, Demand};
+use crate::fusion::pull::Pulls;
+use crate::fusion::rates::{ClassId, ClassKind, Rates, indexed_array};
+use crate::sharing::{FieldRef, Graph, NodeId, bodies};
+use rustc_hash::FxHashMap;
+
+/// A problem with its ties to the graph.
+#[derive(Clone, Debug, Default)]
+pub struct Built {
+    /// The problem.
+    pub problem: Problem,
+    /// The item that each node belongs to.
+    pub item_of: Vec<Option<usize>>,
+    /// The (first) node of each item.
+    pub nodes: Vec<NodeId>,
+    /// The class behind each of the problem's.
+    pub classes: Vec<ClassId>,
+    /// The columns that each item's nodes use, by node.
+    pub uses: Vec<(NodeId, FieldRef)>,
+    /// Which fields anything asks for.
+    pub demand: Demand,
+}
+
+/// Elements of a root class, for the sizes by which schedules are compared. Plans are kept by structure:
+/// they cannot depend on the lengths of one run.
+const ROOT_LENGTH: u64 = 1024;
+
+/// Elements of a segment.
+const SEGMENT: u64 = 8;
+
+/// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first.
+pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, NodeId)]) -> Built {
+    let mut b = Builder {
+        graph,
+        rates,
+        pulls,
+        free: free_generators(graph, pulls),
+        built: Built {
+            item_of: vec![None; graph.nodes.len()],
+            ..Built::default()
+        },
+        lengths: Vec::new(),
+        class_of: FxHashMap::default(),
+        field_of: FxHashMap::default(),
+    };
+    for id in graph.ids() {
+        b.item(id);
+    }
+    b.built.demand = demand::demand(graph, &b.built.item_of, pulls);
+    for id in graph.ids() {
+        b.uses(id);
+    }
+    for (from, to) in apart {
+        b.part(*from, *to);
+    }
+    b.results();
+    b.built
+}
+
+struct Builder<'g> {
+    graph: &'g Graph,
+    rates: &'g Rates,
+    pulls: &'g Pulls,
+    free: Vec<bool>,
+    built: Built,
+    /// Nominal length of each class.
+    lengths: Vec<u64>,
+    class_of: FxHashMap<ClassId, usize>,
+    field_of: FxHashMap<FieldRef, usize>,
+}
+
+impl Builder<'_> {
+    /// Adds the item of a node, if it runs in a loop.
+    fn item(&mut self, id: NodeId) {
+        let node = &self.graph.nodes[id.index()];
+        let by_users = self.free[id.index()] || self.pulls.is_in_no_loop(id);
+        if node.leaf || by_users || is_alias(self.graph, self.rates, id) {
+            return;
+        }
+        if let Kind::ScanTotal = node.node.kind
+            && let Some(scan) = self.built.item_of[node.inputs[0].index()]
+        {
+            self.built.item_of[id.index()] = Some(scan);
+            return;
+        }
+        let mut item = Item::default();
+        self.classes_of(id, &mut item);
+        self.link_inputs(id, &mut item);
+        self.link_captures(id, &mut item);
+        self.link_length(id, &mut item);
+        self.link_segments(&mut item);
+        self.built.item_of[id.index()] = Some(self.built.nodes.len());
+        self.built.nodes.push(id);
+        self.built.problem.items.push(item);
+    }
+
+    /// The classes that a node's loop must have: its own and, above it, those of what it reads and makes.
+    fn classes_of(&mut self, id: NodeId, item: &mut Item) {
+        let node = &self.graph.nodes[id.index()];
+        let Some(own) = self.rates.runs_at(id) else {
+            return;
+        };
+        let output = self.rates.output(id);
+        let makes = match node.node.kind {
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => output,
+            Kind::CountS => Some(own),
+            _ => None,
+        };
+        let in_step = node.inputs.iter().enumerate();
+        // What a scatter copies, and so what it makes, may be of any class.
+        let scatters = matches!(node.node.kind, Kind::Scatter(_));
+        let in_step = in_step
+            .skip(usize::from(scatters))
+            .filter(|(i, _)| !self.rates.is_beside(id, *i));
+        let read = in_step.map(|(_, input)| self.rates.output(*input));
+        let above = read.chain([output.filter(|_| !scatters)]).flatten();
+        let above = above.filter(|c| *c != own && self.rates.is_within(own, *c));
+        let classes: Vec<ClassId> = [own].into_iter().chain(above).collect();
+        for class in classes.into_iter().filter(|c| Some(*c) != makes) {
+            let class = self.class(class);
+            if !item.at.contains(&class) {
+                item.at.push(class);
+            }
+        }
+        item.makes.extend(makes.map(|c| self.class(c)));
+    }
+
+    fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
+        let node = &self.graph.nodes[id.index()];
+        for (i, input) in node.inputs.iter().enumerate() {
+            let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
+            let beside = self.rates.is_beside(id, i);
+            let prevents = match (base, beside) {
+                (true, _) => Some(Reason::ScatterBase),
+                (_, true) => Some(Reason::RatesDiffer),
+                _ => None,
+            };
+            self.link_to(*input, prevents, item);
+            // A zip that checks lengths does so before its elements are used.
+            if let Some(checked) = self.built.item_of[input.index()] {
+                item.link(checked, None);
+            }
+            // What a node reads from memory at its own counter is in step with nothing.
+            if !base && !beside {
+                self.stream(*input, item);
+            }
+            self.link_free(*input, item);
+        }
+    }
+
+    /// Links an item to the makers of a node's fields.
+    fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+        for (n, _) in self.graph.fields(n) {
+            if let Some(maker) = self.built.item_of[n.index()] {
+                let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(_));
+                let complete = scattered.then_some(Reason::ScatterResult);
+                item.link(maker, prevents.or(complete));
+            }
+        }
+    }
+
+    /// An input that is consumed in step.
+    fn stream(&mut self, input: NodeId, item: &mut Item) {
+        let Some(class) = self.rates.output(input) else {
+            return;
+        };
+        let at = self.class(class);
+        for (n, _) in self.graph.fields(input) {
+            let maker = self.built.item_of[n.index()];
+            let in_memory = self.graph.nodes[n.index()].leaf;
+            let beside = in_memory && self.rates.output(n) != Some(class);
+            if maker.is_none() && (self.free[n.index()] || beside) {
+                continue;
+            }
+            // Under another name, columns of one loop may be used at a class that it cannot have.
+            if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
+                && self.root_of(made) != self.root_of(class)
+            {
+                item.link(maker, Some(Reason::NoCommonRate));
+            }
+            let stream = Stream { maker, class: at };
+            if !item.streams.contains(&stream) {
+                item.streams.push(stream);
+            }
+        }
+    }
+
+    /// A free generator brings along what it captures, and its length.
+    fn link_free(&self, input: NodeId, item: &mut Item) {
+        for (n, _) in self.graph.fields(input) {
+            if self.free[n.index()] {
+                for captured in self.graph.nodes[n.index()].captures.iter().flatten() {
+                    self.link_captured(*captured, Some(self.scalar_reason(*captured)), item);
+                }
+                self.link_length(n, item);
+            }
+        }
+    }
+
+    fn link_captures(&self, id: NodeId, item: &mut Item) {
+        let node = &self.graph.nodes[id.index()];
+        let is_scalar = self.rates.runs_at(id).is_none();
+        for (body, captures) in bodies(&node.node.kind).iter().zip(&node.captures) {
+            for (capture, n) in body.captures.iter().zip(captures) {
+                let prevents = match capture {
+                    // A delayed scalar computed from others may be computed where they are.
+                    Capture::Scalar(_) if is_scalar => None,
+                    Capture::Scalar(_) => Some(self.scalar_reason(*n)),
+                    Capture::Array(_) => Some(Reason::RandomAccess),
+                };
+                self.link_captured(*n, prevents, item);
+            }
+        }
+    }
+
+    /// As [`link_to`](Self::link_to), of what a closure captures: what is pulled is computed where it is
+    /// read, from what was made before.
+    fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+        for (n, _) in self.graph.fields(n) {
+            if !self.pulls.stands_for_others(n) {
+                self.link_to(n, prevents, item);
+                continue;
+            }
+            for behind in self.pulls.behind(n) {
+                let reason = match self.graph.node(*behind).rank {
+                    0 => self.scalar_reason(*behind),
+                    _ => Reason::RandomAccess,
+                };
+                self.link_to(*behind, Some(reason), item);
+            }
+        }
+    }
+
+    /// A delayed length is known before the loop; that of an array that a loop has to find out is known
+    /// wherever the array is.
+    fn link_length(&self, id: NodeId, item: &mut Item) {
+        let Some(length) = self.graph.nodes[id.index()].length else {
+            return;
+        };
+        match indexed_array(self.graph, id) {
+            Some(array) if !self.pulls.is_in_no_loop(length) => self.link_to(array, None, item),
+            _ => self.link_captured(length, Some(Reason::Length), item),
+        }
+    }
+
+    /// The lengths of segments are there before their elements.
+    fn link_segments(&self, item: &mut Item) {
+        for class in item.at.clone() {
+            if let Class::Nested { lengths, .. } = self.built.problem.classes[class]
+                && let Some(maker) = self.built.problem.fields[lengths].maker
+            {
+                item.link(maker, None);
+            }
+        }
+    }
+
+    fn scalar_reason(&self, n: NodeId) -> Reason {
+        let computed = |(n, _): &FieldRef| matches!(self.graph.node(*n).kind, Kind::Compute(_));
+        if self.graph.fields(n).iter().all(computed) {
+            Reason::Scalar
+        } else {
+            Reason::Fold
+        }
+    }
+
+    fn root_of(&self, class: ClassId) -> ClassId {
+        let mut at = class;
+        while let Some(parent) = self.rates.parent(at) {
+            at = parent;
+        }
+        at
+    }
+
+    /// The problem's number of a class; numbers those above it first.
+    fn class(&mut self, class: ClassId) -> usize {
+        let mut unknown = Vec::new();
+        let mut at = Some(class);
+        while let Some(c) = at.filter(|c| !self.class_of.contains_key(c)) {
+            unknown.push(c);
+            at = self.rates.parent(c);
+        }
+        for c in unknown.into_iter().rev() {
+            self.new_class(c);
+        }
+        self.class_of[&class]
+    }
+
+    fn new_class(&mut self, class: ClassId) {
+        let (new, length) = match self.rates.kind(class) {
+            ClassKind::Root => (Class::Root, ROOT_LENGTH),
+            ClassKind::Sub(parent, _) => {
+                let parent = self.class_of[&parent];
+                (Class::Sub(parent), (self.lengths[parent] / 2).max(1))
+            }
+            ClassKind::Nested(parent, lengths) => {
+                let parent = self.class_of[&parent];
+                let new = Class::Nested {
+                    parent,
+                    lengths: self.field(lengths),
+                };
+                (new, self.lengths[parent].saturating_mul(SEGMENT))
+            }
+        };
+        self.class_of
+            .insert(class, self.built.problem.classes.len());
+        self.built.problem.classes.push(new);
+        self.built.classes.push(class);
+        self.lengths.push(length);
+    }
+
+    /// The problem's number of a field.
+    fn field(&mut self, f: FieldRef) -> usize {
+        if let Some(known) = self.field_of.get(&f) {
+            return *known;
+        }
+        let length = match self.rates.output(f.0) {
+            Some(class) => {
+                let class = self.class(class);
+                self.lengths[class]
+            }
+            None => 0,
+        };
+        let size = self.graph.node(f.0).types[f.1 as usize].size() as u64;
+        let field = Field {
+            bytes: length.saturating_mul(size),
+            maker: self.built.item_of[f.0.index()],
+            stored: false,
+        };
+        self.built.problem.fields.push(field);
+        let new = self.built.problem.fields.len() - 1;
+        self.field_of.insert(f, new);
+        new
+    }
+
+    /// The columns that a node of an item needs, those of the free generators that it computes included.
+    fn uses(&mut self, id: NodeId) {
+        let Some(item) = self.built.item_of[id.index()] else {
+            return;
+        };
+        let mut needs = self.built.demand.uses[id.index()].clone();
+        for f in self.built.demand.uses[id.index()].iter() {
+            if self.free[f.0.index()] {
+                needs.extend(&self.built.demand.uses[f.0.index()]);
+            }
+        }
+        needs.retain(|f| !self.free[f.0.index()]);
+        needs.sort_unstable();
+        needs.dedup();
+        for f in needs {
+            let field = self.field(f);
+            let made_here = self.built.problem.fields[field].maker == Some(item);
+            if !made_here && !self.built.problem.items[item].uses.contains(&field) {
+                self.built.problem.items[item].uses.push(field);
+            }
+            self.built.uses.push((id, f));
+        }
+    }
+
+    fn part(&mut self, from: NodeId, to: NodeId) {
+        let Some(to) = self.built.item_of[to.index()] else {
+            return;
+        };
+        for (n, _) in self.graph.fields(from) {
+            if let Some(from) = self.built.item_of[n.index()].filter(|from| *from < to) {
+                self.built.problem.items[to].link(from, Some(Reason::Layout));
+            }
+        }
+    }
+
+    fn results(&mut self) {
+        for f in self.graph.roots.iter().flat_map(|r| self.graph.fields(*r)) {
+            let field = self.field(f);
+            let field = &mut self.built.problem.fields[field];
+            field.stored = field.maker.is_some();
+        }
+    }
+}

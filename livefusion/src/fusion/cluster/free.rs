@@ -1,0 +1,60 @@
+//! What belongs to no loop: generators that each user computes anew, and names for what others compute.
+
+use crate::ast::{Kind, Term};
+use crate::fusion::pull::Pulls;
+use crate::fusion::rates::Rates;
+use crate::sharing::{Graph, GraphNode, NodeId};
+use loop_lang::op::Op;
+
+/// Generators that are cheaper to compute again than to store and read: at most this many operators,
+/// none of them a memory access, a scalar loop or a transcendental function.
+const FREE_OPERATORS: usize = 6;
+
+/// Nodes that every loop that needs them computes anew, by position. What must be in memory is computed
+/// once, in a loop.
+pub fn free_generators(graph: &Graph, pulls: &Pulls) -> Vec<bool> {
+    let free = |id: NodeId| !pulls.is_in_memory(id) && is_cheap(&graph.nodes[id.index()]);
+    graph.ids().map(free).collect()
+}
+
+fn is_cheap(n: &GraphNode) -> bool {
+    match &n.node.kind {
+        Kind::Generate(_, body) if !n.leaf => {
+            let cheap = |t: &Term| match t {
+                Term::Op(op, _) => {
+                    !op.is_transcendental()
+                        && !matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid)
+                }
+                Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => true,
+                _ => false,
+            };
+            body.terms.len() <= FREE_OPERATORS + 4 && body.terms.iter().all(|t| cheap(&t.term))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an array is one value repeated, so that a buffer can be filled with it.
+pub fn is_constant(graph: &Graph, id: NodeId) -> bool {
+    let n = &graph.nodes[id.index()];
+    match &n.node.kind {
+        Kind::Generate(_, body) if !n.leaf => body.results.iter().all(|r| {
+            matches!(
+                body.terms[r.index()].term,
+                Term::Lit(_) | Term::Scalar { .. }
+            )
+        }),
+        _ => false,
+    }
+}
+
+/// Whether a node is nothing but another name for its inputs: no loop has to check anything for it.
+pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
+    let node = &graph.nodes[id.index()];
+    let known_equal = |i: &NodeId| rates.known_equal(*i, node.inputs[0]);
+    match node.node.kind {
+        Kind::Fields(_) => true,
+        Kind::Zip => !rates.is_fresh(id) && node.inputs.iter().all(known_equal),
+        _ => false,
+    }
+}

@@ -1,0 +1,39 @@
+//! Greedy clustering: items in dependency order, each into the first loop that can take it.
+
+use super::loops::Loops;
+use super::problem::Problem;
+
+/// Each item in the first loop that is late enough for its links and has its classes; in a new one, if
+/// there is none. A scalar is computed as early as it can be.
+pub fn solve(problem: &Problem) -> Vec<usize> {
+    let trees = problem.trees();
+    let mut by_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];
+    let mut loops = Loops::new(problem);
+    for (i, item) in problem.items.iter().enumerate() {
+        let after = item.links.iter().map(|k| {
+            let made = loops.loop_of()[k.from];
+            made + k.prevents.is_some() as usize
+        });
+        let after = after.max().unwrap_or(0);
+        let tree = item.at.first().map(|c| trees[*c]);
+        let chosen = match tree {
+            None => (after < loops.count()).then_some(after),
+            Some(tree) => {
+                let late = by_tree[tree].partition_point(|l| *l < after);
+                let mut rest = by_tree[tree][late..].iter().copied();
+                rest.find(|l| loops.enter(*l, i).is_some())
+            }
+        };
+        let l = chosen.unwrap_or_else(|| {
+            let l = loops.open();
+            if let Some(tree) = tree {
+                by_tree[tree].push(l);
+            }
+            l
+        });
+        if let Some(entry) = loops.enter(l, i) {
+            loops.put(l, i, &entry);
+        }
+    }
+    loops.loop_of().to_vec()
+}

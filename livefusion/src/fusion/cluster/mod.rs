@@ -1,0 +1,200 @@
+//! Clustering: the graph as an ordered schedule of loops.
+//!
+//! A node joins a loop if the loop has the node's class (as its root, by the generator of it, or by the
+//! lengths of its segments) and if everything that the node needs *before* the loop starts is made by
+//! earlier loops: delayed scalars that its closure captures, arrays that it reads at random, the base of a
+//! scatter. Its inputs may be made in the same loop (fused), or by an earlier one (manifest). Every edge
+//! goes to the same loop or a later one, so the schedule has no cycles.
+//!
+//! | room | what it does |
+//! | --- | --- |
+//! | [`build`] | makes a [`Problem`] of a graph: items, classes, links, sizes |
+//! | [`problem`] | the problem, with no graph in sight, and what a partition costs |
+//! | [`loops`] | loops that are being filled: what fits where |
+//! | [`unfused`], [`greedy`], [`optimal`] | three ways to solve it |
+//! | [`bound`] | what no partition can go below |
+//! | [`schedule`] | the order of the loops, what they hand on, and why |
+//!
+//! Cheap generators (`iota`, `replicate`, index functions) belong to no loop: each loop that needs one
+//! computes it anew, so they are never in the way.
+
+pub mod bits;
+pub mod bound;
+pub mod build;
+pub mod free;
+pub mod greedy;
+pub mod loops;
+pub mod optimal;
+pub mod problem;
+pub mod reason;
+pub mod schedule;
+pub mod unfused;
+
+use super::demand::Demand;
+use super::pull::{Pulls, pull};
+use super::rates::{self, ClassId, Rates};
+use crate::sharing::{FieldRef, Graph, NodeId};
+pub use free::is_constant;
+pub use problem::{Cost, Problem, Solution};
+pub use reason::Reason;
+use rustc_hash::FxHashSet;
+use std::fmt;
+
+/// How combinators are put into loops.
+///
+/// ```
+/// use livefusion::{Array, Clustering, Engine};
+/// let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
+/// let total = xs.map(|x| x * 2.0).filter(|x| x.gt(2.0)).sum();
+/// let loops = |clustering| {
+///     let engine = Engine::builder().clustering(clustering).build();
+///     Ok::<_, livefusion::Error>(engine.explain(&[total.node().clone()])?.loops.len())
+/// };
+/// assert_eq!(loops(Clustering::Unfused)?, 3);
+/// assert_eq!(loops(Clustering::default())?, 1);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Clustering {
+    /// Each combinator in a loop of its own: the baseline that fusion is compared with.
+    Unfused,
+    /// Combinators in dependency order, each in the first loop that can take it.
+    Greedy,
+    /// The fewest bytes to and from memory, then the fewest loops, by branch and bound from the greedy
+    /// answer. The search is bounded in steps, never in time, so that plans (and with them the last bits
+    /// of floats) do not vary; what it has not proven when they are used up is the plan's gap.
+    Optimal {
+        /// How many placements may be tried.
+        steps: u32,
+    },
+}
+
+impl Clustering {
+    /// Steps of the default strategy: about a millisecond.
+    pub const STEPS: u32 = 4_000;
+}
+
+impl Default for Clustering {
+    fn default() -> Self {
+        Clustering::Optimal {
+            steps: Clustering::STEPS,
+        }
+    }
+}
+
+impl fmt::Display for Clustering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Clustering::Unfused => "unfused",
+            Clustering::Greedy => "greedy",
+            Clustering::Optimal { .. } => "optimal",
+        })
+    }
+}
+
+/// The schedule of a graph.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Loops in the order in which they run.
+    pub loops: Vec<PlannedLoop>,
+    /// The loop that each node is in; none for leaves and generators that every user recomputes.
+    pub loop_of: Vec<Option<usize>>,
+    /// The inferred rates.
+    pub rates: Rates,
+    /// Which arrays are computed where they are read at an index.
+    pub pulls: Pulls,
+    /// Which fields anything asks for.
+    pub demand: Demand,
+    /// Fields of arrays that some loop writes to memory.
+    pub stored: FxHashSet<FieldRef>,
+    /// The strategy that made it.
+    pub clustering: Clustering,
+    /// What it costs, at nominal lengths.
+    pub cost: Cost,
+    /// What every schedule costs at least.
+    pub bound: Cost,
+    /// What goes from one loop to another, and why.
+    pub crossings: Vec<Crossing>,
+}
+
+/// One loop of a schedule.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedLoop {
+    /// The class of its outermost rate; none if it only computes delayed scalars.
+    pub root: Option<ClassId>,
+    /// Its combinators, in dependency order.
+    pub nodes: Vec<NodeId>,
+    /// Arrays that it writes to memory.
+    pub arrays: Vec<FieldRef>,
+    /// Delayed scalars that later loops or the user need.
+    pub scalars: Vec<FieldRef>,
+}
+
+/// Data that is made in one loop and used in a later one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Crossing {
+    /// What is made.
+    pub from: FieldRef,
+    /// Who uses it.
+    pub to: NodeId,
+    /// Why they do not share a loop.
+    pub reason: Reason,
+    /// For [`Reason::Between`]: what `to` needs as well, and what waits for the loop of `from`.
+    pub between: Option<NodeId>,
+}
+
+/// Plans a graph. `lengths` are its known lengths (see [`rates::known_lengths`]).
+pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
+    plan_apart(graph, lengths, clustering, &[])
+}
+
+/// As [`plan`], with pairs of nodes that no loop can hold together: the second of each is put into a later
+/// loop than the first, which it depends on or could come after.
+pub fn plan_apart(
+    graph: &Graph,
+    lengths: &[Option<u64>],
+    clustering: Clustering,
+    apart: &[(NodeId, NodeId)],
+) -> Plan {
+    let rates = rates::infer(graph, lengths);
+    let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
+    let built = build::build(graph, &rates, &pulls, apart);
+    let solution = solve(&built.problem, clustering);
+    let loop_of = schedule::loop_of_nodes(&built, &solution.loop_of);
+    let mut loops = schedule::loops(&built, &solution.loop_of);
+    let stored = schedule::find_outputs(graph, &built.demand, &loop_of, &mut loops);
+    Plan {
+        loops,
+        loop_of,
+        rates,
+        pulls,
+        stored,
+        clustering,
+        cost: solution.cost,
+        bound: solution.bound,
+        crossings: schedule::crossings(&built, &solution.loop_of, clustering),
+        demand: built.demand,
+    }
+}
+
+/// Puts the items of a problem into loops.
+pub fn solve(problem: &Problem, clustering: Clustering) -> Solution {
+    let loop_of = match clustering {
+        Clustering::Unfused => unfused::solve(problem),
+        Clustering::Greedy => greedy::solve(problem),
+        Clustering::Optimal { steps } => return optimal::solve(problem, steps),
+    };
+    let bound = bound::bounds(problem).cost;
+    Solution {
+        cost: problem.cost(&loop_of).unwrap_or_default(),
+        loop_of,
+        bound,
+    }
+}
+
+impl Plan {
+    /// Whether no schedule is better.
+    pub fn is_proven(&self) -> bool {
+        self.cost == self.bound
+    }
+}

@@ -1,0 +1,173 @@
+//! Loops in an order in which they can run, what each hands on, and why it must.
+
+use super::bound::LARGE;
+use super::build::Built;
+use super::problem::Problem;
+use super::reason::Reason;
+use super::{Clustering, Crossing, PlannedLoop};
+use crate::fusion::demand::Demand;
+use crate::sharing::{FieldRef, Graph, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Numbers the loops of a partition in an order in which they can run: of those that can come next, the
+/// one with the first item. The result has the number of each item's loop; none if loops wait for each
+/// other in a circle.
+pub fn order(problem: &Problem, loop_of: &[usize]) -> Option<Vec<usize>> {
+    let count = loop_of.iter().max().map_or(0, |l| l + 1);
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut waits = vec![0; count];
+    let mut first = vec![usize::MAX; count];
+    for (i, (item, l)) in problem.items.iter().zip(loop_of).enumerate() {
+        first[*l] = first[*l].min(i);
+        for link in item.links.iter().filter(|k| loop_of[k.from] != *l) {
+            users[loop_of[link.from]].push(*l);
+            waits[*l] += 1;
+        }
+    }
+    let used = (0..count).filter(|l| first[*l] != usize::MAX);
+    let mut ready: BinaryHeap<_> = used
+        .clone()
+        .filter(|l| waits[*l] == 0)
+        .map(|l| Reverse((first[l], l)))
+        .collect();
+    let (mut rank, mut next) = (vec![usize::MAX; count], 0);
+    while let Some(Reverse((_, l))) = ready.pop() {
+        rank[l] = next;
+        next += 1;
+        for user in &users[l] {
+            waits[*user] -= 1;
+            if waits[*user] == 0 {
+                ready.push(Reverse((first[*user], *user)));
+            }
+        }
+    }
+    (next == used.count()).then(|| loop_of.iter().map(|l| rank[*l]).collect())
+}
+
+/// The loop of each node.
+pub fn loop_of_nodes(built: &Built, loop_of: &[usize]) -> Vec<Option<usize>> {
+    let item_of = built.item_of.iter();
+    item_of.map(|item| item.map(|i| loop_of[i])).collect()
+}
+
+/// The loops with their nodes, in dependency order.
+pub fn loops(built: &Built, loop_of: &[usize]) -> Vec<PlannedLoop> {
+    let count = loop_of.iter().max().map_or(0, |l| l + 1);
+    let mut filled = super::loops::Loops::new(&built.problem);
+    filled.open_all(count);
+    for (item, l) in loop_of.iter().enumerate() {
+        if let Some(entry) = filled.enter(*l, item) {
+            filled.put(*l, item, &entry);
+        }
+    }
+    let root = |l| filled.root(l).map(|c| built.classes[c]);
+    let mut loops: Vec<PlannedLoop> = (0..count)
+        .map(|l| PlannedLoop {
+            root: root(l),
+            ..PlannedLoop::default()
+        })
+        .collect();
+    for (n, item) in built.item_of.iter().enumerate() {
+        if let Some(item) = item {
+            loops[loop_of[*item]].nodes.push(NodeId(n as u32));
+        }
+    }
+    loops
+}
+
+/// Finds what each loop must hand on: to later loops, to random access, to the user. The result has the
+/// columns that are written to memory.
+pub fn find_outputs(
+    graph: &Graph,
+    demand: &Demand,
+    loop_of: &[Option<usize>],
+    loops: &mut [PlannedLoop],
+) -> FxHashSet<FieldRef> {
+    let mut wanted: FxHashSet<FieldRef> = FxHashSet::default();
+    for (needs, at) in demand.uses.iter().zip(loop_of) {
+        let elsewhere = |f: &FieldRef| loop_of[f.0.index()] != *at;
+        wanted.extend(needs.iter().copied().filter(elsewhere));
+    }
+    for r in &graph.roots {
+        wanted.extend(graph.fields(*r));
+    }
+    let mut wanted: Vec<FieldRef> = wanted.into_iter().collect();
+    wanted.sort_unstable();
+    let mut stored = FxHashSet::default();
+    for f in wanted {
+        let Some(l) = loop_of[f.0.index()] else {
+            continue;
+        };
+        if graph.node(f.0).rank == 0 {
+            loops[l].scalars.push(f);
+        } else {
+            loops[l].arrays.push(f);
+            stored.insert(f);
+        }
+    }
+    stored
+}
+
+/// Why each column that is made in one loop and used in another crosses.
+pub fn crossings(built: &Built, loop_of: &[usize], clustering: Clustering) -> Vec<Crossing> {
+    let mut later: FxHashMap<usize, FxHashMap<usize, usize>> = FxHashMap::default();
+    let mut out = Vec::new();
+    for (to, from) in &built.uses {
+        let item = |n: NodeId| built.item_of[n.index()];
+        let (Some(user), Some(maker)) = (item(*to), item(from.0)) else {
+            continue;
+        };
+        if loop_of[user] == loop_of[maker] {
+            continue;
+        }
+        let mut links = built.problem.items[user].links.iter();
+        let direct = links.find(|k| k.from == maker).and_then(|k| k.prevents);
+        let mut crossing = Crossing {
+            from: *from,
+            to: *to,
+            reason: direct.unwrap_or(by_choice(clustering)),
+            between: None,
+        };
+        if direct.is_none() && clustering != Clustering::Unfused {
+            let later = later.entry(maker);
+            let later = later.or_insert_with(|| blocked(&built.problem, maker));
+            if let Some(between) = later.get(&user) {
+                crossing.reason = Reason::Between;
+                crossing.between = Some(built.nodes[*between]);
+            }
+        }
+        out.push(crossing);
+    }
+    out
+}
+
+fn by_choice(clustering: Clustering) -> Reason {
+    match clustering {
+        Clustering::Unfused => Reason::Unfused,
+        Clustering::Greedy => Reason::Greedy,
+        Clustering::Optimal { .. } => Reason::Cheaper,
+    }
+}
+
+/// The items that no partition could put with this one, because something on the way from it to them is
+/// complete only after its loop: each with what is so. Nothing is searched in very large problems.
+fn blocked(problem: &Problem, maker: usize) -> FxHashMap<usize, usize> {
+    let mut reached: FxHashMap<usize, Option<usize>> = FxHashMap::default();
+    if problem.items.len() > LARGE {
+        return FxHashMap::default();
+    }
+    reached.insert(maker, None);
+    for (i, item) in problem.items.iter().enumerate().skip(maker + 1) {
+        let ways = item.links.iter().filter_map(|k| {
+            let before = *reached.get(&k.from)?;
+            Some(before.or(k.prevents.map(|_| k.from)))
+        });
+        if let Some(way) = ways.reduce(Option::or) {
+            reached.insert(i, way);
+        }
+    }
+    let blocked = reached.into_iter();
+    blocked.filter_map(|(i, way)| Some((i, way?))).collect()
+}

@@ -1,0 +1,548 @@
+//! Pull: index functions that those who read them at random compute for themselves.
+//!
+//! `generate`, and maps over arrays in memory or over other index functions, can tell any element from its
+//! index alone. Who reads such an array at an index (`reverse`, `slice`, `gather`, `windows`, `at`, ...)
+//! need not have it in memory: the element is computed where it is read. An array is *pulled* like this if
+//! no work is done twice, or if its elements are cheap to compute again:
+//!
+//! * it is read at one index per element of one consumer, no two of which are equal (the parameter of a
+//!   `generate` plus or minus something fixed), and nothing else needs it; or
+//! * it is read once per loop only (`xs.map(f).at(0)`); or
+//! * its elements are cheap: few operators and reads, no division or remainder, no transcendental
+//!   function, no scalar loop.
+//!
+//! A pulled array that others consume in step, or that is a result, is in a loop as well, and computed twice:
+//! only cheap ones are.
+
+use super::cluster::free::{is_alias, is_constant};
+use super::rates::Rates;
+use crate::ast::{Body, Kind, Len, Term, TermId, may_trap};
+use crate::sharing::{FieldRef, Graph, NodeId, bodies};
+use loop_lang::op::Op;
+use rustc_hash::FxHashMap;
+
+/// What elements of a pulled array may cost to be computed twice: operators plus reads.
+const CHEAP: u32 = 8;
+
+/// How many arrays are computed inside of each other at most: lowering is recursive.
+const MAX_CHAIN: u32 = 64;
+
+/// How deep conditions and scalar loops in what is pulled may nest, all levels together.
+const MAX_NESTING: u32 = 16;
+
+/// How deep they may nest in a body that pulls: with what is pulled they stay below the limit for bodies.
+const MAX_OUTER_NESTING: u32 = 64;
+
+/// How many sums and differences an index is looked through.
+const MAX_SHIFTS: u32 = 8;
+
+/// How long an array is, where no loop has to run to tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// As long as this array in memory, or this generator of known length.
+    Of(NodeId),
+    /// This delayed scalar.
+    Scalar(FieldRef),
+}
+
+/// What is pulled, and what follows from it.
+#[derive(Clone, Debug, Default)]
+pub struct Pulls {
+    pulled: Vec<bool>,
+    may_trap: Vec<bool>,
+    in_memory: Vec<bool>,
+    in_no_loop: Vec<bool>,
+    extents: Vec<Option<Extent>>,
+    behind: Vec<Vec<NodeId>>,
+}
+
+impl Pulls {
+    /// Whether reads at an index compute the element, rather than read it from memory.
+    pub fn is_pulled(&self, n: NodeId) -> bool {
+        self.pulled[n.index()]
+    }
+
+    /// Whether reading a pulled array at an index may trap, or not end, even if the index is inside.
+    pub fn may_trap(&self, n: NodeId) -> bool {
+        self.pulled[n.index()] && self.may_trap[n.index()]
+    }
+
+    /// Whether a computed array is needed in memory: as a result, the base of a scatter, or because it is
+    /// read at an index and not pulled.
+    pub fn is_in_memory(&self, n: NodeId) -> bool {
+        self.in_memory[n.index()]
+    }
+
+    /// Whether no loop has to compute a node: every use computes it anew, or its value is known when
+    /// programs start.
+    pub fn is_in_no_loop(&self, n: NodeId) -> bool {
+        self.in_no_loop[n.index()]
+    }
+
+    /// The length of an array, where it is known without a loop.
+    pub fn extent(&self, n: NodeId) -> Option<Extent> {
+        self.extents[n.index()]
+    }
+
+    /// Whether a node stands for what is [behind](Pulls::behind) it: pulled arrays, where they are read
+    /// at an index, and lengths that are known without a loop.
+    pub fn stands_for_others(&self, n: NodeId) -> bool {
+        self.pulled[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
+    }
+
+    /// What must be made before a pulled array is read at an index: arrays that it reads from memory,
+    /// delayed scalars that it captures. Of a length, the delayed scalar that it is.
+    pub fn behind(&self, n: NodeId) -> &[NodeId] {
+        &self.behind[n.index()]
+    }
+}
+
+/// Whether inputs that are consumed together are known to be of one length.
+fn in_step_unchecked(rates: &Rates, id: NodeId, inputs: &[NodeId]) -> bool {
+    let equal = |i: &NodeId| rates.known_equal(*i, inputs[0]);
+    !rates.is_fresh(id) && inputs.iter().all(equal)
+}
+
+/// Decides what is pulled: nothing unless `enabled`.
+pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
+    let extents = extents(graph, rates);
+    let functions = match enabled {
+        true => Functions::find(graph, rates, &extents),
+        false => Functions::none(graph),
+    };
+    let mut uses = Uses::of(graph, &functions);
+    for id in graph.ids().rev() {
+        if !graph.nodes[id.index()].leaf && !is_alias(graph, rates, id) {
+            uses.node(id, &extents);
+        }
+    }
+    let mut in_no_loop = uses.in_no_loop;
+    for id in graph.ids() {
+        in_no_loop[id.index()] |= is_known_length(graph, &extents, id);
+    }
+    let mut pulls = Pulls {
+        pulled: uses.pulled,
+        may_trap: functions.may_trap.clone(),
+        in_memory: uses.in_memory,
+        in_no_loop,
+        extents,
+        behind: vec![Vec::new(); graph.nodes.len()],
+    };
+    for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
+        pulls.behind[id.index()] = pulls.find_behind(graph, id);
+    }
+    pulls
+}
+
+/// Whether a node is the length of an array that is known without a loop.
+fn is_known_length(graph: &Graph, extents: &[Option<Extent>], id: NodeId) -> bool {
+    let node = &graph.nodes[id.index()];
+    matches!(node.node.kind, Kind::Len) && !node.leaf && extents[node.inputs[0].index()].is_some()
+}
+
+/// The length of every array where it is known without a loop: that of the memory or of the generator at
+/// the far end of what is computed in step.
+fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
+    let mut extents: Vec<Option<Extent>> = Vec::with_capacity(graph.nodes.len());
+    for id in graph.ids() {
+        let node = &graph.nodes[id.index()];
+        let extent = match &node.node.kind {
+            _ if node.node.rank == 0 => None,
+            _ if node.leaf => Some(Extent::Of(id)),
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_)
+                if in_step_unchecked(rates, id, &node.inputs) =>
+            {
+                extents[node.inputs[0].index()]
+            }
+            Kind::Generate(Len::Known(_), _) => Some(Extent::Of(id)),
+            Kind::Generate(Len::Delayed(_), _) => node.length.and_then(|by| {
+                let (by, field) = graph.resolve(by, 0);
+                let length = &graph.nodes[by.index()];
+                match length.node.kind {
+                    Kind::Len if !length.leaf => extents[length.inputs[0].index()],
+                    _ => Some(Extent::Scalar((by, field))),
+                }
+            }),
+            _ => None,
+        };
+        extents.push(extent);
+    }
+    extents
+}
+
+/// Index functions: what could be pulled.
+struct Functions {
+    /// What an element costs; none for other nodes. Not cheap ones cost more than anything.
+    cost: Vec<Option<u32>>,
+    /// Whether computing an element may trap or not end.
+    may_trap: Vec<bool>,
+}
+
+impl Functions {
+    fn none(graph: &Graph) -> Functions {
+        Functions {
+            cost: vec![None; graph.nodes.len()],
+            may_trap: vec![false; graph.nodes.len()],
+        }
+    }
+
+    fn find(graph: &Graph, rates: &Rates, extents: &[Option<Extent>]) -> Functions {
+        let n = graph.nodes.len();
+        let mut found = Functions::none(graph);
+        let (mut chain, mut nesting) = (vec![0u32; n], vec![0u32; n]);
+        for id in graph.ids() {
+            let node = &graph.nodes[id.index()];
+            let is_function = match &node.node.kind {
+                _ if node.leaf || extents[id.index()].is_none() => false,
+                Kind::Generate(..) => true,
+                Kind::Map(_) => {
+                    in_step_unchecked(rates, id, &node.inputs)
+                        && node.inputs.iter().all(|i| found.tells_elements(graph, *i))
+                }
+                _ => false,
+            };
+            let Some(body) = bodies(&node.node.kind).pop().filter(|_| is_function) else {
+                continue;
+            };
+            let below = |of: &[u32]| {
+                let inner = inner(graph, id).filter(|n| found.is(*n));
+                inner.map(|n| of[n.index()]).max().unwrap_or(0)
+            };
+            let mut terms = body.terms.iter();
+            let may_trap = terms.any(|t| may_trap(&t.term, t.ty, |_| false))
+                || inner(graph, id).any(|n| found.may_trap[n.index()]);
+            // What may trap is computed in a region of its own, if its index is inside.
+            let depth = below(&nesting) + body_nesting(body) + may_trap as u32;
+            let length = below(&chain) + 1;
+            if length <= MAX_CHAIN && depth <= MAX_NESTING {
+                (chain[id.index()], nesting[id.index()]) = (length, depth);
+                found.cost[id.index()] = Some(found.cost_of(graph, id, body));
+                found.may_trap[id.index()] = may_trap;
+            }
+        }
+        found
+    }
+
+    fn is(&self, n: NodeId) -> bool {
+        self.cost[n.index()].is_some()
+    }
+
+    fn tells_elements(&self, graph: &Graph, input: NodeId) -> bool {
+        let fields = graph.fields(input);
+        fields
+            .iter()
+            .all(|(n, _)| graph.nodes[n.index()].leaf || self.is(*n))
+    }
+
+    fn cost_of(&self, graph: &Graph, id: NodeId, body: &Body) -> u32 {
+        let own = body.terms.iter().fold(0, |sum: u32, data| {
+            sum.saturating_add(match &data.term {
+                Term::Op(op, _) => operator_cost(*op),
+                Term::Cond(..) => 1,
+                Term::LoopVar(..) | Term::LoopResult(..) => u32::MAX,
+                _ => 0,
+            })
+        });
+        let accesses = inner(graph, id).map(|n| self.cost[n.index()].unwrap_or(1));
+        accesses.fold(own, u32::saturating_add)
+    }
+}
+
+fn operator_cost(op: Op) -> u32 {
+    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+    if divides || op.is_transcendental() {
+        u32::MAX
+    } else {
+        1
+    }
+}
+
+/// The arrays of which an index function's element reads one: those in step, and those that its body
+/// reads at an index, once per index.
+fn inner(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
+    let node = &graph.nodes[id.index()];
+    let in_step = node.inputs.iter().flat_map(|i| graph.fields(*i));
+    let mut nodes: Vec<NodeId> = in_step.map(|(n, _)| n).collect();
+    nodes.dedup();
+    if let (Some(body), Some(captures)) = (bodies(&node.node.kind).pop(), node.captures.last()) {
+        nodes.extend(accesses(graph, body, captures).into_iter().map(|a| a.0));
+    }
+    nodes.into_iter()
+}
+
+/// What a body reads at an index, and at which: each pair once.
+fn accesses(graph: &Graph, body: &Body, captures: &[NodeId]) -> Vec<(NodeId, TermId)> {
+    let mut found = Vec::new();
+    for data in &body.terms {
+        if let Term::At {
+            capture,
+            field,
+            index,
+            ..
+        } = data.term
+        {
+            let (n, _) = graph.resolve(captures[capture as usize], field);
+            if !found.contains(&(n, index)) {
+                found.push((n, index));
+            }
+        }
+    }
+    found
+}
+
+/// An upper bound of how deep a body's conditions and scalar loops nest.
+fn body_nesting(body: &Body) -> u32 {
+    let mut depth: Vec<u32> = Vec::with_capacity(body.terms.len());
+    let most = |depth: &[u32], terms: &mut dyn Iterator<Item = &TermId>| {
+        terms.map(|t| depth[t.index()]).max().unwrap_or(0)
+    };
+    for data in &body.terms {
+        let here = match &data.term {
+            Term::Op(_, args) => most(&depth, &mut args.iter()),
+            Term::At { index, .. } => depth[index.index()],
+            Term::Cond(c, a, b) => most(&depth, &mut [c, a, b].into_iter()) + 1,
+            Term::LoopResult(l, _) => {
+                let l = &body.loops[*l as usize];
+                most(&depth, &mut l.start.iter().chain(&l.next).chain([&l.test])) + 2
+            }
+            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => 0,
+        };
+        depth.push(here);
+    }
+    depth.into_iter().max().unwrap_or(0)
+}
+
+/// How a body is run, as far as what it reads is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Run {
+    /// Once per loop.
+    Once,
+    /// Once per element of a generator: indices made from its parameter may be all different.
+    PerIndex,
+    /// Any number of times at any index.
+    Often,
+}
+
+/// Who reads an array at an index.
+#[derive(Clone, Default, Debug)]
+struct Readers {
+    /// Where, once per element: each a term of a body, by way of pulled arrays or not.
+    places: Vec<u32>,
+    /// Whether somebody reads it at all.
+    any: bool,
+    /// Whether an element may be read more than once in one place.
+    often: bool,
+    /// Whether somebody nests too deep to compute it.
+    too_deep: bool,
+}
+
+struct Uses<'a> {
+    graph: &'a Graph,
+    functions: &'a Functions,
+    readers: Vec<Readers>,
+    /// Consumed in step by a loop.
+    streamed: Vec<bool>,
+    /// Needed in memory: as long as its readers are not decided on, for something else.
+    in_memory: Vec<bool>,
+    places: FxHashMap<(Option<u32>, NodeId, usize, TermId), u32>,
+    pulled: Vec<bool>,
+    in_no_loop: Vec<bool>,
+}
+
+impl<'a> Uses<'a> {
+    fn of(graph: &'a Graph, functions: &'a Functions) -> Uses<'a> {
+        let n = graph.nodes.len();
+        let mut in_memory = vec![false; n];
+        for (n, _) in graph.roots.iter().flat_map(|r| graph.fields(*r)) {
+            in_memory[n.index()] = true;
+        }
+        Uses {
+            graph,
+            functions,
+            readers: vec![Readers::default(); n],
+            streamed: vec![false; n],
+            in_memory,
+            places: FxHashMap::default(),
+            pulled: vec![false; n],
+            in_no_loop: vec![false; n],
+        }
+    }
+
+    /// Decides on a node, all of whose users are decided, and counts what it uses.
+    fn node(&mut self, id: NodeId, extents: &[Option<Extent>]) {
+        let at = id.index();
+        let readers = std::mem::take(&mut self.readers[at]);
+        self.pulled[at] = readers.any && self.may_be_pulled(id, &readers);
+        self.in_memory[at] |= readers.any && !self.pulled[at];
+        let in_a_loop = self.streamed[at] || self.in_memory[at];
+        self.in_no_loop[at] = self.functions.is(id) && !in_a_loop;
+        if self.pulled[at] {
+            self.uses_at_an_index(id, &readers);
+        }
+        if !self.in_no_loop[at] && !is_known_length(self.graph, extents, id) {
+            self.uses_in_a_loop(id);
+        }
+    }
+
+    fn may_be_pulled(&self, id: NodeId, readers: &Readers) -> bool {
+        let Some(cost) = self.functions.cost[id.index()] else {
+            return false;
+        };
+        let alone = !self.streamed[id.index()] && !self.in_memory[id.index()];
+        let once = match readers.places.len() {
+            0 => !readers.often,
+            1 => !readers.often && alone,
+            _ => false,
+        };
+        !readers.too_deep && (once || cost <= CHEAP)
+    }
+
+    /// What a loop that computes the node uses.
+    fn uses_in_a_loop(&mut self, id: NodeId) {
+        let graph = self.graph;
+        let node = &graph.nodes[id.index()];
+        for (i, input) in node.inputs.iter().enumerate() {
+            let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
+            let how = match base {
+                // A buffer is filled with it.
+                true if is_constant(graph, *input) => continue,
+                true => &mut self.in_memory,
+                false => &mut self.streamed,
+            };
+            for (n, _) in graph.fields(*input) {
+                how[n.index()] = true;
+            }
+        }
+        let all = bodies(&node.node.kind);
+        for (i, body) in all.iter().enumerate() {
+            let run = match node.node.kind {
+                Kind::Compute(_) => Run::Once,
+                Kind::Generate(..) if i + 1 == all.len() => Run::PerIndex,
+                Kind::Generate(..) => Run::Once,
+                _ => Run::Often,
+            };
+            for (n, index) in accesses(graph, body, &node.captures[i]) {
+                self.read(id, i, body, (n, index), run, &[None]);
+            }
+        }
+    }
+
+    /// What computing the node at an index uses, in each place where that is done.
+    fn uses_at_an_index(&mut self, id: NodeId, readers: &Readers) {
+        let graph = self.graph;
+        let node = &graph.nodes[id.index()];
+        for (n, _) in node.inputs.iter().flat_map(|i| graph.fields(*i)) {
+            let known = &mut self.readers[n.index()];
+            known.any = true;
+            known.often |= readers.often;
+            known.places.extend(&readers.places);
+            known.places.sort_unstable();
+            known.places.dedup();
+        }
+        let all = bodies(&node.node.kind);
+        let (Some(body), Some(captures)) = (all.last(), node.captures.last()) else {
+            return;
+        };
+        let run = match node.node.kind {
+            _ if readers.often => Run::Often,
+            _ if readers.places.is_empty() => Run::Once,
+            Kind::Generate(..) => Run::PerIndex,
+            _ => Run::Often,
+        };
+        let places: Vec<Option<u32>> = readers.places.iter().map(|p| Some(*p)).collect();
+        for (n, index) in accesses(graph, body, captures) {
+            self.read(id, all.len() - 1, body, (n, index), run, &places);
+        }
+    }
+
+    /// Counts a read at an index in the `i`-th body of a node.
+    fn read(
+        &mut self,
+        id: NodeId,
+        i: usize,
+        body: &Body,
+        (n, index): (NodeId, TermId),
+        run: Run,
+        places: &[Option<u32>],
+    ) {
+        let looping = !body.loops.is_empty();
+        let readers = &mut self.readers[n.index()];
+        readers.any = true;
+        readers.too_deep |= body_nesting(body) > MAX_OUTER_NESTING;
+        match run {
+            Run::Once if !looping => return,
+            Run::PerIndex if !looping && is_shifted(body, index) => {}
+            _ => readers.often = true,
+        }
+        for place in places {
+            let next = self.places.len() as u32;
+            let place = *self.places.entry((*place, id, i, index)).or_insert(next);
+            readers.places.push(place);
+        }
+    }
+}
+
+/// Whether an index is the body's parameter plus or minus something fixed, or that less the parameter:
+/// then no two elements read the same.
+fn is_shifted(body: &Body, index: TermId) -> bool {
+    let mut at = index;
+    for _ in 0..MAX_SHIFTS {
+        match &body.terms[at.index()].term {
+            Term::Param(_) => return true,
+            Term::Op(Op::Add | Op::Sub, args) => match args.as_slice() {
+                [a, b] if is_fixed(body, *b) => at = *a,
+                [a, b] if is_fixed(body, *a) => at = *b,
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Whether a term is the same for all elements.
+fn is_fixed(body: &Body, t: TermId) -> bool {
+    let live = body.live_terms([t].into_iter());
+    let terms = body.terms.iter().zip(live).filter(|(_, live)| *live);
+    let mut used = terms.map(|(data, _)| &data.term);
+    used.all(|t| matches!(t, Term::Lit(_) | Term::Scalar { .. } | Term::Op(..)))
+}
+
+impl Pulls {
+    fn find_behind(&self, graph: &Graph, id: NodeId) -> Vec<NodeId> {
+        let node = &graph.nodes[id.index()];
+        let mut found = Vec::new();
+        if is_known_length(graph, &self.extents, id) {
+            self.add_length(&mut found, node.inputs[0]);
+        }
+        if !self.pulled[id.index()] {
+            return found;
+        }
+        self.add_length(&mut found, id);
+        for (n, _) in node.inputs.iter().flat_map(|i| graph.fields(*i)) {
+            self.add_behind(&mut found, n);
+        }
+        for capture in node.captures.iter().flatten() {
+            for (n, _) in graph.fields(*capture) {
+                self.add_behind(&mut found, n);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn add_length(&self, found: &mut Vec<NodeId>, array: NodeId) {
+        if let Some(Extent::Scalar((n, _))) = self.extents[array.index()] {
+            self.add_behind(found, n);
+        }
+    }
+
+    fn add_behind(&self, found: &mut Vec<NodeId>, n: NodeId) {
+        if self.stands_for_others(n) {
+            found.extend(&self.behind[n.index()]);
+        } else {
+            found.push(n);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Reading at an index: from memory, or, where an array is pulled, by computing the element there.
+//!
+//! ```text
+//! body_1:  let ix_1 = sub last_1 ix_1          (the index, of the one who reads)
+//!          let elt_0 = mul (readArray arr ix_1) k_0
+//! ```
+
+use super::anatomy::{Anatomy, Lower};
+use super::body::{self, Inline};
+use crate::sharing::{FieldRef, NodeId, bodies};
+use loop_lang::ir::*;
+use loop_lang::types::Const;
+use rustc_hash::FxHashMap;
+
+/// Elements that were read or computed already, by region: what is bound in a region is seen by those
+/// inside of it.
+#[derive(Debug, Default)]
+pub struct Known {
+    regions: Vec<FxHashMap<(FieldRef, Atom), Atom>>,
+}
+
+impl Known {
+    /// Enters a region.
+    pub fn open(&mut self) {
+        self.regions.push(FxHashMap::default());
+    }
+
+    /// Leaves the innermost region, and forgets what it has bound.
+    pub fn close(&mut self) {
+        self.regions.pop();
+    }
+
+    /// A field's element at an index, if it is known here.
+    pub fn get(&self, field: FieldRef, index: Atom) -> Option<Atom> {
+        let mut around = self.regions.iter().rev();
+        around.find_map(|r| r.get(&(field, index)).copied())
+    }
+
+    /// Says what a field's element at an index is.
+    pub fn set(&mut self, field: FieldRef, index: Atom, value: Atom) {
+        if let Some(here) = self.regions.last_mut() {
+            here.insert((field, index), value);
+        }
+    }
+}
+
+/// Adds the statements that read some fields of an array's element at an index. Of an index outside, an
+/// array in memory gives zero; a pulled one anything that its function gives.
+pub fn elements(
+    a: &mut Anatomy<'_>,
+    known: &mut Known,
+    (array, fields): (NodeId, &[u32]),
+    index: Atom,
+    comb: CombId,
+    out: &mut Vec<Stmt>,
+) -> Lower {
+    let missing = |f: &u32| known.get((array, *f), index).is_none();
+    let fields: Vec<u32> = fields.iter().copied().filter(missing).collect();
+    if fields.is_empty() {
+        return Ok(());
+    }
+    if a.plan.pulls.is_pulled(array) {
+        return compute(a, known, (array, &fields), index, out);
+    }
+    for field in fields {
+        let var = a.random((array, field));
+        let ty = a.program.ty(var).elem();
+        let elt = a.scalar("elt", comb, ty);
+        let kind = StmtKind::ReadArray(elt, var, index);
+        out.push(Stmt { comb, kind });
+        known.set((array, field), index, elt.into());
+    }
+    Ok(())
+}
+
+/// Computes fields of a pulled array's element at an index.
+fn compute(
+    a: &mut Anatomy<'_>,
+    known: &mut Known,
+    (id, fields): (NodeId, &[u32]),
+    index: Atom,
+    out: &mut Vec<Stmt>,
+) -> Lower {
+    let graph = a.graph;
+    let node = &graph.nodes[id.index()];
+    let mut all = bodies(&node.node.kind);
+    let (Some(body), last) = (all.pop(), all.len()) else {
+        return Ok(());
+    };
+    let comb = a.comb(id);
+    let mut inline = Inline::new(id, last, comb, Section::Body);
+    let width = node.node.types.len() as u32;
+    inline.wanted = Some((0..width).map(|f| fields.contains(&f)).collect());
+    let columns: Vec<FieldRef> = a.all_columns(id).iter().map(|c| c.field).collect();
+    let mut args: Vec<Atom> = vec![index];
+    if !node.inputs.is_empty() {
+        args = body.params.iter().map(|t| Const::zero(*t).into()).collect();
+        let used = body::used_params(&inline, body);
+        let columns: Vec<(usize, FieldRef)> = used.iter().map(|k| (*k, columns[*k])).collect();
+        for (_, (n, _)) in &columns {
+            let of_it = columns.iter().filter(|(_, c)| c.0 == *n);
+            let fields: Vec<u32> = of_it.map(|(_, c)| c.1).collect();
+            elements(a, known, (*n, &fields), index, comb, out)?;
+        }
+        for (k, column) in columns {
+            if let Some(elt) = known.get(column, index) {
+                args[k] = elt;
+            }
+        }
+    }
+    let (stmts, values) = body::statements_knowing(a, known, &inline, body, &args, "elt")?;
+    out.extend(stmts);
+    for field in fields {
+        known.set((id, *field), index, values[*field as usize]);
+    }
+    Ok(())
+}

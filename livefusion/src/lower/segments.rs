@@ -1,0 +1,224 @@
+//! Segments: a loop over each segment's elements inside of the loop over the segments.
+//!
+//! ```text
+//! nest_1:  let room_1 = sub len_1 ix_1             guard_1:  unless more_1 | done_1
+//!          let fits_1 = le elt_0 room_1            body_1:   let elt_1 = readArray arr_1 ix_1
+//!          trap unless fits_1, t0 (elt_0, room_1)
+//!          let end_1 = add ix_1 elt_0
+//! ```
+//!
+//! Folds and scans of segments are those of [`super::fold`] and [`super::scan`] with accumulators that the
+//! inner loop's `nest` starts.
+
+use super::Source;
+use super::anatomy::{Anatomy, Lower, Spot};
+use super::body::{self, Inline};
+use super::fold::fold_at;
+use super::scan::scan_at;
+use crate::ast::Kind;
+use crate::fusion::ClassId;
+use crate::sharing::{FieldRef, NodeId};
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// More elements than any memory holds: what lengths whose elements are nowhere in memory may add up to.
+const MOST_ELEMENTS: u64 = 1 << 48;
+
+/// Opens an inner loop behind everything that it needs.
+pub fn open(
+    a: &mut Anatomy<'_>,
+    user: NodeId,
+    class: ClassId,
+    (parent, lengths): (ClassId, FieldRef),
+    needs: &[Spot],
+) -> Lower<Spot> {
+    let mut all = a.needs(&[lengths.into()]);
+    all.extend_from_slice(needs);
+    let spot = a.spot_for_child(user, parent, &all)?;
+    let comb = a.unhomed_comb(user);
+    let known = a.test(class, spot.rate);
+    let rate = match known {
+        // An earlier loop over the same segment has checked its length.
+        Some(len) => a.open_nested(comb, spot.rate, class, len),
+        None => {
+            let len = a.elt(lengths, spot)?;
+            let (rate, safe) = a.open_checked(comb, spot.rate, class, len)?;
+            a.set_test(class, spot.rate, safe);
+            rate
+        }
+    };
+    Ok(Spot { rate, position: 0 })
+}
+
+impl Anatomy<'_> {
+    /// Opens an inner loop over segments whose lengths nobody has checked yet: each must fit what is left
+    /// of the data. One that does not is a trap, and counts as empty.
+    fn open_checked(
+        &mut self,
+        comb: CombId,
+        parent: RateId,
+        class: ClassId,
+        len: Atom,
+    ) -> Lower<(RateId, Atom)> {
+        let most = match self.told_by(class) {
+            Some(leaf) => self.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
+            None => Const::u64(MOST_ELEMENTS).into(),
+        };
+        let safe = self.scalar("size", comb, Ty::U64);
+        let rate = self.open_nested(comb, parent, class, safe.into());
+        let counter: Atom = self.index(rate).into();
+        let room = self.scalar("room", comb, Ty::U64);
+        let fits = self.scalar("fits", comb, Ty::Bool);
+        let payload = [len, room.into()];
+        let trap = self.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
+        let zero = Const::u64(0).into();
+        let lets = [
+            StmtKind::Let(room, Op::Sub, Args::from_slice(&[most, counter])),
+            StmtKind::Let(fits, Op::Le, Args::from_slice(&[len, room.into()])),
+            StmtKind::Let(
+                safe,
+                Op::Select,
+                Args::from_slice(&[fits.into(), len, zero]),
+            ),
+        ];
+        let mut stmts: Vec<Stmt> = lets.into_iter().map(|kind| Stmt { comb, kind }).collect();
+        stmts.insert(2, trap);
+        self.push_first(comb, Section::Nest, stmts);
+        Ok((rate, safe.into()))
+    }
+}
+
+/// Checks that an input has as many elements as its segments at a spot.
+pub fn check(a: &mut Anatomy<'_>, id: NodeId, input: NodeId, at: Spot) -> Lower {
+    let rate = a.program.loop_rate(at.rate);
+    let RateKind::Nested { counter, .. } = a.program.rate(rate).kind else {
+        return Ok(());
+    };
+    let Some(len) = a.len(input)? else {
+        return Ok(());
+    };
+    if a.first_check(rate, len)? {
+        let comb = a.comb(id);
+        let all = a.emit(comb, Section::Done, "all", Op::Eq, &[counter.into(), len]);
+        let payload = [counter.into(), len];
+        a.trap(
+            comb,
+            Section::Done,
+            TrapKind::Segments,
+            all.into(),
+            &payload,
+        );
+    }
+    Ok(())
+}
+
+/// Where a node runs that uses data with its segments' lengths, and the rate of those segments.
+fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
+    let inputs = &a.graph.nodes[id.index()].inputs;
+    let spot = a.spot_of(id, 0..2)?;
+    a.comb_at(id, spot);
+    let is_sub = a.program.rate(spot.rate).kind.is_sub();
+    if !is_sub {
+        check(a, id, inputs[1], spot)?;
+    }
+    Ok((spot, a.program.loop_rate(spot.rate)))
+}
+
+/// Lowers a fold of each segment.
+pub fn lower_fold(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    let graph = a.graph;
+    let node = &graph.nodes[id.index()];
+    let Kind::FoldS(fold) = &node.node.kind else {
+        return Ok(());
+    };
+    let (spot, owner) = segmented(a, id)?;
+    let values = fold_at(a, id, fold, 1..2, (spot, owner))?;
+    set_folded(a, id, owner, values)
+}
+
+/// The results of a segment's fold are elements of the rate around it, from behind the inner loop on.
+fn set_folded(a: &mut Anatomy<'_>, id: NodeId, owner: RateId, values: Vec<Atom>) -> Lower {
+    let Some(behind) = a.child_spot(owner) else {
+        return Ok(());
+    };
+    for (field, value) in values.into_iter().enumerate() {
+        a.set_elt((id, field as u32), behind, value);
+    }
+    Ok(())
+}
+
+/// Lowers a scan of each segment.
+pub fn lower_scan(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    let graph = a.graph;
+    let node = &graph.nodes[id.index()];
+    let Kind::ScanS(fold, kind) = &node.node.kind else {
+        return Ok(());
+    };
+    let (spot, owner) = segmented(a, id)?;
+    scan_at(a, id, (fold, *kind), 1..2, (spot, owner))?;
+    Ok(())
+}
+
+/// Lowers the number of true tags in each segment: a count of the subrate that they admit.
+pub fn lower_count(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    let (spot, owner) = segmented(a, id)?;
+    let count = count(a, id, (spot, owner));
+    set_folded(a, id, owner, vec![count.into()])
+}
+
+/// A counter of a rate's elements that starts anew with every segment.
+fn count(a: &mut Anatomy<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var {
+    let comb = a.comb_at(id, spot);
+    let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
+    let n = a.scalar("n", comb, Ty::U64);
+    a.push(comb, Section::Nest, StmtKind::Carry(n, zero));
+    let next = a.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
+    a.update(comb, spot.rate, n, next.into());
+    a.program.groups.push(Group {
+        vars: vec![n],
+        owner,
+        step: spot.rate,
+        start: vec![zero],
+        identity: vec![zero],
+        next: vec![next.into()],
+        combine: Some(Combine::Op(Op::Add)),
+        level: 0,
+        order: Order::Exact,
+    });
+    n
+}
+
+/// Lowers elements made per segment: `replicate_s`, `indices_s` and others.
+pub fn lower_expand(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    let graph = a.graph;
+    let node = &graph.nodes[id.index()];
+    let Kind::Expand(body) = &node.node.kind else {
+        return Ok(());
+    };
+    let spot = a.spot_of(id, 0..node.inputs.len())?;
+    let owner = a.program.loop_rate(spot.rate);
+    if let Some(parent) = a.child_spot(owner) {
+        super::zip::check(a, id, &node.inputs, parent)?;
+    }
+    let comb = a.comb_at(id, spot);
+    let within: Atom = match a.program.rate(spot.rate).kind {
+        RateKind::Nested { counter, bound, .. } => {
+            let size = a.size_of_segment(owner)?;
+            let first = a.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
+            let args = [counter.into(), first.into()];
+            a.emit(comb, Section::Body, "at", Op::Sub, &args).into()
+        }
+        _ => count(a, id, (spot, owner)).into(),
+    };
+    // The first parameter is the index; it stands where the lengths' column is.
+    let columns = a.all_columns(id);
+    let inline = Inline::new(id, 0, comb, Section::Body).demanded(a);
+    let mut args = body::used_args(a, &inline, body, &columns, spot)?;
+    args[0] = within;
+    let results = body::inline(a, &inline, body, &args, "elt")?;
+    for (field, value) in results.into_iter().enumerate() {
+        a.set_elt((id, field as u32), spot, value);
+    }
+    Ok(())
+}

@@ -1,0 +1,289 @@
+//! From nodes back to the calls that the user made, and what flows between them.
+
+use crate::ast::Kind;
+use crate::error::Loc;
+use crate::fusion::{Crossing, Plan};
+use crate::sharing::{Graph, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::mem::{Discriminant, discriminant};
+
+/// Where a call is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In memory before the program starts.
+    Input,
+    /// Nowhere of its own: every loop that needs it computes it anew, because that is cheaper than to
+    /// store it.
+    Free,
+    /// In this loop.
+    Loop(usize),
+}
+
+/// A combinator as the user called it. `mean` is one call, and three nodes of the graph.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// What the user called.
+    pub name: &'static str,
+    /// Where.
+    pub loc: Loc,
+    /// Where it is computed.
+    pub place: Place,
+    /// Element types and length, as far as they are known: `f64[100]`.
+    pub shape: String,
+    /// Whether the program returns it.
+    pub is_result: bool,
+    /// The nodes of the recovered graph that it stands for.
+    pub nodes: Vec<NodeId>,
+}
+
+/// Data that flows from one call to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flow {
+    /// The producer, by position in [`Explanation::calls`](super::Explanation::calls).
+    pub from: usize,
+    /// The consumer.
+    pub to: usize,
+    /// Why the two are in different loops, if they are.
+    pub reason: Option<String>,
+}
+
+/// The calls of a graph, in the order of their first nodes.
+#[derive(Default)]
+pub(super) struct Calls {
+    pub(super) all: Vec<Call>,
+    of: FxHashMap<NodeId, usize>,
+    /// For each node the loop that computes it, or the first that computes it anew.
+    homes: Vec<Option<usize>>,
+}
+
+/// What a call under construction consists of.
+type Kinds = FxHashSet<Discriminant<Kind>>;
+
+impl Calls {
+    /// Recovers the calls. A `zip` or `unzip` that is nothing but other names for its inputs is none.
+    pub(super) fn recover(graph: &Graph, plan: &Plan) -> Calls {
+        let (places, homes) = places(graph, plan);
+        let results: FxHashSet<NodeId> = graph
+            .roots
+            .iter()
+            .flat_map(|r| graph.fields(*r))
+            .map(|(n, _)| n)
+            .collect();
+        let mut calls = Calls {
+            homes,
+            ..Calls::default()
+        };
+        let mut kinds: Vec<Kinds> = Vec::new();
+        for id in graph.ids() {
+            let Some(place) = places[id.index()] else {
+                continue;
+            };
+            let node = graph.node(id);
+            let at = calls.all.len();
+            calls.all.push(Call {
+                name: node.name,
+                loc: node.loc,
+                place,
+                // The last node is what the call gave to the user.
+                shape: shape(graph, id),
+                is_result: results.contains(&id),
+                nodes: vec![id],
+            });
+            kinds.push(Kinds::from_iter([discriminant(&node.kind)]));
+            calls.of.insert(id, at);
+            for (n, _) in &plan.demand.needs[id.index()] {
+                if let Some(part) = calls.of(*n)
+                    && part != at
+                    && calls.is_one(plan, part, at)
+                    && kinds[part].is_disjoint(&kinds[at])
+                {
+                    calls.join(part, at);
+                    let of_part = std::mem::take(&mut kinds[part]);
+                    kinds[at].extend(of_part);
+                }
+            }
+        }
+        calls.compact();
+        calls
+    }
+
+    /// The loop that computes a node, or the first of those that compute it anew.
+    pub(super) fn home(&self, id: NodeId) -> Option<usize> {
+        self.homes.get(id.index()).copied().flatten()
+    }
+
+    /// Makes the nodes of one call those of another.
+    fn join(&mut self, part: usize, whole: usize) {
+        let nodes = std::mem::take(&mut self.all[part].nodes);
+        for n in &nodes {
+            self.of.insert(*n, whole);
+        }
+        self.all[whole].is_result |= self.all[part].is_result;
+        self.all[whole].nodes.extend(nodes);
+        self.all[whole].nodes.sort_unstable();
+    }
+
+    /// Drops calls that became part of others.
+    fn compact(&mut self) {
+        self.all.retain(|c| !c.nodes.is_empty());
+        self.all.sort_by_key(|c| c.nodes[0]);
+        for (at, call) in self.all.iter().enumerate() {
+            self.of.extend(call.nodes.iter().map(|n| (*n, at)));
+        }
+    }
+
+    /// Whether two sets of nodes look like parts of one call: under one name, at one location, in one
+    /// place, and with no way from one to the other through further calls. (Joined, these would be both
+    /// before and after them.) Calls that a loop of the user's makes at one location repeat a kind.
+    fn is_one(&self, plan: &Plan, part: usize, whole: usize) -> bool {
+        let (a, b) = (&self.all[part], &self.all[whole]);
+        let in_no_loop = a.nodes.iter().all(|n| plan.loop_of[n.index()].is_none());
+        if a.place == Place::Input
+            || (a.loc, a.place) != (b.loc, b.place)
+            || a.name != b.name && !in_no_loop
+        {
+            return false;
+        }
+        let inside = |n: NodeId| matches!(self.of(n), Some(c) if c == part || c == whole);
+        let producers = |n: NodeId| plan.demand.needs[n.index()].iter().map(|f| f.0);
+        let Some(first) = a.nodes.iter().chain(&b.nodes).min().copied() else {
+            return false;
+        };
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut stack: Vec<NodeId> = a.nodes.iter().chain(&b.nodes).copied().collect();
+        while let Some(n) = stack.pop() {
+            for producer in producers(n).filter(|p| *p >= first) {
+                match inside(producer) {
+                    true if inside(n) => {}
+                    true => return false,
+                    false => {
+                        // The nodes of another call are one: what leads to any of them leads to all.
+                        let whole = self.of(producer).map(|c| self.all[c].nodes.as_slice());
+                        let alone = [producer];
+                        let nodes = whole.unwrap_or(&alone);
+                        stack.extend(nodes.iter().filter(|n| seen.insert(**n)));
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// The call that a node belongs to.
+    pub(super) fn of(&self, id: NodeId) -> Option<usize> {
+        self.of.get(&id).copied()
+    }
+
+    /// What flows from call to call, in order of the consumers.
+    pub(super) fn flows(&self, graph: &Graph, plan: &Plan) -> Vec<Flow> {
+        let mut reasons: FxHashMap<(usize, usize), String> = FxHashMap::default();
+        for crossing in &plan.crossings {
+            let (from, to) = (crossing.from.0, crossing.to);
+            // What a cheap generator needs is reported for those who compute it.
+            let free = plan.demand.needs[to.index()].iter().map(|f| f.0);
+            let free = free.filter(|n| plan.loop_of[n.index()].is_none());
+            for user in [to].into_iter().chain(free) {
+                if let (Some(from), Some(to)) = (self.of(from), self.of(user)) {
+                    let reason = || because(graph, crossing);
+                    reasons.entry((from, to)).or_insert_with(reason);
+                }
+            }
+        }
+        let mut flows: Vec<Flow> = Vec::new();
+        let mut known: FxHashSet<(usize, usize)> = FxHashSet::default();
+        for (to, call) in self.all.iter().enumerate() {
+            let needs = call
+                .nodes
+                .iter()
+                .flat_map(|id| &plan.demand.needs[id.index()]);
+            for from in needs.filter_map(|(n, _)| self.of(*n)) {
+                if from != to && known.insert((from, to)) {
+                    let reason = reasons
+                        .remove(&(from, to))
+                        .filter(|_| self.crosses(from, to));
+                    flows.push(Flow { from, to, reason });
+                }
+            }
+        }
+        flows
+    }
+
+    fn crosses(&self, from: usize, to: usize) -> bool {
+        let (from, to) = (self.all[from].place, self.all[to].place);
+        matches!(from, Place::Loop(_)) && from != to
+    }
+}
+
+fn because(graph: &Graph, crossing: &Crossing) -> String {
+    match crossing.between {
+        Some(id) => {
+            let node = graph.node(id);
+            let at = super::text::short(node.loc);
+            format!("{}: `{}` at {at}", crossing.reason, node.name)
+        }
+        None => crossing.reason.to_string(),
+    }
+}
+
+/// The place of every node that computes something, or is in memory and used; and its first loop.
+fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>) {
+    let mut homes = plan.loop_of.clone();
+    let mut used: Vec<Option<Users>> = vec![None; graph.nodes.len()];
+    for r in &graph.roots {
+        for (n, _) in graph.fields(*r) {
+            used[n.index()] = Some(Users::Several);
+        }
+    }
+    let mut places = vec![None; graph.nodes.len()];
+    for id in graph.ids().rev() {
+        let entry = &graph.nodes[id.index()];
+        let node = &entry.node;
+        let place = match plan.loop_of[id.index()] {
+            Some(l) => Some(Place::Loop(l)),
+            None if used[id.index()].is_none() => None,
+            None if entry.leaf => Some(Place::Input),
+            None if matches!(node.kind, Kind::Zip | Kind::Fields(_)) => None,
+            // A part of its only user, such as the zeros that a `reduce_by_index` starts from.
+            None => match used[id.index()] {
+                Some(Users::One(loc, place)) if loc == node.loc => Some(place),
+                _ => Some(Place::Free),
+            },
+        };
+        places[id.index()] = place;
+        if let Some(place) = place {
+            let user = Users::One(node.loc, place);
+            let home = homes[id.index()];
+            for (n, _) in &plan.demand.needs[id.index()] {
+                if plan.loop_of[n.index()].is_none() {
+                    let first = &mut homes[n.index()];
+                    *first = (*first).into_iter().chain(home).min();
+                }
+                let known = &mut used[n.index()];
+                *known = match known {
+                    None => Some(user),
+                    Some(other) if *other == user => Some(user),
+                    Some(_) => Some(Users::Several),
+                };
+            }
+        }
+    }
+    (places, homes)
+}
+
+/// Who uses a node.
+#[derive(Clone, Copy, PartialEq)]
+enum Users {
+    /// The nodes of this location, in one place.
+    One(Loc, Place),
+    Several,
+}
+
+fn shape(graph: &Graph, id: NodeId) -> String {
+    let node = graph.node(id);
+    let types = crate::ast::show_types(&node.types);
+    match (node.rank, node.known_len()) {
+        (0, _) => types,
+        (_, Some(n)) => format!("{types}[{n}]"),
+        (_, None) => format!("{types}[]"),
+    }
+}

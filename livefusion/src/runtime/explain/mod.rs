@@ -1,0 +1,224 @@
+//! What became of a program: its loops, the calls in each, what they move, and the code.
+//!
+//! | file | room for |
+//! | --- | --- |
+//! | `calls` | from nodes back to what the user called, and what flows between |
+//! | `bytes` | what loops read and write |
+//! | `text` | the report |
+//! | `pictures` | the graph with its loops as boxes |
+
+mod bytes;
+mod calls;
+mod pictures;
+mod text;
+
+use super::engine::Engine;
+use super::program::{CompiledLoop, Program};
+use crate::ast::Node;
+use crate::error::Loc;
+use crate::fusion::rates::known_lengths;
+use crate::fusion::{Clustering, Cost, Plan};
+use crate::sharing::{Graph, NodeId};
+use bytes::{Counting, Moved};
+use calls::Calls;
+use loop_lang::Loop;
+use loop_lang::chunkable::{Why, chunkable};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+pub use bytes::{Bytes, Traffic};
+pub use calls::{Call, Flow, Place};
+
+/// The schedule of a program: into which loops it fuses, and why not into fewer.
+///
+/// `Display` is a report that a person reads: for each loop its rates, the calls that run at each with
+/// their source lines, what it reads and writes beside what one loop per call would; then a reason for
+/// everything that flows from loop to loop. [`dot`](Explanation::dot) and [`svg`](Explanation::svg) are
+/// pictures of the same.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let xs = Array::from(vec![3.0f64, 1.0, 2.0]);
+/// let total = xs.sum();
+/// let shares = xs.map(|x| x / &total).filter(|x| x.gt(0.2));
+/// let explained = shares.explain_with(&Engine::interp())?;
+/// assert_eq!(explained.loops.len(), 2);
+/// assert_eq!(explained.traffic.reads.to_string(), "56 B");
+/// assert_eq!(explained.unfused.reads.to_string(), "80 B");
+/// let report = explained.to_string();
+/// assert!(report.starts_with("2 loops on interp"));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// Loops in the order in which they run.
+    pub loops: Vec<ExplainedLoop>,
+    /// The backend that runs them.
+    pub backend: String,
+    /// What the user called, and the arrays in memory that it uses.
+    pub calls: Vec<Call>,
+    /// What flows between calls.
+    pub flows: Vec<Flow>,
+    /// What all loops read and write together.
+    pub traffic: Traffic,
+    /// What one loop per combinator would read and write.
+    pub unfused: Traffic,
+    /// How the combinators were put into loops.
+    pub clustering: Clustering,
+    /// What the schedule costs at nominal lengths: what the clustering compares.
+    pub cost: Cost,
+    /// What every schedule costs at least. If it is the cost, no schedule is better.
+    pub bound: Cost,
+    ids: FxHashMap<usize, NodeId>,
+    call_of: FxHashMap<NodeId, usize>,
+}
+
+/// One loop of a program.
+#[derive(Clone, Debug)]
+pub struct ExplainedLoop {
+    /// The optimised loop.
+    pub program: Loop,
+    /// The combinator behind each `CombId` of the loop.
+    pub nodes: Vec<ExplainedNode>,
+    /// Number of arrays that it writes to memory.
+    pub arrays_written: usize,
+    /// Generated source, where the backend has one.
+    pub source: Option<String>,
+    /// What it reads from memory: inputs, results of earlier loops.
+    pub reads: Vec<ExplainedBytes>,
+    /// What it writes to memory: results, what later loops need.
+    pub writes: Vec<ExplainedBytes>,
+    /// The sums of both.
+    pub traffic: Traffic,
+    /// What one loop per combinator would read and write instead of this one.
+    pub unfused: Traffic,
+    /// Why it runs from its beginning to its end only. If this is none, its chunks may run in any order.
+    pub in_order: Option<Why>,
+    /// Whether a loop that only counts runs first, because nothing else bounds how many elements it makes.
+    pub is_sized_first: bool,
+}
+
+/// A combinator in a loop.
+#[derive(Clone, Debug)]
+pub struct ExplainedNode {
+    /// Its place in the recovered graph.
+    pub id: NodeId,
+    /// What the user called.
+    pub name: &'static str,
+    /// Where.
+    pub loc: Loc,
+}
+
+/// What of a node is moved.
+#[derive(Clone, Debug)]
+pub struct ExplainedBytes {
+    /// The node; its fields are counted together.
+    pub node: ExplainedNode,
+    /// How much.
+    pub bytes: Bytes,
+}
+
+impl Explanation {
+    pub(super) fn new(graph: &Graph, program: &Program, engine: &Engine) -> Explanation {
+        let schedule = &program.plan;
+        let calls = Calls::recover(graph, schedule);
+        let unfused = unfused(graph, schedule, &calls);
+        let loops: Vec<ExplainedLoop> = program
+            .loops
+            .iter()
+            .enumerate()
+            .map(|(at, l)| ExplainedLoop::new(graph, schedule, (at, l), unfused[at]))
+            .collect();
+        Explanation {
+            backend: engine.backend_name().to_string(),
+            flows: calls.flows(graph, schedule),
+            traffic: loops.iter().map(|l| l.traffic).sum(),
+            unfused: unfused.into_iter().sum(),
+            clustering: schedule.clustering,
+            cost: schedule.cost,
+            bound: schedule.bound,
+            call_of: graph
+                .ids()
+                .filter_map(|n| Some((n, calls.of(n)?)))
+                .collect(),
+            calls: calls.all,
+            loops,
+            ids: graph.by_address.clone(),
+        }
+    }
+
+    /// The loop that computes a node, and the node's combinator id in it. None for nodes in memory.
+    pub fn place_of(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
+        let id = self.ids.get(&(Arc::as_ptr(node) as usize))?;
+        // A generator may be computed by several loops: the first counts.
+        self.loops.iter().enumerate().find_map(|(l, explained)| {
+            let comb = explained.nodes.iter().position(|n| n.id == *id)?;
+            let is_read = explained.program.combs[comb].kind == "manifest";
+            (!is_read || node.value.get().is_some()).then_some((l, comb as u32))
+        })
+    }
+}
+
+impl ExplainedLoop {
+    fn new(
+        graph: &Graph,
+        plan: &Plan,
+        (at, compiled): (usize, &CompiledLoop),
+        unfused: Traffic,
+    ) -> ExplainedLoop {
+        let counting = Counting::new(graph, plan);
+        let combs = compiled.lowered.combs.iter();
+        ExplainedLoop {
+            program: compiled.lowered.program.clone(),
+            nodes: combs.map(|id| explained(graph, *id)).collect(),
+            arrays_written: plan.loops[at].arrays.len(),
+            source: compiled.kernel.source().map(str::to_string),
+            reads: by_node(graph, &counting.reads(at)),
+            writes: by_node(graph, &counting.writes(at)),
+            traffic: counting.traffic(at),
+            unfused,
+            in_order: chunkable(&compiled.lowered.program).err(),
+            is_sized_first: compiled.sizing.is_some(),
+        }
+    }
+}
+
+/// What one loop per combinator would move, for each loop of the plan and in total.
+fn unfused(graph: &Graph, plan: &Plan, calls: &Calls) -> Vec<Traffic> {
+    let apart = crate::fusion::plan(graph, &known_lengths(graph, &[]), Clustering::Unfused);
+    let counting = Counting::new(graph, &apart);
+    let mut traffic = vec![Traffic::default(); plan.loops.len()];
+    for (at, l) in apart.loops.iter().enumerate() {
+        let home = l.nodes.iter().find_map(|n| calls.home(*n));
+        if let Some(t) = home.and_then(|h| traffic.get_mut(h)) {
+            *t = [*t, counting.traffic(at)].into_iter().sum();
+        }
+    }
+    traffic
+}
+
+fn explained(graph: &Graph, id: NodeId) -> ExplainedNode {
+    let node = graph.node(id);
+    ExplainedNode {
+        id,
+        name: node.name,
+        loc: node.loc,
+    }
+}
+
+/// The fields of one node summed.
+fn by_node(graph: &Graph, fields: &[Moved]) -> Vec<ExplainedBytes> {
+    let mut nodes: Vec<ExplainedBytes> = Vec::new();
+    for ((id, _), bytes) in fields {
+        match nodes.last_mut() {
+            Some(last) if last.node.id == *id => {
+                last.bytes = [last.bytes, *bytes].into_iter().sum();
+            }
+            _ => nodes.push(ExplainedBytes {
+                node: explained(graph, *id),
+                bytes: *bytes,
+            }),
+        }
+    }
+    nodes
+}

@@ -1,0 +1,94 @@
+//! The graph with its loops as boxes.
+
+use super::text::{count, short};
+use super::{Call, Explanation, Flow, Place};
+use crate::picture::{self, Line, LineStyle, Node, NodeStyle, Picture};
+
+impl Explanation {
+    /// The graph for graphviz: calls are nodes, loops are clusters. What flows through memory from loop to
+    /// loop is bold and says why.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3.0f64, 1.0, 2.0]);
+    /// let dot = xs.map(|x| x + 1.0).sum().explain_with(&Engine::interp())?.dot();
+    /// assert!(dot.starts_with("digraph livefusion {") && dot.contains("subgraph cluster_0"));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn dot(&self) -> String {
+        picture::dot(&self.picture())
+    }
+
+    /// The graph as an SVG picture, drawn without any other program: loops are boxes, in the order in
+    /// which they run. Of more than a thousand calls it only says how many there are.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3.0f64, 1.0, 2.0]);
+    /// let svg = xs.map(|x| x + 1.0).sum().explain_with(&Engine::interp())?.svg();
+    /// assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn svg(&self) -> String {
+        picture::svg(&self.picture())
+    }
+
+    fn picture(&self) -> Picture {
+        let loops = self.loops.iter().enumerate().map(|(at, l)| {
+            vec![
+                format!("loop {at}"),
+                format!("reads {}", l.traffic.reads),
+                format!("writes {}", l.traffic.writes),
+            ]
+        });
+        Picture {
+            title: format!(
+                "{} on {}; reads {}, writes {} (unfused {} and {})",
+                count(self.loops.len(), "loop"),
+                self.backend,
+                self.traffic.reads,
+                self.traffic.writes,
+                self.unfused.reads,
+                self.unfused.writes
+            ),
+            boxes: loops.collect(),
+            nodes: self.calls.iter().map(node).collect(),
+            lines: self.flows.iter().map(|flow| self.line(flow)).collect(),
+        }
+    }
+
+    fn line(&self, flow: &Flow) -> Line {
+        let style = match (self.calls[flow.from].place, self.calls[flow.to].place) {
+            (Place::Input, _) => LineStyle::Input,
+            (Place::Free, _) => LineStyle::Free,
+            (a, b) if a == b => LineStyle::Fused,
+            _ => LineStyle::Memory,
+        };
+        Line {
+            from: flow.from,
+            to: flow.to,
+            style,
+            label: flow.reason.clone(),
+        }
+    }
+}
+
+fn node(call: &Call) -> Node {
+    let at = short(call.loc);
+    let (name, detail) = match call.place {
+        Place::Input => (call.shape.clone(), format!("{} at {at}", call.name)),
+        _ => (call.name.to_string(), at),
+    };
+    let (boxed, style) = match call.place {
+        Place::Input => (None, NodeStyle::Input),
+        Place::Free => (None, NodeStyle::Free),
+        Place::Loop(l) => (Some(l), NodeStyle::Computed),
+    };
+    Node {
+        name,
+        detail,
+        boxed,
+        style,
+        is_result: call.is_result,
+    }
+}

@@ -1,0 +1,239 @@
+//! The report: [`Explanation`] as text that a person reads.
+
+use super::{Bytes, Call, ExplainedBytes, ExplainedLoop, Explanation, Place, Traffic};
+use crate::error::Loc;
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, Part, RateId, RateKind, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::{Display, Formatter, Result};
+
+/// Rates that are deeper than this are not indented further.
+const DEEPEST: usize = 30;
+
+/// Calls by the rate at which they run; none for what is computed once.
+type AtRates = FxHashMap<Option<RateId>, Vec<usize>>;
+
+/// `quickhull/hull.rs:23`: enough of the path to find the line.
+pub(super) fn short(loc: Loc) -> String {
+    let file = loc.file();
+    let is_separator = |c: char| c == '/' || c == '\\';
+    let cut = file.rmatch_indices(is_separator).nth(1);
+    let tail = cut.map_or(file, |(at, _)| &file[at + 1..]);
+    format!("{}:{}", tail.replace('\\', "/"), loc.line())
+}
+
+/// `1 loop`, `2 loops`.
+pub(super) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+impl Display for Explanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let in_loops = |c: &&Call| matches!(c.place, Place::Loop(_));
+        let calls = self.calls.iter().filter(in_loops).count();
+        writeln!(
+            f,
+            "{} on {} for {}",
+            count(self.loops.len(), "loop"),
+            self.backend,
+            count(calls, "combinator")
+        )?;
+        self.show_clustering(f)?;
+        writeln!(f, "  fused:   {}", Moves(&self.traffic))?;
+        writeln!(f, "  unfused: {}", Moves(&self.unfused))?;
+        for (at, l) in self.loops.iter().enumerate() {
+            self.show_loop(f, at, l)?;
+        }
+        self.show_crossings(f)
+    }
+}
+
+/// What a loop, or a program, moves.
+struct Moves<'a>(&'a Traffic);
+
+impl Display for Moves<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "reads {}, writes {}", self.0.reads, self.0.writes)
+    }
+}
+
+impl Explanation {
+    fn show_clustering(&self, f: &mut Formatter<'_>) -> Result {
+        let (cost, bound) = (self.cost, self.bound);
+        write!(f, "  {} clustering: ", self.clustering)?;
+        if cost == bound {
+            writeln!(f, "proven, no schedule is better")
+        } else if cost.bytes > bound.bytes {
+            let gap = 100.0 * (cost.bytes - bound.bytes) as f64 / cost.bytes as f64;
+            writeln!(f, "not proven, a schedule could move up to {gap:.1} % less")
+        } else {
+            writeln!(
+                f,
+                "not proven, a schedule could have {} or more",
+                count(bound.loops, "loop")
+            )
+        }
+    }
+
+    fn show_loop(&self, f: &mut Formatter<'_>, at: usize, l: &ExplainedLoop) -> Result {
+        let program = &l.program;
+        writeln!(f, "\nloop {at}: {}", count(counters(program), "counter"))?;
+        let calls = self.calls_of(at, l);
+        let mut stack: Vec<(RateId, usize)> = program.roots.iter().rev().map(|r| (*r, 1)).collect();
+        while let Some((id, depth)) = stack.pop() {
+            let rate = program.rate(id);
+            let (indent, about) = (2 * depth.min(DEEPEST), about(program, rate.kind));
+            writeln!(f, "{:indent$}{}: {about}", "", rate.name)?;
+            self.show_calls(f, &calls, Some(id), indent + 2)?;
+            let children = rate.parts.iter().rev().filter_map(|p| match p {
+                Part::Child(child) => Some((*child, depth + 1)),
+                Part::Stage(_) => None,
+            });
+            stack.extend(children);
+        }
+        if calls.contains_key(&None) {
+            writeln!(f, "  once:")?;
+        }
+        self.show_calls(f, &calls, None, 4)?;
+        self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
+        self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
+        writeln!(f, "  unfused: {}", Moves(&l.unfused))?;
+        if l.is_sized_first {
+            writeln!(
+                f,
+                "  counted first: a loop that writes nothing finds the lengths of its results"
+            )?;
+        }
+        match &l.in_order {
+            None => writeln!(f, "  chunks in any order"),
+            Some(why) => writeln!(f, "  chunks in order only: {why}"),
+        }
+    }
+
+    /// The calls in a loop by the rate that they run at, each call once.
+    fn calls_of(&self, at: usize, l: &ExplainedLoop) -> AtRates {
+        let mut rates: FxHashMap<usize, Option<RateId>> = FxHashMap::default();
+        let mut order: Vec<usize> = Vec::new();
+        for (comb, node) in l.program.combs.iter().zip(&l.nodes) {
+            let Some(call) = self.call_of.get(&node.id).copied() else {
+                continue;
+            };
+            let here = match self.calls[call].place {
+                Place::Loop(l) => l == at,
+                Place::Free => true,
+                Place::Input => false,
+            };
+            if here {
+                let rate = comb.home.map(|h| h.rate);
+                let known = rates.entry(call).or_insert_with(|| {
+                    order.push(call);
+                    rate
+                });
+                *known = known.or(rate);
+            }
+        }
+        let mut at_rates = AtRates::default();
+        for call in order {
+            let rate = rates.get(&call).copied().flatten();
+            at_rates.entry(rate).or_default().push(call);
+        }
+        at_rates
+    }
+
+    fn show_calls(
+        &self,
+        f: &mut Formatter<'_>,
+        calls: &AtRates,
+        rate: Option<RateId>,
+        indent: usize,
+    ) -> Result {
+        let here = calls.get(&rate).map_or(&[][..], Vec::as_slice);
+        let width = here
+            .iter()
+            .map(|c| self.calls[*c].name.chars().count())
+            .max();
+        let width = width.unwrap_or(0);
+        for call in here.iter().map(|c| &self.calls[*c]) {
+            writeln!(f, "{:indent$}{:width$}  {}", "", call.name, short(call.loc))?;
+        }
+        Ok(())
+    }
+
+    fn show_moved(
+        &self,
+        f: &mut Formatter<'_>,
+        what: &str,
+        moved: &[ExplainedBytes],
+        total: Bytes,
+    ) -> Result {
+        writeln!(f, "  {what} {total}")?;
+        for m in moved {
+            let call = self.call_of.get(&m.node.id).map(|c| &self.calls[*c]);
+            let shape = call.map_or("", |c| &c.shape);
+            let loc = short(m.node.loc);
+            writeln!(f, "    {} {shape} at {loc}: {}", m.node.name, m.bytes)?;
+        }
+        Ok(())
+    }
+
+    fn show_crossings(&self, f: &mut Formatter<'_>) -> Result {
+        let mut crossings = self.flows.iter().filter_map(|flow| {
+            match (self.calls[flow.from].place, self.calls[flow.to].place) {
+                (Place::Loop(a), Place::Loop(b)) if a != b => Some((flow, format!("{a} -> {b}"))),
+                // Into every loop that computes it.
+                (Place::Loop(a), Place::Free) => Some((flow, format!("{a} -> later"))),
+                _ => None,
+            }
+        });
+        let mut first = true;
+        crossings.try_for_each(|(flow, way)| {
+            if std::mem::take(&mut first) {
+                writeln!(f, "\nbetween loops:")?;
+            }
+            let (from, to) = (&self.calls[flow.from], &self.calls[flow.to]);
+            let (at, by) = (short(from.loc), short(to.loc));
+            write!(f, "  {way}: {} at {at}, for {} at {by}", from.name, to.name)?;
+            match &flow.reason {
+                Some(reason) => writeln!(f, "\n      {reason}"),
+                None => writeln!(f),
+            }
+        })
+    }
+}
+
+fn name(program: &Loop, v: Var) -> &str {
+    program.vars.get(v.index()).map_or("", |v| &v.name)
+}
+
+/// `sub, counter ix_2`.
+fn about(program: &Loop, kind: RateKind) -> String {
+    let what = match kind {
+        RateKind::Root { .. } => "root",
+        RateKind::Nested { .. } => "nested",
+        RateKind::Cursor { .. } => "cursor",
+        RateKind::Sub { .. } => "sub",
+    };
+    let counter = counter(kind).map(|v| format!(", counter {}", name(program, v)));
+    let bound = kind.bound().map(|bound| match bound {
+        Atom::Var(v) => format!(" below {}", name(program, v)),
+        Atom::Const(c) => format!(" below {}", crate::show::word(c.ty, c.bits)),
+    });
+    format!(
+        "{what}{}{}",
+        counter.unwrap_or_default(),
+        bound.unwrap_or_default()
+    )
+}
+
+fn counter(kind: RateKind) -> Option<Var> {
+    match kind {
+        RateKind::Sub { count, .. } => count,
+        _ => kind.counter(),
+    }
+}
+
+/// How many counters the rates have.
+fn counters(program: &Loop) -> usize {
+    let counters = program.rates.iter().filter_map(|r| counter(r.kind));
+    counters.collect::<FxHashSet<Var>>().len()
+}

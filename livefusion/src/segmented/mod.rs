@@ -1,0 +1,198 @@
+//! Segmented arrays: data cut into segments of any lengths, such as the rows of a sparse matrix.
+//!
+//! | file | combinators |
+//! | --- | --- |
+//! | `elements` | `replicate_s`, `indices_s`, `enum_from_step_s`, `map_s` |
+//! | `filter` | `filter_s`, `pack_s` |
+//! | `fold` | `fold_s`, `fold1_s`, `fold_seq_s`, `aggregate_s` |
+//! | `reduce` | `sum_s`, `product_s`, `min_s`, `max_s`, `any_s`, `all_s`, `count_s`, `mean_s` |
+//! | `extremum` | `min_index_s`, `max_index_s` |
+//! | `scan` | `scan_s`, `scan_exclusive_s`, `scan_seq_s` |
+//! | `append` | `append_s`, `flatten_s` |
+
+mod append;
+mod elements;
+mod extremum;
+mod filter;
+mod fold;
+mod reduce;
+mod scan;
+
+pub use elements::{enum_from_step_s, indices_s, replicate_s};
+
+use crate::array::{Array, Ix0, as_indices, generate};
+use crate::ast::Builder;
+use crate::elt::{Elt, Int};
+use crate::error::Result;
+use crate::exp::{IntoExp, closure};
+use crate::force::Force;
+use std::fmt;
+
+/// An array of elements `T` cut into segments, one after the other. It holds the *segment descriptor*, an
+/// array of lengths, beside the data, so that the two cannot be mixed up.
+///
+/// Combinators on segments run as one loop over the segments with an inner loop over the elements of
+/// each. They fuse with what makes the lengths, with what makes the data, with each other, and with what
+/// uses their results: a sum of each segment is an array with one element per segment.
+///
+/// Segments of segments are made by composition: the lengths of the inner segments are the data of the
+/// outer ones ([`flatten_s`](Segmented::flatten_s), and `Segmented::new(&outer, &inner.sum_s())`).
+///
+/// ```
+/// use livefusion::prelude::*;
+/// let lengths = Array::from(vec![2u64, 0, 3]);
+/// let data = Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
+/// let rows = Segmented::new(&lengths, &data);
+/// assert_eq!(rows.sum_s().force()?, [3.0, 0.0, 12.0]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+///
+/// # Errors
+/// When what is computed from it is forced: if a length is negative, or the lengths do not add up to the
+/// number of elements.
+#[derive(Clone)]
+pub struct Segmented<T: Elt> {
+    lengths: Array<u64>,
+    data: Array<T>,
+}
+
+impl<T: Elt> Segmented<T> {
+    /// Segments of these lengths, which must add up to the number of elements. Costs nothing.
+    #[track_caller]
+    pub fn new<I: Int>(lengths: &Array<I>, data: &Array<T>) -> Segmented<T> {
+        let builder = Builder::named("segments");
+        Segmented {
+            lengths: Array::wrap(as_indices(builder, lengths.node())),
+            data: data.clone(),
+        }
+    }
+
+    /// Segments by where they begin, as the row pointers of compressed sparse rows: segment `i` is
+    /// `data[offsets[i]..offsets[i + 1]]`, and the first offset is 0. There is one offset more than
+    /// there are segments.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_offsets(
+    ///     &Array::from(vec![0u32, 2, 2, 3]),
+    ///     &Array::from(vec![1i64, 2, 3]),
+    /// );
+    /// assert_eq!(rows.to_vecs()?, [vec![1, 2], vec![], vec![3]]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if an offset is below the one before it, or the last one is not the number of elements.
+    #[track_caller]
+    pub fn from_offsets<I: Int>(offsets: &Array<I>, data: &Array<T>) -> Segmented<T> {
+        let builder = Builder::named("from_offsets");
+        let offsets: Array<u64> = Array::wrap(as_indices(builder, offsets.node()));
+        let segments = offsets.drop(1).len();
+        let lengths = generate(&segments, |i| offsets.at(i + 1) - offsets.at(i));
+        Segmented {
+            lengths,
+            data: data.clone(),
+        }
+    }
+
+    /// The segments of vectors.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
+    /// assert_eq!(rows.lengths().to_vec()?, [2, 0, 1]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn from_vecs(segments: Vec<Vec<T>>) -> Segmented<T> {
+        let lengths: Vec<u64> = segments.iter().map(|s| s.len() as u64).collect();
+        let data: Vec<T> = segments.into_iter().flatten().collect();
+        Segmented {
+            lengths: Array::from(lengths),
+            data: Array::from(data),
+        }
+    }
+
+    /// The segment descriptor: each segment's length.
+    pub fn lengths(&self) -> &Array<u64> {
+        &self.lengths
+    }
+
+    /// All elements, one segment after the other: the concatenation of the segments.
+    pub fn data(&self) -> &Array<T> {
+        &self.data
+    }
+
+    /// All elements, one segment after the other. Another name of [`data`](Segmented::data).
+    pub fn concat(&self) -> Array<T> {
+        self.data.clone()
+    }
+
+    /// The number of segments.
+    #[track_caller]
+    pub fn len(&self) -> Array<u64, Ix0> {
+        self.lengths.len()
+    }
+
+    /// Where each segment begins.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![], vec![2]]);
+    /// assert_eq!(rows.offsets().force()?, [0, 2, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn offsets(&self) -> Array<u64> {
+        self.lengths.scan_exclusive(0u64, |a, b| a + b)
+    }
+
+    /// `f` of every element. Fuses with everything.
+    #[track_caller]
+    pub fn map<R: IntoExp>(&self, f: impl FnOnce(T::Exp) -> R) -> Segmented<R::Elt> {
+        let builder = Builder::named("map");
+        let body = closure::<T, R::Elt>(|x| f(x).to_exp());
+        self.with_data(Array::wrap(
+            builder.map(std::slice::from_ref(self.data.node()), body),
+        ))
+    }
+
+    /// The same segments of other elements, as many as there are.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let rows = Segmented::from_vecs(vec![vec![3i64, 1], vec![2]]);
+    /// let weights = Array::from(vec![1i64, 10, 100]);
+    /// let weighted = rows.with_data(rows.data() * &weights);
+    /// assert_eq!(weighted.sum_s().force()?, [13, 200]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn with_data<U: Elt>(&self, data: Array<U>) -> Segmented<U> {
+        Segmented {
+            lengths: self.lengths.clone(),
+            data,
+        }
+    }
+
+    /// Computes the segments, as vectors.
+    ///
+    /// # Errors
+    /// If the lengths do not match the data, or anything fails that they are computed from.
+    pub fn to_vecs(&self) -> Result<Vec<Vec<T>>> {
+        // The counts are those of the lengths, checked against the data.
+        let counts = self.map(|_| 1u64).sum_s();
+        let (counts, data) = (&counts, &self.data).force()?;
+        let mut data = data.into_vec().into_iter();
+        let take = |n: u64| data.by_ref().take(n as usize).collect();
+        Ok(counts.iter().map(take).collect())
+    }
+}
+
+impl<T: Elt> fmt::Debug for Segmented<T> {
+    /// Lengths and data; never forces.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segmented")
+            .field("lengths", &self.lengths)
+            .field("data", &self.data)
+            .finish()
+    }
+}

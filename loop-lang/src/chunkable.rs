@@ -1,0 +1,159 @@
+//! Which loops may run in chunks out of order, and what a chunk must know to find its place.
+//!
+//! A chunk is summed up from identities and emitted from its prefix, so any chunk may come first.
+//! That needs of a loop that
+//!
+//! * every carried group has an operator that joins chunks, and may be reassociated;
+//! * where a stream stands follows from counters (a cursor's place follows from all that came
+//!   before);
+//! * it reads no array that it writes, and writes no element twice: of two writes the later one
+//!   stays.
+//!
+//! What is written at a counter that moves on is written once. Statements that write to one array
+//! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
+
+mod facts;
+mod placing;
+mod writes;
+
+pub use placing::placing_groups;
+
+use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
+use crate::walk;
+use facts::Facts;
+use std::fmt;
+
+/// Why a loop runs from its beginning to its end only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Why {
+    /// The combinator that is the reason.
+    pub comb: CombId,
+    /// What the user called: `scan_seq`, `merge`.
+    pub kind: String,
+    /// What is in the way.
+    pub reason: Reason,
+}
+
+/// What keeps chunks in order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Reason {
+    /// A group that no operator joins, or that promises to go left to right.
+    Sequential,
+    /// A stream that is advanced on demand.
+    Cursor,
+    /// Values are joined onto what an array holds, or overwrite it.
+    Scatter,
+    /// The loop uses an array that it writes.
+    Reread,
+    /// Elements are written at places that may repeat.
+    Writes,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self.reason {
+            Reason::Sequential => "carries a value that no operator joins",
+            Reason::Cursor => "advances a stream on demand",
+            Reason::Scatter => "joins values onto elements in their order",
+            Reason::Reread => "uses an array that the same loop writes",
+            Reason::Writes => "writes at places that may repeat",
+        };
+        write!(f, "`{}` {why}", self.kind)
+    }
+}
+
+/// Whether the chunks of a loop may run in any order: if not, why.
+///
+/// ```
+/// let text = "loop last
+/// comb 0 manifest at r0
+/// comb 1 scan_seq at r0
+/// param xs_0: [i64] stream r0
+/// rate r0 root ix_0 < len_0 { stage 0 }
+/// group acc_1 owner r0 step r0 start 0i64 next elt_0 level 0 sequential
+/// init_0, init_1:
+///   let len_0 = arrayLength xs_0
+///   carry ix_0 = 0
+///   carry acc_1 = 0i64
+/// guard_0:
+///   let more_0 = lt ix_0 len_0
+///   unless more_0
+/// body_0, body_1:
+///   let elt_0 = readArray xs_0 ix_0
+///   acc_1 := elt_0 @1
+/// bottom_0:
+///   let nix_0 = add ix_0 1
+///   ix_0 := nix_0
+/// done_0, done_1:
+///   return acc_1
+/// ";
+/// let mut program = loop_lang::parse::parse(text).unwrap();
+/// loop_lang::gotos::complete_blocks(&mut program);
+/// loop_lang::gotos::derive_gotos(&mut program);
+/// let why = loop_lang::chunkable::chunkable(&program).unwrap_err();
+/// assert_eq!(why.to_string(), "`scan_seq` carries a value that no operator joins");
+/// ```
+pub fn chunkable(program: &Loop) -> Result<(), Why> {
+    let facts = Facts::of(program);
+    let why = |comb: CombId, reason| Why {
+        comb,
+        kind: program
+            .combs
+            .get(comb.index())
+            .map_or_else(String::new, |c| c.kind.clone()),
+        reason,
+    };
+    for (i, rate) in program.rates.iter().enumerate() {
+        if let RateKind::Cursor { .. } = rate.kind {
+            let here = |c: &Comb| c.home.is_some_and(|h| h.rate.index() == i);
+            let comb = program.combs.iter().rposition(here).unwrap_or(0);
+            return Err(why(CombId::new(comb), Reason::Cursor));
+        }
+    }
+    for (i, group) in program.groups.iter().enumerate() {
+        if group.combine.is_none() || group.order == Order::Sequential {
+            return Err(why(facts.updater(GroupId::new(i)), Reason::Sequential));
+        }
+    }
+    for (place, block) in &facts.blocks {
+        for stmt in &block.stmts {
+            if let Some(reason) = facts.in_order(*place, stmt) {
+                return Err(why(stmt.comb, reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Facts<'_> {
+    /// What keeps a statement's chunks in order, if anything.
+    fn in_order(&self, place: Place, stmt: &Stmt) -> Option<Reason> {
+        let Place::At { rate, .. } = place else {
+            return None;
+        };
+        let made = |v: &Var| self.made.contains(v);
+        match &stmt.kind {
+            StmtKind::ScatterArray { .. } => Some(Reason::Scatter),
+            StmtKind::WriteArray(a, i, _) => {
+                (!made(a) || !self.moves_on(*i, rate)).then_some(Reason::Writes)
+            }
+            StmtKind::NewArray(..) | StmtKind::FillArray(..) | StmtKind::CopyArray(..) => {
+                Some(Reason::Reread)
+            }
+            StmtKind::ArrayLength(..) => None,
+            _ => {
+                let mut uses = false;
+                let mut used = |a: Atom| uses |= var(a).is_some_and(|v| made(&v));
+                walk::summary(stmt, &mut used, &mut |_| {});
+                uses.then_some(Reason::Reread)
+            }
+        }
+    }
+}
+
+fn var(a: Atom) -> Option<Var> {
+    match a {
+        Atom::Var(v) => Some(v),
+        Atom::Const(_) => None,
+    }
+}

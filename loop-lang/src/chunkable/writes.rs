@@ -1,0 +1,167 @@
+//! Which indices never repeat: those that follow a counter that moves on.
+
+use super::facts::Facts;
+use super::var;
+use crate::ir::{Atom, Combine, Group, Order, Place, Rate, RateId, RateKind, Type, Var};
+use crate::op::Op;
+use crate::types::Ty;
+
+/// Which way an index goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Up,
+    Down,
+}
+
+impl Facts<'_> {
+    /// Whether an index is another one each time that control comes by in an iteration of `rate`.
+    pub(super) fn moves_on(&self, index: Atom, rate: RateId) -> bool {
+        self.way(index, rate).is_some()
+    }
+
+    /// Which way an index goes each time that control comes by; none if it may stand still or turn
+    /// around. Sums of lengths are taken to fit into 64 bits: lowering checks them.
+    fn way(&self, index: Atom, rate: RateId) -> Option<Way> {
+        let v = var(index)?;
+        if let Some(r) = self.counted_by(v) {
+            let here = r == self.tree.loop_rate(rate);
+            return (here && (self.runs_on(v) || self.contiguous(r))).then_some(Way::Up);
+        }
+        if self.group_of.contains_key(&v) {
+            let mut updates = self.assigned.get(&v).into_iter().flatten();
+            let steps = |(r, next): &(RateId, Option<Atom>)| {
+                self.along(rate, *r) && self.steps_up(v, *next)
+            };
+            return (self.rises(v) && updates.any(steps)).then_some(Way::Up);
+        }
+        match *self.lets.get(&v)? {
+            (Op::Copy, [x]) => self.way(*x, rate),
+            (Op::Add, [x, y]) => self.sum(*x, *y, rate).or_else(|| self.sum(*y, *x, rate)),
+            (Op::Sub, [x, y]) if self.is_fixed(*y) => self.way(*x, rate),
+            (Op::Sub, [x, y]) if self.is_fixed(*x) => match self.way(*y, rate)? {
+                Way::Up => Some(Way::Down),
+                Way::Down => Some(Way::Up),
+            },
+            (Op::Mul, [x, y]) if is_positive(*y) => self.way(*x, rate),
+            (Op::Mul, [x, y]) if is_positive(*x) => self.way(*y, rate),
+            _ => None,
+        }
+    }
+
+    fn sum(&self, x: Atom, y: Atom, rate: RateId) -> Option<Way> {
+        let way = self.way(x, rate);
+        match way {
+            Some(_) if self.is_fixed(y) => way,
+            Some(Way::Up) if self.keeps_up(y) => way,
+            _ => self.based(x, y, rate).then_some(Way::Up),
+        }
+    }
+
+    /// The loop rate whose counter a variable is.
+    fn counted_by(&self, v: Var) -> Option<RateId> {
+        let counts = |r: &Rate| r.kind.counter() == Some(v);
+        self.program.rates.iter().position(counts).map(RateId::new)
+    }
+
+    /// Whether a carried variable is started once.
+    fn runs_on(&self, v: Var) -> bool {
+        matches!(self.carries.get(&v), Some((Place::Init, _)))
+    }
+
+    /// Whether a nested rate goes on where its last run ended: it starts at what becomes its bound.
+    fn contiguous(&self, r: RateId) -> bool {
+        let RateKind::Nested { counter, bound, .. } = self.program.rate(r).kind else {
+            return false;
+        };
+        let Some((_, Atom::Var(start))) = self.carries.get(&counter) else {
+            return false;
+        };
+        self.rises(*start) && self.next_of(*start) == Some(bound)
+    }
+
+    /// Whether `base + counter` moves on: the counter begins at zero, and the base rises by its
+    /// bound.
+    fn based(&self, base: Atom, counter: Atom, rate: RateId) -> bool {
+        let (Atom::Var(base), Atom::Var(counter)) = (base, counter) else {
+            return false;
+        };
+        let Some(r) = self
+            .counted_by(counter)
+            .filter(|r| *r == self.tree.loop_rate(rate))
+        else {
+            return false;
+        };
+        let zero = matches!(self.carries.get(&counter), Some((_, Atom::Const(c))) if c.bits == 0);
+        let next = self
+            .next_of(base)
+            .and_then(var)
+            .and_then(|v| self.lets.get(&v));
+        let Some((Op::Add, [x, y])) = next else {
+            return false;
+        };
+        let bound = self.program.rate(r).kind.bound();
+        let by_bound = (*x == Atom::Var(base) && Some(*y) == bound)
+            || (*y == Atom::Var(base) && Some(*x) == bound);
+        zero && self.rises(base) && by_bound
+    }
+
+    /// What a group's variable takes next.
+    fn next_of(&self, v: Var) -> Option<Atom> {
+        let group = &self.program.groups[self.group_of.get(&v)?.index()];
+        let at = group.vars.iter().position(|x| *x == v)?;
+        group.next.get(at).copied()
+    }
+
+    /// Whether a variable is a sum of `u64` that goes on through the whole loop.
+    fn rises(&self, v: Var) -> bool {
+        let sums = |g: &Group| {
+            g.order == Order::Exact
+                && g.combine == Some(Combine::Op(Op::Add))
+                && self.program.ty(v) == Type::Scalar(Ty::U64)
+        };
+        let group = self
+            .group_of
+            .get(&v)
+            .map(|g| &self.program.groups[g.index()]);
+        group.is_some_and(sums) && self.runs_on(v)
+    }
+
+    /// Whether what a variable takes next is a literal more.
+    fn steps_up(&self, v: Var, next: Option<Atom>) -> bool {
+        match next.and_then(var).and_then(|n| self.lets.get(&n)) {
+            Some((Op::Add, [x, y])) => {
+                (*x == Atom::Var(v) && is_positive(*y)) || (*y == Atom::Var(v) && is_positive(*x))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether each iteration of `inner` is one of `outer`: sub rates only are between them.
+    fn along(&self, inner: RateId, outer: RateId) -> bool {
+        let mut at = inner;
+        loop {
+            if at == outer {
+                return true;
+            }
+            match self.program.rate(at).kind {
+                RateKind::Sub { parent, .. } => at = parent,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Whether a value never goes back from one iteration to the next.
+    fn keeps_up(&self, a: Atom) -> bool {
+        self.is_fixed(a)
+            || var(a)
+                .is_some_and(|v| self.rises(v) || (self.counted_by(v).is_some() && self.runs_on(v)))
+    }
+
+    fn is_fixed(&self, a: Atom) -> bool {
+        var(a).is_none_or(|v| self.fixed.contains(&v))
+    }
+}
+
+fn is_positive(a: Atom) -> bool {
+    matches!(a, Atom::Const(c) if c.ty == Ty::U64 && (1..1 << 32).contains(&c.bits))
+}

@@ -1,0 +1,317 @@
+//! Chunks of the grid: places, sums and results, in random order.
+
+use super::Tally;
+use super::plan::{Part, Plan};
+use crate::rng::Rng;
+use crate::scalar::{same, show};
+use livefusion_backend::{Arg, Frame, Kernel, Memory, Outcome, Pass};
+use loop_lang::ir::GroupId;
+use loop_lang::state::{DONE, Layout};
+
+/// A loop that is run with some arguments.
+pub struct Grid<'a> {
+    plan: &'a Plan,
+    kernel: &'a dyn Kernel,
+    chunk: u64,
+    args: &'a [Arg<'a>],
+}
+
+/// How a chunk ended, and its words then.
+type Emitted = (Outcome, Vec<u64>);
+
+/// Why chunks cannot go on.
+enum Stop {
+    /// A trap, which is found again in order.
+    Trapped,
+    /// Anything else, which is a fault.
+    Fault(String),
+}
+
+impl<'a> Grid<'a> {
+    pub fn new(plan: &'a Plan, kernel: &'a dyn Kernel, chunk: u64, args: &'a [Arg<'a>]) -> Self {
+        Grid {
+            plan,
+            kernel,
+            chunk,
+            args,
+        }
+    }
+
+    /// Runs the loop from a fresh frame.
+    pub fn run(
+        &self,
+        frame: &mut Frame,
+        rng: &mut Rng,
+        tally: &mut Tally,
+    ) -> Result<Outcome, String> {
+        let memory = frame.memory;
+        match self.kernel.run(Pass::Emit, 0, frame, self.args) {
+            Outcome::Paused => {}
+            ended => return Ok(ended),
+        }
+        match self.chunks(frame, rng, tally) {
+            Ok(outcome) => Ok(outcome),
+            Err(Stop::Fault(why)) => Err(why),
+            Err(Stop::Trapped) => {
+                tally.trapped += 1;
+                self.again(frame, memory)
+            }
+        }
+    }
+
+    /// In order from the beginning, to find the first trap.
+    fn again(&self, frame: &mut Frame, memory: Memory) -> Result<Outcome, String> {
+        *frame = Frame::new(self.layout());
+        frame.memory = memory;
+        match self.kernel.run(Pass::Emit, u64::MAX, frame, self.args) {
+            Outcome::Trapped(report) => Ok(Outcome::Trapped(report)),
+            other => Err(format!("a chunk trapped, the loop does not: {other:?}")),
+        }
+    }
+
+    fn layout(&self) -> &'a Layout {
+        self.kernel.layout()
+    }
+
+    fn chunks(&self, frame: &mut Frame, rng: &mut Rng, tally: &mut Tally) -> Result<Outcome, Stop> {
+        let mut starts = self.places(&frame.words)?;
+        let chunks = starts.len() - 1;
+        match chunks {
+            0..3 => tally.short += 1,
+            _ => tally.count(self.plan),
+        }
+        let at = starts[1..chunks]
+            .iter()
+            .filter_map(|w| self.plan.at(self.layout(), w));
+        tally.within += at.filter(|r| self.plan.is_inner(*r)).count();
+        for level in &self.plan.levels {
+            let sums = self.sums(&starts, *level, rng)?;
+            self.prefixes(&mut starts, &sums, *level, tally)?;
+        }
+        self.emit(&starts, frame, rng)
+    }
+
+    /// The words at each chunk's beginning, as far as where steps lie; and those at the loop's end.
+    fn places(&self, first: &[u64]) -> Result<Vec<Vec<u64>>, Stop> {
+        let mut starts = vec![first.to_vec()];
+        loop {
+            let (outcome, words) =
+                self.summary(self.plan.place_level, &starts[starts.len() - 1], false)?;
+            starts.push(words);
+            if outcome != Outcome::Paused {
+                return Ok(starts);
+            }
+        }
+    }
+
+    /// Sums a chunk up from some words; gives those at its end.
+    fn summary(&self, level: u32, words: &[u64], to_end: bool) -> Result<Emitted, Stop> {
+        let mut frame = Frame::new(self.layout());
+        frame.words.copy_from_slice(words);
+        let steps = if to_end { u64::MAX } else { self.chunk };
+        let outcome = self
+            .kernel
+            .run(Pass::Summary { level }, steps, &mut frame, self.args);
+        match outcome {
+            Outcome::Paused | Outcome::Done | Outcome::Exited => Ok((outcome, frame.words)),
+            Outcome::Trapped(_) => Err(Stop::Trapped),
+            other => Err(fault(format!(
+                "a summary of level {level} ended so: {other:?}"
+            ))),
+        }
+    }
+
+    /// Every chunk summed up on its own, in random order: the groups of the level begin as
+    /// identities. None where the unknown beginning makes it trap.
+    fn sums(
+        &self,
+        starts: &[Vec<u64>],
+        level: u32,
+        rng: &mut Rng,
+    ) -> Result<Vec<Option<Vec<u64>>>, Stop> {
+        let chunks = starts.len() - 1;
+        let mut sums = vec![None; chunks];
+        let mut order: Vec<usize> = (0..chunks).collect();
+        rng.shuffle(&mut order);
+        for k in order {
+            let mut words = starts[k].clone();
+            for id in self.plan.groups(level) {
+                self.plan.clear(self.layout(), id, &mut words, self.args);
+            }
+            sums[k] = match self.summary(level, &words, k + 1 == chunks) {
+                Ok((_, end)) => Some(end),
+                Err(Stop::Trapped) => None,
+                Err(fault) => return Err(fault),
+            };
+        }
+        Ok(sums)
+    }
+
+    /// Joins sums onto prefixes from left to right, and brings the words at the chunks' beginnings
+    /// to this level.
+    fn prefixes(
+        &self,
+        starts: &mut [Vec<u64>],
+        sums: &[Option<Vec<u64>>],
+        level: u32,
+        tally: &mut Tally,
+    ) -> Result<(), Stop> {
+        for (k, sum) in sums.iter().enumerate() {
+            let (_, mut end) = self.summary(level, &starts[k], k + 1 == sums.len())?;
+            self.same_place(k, &starts[k + 1], &end)?;
+            for id in self.plan.groups(level) {
+                let Some(value) = self.joined(id, (&starts[k], sum.as_deref(), &end), tally) else {
+                    continue;
+                };
+                self.same_value(
+                    &format!("the joined sums of level {level}"),
+                    k,
+                    id,
+                    &end,
+                    &value,
+                )?;
+                self.plan.set(self.layout(), id, &mut end, &value);
+            }
+            starts[k + 1] = end;
+        }
+        Ok(())
+    }
+
+    /// A group's value at the end of a chunk by its prefix and sum; none if these do not tell it.
+    fn joined(
+        &self,
+        id: GroupId,
+        (start, sum, end): (&[u64], Option<&[u64]>, &[u64]),
+        tally: &mut Tally,
+    ) -> Option<Vec<u64>> {
+        let (plan, layout) = (self.plan, self.layout());
+        let part = plan.part(layout, id, start, end);
+        match (part, sum) {
+            (Part::Dead, _) => None,
+            (Part::Bound, _) | (_, None) => {
+                tally.bound += 1;
+                None
+            }
+            (Part::Restarted, Some(sum)) => {
+                tally.restarted += 1;
+                Some(plan.value(layout, id, sum))
+            }
+            (Part::Joined, Some(sum)) => {
+                tally.joined += 1;
+                let prefix = plan.value(layout, id, start);
+                Some(plan.join(id, &prefix, &plan.value(layout, id, sum)))
+            }
+        }
+    }
+
+    /// Two passes over a chunk must end at one place.
+    fn same_place(&self, k: usize, a: &[u64], b: &[u64]) -> Result<(), Stop> {
+        if a[..2] == b[..2] {
+            return Ok(());
+        }
+        let (a, b) = (&a[..2], &b[..2]);
+        Err(fault(format!(
+            "chunk {k} ends at {a:?} in one pass and at {b:?} in another"
+        )))
+    }
+
+    fn same_value(
+        &self,
+        what: &str,
+        k: usize,
+        id: GroupId,
+        words: &[u64],
+        value: &[u64],
+    ) -> Result<(), Stop> {
+        let program = &self.plan.program;
+        let found = self.plan.value(self.layout(), id, words);
+        for ((v, x), y) in self.plan.group(id).vars.iter().zip(value).zip(&found) {
+            let ty = program.ty(*v).elem();
+            if !same(ty, *x, *y) {
+                let (name, x, y) = (program.name(*v), show(ty, *x), show(ty, *y));
+                return Err(fault(format!(
+                    "`{name}` at the end of chunk {k}: {what} give {x}, one pass from its beginning {y}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits every chunk from its prefix, in random order, and at last runs the loop's end.
+    fn emit(&self, starts: &[Vec<u64>], frame: &mut Frame, rng: &mut Rng) -> Result<Outcome, Stop> {
+        let last = starts.len() - 2;
+        let mut order: Vec<usize> = (0..=last).collect();
+        rng.shuffle(&mut order);
+        if !self.pauses_at_end(&starts[last], &starts[last + 1])? {
+            order.retain(|k| *k != last);
+            order.push(last);
+        }
+        let mut end = None;
+        for k in order {
+            let steps = starts[k + 1][1] - starts[k][1];
+            let (outcome, words) = self.emit_chunk(&starts[k], steps, frame)?;
+            if k == last {
+                end = Some((outcome, words));
+            } else if outcome == Outcome::Paused {
+                self.same_place(k, &starts[k + 1], &words)?;
+                self.same_groups(k, &starts[k + 1], &words)?;
+            } else {
+                return Err(fault(format!("chunk {k} ended so: {outcome:?}")));
+            }
+        }
+        let Some((outcome, words)) = end else {
+            return Err(fault("no chunks".into()));
+        };
+        frame.words = words;
+        if outcome != Outcome::Paused {
+            return Ok(outcome);
+        }
+        match self.kernel.run(Pass::Emit, u64::MAX, frame, self.args) {
+            Outcome::Trapped(_) => Err(Stop::Trapped),
+            outcome if frame.words[..2] == [DONE, starts[last + 1][1]] => Ok(outcome),
+            other => Err(fault(format!("the loop's end came to {other:?}"))),
+        }
+    }
+
+    /// Emits so many steps from some words, into the arrays of the whole loop's frame.
+    fn emit_chunk(&self, words: &[u64], steps: u64, whole: &mut Frame) -> Result<Emitted, Stop> {
+        let before = std::mem::replace(&mut whole.words, words.to_vec());
+        let outcome = self.kernel.run(Pass::Emit, steps, whole, self.args);
+        let words = std::mem::replace(&mut whole.words, before);
+        match outcome {
+            Outcome::Trapped(_) => Err(Stop::Trapped),
+            outcome => Ok((outcome, words)),
+        }
+    }
+
+    /// Whether the last chunk can stop before the loop's end: not if it leaves the loop in its
+    /// middle.
+    fn pauses_at_end(&self, start: &[u64], end: &[u64]) -> Result<bool, Stop> {
+        let mut frame = Frame::new(self.layout());
+        frame.words.copy_from_slice(start);
+        let pass = Pass::Summary {
+            level: self.plan.place_level,
+        };
+        let outcome = self
+            .kernel
+            .run(pass, end[1] - start[1], &mut frame, self.args);
+        Ok(outcome == Outcome::Paused)
+    }
+
+    /// The emit form ends a chunk with the prefixes that the next one began with.
+    fn same_groups(&self, k: usize, next: &[u64], words: &[u64]) -> Result<(), Stop> {
+        let (plan, layout) = (self.plan, self.layout());
+        for i in 0..plan.program.groups.len() {
+            let id = GroupId::new(i);
+            if plan.part(layout, id, words, next) != Part::Dead {
+                let value = plan.value(layout, id, next);
+                self.same_value("prefixes", k, id, words, &value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fault(why: String) -> Stop {
+    Stop::Fault(why)
+}

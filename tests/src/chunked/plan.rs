@@ -1,0 +1,253 @@
+//! What is known of a loop before it is run in chunks.
+
+use livefusion_backend::Arg;
+use loop_lang::Loop;
+use loop_lang::chunkable::placing_groups;
+use loop_lang::eval::combine;
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Atom, Group, GroupId, Order, ParamKind, Place, RateId, RateKind, Section};
+use loop_lang::state::{DONE, Layout, group_total, reset_local};
+use std::collections::HashMap;
+
+/// A loop with levels such that the first summary finds the chunks' places.
+pub struct Plan {
+    /// The loop.
+    pub program: Loop,
+    /// The level of the summary that finds places.
+    pub place_level: u32,
+    /// The levels above it.
+    pub levels: Vec<u32>,
+    tree: Tree,
+    rank: HashMap<Place, usize>,
+}
+
+/// The loop with the levels of all groups raised above those that decide where steps lie.
+fn places_first(program: &Loop) -> Loop {
+    let mut program = program.clone();
+    let placing = placing_groups(&program);
+    let all = program.groups.iter().zip(&placing);
+    let above = 1 + all
+        .filter(|(_, p)| **p)
+        .map(|(g, _)| g.level)
+        .max()
+        .unwrap_or(0);
+    for (group, placing) in program.groups.iter_mut().zip(placing) {
+        if !placing {
+            group.level += above;
+        }
+    }
+    program
+}
+
+/// How a group's value at the end of a chunk comes about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The chunk's sum is joined onto the prefix.
+    Joined,
+    /// The group started anew within the chunk.
+    Restarted,
+    /// The chunk began among lanes that go on.
+    Bound,
+    /// Nothing reads it any more.
+    Dead,
+}
+
+impl Plan {
+    /// The plan of a loop that may be chunked.
+    pub fn of(program: &Loop) -> Plan {
+        let program = places_first(program);
+        let placing = placing_groups(&program);
+        let of = |placing_too: bool| {
+            let all = program.groups.iter().zip(&placing);
+            let mut levels: Vec<u32> = all
+                .filter(|(_, p)| **p == placing_too)
+                .map(|(g, _)| g.level)
+                .collect();
+            levels.sort_unstable();
+            levels.dedup();
+            levels
+        };
+        let (below, levels) = (of(true), of(false));
+        let tree = Tree::of(&program);
+        let rank = tree
+            .places()
+            .iter()
+            .enumerate()
+            .map(|(i, p)| (*p, i))
+            .collect();
+        Plan {
+            place_level: below.last().copied().unwrap_or(0),
+            levels,
+            tree,
+            rank,
+            program,
+        }
+    }
+
+    /// The groups of a level.
+    pub fn groups(&self, level: u32) -> impl Iterator<Item = GroupId> {
+        let groups = self.program.groups.iter().enumerate();
+        groups
+            .filter(move |(_, g)| g.level == level)
+            .map(|(i, _)| GroupId::new(i))
+    }
+
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.program.groups[id.index()]
+    }
+
+    /// The loop rate at whose guard a frame stands.
+    pub fn at(&self, layout: &Layout, words: &[u64]) -> Option<RateId> {
+        match words[0] {
+            0 | DONE => None,
+            k => layout.resume.get(k as usize - 1).copied(),
+        }
+    }
+
+    /// Whether a rate is an inner one: chunks that begin at its guard begin within an iteration.
+    pub fn is_inner(&self, rate: RateId) -> bool {
+        self.program.rate(rate).kind.parent().is_some()
+    }
+
+    /// How a group's value at the end of a chunk comes about, by the frames at its beginning and
+    /// end.
+    pub fn part(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> Part {
+        let group = self.group(id);
+        if self.is_inner(group.owner) {
+            let run = self.run_of(layout, group.owner, end);
+            if run.is_none() {
+                return Part::Dead;
+            }
+            if run != self.run_of(layout, group.owner, start) {
+                return Part::Restarted;
+            }
+        }
+        match self.is_joined(layout, id, start) {
+            true => Part::Joined,
+            false => Part::Bound,
+        }
+    }
+
+    /// Whether a group's local part is joined into its prefix at the end of a chunk, where a frame
+    /// stands.
+    pub fn is_joined(&self, layout: &Layout, id: GroupId, words: &[u64]) -> bool {
+        let group = self.group(id);
+        let local = matches!(group.order, Order::Lanes(_) | Order::Prefix(_));
+        let step = self.tree.loop_rate(group.step);
+        let strictly_below = |at| at != step && self.program.is_within(at, step);
+        !(local && self.at(layout, words).is_some_and(strictly_below))
+    }
+
+    /// Which run of a nested rate a frame is in, or behind in the same outer iteration: the
+    /// counters around it. None if its variables are not alive.
+    fn run_of(&self, layout: &Layout, rate: RateId, words: &[u64]) -> Option<Vec<u64>> {
+        let (at, parent) = (
+            self.at(layout, words)?,
+            self.program.rate(rate).kind.parent()?,
+        );
+        let place = |rate, section| Place::At {
+            rate,
+            stage: 0,
+            section,
+        };
+        let begun = self.rank[&place(rate, Section::Nest)] < self.rank[&place(at, Section::Guard)];
+        if at == parent || !self.program.is_within(at, parent) || !begun {
+            return None;
+        }
+        let mut counters = Vec::new();
+        let mut around = Some(parent);
+        while let Some(r) = around {
+            let kind = self.program.rate(r).kind;
+            counters.extend(
+                kind.counter()
+                    .and_then(|c| layout.word(c))
+                    .map(|w| words[w]),
+            );
+            around = kind.parent();
+        }
+        Some(counters)
+    }
+
+    /// A group's value in a frame, updates that wait included.
+    pub fn value(&self, layout: &Layout, id: GroupId, words: &[u64]) -> Vec<u64> {
+        let group = self.group(id);
+        match group.order {
+            Order::Lanes(_) | Order::Prefix(_) => group_total(&self.program, layout, words, id),
+            Order::Exact | Order::Sequential => {
+                let word = |v| held(layout, v).or_else(|| layout.word(v));
+                group
+                    .vars
+                    .iter()
+                    .map(|v| word(*v).map_or(0, |w| words[w]))
+                    .collect()
+            }
+        }
+    }
+
+    /// Joins a chunk's sum onto a prefix.
+    pub fn join(&self, id: GroupId, prefix: &[u64], sum: &[u64]) -> Vec<u64> {
+        combine(&self.program, self.group(id), prefix, sum)
+    }
+
+    /// Puts a value where a frame has a group's prefix. An old value that is still to be read
+    /// stays, and so do lanes that go on.
+    pub fn set(&self, layout: &Layout, id: GroupId, words: &mut [u64], value: &[u64]) {
+        if !self.is_joined(layout, id, words) {
+            return;
+        }
+        for (v, x) in self.group(id).vars.iter().zip(value) {
+            let Some(word) = layout.word(*v) else {
+                continue;
+            };
+            let waits = held(layout, *v).is_some_and(|h| words[h] != words[word]);
+            if let Some(h) = held(layout, *v) {
+                words[h] = *x;
+            }
+            if !waits {
+                words[word] = *x;
+            }
+        }
+    }
+
+    /// Makes a group the identity, its local part included.
+    pub fn clear(&self, layout: &Layout, id: GroupId, words: &mut [u64], args: &[Arg<'_>]) {
+        let group = self.group(id);
+        let identity = |a: Atom| self.known(a, args);
+        for (i, (v, a)) in group.vars.iter().zip(&group.identity).enumerate() {
+            let word = layout.word(*v).into_iter().chain(held(layout, *v));
+            word.for_each(|w| words[w] = identity(*a));
+            if let Order::Prefix(_) = group.order {
+                // What reads see.
+                words[layout.local(id, group, i)] = identity(*a);
+            }
+        }
+        if let Order::Lanes(_) | Order::Prefix(_) = group.order {
+            reset_local(&self.program, layout, words, id, &identity);
+        }
+    }
+
+    /// The value of a literal or parameter.
+    fn known(&self, a: Atom, args: &[Arg<'_>]) -> u64 {
+        let v = match a {
+            Atom::Const(c) => return c.bits,
+            Atom::Var(v) => v,
+        };
+        let params = self.program.params.iter().zip(args);
+        let mut scalars = params.filter(|(p, _)| p.kind == ParamKind::Scalar && p.var == v);
+        match scalars.next() {
+            Some((_, Arg::Scalar(c))) => c.bits,
+            _ => 0,
+        }
+    }
+
+    /// Whether the loop has rates within rates.
+    pub fn is_nested(&self) -> bool {
+        let nested = |k: RateKind| matches!(k, RateKind::Nested { .. });
+        self.program.rates.iter().any(|r| nested(r.kind))
+    }
+}
+
+/// The word of the value that a held variable takes next.
+fn held(layout: &Layout, v: loop_lang::ir::Var) -> Option<usize> {
+    layout.held.iter().find(|h| h.0 == v).map(|h| h.1)
+}

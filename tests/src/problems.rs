@@ -1,0 +1,331 @@
+//! Random clustering problems, and the best that any partition of one costs.
+
+use crate::rng::Rng;
+use livefusion::fusion::Reason;
+use livefusion::fusion::cluster::problem::{Class, Cost, Field, Item, Link, Problem, Stream};
+
+/// A random problem of `n` items: maps, zips, filters, packs, folds, scalars, random access, expansions
+/// into segments and folds of segments.
+pub fn random(seed: u64, n: usize) -> Problem {
+    let mut g = Generator {
+        rng: Rng::new(seed),
+        problem: Problem::default(),
+        arrays: Vec::new(),
+        scalars: Vec::new(),
+        busy: Rng::new(seed ^ 0xB0B).range(5, 30),
+    };
+    for _ in 0..g.rng.range(1, 2) {
+        let root = g.class(Class::Root);
+        for _ in 0..g.rng.range(1, 2) {
+            g.array(None, root);
+        }
+    }
+    for i in 0..n {
+        g.item(i);
+    }
+    g.results();
+    g.problem
+}
+
+struct Generator {
+    rng: Rng,
+    problem: Problem,
+    /// Fields of arrays with their classes.
+    arrays: Vec<(usize, usize)>,
+    /// Items that make scalars.
+    scalars: Vec<usize>,
+    /// Of 100 items, how many are folds.
+    busy: usize,
+}
+
+impl Generator {
+    fn class(&mut self, class: Class) -> usize {
+        self.problem.classes.push(class);
+        self.problem.classes.len() - 1
+    }
+
+    fn array(&mut self, maker: Option<usize>, class: usize) -> usize {
+        let size = self.rng.pick(&[1, 4, 8, 8, 8]);
+        let mut length = 64;
+        let mut at = self.problem.classes[class];
+        while let Some(parent) = at.parent() {
+            length = match at {
+                Class::Nested { .. } => length * 8,
+                _ => length / 2,
+            };
+            at = self.problem.classes[parent];
+        }
+        self.problem.fields.push(Field {
+            bytes: size * length,
+            maker,
+            stored: false,
+        });
+        let field = self.problem.fields.len() - 1;
+        self.arrays.push((field, class));
+        field
+    }
+
+    fn item(&mut self, i: usize) {
+        let kinds = [40, 12, 6, self.busy, 6, 6, 6];
+        let mut item = Item::default();
+        let (field, class) = self.some_array();
+        match self.rng.weighted(&kinds) {
+            0 => {
+                self.consume(&mut item, field, class);
+                self.zip(&mut item, class);
+                self.array(Some(i), class);
+            }
+            1 => {
+                self.consume(&mut item, field, class);
+                let sub = self.class(Class::Sub(class));
+                item.makes.push(sub);
+                self.array(Some(i), sub);
+            }
+            // A pack by tags that others packed by.
+            2 => {
+                let made = self.problem.items.iter().flat_map(|m| m.makes.clone());
+                let subs: Vec<usize> = made.collect();
+                let Some(sub) = subs.get(self.rng.below(subs.len())).copied() else {
+                    return self.item(i);
+                };
+                let Some(parent) = self.problem.classes[sub].parent() else {
+                    return self.item(i);
+                };
+                let fit: Vec<_> = self.arrays.iter().filter(|a| a.1 == parent).collect();
+                let (field, _) = *fit[self.rng.below(fit.len())];
+                self.consume(&mut item, field, parent);
+                item.makes.push(sub);
+                self.array(Some(i), sub);
+            }
+            3 => {
+                self.consume(&mut item, field, class);
+                self.scalars.push(i);
+            }
+            4 => {
+                for _ in 0..self.rng.range(0, 2) {
+                    if !self.scalars.is_empty() {
+                        item.link(self.rng.pick(&self.scalars), None);
+                    }
+                }
+                self.scalars.push(i);
+            }
+            5 => {
+                self.consume(&mut item, field, class);
+                let nested = self.class(Class::Nested {
+                    parent: class,
+                    lengths: field,
+                });
+                item.at.insert(0, nested);
+                self.array(Some(i), nested);
+            }
+            _ => {
+                let nested =
+                    self.arrays
+                        .iter()
+                        .filter_map(|(f, c)| match self.problem.classes[*c] {
+                            Class::Nested { parent, lengths } => Some((*f, *c, parent, lengths)),
+                            _ => None,
+                        });
+                let nested: Vec<_> = nested.collect();
+                if nested.is_empty() {
+                    return self.item(i);
+                }
+                let (field, class, parent, lengths) = self.rng.pick(&nested);
+                self.consume(&mut item, field, class);
+                self.consume(&mut item, lengths, parent);
+                self.array(Some(i), parent);
+            }
+        }
+        self.prevent(&mut item);
+        self.problem.items.push(item);
+    }
+
+    fn some_array(&mut self) -> (usize, usize) {
+        let recent = self.arrays.len().min(6);
+        let from = if self.rng.chance(70) {
+            self.arrays.len() - recent
+        } else {
+            0
+        };
+        self.arrays[self.rng.range(from, self.arrays.len() - 1)]
+    }
+
+    fn zip(&mut self, item: &mut Item, class: usize) {
+        let others = self.arrays.iter().filter(|a| a.1 == class);
+        let others: Vec<usize> = others.map(|a| a.0).collect();
+        if self.rng.chance(40) {
+            self.consume(item, self.rng.clone().pick(&others), class);
+        }
+    }
+
+    fn consume(&mut self, item: &mut Item, field: usize, class: usize) {
+        let maker = self.problem.fields[field].maker;
+        if let Some(maker) = maker {
+            item.link(maker, None);
+        }
+        if let Class::Nested { lengths, .. } = self.problem.classes[class]
+            && let Some(maker) = self.problem.fields[lengths].maker
+        {
+            item.link(maker, None);
+        }
+        if !item.at.contains(&class) {
+            item.at.push(class);
+        }
+        item.streams.push(Stream { maker, class });
+        if !item.uses.contains(&field) {
+            item.uses.push(field);
+        }
+    }
+
+    /// Captured scalars, random access, layouts.
+    fn prevent(&mut self, item: &mut Item) {
+        if !self.scalars.is_empty() && self.rng.chance(25) && !item.at.is_empty() {
+            let scalar = self.rng.pick(&self.scalars);
+            if scalar < self.problem.items.len() {
+                item.link(scalar, Some(Reason::Fold));
+            }
+        }
+        if self.rng.chance(8) {
+            let (field, _) = self.some_array();
+            match self.problem.fields[field].maker {
+                Some(maker) if maker == self.problem.items.len() => return,
+                Some(maker) => item.link(maker, Some(Reason::RandomAccess)),
+                None => {}
+            }
+            if !item.uses.contains(&field) {
+                item.uses.push(field);
+            }
+        }
+    }
+
+    /// What nobody uses is a result, and some of what is used.
+    fn results(&mut self) {
+        for f in 0..self.problem.fields.len() {
+            let used = self.problem.items.iter().any(|i| i.uses.contains(&f));
+            let wanted = !used || self.rng.chance(15);
+            let field = &mut self.problem.fields[f];
+            field.stored = field.maker.is_some() && wanted;
+        }
+    }
+}
+
+/// The least that any partition costs, by trying all of them but those that read too much already.
+pub fn brute_force(problem: &Problem) -> Cost {
+    let mut best = None;
+    all(problem, &mut Vec::new(), 0, &mut best);
+    best.unwrap_or_default()
+}
+
+fn all(problem: &Problem, loop_of: &mut Vec<usize>, read: u64, best: &mut Option<Cost>) {
+    let i = loop_of.len();
+    let Some(item) = problem.items.get(i) else {
+        if let Some(cost) = cost(problem, loop_of) {
+            *best = Some(best.map_or(cost, |b| b.min(cost)));
+        }
+        return;
+    };
+    let count = loop_of.iter().max().map_or(0, |l| l + 1);
+    for l in 0..=count {
+        let inside = |j: &usize| loop_of.get(*j) == Some(&l);
+        let apart = |k: &Link| k.prevents.is_some() && inside(&k.from);
+        let has = |f: &usize| {
+            let reads = |j: usize| inside(&j) && problem.items[j].uses.contains(f);
+            problem.fields[*f].maker.is_some_and(|m| inside(&m)) || (0..i).any(reads)
+        };
+        let new = item.uses.iter().filter(|f| !has(f));
+        let read = read + new.map(|f| problem.fields[*f].bytes).sum::<u64>();
+        let hopeless = best.is_some_and(|b| read > b.bytes);
+        if !hopeless && !item.links.iter().any(apart) {
+            loop_of.push(l);
+            all(problem, loop_of, read, best);
+            loop_of.pop();
+        }
+    }
+}
+
+/// What a partition costs, straight from the definitions; none if it is not allowed.
+fn cost(problem: &Problem, loop_of: &[usize]) -> Option<Cost> {
+    let count = loop_of.iter().max().map_or(0, |l| l + 1);
+    if has_cycle(problem, loop_of, count) {
+        return None;
+    }
+    let mut bytes = 0;
+    let mut written: Vec<bool> = problem.fields.iter().map(|f| f.stored).collect();
+    for l in 0..count {
+        let items: Vec<usize> = (0..loop_of.len()).filter(|i| loop_of[*i] == l).collect();
+        let touches = |i: &usize| !problem.items[*i].at.is_empty();
+        let roots = (0..problem.classes.len()).map(Some);
+        let roots = roots.chain((!items.iter().any(touches)).then_some(None));
+        let lengths = roots.filter_map(|root| lengths_read(problem, &items, root));
+        let read = lengths.map(|lengths| {
+            let uses = items.iter().flat_map(|i| problem.items[*i].uses.clone());
+            let mut read: Vec<usize> = uses.chain(lengths).collect();
+            read.sort_unstable();
+            read.dedup();
+            read.retain(|f| problem.fields[*f].maker.is_none_or(|m| loop_of[m] != l));
+            let bytes: u64 = read.iter().map(|f| problem.fields[*f].bytes).sum();
+            (bytes, read)
+        });
+        let (least, read) = read.min()?;
+        bytes += least;
+        for f in read {
+            written[f] |= problem.fields[f].maker.is_some();
+        }
+    }
+    let writes = problem.fields.iter().zip(written).filter(|(_, w)| *w);
+    bytes += writes.map(|(f, _)| f.bytes).sum::<u64>();
+    Some(Cost {
+        bytes,
+        loops: count,
+    })
+}
+
+fn has_cycle(problem: &Problem, loop_of: &[usize], count: usize) -> bool {
+    let mut before = vec![vec![false; count]; count];
+    for (item, l) in problem.items.iter().zip(loop_of) {
+        for link in &item.links {
+            before[loop_of[link.from]][*l] |= loop_of[link.from] != *l;
+        }
+    }
+    for k in 0..count {
+        for i in 0..count {
+            for j in 0..count {
+                before[i][j] |= before[i][k] && before[k][j];
+            }
+        }
+    }
+    (0..count).any(|l| before[l][l])
+}
+
+/// The lengths of segments that a loop over this root goes by; none if it cannot hold these items.
+fn lengths_read(problem: &Problem, items: &[usize], root: Option<usize>) -> Option<Vec<usize>> {
+    let mut lengths = Vec::new();
+    for i in items {
+        for class in &problem.items[*i].at {
+            let mut at = *class;
+            while Some(at) != root {
+                at = match problem.classes[at] {
+                    Class::Root => return None,
+                    Class::Sub(parent) => {
+                        let makes = |j: &&usize| problem.items[**j].makes.contains(&at);
+                        items.iter().find(|j| *j < i && makes(j))?;
+                        parent
+                    }
+                    Class::Nested { parent, lengths: f } => {
+                        lengths.push(f);
+                        parent
+                    }
+                };
+            }
+        }
+        let streams = problem.items[*i].streams.iter();
+        let fit = streams.clone().all(|s| {
+            let nested = matches!(problem.classes[s.class], Class::Nested { .. });
+            s.maker.is_some_and(|m| items.contains(&m)) || root == Some(s.class) || nested
+        });
+        if !fit {
+            return None;
+        }
+    }
+    Some(lengths)
+}

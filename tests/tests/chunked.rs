@@ -1,0 +1,367 @@
+//! Loops in chunks, summed up and emitted in random order, give the bits of one pass; loops that
+//! cannot be chunked run in spans cut anywhere, by turns with their summary form.
+
+use livefusion::Engine;
+use livefusion_backend::{Arg, Backend, Buffer, Frame, Outcome, Pass, Value};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use livefusion_tests::check::{agree, check_all, run};
+use livefusion_tests::chunked::{Chunked, Tally, Turns};
+use livefusion_tests::loops;
+use livefusion_tests::program::{Options, programs};
+use livefusion_tests::rng::Rng;
+use livefusion_tests::scalar::{self, same};
+use loop_lang::chunkable::Reason;
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Combine, ParamKind, Place, RateId, RateKind, StmtKind, Var};
+use loop_lang::types::{Const, Ty};
+use loop_lang::{Loop, Op};
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Small chunks, so that small arrays have many: fewer than lanes, as many as a block, an odd
+/// number.
+const GRIDS: [u64; 3] = [8, 16, 13];
+
+/// Arrays of several such chunks.
+const LENGTHS: Options = Options {
+    steps: 12,
+    lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
+};
+
+#[test]
+fn random_programs() {
+    let mut total = Tally::default();
+    for (i, chunk) in GRIDS.into_iter().enumerate() {
+        let inner = Arc::new(InterpBackend::with_chunk(chunk));
+        let whole = Engine::new(inner.clone());
+        let chunked = Chunked::new(inner.clone(), chunk, 0);
+        let check = |seed, p: &_| {
+            let one = run(p, &whole)?;
+            let grid = Engine::new(Arc::new(chunked.reseeded(seed)));
+            agree(&one, &run(p, &grid)?)?;
+            let turns = Engine::new(Arc::new(Turns::new(inner.clone(), seed)));
+            agree(&one, &run(p, &turns)?)
+        };
+        let all = programs(300 * (i as u64 + 1), LENGTHS);
+        check_all(all.skip(300 * i), check, |_, ()| {});
+        total.add(&chunked.tally());
+    }
+    println!("{total:#?}");
+    if std::env::var_os("LOOP_PROGRAMS").is_none() {
+        let Tally {
+            shuffled, joined, ..
+        } = total;
+        assert!(
+            shuffled > 600 && joined > 5000 && total.trapped > 10,
+            "{total:#?}"
+        );
+    }
+}
+
+/// With the language's chunks, and compiled.
+#[test]
+fn long_arrays() {
+    let inner: [Arc<dyn Backend>; 2] = [Arc::new(InterpBackend::new()), Arc::new(CBackend::new())];
+    let whole = Engine::interp();
+    for inner in inner {
+        let chunked = Chunked::on(inner, 0);
+        let check = |seed, p: &_| {
+            let engine = Engine::new(Arc::new(chunked.reseeded(seed)));
+            agree(&run(p, &whole)?, &run(p, &engine)?)
+        };
+        check_all(programs(10, Options::CHUNKS), check, |_, ()| {});
+        let tally = chunked.tally();
+        assert!(tally.shuffled >= 3, "{tally:#?}");
+    }
+}
+
+#[test]
+fn random_loops() {
+    let mut total = Tally::default();
+    for (i, chunk) in GRIDS.into_iter().enumerate() {
+        let backends = Backends::of(chunk);
+        let first = 2000 * i as u64;
+        for seed in first..first + 500 {
+            let made = loops::random(seed);
+            let program = written_once(&made.program);
+            check(
+                &format!("seed {seed}"),
+                &program,
+                &made.args(),
+                &backends,
+                seed,
+            );
+        }
+        total.add(&backends.chunked.tally());
+    }
+    println!("{total:#?}");
+    assert!(
+        total.shuffled > 200 && total.nested > 80 && total.levelled > 30,
+        "{total:#?}"
+    );
+    assert!(
+        total.joined > 10_000 && total.restarted > 1000 && total.within > 2000,
+        "{total:#?}"
+    );
+}
+
+#[test]
+fn loops_in_files() {
+    let mut total = Tally::default();
+    for chunk in GRIDS {
+        let backends = Backends::of(chunk);
+        for (name, program) in in_files() {
+            for seed in 0..20 {
+                let owned = arguments(&program, &mut Rng::new(seed));
+                let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
+                check(
+                    &format!("{name}, seed {seed}"),
+                    &program,
+                    &args,
+                    &backends,
+                    seed,
+                );
+            }
+        }
+        total.add(&backends.chunked.tally());
+    }
+    println!("{total:#?}");
+    assert!(
+        total.shuffled > 600 && total.nested > 200 && total.trapped > 5,
+        "{total:#?}"
+    );
+    // Two of the loops cannot be chunked, and say so.
+    let reasons: Vec<(Reason, usize)> = total.in_order.into_iter().collect();
+    assert_eq!(reasons, [(Reason::Cursor, 60), (Reason::Scatter, 60)]);
+    for kind in [
+        "append",
+        "filter",
+        "fold",
+        "fold_s",
+        "min_index",
+        "scan",
+        "scan_s",
+        "take_while",
+    ] {
+        assert!(
+            total.kinds.get(kind).is_some_and(|n| *n >= 10),
+            "{kind}: {:?}",
+            total.kinds
+        );
+    }
+}
+
+/// A loop that says something wrong of its groups gives other bits, and this is noticed.
+#[test]
+fn wrong_groups_are_noticed() {
+    let changes = [
+        ("nested_filter", Op::Add, Op::Xor),
+        ("filter_max", Op::Max, Op::Add),
+    ];
+    let backends = Backends::of(8);
+    for (name, right, wrong) in changes {
+        let all = in_files();
+        let (_, mut program) = all
+            .into_iter()
+            .find(|(n, _)| n == name)
+            .expect("it is there");
+        for group in &mut program.groups {
+            if group.combine == Some(Combine::Op(right)) {
+                group.combine = Some(Combine::Op(wrong));
+            }
+        }
+        let noticed = (0..10).filter(|seed| {
+            let owned = arguments(&program, &mut Rng::new(*seed));
+            let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
+            let chunked: &dyn Backend = &backends.chunked.reseeded(*seed);
+            matches!(
+                outcome(name, &program, &args, chunked).0,
+                Outcome::BadArgs(_)
+            )
+        });
+        assert!(noticed.count() > 3, "{name}");
+    }
+}
+
+/// One way to run a loop as a whole, and two in parts.
+struct Backends {
+    inner: Arc<InterpBackend>,
+    chunked: Chunked,
+}
+
+impl Backends {
+    fn of(chunk: u64) -> Backends {
+        let inner = Arc::new(InterpBackend::with_chunk(chunk));
+        let chunked = Chunked::new(inner.clone(), chunk, 0);
+        Backends { inner, chunked }
+    }
+}
+
+/// Runs a loop as one span, in chunks, and in spans by turns.
+fn check(name: &str, program: &Loop, args: &[Arg<'_>], backends: &Backends, seed: u64) {
+    let whole = outcome(name, program, args, &*backends.inner);
+    let turns = Turns::new(backends.inner.clone(), seed);
+    let parts: [&dyn Backend; 2] = [&backends.chunked.reseeded(seed), &turns];
+    for backend in parts {
+        let name = format!("{name}, {}", backend.name());
+        let (ending, results) = outcome(&name, program, args, backend);
+        assert_eq!(whole.0, ending, "{name}\n{program}");
+        assert_eq!(whole.1.len(), results.len(), "{name}");
+        for (k, (a, b)) in whole.1.iter().zip(&results).enumerate() {
+            assert!(
+                equal(a, b),
+                "{name}: result {k} is {b:?}, not {a:?}\n{program}"
+            );
+        }
+    }
+}
+
+fn outcome(
+    name: &str,
+    program: &Loop,
+    args: &[Arg<'_>],
+    backend: &dyn Backend,
+) -> (Outcome, Vec<Value>) {
+    let kernel = backend
+        .compile(program)
+        .unwrap_or_else(|e| panic!("{name}: {e}\n{program}"));
+    let mut frame = Frame::new(kernel.layout());
+    let outcome = kernel.run(Pass::Emit, u64::MAX, &mut frame, args);
+    (ending(outcome), frame.results)
+}
+
+/// A loop that was left early may have been cut after that, so it counts as done.
+fn ending(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Exited => Outcome::Done,
+        other => other,
+    }
+}
+
+fn equal(a: &Value, b: &Value) -> bool {
+    let word = |b: &Buffer, i| b.get_word(i).unwrap_or_default();
+    match (a, b) {
+        (Value::Scalar(a), Value::Scalar(b)) => same(a.ty, a.bits, b.bits),
+        (Value::Array(a), Value::Array(b)) => {
+            let mut all = 0..a.len().max(b.len());
+            a.len() == b.len() && all.all(|i| same(a.ty(), word(a, i), word(b, i)))
+        }
+        _ => false,
+    }
+}
+
+/// A loop that writes every array by one statement, at a counter that runs on, or not at all.
+fn written_once(program: &Loop) -> Loop {
+    let mut once = program.clone();
+    let tree = Tree::of(program);
+    let started: HashSet<Var> = starts(program);
+    let counter = |rate: RateId| {
+        let kind = program.rate(tree.loop_rate(rate)).kind;
+        kind.counter()
+            .filter(|c| matches!(kind, RateKind::Root { .. }) || started.contains(c))
+    };
+    let places: Vec<Option<Place>> = program
+        .blocks
+        .iter()
+        .map(|(labels, _)| labels.first().map(|l| tree.place(program, *l)))
+        .collect();
+    let mut written = HashSet::new();
+    for (block, place) in once.blocks.values_mut().zip(places) {
+        let Some(Place::At { rate, .. }) = place else {
+            continue;
+        };
+        block.stmts.retain_mut(|stmt| match &mut stmt.kind {
+            StmtKind::WriteArray(a, i, _) => match counter(rate) {
+                Some(c) if written.insert(*a) => {
+                    *i = c.into();
+                    true
+                }
+                _ => false,
+            },
+            StmtKind::ScatterArray { .. } => false,
+            _ => true,
+        });
+    }
+    once
+}
+
+/// What `init` carries.
+fn starts(program: &Loop) -> HashSet<Var> {
+    let stmts = program.blocks.iter().take(1).flat_map(|(_, b)| &b.stmts);
+    let carried = stmts.filter_map(|s| match s.kind {
+        StmtKind::Carry(v, _) => Some(v),
+        _ => None,
+    });
+    carried.collect()
+}
+
+/// The loops of the papers' examples and those made for these tests, by their names.
+fn in_files() -> Vec<(String, Loop)> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["../loop-lang/tests/files/golden", "tests/chunked"] {
+        let folder = std::fs::read_dir(here.join(folder)).expect("the folder is there");
+        files.extend(folder.map(|e| e.expect("it can be read").path()));
+    }
+    files.sort();
+    let mut loops = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("it can be read");
+        let text = text.split("\n# ----").next().unwrap_or_default();
+        let mut program = loop_lang::parse::parse(text)
+            .unwrap_or_else(|faults| panic!("{}: {faults:#?}", file.display()));
+        loop_lang::gotos::complete_blocks(&mut program);
+        loop_lang::gotos::derive_gotos(&mut program);
+        loops.push((program.name.clone(), program));
+    }
+    loops
+}
+
+enum Owned {
+    Scalar(Const),
+    Array(Buffer),
+}
+
+impl Owned {
+    fn arg(&self) -> Arg<'_> {
+        match self {
+            Owned::Scalar(c) => Arg::Scalar(*c),
+            Owned::Array(b) => Arg::Array(b.view()),
+        }
+    }
+}
+
+/// Arguments for a loop: arrays of one length, but what comes after lengths of segments is as long
+/// as their sum.
+fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Owned> {
+    let mut len = rng.range(0, 200);
+    let long = rng.chance(50);
+    let mut args = Vec::new();
+    for p in &program.params {
+        let ty = program.ty(p.var).elem();
+        if p.kind == ParamKind::Scalar {
+            let bits = match ty {
+                Ty::U64 => rng.below(600) as u64,
+                _ => scalar::random(rng, ty),
+            };
+            args.push(Owned::Scalar(Const { ty, bits }));
+            continue;
+        }
+        let mut buffer = Buffer::zeroed(ty, len).expect("it is small");
+        for i in 0..len {
+            let segment = if long && rng.chance(5) { 90 } else { 4 };
+            let word = match ty {
+                Ty::U64 => rng.below(segment) as u64,
+                _ => scalar::random(rng, ty),
+            };
+            buffer.set_word(i, word);
+        }
+        if let Some(lengths) = buffer.as_slice::<u64>() {
+            len = lengths.iter().sum::<u64>() as usize;
+        }
+        args.push(Owned::Array(buffer));
+    }
+    args
+}

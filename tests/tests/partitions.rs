@@ -1,0 +1,83 @@
+//! The three clusterings on random problems: optimal is what brute force finds, whatever the budget what
+//! they say of their answers is true, and one problem has one answer.
+
+use livefusion::Clustering;
+use livefusion::fusion::cluster::{Problem, Solution, solve};
+use livefusion_tests::problems::{brute_force, random};
+
+const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
+
+/// A solution that says of itself what is so.
+fn checked(problem: &Problem, clustering: Clustering) -> Solution {
+    let solution = solve(problem, clustering);
+    let cost = problem.cost(&solution.loop_of);
+    assert_eq!(cost, Some(solution.cost), "{clustering}: {problem:#?}");
+    assert!(
+        solution.bound <= solution.cost,
+        "{clustering}: {problem:#?}"
+    );
+    for (item, l) in problem.items.iter().zip(&solution.loop_of) {
+        assert!(item.links.iter().all(|k| solution.loop_of[k.from] <= *l));
+    }
+    solution
+}
+
+fn optimal_is_the_best(seeds: std::ops::Range<u64>, items: impl Fn(u64) -> usize) {
+    for seed in seeds {
+        let problem = random(seed, items(seed));
+        let optimal = checked(&problem, ALL);
+        assert_eq!(
+            optimal.cost,
+            brute_force(&problem),
+            "seed {seed}: {problem:#?}"
+        );
+        assert!(optimal.is_proven(), "seed {seed}");
+    }
+}
+
+#[test]
+fn optimal_is_the_best_of_thousands_of_small_problems() {
+    optimal_is_the_best(0..3000, |seed| 1 + seed as usize % 7);
+}
+
+#[test]
+fn optimal_is_the_best_of_dozens_of_problems_of_ten() {
+    optimal_is_the_best(10_000..10_024, |_| 10);
+}
+
+#[test]
+fn bounds_and_costs_are_true_whatever_the_budget() {
+    let (mut better, mut gaps) = (0, 0);
+    for seed in 20_000..20_150 {
+        let problem = random(seed, 5 + seed as usize % 20);
+        let greedy = checked(&problem, Clustering::Greedy);
+        let unfused = checked(&problem, Clustering::Unfused);
+        assert_eq!(unfused.cost.loops, problem.items.len());
+        let none = checked(&problem, Clustering::Optimal { steps: 0 });
+        assert_eq!(none.loop_of, greedy.loop_of);
+        let mut last = none;
+        for steps in [10, 100, 1000, 30_000] {
+            let next = checked(&problem, Clustering::Optimal { steps });
+            assert!(next.cost <= last.cost, "seed {seed}");
+            assert!(
+                next.bound >= last.bound && next.bound <= last.cost,
+                "seed {seed}"
+            );
+            last = next;
+        }
+        assert!(greedy.cost >= last.cost && greedy.bound <= last.cost);
+        assert!(unfused.bound <= last.cost);
+        better += (last.cost < greedy.cost) as usize;
+        gaps += !greedy.is_proven() as usize;
+    }
+    assert!(better >= 30, "optimal beat greedy {better} times");
+    assert!(gaps >= 30, "greedy had a gap {gaps} times");
+}
+
+#[test]
+fn one_problem_has_one_answer() {
+    for seed in 0..50 {
+        let again = || solve(&random(seed, 30), Clustering::default());
+        assert_eq!(again(), again());
+    }
+}
