@@ -1,9 +1,10 @@
 //! Reports and pictures: golden texts, and what must hold in each.
 //! `LOOP_BLESS=1 cargo test -p livefusion --test explain` writes the golden files anew.
 
-use livefusion::ast::Node;
+use livefusion::ast::{BodyBuilder, Builder, Node};
 use livefusion::prelude::*;
 use livefusion::runtime::{Explanation, Place};
+use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
 fn golden(name: &str, got: &str) {
@@ -45,6 +46,102 @@ fn the_pictures_of_several_loops() {
     let explained = shares();
     golden("shares.dot", &explained.dot());
     golden("shares.svg", &explained.svg());
+}
+
+/// Softmax of segments: an inner loop, what is counted at which rate, and what is computed twice.
+fn softmax() -> Explanation {
+    let lengths = Array::from(vec![2u64, 0, 3]);
+    let rows = Segmented::new(&lengths, &Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]));
+    let most = rows.max_s();
+    let shifted = rows.map_s(&most, |x, most| (x - most).exp());
+    let total = shifted.sum_s();
+    let shares = shifted.map_s(&total, |x, total| x / total);
+    explain(&[shares.data().node().clone()])
+}
+
+#[test]
+fn the_report_of_segments() {
+    golden("softmax.txt", &softmax().to_string());
+}
+
+#[test]
+fn the_picture_of_segments() {
+    golden("softmax.svg", &softmax().svg());
+}
+
+/// What is computed where it is read: no array between.
+#[test]
+fn the_report_of_pulled_arrays() {
+    let xs = floats();
+    let squares = xs.map(|x| x * x);
+    let seen = squares.reverse().map(|x| x + 1.0);
+    golden("pulled.txt", &explain(&[seen.node().clone()]).to_string());
+}
+
+#[test]
+fn the_report_of_a_sequential_loop() {
+    let xs = floats();
+    let last = xs.fold_seq(0.0, |a, x| a * 0.5 + x);
+    golden(
+        "sequential.txt",
+        &explain(&[last.node().clone()]).to_string(),
+    );
+}
+
+#[test]
+fn the_report_of_unfused_loops() {
+    let engine = Engine::builder()
+        .backend(Arc::new(livefusion_interp::InterpBackend::new()))
+        .clustering(livefusion::Clustering::Unfused)
+        .build();
+    let total = floats().map(|x| x + 1.0).filter(|x| x.gt(1.1)).sum();
+    let explained = total.explain_with(&engine).expect("explained");
+    assert_eq!(explained.traffic, explained.unfused);
+    golden("unfused.txt", &explained.to_string());
+}
+
+/// Panics where tags do not match.
+fn well_formed(svg: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for (at, tag) in svg.split('<').enumerate().skip(1) {
+        let (tag, text) = tag.split_once('>').expect("a tag ends");
+        assert!(!text.contains('>'), "{text}");
+        let name = tag
+            .split([' ', '/'])
+            .find(|s| !s.is_empty())
+            .expect("a name");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "tag {at}");
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn svg_is_well_formed() {
+    well_formed(&shares().svg());
+    well_formed(&explain(&[]).svg());
+}
+
+/// Two parts of a call and another between them: drawn as one they would be before and after it.
+#[test]
+fn calls_are_not_joined_around_others() {
+    let call = Builder::named("both");
+    let mut plus_one = BodyBuilder::new(&[Ty::F64]);
+    let (x, one) = (plus_one.param(0), plus_one.lit(Const::f64(1.0)));
+    let y = plus_one.op(Op::Add, &[x, one]);
+    let first = call.map(&[floats().node().clone()], plus_one.finish(&[y]));
+    let mut test = BodyBuilder::new(&[Ty::F64]);
+    let (x, zero) = (test.param(0), test.lit(Const::f64(0.0)));
+    let is_positive = test.op(Op::Gt, &[x, zero]);
+    let tags = Builder::named("other").map(&[first.clone()], test.finish(&[is_positive]));
+    let explained = explain(&[call.pack(&first, &tags)]);
+    let names: Vec<&str> = explained.calls.iter().map(|c| c.name).collect();
+    assert_eq!(names, ["manifest", "both", "other", "both"]);
+    assert_eq!(explained.svg().matches("marker-end").count(), 4);
 }
 
 #[test]

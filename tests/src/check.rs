@@ -83,6 +83,8 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
         (_, Expected::Unknown) => {}
         (Ok(values), Expected::Values) => values_fit(&roots, naive, values)?,
         (Ok(_), Expected::Traps(t)) => return Err(format!("gave values, expected {}", list(&t))),
+        (Ok(_), Expected::SomeTrap) => return Err("gave values, expected a trap".into()),
+        (Err(_), Expected::SomeTrap) => {}
         (Err(e), Expected::Values) => return Err(format!("expected values, got: {e}")),
         (Err(e), Expected::Traps(candidates)) => {
             let named = |name: &str| ran.graph.plain.iter().find(|n| n.name == name);

@@ -44,8 +44,8 @@ fn random_programs() {
             let turns = Engine::new(Arc::new(Turns::new(inner.clone(), seed)));
             agree(&one, &run(p, &turns)?)
         };
-        let all = programs(300 * (i as u64 + 1), LENGTHS);
-        check_all(all.skip(300 * i), check, |_, ()| {});
+        let all = programs(150 * (i as u64 + 1), LENGTHS);
+        check_all(all.skip(150 * i), check, |_, ()| {});
         total.add(&chunked.tally());
     }
     println!("{total:#?}");
@@ -54,7 +54,7 @@ fn random_programs() {
             shuffled, joined, ..
         } = total;
         assert!(
-            shuffled > 600 && joined > 5000 && total.trapped > 10,
+            shuffled > 250 && joined > 3000 && total.trapped > 5,
             "{total:#?}"
         );
     }
@@ -71,7 +71,7 @@ fn long_arrays() {
             let engine = Engine::new(Arc::new(chunked.reseeded(seed)));
             agree(&run(p, &whole)?, &run(p, &engine)?)
         };
-        check_all(programs(10, Options::CHUNKS), check, |_, ()| {});
+        check_all(programs(6, Options::CHUNKS), check, |_, ()| {});
         let tally = chunked.tally();
         assert!(tally.shuffled >= 3, "{tally:#?}");
     }
@@ -83,7 +83,7 @@ fn random_loops() {
     for (i, chunk) in GRIDS.into_iter().enumerate() {
         let backends = Backends::of(chunk);
         let first = 2000 * i as u64;
-        for seed in first..first + 500 {
+        for seed in first..first + 350 {
             let made = loops::random(seed);
             let program = written_once(&made.program);
             check(
@@ -98,7 +98,7 @@ fn random_loops() {
     }
     println!("{total:#?}");
     assert!(
-        total.shuffled > 200 && total.nested > 80 && total.levelled > 30,
+        total.shuffled > 140 && total.nested > 40 && total.levelled > 15,
         "{total:#?}"
     );
     assert!(
@@ -113,7 +113,7 @@ fn loops_in_files() {
     for chunk in GRIDS {
         let backends = Backends::of(chunk);
         for (name, program) in in_files() {
-            for seed in 0..20 {
+            for seed in 0..12 {
                 let owned = arguments(&program, &mut Rng::new(seed));
                 let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
                 check(
@@ -129,12 +129,12 @@ fn loops_in_files() {
     }
     println!("{total:#?}");
     assert!(
-        total.shuffled > 600 && total.nested > 200 && total.trapped > 5,
+        total.shuffled > 350 && total.nested > 120 && total.trapped > 2,
         "{total:#?}"
     );
     // Two of the loops cannot be chunked, and say so.
     let reasons: Vec<(Reason, usize)> = total.in_order.into_iter().collect();
-    assert_eq!(reasons, [(Reason::Cursor, 60), (Reason::Scatter, 60)]);
+    assert_eq!(reasons, [(Reason::Cursor, 36), (Reason::Scatter, 36)]);
     for kind in [
         "append",
         "filter",
@@ -157,8 +157,8 @@ fn loops_in_files() {
 #[test]
 fn wrong_groups_are_noticed() {
     let changes = [
-        ("nested_filter", Op::Add, Op::Xor),
         ("filter_max", Op::Max, Op::Add),
+        ("running", Op::Xor, Op::Add),
     ];
     let backends = Backends::of(8);
     for (name, right, wrong) in changes {
@@ -172,7 +172,7 @@ fn wrong_groups_are_noticed() {
                 group.combine = Some(Combine::Op(wrong));
             }
         }
-        let noticed = (0..10).filter(|seed| {
+        let noticed = (0..20).filter(|seed| {
             let owned = arguments(&program, &mut Rng::new(*seed));
             let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
             let chunked: &dyn Backend = &backends.chunked.reseeded(*seed);

@@ -203,7 +203,7 @@ struct Inference<'g> {
     rates: Rates,
     by_length: FxHashMap<u64, ClassId>,
     by_delayed: FxHashMap<NodeId, ClassId>,
-    subs: FxHashMap<Selector, ClassId>,
+    subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, ClassId>,
 }
 
@@ -318,11 +318,16 @@ impl Inference<'_> {
     }
 
     fn sub(&mut self, parent: ClassId, by: Selector) -> ClassId {
-        if let Some(c) = self.subs.get(&by) {
-            return *c;
+        // Parents may have become one since.
+        let known = self.subs.get(&by).into_iter().flatten().copied();
+        if let Some(c) = known
+            .into_iter()
+            .find(|c| self.rates.parent(*c) == Some(parent))
+        {
+            return c;
         }
         let class = self.rates.new_class(ClassKind::Sub(parent, by));
-        self.subs.insert(by, class);
+        self.subs.entry(by).or_default().push(class);
         class
     }
 

@@ -71,3 +71,13 @@ fn quoted(text: &str) -> String {
     out.push('"');
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_escaped() {
+        assert_eq!(quoted("a \"b\\\"\n\u{1}<c>"), r#""a \"b\\\"\n <c>""#);
+    }
+}

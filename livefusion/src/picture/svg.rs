@@ -362,3 +362,20 @@ fn width(s: &str, size: f64) -> f64 {
     };
     s.chars().map(em).sum::<f64>() * size
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped() {
+        let text = "a<b> & \"c\"\n\u{1}\u{ffff}é";
+        assert_eq!(escaped(text), "a&lt;b&gt; &amp; &quot;c&quot;   é");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, -0.04, 12.0, 12.34, -7.96].map(number);
+        assert_eq!(shown, ["0", "0", "12", "12.3", "-8"]);
+    }
+}

@@ -59,6 +59,9 @@ pub enum Expected {
     Values,
     /// One of these traps: they are first, and in one combinator at one element.
     Traps(Vec<Candidate>),
+    /// Some trap: an array in memory is zipped with what a filter leaves, and how many that is turns out
+    /// at an element, or at the end.
+    SomeTrap,
     /// A trap hangs on a value that is not known to the bit.
     Unknown,
 }
@@ -78,7 +81,7 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
 fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &Demand) -> Expected {
     let mut best: Option<(usize, When, u32)> = None;
     let mut found: Vec<Candidate> = vec![];
-    let mut unknown = false;
+    let (mut unknown, mut counted) = (false, false);
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
         let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
@@ -87,6 +90,7 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
         let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&built, f));
         for trap in e.traps.iter().filter(wanted) {
             unknown |= e.tainted;
+            counted |= trap.kind == TrapKind::LengthMismatch && is_counted(&node);
             let Some((at, comb)) = schedule.place(&node) else {
                 continue;
             };
@@ -110,9 +114,16 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
     }
     match best {
         _ if unknown => Expected::Unknown,
+        _ if counted => Expected::SomeTrap,
         None => Expected::Values,
         Some(_) => Expected::Traps(found),
     }
+}
+
+/// Whether a node's inputs may be counted as they come: some are in memory, others are not.
+fn is_counted(node: &Node) -> bool {
+    let in_memory = |n: &Arc<Node>| matches!(n.kind, Kind::Manifest);
+    node.inputs.iter().any(in_memory) && !node.inputs.iter().all(in_memory)
 }
 
 /// Steps that loop `at` has taken before element `i` of the rate at which `node` runs.

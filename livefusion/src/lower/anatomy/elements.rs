@@ -217,14 +217,14 @@ impl Anatomy<'_> {
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut stack = vec![input];
         while let Some(at) = stack.pop() {
-            let Some((first, _)) = self.existing_field(at) else {
+            let Some((first, field)) = self.existing_field(at) else {
                 return Ok(Some(Const::u64(0).into()));
             };
             if !seen.insert(first) {
                 continue;
             }
             if self.is_in_memory(first) {
-                return Ok(Some(manifest::len(self, (first, 0))));
+                return Ok(Some(manifest::len(self, (first, field))));
             }
             if let Some(a) = self.lens.get(&first) {
                 return Ok(Some(*a));

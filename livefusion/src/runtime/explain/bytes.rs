@@ -124,7 +124,7 @@ enum Length {
 /// Counts the bytes of a planned graph.
 pub(super) struct Counting<'g> {
     graph: &'g Graph,
-    plan: &'g Plan,
+    pub(super) plan: &'g Plan,
     known: FxHashMap<ClassId, u64>,
 }
 

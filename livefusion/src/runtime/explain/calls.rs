@@ -3,7 +3,7 @@
 use crate::ast::Kind;
 use crate::error::Loc;
 use crate::fusion::{Crossing, Plan};
-use crate::sharing::{Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::mem::{Discriminant, discriminant};
 
@@ -12,8 +12,7 @@ use std::mem::{Discriminant, discriminant};
 pub enum Place {
     /// In memory before the program starts.
     Input,
-    /// Nowhere of its own: every loop that needs it computes it anew, because that is cheaper than to
-    /// store it.
+    /// In no loop of its own: each that needs it computes it anew, which is cheaper than to store it.
     Free,
     /// In this loop.
     Loop(usize),
@@ -30,6 +29,8 @@ pub struct Call {
     pub place: Place,
     /// Element types and length, as far as they are known: `f64[100]`.
     pub shape: String,
+    /// Whether its elements are computed where they are used, rather than at a rate of its own.
+    pub is_inlined: bool,
     /// Whether the program returns it.
     pub is_result: bool,
     /// The nodes of the recovered graph that it stands for.
@@ -86,16 +87,17 @@ impl Calls {
                 place,
                 // The last node is what the call gave to the user.
                 shape: shape(graph, id),
+                is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
                 is_result: results.contains(&id),
                 nodes: vec![id],
             });
             kinds.push(Kinds::from_iter([discriminant(&node.kind)]));
             calls.of.insert(id, at);
-            for (n, _) in &plan.demand.needs[id.index()] {
-                if let Some(part) = calls.of(*n)
+            for n in producers(plan, id) {
+                if let Some(part) = calls.of(n)
                     && part != at
-                    && calls.is_one(plan, part, at)
                     && kinds[part].is_disjoint(&kinds[at])
+                    && calls.is_one(plan, part, at)
                 {
                     calls.join(part, at);
                     let of_part = std::mem::take(&mut kinds[part]);
@@ -118,6 +120,7 @@ impl Calls {
         for n in &nodes {
             self.of.insert(*n, whole);
         }
+        self.all[whole].is_inlined &= self.all[part].is_inlined;
         self.all[whole].is_result |= self.all[part].is_result;
         self.all[whole].nodes.extend(nodes);
         self.all[whole].nodes.sort_unstable();
@@ -145,14 +148,13 @@ impl Calls {
             return false;
         }
         let inside = |n: NodeId| matches!(self.of(n), Some(c) if c == part || c == whole);
-        let producers = |n: NodeId| plan.demand.needs[n.index()].iter().map(|f| f.0);
         let Some(first) = a.nodes.iter().chain(&b.nodes).min().copied() else {
             return false;
         };
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut stack: Vec<NodeId> = a.nodes.iter().chain(&b.nodes).copied().collect();
         while let Some(n) = stack.pop() {
-            for producer in producers(n).filter(|p| *p >= first) {
+            for producer in producers(plan, n).into_iter().filter(|p| *p >= first) {
                 match inside(producer) {
                     true if inside(n) => {}
                     true => return false,
@@ -174,44 +176,76 @@ impl Calls {
         self.of.get(&id).copied()
     }
 
-    /// What flows from call to call, in order of the consumers.
+    /// What flows from call to call, in the order of the producers.
     pub(super) fn flows(&self, graph: &Graph, plan: &Plan) -> Vec<Flow> {
-        let mut reasons: FxHashMap<(usize, usize), String> = FxHashMap::default();
-        for crossing in &plan.crossings {
-            let (from, to) = (crossing.from.0, crossing.to);
-            // What a cheap generator needs is reported for those who compute it.
-            let free = plan.demand.needs[to.index()].iter().map(|f| f.0);
-            let free = free.filter(|n| plan.loop_of[n.index()].is_none());
-            for user in [to].into_iter().chain(free) {
-                if let (Some(from), Some(to)) = (self.of(from), self.of(user)) {
-                    let reason = || because(graph, crossing);
-                    reasons.entry((from, to)).or_insert_with(reason);
-                }
-            }
-        }
+        let reasons = self.reasons(plan);
         let mut flows: Vec<Flow> = Vec::new();
         let mut known: FxHashSet<(usize, usize)> = FxHashSet::default();
         for (to, call) in self.all.iter().enumerate() {
-            let needs = call
-                .nodes
-                .iter()
-                .flat_map(|id| &plan.demand.needs[id.index()]);
-            for from in needs.filter_map(|(n, _)| self.of(*n)) {
+            let producers = call.nodes.iter().flat_map(|id| producers(plan, *id));
+            for from in producers.filter_map(|n| self.of(n)) {
                 if from != to && known.insert((from, to)) {
-                    let reason = reasons
-                        .remove(&(from, to))
-                        .filter(|_| self.crosses(from, to));
+                    let users = [Some(User::Call(to)), self.in_loop(to), Some(User::Any)];
+                    let mut users = users.into_iter().flatten().map(|u| (from, u));
+                    let crossing = users.find_map(|key| reasons.get(&key));
+                    let crossing = crossing.filter(|_| self.crosses(from, to));
+                    let reason = crossing.map(|c| because(graph, c));
                     flows.push(Flow { from, to, reason });
                 }
             }
         }
+        flows.sort_by_key(|flow| (flow.from, flow.to));
         flows
+    }
+
+    /// The plan's reasons. What a call needs that several nodes compute anew is reported for these.
+    fn reasons<'p>(&self, plan: &'p Plan) -> FxHashMap<(usize, User), &'p Crossing> {
+        let mut reasons = FxHashMap::default();
+        for crossing in &plan.crossings {
+            if let (Some(from), Some(to)) = (self.of(crossing.from.0), self.of(crossing.to)) {
+                let users = [Some(User::Call(to)), self.in_loop(to), Some(User::Any)];
+                for user in users.into_iter().flatten() {
+                    reasons.entry((from, user)).or_insert(crossing);
+                }
+            }
+        }
+        reasons
+    }
+
+    fn in_loop(&self, call: usize) -> Option<User> {
+        match self.all[call].place {
+            Place::Loop(l) => Some(User::InLoop(l)),
+            _ => None,
+        }
     }
 
     fn crosses(&self, from: usize, to: usize) -> bool {
         let (from, to) = (self.all[from].place, self.all[to].place);
         matches!(from, Place::Loop(_)) && from != to
     }
+}
+
+/// Who needs something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum User {
+    Call(usize),
+    InLoop(usize),
+    Any,
+}
+
+/// The nodes whose results a node takes. One that a loop makes, but that the node computes anew for
+/// itself, is none: those behind it are.
+fn producers(plan: &Plan, id: NodeId) -> Vec<NodeId> {
+    let (needs, uses) = (
+        &plan.demand.needs[id.index()],
+        &plan.demand.uses[id.index()],
+    );
+    let is_taken = |f: &&FieldRef| plan.loop_of[f.0.index()].is_none() || uses.contains(f);
+    let mut taken: Vec<NodeId> = needs.iter().filter(is_taken).map(|f| f.0).collect();
+    if taken.len() < needs.len() {
+        taken.extend(uses.iter().map(|f| f.0));
+    }
+    taken
 }
 
 fn because(graph: &Graph, crossing: &Crossing) -> String {
@@ -243,25 +277,23 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
             None if used[id.index()].is_none() => None,
             None if entry.leaf => Some(Place::Input),
             None if matches!(node.kind, Kind::Zip | Kind::Fields(_)) => None,
-            // A part of its only user, such as the zeros that a `reduce_by_index` starts from.
             None => match used[id.index()] {
-                Some(Users::One(loc, place)) if loc == node.loc => Some(place),
+                Some(Users::In(place)) => Some(place),
                 _ => Some(Place::Free),
             },
         };
         places[id.index()] = place;
         if let Some(place) = place {
-            let user = Users::One(node.loc, place);
             let home = homes[id.index()];
-            for (n, _) in &plan.demand.needs[id.index()] {
+            for n in producers(plan, id) {
                 if plan.loop_of[n.index()].is_none() {
                     let first = &mut homes[n.index()];
                     *first = (*first).into_iter().chain(home).min();
                 }
                 let known = &mut used[n.index()];
                 *known = match known {
-                    None => Some(user),
-                    Some(other) if *other == user => Some(user),
+                    None => Some(Users::In(place)),
+                    Some(Users::In(other)) if *other == place => continue,
                     Some(_) => Some(Users::Several),
                 };
             }
@@ -270,11 +302,10 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
     (places, homes)
 }
 
-/// Who uses a node.
-#[derive(Clone, Copy, PartialEq)]
+/// Where a node is used.
+#[derive(Clone, Copy)]
 enum Users {
-    /// The nodes of this location, in one place.
-    One(Loc, Place),
+    In(Place),
     Several,
 }
 

@@ -57,7 +57,7 @@ pub struct Explanation {
     pub backend: String,
     /// What the user called, and the arrays in memory that it uses.
     pub calls: Vec<Call>,
-    /// What flows between calls.
+    /// What flows between calls, in the order of the producers.
     pub flows: Vec<Flow>,
     /// What all loops read and write together.
     pub traffic: Traffic,
@@ -123,11 +123,12 @@ impl Explanation {
         let schedule = &program.plan;
         let calls = Calls::recover(graph, schedule);
         let unfused = unfused(graph, schedule, &calls);
+        let counting = Counting::new(graph, schedule);
         let loops: Vec<ExplainedLoop> = program
             .loops
             .iter()
             .enumerate()
-            .map(|(at, l)| ExplainedLoop::new(graph, schedule, (at, l), unfused[at]))
+            .map(|(at, l)| ExplainedLoop::new(graph, &counting, (at, l), unfused[at]))
             .collect();
         Explanation {
             backend: engine.backend_name().to_string(),
@@ -147,6 +148,14 @@ impl Explanation {
         }
     }
 
+    /// What flows out of a call.
+    fn flows_from(&self, call: usize) -> impl Iterator<Item = &Flow> {
+        let first = self.flows.partition_point(|f| f.from < call);
+        self.flows[first..]
+            .iter()
+            .take_while(move |f| f.from == call)
+    }
+
     /// The loop that computes a node, and the node's combinator id in it. None for nodes in memory.
     pub fn place_of(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
         let id = self.ids.get(&(Arc::as_ptr(node) as usize))?;
@@ -162,16 +171,15 @@ impl Explanation {
 impl ExplainedLoop {
     fn new(
         graph: &Graph,
-        plan: &Plan,
+        counting: &Counting<'_>,
         (at, compiled): (usize, &CompiledLoop),
         unfused: Traffic,
     ) -> ExplainedLoop {
-        let counting = Counting::new(graph, plan);
         let combs = compiled.lowered.combs.iter();
         ExplainedLoop {
             program: compiled.lowered.program.clone(),
             nodes: combs.map(|id| explained(graph, *id)).collect(),
-            arrays_written: plan.loops[at].arrays.len(),
+            arrays_written: counting.plan.loops[at].arrays.len(),
             source: compiled.kernel.source().map(str::to_string),
             reads: by_node(graph, &counting.reads(at)),
             writes: by_node(graph, &counting.writes(at)),

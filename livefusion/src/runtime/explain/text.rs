@@ -39,11 +39,12 @@ impl Display for Explanation {
             count(calls, "combinator")
         )?;
         self.show_clustering(f)?;
-        writeln!(f, "  fused:   {}", Moves(&self.traffic))?;
+        writeln!(f, "  {}", Moves(&self.traffic))?;
         writeln!(f, "  unfused: {}", Moves(&self.unfused))?;
         for (at, l) in self.loops.iter().enumerate() {
             self.show_loop(f, at, l)?;
         }
+        self.show_known(f)?;
         self.show_crossings(f)
     }
 }
@@ -132,6 +133,16 @@ impl Explanation {
                 *known = known.or(rate);
             }
         }
+        // What is inlined is computed wherever it is used. Users come after what they use.
+        let mut inlined = order.clone();
+        inlined.sort_unstable();
+        for call in inlined.iter().rev().filter(|c| self.calls[**c].is_inlined) {
+            let users = self.flows_from(*call).map(|flow| flow.to);
+            let rate = users.filter_map(|u| rates.get(&u).copied().flatten()).max();
+            if let Some(known) = rates.get_mut(call) {
+                *known = known.or(rate);
+            }
+        }
         let mut at_rates = AtRates::default();
         for call in order {
             let rate = rates.get(&call).copied().flatten();
@@ -174,6 +185,18 @@ impl Explanation {
             writeln!(f, "    {} {shape} at {loc}: {}", m.node.name, m.bytes)?;
         }
         Ok(())
+    }
+
+    /// Results for which no loop runs: lengths.
+    fn show_known(&self, f: &mut Formatter<'_>) -> Result {
+        let known = |c: &&Call| c.place == Place::Free && c.is_result;
+        let mut first = true;
+        self.calls.iter().filter(known).try_for_each(|call| {
+            if std::mem::take(&mut first) {
+                writeln!(f, "\nin no loop:")?;
+            }
+            writeln!(f, "    {} {} at {}", call.name, call.shape, short(call.loc))
+        })
     }
 
     fn show_crossings(&self, f: &mut Formatter<'_>) -> Result {
