@@ -66,7 +66,8 @@ fn correlation(xs: &Array<f64>, ys: &Array<f64>) -> Graph {
     let dy = ys.map(|y| y - &my / &n);
     let both = dx.zip_with(&dy, |a, b| a * b).sum();
     let (vx, vy) = (dx.map(|d| d * d).sum(), dy.map(|d| d * d).sum());
-    let scaled = dx.map(|d| d / (&vx / &n).sqrt());
+    let spread = (&vx / &n).map(|v| v.sqrt());
+    let scaled = dx.map(|d| d / &spread);
     graph(&[both.node(), vx.node(), vy.node(), scaled.node()])
 }
 

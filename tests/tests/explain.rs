@@ -29,8 +29,8 @@ fn ensure(holds: bool, what: &str, explained: &Explanation) -> Result<(), String
 
 /// Data flows down the schedule, and whatever changes loops says why.
 fn flows_have_reasons(e: &Explanation) -> Result<(), String> {
-    for flow in &e.flows {
-        let (from, to) = (&e.calls[flow.from], &e.calls[flow.to]);
+    for flow in e.flows() {
+        let (from, to) = (&e.calls()[flow.from], &e.calls()[flow.to]);
         match (from.place, to.place) {
             (Place::Loop(a), Place::Loop(b)) if a != b => {
                 ensure(a < b, "data flows up", e)?;
@@ -58,11 +58,11 @@ fn nothing_is_left_out(e: &Explanation) -> Result<(), String> {
         .filter(|l| l.starts_with("    ") && l.contains(".rs:"))
         .count();
     ensure(
-        lines >= e.calls.iter().filter(|c| c.place != Place::Input).count(),
+        lines >= e.calls().iter().filter(|c| c.place != Place::Input).count(),
         "a call is missing",
         e,
     )?;
-    let n = e.flows.len();
+    let n = e.flows().len();
     ensure(
         dot.matches(" -> ").count() == n,
         "a flow is not in the DOT",

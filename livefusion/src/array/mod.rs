@@ -20,7 +20,7 @@
 //! | `merge` | `merge` |
 //! | `adjacent` | `unique`, `unique_by`, `group`, `group_by` |
 //! | `search` | `find`, `position` |
-//! | `prefix` | `drop_while` |
+//! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
 //! | `length` | `len`, and lengths as arguments |

@@ -1,4 +1,4 @@
-//! Parts that a test begins or ends: `drop_while`.
+//! Parts that a test begins or ends: `take_while`, `drop_while`.
 
 use crate::array::Array;
 use crate::array::reduce::operator;
@@ -9,6 +9,28 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl<T: Elt> Array<T> {
+    /// The elements before the first one for which `test` is false.
+    ///
+    /// A loop in which nothing else is left to do ends there: what comes behind is neither computed nor
+    /// can fail. Where other consumers of the loop go on, the arrays that `test` looks at are computed
+    /// to the end; what follows `take_while` is not.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![8i64, 4, 2, 0, 5]);
+    /// assert_eq!(xs.take_while(|x| x.ne(0)).map(|x| 8 / x).force()?, [1, 2, 4]);
+    /// // Divides by zero, but behind the end.
+    /// let ratios = xs.map(|x| 8 / x).take_while(|r| r.lt(4));
+    /// assert_eq!(ratios.force()?, [1, 2]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn take_while<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T> {
+        let builder = Builder::named("take_while");
+        let body = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(builder.take_while(self.node(), body, false))
+    }
+
     /// The elements from the first one on for which `test` is false; none if there is no such
     /// element.
     ///

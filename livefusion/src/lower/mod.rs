@@ -38,9 +38,9 @@ pub mod take_while;
 pub mod zip;
 
 use crate::ast::Kind;
-use crate::error::{Error, Result};
-use crate::fusion::Plan;
-use crate::sharing::{FieldRef, Graph, NodeId};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::{Clustering, Plan, plan_apart};
+use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use anatomy::Anatomy;
 use loop_lang::Loop;
 
@@ -82,16 +82,76 @@ pub type Naming<'a> = &'a dyn Fn(&Graph, NodeId) -> Option<String>;
 ///
 /// Errors: a closure that the loop language cannot hold (conditions nested too deep, a leaked expression).
 pub fn lower(graph: &Graph, plan: &Plan, at: usize, naming: Naming<'_>) -> Result<Lowered> {
+    try_lower(graph, plan, at, naming).map_err(|trouble| match trouble {
+        Trouble::Error(e) => e,
+        Trouble::Apart(from, to) => inseparable(graph, from, to),
+    })
+}
+
+/// Plans a graph and lowers its loops. Where the layout of a loop turns out to be impossible (a second
+/// pass over what a filter admits needs what the first one made), what is in the way is put into a later
+/// loop.
+pub fn plan_and_lower(
+    graph: &Graph,
+    lengths: &[Option<u64>],
+    clustering: Clustering,
+) -> Result<(Plan, Vec<Lowered>)> {
+    let mut apart: Vec<(NodeId, NodeId)> = Vec::new();
+    loop {
+        let plan = plan_apart(graph, lengths, clustering, &apart);
+        let loops = (0..plan.loops.len()).map(|at| try_lower(graph, &plan, at, &|_, _| None));
+        match loops.collect::<std::result::Result<Vec<_>, _>>() {
+            Ok(loops) => return Ok((plan, loops)),
+            Err(Trouble::Apart(from, to)) if !apart.contains(&(from, to)) => {
+                apart.push((from, to));
+            }
+            Err(Trouble::Apart(from, to)) => return Err(inseparable(graph, from, to)),
+            Err(Trouble::Error(e)) => return Err(e),
+        }
+    }
+}
+
+fn inseparable(graph: &Graph, from: NodeId, to: NodeId) -> Error {
+    let kind = ErrorKind::Malformed {
+        expected: format!("`{}` in an earlier loop", graph.node(from).name),
+        got: "both in one loop".into(),
+    };
+    error_at(graph, to, kind)
+}
+
+/// Why a loop could not be lowered.
+enum Trouble {
+    /// It is wrong.
+    Error(Error),
+    /// The second node cannot share a loop with the first.
+    Apart(NodeId, NodeId),
+}
+
+fn try_lower(
+    graph: &Graph,
+    plan: &Plan,
+    at: usize,
+    naming: Naming<'_>,
+) -> std::result::Result<Lowered, Trouble> {
     let mut anatomy = Anatomy::new(graph, plan, at, naming);
     for id in &plan.loops[at].nodes {
-        lower_node(&mut anatomy, *id).map_err(|kind| crate::sharing::error_at(graph, *id, kind))?;
+        if let Err(kind) = lower_node(&mut anatomy, *id) {
+            return Err(match anatomy.in_the_way {
+                Some(from) => Trouble::Apart(from, *id),
+                None => Trouble::Error(error_at(graph, *id, kind)),
+            });
+        }
     }
-    output::lower(&mut anatomy).map_err(|kind| Error {
-        combinator: "force",
-        location: None,
-        kind,
-    })?;
-    anatomy.finish()
+    let force = |kind| {
+        Trouble::Error(Error {
+            combinator: "force",
+            location: None,
+            kind,
+        })
+    };
+    output::lower(&mut anatomy).map_err(force)?;
+    take_while::leave_early(&mut anatomy).map_err(force)?;
+    anatomy.finish().map_err(Trouble::Error)
 }
 
 fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {

@@ -60,6 +60,46 @@ pub fn open(
         level: 0,
         order: Order::Exact,
     });
-    a.ends(class, go.into());
+    a.ends(id, go.into());
     Ok(if inclusive { live.into() } else { go.into() })
+}
+
+/// Leaves the loop once no test goes on, if nothing in the loop runs outside of what the tests admit, and
+/// not before. Tests in subrates or segments do not end the root's iterations.
+pub fn leave_early(a: &mut Anatomy<'_>) -> Lower {
+    let (Ok(root), ends) = (a.root_spot(), a.all_ends().to_vec()) else {
+        return Ok(());
+    };
+    let rates = &a.plan.rates;
+    let classes: Vec<ClassId> = ends
+        .iter()
+        .filter_map(|(id, _)| rates.output(*id))
+        .collect();
+    let is_inside = |c: Option<ClassId>| {
+        c.is_some_and(|c| classes.iter().any(|taken| rates.is_within(c, *taken)))
+    };
+    let at_root = ends
+        .iter()
+        .all(|(id, _)| rates.runs_at(*id) == a.plan.loops[a.at].root);
+    let planned = &a.plan.loops[a.at];
+    let written = planned.arrays.iter().all(|f| is_inside(rates.output(f.0)));
+    let run = planned.nodes.iter().all(|n| match a.graph.node(*n).kind {
+        Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(_) | Kind::Len => {
+            is_inside(rates.runs_at(*n))
+        }
+        _ => true,
+    });
+    let Some(((last, _), true)) = ends.last().map(|e| (*e, at_root && written && run)) else {
+        return Ok(());
+    };
+    let spot = a.behind_all(root.rate);
+    let comb = a.comb_at(last, spot);
+    let goes: Vec<Atom> = ends.iter().map(|e| e.1).collect();
+    let any = goes
+        .into_iter()
+        .reduce(|x, y| a.emit(comb, Section::Body, "any", Op::Or, &[x, y]).into());
+    if let Some(any) = any {
+        a.leave_unless(comb, any);
+    }
+    Ok(())
 }

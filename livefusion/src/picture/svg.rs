@@ -4,9 +4,6 @@ use super::layout::{self, Curve, Drawing, Rect};
 use super::{LineStyle, Node, NodeStyle, Picture};
 use std::fmt::Write;
 
-/// Larger graphs are not drawn: nobody could read them.
-const MOST_NODES: usize = 1000;
-
 const FONT: &str = "system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif";
 const NAME: f64 = 13.0;
 const DETAIL: f64 = 10.5;
@@ -23,12 +20,9 @@ const STYLES: [LineStyle; 4] = [
 
 /// The picture as SVG.
 pub(crate) fn svg(p: &Picture) -> String {
-    let too_large = p.nodes.len() > MOST_NODES;
-    let drawing = if too_large {
-        Drawing::default()
-    } else {
-        layout::layout(&graph(p))
-    };
+    let laid_out = layout::layout(&graph(p));
+    let too_large = laid_out.is_none();
+    let drawing = laid_out.unwrap_or_default();
     let mut body = String::new();
     text(
         &mut body,
@@ -42,7 +36,7 @@ pub(crate) fn svg(p: &Picture) -> String {
     let mut rest = String::new();
     let mut size = (drawing.width, top + drawing.height);
     if too_large {
-        let note = format!("{} nodes are too many to draw", p.nodes.len());
+        let note = format!("too large to draw: {} nodes", p.nodes.len());
         text(
             &mut rest,
             (MARGIN, size.1 + ROW),

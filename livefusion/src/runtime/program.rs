@@ -3,9 +3,9 @@
 use super::engine::{Engine, backend_error};
 use crate::ast::{Kind, Value};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::Plan;
 use crate::fusion::pull::Extent;
-use crate::fusion::{Plan, plan};
-use crate::lower::{Lowered, Source, lower};
+use crate::lower::{Lowered, Source, plan_and_lower};
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use livefusion_backend::{
     Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value as KernelValue,
@@ -150,10 +150,9 @@ fn as_args(bound: &[Bound]) -> Vec<Arg<'_>> {
 impl Program {
     /// Plans, lowers, optimises and compiles a graph.
     pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
-        let plan = plan(graph, lengths, engine.clustering());
-        let mut loops = Vec::with_capacity(plan.loops.len());
-        for at in 0..plan.loops.len() {
-            let mut lowered = lower(graph, &plan, at, &|_, _| None)?;
+        let (plan, all) = plan_and_lower(graph, lengths, engine.clustering())?;
+        let mut loops = Vec::with_capacity(all.len());
+        for mut lowered in all {
             loop_lang::passes::optimize(&mut lowered.program);
             let kernel = engine.compile(&lowered.program)?;
             let sizing = match lowered.sizing.take() {

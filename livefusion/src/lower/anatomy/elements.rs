@@ -2,7 +2,6 @@
 
 use super::{Anatomy, Lower, Spot, missing};
 use crate::ast::Kind;
-use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
 use crate::lower::{generate, manifest};
@@ -42,11 +41,10 @@ impl Anatomy<'_> {
                 if let Some((_, atom)) = visible {
                     return Ok(*atom);
                 }
-                if let Some(rate) = known.first().map(|(s, _)| s.rate)
-                    && !self.is_in_memory(from.0)
+                if !self.is_in_memory(from.0)
                     && !matches!(self.graph.node(from.0).kind, Kind::Generate(..))
                 {
-                    return self.elt_again(from, rate, spot);
+                    return self.elt_again(from, spot);
                 }
             }
             if self.is_in_memory(from.0) {
@@ -117,15 +115,12 @@ impl Anatomy<'_> {
         }
     }
 
-    /// An element that an earlier pass over the same segment made: it is kept in memory for the later one.
-    fn elt_again(&mut self, field: FieldRef, made_in: RateId, at: Spot) -> Lower<Atom> {
+    /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
+    fn elt_again(&mut self, field: FieldRef, at: Spot) -> Lower<Atom> {
         let class = self.plan.rates.output(field.0);
-        let here = class.and_then(|c| self.around(at.rate, c));
-        let Some(here) = here.filter(|_| !self.program.rate(made_in).kind.is_sub()) else {
-            return Err(ErrorKind::Malformed {
-                expected: format!("`{}` in one pass", self.graph.node(field.0).name),
-                got: "a second pass over what a filter admits".into(),
-            });
+        let Some(here) = class.and_then(|c| self.around(at.rate, c)) else {
+            self.in_the_way = Some(field.0);
+            return Err(missing(self.graph, field));
         };
         let (array, _) = self.write(field)?;
         let spot = Spot {

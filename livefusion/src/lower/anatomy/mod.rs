@@ -57,13 +57,15 @@ pub struct Anatomy<'g> {
     checked: FxHashSet<(ClassId, Atom)>,
     /// Arrays that scatters make, by field.
     pub scattered: FxHashMap<FieldRef, Var>,
+    /// The node whose elements cannot be had where they are needed, if that is why lowering failed.
+    pub in_the_way: Option<NodeId>,
     root: Option<RateId>,
     sections: FxHashMap<Place, Vec<Stmt>>,
     exits: FxHashMap<Place, Vec<Exit>>,
     updates: Vec<(Place, Stmt)>,
     results: Vec<(FieldRef, Atom)>,
     /// What says whether classes of taken elements go on, and where.
-    ends: Vec<(ClassId, Atom)>,
+    ends: Vec<(NodeId, Atom)>,
     sizes: Vec<(ClassId, Atom)>,
 }
 
@@ -98,6 +100,7 @@ impl<'g> Anatomy<'g> {
             tests: FxHashMap::default(),
             checked: FxHashSet::default(),
             scattered: FxHashMap::default(),
+            in_the_way: None,
             root: None,
             sections: FxHashMap::default(),
             exits: FxHashMap::default(),
@@ -281,9 +284,28 @@ impl<'g> Anatomy<'g> {
         self.updates.push((place, Stmt { comb, kind }));
     }
 
-    /// Notes that the elements of a class are over once this is false.
-    pub fn ends(&mut self, class: ClassId, go: Atom) {
-        self.ends.push((class, go));
+    /// Notes that the elements of a node are over once this is false.
+    pub fn ends(&mut self, id: NodeId, go: Atom) {
+        self.ends.push((id, go));
+    }
+
+    /// What says of nodes whether their elements go on.
+    pub fn all_ends(&self) -> &[(NodeId, Atom)] {
+        &self.ends
+    }
+
+    /// Leaves the loop at the end of a body unless this holds.
+    pub fn leave_unless(&mut self, comb: CombId, unless: Atom) {
+        let place = self.place(comb, Section::Body);
+        let target = Some(Label {
+            section: Section::Done,
+            comb,
+        });
+        self.exits.entry(place).or_default().push(Exit {
+            comb,
+            unless,
+            target,
+        });
     }
 
     /// The finished loop: blocks made, gotos derived, levels set. Backends verify it.

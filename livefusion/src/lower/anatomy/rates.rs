@@ -306,6 +306,12 @@ impl Anatomy<'_> {
         }
     }
 
+    /// The last stage of a rate's iterations, behind everything that is there.
+    pub fn behind_all(&mut self, rate: RateId) -> Spot {
+        let last = self.program.rate(rate).parts.len().saturating_sub(1);
+        self.stage(rate, last)
+    }
+
     /// Updates a carried variable with what a child rate's guard has found, whether that admitted an
     /// element or not. The result is the rate at which it is updated.
     pub fn update_behind(

@@ -1,6 +1,7 @@
 //! Bands and layers: which part of the height everything is in.
 
 use super::Graph;
+use std::collections::BTreeMap;
 
 /// The bands, and each node's band and layer.
 pub(super) struct Bands {
@@ -89,6 +90,18 @@ impl Bands {
         for (layer, band) in self.layer.iter_mut().zip(&self.band) {
             *layer += self.first[*band];
         }
+    }
+
+    /// How many cells nodes and nets have at most.
+    pub(super) fn cells(&self, graph: &Graph) -> usize {
+        let mut ends: BTreeMap<(usize, u8), usize> = BTreeMap::new();
+        for e in &self.edges {
+            let (from, to, style) = graph.edges[*e];
+            let end = ends.entry((from, style)).or_default();
+            *end = self.layer[to].max(*end);
+        }
+        let passed = ends.iter().map(|((from, _), end)| end - self.layer[*from]);
+        graph.widths.len() + passed.sum::<usize>()
     }
 
     pub(super) fn last(&self, band: usize) -> usize {

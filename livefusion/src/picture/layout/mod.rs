@@ -73,11 +73,17 @@ const BETWEEN_LINES: f64 = 14.0;
 const MARGIN: f64 = 24.0;
 const SWEEPS: usize = 12;
 
-/// Lays a graph out.
-pub(super) fn layout(graph: &Graph) -> Drawing {
+/// More cells are not laid out: nobody could read the picture.
+const MOST_CELLS: usize = 40_000;
+
+/// Lays a graph out; none that are too large.
+pub(super) fn layout(graph: &Graph) -> Option<Drawing> {
     let bands = Bands::new(graph);
+    if bands.cells(graph) > MOST_CELLS {
+        return None;
+    }
     let mut cells = Cells::new(graph, &bands);
     cells.order();
     cells.position();
-    Placed::new(graph, &bands, &cells).drawing()
+    Some(Placed::new(graph, &bands, &cells).drawing())
 }

@@ -28,6 +28,10 @@ fn graph(boxes: usize, nodes: &[(usize, u16)], edges: &[(usize, usize, u8)]) -> 
     }
 }
 
+fn laid_out(graph: &Graph) -> Drawing {
+    layout(graph).expect("it is small")
+}
+
 fn meet(a: &Rect, b: &Rect) -> bool {
     let gap = 1.0;
     a.x < b.x + b.w + gap && b.x < a.x + a.w + gap && a.y < b.y + b.h + gap && b.y < a.y + a.h + gap
@@ -57,7 +61,7 @@ fn inside(r: &Rect, (x, y): (f64, f64)) -> bool {
 }
 
 fn check(graph: &Graph) -> std::result::Result<(), TestCaseError> {
-    let drawing = layout(graph);
+    let drawing = laid_out(graph);
     let whole = Rect {
         w: drawing.width,
         h: drawing.height,
@@ -147,7 +151,7 @@ proptest! {
 
 #[test]
 fn nothing_at_all() {
-    let drawing = layout(&Graph::default());
+    let drawing = laid_out(&Graph::default());
     assert!(drawing.nodes.is_empty() && drawing.width.is_finite());
 }
 
@@ -159,7 +163,7 @@ fn circles_do_no_harm() {
         boxes: vec![60.0],
         edges: vec![(0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 9), (2, 2, 0)],
     };
-    assert_eq!(layout(&graph).nodes.len(), 3);
+    assert_eq!(laid_out(&graph).nodes.len(), 3);
 }
 
 #[test]
@@ -170,7 +174,7 @@ fn a_line_past_a_box_goes_beside_it() {
         boxes: vec![60.0; 3],
         edges: vec![(0, 2, 3)],
     };
-    let drawing = layout(&graph);
+    let drawing = laid_out(&graph);
     let middle = drawing.boxes[1].unwrap_or_default();
     let inside = |c: &Curve| points(c).into_iter().any(|p| inside(&middle, p));
     assert!(!drawing.curves.iter().any(inside));
@@ -180,4 +184,19 @@ fn a_line_past_a_box_goes_beside_it() {
             .iter()
             .any(|c| c.from.1 <= middle.y && c.to.1 >= middle.y + middle.h)
     );
+}
+
+#[test]
+fn what_nobody_could_read_is_not_laid_out() {
+    let n = 2000;
+    let chain = (1..n).map(|k| (k - 1, k, 0));
+    let mut graph = Graph {
+        widths: vec![60.0; n],
+        boxed: vec![Some(0); n],
+        boxes: vec![60.0],
+        edges: chain.collect(),
+    };
+    assert!(layout(&graph).is_some());
+    graph.edges.extend((0..n - 2).map(|k| (k, n - 1, 1)));
+    assert!(layout(&graph).is_none());
 }

@@ -55,10 +55,6 @@ pub struct Explanation {
     pub loops: Vec<ExplainedLoop>,
     /// The backend that runs them.
     pub backend: String,
-    /// What the user called, and the arrays in memory that it uses.
-    pub calls: Vec<Call>,
-    /// What flows between calls, in the order of the producers.
-    pub flows: Vec<Flow>,
     /// What all loops read and write together.
     pub traffic: Traffic,
     /// What one loop per combinator would read and write.
@@ -69,6 +65,8 @@ pub struct Explanation {
     pub cost: Cost,
     /// What every schedule costs at least. If it is the cost, no schedule is better.
     pub bound: Cost,
+    calls: Vec<Call>,
+    flows: Vec<Flow>,
     ids: FxHashMap<usize, NodeId>,
     call_of: FxHashMap<NodeId, usize>,
 }
@@ -148,6 +146,16 @@ impl Explanation {
         }
     }
 
+    /// What the user called, and the arrays in memory that it uses.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// What flows between calls, in the order of the producers.
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
     /// What flows out of a call.
     fn flows_from(&self, call: usize) -> impl Iterator<Item = &Flow> {
         let first = self.flows.partition_point(|f| f.from < call);
@@ -162,7 +170,7 @@ impl Explanation {
         // A generator may be computed by several loops: the first counts.
         self.loops.iter().enumerate().find_map(|(l, explained)| {
             let comb = explained.nodes.iter().position(|n| n.id == *id)?;
-            let is_read = explained.program.combs[comb].kind == "manifest";
+            let is_read = explained.program.combs.get(comb)?.kind == "manifest";
             (!is_read || node.value.get().is_some()).then_some((l, comb as u32))
         })
     }

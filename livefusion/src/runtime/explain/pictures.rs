@@ -20,7 +20,7 @@ impl Explanation {
     }
 
     /// The graph as an SVG picture, drawn without any other program: loops are boxes, in the order in
-    /// which they run. Of more than a thousand calls it only says how many there are.
+    /// which they run. Of thousands of calls it only says how many there are.
     ///
     /// ```
     /// use livefusion::prelude::*;

@@ -82,7 +82,9 @@ impl Explanation {
         let calls = self.calls_of(at, l);
         let mut stack: Vec<(RateId, usize)> = program.roots.iter().rev().map(|r| (*r, 1)).collect();
         while let Some((id, depth)) = stack.pop() {
-            let rate = program.rate(id);
+            let Some(rate) = program.rates.get(id.index()) else {
+                continue;
+            };
             let (indent, about) = (2 * depth.min(DEEPEST), about(program, rate.kind));
             writeln!(f, "{:indent$}{}: {about}", "", rate.name)?;
             self.show_calls(f, &calls, Some(id), indent + 2)?;
