@@ -10,7 +10,7 @@ use livefusion::error::{Error, ErrorKind};
 use livefusion::runtime::{Explanation, force_nodes};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Ty;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -20,8 +20,12 @@ pub struct Ran {
     pub graph: Graph,
     /// How it was scheduled.
     pub explanation: Explanation,
-    /// The (first) loop that computes each step, and the step's combinator in it.
+    /// The (first) loop that runs each step, and the step's combinator in it.
     pub places: HashMap<usize, (usize, u32)>,
+    /// The loops that compute each step or elements of it, and its combinator in each.
+    combs: HashMap<usize, Vec<(usize, u32)>>,
+    /// Steps whose elements are computed where they are read at an index.
+    pulled: HashSet<usize>,
     /// What it gave, root by root.
     pub result: Result<Vec<Data>, Error>,
 }
@@ -29,6 +33,14 @@ pub struct Ran {
 impl Schedule for Ran {
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
         self.places.get(&self.graph.step_of(node)?).copied()
+    }
+    fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32> {
+        let all = self.combs.get(&self.graph.step_of(node)?)?;
+        all.iter().find(|(l, _)| *l == at).map(|(_, comb)| *comb)
+    }
+    fn is_pulled(&self, node: &Arc<Node>) -> bool {
+        let step = self.graph.step_of(node);
+        step.is_some_and(|step| self.pulled.contains(&step))
     }
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
         Some(self.graph.nodes[self.graph.step_of(node)?].clone())
@@ -42,13 +54,28 @@ pub fn run(program: &Program, engine: &Engine) -> Result<Ran, String> {
         .explain(&graph.roots)
         .map_err(|e| format!("explain: {e}"))?;
     // Asked before the graph is forced: what is forced is in memory, and in no loop.
-    let place = |(i, n)| Some((i, explanation.place_of(n)?));
-    let places = graph.nodes.iter().enumerate().filter_map(place).collect();
+    let steps = || graph.nodes.iter().enumerate();
+    let combs: HashMap<usize, Vec<(usize, u32)>> = steps()
+        .map(|(i, n)| (i, explanation.places_of(n)))
+        .collect();
+    let pulled: HashSet<usize> = steps()
+        .filter(|(_, n)| explanation.is_pulled(n))
+        .map(|(i, _)| i)
+        .collect();
+    // Where elements are computed for others only, a pulled step's combinator has no rate.
+    let runs = |step: &usize, (l, comb): &(usize, u32)| {
+        let comb = &explanation.loops[*l].program.combs[*comb as usize];
+        !pulled.contains(step) || comb.home.is_some()
+    };
+    let first = |(i, all): (&usize, &Vec<_>)| Some((*i, *all.iter().find(|p| runs(i, p))?));
+    let places = combs.iter().filter_map(first).collect();
     let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
     Ok(Ran {
         graph,
         explanation,
         places,
+        combs,
+        pulled,
         result,
     })
 }
@@ -88,10 +115,12 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
         (Err(e), Expected::Values) => return Err(format!("expected values, got: {e}")),
         (Err(e), Expected::Traps(candidates)) => {
             let named = |name: &str| ran.graph.plain.iter().find(|n| n.name == name);
-            let at = named(e.combinator).and_then(|n| ran.place(n));
+            // Equal steps are one, whichever of their names it goes by.
+            let combs = |n: &Arc<Node>| ran.combs.get(&ran.graph.step_of(n)?);
+            let at = named(e.combinator).and_then(combs);
             let fits = candidates
                 .iter()
-                .any(|c| at == ran.place(&c.node) && same_trap(&e.kind, c.kind, &c.payload));
+                .any(|c| at == combs(&c.node) && same_trap(&e.kind, c.kind, &c.payload));
             if !fits {
                 return Err(format!("expected {}, got: {e}", list(&candidates)));
             }
@@ -196,6 +225,8 @@ pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
                     data: x[k].clone(),
                     bounds: vec![],
                     traps: vec![],
+                    reads: vec![],
+                    may_trap: false,
                     origin: vec![],
                     tainted: false,
                 };

@@ -8,11 +8,13 @@
 //! | [`check`] | engines against the naive evaluator and each other |
 //! | [`coverage`] | which pairs of combinators shared a loop |
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
+//! | [`catalog`] | the programs of the literature, and what becomes of them |
 //! | [`chunked`] | a backend that runs chunks in random order |
 //! | [`problems`] | random clustering problems, and the best partition by brute force |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;
+pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;

@@ -1,13 +1,19 @@
 //! Loops in chunks, summed up and emitted in random order, give the bits of one pass; loops that
 //! cannot be chunked run in spans cut anywhere, by turns with their summary form.
 
+#[path = "chunked/programs.rs"]
+mod written;
+
 use livefusion::Engine;
+use livefusion::ast::Node;
+use livefusion::runtime::force_nodes;
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Outcome, Pass, Value};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
-use livefusion_tests::check::{agree, check_all, run};
+use livefusion_tests::check::{agree, check_all, data, run};
 use livefusion_tests::chunked::{Chunked, Tally, Turns};
 use livefusion_tests::loops;
+use livefusion_tests::naive::Data;
 use livefusion_tests::program::{Options, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::scalar::{self, same};
@@ -17,8 +23,9 @@ use loop_lang::ir::{Combine, ParamKind, Place, RateId, RateKind, StmtKind, Var};
 use loop_lang::types::{Const, Ty};
 use loop_lang::{Loop, Op};
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use written::Input;
 
 /// Small chunks, so that small arrays have many: fewer than lanes, as many as a block, an odd
 /// number.
@@ -57,6 +64,65 @@ fn random_programs() {
             shuffled > 250 && joined > 3000 && total.trapped > 5,
             "{total:#?}"
         );
+    }
+}
+
+/// Programs over segments and streams.
+#[test]
+fn written_programs() {
+    let (mut total, mut errors) = (Tally::default(), 0);
+    for chunk in GRIDS {
+        let backends = Backends::of(chunk);
+        let whole = Engine::new(backends.inner.clone());
+        for (name, make) in written::ALL {
+            for seed in 0..6 {
+                let input = Input::random(&mut Rng::new(seed));
+                let grid = Engine::new(Arc::new(backends.chunked.reseeded(seed)));
+                let turns = Engine::new(Arc::new(Turns::new(backends.inner.clone(), seed)));
+                let expected = forced(&whole, make(&input));
+                errors += usize::from(expected.is_err());
+                for engine in [grid, turns] {
+                    let name = format!("{name}, seed {seed}, {}", engine.backend_name());
+                    same_words(&name, &expected, &forced(&engine, make(&input)));
+                }
+            }
+        }
+        total.add(&backends.chunked.tally());
+    }
+    println!("{errors} errors, {total:#?}");
+    assert!(total.shuffled > 200 && total.nested > 80, "{total:#?}");
+    assert!((1..20).contains(&errors), "{errors}");
+}
+
+/// Each root's columns as words with their types.
+type Columns = Vec<(Vec<Ty>, Data)>;
+
+fn forced(engine: &Engine, nodes: Vec<Arc<Node>>) -> Result<Columns, String> {
+    let values = force_nodes(engine, &nodes).map_err(|e| e.to_string())?;
+    let columns = nodes.iter().zip(&values);
+    Ok(columns.map(|(n, v)| (n.types.clone(), data(v))).collect())
+}
+
+fn same_words(name: &str, a: &Result<Columns, String>, b: &Result<Columns, String>) {
+    let (a, b) = match (a, b) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(a), Err(b)) => return assert_eq!(a, b, "{name}"),
+        (a, b) => panic!("{name}: {b:?}, not {a:?}"),
+    };
+    for (k, ((types, a), (_, b))) in a.iter().zip(b).enumerate() {
+        let (a, b) = (words(a), words(b));
+        assert_eq!(a.len(), b.len(), "{name}: fields of root {k}");
+        for ((ty, a), b) in types.iter().zip(&a).zip(&b) {
+            let equal = a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*ty, *a, *b));
+            assert!(equal, "{name}: root {k} is {b:x?}, not {a:x?}");
+        }
+    }
+}
+
+fn words(data: &Data) -> Vec<Vec<u64>> {
+    match data {
+        Data::Scalar(fields) => fields.iter().map(|w| vec![*w]).collect(),
+        Data::Array(columns, _) => columns.clone(),
     }
 }
 
@@ -305,6 +371,7 @@ fn in_files() -> Vec<(String, Loop)> {
         let folder = std::fs::read_dir(here.join(folder)).expect("the folder is there");
         files.extend(folder.map(|e| e.expect("it can be read").path()));
     }
+    files.retain(|f: &PathBuf| f.extension().is_some_and(|e| e == "loop"));
     files.sort();
     let mut loops = Vec::new();
     for file in files {

@@ -1,5 +1,6 @@
 //! Folds with operators that everyone knows: `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`.
 
+use crate::array::search::up_to_first;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
 use crate::elt::{Elt, Float, Num, Scalar};
@@ -89,7 +90,8 @@ impl<T: Float> Array<T> {
 }
 
 impl<T: Elt> Array<T> {
-    /// Whether `test` is true for some element; false if there are none.
+    /// Whether `test` is true for some element; false if there are none. A loop in which nothing else is
+    /// left to do ends at the first such element.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -100,14 +102,17 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn any<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
         let builder = Builder::named("any");
-        self.tested(builder, test).fold_op(builder, Op::Or, false)
+        self.decided(builder, test, true)
+            .fold_op(builder, Op::Or, false)
     }
 
-    /// Whether `test` is true for every element; true if there are none.
+    /// Whether `test` is true for every element; true if there are none. A loop in which nothing else is
+    /// left to do ends at the first element for which it is not.
     #[track_caller]
     pub fn all<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<bool, Ix0> {
         let builder = Builder::named("all");
-        self.tested(builder, test).fold_op(builder, Op::And, true)
+        self.decided(builder, test, false)
+            .fold_op(builder, Op::And, true)
     }
 
     /// For how many elements `test` is true.
@@ -125,13 +130,16 @@ impl<T: Elt> Array<T> {
         ones.fold_op(builder, Op::Add, 0)
     }
 
-    fn tested<R: ToExp<bool>>(
+    /// What the test says of each element, up to the first one that decides.
+    fn decided<R: ToExp<bool>>(
         &self,
         builder: Builder,
         test: impl FnOnce(T::Exp) -> R,
+        by: bool,
     ) -> Array<bool> {
         let body = closure::<T, bool>(|x| test(x).to_exp());
-        Array::wrap(builder.map(std::slice::from_ref(self.node()), body))
+        let tags = builder.map(std::slice::from_ref(self.node()), body);
+        Array::wrap(up_to_first(builder, &tags, by))
     }
 }
 

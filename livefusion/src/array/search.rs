@@ -2,15 +2,16 @@
 
 use crate::array::fold::operator;
 use crate::array::{Array, Ix0};
-use crate::ast::{Body, Builder, Fold, FoldStyle, Len, Node, identity};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Len, Node, identity};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
+use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
-    /// The first element for which `test` is true; `test` may be asked about elements behind it.
-    /// Fuses with its input and with other folds.
+    /// The first element for which `test` is true. Fuses with its input and with other consumers of it;
+    /// a loop in which nothing else is left to do ends there.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -26,7 +27,7 @@ impl<T: Elt> Array<T> {
     pub fn find<R: ToExp<bool>>(&self, test: impl FnOnce(T::Exp) -> R) -> Array<T, Ix0> {
         let builder = Builder::named("find");
         let body = closure::<T, bool>(|x| test(x).to_exp());
-        Array::wrap(first::<T>(builder, &builder.filter(self.node(), body)))
+        Array::wrap(first::<T>(builder, self.node(), self.node(), body))
     }
 
     /// The index of the first element for which `test` is true. Fuses as [`find`](Array::find)
@@ -46,20 +47,34 @@ impl<T: Elt> Array<T> {
         let builder = Builder::named("position");
         let len = Len::Delayed(builder.len(self.node()));
         let indices = builder.generate(len, identity(&[Ty::U64]));
-        let pairs = builder.zip(&[self.node().clone(), indices]);
-        let body = closure::<(T, u64), bool>(|(x, _)| test(x).to_exp());
-        let found = builder.filter(&pairs, body);
-        let places = builder.fields(&found, T::FIELDS..T::FIELDS + 1);
-        Array::wrap(first::<u64>(builder, &places))
+        let body = closure::<T, bool>(|x| test(x).to_exp());
+        Array::wrap(first::<u64>(builder, self.node(), &indices, body))
     }
 }
 
-/// The first element, as a fold that keeps what it has.
-fn first<T: Elt>(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
+/// The first of some values for whose element the test is true, as a fold that keeps what it has, over
+/// nothing behind it.
+fn first<T: Elt>(builder: Builder, of: &Arc<Node>, values: &Arc<Node>, test: Body) -> Arc<Node> {
+    let tags = builder.map(std::slice::from_ref(of), test);
+    let pairs = builder.zip(&[values.clone(), tags]);
+    let width = values.types.len() as u32;
+    let until = up_to_first(builder, &pairs, true);
+    let found = builder.pack(
+        &builder.fields(&until, 0..width),
+        &builder.fields(&until, width..width + 1),
+    );
     let fold = Fold {
         start: Body::default(),
         step: operator::<T, T::Exp>(|a, _| a),
         style: FoldStyle::First,
     };
-    builder.fold(xs, fold)
+    builder.fold(&found, fold)
+}
+
+/// The elements up to and with the first one whose last field is `wanted`.
+pub(super) fn up_to_first(builder: Builder, xs: &Arc<Node>, wanted: bool) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&xs.types);
+    let tag = b.param(xs.types.len() as u32 - 1);
+    let goes_on = if wanted { b.op(Op::Not, &[tag]) } else { tag };
+    builder.take_while(xs, b.finish(&[goes_on]), true)
 }

@@ -5,7 +5,9 @@ use loop_lang::Loop;
 use loop_lang::chunkable::placing_groups;
 use loop_lang::eval::combine;
 use loop_lang::gotos::Tree;
-use loop_lang::ir::{Atom, Group, GroupId, Order, ParamKind, Place, RateId, RateKind, Section};
+use loop_lang::ir::{
+    Atom, Group, GroupId, Order, ParamKind, Place, RateId, RateKind, Section, StmtKind, Var,
+};
 use loop_lang::state::{DONE, Layout, group_total, reset_local};
 use std::collections::HashMap;
 
@@ -19,6 +21,10 @@ pub struct Plan {
     pub levels: Vec<u32>,
     tree: Tree,
     rank: HashMap<Place, usize>,
+    /// Where each variable is defined.
+    defined: HashMap<Var, usize>,
+    /// What each carried variable is assigned, and where.
+    assigned: HashMap<Var, Vec<(Place, Atom)>>,
 }
 
 /// The loop with the levels of all groups raised above those that decide where steps lie.
@@ -75,13 +81,67 @@ impl Plan {
             .enumerate()
             .map(|(i, p)| (*p, i))
             .collect();
-        Plan {
+        let mut plan = Plan {
             place_level: below.last().copied().unwrap_or(0),
             levels,
             tree,
             rank,
             program,
+            defined: HashMap::new(),
+            assigned: HashMap::new(),
+        };
+        plan.updates();
+        plan
+    }
+
+    /// Finds where variables are defined and assigned.
+    fn updates(&mut self) {
+        for (labels, block) in self.program.blocks.iter() {
+            let Some(label) = labels.first() else {
+                continue;
+            };
+            let place = self.tree.place(&self.program, *label);
+            let rank = self.rank[&place];
+            for stmt in &block.stmts {
+                match &stmt.kind {
+                    StmtKind::Assign(v, a) => {
+                        self.assigned.entry(*v).or_default().push((place, *a));
+                    }
+                    StmtKind::Let(v, ..) => {
+                        self.defined.insert(*v, rank);
+                    }
+                    StmtKind::If { results, .. } => {
+                        self.defined.extend(results.iter().map(|r| (r.0, rank)));
+                    }
+                    StmtKind::While { state, .. } => {
+                        self.defined.extend(state.iter().map(|s| (s.0, rank)));
+                    }
+                    _ => {}
+                }
+            }
         }
+    }
+
+    /// The word of what a variable takes next: where its update waits for the end of the iteration,
+    /// or where the value was computed before the inner loop in which a frame stands and is
+    /// assigned after it.
+    fn next_word(&self, layout: &Layout, v: Var, words: &[u64]) -> Option<usize> {
+        let waits = layout.held.iter().find(|h| h.0 == v).map(|h| h.1);
+        let Some(at) = self.at(layout, words) else {
+            return waits;
+        };
+        let here = self.rank[&at_section(at, Section::Guard)];
+        let ahead = |(place, a): &(Place, Atom)| {
+            let (Place::At { rate, .. }, Atom::Var(next)) = (*place, *a) else {
+                return None;
+            };
+            let around = self.tree.loop_rate(rate);
+            let within = at != around && self.program.is_within(at, around);
+            let under_way = within && self.defined.get(&next)? < &here && here < self.rank[place];
+            under_way.then(|| layout.word(next)).flatten()
+        };
+        let assigned = self.assigned.get(&v).into_iter().flatten();
+        assigned.filter_map(ahead).next().or(waits)
     }
 
     /// The groups of a level.
@@ -145,12 +205,8 @@ impl Plan {
             self.at(layout, words)?,
             self.program.rate(rate).kind.parent()?,
         );
-        let place = |rate, section| Place::At {
-            rate,
-            stage: 0,
-            section,
-        };
-        let begun = self.rank[&place(rate, Section::Nest)] < self.rank[&place(at, Section::Guard)];
+        let begun = self.rank[&at_section(rate, Section::Nest)]
+            < self.rank[&at_section(at, Section::Guard)];
         if at == parent || !self.program.is_within(at, parent) || !begun {
             return None;
         }
@@ -174,7 +230,8 @@ impl Plan {
         match group.order {
             Order::Lanes(_) | Order::Prefix(_) => group_total(&self.program, layout, words, id),
             Order::Exact | Order::Sequential => {
-                let word = |v| held(layout, v).or_else(|| layout.word(v));
+                let next = |v| self.next_word(layout, v, words);
+                let word = |v| next(v).or_else(|| layout.word(v));
                 group
                     .vars
                     .iter()
@@ -199,12 +256,10 @@ impl Plan {
             let Some(word) = layout.word(*v) else {
                 continue;
             };
-            let waits = held(layout, *v).is_some_and(|h| words[h] != words[word]);
-            if let Some(h) = held(layout, *v) {
-                words[h] = *x;
-            }
-            if !waits {
-                words[word] = *x;
+            match self.next_word(layout, *v, words) {
+                Some(next) if words[next] != words[word] => words[next] = *x,
+                Some(next) => (words[next], words[word]) = (*x, *x),
+                None => words[word] = *x,
             }
         }
     }
@@ -214,7 +269,8 @@ impl Plan {
         let group = self.group(id);
         let identity = |a: Atom| self.known(a, args);
         for (i, (v, a)) in group.vars.iter().zip(&group.identity).enumerate() {
-            let word = layout.word(*v).into_iter().chain(held(layout, *v));
+            let next = self.next_word(layout, *v, words);
+            let word = layout.word(*v).into_iter().chain(next);
             word.for_each(|w| words[w] = identity(*a));
             if let Order::Prefix(_) = group.order {
                 // What reads see.
@@ -247,7 +303,10 @@ impl Plan {
     }
 }
 
-/// The word of the value that a held variable takes next.
-fn held(layout: &Layout, v: loop_lang::ir::Var) -> Option<usize> {
-    layout.held.iter().find(|h| h.0 == v).map(|h| h.1)
+fn at_section(rate: RateId, section: Section) -> Place {
+    Place::At {
+        rate,
+        stage: 0,
+        section,
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::rng::Rng;
 use crate::scalar::same;
-use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
+use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Order, Type};
 use loop_lang::state::{Layout, group_total};
@@ -71,6 +71,9 @@ pub fn run(
         let span = rng.below(longest) as u64;
         let mut short = Frame::new(layout);
         short.words.copy_from_slice(&frame.words);
+        // What a summary reads again of what the loop writes, it writes for itself.
+        let copy = |a: &Option<Buffer>| a.as_ref().and_then(|a| Buffer::copy_of(a.view()));
+        short.arrays = frame.arrays.iter().map(copy).collect();
         let begun = frame.words[0] != 0;
         let summed = begun.then(|| {
             let pass = Pass::Summary { level: top };

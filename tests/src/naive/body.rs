@@ -1,6 +1,6 @@
 //! Scalar bodies, term by term and on demand: an arm that is not taken is neither computed nor traps.
 
-use super::{Data, Naive, Trap, When};
+use super::{Data, Naive, Read, Trap, When};
 use livefusion::ast::{Body, Term, TermId};
 use loop_lang::eval::eval;
 use loop_lang::ir::TrapKind;
@@ -107,9 +107,16 @@ impl<'a> Runner<'a> {
                 checked,
             } => {
                 let i = self.term(*index);
-                let array = self.naive.seen(body.captures[*capture as usize].node());
+                let node = body.captures[*capture as usize].node();
+                let array = self.naive.seen(node);
                 let len = array.len();
                 if i < len as u64 {
+                    self.naive.read(Read {
+                        when: self.when,
+                        field: self.field,
+                        array: (node.clone(), *field),
+                        index: i as usize,
+                    });
                     array.columns()[*field as usize][i as usize]
                 } else {
                     if *checked {

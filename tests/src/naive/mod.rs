@@ -7,6 +7,7 @@ mod body;
 mod demand;
 mod nodes;
 pub mod order;
+mod pulled;
 
 pub use demand::Demand;
 pub use order::{Expected, Schedule};
@@ -14,6 +15,7 @@ pub use order::{Expected, Schedule};
 use livefusion::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -75,6 +77,19 @@ pub struct Trap {
     pub field: Option<u32>,
 }
 
+/// An element's field that is read at an index.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// When, in elements of the rate at which the reader runs.
+    pub when: When,
+    /// The reader's field for whose computation it is; none if it always is.
+    pub field: Option<u32>,
+    /// The array and its field.
+    pub array: (Arc<Node>, u32),
+    /// The index, which is inside.
+    pub index: usize,
+}
+
 /// How far a field may be from the naive value: per element for arrays.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Bound {
@@ -93,6 +108,10 @@ pub struct Evaluated {
     pub bounds: Vec<Bound>,
     /// All traps.
     pub traps: Vec<Trap>,
+    /// The elements that it reads at an index, of arrays whose computation may trap.
+    pub reads: Vec<Read>,
+    /// Whether it traps, or something that it depends on.
+    pub may_trap: bool,
     /// For filters and packs: which element of the input each element was.
     pub origin: Vec<usize>,
     /// Whether it depends on a value that is not known to the bit.
@@ -106,14 +125,16 @@ pub struct Naive {
     memo: HashMap<Key, (Arc<Node>, Rc<Evaluated>)>,
     /// Values taken for reassociated nodes in place of the naive ones, once they were compared.
     anchors: HashMap<Key, Data>,
+    /// What the node that is being evaluated has read.
+    reads: RefCell<Vec<Read>>,
 }
 
 impl Naive {
     /// An evaluator that goes on with these values for reassociated nodes.
     pub fn with_anchors(anchors: HashMap<Key, Data>) -> Naive {
         Naive {
-            memo: HashMap::new(),
             anchors,
+            ..Naive::default()
         }
     }
 
@@ -148,12 +169,22 @@ impl Naive {
 
     fn node(&self, node: &Arc<Node>) -> Evaluated {
         let mut e = nodes::evaluate(self, node);
+        e.reads = self.reads.take();
+        let below = |n: &Arc<Node>| self.memo[&Arc::as_ptr(n)].1.may_trap;
+        e.may_trap = !e.traps.is_empty() || links(node).iter().any(below);
         e.tainted |= links(node).iter().any(|n| {
             let below = &self.memo[&Arc::as_ptr(n)].1;
             let loose = below.bounds.iter().any(|b| *b != Bound::Exact);
             below.tainted || (loose && !self.anchors.contains_key(&Arc::as_ptr(n)))
         });
         e
+    }
+
+    /// Notes that an element is read, if computing it may trap.
+    fn read(&self, read: Read) {
+        if self.get(&read.array.0).is_some_and(|e| e.may_trap) {
+            self.reads.borrow_mut().push(read);
+        }
     }
 
     /// The value that users of a node see.

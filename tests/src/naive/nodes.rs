@@ -16,6 +16,8 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         data: Data::Scalar(vec![]),
         bounds: vec![Bound::Exact; node.types.len()],
         traps: vec![],
+        reads: vec![],
+        may_trap: false,
         origin: vec![],
         tainted: false,
     };

@@ -1,6 +1,6 @@
 //! Which trap counts: the first by loop, then by steps taken before it, then by combinator.
 
-use super::{Demand, Evaluated, Naive, Trap, When, reachable};
+use super::{Demand, Evaluated, Naive, Trap, When, pulled, reachable};
 use livefusion::ast::{Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
@@ -10,8 +10,13 @@ use std::sync::Arc;
 
 /// How the engine plans to run a graph.
 pub trait Schedule {
-    /// The (first) loop that runs a node and its combinator there; none for names of other nodes.
+    /// The (first) loop that runs a node and its combinator there; none for names of other nodes, and for
+    /// those that are only computed where others read them.
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
+    /// A node's combinator in a loop that computes it, or elements of it.
+    fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32>;
+    /// Whether elements of a node are computed where they are read at an index.
+    fn is_pulled(&self, node: &Arc<Node>) -> bool;
     /// What the builder, which simplifies, made of a node. Demand is that of what it made.
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>>;
 }
@@ -82,6 +87,7 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
     let mut best: Option<(usize, When, u32)> = None;
     let mut found: Vec<Candidate> = vec![];
     let (mut unknown, mut counted) = (false, false);
+    let computed = pulled::computed(naive, roots, schedule, demand);
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
         let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
@@ -91,24 +97,26 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
         for trap in e.traps.iter().filter(wanted) {
             unknown |= e.tainted;
             counted |= trap.kind == TrapKind::LengthMismatch && is_counted(&node);
-            let Some((at, comb)) = schedule.place(&node) else {
-                continue;
-            };
-            let when = match trap.when {
-                When::Element(i) => When::Element(steps(naive, &node, i, at, schedule)),
-                other => other,
-            };
-            let key = (at, when, comb);
-            if best.is_none_or(|b| key < b) {
-                best = Some(key);
-                found.clear();
-            }
-            if best == Some(key) {
-                found.push(Candidate {
-                    node: node.clone(),
-                    kind: trap.kind,
-                    payload: trap.payload.clone(),
-                });
+            let own = schedule.place(&node).map(|(at, comb)| {
+                let when = in_loop(naive, &node, trap.when, at, schedule);
+                (at, when, comb)
+            });
+            let for_others = computed.first(&node, trap).and_then(|(at, when)| {
+                let comb = schedule.combinator(&node, at)?;
+                Some((at, when, comb))
+            });
+            for key in own.into_iter().chain(for_others) {
+                if best.is_none_or(|b| key < b) {
+                    best = Some(key);
+                    found.clear();
+                }
+                if best == Some(key) {
+                    found.push(Candidate {
+                        node: node.clone(),
+                        kind: trap.kind,
+                        payload: trap.payload.clone(),
+                    });
+                }
             }
         }
     }
@@ -124,6 +132,20 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
 fn is_counted(node: &Node) -> bool {
     let in_memory = |n: &Arc<Node>| matches!(n.kind, Kind::Manifest);
     node.inputs.iter().any(in_memory) && !node.inputs.iter().all(in_memory)
+}
+
+/// A time of a node's rate as a time of loop `at`.
+pub(super) fn in_loop(
+    naive: &Naive,
+    node: &Arc<Node>,
+    when: When,
+    at: usize,
+    schedule: &dyn Schedule,
+) -> When {
+    match when {
+        When::Element(i) => When::Element(steps(naive, node, i, at, schedule)),
+        other => other,
+    }
 }
 
 /// Steps that loop `at` has taken before element `i` of the rate at which `node` runs.
@@ -165,7 +187,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
 }
 
 /// Follows names to the node that computes a field.
-fn resolve(node: &Arc<Node>, field: u32) -> Option<(Arc<Node>, u32)> {
+pub(super) fn resolve(node: &Arc<Node>, field: u32) -> Option<(Arc<Node>, u32)> {
     let (mut node, mut field) = (node.clone(), field);
     loop {
         let next = match &node.kind {

@@ -23,7 +23,7 @@ use bytes::{Counting, Moved};
 use calls::Calls;
 use loop_lang::Loop;
 use loop_lang::chunkable::{Why, chunkable};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 pub use bytes::{Bytes, Traffic};
@@ -68,6 +68,7 @@ pub struct Explanation {
     calls: Vec<Call>,
     flows: Vec<Flow>,
     ids: FxHashMap<usize, NodeId>,
+    pulled: FxHashSet<NodeId>,
     call_of: FxHashMap<NodeId, usize>,
 }
 
@@ -143,6 +144,10 @@ impl Explanation {
             calls: calls.all,
             loops,
             ids: graph.by_address.clone(),
+            pulled: graph
+                .ids()
+                .filter(|n| schedule.pulls.is_pulled(*n))
+                .collect(),
         }
     }
 
@@ -164,15 +169,25 @@ impl Explanation {
             .take_while(move |f| f.from == call)
     }
 
-    /// The loop that computes a node, and the node's combinator id in it. None for nodes in memory.
-    pub fn place_of(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
-        let id = self.ids.get(&(Arc::as_ptr(node) as usize))?;
-        // A generator may be computed by several loops: the first counts.
-        self.loops.iter().enumerate().find_map(|(l, explained)| {
+    /// The loops that compute a node, or elements of it, and the node's (first) combinator in each. None
+    /// for nodes in memory.
+    pub fn places_of(&self, node: &Arc<Node>) -> Vec<(usize, u32)> {
+        let Some(id) = self.ids.get(&(Arc::as_ptr(node) as usize)) else {
+            return Vec::new();
+        };
+        let place = |(l, explained): (usize, &ExplainedLoop)| {
             let comb = explained.nodes.iter().position(|n| n.id == *id)?;
-            let is_read = explained.program.combs.get(comb)?.kind == "manifest";
+            let is_read = explained.program.combs[comb].kind == "manifest";
             (!is_read || node.value.get().is_some()).then_some((l, comb as u32))
-        })
+        };
+        self.loops.iter().enumerate().filter_map(place).collect()
+    }
+
+    /// Whether an array's elements are computed where they are read at an index, rather than read from
+    /// memory.
+    pub fn is_pulled(&self, node: &Arc<Node>) -> bool {
+        let id = self.ids.get(&(Arc::as_ptr(node) as usize));
+        id.is_some_and(|id| self.pulled.contains(id))
     }
 }
 

@@ -1,0 +1,83 @@
+//! The shape of a program: what a clustering makes of it.
+
+use livefusion::ast::Node;
+use livefusion::fusion::{Cost, rates::known_lengths};
+use livefusion::lower::plan_and_lower;
+use livefusion::sharing::recover;
+use livefusion::{Clustering, Result};
+use loop_lang::Loop;
+use loop_lang::ir::RateKind;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a clustering makes of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Loops over arrays; what only computes scalars from scalars is none.
+    pub loops: usize,
+    /// Variables that count: at most one for each rate of each loop.
+    pub counters: usize,
+    /// Columns that are written to memory and are no results.
+    pub intermediates: usize,
+    /// What the schedule costs at nominal lengths.
+    pub cost: Cost,
+    /// What every schedule costs at least.
+    pub bound: Cost,
+}
+
+impl Shape {
+    /// Plans and lowers a program.
+    ///
+    /// # Errors
+    /// Mistakes in the program.
+    pub fn of(roots: &[Arc<Node>], clustering: Clustering) -> Result<Shape> {
+        Ok(Shape::with_loops(roots, clustering)?.0)
+    }
+
+    /// The shape, and the loops.
+    ///
+    /// # Errors
+    /// Mistakes in the program.
+    pub fn with_loops(
+        roots: &[Arc<Node>],
+        clustering: Clustering,
+    ) -> Result<(Shape, Vec<Loop>)> {
+        let graph = recover(roots)?;
+        let (plan, lowered) = plan_and_lower(&graph, &known_lengths(&graph, &[]), clustering)?;
+        let results: Vec<_> = graph.roots.iter().flat_map(|r| graph.fields(*r)).collect();
+        let written = plan.loops.iter().flat_map(|l| &l.arrays);
+        let mut loops: Vec<Loop> = lowered.into_iter().map(|l| l.program).collect();
+        loops.iter_mut().for_each(loop_lang::passes::optimize);
+        let shape = Shape {
+            loops: loops.iter().filter(|l| !l.rates.is_empty()).count(),
+            counters: loops.iter().map(counters).sum(),
+            intermediates: written.filter(|f| !results.contains(f)).count(),
+            cost: plan.cost,
+            bound: plan.bound,
+        };
+        Ok((shape, loops))
+    }
+
+    /// Whether no schedule is better.
+    pub fn is_proven(&self) -> bool {
+        self.cost == self.bound
+    }
+}
+
+/// The variables that count something of a loop's rates.
+fn counters(program: &Loop) -> usize {
+    let counter = |kind: RateKind| match kind {
+        RateKind::Sub { count, .. } => count,
+        other => other.counter(),
+    };
+    let rates = program.rates.iter();
+    rates.filter(|r| counter(r.kind).is_some()).count()
+}
+
+impl fmt::Display for Shape {
+    /// `1 / 2 / 0`: loops, counters, intermediate arrays.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (loops, counters) = (self.loops, self.counters);
+        write!(f, "{loops} / {counters} / {}", self.intermediates)
+    }
+}

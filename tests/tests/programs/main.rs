@@ -1,0 +1,67 @@
+//! The programs of the literature: as few loops as can be, one counter per rate, nothing in memory that
+//! nobody asked for, nothing read or computed twice; and the results are those of plain Rust, on every
+//! backend and under every clustering.
+
+mod flow;
+
+use livefusion::ast::Node;
+use livefusion::{Clustering, Engine, Force};
+use livefusion_interp::InterpBackend;
+use livefusion_tests::catalog::counting::{Work, work};
+use livefusion_tests::catalog::shape::Shape;
+use livefusion_tests::rng::Rng;
+use loop_lang::ir::{Loop, StmtKind};
+use loop_lang::{Const, Op};
+use std::sync::Arc;
+
+fn roots(results: &impl Force) -> Vec<Arc<Node>> {
+    let mut roots = Vec::new();
+    results.nodes(&mut roots);
+    roots
+}
+
+/// Checks that a program becomes so many loops with so many counters and intermediate arrays, that no
+/// schedule is better, and that its results satisfy `check` wherever it runs. Gives what it does.
+fn program<R: Force>(
+    build: impl Fn() -> R,
+    [loops, counters, intermediates]: [usize; 3],
+    check: impl Fn(R::Out),
+) -> Work {
+    let (shape, code) = Shape::with_loops(&roots(&build()), Clustering::default()).expect("planned");
+    let text: Vec<String> = code.iter().map(Loop::to_string).collect();
+    let (text, found) = (text.join("\n"), [shape.loops, shape.counters, shape.intermediates]);
+    assert_eq!(found, [loops, counters, intermediates], "{text}");
+    assert!(shape.is_proven(), "{shape:?}");
+    for l in &code {
+        assert!(increments(l) <= l.rates.len(), "something else counts:\n{l}");
+    }
+    let results = |engine: &Engine| build().force_with(engine).expect("it runs");
+    for clustering in [Clustering::Unfused, Clustering::Greedy] {
+        let interp = Arc::new(InterpBackend::new());
+        let engine = Engine::builder().backend(interp).clustering(clustering);
+        check(results(&engine.build()));
+    }
+    check(results(&Engine::c()));
+    work(|engine| check(results(engine)))
+}
+
+/// How many statements add one.
+fn increments(program: &Loop) -> usize {
+    let one = Const::u64(1).into();
+    let blocks = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
+    let adds_one = |kind: &StmtKind| {
+        matches!(kind, StmtKind::Let(_, Op::Add, args) if args.contains(&one))
+    };
+    blocks.filter(|s| adds_one(&s.kind)).count()
+}
+
+/// Numbers from -100 to 100.
+fn numbers(seed: u64, n: usize) -> Vec<i64> {
+    let mut rng = Rng::new(seed);
+    (0..n).map(|_| rng.range(0, 200) as i64 - 100).collect()
+}
+
+/// Whole numbers from -100 to 100, whose sums and products are exact in any order.
+fn floats(seed: u64, n: usize) -> Vec<f64> {
+    numbers(seed, n).into_iter().map(|x| x as f64).collect()
+}
