@@ -19,12 +19,14 @@
 //! | [`exp`] | scalar expressions: what closures see |
 //! | [`elt`] | what arrays hold |
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
+//! | [`custom`] | combinators of your own |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`sharing`], [`fusion`], [`lower`] | from the graph to loops |
 //! | [`runtime`] | engines |
 
 pub mod array;
 pub mod ast;
+pub mod custom;
 pub mod elt;
 pub mod error;
 pub mod exp;

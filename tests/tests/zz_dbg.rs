@@ -1,6 +1,6 @@
 //! x
 use livefusion::Clustering;
-use livefusion::fusion::cluster::{solve, bound};
+use livefusion::fusion::cluster::{solve, bound, contract};
 use livefusion_tests::problems::random;
 #[test]
 fn dbg() {
@@ -9,7 +9,7 @@ fn dbg() {
       let mut proven = [0;3];
       for seed in 0..20u64 {
         let p = random(seed, n);
-        let (q,_) = bound::contract(&p);
+        let (q,_) = contract::contract(&p);
         items += q.items.len();
         g += solve(&p, Clustering::Greedy).cost.bytes;
         lb0 += bound::bounds(&q).cost.bytes;

@@ -136,6 +136,12 @@ impl<T: Elt, D: Rank> Array<T, D> {
         }
     }
 
+    /// As [`from_node`](Array::from_node); a mistake stays in the array and comes out of `force`.
+    pub(crate) fn checked(builder: crate::ast::Builder, node: Arc<Node>) -> Array<T, D> {
+        Array::from_node(node)
+            .unwrap_or_else(|e| Array::wrap(builder.fault(&types_of::<T>(), D::RANK, e.kind)))
+    }
+
     /// The node of the untyped graph.
     pub fn node(&self) -> &Arc<Node> {
         &self.node

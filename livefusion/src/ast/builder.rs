@@ -2,7 +2,10 @@
 
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, show_node};
-use crate::ast::{Body, BodyBuilder, Capture, Fold, Kind, Len, Node, ScanKind, Term, Value};
+use crate::ast::{
+    Body, BodyBuilder, Capture, Custom, Fold, Kind, Len, Node, ScanKind, Term, Value,
+};
+use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::types::{Const, Ty};
@@ -322,6 +325,31 @@ impl Builder {
         d.len = base.known_len();
         let combine = combine.map(|c| d.simple(c));
         d.array(Kind::Scatter(combine), t.clone())
+    }
+
+    /// What a user's combinator gives for an array.
+    pub fn custom(self, input: &Arc<Node>, combinator: impl Combinator) -> Arc<Node> {
+        let mut d = Draft::new(self, vec![input.clone()]);
+        d.arrays();
+        let output = combinator.output(&input.types);
+        d.expect(
+            output.as_ref().is_some_and(|o| !o.types().is_empty()),
+            || {
+                let expected = format!("elements that `{}` takes", self.name);
+                (expected, show_types(&input.types))
+            },
+        );
+        let output = output.unwrap_or(Output::InStep(Vec::new()));
+        if let Output::InStep(_) = output {
+            d.meet_node(input);
+        }
+        let types = output.types().to_vec();
+        let rank = u8::from(!matches!(output, Output::Scalar(_)));
+        let kind = Kind::Custom(Custom {
+            combinator: Arc::new(combinator),
+            output,
+        });
+        d.finish(kind, types, rank)
     }
 
     /// A delayed scalar computed from the body's captures.

@@ -13,7 +13,7 @@ pub(crate) use builder::identity;
 
 pub use body::BodyBuilder;
 pub use builder::Builder;
-pub use node::{Fold, FoldStyle, Kind, Len, Node, ScanKind};
+pub use node::{Custom, Fold, FoldStyle, Kind, Len, Node, ScanKind};
 pub use simplify::simplify;
 pub use term::{Body, Capture, ScalarLoop, Term, TermData, TermId, may_trap};
 

@@ -1,6 +1,7 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
 use crate::ast::{Body, Capture, Value};
+use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
@@ -75,10 +76,21 @@ pub enum Kind {
     /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
     /// field), values. The body has (what is there, value) as parameters; none overwrites.
     Scatter(Option<Body>),
+    /// A combinator of a user's. Input: data.
+    Custom(Custom),
     /// A delayed scalar computed from captures. No inputs.
     Compute(Body),
     /// The length of the input as a delayed `u64`. Input: any array.
     Len,
+}
+
+/// A combinator of a user's, with what it gives for its input.
+#[derive(Debug)]
+pub struct Custom {
+    /// The combinator.
+    pub combinator: Arc<dyn Combinator>,
+    /// What it gives.
+    pub output: Output,
 }
 
 /// The length of a generated array.

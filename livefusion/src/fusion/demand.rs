@@ -137,6 +137,7 @@ fn needs_of(
         | Kind::FoldS(_)
         | Kind::ScanS(..)
         | Kind::CountS
+        | Kind::Custom(_)
         | Kind::Scatter(_) => {
             needs.extend(columns.iter().copied());
         }

@@ -12,6 +12,7 @@
 //! that come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
 use crate::ast::{Kind, Len};
+use crate::custom::Output;
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,6 +40,8 @@ pub enum Selector {
     Tags(FieldRef),
     /// The test of this `take_while`, until it fails.
     While(NodeId),
+    /// What this combinator of a user's keeps.
+    Custom(NodeId),
 }
 
 /// The classes of a graph.
@@ -271,6 +274,15 @@ impl Inference<'_> {
                     let tags = self.graph.resolve(input(1), 0);
                     let sub = self.sub(class, Selector::Tags(tags));
                     (Some(sub), Some(self.class(input(0))))
+                }
+                Kind::Custom(custom) => {
+                    let class = self.class(input(0));
+                    let output = match custom.output {
+                        Output::InStep(_) => Some(class),
+                        Output::Some(_) => Some(self.sub(class, Selector::Custom(id))),
+                        Output::Scalar(_) => None,
+                    };
+                    (Some(class), output)
                 }
                 Kind::Compute(_) => (None, None),
             }

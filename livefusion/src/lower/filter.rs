@@ -13,6 +13,7 @@ use super::anatomy::{Anatomy, Column, Lower, Spot};
 use super::body::{self, Inline};
 use super::take_while;
 use crate::ast::Kind;
+use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::fusion::rates::Selector;
 use crate::sharing::NodeId;
@@ -41,6 +42,7 @@ pub fn open(
             (user, vec![Column { field, beside }])
         }
         Selector::Filter(id) | Selector::While(id) => (id, a.all_columns(id)),
+        Selector::Custom(id) => (id, vec![]),
     };
     let test = match &graph.node(id).kind {
         Kind::Filter(test) | Kind::TakeWhile { test, .. } => Some(test),
@@ -68,6 +70,14 @@ pub fn open(
         }
         (None, Selector::While(_), Some(body)) => {
             take_while::open(a, id, (comb, class), body, &columns, spot)?
+        }
+        (None, Selector::Custom(_), _) => {
+            // It has decided in another pass over the same elements.
+            a.in_the_way = Some(id);
+            return Err(ErrorKind::Malformed {
+                expected: "what a combinator keeps in one pass".into(),
+                got: "a second pass".into(),
+            });
         }
         _ => {
             let tag = a.elt(columns[0], spot)?;

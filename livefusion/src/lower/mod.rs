@@ -14,6 +14,7 @@
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
 //! | [`scatter`] | `scatter`, `reduce_by_index` |
+//! | [`custom`] | combinators of users |
 //! | [`compute`] | delayed scalars computed from others, lengths |
 //! | [`output`] | writing an array that is wanted in memory |
 //!
@@ -23,6 +24,7 @@
 pub mod anatomy;
 pub mod body;
 pub mod compute;
+pub mod custom;
 pub mod filter;
 pub mod fold;
 pub mod generate;
@@ -168,6 +170,7 @@ fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {
         Kind::Compute(_) => compute::lower(a, id),
         Kind::Len => compute::lower_len(a, id),
         Kind::TakeWhile { .. } => filter::lower(a, id),
+        Kind::Custom(_) => custom::lower(a, id),
         Kind::Expand(_) => segments::lower_expand(a, id),
         Kind::FoldS(_) => segments::lower_fold(a, id),
         Kind::ScanS(..) => segments::lower_scan(a, id),

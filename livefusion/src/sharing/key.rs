@@ -222,6 +222,15 @@ impl Writer {
                 self.put((*k == ScanKind::Inclusive) as u64);
             }
             Kind::CountS => self.put(17u64),
+            Kind::Custom(c) => {
+                self.put(19u64);
+                let name = c.combinator.type_name();
+                self.put(name.len() as u64);
+                self.words.extend(name.bytes().map(u64::from));
+                let key = c.combinator.key();
+                self.put(key.len() as u64);
+                self.words.extend(key);
+            }
             Kind::TakeWhile { inclusive, .. } => {
                 self.put(18u64);
                 self.put(*inclusive as u64);

@@ -230,7 +230,8 @@ impl<'a> Grid<'a> {
             if !same(ty, *x, *y) {
                 let (name, x, y) = (program.name(*v), show(ty, *x), show(ty, *y));
                 return Err(fault(format!(
-                    "`{name}` at the end of chunk {k}: {what} give {x}, one pass from its beginning {y}"
+                    "`{name}` at the end of chunk {k}: {what} give {x}, one pass from its \
+                     beginning {y}"
                 )));
             }
         }

@@ -1,7 +1,7 @@
-//! What no partition can go below, and what needs no decision.
+//! What no partition can go below.
 
 use super::bits::Bits;
-use super::problem::{Cost, Field, Item, Problem, Stream};
+use super::problem::{Cost, Field, Problem};
 
 /// Problems with more items than this are not searched, and their bounds are rough.
 pub const LARGE: usize = 1024;
@@ -119,119 +119,4 @@ fn longest_chain(items: &[usize], before: Option<&Bits>) -> usize {
         longest.push(chain + 1);
     }
     longest.into_iter().max().unwrap_or(0)
-}
-
-/// A problem without the decisions that need none, and the item of it that each item went into.
-///
-/// An item that depends on one other and on nothing else stays with it if it makes a delayed scalar, or if
-/// it is the only user of what the other makes and makes no more bytes: wherever it is, moving it there
-/// costs nothing, keeps the order of the loops, and takes a class from nobody.
-pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
-    let made = made_by(problem);
-    let mut into: Vec<usize> = Vec::with_capacity(problem.items.len());
-    let mut small = Problem {
-        classes: problem.classes.clone(),
-        ..Problem::default()
-    };
-    let alone = only_users(problem);
-    for (i, item) in problem.items.iter().enumerate() {
-        if let Some(with) = companion(problem, &made, &alone, i) {
-            into.push(into[with]);
-            continue;
-        }
-        into.push(small.items.len());
-        let mut new = Item {
-            at: item.at.clone(),
-            makes: item.makes.clone(),
-            ..Item::default()
-        };
-        for link in &item.links {
-            new.link(into[link.from], link.prevents);
-        }
-        new.streams.extend(item.streams.iter().map(|s| Stream {
-            maker: s.maker.map(|m| into[m]),
-            class: s.class,
-        }));
-        small.items.push(new);
-    }
-    small.fields.extend(problem.fields.iter().map(|f| Field {
-        maker: f.maker.map(|m| into[m]),
-        ..*f
-    }));
-    for (i, item) in problem.items.iter().enumerate() {
-        let to = into[i];
-        for f in &item.uses {
-            if small.fields[*f].maker != Some(to) {
-                small.items[to].uses.push(*f);
-            }
-        }
-    }
-    for item in &mut small.items {
-        item.uses.sort_unstable();
-        item.uses.dedup();
-    }
-    (small, into)
-}
-
-/// The fields that each item makes.
-fn made_by(problem: &Problem) -> Vec<Vec<usize>> {
-    let mut made = vec![Vec::new(); problem.items.len()];
-    for (f, field) in problem.fields.iter().enumerate() {
-        if let Some(maker) = field.maker {
-            made[maker].push(f);
-        }
-    }
-    made
-}
-
-/// Per field, the one item that uses it, if there is no other use.
-fn only_users(problem: &Problem) -> Vec<Option<usize>> {
-    let mut users = vec![0; problem.fields.len()];
-    let mut only = vec![None; problem.fields.len()];
-    for (i, item) in problem.items.iter().enumerate() {
-        for f in &item.uses {
-            users[*f] += 1;
-            only[*f] = Some(i);
-        }
-    }
-    for class in &problem.classes {
-        if let super::problem::Class::Nested { lengths, .. } = class {
-            users[*lengths] += 2;
-        }
-    }
-    for (f, field) in problem.fields.iter().enumerate() {
-        if users[f] != 1 || field.stored {
-            only[f] = None;
-        }
-    }
-    only
-}
-
-/// The item that an item stays with, if there is no decision to make.
-fn companion(
-    problem: &Problem,
-    made: &[Vec<usize>],
-    only: &[Option<usize>],
-    i: usize,
-) -> Option<usize> {
-    let item = &problem.items[i];
-    let [link] = item.links.as_slice() else {
-        return None;
-    };
-    let with = &problem.items[link.from];
-    let has_class = |c: &usize| with.at.contains(c) || with.makes.contains(c);
-    let is_from = |maker: Option<usize>| maker == Some(link.from);
-    let stays = link.prevents.is_none()
-        && item.makes.is_empty()
-        && item.at.iter().all(has_class)
-        && item.streams.iter().all(|s| is_from(s.maker))
-        && item.uses.iter().all(|f| {
-            let field = &problem.fields[*f];
-            field.bytes == 0 || is_from(field.maker)
-        });
-    let bytes = |fields: &[usize]| -> u64 { fields.iter().map(|f| problem.fields[*f].bytes).sum() };
-    let more = bytes(&made[i]);
-    let is_only_user = || made[link.from].iter().all(|f| only[*f] == Some(i));
-    let saves = || is_only_user() && more <= bytes(&made[link.from]);
-    (stays && (more == 0 || saves())).then_some(link.from)
 }

@@ -112,6 +112,7 @@ impl Builder<'_> {
         let output = self.rates.output(id);
         let makes = match node.node.kind {
             Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => output,
+            Kind::Custom(_) => output.filter(|c| *c != own),
             Kind::CountS => Some(own),
             _ => None,
         };

@@ -12,7 +12,7 @@
 //! | [`problem`] | the problem, with no graph in sight, and what a partition costs |
 //! | [`loops`] | loops that are being filled: what fits where |
 //! | [`unfused`], [`greedy`], [`optimal`] | three ways to solve it |
-//! | [`bound`] | what no partition can go below |
+//! | [`contract`], [`bound`] | what needs no decision; what no partition can go below |
 //! | [`schedule`] | the order of the loops, what they hand on, and why |
 //!
 //! Cheap generators (`iota`, `replicate`, index functions) belong to no loop: each loop that needs one
@@ -21,6 +21,7 @@
 pub mod bits;
 pub mod bound;
 pub mod build;
+pub mod contract;
 pub mod free;
 pub mod greedy;
 pub mod loops;

@@ -7,7 +7,8 @@
 //! proven bound.
 
 use super::bits::Bits;
-use super::bound::{Bounds, LARGE, bounds, contract};
+use super::bound::{Bounds, LARGE, bounds};
+use super::contract::contract;
 use super::loops::{Entry, Loops};
 use super::problem::{Cost, Problem, Solution};
 use super::{greedy, schedule};

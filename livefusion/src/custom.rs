@@ -1,0 +1,159 @@
+//! Combinators of your own, which fuse like the built-in ones.
+//!
+//! A combinator fills a template of the sections that a loop runs for each element: it reads its input's
+//! element, computes, carries values from one iteration to the next, keeps some elements or all, or leaves
+//! a scalar behind. What it carries it declares as groups: with an operator that joins two parts, a
+//! loop stays one that can be cut into chunks; without one it runs left to right.
+//!
+//! The linear recurrence `y = a * y + b`, which is associative in pairs `(a, b)`, and a run-length encoder:
+//!
+//! ```
+//! use livefusion::ast::{Body, BodyBuilder};
+//! use livefusion::custom::{Combinator, Output, Template};
+//! use livefusion::prelude::*;
+//! use loop_lang::{Const, Op, Ty};
+//!
+//! #[derive(Debug)]
+//! struct Recurrence;
+//!
+//! impl Combinator for Recurrence {
+//!     fn name(&self) -> &'static str {
+//!         "recurrence"
+//!     }
+//!     fn output(&self, input: &[Ty]) -> Option<Output> {
+//!         (input == [Ty::F64, Ty::F64]).then(|| Output::InStep(vec![Ty::F64]))
+//!     }
+//!     fn fill(&self, t: &mut Template<'_, '_>) -> livefusion::Result<()> {
+//!         let pair = [t.element(0)?, t.element(1)?];
+//!         let start = [Const::f64(1.0), Const::f64(0.0)];
+//!         let running = t.scan(&start, &join(), &pair)?;
+//!         t.give(0, running[1])
+//!     }
+//! }
+//!
+//! /// First (a, b), then (c, d): (a * c, b * c + d).
+//! fn join() -> Body {
+//!     let mut f = BodyBuilder::new(&[Ty::F64; 4]);
+//!     let [a, b, c, d] = [0, 1, 2, 3].map(|k| f.param(k));
+//!     let factor = f.op(Op::Mul, &[a, c]);
+//!     let moved = f.op(Op::Mul, &[b, c]);
+//!     let sum = f.op(Op::Add, &[moved, d]);
+//!     f.finish(&[factor, sum])
+//! }
+//!
+//! let pairs = Array::from(vec![(0.5f64, 8.0f64), (0.5, 0.0), (2.0, 1.0)]);
+//! let ys: Array<f64> = pairs.custom(Recurrence);
+//! assert_eq!(ys.map(|y| y + 1.0).force()?, [9.0, 5.0, 10.0]); // one loop
+//!
+//! /// Takes (element, the next one, whether it is the last); gives (element, length) where a run ends.
+//! #[derive(Debug)]
+//! struct Runs;
+//!
+//! impl Combinator for Runs {
+//!     fn name(&self) -> &'static str {
+//!         "runs"
+//!     }
+//!     fn output(&self, input: &[Ty]) -> Option<Output> {
+//!         let fits = input.len() == 3 && input[0] == input[1] && input[2] == Ty::Bool;
+//!         fits.then(|| Output::Some(vec![input[0], Ty::U64]))
+//!     }
+//!     fn fill(&self, t: &mut Template<'_, '_>) -> livefusion::Result<()> {
+//!         let [x, next, last] = [t.element(0)?, t.element(1)?, t.element(2)?];
+//!         let one = Const::u64(1).into();
+//!         let so_far = t.carry(&[Const::u64(0)])?;
+//!         let length = t.op(Op::Add, &[so_far.values[0], one])?;
+//!         let differs = t.op(Op::Ne, &[x, next])?;
+//!         let ends = t.op(Op::Or, &[differs, last])?;
+//!         let rest = t.op(Op::Select, &[ends, Const::u64(0).into(), length])?;
+//!         t.next(&so_far, &[rest])?;
+//!         t.give(0, x)?;
+//!         t.give(1, length)?;
+//!         t.keep_if(ends)
+//!     }
+//! }
+//!
+//! let xs = Array::from(vec![7i64, 7, 7, 2, 2, 9]);
+//! let ends = iota(&xs.len()).map(|i| (i + 1).eq(&xs.len()));
+//! let runs: Array<(i64, u64)> = zip((&xs, &xs.shift(-1, 0), &ends)).custom(Runs);
+//! assert_eq!(runs.to_vec()?, [(7, 3), (2, 2), (9, 1)]);
+//! # Ok::<(), livefusion::Error>(())
+//! ```
+
+use crate::array::{Array, Ix0};
+use crate::ast::Builder;
+use crate::elt::Elt;
+pub use crate::lower::custom::{Carried, Template};
+use loop_lang::types::Ty;
+use std::fmt;
+
+/// A combinator over the elements of one array (zip several first).
+pub trait Combinator: fmt::Debug + Send + Sync + 'static {
+    /// What users call it; errors name it. A word of letters, digits and `_`.
+    fn name(&self) -> &'static str;
+
+    /// What it gives for elements with fields of these types; none if it does not take them.
+    fn output(&self, input: &[Ty]) -> Option<Output>;
+
+    /// Numbers that the template depends on: of two combinators with one [`type_name`](std::any::type_name)
+    /// and one key, the code of either serves for both.
+    fn key(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Fills the template. Called each time that a program with this combinator is compiled.
+    ///
+    /// # Errors
+    /// What the template's methods say; `force` returns it under this combinator's name.
+    fn fill(&self, template: &mut Template<'_, '_>) -> crate::Result<()>;
+
+    /// The type behind the trait. Not for overriding.
+    #[doc(hidden)]
+    fn type_name(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+}
+
+/// What a combinator gives: the types of its fields, and for which elements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// An element per element of the input.
+    InStep(Vec<Ty>),
+    /// An element for those elements that it keeps.
+    Some(Vec<Ty>),
+    /// A delayed scalar, complete after the last element.
+    Scalar(Vec<Ty>),
+}
+
+impl Output {
+    /// The types of the fields.
+    pub fn types(&self) -> &[Ty] {
+        match self {
+            Output::InStep(t) | Output::Some(t) | Output::Scalar(t) => t,
+        }
+    }
+}
+
+impl<T: Elt> Array<T> {
+    /// The elements that a [`Combinator`] gives. It fuses with its input and with what uses the result.
+    ///
+    /// # Errors
+    /// When forced: if the combinator does not take elements of this type, gives others than `R` (or a
+    /// scalar), or fills its template wrongly.
+    #[track_caller]
+    pub fn custom<R: Elt>(&self, combinator: impl Combinator) -> Array<R> {
+        let builder = Builder::named(combinator.name());
+        let node = builder.custom(self.node(), combinator);
+        Array::checked(builder, node)
+    }
+
+    /// The delayed scalar that a [`Combinator`] leaves behind.
+    ///
+    /// # Errors
+    /// As of [`custom`](Array::custom).
+    #[track_caller]
+    pub fn custom_scalar<R: Elt>(&self, combinator: impl Combinator) -> Array<R, Ix0> {
+        let builder = Builder::named(combinator.name());
+        let node = builder.custom(self.node(), combinator);
+        Array::checked(builder, node)
+    }
+}

@@ -1,0 +1,196 @@
+//! Decisions that need not be made: items that are together in some best partition.
+//!
+//! Both rules are exchanges: take any partition in which the two are apart; moving one to the other's loop
+//! costs nothing, keeps the order of the loops, and takes a class from nobody.
+
+use super::problem::{Class, Item, Problem};
+
+/// Rounds of contraction: each may make way for the next, and few are worth their time.
+const ROUNDS: usize = 3;
+
+/// A smaller problem with the same best cost, and the item of it that each item went into.
+pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
+    let mut into: Vec<usize> = (0..problem.items.len()).collect();
+    let mut small = problem.clone();
+    for _ in 0..ROUNDS {
+        let before = small.items.len();
+        for rule in [stays, comes_later] {
+            let uses = Uses::of(&small);
+            let with = (0..small.items.len()).map(|i| rule(&small, &uses, i));
+            let leaders = leaders(with.collect());
+            let (merged, moved) = merge(&small, &leaders);
+            into.iter_mut().for_each(|i| *i = moved[*i]);
+            small = merged;
+        }
+        if small.items.len() == before {
+            break;
+        }
+    }
+    (small, into)
+}
+
+/// What becomes of the fields that each item makes.
+struct Uses {
+    /// Per item: the fields that it makes and somebody uses or wants.
+    made: Vec<Vec<usize>>,
+    /// Per field: the one item that uses it, if there is no other use.
+    only: Vec<Option<usize>>,
+    /// Per item: the items that depend on it, up to two.
+    users: Vec<Vec<usize>>,
+}
+
+impl Uses {
+    fn of(problem: &Problem) -> Uses {
+        let mut counts = vec![0; problem.fields.len()];
+        let mut only = vec![None; problem.fields.len()];
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); problem.items.len()];
+        for (i, item) in problem.items.iter().enumerate() {
+            for f in &item.uses {
+                counts[*f] += 1;
+                only[*f] = Some(i);
+            }
+            for link in &item.links {
+                if users[link.from].len() < 2 {
+                    users[link.from].push(i);
+                }
+            }
+        }
+        // Who runs over segments reads their lengths.
+        for class in &problem.classes {
+            if let Class::Nested { lengths, .. } = class {
+                counts[*lengths] += 2;
+            }
+        }
+        let mut made = vec![Vec::new(); problem.items.len()];
+        for (f, field) in problem.fields.iter().enumerate() {
+            let live = counts[f] > 0 || field.stored;
+            if let Some(maker) = field.maker.filter(|_| live) {
+                made[maker].push(f);
+            }
+            if counts[f] != 1 || field.stored {
+                only[f] = None;
+            }
+        }
+        Uses { made, only, users }
+    }
+
+    /// Whether all that an item makes is for one other.
+    fn all_for(&self, maker: usize, user: usize) -> bool {
+        let mut made = self.made[maker].iter();
+        made.all(|f| self.only[*f] == Some(user))
+    }
+}
+
+fn bytes(problem: &Problem, fields: &[usize]) -> u64 {
+    let sizes = fields.iter().map(|f| problem.fields[*f].bytes);
+    sizes.fold(0, u64::saturating_add)
+}
+
+/// An item that depends on one other and on nothing else stays with it if it makes a delayed scalar, or if
+/// it is the only user of what the other makes and makes no more bytes.
+fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
+    let item = &problem.items[i];
+    let [link] = item.links.as_slice() else {
+        return None;
+    };
+    let with = &problem.items[link.from];
+    let has_class = |c: &usize| with.at.contains(c) || with.makes.contains(c);
+    let is_from = |maker: Option<usize>| maker == Some(link.from);
+    let may = link.prevents.is_none()
+        && item.makes.is_empty()
+        && item.at.iter().all(has_class)
+        && item.streams.iter().all(|s| is_from(s.maker))
+        && item.uses.iter().all(|f| {
+            let field = &problem.fields[*f];
+            field.bytes == 0 || is_from(field.maker)
+        });
+    let more = bytes(problem, &uses.made[i]);
+    let less = || uses.all_for(link.from, i) && more <= bytes(problem, &uses.made[link.from]);
+    (may && (more == 0 || less())).then_some(link.from)
+}
+
+/// An item whose result is for one other comes later, with that one, if what it reads costs no more than
+/// its result would: reading it there, and writing it before that where it is not in memory.
+fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
+    let item = &problem.items[i];
+    let [user] = uses.users[i].as_slice() else {
+        return None;
+    };
+    let with = &problem.items[*user];
+    let fused = with
+        .links
+        .iter()
+        .any(|k| k.from == i && k.prevents.is_none());
+    let mut taken = with.streams.iter().filter(|s| s.maker == Some(i));
+    let class = taken.next().map(|s| s.class);
+    let may = fused
+        && item.makes.is_empty()
+        && uses.all_for(i, *user)
+        && taken.all(|s| Some(s.class) == class)
+        && item.at.iter().all(|c| with.at.contains(c))
+        && item.streams.iter().all(|s| Some(s.class) == class);
+    let read = item.uses.iter().map(|f| {
+        let field = &problem.fields[*f];
+        field.bytes.saturating_mul(1 + field.maker.is_some() as u64)
+    });
+    let read = read.fold(0, u64::saturating_add);
+    let saved = bytes(problem, &uses.made[i]).saturating_mul(2);
+    (may && read <= saved).then_some(*user)
+}
+
+/// The item at the end of each chain of merges.
+fn leaders(with: Vec<Option<usize>>) -> Vec<usize> {
+    let mut leaders: Vec<usize> = (0..with.len()).collect();
+    let earlier = |i: &usize| with[*i].is_some_and(|w| w < *i);
+    let later = |i: &usize| with[*i].is_some_and(|w| w > *i);
+    for i in (0..with.len()).filter(earlier) {
+        leaders[i] = with[i].map_or(i, |w| leaders[w]);
+    }
+    for i in (0..with.len()).rev().filter(later) {
+        leaders[i] = with[i].map_or(i, |w| leaders[w]);
+    }
+    leaders
+}
+
+/// Makes one item of each group. Its place, and its classes, are the leader's.
+fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
+    let mut place = vec![0; leaders.len()];
+    let mut count = 0;
+    for (i, leader) in leaders.iter().enumerate() {
+        place[i] = count;
+        count += (i == *leader) as usize;
+    }
+    let into: Vec<usize> = leaders.iter().map(|l| place[*l]).collect();
+    let mut small = Problem {
+        items: vec![Item::default(); count],
+        classes: problem.classes.clone(),
+        fields: problem.fields.clone(),
+    };
+    for field in &mut small.fields {
+        field.maker = field.maker.map(|m| into[m]);
+    }
+    for (i, item) in problem.items.iter().enumerate() {
+        let to = into[i];
+        let new = &mut small.items[to];
+        if leaders[i] == i {
+            new.at = item.at.clone();
+            new.makes = item.makes.clone();
+        }
+        for link in item.links.iter().filter(|k| into[k.from] != to) {
+            new.link(into[link.from], link.prevents);
+        }
+        for stream in &item.streams {
+            let mut stream = *stream;
+            stream.maker = stream.maker.map(|m| into[m]);
+            if stream.maker != Some(to) && !new.streams.contains(&stream) {
+                new.streams.push(stream);
+            }
+        }
+        for f in &item.uses {
+            if small.fields[*f].maker != Some(to) && !new.uses.contains(f) {
+                new.uses.push(*f);
+            }
+        }
+    }
+    (small, into)
+}
