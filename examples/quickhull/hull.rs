@@ -1,4 +1,4 @@
-//! QuickHull with livefusion. A cut by a line keeps the points on its left and finds the farthest of
+//! QuickHull one line at a time. A cut by a line keeps the points on its right and finds the farthest of
 //! them: a filter with two consumers, which fuse into one loop. The recursion is plain Rust.
 
 use livefusion::prelude::*;
@@ -7,11 +7,11 @@ use livefusion::prelude::*;
 pub type Point = (f64, f64);
 
 /// A distance from a line, and the point that it is of, as expressions.
-type Measured = (Exp<f64>, (Exp<f64>, Exp<f64>));
+pub type Measured = (Exp<f64>, (Exp<f64>, Exp<f64>));
 
 /// What a line leaves of the points.
 pub struct Cut {
-    /// Those strictly on its left.
+    /// Those strictly on its right.
     pub kept: Array<Point>,
     /// The farthest of these, with its (scaled) distance.
     pub farthest: Array<(f64, Point), Ix0>,
@@ -21,18 +21,18 @@ pub struct Cut {
 /// cuts run the same code.
 pub fn cut(points: &Array<Point>, a: Point, b: Point) -> Cut {
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
-    let measured = points.map(|(x, y)| (dx * (y - a.1) - dy * (x - a.0), (x, y)));
-    let left = measured.filter(|(distance, _)| distance.gt(0.0));
-    let farthest = left.fold((0.0, (0.0, 0.0)), farther);
+    let measured = points.map(|(x, y)| (dy * (x - a.0) - dx * (y - a.1), (x, y)));
+    let right = measured.filter(|(distance, _)| distance.gt(0.0));
+    let farthest = right.fold((0.0, (0.0, 0.0)), farther);
     Cut {
-        kept: left.map(|(_, point)| point),
+        kept: right.map(|(_, point)| point),
         farthest,
     }
 }
 
 /// The one with the larger distance. Of several at the same distance, the first in lexicographic order
 /// is sure to be a corner.
-fn farther(p: Measured, q: Measured) -> Measured {
+pub fn farther(p: Measured, q: Measured) -> Measured {
     let (same, before) = (q.0.eq(p.0), precedes(q.1, p.1));
     (q.0.gt(p.0) | same & before).cond(q, p)
 }
@@ -41,12 +41,18 @@ fn precedes(p: (Exp<f64>, Exp<f64>), q: (Exp<f64>, Exp<f64>)) -> Exp<bool> {
     p.0.lt(q.0) | p.0.eq(q.0) & p.1.lt(q.1)
 }
 
-/// The corners of the convex hull, clockwise from the leftmost point.
-pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
+/// The leftmost and the rightmost point; of several the lowest and the highest.
+pub fn extremes(engine: &Engine, points: &Array<Point>) -> livefusion::Result<(Point, Point)> {
     let leftmost = points.fold1(|p, q| precedes(q, p).cond(q, p));
     let rightmost = points.fold1(|p, q| precedes(p, q).cond(q, p));
     // One loop makes both, and the points themselves if they were delayed.
     let (_, left, right) = (points, &leftmost, &rightmost).force_with(engine)?;
+    Ok((left, right))
+}
+
+/// The corners of the convex hull, counter-clockwise from the leftmost point.
+pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
+    let (left, right) = extremes(engine, points)?;
     let mut corners = vec![left];
     if left != right {
         side(engine, points, left, right, &mut corners)?;
@@ -56,7 +62,7 @@ pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<V
     Ok(corners)
 }
 
-/// Appends the corners strictly left of the line from `a` to `b`, in order.
+/// Appends the corners strictly right of the line from `a` to `b`, in order.
 fn side(
     engine: &Engine,
     points: &Array<Point>,

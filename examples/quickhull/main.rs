@@ -1,37 +1,57 @@
-//! The convex hull of the US airports: computed with livefusion, checked against a plain Rust hull,
-//! printed, and drawn as an SVG map.
+//! The convex hull of the US airports: computed with livefusion, all lines at once and one by one,
+//! checked against a plain Rust hull, printed, and drawn as an SVG map.
 //!
 //! ```text
 //! cargo run --release --example quickhull [MAP.svg]
+//! cargo run --release --example quickhull -- --explain [PLAN.svg]
 //! ```
 //!
-//! The map is written to `target/quickhull.svg` if no other file is given.
+//! The map is written to `target/quickhull.svg` if no other file is given. With `--explain` the schedule
+//! of a level is printed instead, and drawn in `target/quickhull-plan.svg`.
 
 mod airports;
 mod hull;
+mod lines;
 mod map;
 mod plain;
+#[cfg(test)]
+mod tests;
 
 use airports::Airport;
 use hull::Point;
+use lines::Lines;
 use livefusion::prelude::*;
+use livefusion::runtime::Explanation;
 use livefusion_examples::{Outcome, best_of, data, timed};
 
 fn main() -> Outcome {
-    let path = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "target/quickhull.svg".to_string());
-    let airports = airports::read(&data("airports.csv"))?;
+    let args: Vec<String> = std::env::args().skip(1).collect();
     let engine = Engine::builder().build();
+    let airports = airports::read(&data("airports.csv"))?;
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--explain"] => explain(&engine, &airports, "target/quickhull-plan.svg"),
+        ["--explain", path] => explain(&engine, &airports, path),
+        [] => run(&engine, &airports, "target/quickhull.svg"),
+        [path] => run(&engine, &airports, path),
+        _ => Err("usage: quickhull [MAP.svg] or quickhull --explain [PLAN.svg]".into()),
+    }
+}
 
-    let (result, first) = timed(|| compute(&engine, &airports));
+/// A way to make a hull.
+type Quickhull = fn(&Engine, &Array<Point>) -> livefusion::Result<Vec<Point>>;
+
+/// Computes, checks, measures and draws the hull.
+fn run(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
+    let (result, first) = timed(|| compute(engine, airports, lines::quickhull));
     let (points, corners) = result?;
     let counters = engine.counters();
-    let again = best_of(20, || compute(&engine, &airports))?;
+    let again = best_of(20, || compute(engine, airports, lines::quickhull))?;
+    let (_, one_by_one) = compute(engine, airports, hull::quickhull)?;
+    let single_time = best_of(20, || compute(engine, airports, hull::quickhull))?;
     let expected = plain::hull(&points);
     let plain_time = best_of(20, || Ok(plain::hull(&points)))?;
-    check(&corners, &expected)?;
-    let loops = explain_cut(&engine, &points)?;
+    check("one line at a time", &corners, &one_by_one)?;
+    check("plain Rust", &corners, &expected)?;
 
     println!(
         "{} airports, {} of them corners of the hull:\n",
@@ -48,38 +68,84 @@ fn main() -> Outcome {
             println!("  {:<4} {:<40} {}", a.iata, a.name, a.place());
         }
     }
-    println!("\nThe plain Rust hull has the same corners.");
+    println!("\nOne line at a time and plain Rust give the same corners in the same order.");
     println!(
-        "A cut (map, filter, farthest point) is {loops} loop on the {} backend.",
-        backend(&engine)
+        "The core of a level (all its lines) is {} on the {} backend.",
+        one_loop(&core(engine, &points)?)?,
+        backend(engine)
     );
     println!("  first run, with compiling  {first:>10.1?}  kernel cache: {counters}");
     println!("  cached (best of 20)        {again:>10.1?}");
+    println!("  one line at a time         {single_time:>10.1?}");
     println!("  plain Rust (best of 20)    {plain_time:>10.1?}  (monotone chain, sorts)");
 
     let labels: Vec<(Point, &Airport)> = points
         .iter()
         .copied()
-        .zip(&airports)
+        .zip(airports)
         .filter(|(p, _)| corners.contains(p))
         .collect();
-    if let Some(folder) = std::path::Path::new(&path).parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(&path, map::svg(&points, &corners, &labels))?;
+    write(path, &map::svg(&points, &corners, &labels))?;
     println!("\nThe map is in {path}.");
     Ok(())
 }
 
+/// Prints the schedule of a level, and draws that of its core.
+fn explain(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
+    let (points, _) = compute(engine, airports, lines::quickhull)?;
+    let core = core(engine, &points)?;
+    println!("The core of a level: the points outside the halves of all lines.\n\n{core}");
+    println!("The core is {}.", one_loop(&core)?);
+    write(path, &core.svg())?;
+    println!("Its picture is in {path}.");
+    Ok(())
+}
+
+/// What becomes of the core of a level.
+fn core(engine: &Engine, points: &[Point]) -> Outcome<Explanation> {
+    let (left, right) = ((-180.0, 20.0), (-80.0, 20.0));
+    let lines = Lines::between(left, right, &Array::from(points));
+    lines.force(engine)?;
+    let (first, second) = lines.halves();
+    Ok((
+        first.points.data(),
+        first.points.lengths(),
+        &first.peak,
+        second.points.data(),
+        second.points.lengths(),
+        &second.peak,
+    )
+        .explain_with(engine)?)
+}
+
+/// Says that there is one loop, which must be so.
+fn one_loop(core: &Explanation) -> Outcome<&'static str> {
+    match core.loops.len() {
+        1 => Ok("one nested loop"),
+        n => Err(format!("the core became {n} loops:\n{core}").into()),
+    }
+}
+
+fn write(path: &str, picture: &str) -> Outcome {
+    if let Some(folder) = std::path::Path::new(path).parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    Ok(std::fs::write(path, picture)?)
+}
+
 /// Reads nothing that is cached but the kernels: new arrays, a new graph.
-fn compute(engine: &Engine, airports: &[Airport]) -> Outcome<(Vec<Point>, Vec<Point>)> {
+fn compute(
+    engine: &Engine,
+    airports: &[Airport],
+    quickhull: Quickhull,
+) -> Outcome<(Vec<Point>, Vec<Point>)> {
     let longitudes: Array<f64> = airports.iter().map(|a| a.longitude).collect();
     let latitudes: Array<f64> = airports.iter().map(|a| a.latitude).collect();
     // What is east of the date line continues in the west, so that the Pacific is in one piece.
     let points = longitudes.zip_with(&latitudes, |lon, lat| {
         (lon.gt(0.0).cond(lon - 360.0, lon), lat)
     });
-    let corners = hull::quickhull(engine, &points)?;
+    let corners = quickhull(engine, &points)?;
     Ok((points.to_vec()?, corners))
 }
 
@@ -92,29 +158,10 @@ fn backend(engine: &Engine) -> &'static str {
     }
 }
 
-/// The number of loops that a cut takes, which must be one.
-fn explain_cut(engine: &Engine, points: &[Point]) -> Outcome<usize> {
-    let cut = hull::cut(&Array::from(points), (-180.0, 20.0), (-80.0, 20.0));
-    let mut nodes = Vec::new();
-    (&cut.kept, &cut.farthest).nodes(&mut nodes);
-    let explanation = engine.explain(&nodes)?;
-    assert_eq!(
-        explanation.loops.len(),
-        1,
-        "a cut did not fuse:\n{explanation}"
-    );
-    Ok(explanation.loops.len())
-}
-
-/// Both hulls must have the same corners, in whatever order.
-fn check(got: &[Point], expected: &[Point]) -> Outcome {
-    let sorted = |corners: &[Point]| {
-        let mut corners = corners.to_vec();
-        corners.sort_by(plain::order);
-        corners
-    };
-    if sorted(got) != sorted(expected) {
-        return Err(format!("livefusion's hull is {got:?}, the plain one {expected:?}").into());
+/// Both hulls must have the same corners in the same order.
+fn check(other: &str, got: &[Point], expected: &[Point]) -> Outcome {
+    if got != expected {
+        return Err(format!("all lines at once give {got:?}, {other} {expected:?}").into());
     }
     Ok(())
 }

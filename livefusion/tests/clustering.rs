@@ -129,6 +129,9 @@ fn reasons_for_what_crosses_loops() {
     let above = xs.filter(|x| x.gt(&half));
     let ys = xs.map(|x| x.exp());
     let picked = ys.gather(&Array::from(vec![0u64, 2]));
+    let reached = xs
+        .scan(0.0, |a, b| a + b)
+        .gather(&Array::from(vec![0u64, 2]));
     let placed = Array::from(vec![0.0f64; 3]).scatter(&iota(3), &ys);
     let after = placed.map(|p| p + 1.0);
     let normal = ys.zip_with(&ys.map(|y| y / ys.sum()), |a, b| a - b);
@@ -137,6 +140,7 @@ fn reasons_for_what_crosses_loops() {
         paired.node(),
         above.node(),
         picked.node(),
+        reached.node(),
         after.node(),
         normal.node(),
     ];
@@ -154,7 +158,8 @@ fn reasons_for_what_crosses_loops() {
     expect("sum", "map", Reason::Fold, "");
     expect("filter", "zip_with", Reason::RatesDiffer, "");
     expect("map", "filter", Reason::Scalar, "");
-    expect("map", "gather", Reason::RandomAccess, "");
+    expect("map", "gather", Reason::Costly, "");
+    expect("scan", "gather", Reason::RandomAccess, "");
     expect("scatter", "map", Reason::ScatterResult, "");
     expect("map", "zip_with", Reason::Between, "sum");
 }

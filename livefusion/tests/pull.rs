@@ -1,4 +1,5 @@
-//! Index functions are computed where they are read at an index: no intermediate array, no work done twice.
+//! Index functions are computed where they are read at an index: no intermediate array, no work
+//! done twice.
 
 use livefusion::ErrorKind;
 use livefusion::ast::Node;
@@ -30,7 +31,8 @@ fn cost(roots: &[&Arc<Node>]) -> (usize, usize) {
     (loops.len(), loops.iter().map(|l| l.arrays_written).sum())
 }
 
-/// Asserts that an array is one loop without intermediates, and has these elements on every backend.
+/// Asserts that an array is one loop without intermediates, and has these elements on every
+/// backend.
 fn is(array: impl Fn() -> Array<i64>, expected: &[i64]) {
     one_loop(&[array().node()]);
     for engine in engines() {
@@ -147,6 +149,8 @@ fn what_is_costly_is_not_computed_twice() {
     for array in twice {
         assert_eq!(cost(&[array.node()]), (2, 2));
     }
+    let report = explained(&[ys.windows(Boundary::Clamp, |[a, b]| a + b).node()]).to_string();
+    assert!(report.contains("would be computed twice"), "{report}");
     // A result is in memory anyway.
     assert_eq!(cost(&[ys.node(), ys.reverse().node()]), (2, 2));
     // In a scalar loop: once per element and iteration.

@@ -30,7 +30,7 @@ pub mod print;
 pub mod state;
 pub mod types;
 pub mod verify;
-mod walk;
+pub mod walk;
 
 pub use ir::Loop;
 pub use op::Op;

@@ -7,7 +7,7 @@ use crate::ir::{Atom, Block, End, Loop, Stmt, StmtKind, Var};
 
 /// The operands that a statement itself reads or writes through, arrays included; not those of the
 /// statements in its regions, nor of the values that regions hand out.
-pub(crate) fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
+pub fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     match kind {
         StmtKind::Let(_, _, args) => args.iter().for_each(|a| f(*a)),
         StmtKind::Assign(_, a) | StmtKind::Carry(_, a) | StmtKind::NewArray(_, a) => f(*a),
@@ -61,7 +61,7 @@ pub(crate) fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Var)) {
 }
 
 /// The two regions of an `if` or `while`; empty for other statements.
-pub(crate) fn regions(kind: &StmtKind) -> [&[Stmt]; 2] {
+pub fn regions(kind: &StmtKind) -> [&[Stmt]; 2] {
     match kind {
         StmtKind::If { then, other, .. } => [then, other],
         StmtKind::While { test, body, .. } => [test, body],

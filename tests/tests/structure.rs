@@ -179,3 +179,56 @@ fn nested_filter() {
     // The second test sees only what the first lets pass.
     assert_eq!((c.op(Op::Gt), c.op(Op::Lt) - 5, c.op(Op::Mul)), (4, 3, 2));
 }
+
+#[test]
+fn a_map_between_rearrangements() {
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let ys = xs.map(|x| x * 3).reverse().map(|y| y - 1);
+    let program = one_loop(&[ys.node()]);
+    let c = count(&program, &[ints(&[1, 2, 3, 4])], &lengths(&program, 4));
+    // Each element is read and multiplied once; only the result is written.
+    assert_eq!((reads(&c), writes(&c), c.op(Op::Mul)), (4, 4, 4));
+}
+
+#[test]
+fn an_array_beside_its_reverse() {
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let ys = xs.map(|x| x * 3);
+    let both = ys.zip_with(&ys.reverse(), |x, y| x.max(y));
+    let program = one_loop(&[both.node()]);
+    let c = count(&program, &[ints(&[1, 2, 3, 4])], &lengths(&program, 4));
+    // In step and at an index: two reads and two products per element, no array between.
+    assert_eq!((reads(&c), writes(&c), c.op(Op::Mul)), (8, 4, 8));
+}
+
+#[test]
+fn chosen_elements_of_a_map() {
+    let (xs, at) = (
+        Array::from(vec![1.0f64, 2.0, 3.0]),
+        Array::from(vec![1u64, 1]),
+    );
+    let ys = xs.map(|x| x * 3.0).gather(&at).map(|y| y + 1.0);
+    let program = one_loop(&[ys.node()]);
+    let (indices, values) = ((Ty::U64, vec![3, 0]), floats(&[1.0, 2.0, 3.0, 4.0]));
+    let c = count(&program, &[indices, values], &lengths(&program, 4));
+    // Only what is chosen is computed: an index, an element, a product each.
+    assert_eq!((reads(&c), writes(&c), c.op(Op::Mul)), (4, 2, 2));
+}
+
+/// Arguments for the scalar parameters of a loop: lengths (named `s`, `len`) are `n`, others 1.
+fn lengths(program: &Loop, n: u64) -> Vec<Const> {
+    let scalars = program
+        .params
+        .iter()
+        .filter_map(|p| match program.ty(p.var) {
+            Type::Scalar(ty) => Some((program.name(p.var), ty)),
+            Type::Array(_) => None,
+        });
+    scalars
+        .map(|(name, ty)| match ty {
+            Ty::U64 if name.starts_with('s') || name.starts_with("len") => Const::u64(n),
+            Ty::F64 => Const::f64(1.0),
+            ty => Const::int(ty, 1),
+        })
+        .collect()
+}

@@ -81,6 +81,8 @@ pub struct Frame {
     pub words: Vec<u64>,
     /// Arrays made so far, by [`Layout::array_slot`].
     pub arrays: Vec<Option<Buffer>>,
+    /// Slots of arrays that are in place before the loop starts, by [`Frame::give`].
+    pub given: Vec<usize>,
     /// Results, once the loop is done.
     pub results: Vec<Value>,
     /// What may still be allocated.
@@ -93,9 +95,38 @@ impl Frame {
         Frame {
             words: vec![0; layout.words],
             arrays: (0..layout.arrays.len()).map(|_| None).collect(),
+            given: Vec::new(),
             results: Vec::new(),
             memory: Memory::default(),
         }
+    }
+
+    /// Hands the loop an array for good. The first `copyArray` into its slot takes it as the copy, whatever
+    /// it was to copy, so that an array of which nobody needs the old state is updated in place.
+    ///
+    /// ```
+    /// use livefusion_backend::{Buffer, Frame};
+    /// use loop_lang::state::Layout;
+    /// let mut frame = Frame::new(&Layout::default());
+    /// assert!(!frame.give(0, Buffer::from_vec(vec![1u8]))); // This loop makes no array.
+    /// ```
+    ///
+    /// Whether the loop has such a slot.
+    pub fn give(&mut self, slot: usize, array: Buffer) -> bool {
+        match self.arrays.get_mut(slot) {
+            Some(place) => {
+                *place = Some(array);
+                self.given.push(slot);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether a slot's array was given and nobody has asked before.
+    pub fn take_given(given: &mut Vec<usize>, slot: usize) -> bool {
+        let at = given.iter().position(|s| *s == slot);
+        at.map(|at| given.swap_remove(at)).is_some()
     }
 }
 

@@ -226,6 +226,7 @@ fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), 
 /// What the callbacks of generated code work on.
 struct Host<'f> {
     arrays: &'f mut [Option<Buffer>],
+    given: &'f mut Vec<usize>,
     types: Vec<Ty>,
     /// Bytes that may still be allocated.
     left: &'f mut u64,
@@ -314,6 +315,11 @@ extern "C" fn copy_array(
     // SAFETY: as in `new_array`.
     let host = unsafe { &mut (*run).host };
     guarded(|| {
+        if Frame::take_given(host.given, slot as usize) {
+            let given = host.arrays[slot as usize].as_mut()?;
+            host.views[slot as usize] = view_of(given);
+            return Some(());
+        }
         host.make(slot, length, comb, false, |ty, n| {
             let mut copy = Buffer::zeroed(ty, n)?;
             // SAFETY: generated code passes an array of `length` elements of the slot's type, which
@@ -383,6 +389,7 @@ impl Kernel for CKernel {
             copy_array,
             host: Host {
                 arrays: &mut frame.arrays,
+                given: &mut frame.given,
                 types,
                 left: &mut frame.memory.left,
                 refused: None,

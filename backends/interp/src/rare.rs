@@ -143,6 +143,9 @@ impl<'a> Machine<'a> {
     }
 
     fn copy_array(&mut self, comb: CombId, slot: u32, from: Array, ty: Ty) -> Result<(), Stop> {
+        if livefusion_backend::Frame::take_given(&mut self.frame.given, slot as usize) {
+            return Ok(());
+        }
         let copy = self.copied(comb, from, ty)?;
         self.vacate(slot);
         self.frame.arrays[slot as usize] = Some(copy);

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
     /// The elements at the indices, one per index: a map over `indices`. Fuses with what makes the
-    /// indices and what uses the result; the array that is read is in memory, or is made so first.
+    /// indices and what uses the result. The array that is read is in memory, or its elements are
+    /// computed where they are read, if each is a cheap function of its index; else it is made so
+    /// first.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -44,8 +46,8 @@ impl<T: Elt> Array<T> {
         ))
     }
 
-    /// The element at an index. With an expression as index, inside of a closure, it is an expression;
-    /// with a `u64` or a delayed scalar it is a delayed scalar.
+    /// The element at an index. With an expression as index, inside of a closure, it is an
+    /// expression; with a `u64` or a delayed scalar it is a delayed scalar.
     ///
     /// ```
     /// use livefusion::prelude::*;

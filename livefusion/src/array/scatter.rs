@@ -3,9 +3,9 @@
 use crate::array::fold::operator;
 use crate::array::length::IntoLen;
 use crate::array::{Array, as_indices, replicate};
-use crate::ast::Builder;
+use crate::ast::{Builder, Len};
 use crate::elt::{Elt, Int};
-use crate::exp::{IntoExp, ToExp};
+use crate::exp::{IntoExp, ToExp, closure};
 
 impl<T: Elt> Array<T> {
     /// This array with `values` put at `indices`, in order: the last value put at an index stays. Fuses
@@ -26,6 +26,27 @@ impl<T: Elt> Array<T> {
         let builder = Builder::named("scatter");
         let indices = as_indices(builder, indices.node());
         Array::wrap(builder.scatter(self.node(), &indices, values.node(), None))
+    }
+
+    /// This array with another element at one index. If this array is computed in the same force, and
+    /// nobody else needs it, it is changed in place: the update costs one write.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = iota(4).map(|i| i * i);
+    /// assert_eq!(xs.update(2, 7).update(0, 9).force()?, [9, 1, 7, 9]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if the index is out of range.
+    #[track_caller]
+    pub fn update(&self, index: impl ToExp<u64>, value: impl ToExp<T>) -> Array<T> {
+        let builder = Builder::named("update");
+        let one = |body| builder.generate(Len::Known(1), body);
+        let index = one(closure::<u64, u64>(|_| index.to_exp()));
+        let value = one(closure::<u64, T>(|_| value.to_exp()));
+        Array::wrap(builder.scatter(self.node(), &index, &value, None))
     }
 
     /// This array with `values` joined onto what is at `indices`, in order, by `op` of (what is there,

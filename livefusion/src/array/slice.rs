@@ -1,5 +1,7 @@
-//! Parts and rearrangements that keep neighbours: `take`, `drop`, `slice`, `reverse`, `shift`. Each is
-//! an index function: it costs nothing but the read where it is used.
+//! Parts and rearrangements that keep neighbours: `take`, `drop`, `slice`, `reverse`, `shift`. Each
+//! is an index function: it costs nothing but the read where it is used. A source that is itself a
+//! function of the index is not made first, but computed where it is read, unless that would do
+//! costly work twice; of its elements that nobody reads none is computed, and none can be an error.
 
 use crate::array::Array;
 use crate::array::generate::reading;
@@ -91,8 +93,8 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.generate(Len::Delayed(len), body))
     }
 
-    /// The elements moved by `by` places, to higher indices if it is positive; what comes in is `fill`,
-    /// what goes out is lost.
+    /// The elements moved by `by` places, to higher indices if it is positive; what comes in is
+    /// `fill`, what goes out is lost.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -211,8 +213,8 @@ fn checked_slice(
     Len::Checked(b.finish(&[n, holds, got, room]))
 }
 
-/// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars, and
-/// `a..=b`, `..=b` of numbers.
+/// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars,
+/// and `a..=b`, `..=b` of numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a range of positions",
     note = "write `a..b`, `a..` or `..b`, where a and b are integers or delayed scalars of type u64"

@@ -22,9 +22,10 @@ pub enum Boundary<T> {
 }
 
 impl<T: Elt> Array<T> {
-    /// `f` of each element's `K` neighbours, itself among them: for K = 3 `[before, here, after]`. In
-    /// general the first one is `K / 2` places before. The result is as long as the array. Reads a
-    /// computed array from memory; fuses with what uses the result.
+    /// `f` of each element's `K` neighbours, itself among them: for K = 3 `[before, here, after]`.
+    /// In general the first one is `K / 2` places before. The result is as long as the array. Fuses
+    /// with what uses the result, and with a source whose elements are cheap to compute from their
+    /// index; others are read from memory.
     ///
     /// ```
     /// use livefusion::prelude::*;

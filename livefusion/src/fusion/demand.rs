@@ -8,8 +8,9 @@ use rustc_hash::FxHashSet;
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
-    /// Per node: the fields of others that it needs, in the same loop or made before. These are the edges
-    /// that carry data: where it computes elements of pulled arrays, what those need stands here instead.
+    /// Per node: the fields of others that it needs, in the same loop or made before. These are the
+    /// edges that carry data: where it computes elements of pulled arrays, what those need stands
+    /// here instead.
     pub uses: Vec<Vec<FieldRef>>,
     /// Per node: the fields of others that it computes with, pulled ones too.
     pub needs: Vec<Vec<FieldRef>>,
@@ -17,8 +18,8 @@ pub struct Demand {
     pub fields: Vec<FxHashSet<u32>>,
 }
 
-/// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the others are
-/// recomputed, or nothing but names.
+/// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the
+/// others are recomputed, or nothing but names.
 pub fn demand(graph: &Graph, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {

@@ -1,18 +1,18 @@
 //! Pull: index functions that those who read them at random compute for themselves.
 //!
-//! `generate`, and maps over arrays in memory or over other index functions, can tell any element from its
-//! index alone. Who reads such an array at an index (`reverse`, `slice`, `gather`, `windows`, `at`, ...)
-//! need not have it in memory: the element is computed where it is read. An array is *pulled* like this if
-//! no work is done twice, or if its elements are cheap to compute again:
+//! `generate`, and maps over arrays in memory or over other index functions, can tell any element
+//! from its index alone. Who reads such an array at an index (`reverse`, `slice`, `gather`,
+//! `windows`, `at`, ...) need not have it in memory: the element is computed where it is read. An
+//! array is *pulled* like this if no work is done twice, or if its elements are cheap to compute
+//! again:
 //!
-//! * it is read at one index per element of one consumer, no two of which are equal (the parameter of a
-//!   `generate` plus or minus something fixed), and nothing else needs it; or
+//! * it is read at one index per element of one consumer, no two of which are equal (the parameter
+//!   of a `generate` plus or minus something fixed), and nothing else needs it; or
 //! * it is read once per loop only (`xs.map(f).at(0)`); or
 //! * its elements are cheap: few operators and reads, no division or remainder, no transcendental
 //!   function, no scalar loop.
 //!
-//! A pulled array that others consume in step, or that is a result, is in a loop as well, and computed twice:
-//! only cheap ones are.
+//! A pulled array that others consume in step, or that is a result, is in a loop as well.
 
 use super::cluster::free::{is_alias, is_constant};
 use super::rates::Rates;
@@ -30,7 +30,8 @@ const MAX_CHAIN: u32 = 64;
 /// How deep conditions and scalar loops in what is pulled may nest, all levels together.
 const MAX_NESTING: u32 = 16;
 
-/// How deep they may nest in a body that pulls: with what is pulled they stay below the limit for bodies.
+/// How deep they may nest in a body that pulls: with what is pulled they stay below the limit for
+/// bodies.
 const MAX_OUTER_NESTING: u32 = 64;
 
 /// How many sums and differences an index is looked through.
@@ -50,6 +51,7 @@ pub enum Extent {
 pub struct Pulls {
     pulled: Vec<bool>,
     may_trap: Vec<bool>,
+    costly: Vec<bool>,
     in_memory: Vec<bool>,
     in_no_loop: Vec<bool>,
     extents: Vec<Option<Extent>>,
@@ -62,19 +64,26 @@ impl Pulls {
         self.pulled[n.index()]
     }
 
-    /// Whether reading a pulled array at an index may trap, or not end, even if the index is inside.
+    /// Whether reading a pulled array at an index may trap, or not end, even if the index is
+    /// inside.
     pub fn may_trap(&self, n: NodeId) -> bool {
         self.pulled[n.index()] && self.may_trap[n.index()]
     }
 
-    /// Whether a computed array is needed in memory: as a result, the base of a scatter, or because it is
-    /// read at an index and not pulled.
+    /// Whether an array is read at an index, could be computed there, and is not: it would be
+    /// twice.
+    pub fn is_costly(&self, n: NodeId) -> bool {
+        self.costly[n.index()]
+    }
+
+    /// Whether a computed array is needed in memory: as a result, the base of a scatter, or because
+    /// it is read at an index and not pulled.
     pub fn is_in_memory(&self, n: NodeId) -> bool {
         self.in_memory[n.index()]
     }
 
-    /// Whether no loop has to compute a node: every use computes it anew, or its value is known when
-    /// programs start.
+    /// Whether no loop has to compute a node: every use computes it anew, or its value is known
+    /// when programs start.
     pub fn is_in_no_loop(&self, n: NodeId) -> bool {
         self.in_no_loop[n.index()]
     }
@@ -84,14 +93,31 @@ impl Pulls {
         self.extents[n.index()]
     }
 
-    /// Whether a node stands for what is [behind](Pulls::behind) it: pulled arrays, where they are read
-    /// at an index, and lengths that are known without a loop.
+    /// Whether a node stands for what is [behind](Pulls::behind) it: pulled arrays, where they are
+    /// read at an index, and lengths that are known without a loop.
     pub fn stands_for_others(&self, n: NodeId) -> bool {
         self.pulled[n.index()] || (self.in_no_loop[n.index()] && self.extents[n.index()].is_none())
     }
 
-    /// What must be made before a pulled array is read at an index: arrays that it reads from memory,
-    /// delayed scalars that it captures. Of a length, the delayed scalar that it is.
+    /// Whether an index that a generator's body reads an array at is the generator's own, and
+    /// inside because both are of one length. Constants are not looked at: a plan holds for all.
+    pub fn is_own_index(
+        &self,
+        graph: &Graph,
+        reader: NodeId,
+        index: TermId,
+        array: NodeId,
+    ) -> bool {
+        let Kind::Generate(_, body) = &graph.node(reader).kind else {
+            return false;
+        };
+        let is_own = matches!(body.terms[index.index()].term, Term::Param(_));
+        let length = self.extent(reader);
+        is_own && length.is_some() && length == self.extent(array)
+    }
+
+    /// What must be made before a pulled array is read at an index: arrays that it reads from
+    /// memory, delayed scalars that it captures. Of a length, the delayed scalar that it is.
     pub fn behind(&self, n: NodeId) -> &[NodeId] {
         &self.behind[n.index()]
     }
@@ -123,6 +149,7 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
     let mut pulls = Pulls {
         pulled: uses.pulled,
         may_trap: functions.may_trap.clone(),
+        costly: uses.costly,
         in_memory: uses.in_memory,
         in_no_loop,
         extents,
@@ -140,8 +167,8 @@ fn is_known_length(graph: &Graph, extents: &[Option<Extent>], id: NodeId) -> boo
     matches!(node.node.kind, Kind::Len) && !node.leaf && extents[node.inputs[0].index()].is_some()
 }
 
-/// The length of every array where it is known without a loop: that of the memory or of the generator at
-/// the far end of what is computed in step.
+/// The length of every array where it is known without a loop: that of the memory or of the
+/// generator at the far end of what is computed in step.
 fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
     let mut extents: Vec<Option<Extent>> = Vec::with_capacity(graph.nodes.len());
     for id in graph.ids() {
@@ -257,8 +284,8 @@ fn operator_cost(op: Op) -> u32 {
     }
 }
 
-/// The arrays of which an index function's element reads one: those in step, and those that its body
-/// reads at an index, once per index.
+/// The arrays of which an index function's element reads one: those in step, and those that its
+/// body reads at an index, once per index.
 fn inner(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
     let node = &graph.nodes[id.index()];
     let in_step = node.inputs.iter().flat_map(|i| graph.fields(*i));
@@ -346,6 +373,7 @@ struct Uses<'a> {
     in_memory: Vec<bool>,
     places: FxHashMap<(Option<u32>, NodeId, usize, TermId), u32>,
     pulled: Vec<bool>,
+    costly: Vec<bool>,
     in_no_loop: Vec<bool>,
 }
 
@@ -364,6 +392,7 @@ impl<'a> Uses<'a> {
             in_memory,
             places: FxHashMap::default(),
             pulled: vec![false; n],
+            costly: vec![false; n],
             in_no_loop: vec![false; n],
         }
     }
@@ -373,6 +402,7 @@ impl<'a> Uses<'a> {
         let at = id.index();
         let readers = std::mem::take(&mut self.readers[at]);
         self.pulled[at] = readers.any && self.may_be_pulled(id, &readers);
+        self.costly[at] = readers.any && !self.pulled[at] && self.functions.is(id);
         self.in_memory[at] |= readers.any && !self.pulled[at];
         let in_a_loop = self.streamed[at] || self.in_memory[at];
         self.in_no_loop[at] = self.functions.is(id) && !in_a_loop;
@@ -482,8 +512,8 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Whether an index is the body's parameter plus or minus something fixed, or that less the parameter:
-/// then no two elements read the same.
+/// Whether an index is the body's parameter plus or minus something fixed, or that less the
+/// parameter: then no two elements read the same.
 fn is_shifted(body: &Body, index: TermId) -> bool {
     let mut at = index;
     for _ in 0..MAX_SHIFTS {

@@ -158,8 +158,8 @@ pub fn statements_knowing(
     Ok((stmts, values))
 }
 
-/// The body as placement must see it: reading an array whose elements are computed on the spot may trap if
-/// that may.
+/// The body as placement must see it: reading an array whose elements are computed on the spot may
+/// trap if that may.
 fn guarded<'b>(a: &Anatomy<'_>, id: NodeId, which: usize, body: &'b Body) -> Cow<'b, Body> {
     let captures = &a.graph.nodes[id.index()].captures;
     let traps = |capture: u32, field: u32| {
@@ -328,8 +328,8 @@ impl Inliner<'_, '_, '_> {
         out.push(self.a.trap_stmt(comb, kind, inside, &[index, len]));
     }
 
-    /// An element of an array that is computed where it is read, with those of its other fields that are
-    /// read at this index here.
+    /// An element of an array that is computed where it is read, with those of its other fields
+    /// that are read at this index here.
     fn pulled(
         &mut self,
         t: TermId,
@@ -340,19 +340,31 @@ impl Inliner<'_, '_, '_> {
     ) -> Lower {
         let at = self.value(index);
         let known = self.known.get(array, at).is_some();
-        if checked || !known {
-            let len = self.a.pulled_len(array.0, self.inline.comb);
-            let inside = self.is_inside(at, len, out);
-            if checked {
-                self.trap_outside(inside, at, len, out);
+        let inside = match checked || !(known || self.is_surely_inside(index, array.0)) {
+            true => {
+                let len = self.a.pulled_len(array.0, self.inline.comb);
+                let inside = self.is_inside(at, len, out);
+                if checked {
+                    self.trap_outside(inside, at, len, out);
+                }
+                Some(inside)
             }
-            if !known {
-                let fields = self.fields_read(region, array.0, index);
-                self.compute((array.0, &fields), at, inside, out)?;
-            }
+            false => None,
+        };
+        if !known {
+            let fields = self.fields_read(region, array.0, index);
+            self.compute((array.0, &fields), at, inside, out)?;
         }
         self.values[t.index()] = self.known.get(array, at);
         Ok(())
+    }
+
+    /// Whether an index is inside of an array for all elements.
+    fn is_surely_inside(&self, index: TermId, array: NodeId) -> bool {
+        let Inline { id, body, .. } = *self.inline;
+        let graph = self.a.graph;
+        let is_main = body + 1 == graph.nodes[id.index()].captures.len();
+        is_main && self.a.plan.pulls.is_own_index(graph, id, index, array)
     }
 
     /// The fields of an array that a region reads at an index.
@@ -373,18 +385,21 @@ impl Inliner<'_, '_, '_> {
         read.filter(|f| f.0 == array).map(|f| f.1).collect()
     }
 
-    /// Computes elements at an index that may be outside: there they are zero, and nothing else traps.
+    /// Computes elements at an index. If that may be outside, they are zero there, and nothing else
+    /// traps.
     fn compute(
         &mut self,
         (array, fields): (NodeId, &[u32]),
         at: Atom,
-        inside: Atom,
+        inside: Option<Atom>,
         out: &mut Vec<Stmt>,
     ) -> Lower {
-        let may_trap = self.a.plan.pulls.may_trap(array);
+        let comb = self.inline.comb;
+        let Some(inside) = inside else {
+            return pull::elements(self.a, self.known, (array, fields), at, comb, out);
+        };
         let mut then = Vec::new();
         self.known.open();
-        let comb = self.inline.comb;
         pull::elements(self.a, self.known, (array, fields), at, comb, &mut then)?;
         let computed = fields.iter().map(|f| self.known.get((array, *f), at));
         let computed: Vec<Option<Atom>> = computed.collect();
@@ -393,11 +408,11 @@ impl Inliner<'_, '_, '_> {
         for (field, value) in fields.iter().zip(computed) {
             let ty = self.a.graph.node(array).types[*field as usize];
             let zero: Atom = Const::zero(ty).into();
-            let elt = self.a.scalar("elt", self.inline.comb, ty);
+            let elt = self.a.scalar("elt", comb, ty);
             results.push((elt, value.unwrap_or(zero), zero));
             self.known.set((array, *field), at, elt.into());
         }
-        if may_trap {
+        if self.a.plan.pulls.may_trap(array) {
             out.push(self.stmt(StmtKind::If {
                 cond: inside,
                 then,
@@ -414,7 +429,8 @@ impl Inliner<'_, '_, '_> {
         Ok(())
     }
 
-    /// Integer division and remainder trap where Rust panics, unless the divisor is known to be fine.
+    /// Integer division and remainder trap where Rust panics, unless the divisor is known to be
+    /// fine.
     fn check_division(&mut self, op: Op, args: &Args, out: &mut Vec<Stmt>) {
         let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
         if !divides || !self.a.program.atom_ty(args[0]).is_int() {

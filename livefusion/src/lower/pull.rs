@@ -12,8 +12,8 @@ use loop_lang::ir::*;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 
-/// Elements that were read or computed already, by region: what is bound in a region is seen by those
-/// inside of it.
+/// Elements that were read or computed already, by region: what is bound in a region is seen by
+/// those inside of it.
 #[derive(Debug, Default)]
 pub struct Known {
     regions: Vec<FxHashMap<(FieldRef, Atom), Atom>>,
@@ -44,8 +44,8 @@ impl Known {
     }
 }
 
-/// Adds the statements that read some fields of an array's element at an index. Of an index outside, an
-/// array in memory gives zero; a pulled one anything that its function gives.
+/// Adds the statements that read some fields of an array's element at an index. Of an index
+/// outside, an array in memory gives zero; a pulled one anything that its function gives.
 pub fn elements(
     a: &mut Anatomy<'_>,
     known: &mut Known,

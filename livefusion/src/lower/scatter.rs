@@ -88,9 +88,10 @@ fn targets(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let mut len = loop_lang::types::Const::u64(0).into();
     for field in graph.fields(base) {
         let source = a.random(field);
-        len = a.array_len(source, comb);
         let out = a.var("out", comb, a.program.ty(source));
         a.push(comb, Section::Init, StmtKind::CopyArray(out, source));
+        // The copy's length: the original may be gone, if nobody else needs it.
+        len = a.array_len(out, comb);
         arrays.push(out);
     }
     Ok((arrays, len))

@@ -16,7 +16,7 @@ use super::body::{self, Inline};
 use super::fold::fold_at;
 use super::scan::scan_at;
 use crate::ast::Kind;
-use crate::fusion::ClassId;
+use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -113,10 +113,19 @@ pub fn check(a: &mut Anatomy<'_>, id: NodeId, input: NodeId, at: Spot) -> Lower 
     Ok(())
 }
 
+/// Where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
+/// known only behind it, and it runs without them: nobody waits for them.
+fn spot_of(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Spot> {
+    let inputs = 0..a.graph.nodes[id.index()].inputs.len();
+    let class = a.plan.rates.runs_at(id);
+    let is_sub = class.is_some_and(|c| matches!(a.plan.rates.kind(c), ClassKind::Sub(..)));
+    a.spot_behind(id, inputs.clone(), usize::from(is_sub)..inputs.end)
+}
+
 /// Where a node runs that uses data with its segments' lengths, and the rate of those segments.
 fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
     let inputs = &a.graph.nodes[id.index()].inputs;
-    let spot = a.spot_of(id, 0..2)?;
+    let spot = spot_of(a, id)?;
     a.comb_at(id, spot);
     let is_sub = a.program.rate(spot.rate).kind.is_sub();
     if !is_sub {
@@ -196,7 +205,7 @@ pub fn lower_expand(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let Kind::Expand(body) = &node.node.kind else {
         return Ok(());
     };
-    let spot = a.spot_of(id, 0..node.inputs.len())?;
+    let spot = spot_of(a, id)?;
     let owner = a.program.loop_rate(spot.rate);
     if let Some(parent) = a.child_spot(owner) {
         super::zip::check(a, id, &node.inputs, parent)?;
@@ -214,8 +223,11 @@ pub fn lower_expand(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     // The first parameter is the index; it stands where the lengths' column is.
     let columns = a.all_columns(id);
     let inline = Inline::new(id, 0, comb, Section::Body).demanded(a);
-    let mut args = body::used_args(a, &inline, body, &columns, spot)?;
+    let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     args[0] = within;
+    for k in body::used_params(&inline, body).into_iter().filter(|k| *k > 0) {
+        args[k] = a.elt(columns[k], spot)?;
+    }
     let results = body::inline(a, &inline, body, &args, "elt")?;
     for (field, value) in results.into_iter().enumerate() {
         a.set_elt((id, field as u32), spot, value);

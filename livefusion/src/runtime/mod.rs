@@ -6,6 +6,7 @@
 
 mod engine;
 mod explain;
+mod in_place;
 mod prepared;
 mod program;
 

@@ -1,6 +1,7 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
 use super::engine::{Engine, backend_error};
+use super::in_place::{self, Take};
 use crate::ast::{Kind, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -11,7 +12,7 @@ use livefusion_backend::{
     Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value as KernelValue,
 };
 use loop_lang::ir::TrapKind;
-use loop_lang::types::Const;
+use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct CompiledLoop {
     pub kernel: Arc<dyn Kernel>,
     /// The kernel that finds how many elements it makes, if that must be found first.
     pub sizing: Option<Arc<dyn Kernel>>,
+    /// Arrays that it may have for good.
+    pub takes: Vec<Take>,
 }
 
 /// What a run is bound to: a graph of the program's structure with its values.
@@ -150,11 +153,18 @@ fn as_args(bound: &[Bound]) -> Vec<Arg<'_>> {
 impl Program {
     /// Plans, lowers, optimises and compiles a graph.
     pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
-        let (plan, all) = plan_and_lower(graph, lengths, engine.clustering())?;
-        let mut loops = Vec::with_capacity(all.len());
-        for mut lowered in all {
+        let (plan, mut all) = plan_and_lower(graph, lengths, engine.clustering())?;
+        for lowered in &mut all {
             loop_lang::passes::optimize(&mut lowered.program);
+        }
+        let mut kernels = Vec::with_capacity(all.len());
+        for (at, lowered) in all.iter().enumerate() {
             let kernel = engine.compile(&lowered.program)?;
+            let takes = in_place::takes(graph, &all, at, kernel.layout());
+            kernels.push((kernel, takes));
+        }
+        let mut loops = Vec::with_capacity(all.len());
+        for (mut lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
             let sizing = match lowered.sizing.take() {
                 Some(mut program) => {
                     loop_lang::passes::optimize(&mut program);
@@ -166,6 +176,7 @@ impl Program {
                 lowered,
                 kernel,
                 sizing,
+                takes,
             });
         }
         Ok(Program { plan, loops })
@@ -202,17 +213,18 @@ impl CompiledLoop {
             Some(kernel) => self.sizes(&**kernel, b, store)?,
             None => vec![],
         };
-        let bound = self.bind(b, store, &sizes)?;
-        let args = as_args(&bound);
+        let mut bound = self.bind(b, store, &sizes)?;
         let left = engine.memory_limit().saturating_sub(store.bytes);
         let mut frame = new_frame(&*self.kernel, left);
+        let taken = self.take(store, &mut bound, &mut frame);
+        let args = as_args(&bound);
         match self.kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
             Outcome::Done | Outcome::Exited => {
                 self.collect(frame, store);
                 Ok(())
             }
             Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
-            Outcome::Trapped(None) => Err(self.replay(engine, b, &args)?),
+            Outcome::Trapped(None) => Err(self.replay(engine, b, &args, &taken)?),
             Outcome::NoMemory { comb, bytes } => {
                 let kind = ErrorKind::Memory {
                     bytes,
@@ -223,6 +235,38 @@ impl CompiledLoop {
             Outcome::BadArgs(why) => Err(backend_error(why)),
             Outcome::Paused => Err(backend_error("a loop stopped before its end".into())),
         }
+    }
+
+    /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
+    fn take(
+        &self,
+        store: &mut Store,
+        bound: &mut [Bound],
+        frame: &mut Frame,
+    ) -> Vec<(usize, Ty, usize)> {
+        let mut taken = Vec::new();
+        for take in &self.takes {
+            let Some(Bound::Array(arg)) = bound.get_mut(take.param) else {
+                continue;
+            };
+            let Some(none) = Buffer::zeroed(arg.ty(), 0) else {
+                continue;
+            };
+            // Here and in the store: if nobody else has it, it can be changed.
+            *arg = Arc::new(none);
+            let Some(array) = store.arrays.remove(&take.field) else {
+                continue;
+            };
+            match Arc::try_unwrap(array) {
+                Ok(array) => {
+                    store.bytes = store.bytes.saturating_sub(array.bytes() as u64);
+                    taken.push((take.slot, array.ty(), array.len()));
+                    frame.give(take.slot, array);
+                }
+                Err(shared) => *arg = shared,
+            }
+        }
+        taken
     }
 
     /// Runs the sizing loop. If it traps, so will the loop itself, which reports what trapped first.
@@ -277,9 +321,21 @@ impl CompiledLoop {
     }
 
     /// A compiled kernel only knows that it trapped; the interpreter finds where.
-    fn replay(&self, engine: &Engine, b: &Bindings<'_>, args: &[Arg<'_>]) -> Result<Error> {
+    fn replay(
+        &self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        args: &[Arg<'_>],
+        taken: &[(usize, Ty, usize)],
+    ) -> Result<Error> {
         let kernel = engine.interpret(&self.lowered.program)?;
         let mut frame = new_frame(&*kernel, u64::MAX);
+        // What was in them is gone, but decides over no trap.
+        for (slot, ty, len) in taken {
+            if let Some(array) = Buffer::zeroed(*ty, *len) {
+                frame.give(*slot, array);
+            }
+        }
         match kernel.run(Pass::Emit, u64::MAX, &mut frame, args) {
             Outcome::Trapped(Some(report)) => Ok(self.trap_error(b, &report)),
             other => Ok(backend_error(format!(

@@ -13,10 +13,15 @@
 
 pub mod counting;
 pub mod flow;
+pub mod graphs;
+pub mod numbers;
+pub mod segments;
 pub mod shape;
+pub mod streams;
 
-use livefusion::Force;
 use livefusion::ast::Node;
+use livefusion::runtime::Place;
+use livefusion::{Engine, Force, Result};
 use std::sync::Arc;
 
 /// A program with small inputs, for what depends on its structure only.
@@ -34,9 +39,26 @@ impl Program {
         results.nodes(&mut roots);
         Program { name, roots }
     }
+
+    /// How many combinators its user called.
+    ///
+    /// # Errors
+    /// Mistakes in the program.
+    pub fn combinators(&self) -> Result<usize> {
+        let explained = Engine::interp().explain(&self.roots)?;
+        let calls = explained.calls().iter();
+        Ok(calls.filter(|c| c.place != Place::Input).count())
+    }
 }
 
 /// All programs, family by family.
 pub fn all() -> Vec<Program> {
-    flow::all()
+    let families = [
+        flow::all(),
+        graphs::all(),
+        segments::all(),
+        streams::all(),
+        numbers::all(),
+    ];
+    families.into_iter().flatten().collect()
 }

@@ -38,10 +38,7 @@ impl Shape {
     ///
     /// # Errors
     /// Mistakes in the program.
-    pub fn with_loops(
-        roots: &[Arc<Node>],
-        clustering: Clustering,
-    ) -> Result<(Shape, Vec<Loop>)> {
+    pub fn with_loops(roots: &[Arc<Node>], clustering: Clustering) -> Result<(Shape, Vec<Loop>)> {
         let graph = recover(roots)?;
         let (plan, lowered) = plan_and_lower(&graph, &known_lengths(&graph, &[]), clustering)?;
         let results: Vec<_> = graph.roots.iter().flat_map(|r| graph.fields(*r)).collect();
@@ -61,6 +58,21 @@ impl Shape {
     /// Whether no schedule is better.
     pub fn is_proven(&self) -> bool {
         self.cost == self.bound
+    }
+
+    /// How far a better schedule could be: `proven`, or what it could save at most.
+    pub fn gap(&self) -> String {
+        if self.is_proven() {
+            return "proven".to_string();
+        }
+        let (loops, bytes) = (
+            self.cost.loops.saturating_sub(self.bound.loops),
+            self.cost.bytes.saturating_sub(self.bound.bytes),
+        );
+        format!(
+            "at most {loops} loops and {bytes} of {} bytes",
+            self.cost.bytes
+        )
     }
 }
 

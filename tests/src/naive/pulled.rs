@@ -1,4 +1,5 @@
-//! Elements that are computed where they are read at an index: which, when first, and for which reader.
+//! Elements that are computed where they are read at an index: which, when first, and for which
+//! reader.
 
 use super::order::{in_loop, resolve};
 use super::{Demand, Key, Naive, Read, Schedule, Trap, When, reachable};
@@ -6,10 +7,14 @@ use livefusion::ast::{Kind, Node, Term};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// For each pulled node: when its elements' fields are first computed for a reader, by loop and time.
+/// When an element's field is first computed: loop and time.
+type First = HashMap<(usize, u32), (usize, When)>;
+
+/// For each pulled node: when its elements' fields are first computed for a reader, by loop and
+/// time.
 #[derive(Default)]
 pub struct Computed {
-    first: HashMap<Key, HashMap<(usize, u32), (usize, When)>>,
+    first: HashMap<Key, First>,
 }
 
 /// Follows reads from the nodes that loops run to what is computed for them.

@@ -25,7 +25,10 @@ fn filter_max() {
         },
     );
     assert_eq!((done.reads(), done.writes()), (N as u64, count(&want)));
-    assert_eq!((done.op(Op::Gt), done.op(Op::Max)), (N as u64, count(&want)));
+    assert_eq!(
+        (done.op(Op::Gt), done.op(Op::Max)),
+        (N as u64, count(&want))
+    );
 }
 
 #[test]
@@ -108,8 +111,14 @@ fn quickhull_ends() {
         || flow::quickhull_ends(&Array::from(&points)),
         [1, 1, 0],
         |(left, right)| {
-            let least = points.iter().copied().reduce(|p, q| if q.0 < p.0 { q } else { p });
-            let most = points.iter().copied().reduce(|p, q| if q.0 > p.0 { q } else { p });
+            let least = points
+                .iter()
+                .copied()
+                .reduce(|p, q| if q.0 < p.0 { q } else { p });
+            let most = points
+                .iter()
+                .copied()
+                .reduce(|p, q| if q.0 > p.0 { q } else { p });
             assert_eq!((Some(left), Some(right)), (least, most));
         },
     );
@@ -125,7 +134,9 @@ fn quickhull_step() {
         .filter(|(d, _)| *d > 0.0)
         .collect();
     let first = (0.0, (0.0, 0.0));
-    let want = above.iter().fold(first, |m, p| if p.0 > m.0 { *p } else { m });
+    let want = above
+        .iter()
+        .fold(first, |m, p| if p.0 > m.0 { *p } else { m });
     let done = program(
         || flow::quickhull_step(&Array::from(&points), (a, b)),
         [1, 2, 0],
@@ -134,20 +145,33 @@ fn quickhull_step() {
             assert_eq!(farthest, want);
         },
     );
-    assert_eq!((done.reads(), done.writes()), (2 * N as u64, 2 * count(&above)));
+    assert_eq!(
+        (done.reads(), done.writes()),
+        (2 * N as u64, 2 * count(&above))
+    );
     // Each distance is computed once, though it is tested, and compared with the largest.
-    assert_eq!((done.op(Op::Mul), done.op(Op::Gt)), (2 * N as u64, N as u64 + count(&above)));
+    assert_eq!(
+        (done.op(Op::Mul), done.op(Op::Gt)),
+        (2 * N as u64, N as u64 + count(&above))
+    );
 }
 
 #[test]
 fn to_percentages() {
     let xs: Vec<f64> = floats(1, N).into_iter().map(|x| x / 1000.0).collect();
-    let want: Vec<f64> = xs.iter().filter(|x| **x >= 0.01).map(|x| x * 100.0).collect();
+    let want: Vec<f64> = xs
+        .iter()
+        .filter(|x| **x >= 0.01)
+        .map(|x| x * 100.0)
+        .collect();
     let done = program(
         || flow::to_percentages(&Array::from(&xs)),
         [1, 2, 0],
         |percentages| assert_eq!(percentages, want),
     );
     assert_eq!((done.reads(), done.op(Op::Ge)), (N as u64, N as u64));
-    assert_eq!((done.writes(), done.op(Op::Mul)), (count(&want), count(&want)));
+    assert_eq!(
+        (done.writes(), done.op(Op::Mul)),
+        (count(&want), count(&want))
+    );
 }

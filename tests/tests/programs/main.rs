@@ -27,13 +27,20 @@ fn program<R: Force>(
     [loops, counters, intermediates]: [usize; 3],
     check: impl Fn(R::Out),
 ) -> Work {
-    let (shape, code) = Shape::with_loops(&roots(&build()), Clustering::default()).expect("planned");
+    let (shape, code) =
+        Shape::with_loops(&roots(&build()), Clustering::default()).expect("planned");
     let text: Vec<String> = code.iter().map(Loop::to_string).collect();
-    let (text, found) = (text.join("\n"), [shape.loops, shape.counters, shape.intermediates]);
+    let (text, found) = (
+        text.join("\n"),
+        [shape.loops, shape.counters, shape.intermediates],
+    );
     assert_eq!(found, [loops, counters, intermediates], "{text}");
     assert!(shape.is_proven(), "{shape:?}");
     for l in &code {
-        assert!(increments(l) <= l.rates.len(), "something else counts:\n{l}");
+        assert!(
+            increments(l) <= l.rates.len(),
+            "something else counts:\n{l}"
+        );
     }
     let results = |engine: &Engine| build().force_with(engine).expect("it runs");
     for clustering in [Clustering::Unfused, Clustering::Greedy] {
@@ -49,9 +56,8 @@ fn program<R: Force>(
 fn increments(program: &Loop) -> usize {
     let one = Const::u64(1).into();
     let blocks = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
-    let adds_one = |kind: &StmtKind| {
-        matches!(kind, StmtKind::Let(_, Op::Add, args) if args.contains(&one))
-    };
+    let adds_one =
+        |kind: &StmtKind| matches!(kind, StmtKind::Let(_, Op::Add, args) if args.contains(&one));
     blocks.filter(|s| adds_one(&s.kind)).count()
 }
 

@@ -228,6 +228,12 @@ impl Builder<'_> {
     fn link_captured(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
         for (n, _) in self.graph.fields(n) {
             if !self.pulls.stands_for_others(n) {
+                let costly = self.pulls.is_costly(n) && prevents == Some(Reason::RandomAccess);
+                let prevents = if costly {
+                    Some(Reason::Costly)
+                } else {
+                    prevents
+                };
                 self.link_to(n, prevents, item);
                 continue;
             }

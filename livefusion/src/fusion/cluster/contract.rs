@@ -187,10 +187,14 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
             }
         }
         for f in &item.uses {
-            if small.fields[*f].maker != Some(to) && !new.uses.contains(f) {
+            if small.fields[*f].maker != Some(to) {
                 new.uses.push(*f);
             }
         }
+    }
+    for item in &mut small.items {
+        item.uses.sort_unstable();
+        item.uses.dedup();
     }
     (small, into)
 }

@@ -72,7 +72,7 @@ pub enum Clustering {
 
 impl Clustering {
     /// Steps of the default strategy: about a millisecond.
-    pub const STEPS: u32 = 4_000;
+    pub const STEPS: u32 = 8_000;
 }
 
 impl Default for Clustering {

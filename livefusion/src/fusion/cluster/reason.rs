@@ -13,6 +13,8 @@ pub enum Reason {
     Length,
     /// An array that is read at random.
     RandomAccess,
+    /// An array that is read at random, and costs too much to be computed where it is read.
+    Costly,
     /// What a scatter puts values into.
     ScatterBase,
     /// What a scatter made.
@@ -42,6 +44,9 @@ impl fmt::Display for Reason {
             }
             Reason::Length => "a length must be known before the loop starts",
             Reason::RandomAccess => "an array that is read at random must be in memory",
+            Reason::Costly => {
+                "read at random, its elements would be computed twice, and cost too much for that"
+            }
             Reason::ScatterBase => "what a scatter writes into must be complete before",
             Reason::ScatterResult => "a scatter's result is complete only after its loop",
             Reason::RatesDiffer => "what is consumed in step with it advances differently",

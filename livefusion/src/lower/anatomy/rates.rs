@@ -136,10 +136,20 @@ impl Anatomy<'_> {
 
     /// Where a node runs that uses these inputs in step. Opens rates as needed.
     pub fn spot_of(&mut self, id: NodeId, inputs: Range<usize>) -> Lower<Spot> {
+        self.spot_behind(id, inputs.clone(), inputs)
+    }
+
+    /// Where a node runs that uses these inputs, and in each iteration waits for some of them.
+    pub fn spot_behind(
+        &mut self,
+        id: NodeId,
+        inputs: Range<usize>,
+        waits_for: Range<usize>,
+    ) -> Lower<Spot> {
         let class = self.plan.rates.runs_at(id).ok_or_else(no_root)?;
         let graph = self.graph;
-        self.enter(id, &graph.nodes[id.index()].inputs[inputs.clone()])?;
-        let columns = self.columns(id, inputs);
+        self.enter(id, &graph.nodes[id.index()].inputs[inputs])?;
+        let columns = self.columns(id, waits_for);
         let needs = self.needs(&columns);
         self.spot(id, class, &needs)
     }

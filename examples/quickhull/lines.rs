@@ -1,0 +1,104 @@
+//! QuickHull of all lines at once. The lines of a level are the edges of the polygon found so far, in its
+//! order; the points outside each are a segment. A level splits every line in two at its farthest point.
+
+use crate::hull::{Point, extremes, farther};
+use livefusion::prelude::*;
+
+/// The edges of a polygon, counter-clockwise, and the points outside. Every array but `points` has one
+/// element per line.
+pub struct Lines {
+    /// Where each line begins.
+    pub begin: Array<Point>,
+    /// The farthest of its points; any point if it has none.
+    pub peak: Array<Point>,
+    /// Where it ends.
+    pub end: Array<Point>,
+    /// The points strictly on its right, line after line.
+    pub points: Segmented<Point>,
+}
+
+/// What the lines from the `from`s to the `to`s leave of their points.
+pub struct Outside {
+    /// Those strictly on the right.
+    pub points: Segmented<Point>,
+    /// The farthest of these.
+    pub peak: Array<Point>,
+}
+
+/// Cuts each segment of points by a line of its own: the segmented form of [`cut`](crate::hull::cut).
+fn outside(points: &Segmented<Point>, from: &Array<Point>, to: &Array<Point>) -> Outside {
+    let lines = from.zip_with(to, |a, b| (a, (b.0 - a.0, b.1 - a.1)));
+    let measured = points.map_s(&lines, |(x, y), (a, (dx, dy))| {
+        (dy * (x - a.0) - dx * (y - a.1), (x, y))
+    });
+    let right = measured.filter_s(|(distance, _)| distance.gt(0.0));
+    let farthest = right.fold_s((0.0, (0.0, 0.0)), farther);
+    Outside {
+        points: right.map(|(_, point)| point),
+        peak: farthest.map(|(_, point)| point),
+    }
+}
+
+impl Lines {
+    /// The polygon of two corners. Its lines are the halves of one that goes there and back again, so
+    /// that the first level is as all others.
+    pub fn between(left: Point, right: Point, points: &Array<Point>) -> Lines {
+        let one = |point: Point| Array::from(vec![point]);
+        let all = replicate(1, &points.len());
+        Lines {
+            begin: one(left),
+            peak: one(right),
+            end: one(left),
+            points: Segmented::new(&all, points),
+        }
+    }
+
+    /// The core of a level: what the two halves of each line leave of its points. One nested loop, which
+    /// looks at each point once.
+    pub fn halves(&self) -> (Outside, Outside) {
+        (
+            outside(&self.points, &self.begin, &self.peak),
+            outside(&self.points, &self.peak, &self.end),
+        )
+    }
+
+    /// The next level: the halves of lines that have points, between the lines that have none.
+    pub fn split(&self) -> Lines {
+        let (first, second) = self.halves();
+        let is_split = self.points.lengths().map(|n| n.gt(0));
+        let always = is_split.map(|_| true);
+        let stays = always.interleave(&is_split);
+        let whole = (&is_split, &self.peak, &self.end);
+        let first_end = whole.zip_with(|is_split, peak, end| is_split.cond(peak, end));
+        let lengths = first.points.lengths().interleave(second.points.lengths());
+        let points = first.points.append_s(&second.points);
+        Lines {
+            begin: self.begin.interleave(&self.peak).pack(&stays),
+            peak: first.peak.interleave(&second.peak).pack(&stays),
+            end: first_end.interleave(&self.end).pack(&stays),
+            points: Segmented::new(&lengths.pack(&stays), points.data()),
+        }
+    }
+
+    /// Computes the arrays, and says how many points there are.
+    pub fn force(&self, engine: &Engine) -> livefusion::Result<usize> {
+        let (lengths, points) = (self.points.lengths(), self.points.data());
+        let all = (&self.begin, &self.peak, &self.end, lengths, points);
+        let (.., points) = all.force_with(engine)?;
+        Ok(points.len())
+    }
+}
+
+/// The corners of the convex hull, counter-clockwise from the leftmost point. Each level runs the same
+/// compiled loops; there are about as many levels as a line is split in a row.
+pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
+    let (left, right) = extremes(engine, points)?;
+    if left == right {
+        return Ok(vec![left]);
+    }
+    let mut lines = Lines::between(left, right, points);
+    while lines.force(engine)? > 0 {
+        lines = lines.split();
+    }
+    Ok(lines.begin.force_with(engine)?.to_vec())
+}

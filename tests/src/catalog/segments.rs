@@ -1,0 +1,166 @@
+//! Programs over segments: what runs for every line, row or group at once.
+
+use super::Program;
+use super::flow::Point;
+use livefusion::prelude::*;
+
+/// Points above lines, line by line: a segment for each line. Coordinates are arrays of their own, as
+/// vectorisation leaves them.
+pub struct Level {
+    /// How many points each line has.
+    pub lengths: Array<u64>,
+    /// The points, line by line.
+    pub points: [Array<f64>; 2],
+    /// Where each line begins.
+    pub from: [Array<f64>; 2],
+    /// Where it ends.
+    pub to: [Array<f64>; 2],
+}
+
+/// What a level of QuickHull gives.
+pub struct Next {
+    /// The points strictly on the left of their lines.
+    pub above: Array<Point>,
+    /// How many there are, for lines that have any.
+    pub lengths: Array<u64>,
+    /// These lines: begin, farthest point, end.
+    pub corners: Array<(Point, Point, Point)>,
+    /// Lines that have none: edges of the hull.
+    pub edges: Array<(Point, Point)>,
+    /// The area of the triangles of lines and farthest points.
+    pub area: Array<f64, Ix0>,
+}
+
+/// QuickHull's core as LiveFusion runs it, a filterMax of segments: the points on the left of each line,
+/// the farthest of them, and which lines go on. Each step is a combinator of its own.
+pub fn quickhull_core(level: &Level) -> Next {
+    let ([px, py], [x1, y1], [x2, y2]) = (&level.points, &level.from, &level.to);
+    let (dx, dy) = (x2 - x1, y2 - y1);
+    let points = Segmented::new(&level.lengths, px);
+    let (right, up) = (px - points.replicate_s(x1), py - points.replicate_s(y1));
+    let (wide, high) = (points.replicate_s(&dx), points.replicate_s(&dy));
+    let cross = points.with_data((wide * up) - (high * right));
+    let is_above = cross.data().map(|c| c.gt(0.0));
+    let (xs, ys) = (
+        points.pack_s(&is_above),
+        points.with_data(py.clone()).pack_s(&is_above),
+    );
+    let crosses = cross.pack_s(&is_above);
+    let counts = crosses.lengths();
+
+    let above = xs.data().zip(ys.data());
+    let measured = crosses.with_data(crosses.data().zip(&above));
+    let farthest = measured.fold_s((0.0, (0.0, 0.0)), |p, q| q.0.gt(p.0).cond(q, p));
+    let (far, corner) = farthest.unzip();
+    let area = far.map(|c| c / 2.0).sum();
+
+    let goes_on = counts.map(|n| n.gt(0));
+    let ends = goes_on.map(|any| !any);
+    let [a, b] = [(x1, y1), (x2, y2)].map(|(x, y)| (x.pack(&goes_on), y.pack(&goes_on)));
+    let [c, d] = [(x1, y1), (x2, y2)].map(|(x, y)| (x.pack(&ends), y.pack(&ends)));
+    let [a, b, c, d] = [a, b, c, d].map(|(x, y)| x.zip(&y));
+    Next {
+        above,
+        lengths: counts.pack(&goes_on),
+        corners: zip((&a, &corner.pack(&goes_on), &b)),
+        edges: c.zip(&d),
+        area,
+    }
+}
+
+/// A sparse matrix in compressed rows: where each row begins (and where the last one ends), the columns and
+/// the values of its elements.
+pub struct Sparse {
+    /// One more than there are rows.
+    pub offsets: Array<u32>,
+    /// Of each element.
+    pub columns: Array<u32>,
+    /// Of each element.
+    pub values: Array<f64>,
+}
+
+/// A sparse matrix times a vector.
+pub fn sparse_times(m: &Sparse, x: &Array<f64>) -> Array<f64> {
+    let products = m.values.zip_with(&m.columns, |value, column| {
+        value * x.at(column.cast::<u64>())
+    });
+    Segmented::from_offsets(&m.offsets, &products).sum_s()
+}
+
+/// Softmax of each segment: three passes over a segment, one after the other.
+pub fn softmax(rows: &Segmented<f64>) -> Array<f64> {
+    let shifted = rows.map_s(&rows.max_s(), |x, most| (x - most).exp());
+    let shares = shifted.map_s(&shifted.sum_s(), |x, total| x / total);
+    shares.data().clone()
+}
+
+/// Sums, running sums and counts of segments, and the sum of all.
+pub struct Sums {
+    /// Of each segment.
+    pub sums: Array<i64>,
+    /// Of each segment's elements up to each.
+    pub running: Array<i64>,
+    /// How many are positive.
+    pub positive: Array<u64>,
+    /// Of everything.
+    pub total: Array<i64, Ix0>,
+}
+
+/// Folds and scans of segments beside a fold of all.
+pub fn sums(rows: &Segmented<i64>) -> Sums {
+    Sums {
+        sums: rows.sum_s(),
+        running: rows.scan_s(0, |a, b| a + b).data().clone(),
+        positive: rows.count_s(|x| x.gt(0)),
+        total: rows.data().sum(),
+    }
+}
+
+/// The mean over each group of rows of the rows' largest elements: segments of segments.
+pub fn mean_of_largest(groups: &Array<u64>, rows: &Segmented<f64>) -> Array<f64> {
+    Segmented::new(groups, &rows.max_s()).mean_s()
+}
+
+pub(super) fn all() -> Vec<Program> {
+    let floats = |n: usize| -> Array<f64> { (0..n).map(|k| k as f64).collect() };
+    let lengths = Array::from([2u64, 0, 4]);
+    let next = quickhull_core(&Level {
+        lengths: lengths.clone(),
+        points: [floats(6), floats(6)],
+        from: [floats(3), floats(3)],
+        to: [floats(3), floats(3)],
+    });
+    let sparse = Sparse {
+        offsets: Array::from([0u32, 2, 2, 6]),
+        columns: Array::from([0u32, 1, 2, 0, 1, 2]),
+        values: floats(6),
+    };
+    let rows = Segmented::new(&lengths, &floats(6));
+    let s = sums(&Segmented::new(
+        &lengths,
+        &Array::from([1i64, -2, 3, 4, 5, -6]),
+    ));
+    let groups = Array::from([1u64, 2]);
+    vec![
+        Program::new(
+            "QuickHull, all lines",
+            (
+                &next.above,
+                &next.lengths,
+                &next.corners,
+                &next.edges,
+                &next.area,
+            ),
+        ),
+        Program::new(
+            "sparse matrix times vector",
+            &sparse_times(&sparse, &floats(3)),
+        ),
+        Program::new("softmax of segments", &softmax(&rows)),
+        Program::new(
+            "sums of segments",
+            (&s.sums, &s.running, &s.positive, &s.total),
+        ),
+        Program::new("segments of segments", &mean_of_largest(&groups, &rows)),
+    ]
+}

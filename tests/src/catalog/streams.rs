@@ -1,0 +1,111 @@
+//! Streams that advance differently: packs that are combined, appends, prefixes, levels, words.
+
+use super::Program;
+use livefusion::prelude::*;
+
+/// What is positive goes one way, what is not the other, and both come back in the old order.
+pub fn both_ways(xs: &Array<i64>) -> Array<i64> {
+    let positive = xs.map(|x| x.gt(0));
+    let others = positive.map(|p| !p);
+    let (up, down) = (
+        xs.pack(&positive).map(|x| x * 3),
+        xs.pack(&others).map(|x| x - 7),
+    );
+    positive.combine(&up, &down)
+}
+
+/// A filter on running sums of what a filter left, folded.
+pub fn levels(xs: &Array<i64>) -> Array<i64, Ix0> {
+    let running = xs.filter(|x| x.gt(0)).scan(0, |a, b| a + b);
+    running.filter(|sum| (sum % 2).eq(0)).max()
+}
+
+/// Two arrays one behind the other, in step with a third; and its sum.
+pub fn zip_of_append(
+    (xs, ys): (&Array<i64>, &Array<i64>),
+    zs: &Array<i64>,
+) -> (Array<i64>, Array<i64, Ix0>) {
+    let products = xs.append(ys).zip_with(zs, |a, z| a * z);
+    let total = products.sum();
+    (products, total)
+}
+
+/// Hundredths of the numbers before the first 0, and their sum: division by the 0, and by those behind it,
+/// is never tried.
+pub fn until_zero(xs: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
+    let shares = xs.take_while(|x| x.ne(0)).map(|x| 100 / x);
+    let total = shares.sum();
+    (shares, total)
+}
+
+/// Running quotients while they are small: the one that ends it is the last to be computed.
+pub fn until_large(xs: &Array<i64>) -> Array<i64, Ix0> {
+    xs.map(|x| 100 / x).take_while(|q| q.lt(50)).sum()
+}
+
+/// Quicksort's step: what is less than a pivot, then the rest.
+pub fn partition_append(xs: &Array<i64>, pivot: i64) -> Array<i64> {
+    let (less, rest) = xs.partition(|x| x.lt(pivot));
+    less.append(&rest)
+}
+
+/// The two parts of an array changed differently, appended, and summed with a third array.
+pub fn parts_and_a_third(xs: &Array<i64>, zs: &Array<i64>) -> Array<i64, Ix0> {
+    let half = || xs.len().map(|n| n / 2);
+    let (left, right) = (xs.take(half()), xs.drop(half()));
+    let changed = left.map(|x| x + 1).append(&right.map(|x| x * 2));
+    changed.zip_with(zs, |x, z| x * z).sum()
+}
+
+/// How many words a text has, the longest one's length, and how many there are of each length below
+/// `most`; words are letters next to each other.
+pub fn words(text: &Array<u8>, most: u64) -> (Array<u64, Ix0>, Array<u64, Ix0>, Array<u64>) {
+    let all = text.append(&Array::from([b' ']));
+    let letters = all.map(|c| {
+        let small = c | 32;
+        let is_letter = small.ge(b'a') & small.le(b'z');
+        (!is_letter, is_letter.cast::<u64>())
+    });
+    // Letters since the last other character.
+    let before = letters.scan_exclusive((false, 0u64), |(_, n), (other, m)| {
+        (other, other.cond(m, n + m))
+    });
+    let ends = zip((&letters, &before)).filter(|((other, _), (_, n))| other & n.gt(0));
+    let lengths = ends.map(|(_, (_, n))| n);
+    let ones = lengths.map(|_| 1u64);
+    let bins = lengths.map(|n| n.min(most - 1));
+    let histogram = reduce_by_index(most, 0u64, &bins, &ones, |n, m| n + m);
+    (lengths.len(), lengths.fold(0, |a, b| a.max(b)), histogram)
+}
+
+/// What each of some sorted keys has together: keys, how often each occurs, sums of their values.
+pub fn sums_of_groups(
+    keys: &Array<u32>,
+    values: &Array<i64>,
+) -> (Array<u32>, Array<u64>, Array<i64>) {
+    let (names, counts) = keys.group();
+    let sums = Segmented::new(&counts, values).sum_s();
+    (names, counts, sums)
+}
+
+pub(super) fn all() -> Vec<Program> {
+    let numbers = |n: i64| -> Array<i64> { (1..=n).collect() };
+    let (products, total) = zip_of_append((&numbers(2), &numbers(3)), &numbers(5));
+    let (shares, sum) = until_zero(&numbers(5));
+    let (count, longest, histogram) = words(&Array::from(*b"to be or not"), 8);
+    let (names, counts, sums) = sums_of_groups(&Array::from([1u32, 1, 4]), &numbers(3));
+    vec![
+        Program::new("combine of packs", &both_ways(&numbers(5))),
+        Program::new("levels", &levels(&numbers(5))),
+        Program::new("zip of an append", (&products, &total)),
+        Program::new("until zero", (&shares, &sum)),
+        Program::new("until large", &until_large(&numbers(5))),
+        Program::new("partition and append", &partition_append(&numbers(5), 3)),
+        Program::new(
+            "parts and a third",
+            &parts_and_a_third(&numbers(6), &numbers(6)),
+        ),
+        Program::new("words", (&count, &longest, &histogram)),
+        Program::new("sums of groups", (&names, &counts, &sums)),
+    ]
+}
