@@ -3,6 +3,7 @@
 
 use crate::hull::{Point, extremes, farther};
 use livefusion::prelude::*;
+use livefusion::runtime::Explanation;
 
 /// The edges of a polygon, counter-clockwise, and the points outside. Every array but `points` has one
 /// element per line.
@@ -82,12 +83,29 @@ impl Lines {
 
     /// Computes the arrays, and says how many points there are.
     pub fn force(&self, engine: &Engine) -> livefusion::Result<usize> {
-        let (lengths, points) = (self.points.lengths(), self.points.data());
-        let all = (&self.begin, &self.peak, &self.end, lengths, points);
-        let (.., points) = all.force_with(engine)?;
+        let (.., points) = self.arrays().force_with(engine)?;
         Ok(points.len())
     }
+
+    /// Into which loops `force` would fuse.
+    pub fn explain(&self, engine: &Engine) -> livefusion::Result<Explanation> {
+        self.arrays().explain_with(engine)
+    }
+
+    fn arrays(&self) -> Arrays<'_> {
+        let (lengths, points) = (self.points.lengths(), self.points.data());
+        (&self.begin, &self.peak, &self.end, lengths, points)
+    }
 }
+
+type Points<'a> = &'a Array<Point>;
+type Arrays<'a> = (
+    Points<'a>,
+    Points<'a>,
+    Points<'a>,
+    &'a Array<u64>,
+    Points<'a>,
+);
 
 /// The corners of the convex hull, counter-clockwise from the leftmost point. Each level runs the same
 /// compiled loops; there are about as many levels as a line is split in a row.

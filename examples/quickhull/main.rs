@@ -71,7 +71,7 @@ fn run(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     println!("\nOne line at a time and plain Rust give the same corners in the same order.");
     println!(
         "The core of a level (all its lines) is {} on the {} backend.",
-        one_loop(&core(engine, &points)?)?,
+        one_loop(&core(engine, &second_level(engine, &points)?)?)?,
         backend(engine)
     );
     println!("  first run, with compiling  {first:>10.1?}  kernel cache: {counters}");
@@ -90,32 +90,41 @@ fn run(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     Ok(())
 }
 
-/// Prints the schedule of a level, and draws that of its core.
+/// Prints the schedule of a level and that of its core, and draws the core's.
 fn explain(engine: &Engine, airports: &[Airport], path: &str) -> Outcome {
     let (points, _) = compute(engine, airports, lines::quickhull)?;
-    let core = core(engine, &points)?;
-    println!("The core of a level: the points outside the halves of all lines.\n\n{core}");
+    let lines = second_level(engine, &points)?;
+    let core = core(engine, &lines)?;
+    println!("The core of a level, the points outside the halves of all lines, is\n\n{core}");
+    println!("A whole level, with the new lines in order, is\n");
+    println!("{}", lines.split().explain(engine)?);
     println!("The core is {}.", one_loop(&core)?);
     write(path, &core.svg())?;
     println!("Its picture is in {path}.");
     Ok(())
 }
 
-/// What becomes of the core of a level.
-fn core(engine: &Engine, points: &[Point]) -> Outcome<Explanation> {
-    let (left, right) = ((-180.0, 20.0), (-80.0, 20.0));
-    let lines = Lines::between(left, right, &Array::from(points));
+/// The two lines that the second level splits.
+fn second_level(engine: &Engine, points: &[Point]) -> Outcome<Lines> {
+    let (left, right) = hull::extremes(engine, &Array::from(points))?;
+    let lines = Lines::between(left, right, &Array::from(points)).split();
     lines.force(engine)?;
+    Ok(lines)
+}
+
+/// What becomes of the core of a level.
+fn core(engine: &Engine, lines: &Lines) -> livefusion::Result<Explanation> {
     let (first, second) = lines.halves();
-    Ok((
-        first.points.data(),
-        first.points.lengths(),
+    let (p, q) = (&first.points, &second.points);
+    let results = (
+        p.data(),
+        p.lengths(),
         &first.peak,
-        second.points.data(),
-        second.points.lengths(),
+        q.data(),
+        q.lengths(),
         &second.peak,
-    )
-        .explain_with(engine)?)
+    );
+    results.explain_with(engine)
 }
 
 /// Says that there is one loop, which must be so.

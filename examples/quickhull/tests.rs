@@ -3,15 +3,20 @@
 use crate::hull::Point;
 use crate::{hull, lines, plain};
 use livefusion::prelude::*;
+use std::sync::LazyLock;
 
-/// Compares the three on all the points given.
+/// The interpreter, and the default backend. Shared, so that loops are compiled once.
+static ENGINES: LazyLock<[Engine; 2]> =
+    LazyLock::new(|| [Engine::interp(), Engine::builder().build()]);
+
+/// Compares the three on these points.
 fn agree(points: &[Point]) {
-    for engine in [Engine::interp(), Engine::c()] {
+    for engine in ENGINES.iter() {
         let array = Array::from(points);
-        let at_once = lines::quickhull(&engine, &array).unwrap();
+        let at_once = lines::quickhull(engine, &array).unwrap();
         assert_eq!(
             at_once,
-            hull::quickhull(&engine, &array).unwrap(),
+            hull::quickhull(engine, &array).unwrap(),
             "{points:?}"
         );
         assert_eq!(at_once, plain::hull(points), "{points:?}");
@@ -94,6 +99,8 @@ fn no_points_are_an_error() {
 
 #[test]
 fn the_core_is_one_loop() {
-    let core = crate::core(&Engine::interp(), &grid(1, 30, 100)).unwrap();
+    let engine = Engine::interp();
+    let lines = crate::second_level(&engine, &grid(1, 30, 100)).unwrap();
+    let core = crate::core(&engine, &lines).unwrap();
     assert_eq!(core.loops.len(), 1, "{core}");
 }

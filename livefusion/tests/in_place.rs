@@ -13,10 +13,8 @@ const N: u64 = 10_000;
 
 /// Engines that have memory for one and a half arrays.
 fn tight() -> [Engine; 2] {
-    let backends: [Arc<dyn Backend>; 2] = [
-        Arc::new(InterpBackend::new()),
-        Arc::new(CBackend::new()),
-    ];
+    let backends: [Arc<dyn Backend>; 2] =
+        [Arc::new(InterpBackend::new()), Arc::new(CBackend::new())];
     backends.map(|b| Engine::builder().backend(b).memory_limit(12 * N).build())
 }
 
@@ -117,7 +115,10 @@ fn arrays_of_the_users_stay() -> Result<()> {
 #[test]
 fn a_failed_update_says_where() {
     for engine in tight() {
-        let error = squares().update(N, 1).force_with(&engine).expect_err("outside");
+        let error = squares()
+            .update(N, 1)
+            .force_with(&engine)
+            .expect_err("outside");
         assert_eq!(error.combinator, "update");
         let want = ErrorKind::OutOfRange {
             index: N.into(),

@@ -6,26 +6,26 @@ use livefusion_tests::check::{against_naive, check_all};
 use livefusion_tests::program::{Options, programs};
 use std::sync::Arc;
 
-fn agrees_with_naive(clustering: Clustering) {
+fn agrees_with_naive(clustering: Clustering, count: u64) {
     let engine = Engine::builder()
         .backend(Arc::new(InterpBackend::new()))
         .clustering(clustering)
         .build();
-    let several = programs(1500, Options::SMALL).chain(programs(5, Options::CHUNKS));
+    let several = programs(count, Options::SMALL).chain(programs(2, Options::CHUNKS));
     check_all(several, |_, p| against_naive(p, &engine), |_, _| {});
 }
 
 #[test]
 fn unfused() {
-    agrees_with_naive(Clustering::Unfused);
+    agrees_with_naive(Clustering::Unfused, 600);
 }
 
 #[test]
 fn greedy() {
-    agrees_with_naive(Clustering::Greedy);
+    agrees_with_naive(Clustering::Greedy, 600);
 }
 
 #[test]
 fn optimal() {
-    agrees_with_naive(Clustering::default());
+    agrees_with_naive(Clustering::default(), 300);
 }

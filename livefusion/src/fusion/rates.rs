@@ -115,16 +115,17 @@ impl Rates {
         false
     }
 
-    /// The class at which a loop is rooted that is opened for this node: that of the segments for what
-    /// runs over their elements.
-    pub fn opens(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
-        let node = &graph.nodes[n.index()];
-        match node.node.kind {
-            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS if !node.leaf => {
-                self.output(node.inputs[0])
+    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first.
+    pub fn lengths_above(&self, n: NodeId) -> Vec<NodeId> {
+        let mut lengths = Vec::new();
+        let mut class = self.runs_at(n).or(self.output(n));
+        while let Some(c) = class {
+            if let ClassKind::Nested(_, by) = self.kind(c) {
+                lengths.push(by.0);
             }
-            _ => self.runs_at(n),
+            class = self.parent(c);
         }
+        lengths
     }
 
     fn find(&self, mut c: ClassId) -> ClassId {
@@ -257,7 +258,7 @@ impl Inference<'_> {
                     (Some(class), Some(sub))
                 }
                 Kind::Expand(_) => {
-                    self.in_step(id);
+                    self.per_segment(id);
                     let class = self.elements(input(0));
                     (Some(class), Some(class))
                 }
@@ -341,6 +342,25 @@ impl Inference<'_> {
         let class = self.rates.new_class(ClassKind::Sub(parent, by));
         self.subs.entry(by).or_default().push(class);
         class
+    }
+
+    /// Arrays with one element per segment are in step with the lengths, or in memory.
+    fn per_segment(&mut self, id: NodeId) {
+        let graph = self.graph;
+        let inputs = &graph.nodes[id.index()].inputs;
+        for (k, values) in inputs.iter().enumerate().skip(1) {
+            let (segments, own) = (self.class(inputs[0]), self.class(*values));
+            let is_free = self.rates.kind(own) == ClassKind::Root;
+            let is_sub = matches!(self.rates.kind(segments), ClassKind::Sub(..));
+            if own == segments {
+                continue;
+            }
+            if is_free && !is_sub && !self.rates.is_within(segments, own) {
+                self.rates.joined[own.0 as usize] = segments;
+            } else {
+                self.rates.beside.insert((id, k));
+            }
+        }
     }
 
     /// The class of the elements of segments with these lengths.

@@ -14,9 +14,7 @@ use loop_lang::types::Ty;
 
 /// Lowers `generate`, `iota`, `replicate` and everything that reads other arrays by index.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    if a.root().is_none() {
-        open(a, id)?;
-    }
+    a.enter(id, &[id])?;
     let class = a.plan.rates.output(id).ok_or_else(no_root)?;
     let spot = a.spot(id, class, &[])?;
     lower_at(a, (id, 0).into(), spot)
@@ -46,8 +44,10 @@ pub fn lower_at(a: &mut Anatomy<'_>, column: Column, at: Spot) -> Lower {
         Some((_, class)) => class,
         None => a.plan.rates.output(id).ok_or_else(no_root)?,
     };
-    let around = a.around(at.rate, column.beside.unwrap_or(own));
-    let rate = around.unwrap_or(a.root_spot()?.rate);
+    let rate = match a.around(at.rate, column.beside.unwrap_or(own)) {
+        Some(rate) => rate,
+        None => a.root_spot()?.rate,
+    };
     let spot = Spot { rate, position: 0 };
     let comb = a.comb_at(id, spot);
     let index = a.index(rate);

@@ -45,6 +45,7 @@ use crate::fusion::{Clustering, Plan, plan_apart};
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use anatomy::Anatomy;
 use loop_lang::Loop;
+use rustc_hash::FxHashSet;
 
 /// Where a kernel's argument comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -136,11 +137,11 @@ fn try_lower(
     naming: Naming<'_>,
 ) -> std::result::Result<Lowered, Trouble> {
     let mut anatomy = Anatomy::new(graph, plan, at, naming);
-    for id in &plan.loops[at].nodes {
-        if let Err(kind) = lower_node(&mut anatomy, *id) {
+    for id in in_order(graph, plan, at) {
+        if let Err(kind) = lower_node(&mut anatomy, id) {
             return Err(match anatomy.in_the_way {
-                Some(from) => Trouble::Apart(from, *id),
-                None => Trouble::Error(error_at(graph, *id, kind)),
+                Some(from) => Trouble::Apart(from, id),
+                None => Trouble::Error(error_at(graph, id, kind)),
             });
         }
     }
@@ -154,6 +155,31 @@ fn try_lower(
     output::lower(&mut anatomy).map_err(force)?;
     take_while::leave_early(&mut anatomy).map_err(force)?;
     anatomy.finish().map_err(Trouble::Error)
+}
+
+/// The nodes of a loop in dependency order, where what runs over segments depends on their lengths, too.
+fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
+    let nodes = &plan.loops[at].nodes;
+    let here = |n: NodeId| plan.loop_of[n.index()] == Some(at);
+    let mut done: FxHashSet<NodeId> = FxHashSet::default();
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut stack: Vec<(NodeId, bool)> = Vec::new();
+    for node in nodes {
+        stack.push((*node, false));
+        while let Some((n, ready)) = stack.pop() {
+            if ready {
+                order.push(n);
+            } else if done.insert(n) {
+                stack.push((n, true));
+                let inputs = graph.nodes[n.index()].inputs.iter();
+                let inputs = inputs.flat_map(|i| graph.fields(*i)).map(|f| f.0);
+                let lengths = plan.rates.lengths_above(n);
+                let before = lengths.into_iter().chain(inputs);
+                stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
+            }
+        }
+    }
+    order
 }
 
 fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {

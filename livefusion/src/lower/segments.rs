@@ -225,7 +225,10 @@ pub fn lower_expand(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let inline = Inline::new(id, 0, comb, Section::Body).demanded(a);
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     args[0] = within;
-    for k in body::used_params(&inline, body).into_iter().filter(|k| *k > 0) {
+    for k in body::used_params(&inline, body)
+        .into_iter()
+        .filter(|k| *k > 0)
+    {
         args[k] = a.elt(columns[k], spot)?;
     }
     let results = body::inline(a, &inline, body, &args, "elt")?;

@@ -64,7 +64,6 @@ pub fn check(a: &mut Anatomy<'_>, id: NodeId, inputs: &[NodeId], at: Spot) -> Lo
 /// Checks arrays in memory that are read at a subrate's count: how many elements that admits is known at
 /// the end only, but an array that is too short is found at the first element that it lacks.
 fn check_counted(a: &mut Anatomy<'_>, id: NodeId, inputs: &[NodeId], at: Spot) -> Lower {
-    let comb = a.comb_at(id, at);
     let rates = &a.plan.rates;
     let on_first = rates.is_beside(id, 0);
     for (_, input) in inputs
@@ -73,6 +72,7 @@ fn check_counted(a: &mut Anatomy<'_>, id: NodeId, inputs: &[NodeId], at: Spot) -
         .filter(|(k, _)| rates.is_beside(id, *k))
     {
         let Some(len) = a.len(*input)? else { continue };
+        let comb = a.comb_at(id, at);
         let count: Atom = a.index(at.rate).into();
         let (one, kind) = (Const::u64(1).into(), TrapKind::LengthMismatch);
         let ordered = |count, len| if on_first { [count, len] } else { [len, count] };

@@ -269,9 +269,24 @@ impl CompiledLoop {
         taken
     }
 
-    /// Runs the sizing loop. If it traps, so will the loop itself, which reports what trapped first.
+    /// Runs the sizing loop. What it counts may hang on elements that are kept in arrays whose sizes it
+    /// finds itself, so it runs as often as there are sizes: each run finds one more, at least.
     fn sizes(&self, kernel: &dyn Kernel, b: &Bindings<'_>, store: &Store) -> Result<Vec<Const>> {
-        let bound = self.bind(b, store, &[])?;
+        let mut sizes = self.counted(kernel, b, store, &[])?;
+        for _ in 1..sizes.len() {
+            sizes = self.counted(kernel, b, store, &sizes)?;
+        }
+        Ok(sizes)
+    }
+
+    fn counted(
+        &self,
+        kernel: &dyn Kernel,
+        b: &Bindings<'_>,
+        store: &Store,
+        sizes: &[Const],
+    ) -> Result<Vec<Const>> {
+        let bound = self.bind(b, store, sizes)?;
         let args = as_args(&bound);
         let mut frame = new_frame(kernel, u64::MAX);
         match kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {

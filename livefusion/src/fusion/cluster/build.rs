@@ -49,6 +49,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, Node
             ..Built::default()
         },
         lengths: Vec::new(),
+        trees: Vec::new(),
         class_of: FxHashMap::default(),
         field_of: FxHashMap::default(),
     };
@@ -74,6 +75,8 @@ struct Builder<'g> {
     built: Built,
     /// Nominal length of each class.
     lengths: Vec<u64>,
+    /// The root above each class.
+    trees: Vec<usize>,
     class_of: FxHashMap<ClassId, usize>,
     field_of: FxHashMap<FieldRef, usize>,
 }
@@ -124,9 +127,13 @@ impl Builder<'_> {
             .filter(|(i, _)| !self.rates.is_beside(id, *i));
         let read = in_step.map(|(_, input)| self.rates.output(*input));
         let above = read.chain([output.filter(|_| !scatters)]).flatten();
-        let above = above.filter(|c| *c != own && self.rates.is_within(own, *c));
-        let classes: Vec<ClassId> = [own].into_iter().chain(above).collect();
-        for class in classes.into_iter().filter(|c| Some(*c) != makes) {
+        let above = above.filter(|c| {
+            let known = *c == own || Some(*c) == makes;
+            !known && self.rates.is_within(own, *c)
+        });
+        let own = Some(own).filter(|_| makes != Some(own));
+        let classes: Vec<ClassId> = own.into_iter().chain(above).collect();
+        for class in classes {
             let class = self.class(class);
             if !item.at.contains(&class) {
                 item.at.push(class);
@@ -183,10 +190,11 @@ impl Builder<'_> {
                 continue;
             }
             // Under another name, columns of one loop may be used at a class that it cannot have.
-            if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
-                && self.root_of(made) != self.root_of(class)
-            {
-                item.link(maker, Some(Reason::NoCommonRate));
+            if let (Some(maker), Some(made)) = (maker, self.rates.output(n)) {
+                let made = self.class(made);
+                if self.trees[made] != self.trees[at] {
+                    item.link(maker, Some(Reason::NoCommonRate));
+                }
             }
             let stream = Stream { maker, class: at };
             if !item.streams.contains(&stream) {
@@ -279,14 +287,6 @@ impl Builder<'_> {
         }
     }
 
-    fn root_of(&self, class: ClassId) -> ClassId {
-        let mut at = class;
-        while let Some(parent) = self.rates.parent(at) {
-            at = parent;
-        }
-        at
-    }
-
     /// The problem's number of a class; numbers those above it first.
     fn class(&mut self, class: ClassId) -> usize {
         let mut unknown = Vec::new();
@@ -317,8 +317,10 @@ impl Builder<'_> {
                 (new, self.lengths[parent].saturating_mul(SEGMENT))
             }
         };
-        self.class_of
-            .insert(class, self.built.problem.classes.len());
+        let number = self.built.problem.classes.len();
+        let above = new.parent().map_or(number, |p| self.trees[p]);
+        self.trees.push(above);
+        self.class_of.insert(class, number);
         self.built.problem.classes.push(new);
         self.built.classes.push(class);
         self.lengths.push(length);

@@ -163,7 +163,7 @@ pub fn plan_apart(
     let solution = solve(&built.problem, clustering);
     let loop_of = schedule::loop_of_nodes(&built, &solution.loop_of);
     let mut loops = schedule::loops(&built, &solution.loop_of);
-    let stored = schedule::find_outputs(graph, &built.demand, &loop_of, &mut loops);
+    let stored = schedule::find_outputs(graph, &rates, &built.demand, &loop_of, &mut loops);
     Plan {
         loops,
         loop_of,

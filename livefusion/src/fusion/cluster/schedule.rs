@@ -6,6 +6,7 @@ use super::problem::Problem;
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop};
 use crate::fusion::demand::Demand;
+use crate::fusion::rates::{ClassKind, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -81,6 +82,7 @@ pub fn loops(built: &Built, loop_of: &[usize]) -> Vec<PlannedLoop> {
 /// columns that are written to memory.
 pub fn find_outputs(
     graph: &Graph,
+    rates: &Rates,
     demand: &Demand,
     loop_of: &[Option<usize>],
     loops: &mut [PlannedLoop],
@@ -90,6 +92,7 @@ pub fn find_outputs(
         let elsewhere = |f: &FieldRef| loop_of[f.0.index()] != *at;
         wanted.extend(needs.iter().copied().filter(elsewhere));
     }
+    wanted.extend(lengths_used(rates, loop_of, loops));
     for r in &graph.roots {
         wanted.extend(graph.fields(*r));
     }
@@ -108,6 +111,25 @@ pub fn find_outputs(
         }
     }
     stored
+}
+
+/// The lengths that loops need of earlier ones because they run over segments, whoever asks for these.
+fn lengths_used(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> Vec<FieldRef> {
+    let mut used = Vec::new();
+    for (at, planned) in loops.iter().enumerate() {
+        for node in &planned.nodes {
+            let mut class = rates.runs_at(*node);
+            while let Some(c) = class.filter(|c| Some(*c) != planned.root) {
+                if let ClassKind::Nested(_, lengths) = rates.kind(c)
+                    && loop_of[lengths.0.index()] != Some(at)
+                {
+                    used.push(lengths);
+                }
+                class = rates.parent(c);
+            }
+        }
+    }
+    used
 }
 
 /// Why each column that is made in one loop and used in another crosses.

@@ -84,11 +84,14 @@ impl Anatomy<'_> {
     /// A field of a node's input: through `Zip` and `Fields` to what computes it.
     fn column(&self, id: NodeId, input: usize, mut field: u32) -> Column {
         let rates = &self.plan.rates;
-        let mut beside = rates
-            .is_beside(id, input)
-            .then(|| rates.runs_at(id))
-            .flatten();
-        let mut at = self.graph.nodes[id.index()].inputs[input];
+        let node = &self.graph.nodes[id.index()];
+        let class = match node.node.kind {
+            // Of these there is one per segment.
+            Kind::Expand(_) => rates.output(node.inputs[0]),
+            _ => rates.runs_at(id),
+        };
+        let mut beside = class.filter(|_| rates.is_beside(id, input));
+        let mut at = node.inputs[input];
         loop {
             let node = &self.graph.nodes[at.index()];
             match &node.node.kind {

@@ -324,6 +324,7 @@ impl<'g> Anatomy<'g> {
         for (place, stmt) in std::mem::take(&mut self.updates) {
             self.sections.entry(place).or_default().push(stmt);
         }
+        self.drop_empty_stages();
         self.make_blocks();
         let sizing = self.sizing();
         let values = self.results.iter().map(|(_, v)| *v).collect();
@@ -335,6 +336,19 @@ impl<'g> Anatomy<'g> {
             combs: self.combs,
             results: self.results.into_iter().map(|(f, _)| f).collect(),
         })
+    }
+
+    /// Drops stages that were made for a combinator that had nothing to do there in the end.
+    fn drop_empty_stages(&mut self) {
+        let homes: FxHashSet<Home> = self.program.combs.iter().filter_map(|c| c.home).collect();
+        for (i, rate) in self.program.rates.iter_mut().enumerate() {
+            let is_home = |stage| {
+                let rate = RateId::new(i);
+                homes.contains(&Home { rate, stage })
+            };
+            rate.parts
+                .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !is_home(*s)));
+        }
     }
 
     /// Makes synonyms of all labels that mean one place, and gives each place its statements.
@@ -369,15 +383,29 @@ impl<'g> Anatomy<'g> {
     }
 
     /// The loop that finds how many elements there are where nothing else says so: this one, with these
-    /// numbers as its only results.
+    /// numbers as its only results. It does not trap: this one will, if there is a reason.
     fn sizing(&self) -> Option<Loop> {
         if self.sizes.is_empty() {
             return None;
         }
         let mut program = self.program.clone();
         program.name = format!("size_{}", self.at);
+        for block in program.blocks.values_mut() {
+            remove_traps(&mut block.stmts);
+        }
         finish_loop(&mut program, self.sizes.iter().map(|s| s.1).collect());
         Some(program)
+    }
+}
+
+fn remove_traps(stmts: &mut Vec<Stmt>) {
+    stmts.retain(|s| !matches!(s.kind, StmtKind::Trap { .. }));
+    for stmt in stmts {
+        match &mut stmt.kind {
+            StmtKind::If { then, other, .. } => [then, other].map(remove_traps),
+            StmtKind::While { test, body, .. } => [test, body].map(remove_traps),
+            _ => continue,
+        };
     }
 }
 

@@ -2,12 +2,14 @@
 
 use super::instances::no_root;
 use super::{Anatomy, Lower, Spot};
-use crate::fusion::{ClassId, ClassKind};
+use crate::ast::Kind;
+use crate::fusion::ClassId;
 use crate::lower::Source;
-use crate::sharing::{FieldRef, NodeId};
+use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 impl Anatomy<'_> {
@@ -154,49 +156,34 @@ impl Anatomy<'_> {
         self.spot(id, class, &needs)
     }
 
-    /// Makes sure that the root is open, which one of the inputs runs over (or what decides over it).
+    /// Makes sure that the root is open: by way of a node's inputs, and of the lengths of the segments
+    /// whose elements they are, to an array in memory or a generator that the root runs over.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
+        let root = self.plan.loops[self.at].root;
         let fresh = self.plan.rates.is_fresh(id);
-        for input in inputs {
-            if self.root.is_some() {
-                return Ok(());
-            }
-            let class = self.plan.rates.output(*input);
-            if (class == self.plan.loops[self.at].root || fresh)
-                && let Some(field) = self.existing_field(*input)
-            {
-                self.open_from(field)?;
-            } else if let Some(class) = class {
-                self.enter_class(class)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Opens the root by way of the segment lengths above a class.
-    fn enter_class(&mut self, mut class: ClassId) -> Lower {
-        while self.root.is_none() {
-            match self.plan.rates.kind(class) {
-                ClassKind::Nested(parent, lengths) => {
-                    if Some(parent) == self.plan.loops[self.at].root {
-                        return self.open_from(lengths);
-                    }
-                    class = parent;
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
+        while let (None, Some(at)) = (self.root, stack.pop()) {
+            let beside = fresh && inputs.contains(&at);
+            let at_root = beside || self.plan.rates.output(at) == root;
+            let Some(field) = self.existing_field(at).filter(|f| seen.insert(f.0)) else {
+                continue;
+            };
+            let node = &self.graph.nodes[field.0.index()];
+            if self.is_in_memory(field.0) {
+                if at_root {
+                    crate::lower::manifest::open(self, field);
+                    continue;
                 }
-                ClassKind::Sub(parent, _) => class = parent,
-                ClassKind::Root => return Ok(()),
+            } else if let (Kind::Generate(..), true) = (&node.node.kind, at_root) {
+                crate::lower::generate::open(self, field.0)?;
+                continue;
+            } else {
+                stack.extend(node.inputs.iter().rev());
             }
+            stack.extend(self.plan.rates.lengths_above(at).into_iter().rev());
         }
         Ok(())
-    }
-
-    fn open_from(&mut self, field: FieldRef) -> Lower {
-        if self.is_in_memory(field.0) {
-            crate::lower::manifest::open(self, field);
-            Ok(())
-        } else {
-            crate::lower::generate::lower(self, field.0)
-        }
     }
 
     /// Whether a node is in memory when this loop starts.

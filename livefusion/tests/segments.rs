@@ -1,0 +1,202 @@
+//! Segmented combinators: one nested loop, however deep, and errors that name what does not match.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Clustering, ErrorKind, Result};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use std::sync::Arc;
+
+fn engines() -> Vec<Engine> {
+    let interp = |clustering| {
+        let backend = Arc::new(InterpBackend::new());
+        Engine::builder()
+            .backend(backend)
+            .clustering(clustering)
+            .build()
+    };
+    vec![
+        interp(Clustering::Unfused),
+        interp(Clustering::Greedy),
+        interp(Clustering::default()),
+        Engine::builder().backend(Arc::new(CBackend::new())).build(),
+    ]
+}
+
+/// Loops and arrays written under the default clustering.
+fn loops_and_arrays(roots: &[&Arc<Node>]) -> (usize, usize) {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
+    let e = Engine::interp().explain(&roots).expect("it can be planned");
+    (
+        e.loops.len(),
+        e.loops.iter().map(|l| l.arrays_written).sum(),
+    )
+}
+
+#[test]
+fn segments_of_segments_of_segments() -> Result<()> {
+    // Two books of chapters of pages of numbers.
+    let pages = Array::from(vec![2u64, 1, 0, 3, 1]);
+    let chapters = Array::from(vec![2u64, 0, 3]);
+    let books = Array::from(vec![1u64, 2]);
+    let data = Array::from(vec![1i64, 2, 3, 4, 5, 6, 7]);
+    let per_page = Segmented::new(&pages, &data);
+    let page_sums = per_page.sum_s();
+    let per_chapter = Segmented::new(&chapters, &page_sums);
+    let best = per_chapter.fold_s(0, |a, b| a.max(b));
+    let per_book = Segmented::new(&books, &best);
+    let totals = per_book.sum_s();
+    let shares = per_page.map_s(&page_sums, |x, sum| 100 * x / sum);
+    let roots = [totals.node(), shares.data().node(), page_sums.node()];
+    assert_eq!(loops_and_arrays(&roots), (1, 3));
+    for engine in engines() {
+        let (pages, data) = (
+            Array::from(vec![2u64, 1, 0, 3, 1]),
+            Array::from(data.to_vec()?),
+        );
+        let per_page = Segmented::new(&pages, &data);
+        let page_sums = per_page.sum_s();
+        let best = Segmented::new(&chapters, &page_sums).fold_s(0, |a, b| a.max(b));
+        let totals = Segmented::new(&books, &best).sum_s();
+        let shares = per_page.map_s(&page_sums, |x, sum| 100 * x / sum);
+        let (totals, shares) = (&totals, shares.data()).force_with(&engine)?;
+        assert_eq!(totals, [3, 15]);
+        assert_eq!(shares, [33, 66, 100, 26, 33, 40, 100]);
+    }
+    Ok(())
+}
+
+#[test]
+fn softmax_is_one_loop_over_segments() -> Result<()> {
+    let rows = vec![vec![1.0f64, 2.0], vec![], vec![3.0, 5.0, 4.0], vec![-1.0]];
+    let scores = Segmented::from_vecs(rows.clone());
+    let highest = scores.fold_s(f64::NEG_INFINITY, |a, b| a.max(b));
+    let powers = scores.map_s(&highest, |x, top| (x - top).exp());
+    let soft = powers.map_s(&powers.sum_s(), |p, sum| p / sum);
+    assert_eq!(loops_and_arrays(&[soft.data().node()]), (1, 1));
+    let got = soft.to_vecs()?;
+    for (row, got) in rows.iter().zip(got) {
+        let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = row.iter().map(|x| (x - top).exp()).sum();
+        for (x, g) in row.iter().zip(got) {
+            assert!(((x - top).exp() / sum - g).abs() < 1e-15);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn filters_give_data_and_lengths_from_one_loop() -> Result<()> {
+    for engine in engines() {
+        let lengths = Array::from(vec![3u8, 0, 2, 1]).map(|n| n + 1);
+        let data = iota(10).map(|i| (i * 7) % 10);
+        let rows = Segmented::new(&lengths, &data);
+        let odd = rows.filter_s(|x| (x % 2).eq(1));
+        let twice = odd.map(|x| x * 2);
+        let (kept, counts, sums) = (twice.data(), twice.lengths(), &twice.sum_s());
+        let (kept, counts, sums) = (kept, counts, sums).force_with(&engine)?;
+        assert_eq!(kept, [14, 2, 10, 18, 6]);
+        assert_eq!(counts, [2, 0, 2, 1]);
+        assert_eq!(sums, [16, 0, 28, 6]);
+    }
+    let rows = Segmented::new(&Array::from(vec![2u64, 3]), &iota(5));
+    let odd = rows.filter_s(|x| (x % 2).eq(1));
+    let again = odd.filter_s(|x| x.gt(1));
+    let means = again.fold_s(0, |a, b| a + b);
+    let roots = [again.data().node(), again.lengths().node(), means.node()];
+    assert_eq!(loops_and_arrays(&roots), (1, 3));
+    assert_eq!(again.to_vecs()?, [vec![], vec![3]]);
+    Ok(())
+}
+
+#[test]
+fn elements_made_per_segment() -> Result<()> {
+    for engine in engines() {
+        let lengths = Array::from(vec![1i32, 0, 3]).map(|n| n + 1);
+        let values = Array::from(vec![10i64, 20, 30]);
+        let spread = replicate_s(&lengths, &values);
+        let numbered = spread
+            .data()
+            .zip_with(&spread.indices_s(), |x, i| x + i.cast::<i64>());
+        assert_eq!(numbered.force_with(&engine)?, [10, 11, 20, 30, 31, 32, 33]);
+        let prefix = spread.scan_s(0, |a, b| a + b);
+        let before = spread.scan_exclusive_s(1, |a, b| a * b);
+        let both = (prefix.data(), before.data()).force_with(&engine)?;
+        assert_eq!(both.0, [10, 20, 20, 30, 60, 90, 120]);
+        assert_eq!(both.1, [1, 10, 1, 1, 30, 900, 27000]);
+    }
+    Ok(())
+}
+
+#[test]
+fn lengths_that_do_not_match_are_errors() {
+    let data = Array::from(vec![1i64, 2, 3, 4]);
+    let sum = |lengths: Vec<i64>| Segmented::new(&Array::from(lengths), &data).sum_s();
+    let cases = [
+        (vec![2, -1, 3], -1, 2),
+        (vec![1, 2], 3, 4),
+        (vec![1, 9], 9, 3),
+        (vec![], 0, 4),
+    ];
+    for engine in engines() {
+        for (lengths, needed, room) in &cases {
+            let error = sum(lengths.clone())
+                .force_with(&engine)
+                .expect_err("no match");
+            assert_eq!(error.combinator, "sum_s");
+            let (needed, room) = (*needed, *room);
+            assert_eq!(
+                error.kind,
+                ErrorKind::Segments { needed, room },
+                "{lengths:?}"
+            );
+        }
+        let empty = Segmented::from_vecs(vec![vec![1i64], vec![]]).max_s();
+        let error = empty.force_with(&engine).expect_err("an empty segment");
+        assert_eq!(error.kind, ErrorKind::Empty);
+        let values = Array::from(vec![1i64, 2, 3]);
+        let lengths = Array::from(vec![1u64, 2]);
+        assert!(
+            replicate_s(&lengths, &values)
+                .data()
+                .force_with(&engine)
+                .is_err()
+        );
+    }
+}
+
+#[test]
+fn one_descriptor_may_be_as_long_as_the_data() -> Result<()> {
+    // Classes that happen to have one length must not be taken for one.
+    for engine in engines() {
+        let (lengths, data) = (Array::from(vec![2u64, 0, 1]), Array::from(vec![5i64, 6, 7]));
+        let rows = Segmented::new(&lengths, &data);
+        let (sums, total) = (&rows.sum_s(), &data.sum()).force_with(&engine)?;
+        assert_eq!((&sums[..], total), (&[11, 0, 7][..], 18));
+        let kept = rows.filter_s(|x| x.ne(6));
+        let (data, counts) = (kept.data(), kept.lengths()).force_with(&engine)?;
+        assert_eq!((&data[..], &counts[..]), (&[5, 7][..], &[1, 0, 1][..]));
+        let shares = rows.map_s(&rows.sum_s(), |x, s| s - x);
+        assert_eq!(shares.data().force_with(&engine)?, [6, 5, 0]);
+        let twice = Segmented::new(&Array::from(vec![1u64, 2]), rows.data());
+        let (a, b) = (&rows.sum_s(), &twice.sum_s()).force_with(&engine)?;
+        assert_eq!((&a[..], &b[..]), (&[11, 0, 7][..], &[5, 13][..]));
+    }
+    Ok(())
+}
+
+#[test]
+fn lengths_of_what_is_kept_with_other_data() -> Result<()> {
+    for engine in engines() {
+        let lengths = Array::from(vec![3u64, 2]);
+        let tags = Array::from(vec![true, false, true, false, true]);
+        let kept = Segmented::new(&lengths, &iota(5)).pack_s(&tags);
+        // As many elements as are kept, from elsewhere.
+        let others = Segmented::new(kept.lengths(), &Array::from(vec![7i64, 9, 8]));
+        assert_eq!(others.max_s().force_with(&engine)?, [9, 8]);
+        assert_eq!(others.fold1_s(|a, _| a).force_with(&engine)?, [7, 8]);
+        assert_eq!(others.scan_s(0, |a, b| a + b).data().force_with(&engine)?, [7, 16, 8]);
+        assert_eq!(others.indices_s().force_with(&engine)?, [0, 1, 0]);
+    }
+    Ok(())
+}
