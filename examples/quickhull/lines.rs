@@ -10,7 +10,7 @@ use livefusion::runtime::Explanation;
 pub struct Lines {
     /// Where each line begins.
     pub begin: Array<Point>,
-    /// The farthest of its points; any point if it has none.
+    /// The farthest of its points; says nothing if it has none.
     pub peak: Array<Point>,
     /// Where it ends.
     pub end: Array<Point>,
@@ -22,7 +22,7 @@ pub struct Lines {
 pub struct Outside {
     /// Those strictly on the right.
     pub points: Segmented<Point>,
-    /// The farthest of these.
+    /// The farthest of these, for each line that has any.
     pub peak: Array<Point>,
 }
 
@@ -108,7 +108,7 @@ type Arrays<'a> = (
 );
 
 /// The corners of the convex hull, counter-clockwise from the leftmost point. Each level runs the same
-/// compiled loops; there are about as many levels as a line is split in a row.
+/// compiled loops; there are as many levels as the most splits that led to a corner.
 pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<Vec<Point>> {
     let (left, right) = extremes(engine, points)?;
     if left == right {

@@ -58,7 +58,7 @@ pub fn svg(points: &[Point], corners: &[Point], labels: &[(Point, &Airport)]) ->
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" font-family="Helvetica, Arial, sans-serif">
 <rect width="{width:.0}" height="{height:.0}" fill="#fbfaf7"/>
 <text x="24" y="34" font-size="24" font-weight="bold" fill="#22303c">The convex hull of {} US airports</text>
-<text x="24" y="58" font-size="15" fill="#5c6b78">{} corners, found by QuickHull with livefusion: every cut is one fused loop</text>
+<text x="24" y="58" font-size="15" fill="#5c6b78">{} corners, found by QuickHull with livefusion: the cuts of a level are one fused loop</text>
 "##,
         points.len(),
         corners.len(),
@@ -177,7 +177,7 @@ fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> Stri
 }
 
 /// The direction (east, north) that leads away from the hull at a corner, of length 1 or less. Corners
-/// are clockwise, so outside is on the left of each edge.
+/// are counter-clockwise, so outside is on the right of each edge.
 fn outwards(corners: &[Point], at: usize) -> (f64, f64) {
     let n = corners.len();
     let (before, here, after) = (
@@ -188,7 +188,7 @@ fn outwards(corners: &[Point], at: usize) -> (f64, f64) {
     let normal = |p: Point, q: Point| {
         let (dx, dy) = (q.0 - p.0, q.1 - p.1);
         let length = dx.hypot(dy).max(f64::MIN_POSITIVE);
-        (-dy / length, dx / length)
+        (dy / length, -dx / length)
     };
     let (u, v) = (normal(before, here), normal(here, after));
     (0.5 * (u.0 + v.0), 0.5 * (u.1 + v.1))

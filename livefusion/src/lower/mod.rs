@@ -19,7 +19,8 @@
 //! | [`output`] | writing an array that is wanted in memory |
 //!
 //! [`anatomy`] is what they share: the loop under construction. [`body`] inlines a closure's terms,
-//! [`pull`] computes arrays where they are read at an index, [`operators`] recognises operators that may be reassociated.
+//! [`pull`] computes arrays where they are read at an index, [`operators`] recognises operators that may be
+//! reassociated.
 
 pub mod anatomy;
 pub mod body;

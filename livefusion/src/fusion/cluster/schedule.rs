@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop};
 use crate::fusion::demand::Demand;
-use crate::fusion::rates::{ClassKind, Rates};
+use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -117,9 +117,10 @@ pub fn find_outputs(
 fn lengths_used(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> Vec<FieldRef> {
     let mut used = Vec::new();
     for (at, planned) in loops.iter().enumerate() {
+        let mut seen: FxHashSet<ClassId> = planned.root.into_iter().collect();
         for node in &planned.nodes {
             let mut class = rates.runs_at(*node);
-            while let Some(c) = class.filter(|c| Some(*c) != planned.root) {
+            while let Some(c) = class.filter(|c| seen.insert(*c)) {
                 if let ClassKind::Nested(_, lengths) = rates.kind(c)
                     && loop_of[lengths.0.index()] != Some(at)
                 {
