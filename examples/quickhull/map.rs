@@ -142,7 +142,8 @@ fn dots(frame: &Frame, points: &[Point]) -> String {
 fn marks(frame: &Frame, corners: &[Point], labels: &[(Point, &Airport)]) -> String {
     let mut out = String::from("<g font-size=\"12\" fill=\"#22303c\">\n");
     let mut taken: Vec<(f64, f64)> = Vec::new();
-    for (i, p) in corners.iter().enumerate() {
+    // Clockwise: names that make room for others climb as their corners do.
+    for (i, p) in corners.iter().enumerate().rev() {
         let (x, y) = (frame.x(p.0), frame.y(p.1));
         let _ = writeln!(
             out,

@@ -103,4 +103,17 @@ fn the_core_is_one_loop() {
     let lines = crate::second_level(&engine, &grid(1, 30, 100)).unwrap();
     let core = crate::core(&engine, &lines).unwrap();
     assert_eq!(core.loops.len(), 1, "{core}");
+    // The new lines, and the points in their order, are read at random.
+    let level = lines.split().explain(&engine).unwrap();
+    assert!(level.loops.len() <= 3, "{level}");
+}
+
+#[test]
+fn a_cut_is_one_loop() {
+    let points = Array::from(grid(1, 30, 100));
+    let cut = hull::cut(&points, (-40.0, 0.0), (40.0, 5.0));
+    let explained = (&cut.kept, &cut.farthest)
+        .explain_with(&Engine::interp())
+        .unwrap();
+    assert_eq!(explained.loops.len(), 1, "{explained}");
 }

@@ -195,7 +195,10 @@ fn lengths_of_what_is_kept_with_other_data() -> Result<()> {
         let others = Segmented::new(kept.lengths(), &Array::from(vec![7i64, 9, 8]));
         assert_eq!(others.max_s().force_with(&engine)?, [9, 8]);
         assert_eq!(others.fold1_s(|a, _| a).force_with(&engine)?, [7, 8]);
-        assert_eq!(others.scan_s(0, |a, b| a + b).data().force_with(&engine)?, [7, 16, 8]);
+        assert_eq!(
+            others.scan_s(0, |a, b| a + b).data().force_with(&engine)?,
+            [7, 16, 8]
+        );
         assert_eq!(others.indices_s().force_with(&engine)?, [0, 1, 0]);
     }
     Ok(())

@@ -505,3 +505,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn packs_that_are_combined_again_are_never_made() -> Result<()> {
+    for engine in [Engine::interp(), Engine::c()] {
+        let xs = Array::from(vec![3i64, -4, 5, -6]);
+        let flags = xs.map(|x| x.gt(0));
+        let large = xs.pack(&flags).map(|x| x * 10).map(|x| x + 1);
+        let small = xs.pack(&!&flags).map(|x| -x);
+        let both = flags.combine(&large, &small);
+        let e = engine.explain(&[both.node().clone()])?;
+        assert_eq!((e.loops.len(), e.loops[0].arrays_written), (1, 1), "{e}");
+        assert_eq!(both.force_with(&engine)?, [31, 4, 51, 6]);
+        // What may trap is not moved: an error names the combinator that made it.
+        let ratios = xs.pack(&flags).map(|x| 15 / (x - 3));
+        let error = flags.combine(&ratios, &small).force_with(&engine);
+        assert_eq!(
+            error.map(|_| ()).expect_err("divides by zero").combinator,
+            "map"
+        );
+    }
+    Ok(())
+}

@@ -4,8 +4,8 @@ use crate::rng::Rng;
 use livefusion::fusion::Reason;
 use livefusion::fusion::cluster::problem::{Class, Cost, Field, Item, Link, Problem, Stream};
 
-/// A random problem of `n` items: maps, zips, filters, packs, folds, scalars, random access, expansions
-/// into segments and folds of segments.
+/// A random problem of `n` items: maps, zips, filters, packs, generators, folds, scalars, random access,
+/// expansions into segments and folds of segments.
 pub fn random(seed: u64, n: usize) -> Problem {
     let mut g = Generator {
         rng: Rng::new(seed),
@@ -66,7 +66,7 @@ impl Generator {
     }
 
     fn item(&mut self, i: usize) {
-        let kinds = [40, 12, 6, self.busy, 6, 6, 6];
+        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5];
         let mut item = Item::default();
         let (field, class) = self.some_array();
         match self.rng.weighted(&kinds) {
@@ -108,6 +108,14 @@ impl Generator {
                     }
                 }
                 self.scalars.push(i);
+            }
+            // A generator as long as an array, whose elements it does not need.
+            7 => {
+                if let Some(maker) = self.problem.fields[field].maker {
+                    item.link(maker, None);
+                }
+                item.at.push(class);
+                self.array(Some(i), class);
             }
             5 => {
                 self.consume(&mut item, field, class);

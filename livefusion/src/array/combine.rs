@@ -3,7 +3,10 @@
 use crate::array::Array;
 use crate::array::append::total;
 use crate::array::reduce::operator;
-use crate::ast::{BodyBuilder, Builder, Fold, FoldStyle, Node, ScanKind, identity};
+use crate::ast::{
+    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, Term, TermData, TermId,
+    identity, may_trap,
+};
 use crate::elt::Elt;
 use crate::exp::{Exp, value};
 use loop_lang::op::Op;
@@ -16,7 +19,7 @@ impl Array<bool> {
     ///
     /// Of the flags' length, computed in one pass over them and fused with what makes them and what
     /// uses the result. `xs` and `ys` are read at random: if they are computed they go through
-    /// memory.
+    /// memory. Packs by these flags (and by `!flags`), and cheap maps of such, are not: nothing is packed then.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -33,6 +36,9 @@ impl Array<bool> {
     pub fn combine<T: Elt>(&self, xs: &Array<T>, ys: &Array<T>) -> Array<T> {
         let builder = Builder::named("combine");
         let (xs, ys) = (xs.node(), ys.node());
+        if let Some(both) = of_packs(builder, self.node(), xs, ys) {
+            return Array::wrap(both);
+        }
         // The map below checks that there are as many flags as elements. So neither array has too
         // many elements if none has too few, which the reads check.
         let len = total(builder, &[xs.clone(), ys.clone()]);
@@ -50,6 +56,99 @@ impl Array<bool> {
             .collect();
         Array::wrap(builder.map(&[self.node().clone(), taken, indices], b.finish(&fields)))
     }
+}
+
+/// An array that a pack by some flags leaves, and cheap maps of that.
+struct Packed<'n> {
+    /// What is packed.
+    data: &'n Arc<Node>,
+    /// Maps of what is left, the last one first.
+    maps: Vec<&'n Body>,
+}
+
+/// Terms that are cheaper to compute again than to store and read.
+const CHEAP: usize = 8;
+
+impl<'n> Packed<'n> {
+    /// Sees through an array, if it is one that the flags (or with `wanted` false, their opposite) leave.
+    fn of(array: &'n Arc<Node>, flags: &Arc<Node>, wanted: bool) -> Option<Packed<'n>> {
+        let (mut at, mut maps, mut terms) = (array, Vec::new(), 0);
+        loop {
+            if at.value.get().is_some() || at.error.is_some() {
+                return None;
+            }
+            match (&at.kind, at.inputs.as_slice()) {
+                (Kind::Map(body), [input]) => {
+                    terms += body.terms.len() - body.params.len();
+                    maps.push(body);
+                    at = input;
+                }
+                (Kind::Pack, [data, tags]) if selects(tags, flags, wanted) => {
+                    let cheap = terms <= CHEAP && maps.iter().all(|m| is_cheap(m));
+                    return cheap.then_some(Packed { data, maps });
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// What becomes of an element of the data.
+    fn embed(&self, b: &mut BodyBuilder, fields: Vec<TermId>) -> Option<Vec<TermId>> {
+        let mut maps = self.maps.iter().rev();
+        maps.try_fold(fields, |fields, body| b.embed(body, &fields))
+    }
+}
+
+/// Whether tags are the flags, or their opposite.
+fn selects(tags: &Arc<Node>, flags: &Arc<Node>, wanted: bool) -> bool {
+    if wanted {
+        return Arc::ptr_eq(tags, flags);
+    }
+    let (Kind::Map(body), [of]) = (&tags.kind, tags.inputs.as_slice()) else {
+        return false;
+    };
+    let negates = matches!(
+        (body.terms.as_slice(), body.results.as_slice()),
+        ([_, TermData { term: Term::Op(Op::Not, args), .. }], [TermId(1)]) if args[0] == TermId(0)
+    );
+    negates && Arc::ptr_eq(of, flags)
+}
+
+/// No traps, which would be blamed on another combinator, and nothing that costs much.
+fn is_cheap(body: &Body) -> bool {
+    body.terms.iter().all(|d| {
+        let costly = matches!(&d.term, Term::Op(op, _) if op.is_transcendental());
+        !costly && !may_trap(&d.term, d.ty, |_| false)
+    })
+}
+
+/// Of two packs by the flags and by their opposite nothing has to be packed: where a flag is true the
+/// element is what became of the one there.
+fn of_packs(
+    builder: Builder,
+    flags: &Arc<Node>,
+    xs: &Arc<Node>,
+    ys: &Arc<Node>,
+) -> Option<Arc<Node>> {
+    let (left, right) = (Packed::of(xs, flags, true)?, Packed::of(ys, flags, false)?);
+    let types: Vec<Ty> = [Ty::Bool]
+        .iter()
+        .chain(&left.data.types)
+        .chain(&right.data.types)
+        .copied()
+        .collect();
+    let mut b = BodyBuilder::new(&types);
+    b.locate(Some(builder.loc()));
+    let width = left.data.types.len();
+    let mut all: Vec<TermId> = (0..types.len() as u32).map(|k| b.param(k)).collect();
+    let theirs = all.split_off(1 + width);
+    let mine = all.split_off(1);
+    let mine = left.embed(&mut b, mine)?;
+    let theirs = right.embed(&mut b, theirs)?;
+    let chosen = mine.into_iter().zip(theirs);
+    let fields: Vec<TermId> = chosen.map(|(x, y)| b.cond(all[0], x, y)).collect();
+    let inputs = [flags.clone(), left.data.clone(), right.data.clone()];
+    Some(builder.map(&inputs, b.finish(&fields)))
 }
 
 /// How many flags before each are true.

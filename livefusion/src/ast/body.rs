@@ -119,6 +119,42 @@ impl BodyBuilder {
         self.term(Term::Cond(c, a, b), ta)
     }
 
+    /// Another body in place, with these terms as its parameters; gives its results. None if it has
+    /// scalar loops or a mistake.
+    pub(crate) fn embed(&mut self, body: &Body, params: &[TermId]) -> Option<Vec<TermId>> {
+        if !body.loops.is_empty() || body.error.is_some() || params.len() != body.params.len() {
+            return None;
+        }
+        let mut here: Vec<TermId> = Vec::with_capacity(body.terms.len());
+        for data in &body.terms {
+            let term = match &data.term {
+                Term::Param(k) => params[*k as usize],
+                Term::Lit(c) => self.lit(*c),
+                Term::Op(op, args) => {
+                    let args: SmallVec<[TermId; 3]> =
+                        args.iter().map(|a| here[a.index()]).collect();
+                    self.op_to(*op, &args, Some(data.ty))
+                }
+                Term::Cond(c, x, y) => self.cond(here[c.index()], here[x.index()], here[y.index()]),
+                Term::Scalar { capture, field } => {
+                    self.scalar(body.captures[*capture as usize].node(), *field)
+                }
+                Term::At {
+                    capture,
+                    field,
+                    index,
+                    checked,
+                } => {
+                    let array = body.captures[*capture as usize].node();
+                    self.at(array, *field, here[index.index()], *checked)
+                }
+                Term::LoopVar(..) | Term::LoopResult(..) => return None,
+            };
+            here.push(term);
+        }
+        Some(body.results.iter().map(|r| here[r.index()]).collect())
+    }
+
     /// A field of a delayed scalar.
     pub fn scalar(&mut self, node: &Arc<Node>, field: u32) -> TermId {
         let Some(ty) = self.field_type(node, field, 0) else {

@@ -123,8 +123,11 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
         .any(|k| k.from == i && k.prevents.is_none());
     let mut taken = with.streams.iter().filter(|s| s.maker == Some(i));
     let class = taken.next().map(|s| s.class);
+    // Without a stream, nothing says that a subrate was made before it.
+    let is_sub = |c: &usize| matches!(problem.classes[*c], Class::Sub(_));
     let may = fused
         && item.makes.is_empty()
+        && !(item.streams.is_empty() && item.at.iter().any(is_sub))
         && uses.all_for(i, *user)
         && taken.all(|s| Some(s.class) == class)
         && item.at.iter().all(|c| with.at.contains(c))

@@ -35,8 +35,12 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     solution.bound = search.run();
     if let Some(best) = search.best_loops {
         let loop_of: Vec<usize> = into.iter().map(|i| best[*i]).collect();
-        solution.cost = search.best;
-        solution.loop_of = schedule::order(problem, &loop_of).unwrap_or(loop_of);
+        let cost = problem.cost(&loop_of);
+        debug_assert_eq!(cost, Some(search.best));
+        if let (Some(cost), Some(loop_of)) = (cost, schedule::order(problem, &loop_of)) {
+            solution.cost = cost;
+            solution.loop_of = loop_of;
+        }
     }
     solution
 }

@@ -338,17 +338,43 @@ impl<'g> Anatomy<'g> {
         })
     }
 
-    /// Drops stages that were made for a combinator that had nothing to do there in the end.
+    /// Drops stages that were made for a combinator that had nothing to do there in the end, and numbers
+    /// the others anew.
     fn drop_empty_stages(&mut self) {
         let homes: FxHashSet<Home> = self.program.combs.iter().filter_map(|c| c.home).collect();
-        for (i, rate) in self.program.rates.iter_mut().enumerate() {
-            let is_home = |stage| {
-                let rate = RateId::new(i);
-                homes.contains(&Home { rate, stage })
-            };
-            rate.parts
+        let mut numbers: FxHashMap<(RateId, u32), u32> = FxHashMap::default();
+        for (i, data) in self.program.rates.iter_mut().enumerate() {
+            let rate = RateId::new(i);
+            let is_home = |stage| homes.contains(&Home { rate, stage });
+            data.parts
                 .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !is_home(*s)));
+            let mut next = 0;
+            for part in &mut data.parts {
+                if let Part::Stage(stage) = part {
+                    numbers.insert((rate, *stage), next);
+                    *stage = next;
+                    next += 1;
+                }
+            }
         }
+        let number = |rate: RateId, stage: &mut u32| {
+            if let Some(new) = numbers.get(&(rate, *stage)) {
+                *stage = *new;
+            }
+        };
+        for home in self.program.combs.iter_mut().flat_map(|c| &mut c.home) {
+            number(home.rate, &mut home.stage);
+        }
+        let moved = |mut place: Place| {
+            if let Place::At { rate, stage, .. } = &mut place {
+                number(*rate, stage);
+            }
+            place
+        };
+        let sections = std::mem::take(&mut self.sections).into_iter();
+        self.sections = sections.map(|(place, s)| (moved(place), s)).collect();
+        let exits = std::mem::take(&mut self.exits).into_iter();
+        self.exits = exits.map(|(place, e)| (moved(place), e)).collect();
     }
 
     /// Makes synonyms of all labels that mean one place, and gives each place its statements.
