@@ -2,11 +2,12 @@
 
 use super::Segmented;
 use crate::array::{Array, as_indices};
-use crate::ast::{BodyBuilder, Builder, identity};
+use crate::ast::{BodyBuilder, Builder, Node, identity};
 use crate::elt::{Elt, Int, Num};
 use crate::exp::{IntoExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use std::sync::Arc;
 
 /// Segments of these lengths whose elements are all the segment's value.
 ///
@@ -26,19 +27,20 @@ use loop_lang::types::Ty;
 pub fn replicate_s<I: Int, T: Elt>(lengths: &Array<I>, values: &Array<T>) -> Segmented<T> {
     let builder = Builder::named("replicate_s");
     let lengths = as_indices(builder, lengths.node());
-    let types = &values.node().types;
-    let params: Vec<Ty> = [Ty::U64].into_iter().chain(types.iter().copied()).collect();
-    let mut b = BodyBuilder::new(&params);
-    let fields: Vec<_> = (1..params.len() as u32).map(|k| b.param(k)).collect();
-    let data = builder.expand(
-        &lengths,
-        std::slice::from_ref(values.node()),
-        b.finish(&fields),
-    );
+    let data = spread(builder, &lengths, values.node());
     Segmented {
         lengths: Array::wrap(lengths),
         data: Array::wrap(data),
     }
+}
+
+/// Each segment's value for each of its elements.
+fn spread(builder: Builder, lengths: &Arc<Node>, values: &Arc<Node>) -> Arc<Node> {
+    let types = values.types.iter().copied();
+    let params: Vec<Ty> = [Ty::U64].into_iter().chain(types).collect();
+    let mut b = BodyBuilder::new(&params);
+    let fields: Vec<_> = (1..params.len() as u32).map(|k| b.param(k)).collect();
+    builder.expand(lengths, std::slice::from_ref(values), b.finish(&fields))
 }
 
 /// Segments of these lengths whose elements are their indices within the segment.
@@ -131,9 +133,9 @@ impl<T: Elt> Segmented<T> {
         f: impl FnOnce(T::Exp, U::Exp) -> R,
     ) -> Segmented<R::Elt> {
         let builder = Builder::named("map_s");
-        let spread = self.replicate_s(values);
+        let spread = spread(builder, self.lengths.node(), values.node());
         let body = closure::<(T, U), R::Elt>(|(x, s)| f(x, s).to_exp());
-        let inputs = [self.data.node().clone(), spread.node().clone()];
+        let inputs = [self.data.node().clone(), spread];
         self.with_data(Array::wrap(builder.map(&inputs, body)))
     }
 }

@@ -160,9 +160,10 @@ impl Anatomy<'_> {
     /// whose elements they are, to an array in memory or a generator that the root runs over.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         let root = self.plan.loops[self.at].root;
-        let fresh = self.plan.rates.is_fresh(id);
+        let fresh = self.plan.rates.is_fresh(id) && self.plan.rates.runs_at(id) == root;
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
+        stack.extend(self.plan.rates.lengths_above(id).into_iter().rev());
         while let (None, Some(at)) = (self.root, stack.pop()) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || self.plan.rates.output(at) == root;
