@@ -203,3 +203,35 @@ fn lengths_of_what_is_kept_with_other_data() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn counts_in_one_loop_and_their_use_in_the_next() -> Result<()> {
+    for engine in engines() {
+        let numbers = Array::from(vec![5i64, 7, 9, 6, 1, 9, 0, 14, 2]);
+        let lengths = Array::from(vec![7u64, 2]);
+        let running = Segmented::new(&lengths, &numbers).scan_exclusive_s(0, |a, b| a + b);
+        let tags = lengths.map(|n| n.gt(0));
+        let counts = Segmented::new(&Array::from(vec![2u64]), &lengths).pack_s(&tags);
+        // The captured total is known after the first loop only.
+        let total = numbers.sum();
+        let data = Array::from(vec![7i64, 2]);
+        let joined = Segmented::new(counts.lengths(), &data).fold1_s(|a, b| a + b + &total);
+        let (joined, running) = (&joined, running.data()).force_with(&engine)?;
+        assert_eq!(joined, [7 + 2 + 53]);
+        assert_eq!(running, [0, 5, 12, 21, 27, 28, 37, 0, 14]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_filter_of_what_segments_fold_to() -> Result<()> {
+    for engine in engines() {
+        let rows = Segmented::from_vecs(vec![vec![1i64, 2], vec![], vec![5]]);
+        let sums = rows.sum_s();
+        let some = sums.take_while(|x| x.gt(0)).map(|x| x + 1);
+        let large = sums.filter(|x| x.gt(0)).map(|x| x - 1);
+        let (some, large) = (&some, &large).force_with(&engine)?;
+        assert_eq!((&some[..], &large[..]), (&[4][..], &[2, 4][..]));
+    }
+    Ok(())
+}

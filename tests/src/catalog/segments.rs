@@ -23,12 +23,13 @@ pub struct Next {
     pub above: Array<Point>,
     /// How many there are, for lines that have any.
     pub lengths: Array<u64>,
-    /// These lines: begin, farthest point, end.
-    pub corners: Array<(Point, Point, Point)>,
+    /// These lines: begin, farthest point, end, and how far the point is.
+    pub corners: Array<(Point, Point, Point, f64)>,
     /// Lines that have none: edges of the hull.
     pub edges: Array<(Point, Point)>,
-    /// The area of the triangles of lines and farthest points.
-    pub area: Array<f64, Ix0>,
+    /// The area of the triangles of lines and farthest points, the length of the edges, and how many
+    /// points are left.
+    pub totals: Array<(f64, f64, u64), Ix0>,
 }
 
 /// QuickHull's core as LiveFusion runs it, a filterMax of segments: the points on the left of each line,
@@ -52,19 +53,22 @@ pub fn quickhull_core(level: &Level) -> Next {
     let measured = crosses.with_data(crosses.data().zip(&above));
     let farthest = measured.fold_s((0.0, (0.0, 0.0)), |p, q| q.0.gt(p.0).cond(q, p));
     let (far, corner) = farthest.unzip();
-    let area = far.map(|c| c / 2.0).sum();
+    let line = ((&dx * &dx) + (&dy * &dy)).map(|square| square.sqrt());
+    let distance = &far / &line;
 
     let goes_on = counts.map(|n| n.gt(0));
     let ends = goes_on.map(|any| !any);
-    let [a, b] = [(x1, y1), (x2, y2)].map(|(x, y)| (x.pack(&goes_on), y.pack(&goes_on)));
-    let [c, d] = [(x1, y1), (x2, y2)].map(|(x, y)| (x.pack(&ends), y.pack(&ends)));
-    let [a, b, c, d] = [a, b, c, d].map(|(x, y)| x.zip(&y));
+    let [a, b] = [(x1, y1), (x2, y2)].map(|(x, y)| x.pack(&goes_on).zip(&y.pack(&goes_on)));
+    let [c, d] = [(x1, y1), (x2, y2)].map(|(x, y)| x.pack(&ends).zip(&y.pack(&ends)));
+    let (corner, distance) = (corner.pack(&goes_on), distance.pack(&goes_on));
+    let area = far.map(|cross| cross / 2.0).sum();
+    let around = line.pack(&ends).sum();
     Next {
         above,
         lengths: counts.pack(&goes_on),
-        corners: zip((&a, &corner.pack(&goes_on), &b)),
+        corners: zip((&a, &corner, &b, &distance)),
         edges: c.zip(&d),
-        area,
+        totals: zip((&area, &around, &counts.sum())),
     }
 }
 
@@ -149,7 +153,7 @@ pub(super) fn all() -> Vec<Program> {
                 &next.lengths,
                 &next.corners,
                 &next.edges,
-                &next.area,
+                &next.totals,
             ),
         ),
         Program::new(

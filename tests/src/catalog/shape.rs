@@ -6,7 +6,7 @@ use livefusion::lower::plan_and_lower;
 use livefusion::sharing::recover;
 use livefusion::{Clustering, Result};
 use loop_lang::Loop;
-use loop_lang::ir::RateKind;
+use loop_lang::ir::{RateKind, StmtKind};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ pub struct Shape {
     pub loops: usize,
     /// Variables that count: at most one for each rate of each loop.
     pub counters: usize,
-    /// Columns that are written to memory and are no results.
+    /// Columns that are written to memory and are no results: between loops, and within one where a part
+    /// of an iteration reads what an earlier part has written.
     pub intermediates: usize,
     /// What the schedule costs at nominal lengths.
     pub cost: Cost,
@@ -42,13 +43,15 @@ impl Shape {
         let graph = recover(roots)?;
         let (plan, lowered) = plan_and_lower(&graph, &known_lengths(&graph, &[]), clustering)?;
         let results: Vec<_> = graph.roots.iter().flat_map(|r| graph.fields(*r)).collect();
-        let written = plan.loops.iter().flat_map(|l| &l.arrays);
+        let between = plan.loops.iter().flat_map(|l| &l.arrays);
         let mut loops: Vec<Loop> = lowered.into_iter().map(|l| l.program).collect();
         loops.iter_mut().for_each(loop_lang::passes::optimize);
+        let within = loops.iter().zip(&plan.loops);
+        let within = within.map(|(l, planned)| allocated(l).saturating_sub(planned.arrays.len()));
         let shape = Shape {
             loops: loops.iter().filter(|l| !l.rates.is_empty()).count(),
             counters: loops.iter().map(counters).sum(),
-            intermediates: written.filter(|f| !results.contains(f)).count(),
+            intermediates: between.filter(|f| !results.contains(f)).count() + within.sum::<usize>(),
             cost: plan.cost,
             bound: plan.bound,
         };
@@ -84,6 +87,18 @@ fn counters(program: &Loop) -> usize {
     };
     let rates = program.rates.iter();
     rates.filter(|r| counter(r.kind).is_some()).count()
+}
+
+/// The arrays that a loop makes.
+fn allocated(program: &Loop) -> usize {
+    let stmts = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
+    let makes = |kind: &StmtKind| {
+        matches!(
+            kind,
+            StmtKind::NewArray(..) | StmtKind::FillArray(..) | StmtKind::CopyArray(..)
+        )
+    };
+    stmts.filter(|s| makes(&s.kind)).count()
 }
 
 impl fmt::Display for Shape {

@@ -14,10 +14,12 @@ pub fn both_ways(xs: &Array<i64>) -> Array<i64> {
     positive.combine(&up, &down)
 }
 
-/// A filter on running sums of what a filter left, folded.
+/// A filter on running sums of what a filter left, folded: the largest even one.
 pub fn levels(xs: &Array<i64>) -> Array<i64, Ix0> {
     let running = xs.filter(|x| x.gt(0)).scan(0, |a, b| a + b);
-    running.filter(|sum| (sum % 2).eq(0)).max()
+    running
+        .filter(|sum| (sum % 2).eq(0))
+        .fold(0, |a, b| a.max(b))
 }
 
 /// Two arrays one behind the other, in step with a third; and its sum.

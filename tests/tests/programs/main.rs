@@ -3,6 +3,10 @@
 //! backend and under every clustering.
 
 mod flow;
+mod graphs;
+mod numbers;
+mod segments;
+mod streams;
 
 use livefusion::ast::Node;
 use livefusion::{Clustering, Engine, Force};
@@ -10,7 +14,7 @@ use livefusion_interp::InterpBackend;
 use livefusion_tests::catalog::counting::{Work, work};
 use livefusion_tests::catalog::shape::Shape;
 use livefusion_tests::rng::Rng;
-use loop_lang::ir::{Loop, StmtKind};
+use loop_lang::ir::{Atom, Group, Loop, RateKind, StmtKind};
 use loop_lang::{Const, Op};
 use std::sync::Arc;
 
@@ -37,10 +41,7 @@ fn program<R: Force>(
     assert_eq!(found, [loops, counters, intermediates], "{text}");
     assert!(shape.is_proven(), "{shape:?}");
     for l in &code {
-        assert!(
-            increments(l) <= l.rates.len(),
-            "something else counts:\n{l}"
-        );
+        assert!(counting(l) <= l.rates.len(), "something else counts:\n{l}");
     }
     let results = |engine: &Engine| build().force_with(engine).expect("it runs");
     for clustering in [Clustering::Unfused, Clustering::Greedy] {
@@ -52,13 +53,27 @@ fn program<R: Force>(
     work(|engine| check(results(engine)))
 }
 
-/// How many statements add one.
-fn increments(program: &Loop) -> usize {
+/// How many variables go up by one, but for those that count the elements of each segment anew: these are
+/// results.
+fn counting(program: &Loop) -> usize {
     let one = Const::u64(1).into();
     let blocks = program.blocks.iter().flat_map(|(_, block)| &block.stmts);
-    let adds_one =
-        |kind: &StmtKind| matches!(kind, StmtKind::Let(_, Op::Add, args) if args.contains(&one));
-    blocks.filter(|s| adds_one(&s.kind)).count()
+    let incremented = blocks.filter_map(|s| match &s.kind {
+        StmtKind::Let(v, Op::Add, args) if args.contains(&one) => Some(Atom::from(*v)),
+        _ => None,
+    });
+    let incremented: Vec<Atom> = incremented.collect();
+    let is_per_segment = |g: &&Group| matches!(program.rate(g.owner).kind, RateKind::Nested { .. });
+    let groups = program.groups.iter().filter(|g| !is_per_segment(g));
+    groups.filter(|g| incremented.contains(&g.next[0])).count()
+}
+
+/// How many elements the programs run over.
+const N: usize = 1000;
+
+/// How many of some things there are, as counts are.
+fn count<T>(of: impl IntoIterator<Item = T>) -> u64 {
+    of.into_iter().count() as u64
 }
 
 /// Numbers from -100 to 100.

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop};
 use crate::fusion::demand::Demand;
-use crate::fusion::rates::{ClassId, ClassKind, Rates};
+use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -92,7 +92,7 @@ pub fn find_outputs(
         let elsewhere = |f: &FieldRef| loop_of[f.0.index()] != *at;
         wanted.extend(needs.iter().copied().filter(elsewhere));
     }
-    wanted.extend(lengths_used(rates, loop_of, loops));
+    wanted.extend(deciding(rates, loop_of, loops));
     for r in &graph.roots {
         wanted.extend(graph.fields(*r));
     }
@@ -113,19 +113,21 @@ pub fn find_outputs(
     stored
 }
 
-/// The lengths that loops need of earlier ones because they run over segments, whoever asks for these.
-fn lengths_used(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> Vec<FieldRef> {
+/// The lengths and tags that loops need of earlier ones because they run over segments, and over what tags
+/// leave of them, whoever asks for these.
+fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> Vec<FieldRef> {
     let mut used = Vec::new();
     for (at, planned) in loops.iter().enumerate() {
         let mut seen: FxHashSet<ClassId> = planned.root.into_iter().collect();
         for node in &planned.nodes {
             let mut class = rates.runs_at(*node);
             while let Some(c) = class.filter(|c| seen.insert(*c)) {
-                if let ClassKind::Nested(_, lengths) = rates.kind(c)
-                    && loop_of[lengths.0.index()] != Some(at)
-                {
-                    used.push(lengths);
-                }
+                let by = match rates.kind(c) {
+                    ClassKind::Nested(_, lengths) => Some(lengths),
+                    ClassKind::Sub(_, Selector::Tags(tags)) => Some(tags),
+                    _ => None,
+                };
+                used.extend(by.filter(|f| loop_of[f.0.index()] != Some(at)));
                 class = rates.parent(c);
             }
         }

@@ -342,39 +342,54 @@ impl<'g> Anatomy<'g> {
     /// the others anew.
     fn drop_empty_stages(&mut self) {
         let homes: FxHashSet<Home> = self.program.combs.iter().filter_map(|c| c.home).collect();
-        let mut numbers: FxHashMap<(RateId, u32), u32> = FxHashMap::default();
-        for (i, data) in self.program.rates.iter_mut().enumerate() {
-            let rate = RateId::new(i);
-            let is_home = |stage| homes.contains(&Home { rate, stage });
-            data.parts
-                .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !is_home(*s)));
+        let mut number: FxHashMap<Home, u32> = FxHashMap::default();
+        for (i, rate) in self.program.rates.iter_mut().enumerate() {
+            let home = |stage| Home {
+                rate: RateId::new(i),
+                stage,
+            };
+            rate.parts
+                .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !homes.contains(&home(*s))));
             let mut next = 0;
-            for part in &mut data.parts {
-                if let Part::Stage(stage) = part {
-                    numbers.insert((rate, *stage), next);
-                    *stage = next;
+            for part in &mut rate.parts {
+                if let Part::Stage(s) = part {
+                    number.insert(home(*s), next);
+                    *s = next;
                     next += 1;
                 }
             }
         }
-        let number = |rate: RateId, stage: &mut u32| {
-            if let Some(new) = numbers.get(&(rate, *stage)) {
-                *stage = *new;
+        let renumber = |rate, stage: &mut u32| {
+            if let Some(n) = number.get(&Home {
+                rate,
+                stage: *stage,
+            }) {
+                *stage = *n;
             }
         };
-        for home in self.program.combs.iter_mut().flat_map(|c| &mut c.home) {
-            number(home.rate, &mut home.stage);
+        for home in self
+            .program
+            .combs
+            .iter_mut()
+            .filter_map(|c| c.home.as_mut())
+        {
+            renumber(home.rate, &mut home.stage);
         }
-        let moved = |mut place: Place| {
-            if let Place::At { rate, stage, .. } = &mut place {
-                number(*rate, stage);
+        let staged = |mut place: Place| {
+            if let Place::At {
+                rate,
+                stage,
+                section: Section::Body | Section::Yield,
+            } = &mut place
+            {
+                renumber(*rate, stage);
             }
             place
         };
-        let sections = std::mem::take(&mut self.sections).into_iter();
-        self.sections = sections.map(|(place, s)| (moved(place), s)).collect();
-        let exits = std::mem::take(&mut self.exits).into_iter();
-        self.exits = exits.map(|(place, e)| (moved(place), e)).collect();
+        let sections = std::mem::take(&mut self.sections);
+        self.sections = sections.into_iter().map(|(p, s)| (staged(p), s)).collect();
+        let exits = std::mem::take(&mut self.exits);
+        self.exits = exits.into_iter().map(|(p, e)| (staged(p), e)).collect();
     }
 
     /// Makes synonyms of all labels that mean one place, and gives each place its statements.

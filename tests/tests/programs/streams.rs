@@ -1,0 +1,197 @@
+//! Appends, packs, prefixes, levels and words.
+
+use crate::{N, count, numbers, program};
+use livefusion::{Array, Clustering};
+use livefusion_tests::catalog::shape::Shape;
+use livefusion_tests::catalog::streams;
+use loop_lang::Op;
+
+/// Each level's groups depend on the values of the level before.
+#[test]
+fn levels() {
+    let xs = numbers(1, N);
+    let mut sum = 0;
+    let running: Vec<i64> = xs
+        .iter()
+        .filter(|x| **x > 0)
+        .map(|x| {
+            sum += x;
+            sum
+        })
+        .collect();
+    let even = running.iter().copied().filter(|s| s % 2 == 0);
+    let want = even.max().unwrap_or(0);
+    let build = || streams::levels(&Array::from(&xs));
+    let done = program(build, [1, 1, 0], |most| assert_eq!(most, want));
+    assert_eq!((done.reads(), done.writes()), (N as u64, 0));
+    assert_eq!(done.op(Op::Rem), count(&running));
+    let (_, loops) =
+        Shape::with_loops(&[build().node().clone()], Clustering::default()).expect("planned");
+    assert!(loops[0].groups.iter().any(|g| g.level > 0), "{}", loops[0]);
+}
+
+#[test]
+fn zip_of_append() {
+    let (xs, ys, zs) = (numbers(1, N), numbers(2, N / 2), numbers(3, N + N / 2));
+    let all = [xs.clone(), ys.clone()].concat();
+    let want: Vec<i64> = all.iter().zip(&zs).map(|(a, z)| a * z).collect();
+    let done = program(
+        || streams::zip_of_append((&Array::from(&xs), &Array::from(&ys)), &Array::from(&zs)),
+        [1, 1, 0],
+        |(products, total)| {
+            assert_eq!(products, want);
+            assert_eq!(total, want.iter().sum());
+        },
+    );
+    let n = count(&zs);
+    assert_eq!((done.reads(), done.writes()), (2 * n, n));
+}
+
+/// Numbers that are not 0, then some that are.
+fn with_zeros(before: usize) -> Vec<i64> {
+    let mut xs: Vec<i64> = numbers(1, N).into_iter().map(|x| x | 1).collect();
+    for x in xs.iter_mut().skip(before).step_by(3) {
+        *x = 0;
+    }
+    xs
+}
+
+/// Divisions by zero behind the end of a prefix are not tried: not by a loop of each combinator either.
+#[test]
+fn a_trap_behind_take_while() {
+    let before = 400;
+    let xs = with_zeros(before);
+    let want: Vec<i64> = xs.iter().take(before).map(|x| 100 / x).collect();
+    let done = program(
+        || streams::until_zero(&Array::from(&xs)),
+        [1, 2, 0],
+        |(shares, total)| {
+            assert_eq!(shares, want);
+            assert_eq!(total, want.iter().sum());
+        },
+    );
+    // The 0 is looked at, and nothing behind it.
+    assert_eq!(
+        (done.reads(), done.op(Op::Div)),
+        (before as u64 + 1, before as u64)
+    );
+}
+
+/// The loop ends with the first quotient that is too large, and never gets to the zeros.
+#[test]
+fn a_trap_behind_the_end_of_the_loop() {
+    let xs = [[9i64; 20].as_slice(), &[2], &[0; 20]].concat();
+    let build = || streams::until_large(&Array::from(&xs));
+    // A loop for each combinator computes all quotients first: it traps, as they are part of the program.
+    let fused = |engine: &livefusion::Engine| build().force_with(engine).expect("it runs");
+    assert_eq!(fused(&livefusion::Engine::interp()), 20 * 11);
+    assert_eq!(fused(&livefusion::Engine::c()), 20 * 11);
+    let done =
+        livefusion_tests::catalog::counting::work(|engine| assert_eq!(fused(engine), 20 * 11));
+    assert_eq!((done.reads(), done.op(Op::Div)), (21, 21));
+    let shape = Shape::of(&[build().node().clone()], Clustering::default()).expect("planned");
+    assert_eq!(
+        (shape.loops, shape.counters, shape.intermediates),
+        (1, 1, 0)
+    );
+}
+
+/// Each half streams where it is, at an index that is computed; nothing is in memory.
+#[test]
+fn parts_and_a_third() {
+    let (xs, zs) = (numbers(1, N), numbers(2, N));
+    let changed = |(i, x): (usize, &i64)| if i < N / 2 { x + 1 } else { x * 2 };
+    let want = xs
+        .iter()
+        .enumerate()
+        .map(changed)
+        .zip(&zs)
+        .map(|(c, z)| c * z)
+        .sum();
+    let done = program(
+        || streams::parts_and_a_third(&Array::from(&xs), &Array::from(&zs)),
+        [1, 1, 0],
+        |sum: i64| assert_eq!(sum, want),
+    );
+    assert_eq!((done.reads(), done.writes()), (2 * N as u64, 0));
+}
+
+/// Where a part begins in the result, only the whole first pass tells: both parts are made by one loop, and
+/// appended by another.
+#[test]
+fn partition_append() {
+    let xs = numbers(1, N);
+    let (mut want, rest): (Vec<i64>, Vec<i64>) = xs.iter().partition(|x| **x < 17);
+    want.extend(rest);
+    let done = program(
+        || streams::partition_append(&Array::from(&xs), 17),
+        [2, 4, 2],
+        |parted| assert_eq!(parted, want),
+    );
+    let n = N as u64;
+    assert_eq!((done.reads(), done.writes()), (2 * n, 2 * n));
+}
+
+/// One loop takes the text apart, though a word's length is known only behind it, and three results come
+/// of it.
+#[test]
+fn words() {
+    let text: Vec<u8> = numbers(1, N)
+        .iter()
+        .map(|x| {
+            if x % 4 == 0 {
+                b' '
+            } else {
+                b'A' + (x + 100) as u8 % 26
+            }
+        })
+        .collect();
+    let lengths: Vec<usize> = text
+        .split(|c| !c.is_ascii_alphabetic())
+        .map(<[u8]>::len)
+        .filter(|n| *n > 0)
+        .collect();
+    let most = 6;
+    let mut want = vec![0u64; most];
+    for n in &lengths {
+        want[(*n).min(most - 1)] += 1;
+    }
+    let done = program(
+        || streams::words(&Array::from(&text), most as u64),
+        [1, 2, 0],
+        |(words, longest, histogram)| {
+            assert_eq!(words, count(&lengths));
+            assert_eq!(Some(longest as usize), lengths.iter().copied().max());
+            assert_eq!(histogram, want);
+        },
+    );
+    // Every character is compared once with either end of the alphabet.
+    assert_eq!(done.op(Op::Ge), N as u64 + 1);
+}
+
+/// Where runs begin is kept in memory: a run's length needs the next one's beginning.
+#[test]
+fn sums_of_groups() {
+    let mut keys: Vec<u32> = numbers(1, N)
+        .iter()
+        .map(|x| (x + 100) as u32 % 37)
+        .collect();
+    keys.sort_unstable();
+    let values = numbers(2, N);
+    let mut want: Vec<(u32, u64, i64)> = Vec::new();
+    for (key, value) in keys.iter().zip(&values) {
+        match want.last_mut() {
+            Some((k, n, sum)) if k == key => (*n, *sum) = (*n + 1, *sum + value),
+            _ => want.push((*key, 1, *value)),
+        }
+    }
+    program(
+        || streams::sums_of_groups(&Array::from(&keys), &Array::from(&values)),
+        [2, 4, 1],
+        |(names, counts, sums)| {
+            assert!(names.into_iter().eq(want.iter().map(|w| w.0)));
+            assert!(counts.into_iter().eq(want.iter().map(|w| w.1)));
+            assert!(sums.into_iter().eq(want.iter().map(|w| w.2)));
+        },
+    );
+}
