@@ -21,7 +21,8 @@ pub mod streams;
 
 use livefusion::ast::Node;
 use livefusion::runtime::Place;
-use livefusion::{Engine, Force, Result};
+use livefusion::{Clustering, Engine, Force, Result};
+use shape::Shape;
 use std::sync::Arc;
 
 /// A program with small inputs, for what depends on its structure only.
@@ -61,4 +62,43 @@ pub fn all() -> Vec<Program> {
         numbers::all(),
     ];
     families.into_iter().flatten().collect()
+}
+
+/// The three strategies, the baseline first.
+pub const STRATEGIES: [Clustering; 3] = [
+    Clustering::Unfused,
+    Clustering::Greedy,
+    Clustering::Optimal {
+        steps: Clustering::STEPS,
+    },
+];
+
+/// The table of all programs in Markdown: under each strategy loops, counters and intermediate arrays, and
+/// whether the optimal schedule is proven.
+///
+/// # Errors
+/// Mistakes in the programs.
+pub fn table() -> Result<String> {
+    let mut lines = vec![
+        "| program | combinators | unfused | greedy | optimal | gap |".to_string(),
+        "| --- | --: | --: | --: | --: | --- |".to_string(),
+    ];
+    for program in all() {
+        lines.push(row(&program)?);
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+fn row(program: &Program) -> Result<String> {
+    let shapes = STRATEGIES.map(|strategy| Shape::of(&program.roots, strategy));
+    let [unfused, greedy, optimal] = shapes;
+    let optimal = optimal?;
+    Ok(format!(
+        "| {} | {} | {} | {} | {optimal} | {} |",
+        program.name,
+        program.combinators()?,
+        unfused?,
+        greedy?,
+        optimal.gap()
+    ))
 }

@@ -14,6 +14,13 @@ pub fn both_ways(xs: &Array<i64>) -> Array<i64> {
     positive.combine(&up, &down)
 }
 
+/// What is positive, times its weights, which are in memory, plus its number.
+pub fn zip_with_a_filtered(xs: &Array<i64>, weights: &Array<i64>) -> Array<i64> {
+    let kept = xs.filter(|x| x.gt(0));
+    let numbers = iota(kept.len());
+    (&kept, weights, &numbers).zip_with(|x, w, i| x * w + i.cast::<i64>())
+}
+
 /// A filter on running sums of what a filter left, folded: the largest even one.
 pub fn levels(xs: &Array<i64>) -> Array<i64, Ix0> {
     let running = xs.filter(|x| x.gt(0)).scan(0, |a, b| a + b);
@@ -98,6 +105,10 @@ pub(super) fn all() -> Vec<Program> {
     let (names, counts, sums) = sums_of_groups(&Array::from([1u32, 1, 4]), &numbers(3));
     vec![
         Program::new("combine of packs", &both_ways(&numbers(5))),
+        Program::new(
+            "zip with a filtered",
+            &zip_with_a_filtered(&numbers(5), &numbers(3)),
+        ),
         Program::new("levels", &levels(&numbers(5))),
         Program::new("zip of an append", (&products, &total)),
         Program::new("until zero", (&shares, &sum)),

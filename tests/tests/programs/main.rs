@@ -11,6 +11,7 @@ mod streams;
 use livefusion::ast::Node;
 use livefusion::{Clustering, Engine, Force};
 use livefusion_interp::InterpBackend;
+use livefusion_tests::catalog;
 use livefusion_tests::catalog::counting::{Work, work};
 use livefusion_tests::catalog::shape::Shape;
 use livefusion_tests::rng::Rng;
@@ -66,6 +67,23 @@ fn counting(program: &Loop) -> usize {
     let is_per_segment = |g: &&Group| matches!(program.rate(g.owner).kind, RateKind::Nested { .. });
     let groups = program.groups.iter().filter(|g| !is_per_segment(g));
     groups.filter(|g| incremented.contains(&g.next[0])).count()
+}
+
+/// The table in the documentation. `LOOP_BLESS=1` writes it anew.
+#[test]
+fn the_table_is_that_of_the_docs() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/programs.md");
+    let docs = std::fs::read_to_string(path).expect("the page");
+    let (text, old) = docs.split_at(docs.find("| program |").expect("a table"));
+    let table = catalog::table().expect("planned");
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::write(path, format!("{text}{table}")).expect("written");
+    } else {
+        assert_eq!(
+            old, table,
+            "docs/programs.md differs; LOOP_BLESS=1 writes it anew"
+        );
+    }
 }
 
 /// How many elements the programs run over.

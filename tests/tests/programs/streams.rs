@@ -6,6 +6,44 @@ use livefusion_tests::catalog::shape::Shape;
 use livefusion_tests::catalog::streams;
 use loop_lang::Op;
 
+/// Nothing is packed that is combined again: each element goes one way, and is where it was.
+#[test]
+fn both_ways() {
+    let xs = numbers(1, N);
+    let want: Vec<i64> = xs
+        .iter()
+        .map(|x| if *x > 0 { x * 3 } else { x - 7 })
+        .collect();
+    let done = program(
+        || streams::both_ways(&Array::from(&xs)),
+        [1, 1, 0],
+        |combined| assert_eq!(combined, want),
+    );
+    let (n, positive) = (N as u64, count(xs.iter().filter(|x| **x > 0)));
+    assert_eq!((done.reads(), done.writes()), (n, n));
+    assert_eq!(
+        (done.op(Op::Mul), done.op(Op::Sub)),
+        (positive, n - positive)
+    );
+}
+
+/// The side that is in memory is read at the filter's count, and no further than that.
+#[test]
+fn zip_with_a_filtered() {
+    let xs = numbers(1, N);
+    let kept: Vec<i64> = xs.iter().copied().filter(|x| *x > 0).collect();
+    let weights = numbers(2, kept.len());
+    let products = kept.iter().zip(&weights).enumerate();
+    let want: Vec<i64> = products.map(|(i, (x, w))| x * w + i as i64).collect();
+    let done = program(
+        || streams::zip_with_a_filtered(&Array::from(&xs), &Array::from(&weights)),
+        [1, 2, 0],
+        |products| assert_eq!(products, want),
+    );
+    let kept = count(&kept);
+    assert_eq!((done.reads(), done.writes()), (N as u64 + kept, kept));
+}
+
 /// Each level's groups depend on the values of the level before.
 #[test]
 fn levels() {

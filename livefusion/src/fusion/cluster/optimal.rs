@@ -2,9 +2,14 @@
 //!
 //! Items are placed in dependency order: each into a loop that can take it, or into a new one. What is
 //! placed has a cost that only grows, and what is not has a least cost ([`bounds`]), so a branch ends as
-//! soon as it cannot beat the best partition known. The first one known is greedy's. The search is
-//! counted in placements tried; when they are used up, the least that an open branch could cost is the
-//! proven bound.
+//! soon as it cannot beat the best partition known. The first one known is greedy's.
+//!
+//! Where a branch is bad, that often shows late, and a search that goes on from there gets lost. So there
+//! are several rounds: the first ones follow only what can still cost as little as the bound says, or
+//! little more, and each that comes to its end has raised the bound.
+//!
+//! The search is counted in placements tried; when they are used up, the least that an open branch could
+//! cost is the proven bound.
 
 use super::bits::Bits;
 use super::bound::{Bounds, LARGE, bounds};
@@ -31,8 +36,8 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     if solution.is_proven() || small.items.len() > LARGE {
         return solution;
     }
-    let mut search = Search::new(&small, &bounds, cost, steps);
-    solution.bound = search.run();
+    let mut search = Search::new(&small, &bounds, cost);
+    solution.bound = search.rounds(steps);
     if let Some(best) = search.best_loops {
         let loop_of: Vec<usize> = into.iter().map(|i| best[*i]).collect();
         let cost = problem.cost(&loop_of);
@@ -44,6 +49,9 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     }
     solution
 }
+
+/// How far each round follows branches above the bound: in sixteenths of the gap to the best known.
+const ROUNDS: [u64; 7] = [0, 0, 1, 2, 4, 8, 16];
 
 struct Search<'p> {
     problem: &'p Problem,
@@ -63,6 +71,9 @@ struct Search<'p> {
     now: Now,
     changes: Vec<Change>,
     steps: u32,
+    /// Branches that cost more bytes than this are passed over, and the least of them.
+    most: u64,
+    passed_over: Cost,
     best: Cost,
     best_loops: Option<Vec<usize>>,
 }
@@ -107,7 +118,7 @@ struct Placed {
 }
 
 impl<'p> Search<'p> {
-    fn new(problem: &'p Problem, bounds: &'p Bounds, best: Cost, steps: u32) -> Self {
+    fn new(problem: &'p Problem, bounds: &'p Bounds, best: Cost) -> Self {
         let mut sized = vec![false; problem.items.len()];
         for field in problem.fields.iter().filter(|f| f.bytes > 0) {
             if let Some(maker) = field.maker {
@@ -129,18 +140,43 @@ impl<'p> Search<'p> {
                 loops: bounds.loops.iter().sum(),
             },
             changes: Vec::new(),
-            steps,
+            steps: 0,
+            most: u64::MAX,
+            passed_over: best,
             best,
             best_loops: None,
         }
     }
 
-    /// Searches until nothing better is left or the steps are used up; gives the proven bound.
-    fn run(&mut self) -> Cost {
+    /// Rounds of search that follow more and more of what could be better; gives the proven bound.
+    fn rounds(&mut self, steps: u32) -> Cost {
+        let (mut bound, mut left) = (self.bounds.cost, steps);
+        for (round, sixteenths) in ROUNDS.into_iter().enumerate() {
+            if bound >= self.best {
+                break;
+            }
+            let gap = self.best.bytes.saturating_sub(bound.bytes);
+            self.most = bound.bytes + gap / 16 * sixteenths;
+            if sixteenths == 16 {
+                self.most = u64::MAX;
+            }
+            self.steps = left / (ROUNDS.len() - round) as u32;
+            left -= self.steps;
+            bound = bound.max(self.round()).min(self.best);
+            left += self.steps;
+        }
+        bound
+    }
+
+    /// Searches until nothing better is left of what it follows, or until the steps are used up; gives
+    /// the bound that this proves.
+    fn round(&mut self) -> Cost {
         let mut frames: Vec<Frame> = Vec::new();
+        self.passed_over = self.best;
         if !self.expand(&mut frames) {
             return self.bounds.cost;
         }
+        let mut open = self.best;
         while let Some(item) = frames.len().checked_sub(1) {
             let frame = &mut frames[item];
             if let Some(placed) = frame.placed.take() {
@@ -151,6 +187,12 @@ impl<'p> Search<'p> {
                 frames.pop();
                 continue;
             };
+            // With no steps left, what is open only counts for the bound.
+            if self.steps == 0 {
+                open = open.min(next.bound);
+                frames.pop();
+                continue;
+            }
             let bound = next.bound;
             frame.placed = Some(self.place(item, next));
             if frames.len() == self.problem.items.len() {
@@ -159,17 +201,11 @@ impl<'p> Search<'p> {
                     loops: self.loops.count(),
                 };
                 self.best_loops = Some(self.loops.loop_of().to_vec());
-                if self.best == self.bounds.cost {
-                    return self.best;
-                }
             } else if !self.expand(&mut frames) {
-                let open = frames.iter().filter_map(|f| f.rest.last());
-                let least = open.map(|c| c.bound).chain([bound]).min();
-                let least = least.unwrap_or(self.best).max(self.bounds.cost);
-                return least.min(self.best);
+                open = open.min(bound);
             }
         }
-        self.best
+        open.min(self.passed_over).min(self.best)
     }
 
     /// Adds the frame of the next item; false if the steps do not suffice.
@@ -187,7 +223,13 @@ impl<'p> Search<'p> {
                 .filter_map(|l| self.candidate(item, l))
                 .collect(),
         };
-        rest.retain(|c| c.bound < self.best);
+        rest.retain(|c| {
+            let follow = c.bound.bytes <= self.most;
+            if !follow {
+                self.passed_over = self.passed_over.min(c.bound);
+            }
+            follow && c.bound < self.best
+        });
         // The best last; of equals, the loop that was opened first.
         rest.sort_by_key(|c| std::cmp::Reverse((c.bound, c.at)));
         frames.push(Frame { rest, placed: None });
