@@ -52,7 +52,7 @@ mod zip;
 pub use append::concat;
 pub(crate) use extremum::step as better_of;
 pub(crate) use fold::operator as operator_of;
-pub(crate) use reduce::operator;
+pub(crate) use reduce::{literal, operator};
 
 pub use gather::Index;
 pub use generate::{enum_from_step, generate, iota, replicate};

@@ -146,14 +146,19 @@ impl<T: Elt> Array<T> {
 impl<T: Scalar> Array<T> {
     /// A fold by a single operator, which lowering recognises.
     fn fold_op(&self, builder: Builder, op: Op, start: T) -> Array<T, Ix0> {
-        let mut b = BodyBuilder::new(&[]);
-        let start = b.lit(Const {
-            ty: T::TY,
-            bits: start.to_word(),
-        });
-        let start = b.finish(&[start]);
+        let start = literal(start);
         self.fold_by(builder, start, operator(op, T::TY), FoldStyle::Associative)
     }
+}
+
+/// The body that is one value.
+pub(crate) fn literal<T: Scalar>(value: T) -> Body {
+    let mut b = BodyBuilder::new(&[]);
+    let value = b.lit(Const {
+        ty: T::TY,
+        bits: value.to_word(),
+    });
+    b.finish(&[value])
 }
 
 /// The body of a binary operator on scalars.

@@ -184,17 +184,7 @@ fn count(a: &mut Anatomy<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var 
     a.push(comb, Section::Nest, StmtKind::Carry(n, zero));
     let next = a.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
     a.update(comb, spot.rate, n, next.into());
-    a.program.groups.push(Group {
-        vars: vec![n],
-        owner,
-        step: spot.rate,
-        start: vec![zero],
-        identity: vec![zero],
-        next: vec![next.into()],
-        combine: Some(Combine::Op(Op::Add)),
-        level: 0,
-        order: Order::Exact,
-    });
+    a.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next);
     n
 }
 

@@ -49,17 +49,8 @@ pub fn open(
     };
     a.push(comb, Section::Guard, tested);
     let step = a.update_behind(id, rate, live, go.into())?;
-    a.program.groups.push(Group {
-        vars: vec![live],
-        owner: a.owner(),
-        step,
-        start: vec![yes],
-        identity: vec![yes],
-        next: vec![go.into()],
-        combine: Some(Combine::Op(Op::And)),
-        level: 0,
-        order: Order::Exact,
-    });
+    let owner = a.owner();
+    a.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
     a.ends(id, go.into());
     Ok(if inclusive { live.into() } else { go.into() })
 }

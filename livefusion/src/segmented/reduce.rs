@@ -2,12 +2,12 @@
 //! `any_s`, `all_s`, `count_s`, `mean_s`.
 
 use super::Segmented;
-use crate::array::{Array, operator};
+use crate::array::{Array, literal, operator};
 use crate::ast::{Body, BodyBuilder, Builder, FoldStyle};
 use crate::elt::{Elt, Float, Num, Scalar};
 use crate::exp::{ToExp, apply, closure};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 use std::panic::Location;
 
 impl<T: Num> Segmented<T> {
@@ -151,12 +151,7 @@ impl<T: Elt> Segmented<T> {
 impl<T: Scalar> Segmented<T> {
     /// A fold by a single operator, which lowering recognises.
     fn fold_op(&self, builder: Builder, op: Op, start: T) -> Array<T> {
-        let mut b = BodyBuilder::new(&[]);
-        let start = b.lit(Const {
-            ty: T::TY,
-            bits: start.to_word(),
-        });
-        let start = b.finish(&[start]);
+        let start = literal(start);
         self.fold_by(builder, start, operator(op, T::TY), FoldStyle::Associative)
     }
 }

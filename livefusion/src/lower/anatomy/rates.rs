@@ -54,19 +54,31 @@ impl Anatomy<'_> {
         let to = StmtKind::Let(end, Op::Add, Args::from_slice(&[counter.into(), len]));
         self.push(comb, Section::Nest, to);
         let next = self.count_up(comb, rate, counter, bound);
-        let zero: Atom = Const::u64(0).into();
+        let owner = self.owner();
+        self.exact_group(counter, (owner, rate), (Op::Add, Const::u64(0)), next);
+        rate
+    }
+
+    /// Declares a carried value under an operator for which the order does not matter, from its identity
+    /// on: of which rate it is, and at which rate it is updated.
+    pub fn exact_group(
+        &mut self,
+        carried: Var,
+        (owner, step): (RateId, RateId),
+        (op, identity): (Op, Const),
+        next: Var,
+    ) {
         self.program.groups.push(Group {
-            vars: vec![counter],
-            owner: self.owner(),
-            step: rate,
-            start: vec![zero],
-            identity: vec![zero],
+            vars: vec![carried],
+            owner,
+            step,
+            start: vec![identity.into()],
+            identity: vec![identity.into()],
             next: vec![next.into()],
-            combine: Some(Combine::Op(Op::Add)),
+            combine: Some(Combine::Op(op)),
             level: 0,
             order: Order::Exact,
         });
-        rate
     }
 
     /// A counter that starts at 0, is tested in the guard, and goes up at the bottom.
@@ -288,17 +300,8 @@ impl Anatomy<'_> {
                     parent,
                     count: Some(count),
                 };
-                self.program.groups.push(Group {
-                    vars: vec![count],
-                    owner: self.owner(),
-                    step: rate,
-                    start: vec![zero],
-                    identity: vec![zero],
-                    next: vec![next.into()],
-                    combine: Some(Combine::Op(Op::Add)),
-                    level: 0,
-                    order: Order::Exact,
-                });
+                let owner = self.owner();
+                self.exact_group(count, (owner, rate), (Op::Add, Const::u64(0)), next);
                 count
             }
         }
