@@ -34,15 +34,15 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "a subrate's accumulators are updated for rejected elements",
-        file: "lower/anatomy/rates.rs",
+        file: "lower/anatomy/mod.rs",
         sound: "let section = if is_sub { Section::Yield }",
         faulty: "let section = if is_sub { Section::Bottom }",
     },
     Fault {
         what: "exclusive and inclusive scans are exchanged",
         file: "lower/scan.rs",
-        sound: "if *kind == ScanKind::Exclusive",
-        faulty: "if *kind == ScanKind::Inclusive",
+        sound: "if kind == ScanKind::Exclusive",
+        faulty: "if kind == ScanKind::Inclusive",
     },
     Fault {
         what: "the identity of float products is 0",
@@ -83,8 +83,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "reads by index are not checked",
         file: "lower/body.rs",
-        sound: "if *checked {",
-        faulty: "if *checked && false {",
+        sound: "if *checked { let len",
+        faulty: "if *checked && false { let len",
     },
     Fault {
         what: "integer divisions are not checked",
@@ -107,14 +107,14 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a function gets its first column for every parameter of that type",
         file: "lower/body.rs",
-        sound: "args[k as usize] = a.elt(columns[k as usize])?;",
-        faulty: "args[k as usize] = a.elt(columns[if body.params[k as usize] == body.params[0] { 0 } else { k as usize }])?;",
+        sound: "args[k] = a.elt(columns[k], at)?;",
+        faulty: "args[k] = a.elt(columns[if body.params[k] == body.params[0] { 0 } else { k }], at)?;",
     },
     Fault {
         what: "a filtered result is as long as its input",
         file: "lower/output.rs",
-        sound: "StmtKind::SliceArray(res, out, index.into())",
-        faulty: "StmtKind::SliceArray(res, out, bound)",
+        sound: "a.result(field, res.into());",
+        faulty: "a.result(field, out.into());",
     },
     Fault {
         what: "a generator's function gets 0, not its index",
@@ -125,8 +125,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "the length of a filtered array is its input's",
         file: "lower/compute.rs",
-        sound: "Some((_, bound)) if is_root => bound,",
-        faulty: "Some((_, bound)) if is_root || true => bound,",
+        sound: "_ => a.index(spot.rate).into(),",
+        faulty: "_ => a.root_counter().map_or(a.index(spot.rate).into(), |(_, bound)| bound),",
     },
     Fault {
         what: "a checked length is not checked",
@@ -142,9 +142,39 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "arrays that are read by index may be made by the same loop",
-        file: "fusion/cluster.rs",
-        sound: "let share = is_scalar && matches!(capture, crate::ast::Capture::Scalar(_));",
-        faulty: "let share = true; let _ = (is_scalar, capture);",
+        file: "fusion/cluster/build.rs",
+        sound: "Capture::Array(_) => Some(Reason::RandomAccess),",
+        faulty: "Capture::Array(_) => None,",
+    },
+    Fault {
+        what: "accumulators of segments go on with the next segment",
+        file: "lower/fold.rs",
+        sound: "if self.is_segmented(a) { Section::Nest }",
+        faulty: "if self.is_segmented(a) && false { Section::Nest }",
+    },
+    Fault {
+        what: "lengths of segments are not checked",
+        file: "lower/segments.rs",
+        sound: "stmts.insert(2, trap);",
+        faulty: "let _ = trap;",
+    },
+    Fault {
+        what: "data that is left behind the last segment is not found",
+        file: "lower/segments.rs",
+        sound: "if a.first_check(rate, len)? {",
+        faulty: "if a.first_check(rate, len)? && false {",
+    },
+    Fault {
+        what: "a zip with a subrate reads at the root's counter",
+        file: "lower/anatomy/elements.rs",
+        sound: "column.beside.or(self.plan.rates.output(from.0))",
+        faulty: "self.plan.rates.output(from.0)",
+    },
+    Fault {
+        what: "take_while goes on behind its end",
+        file: "lower/take_while.rs",
+        sound: "results: vec![(go, p[0], Const::bool(false).into())],",
+        faulty: "results: vec![(go, p[0], p[0])],",
     },
 ];
 
@@ -250,4 +280,19 @@ fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FAULTS, find};
+
+    #[test]
+    fn every_fault_has_a_place() {
+        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../livefusion/src");
+        for fault in FAULTS {
+            let text = std::fs::read_to_string(sources.join(fault.file));
+            let text = text.unwrap_or_else(|e| panic!("{}: {e}", fault.file));
+            assert!(find(&text, fault.sound).is_some(), "{}", fault.what);
+        }
+    }
 }
