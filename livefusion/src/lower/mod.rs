@@ -154,6 +154,7 @@ fn try_lower(
         })
     };
     output::lower(&mut anatomy).map_err(force)?;
+    anatomy.check_told().map_err(force)?;
     take_while::leave_early(&mut anatomy).map_err(force)?;
     anatomy.finish().map_err(Trouble::Error)
 }

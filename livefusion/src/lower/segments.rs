@@ -128,7 +128,8 @@ fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
     let spot = spot_of(a, id)?;
     a.comb_at(id, spot);
     let is_sub = a.program.rate(spot.rate).kind.is_sub();
-    if !is_sub {
+    // There is a tag for every element, whether it admits that or not.
+    if !is_sub || matches!(a.graph.node(id).kind, Kind::CountS) {
         check(a, id, inputs[1], spot)?;
     }
     Ok((spot, a.program.loop_rate(spot.rate)))

@@ -80,7 +80,8 @@ pub fn leave_early(a: &mut Anatomy<'_>) -> Lower {
         }
         _ => true,
     });
-    let Some(((last, _), true)) = ends.last().map(|e| (*e, at_root && written && run)) else {
+    let leaves = at_root && written && run && !a.counts_all();
+    let Some(((last, _), true)) = ends.last().map(|e| (*e, leaves)) else {
         return Ok(());
     };
     let spot = a.behind_all(root.rate);

@@ -78,12 +78,12 @@ pub(super) fn all() -> Vec<Program> {
     let (above, farthest) = quickhull_step(&points, ((0.0, 0.0), (2.0, 0.0)));
     vec![
         Program::new("filterMax", (&kept, &most)),
-        Program::new("dotProduct", &dot_product((&us, &v1), (&v2, &v3))),
+        Program::new("dotProduct", dot_product((&us, &v1), (&v2, &v3))),
         Program::new("mapMap", (&up, &down)),
         Program::new("filterSum", (&some, &before, &after)),
         Program::new("nestedFilter", (&outer, &inner)),
         Program::new("QuickHull, ends", (&leftmost, &rightmost)),
         Program::new("QuickHull, one line", (&above, &farthest)),
-        Program::new("percentages", &to_percentages(&us)),
+        Program::new("percentages", to_percentages(&us)),
     ]
 }

@@ -88,11 +88,11 @@ pub(super) fn all() -> Vec<Program> {
     vec![
         Program::new("graph kernel (figure 8)", (&result, &total)),
         Program::new("around an update (case 1)", (&updated, &mapped)),
-        Program::new("zip of filters (case 2)", &zip_of_filters(&xs, &ys)),
-        Program::new("into a loop (case 3)", &into_a_loop(&fs, 5)),
+        Program::new("zip of filters (case 2)", zip_of_filters(&xs, &ys)),
+        Program::new("into a loop (case 3)", into_a_loop(&fs, 5)),
         Program::new("on both ways (case 4)", (&on_ways, &behind)),
-        Program::new("single elements (case 5)", &single_elements(&fs, 1)),
+        Program::new("single elements (case 5)", single_elements(&fs, 1)),
         Program::new("sum and product (case 6)", (&sum, &product)),
-        Program::new("largest segment sum", &largest_segment_sum(&xs)),
+        Program::new("largest segment sum", largest_segment_sum(&xs)),
     ]
 }

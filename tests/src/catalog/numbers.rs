@@ -72,8 +72,8 @@ pub(super) fn all() -> Vec<Program> {
     let centres = Array::from([(0.0, 1.0), (5.0, 6.0)]);
     vec![
         Program::new("mean and variance", (&mean, &variance)),
-        Program::new("correlation", &correlation(&floats(3), &floats(3))),
-        Program::new("k-means step", &k_means_step(&points, &centres)),
-        Program::new("sieve", &sieve(30, &Array::from([2u64, 3, 5]))),
+        Program::new("correlation", correlation(&floats(3), &floats(3))),
+        Program::new("k-means step", k_means_step(&points, &centres)),
+        Program::new("sieve", sieve(30, &Array::from([2u64, 3, 5]))),
     ]
 }

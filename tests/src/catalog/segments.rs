@@ -120,6 +120,30 @@ pub fn sums(rows: &Segmented<i64>) -> Sums {
     }
 }
 
+/// What two filters leave of segments, its lengths and sums, and what the first one left of each.
+pub struct Left {
+    /// The elements.
+    pub data: Array<i64>,
+    /// How many each segment has.
+    pub lengths: Array<u64>,
+    /// Their sums.
+    pub sums: Array<i64>,
+    /// How many the first filter left.
+    pub before: Array<u64>,
+}
+
+/// Filters of segments, and folds of what they leave.
+pub fn filters(rows: &Segmented<i64>) -> Left {
+    let positive = rows.filter_s(|x| x.gt(0));
+    let small = positive.filter_s(|x| x.lt(50));
+    Left {
+        data: small.data().clone(),
+        lengths: small.lengths().clone(),
+        sums: small.sum_s(),
+        before: positive.lengths().clone(),
+    }
+}
+
 /// The mean over each group of rows of the rows' largest elements: segments of segments.
 pub fn mean_of_largest(groups: &Array<u64>, rows: &Segmented<f64>) -> Array<f64> {
     Segmented::new(groups, &rows.max_s()).mean_s()
@@ -144,6 +168,10 @@ pub(super) fn all() -> Vec<Program> {
         &lengths,
         &Array::from([1i64, -2, 3, 4, 5, -6]),
     ));
+    let left = filters(&Segmented::new(
+        &lengths,
+        &Array::from([1i64, -2, 3, 4, 5, -6]),
+    ));
     let groups = Array::from([1u64, 2]);
     vec![
         Program::new(
@@ -158,13 +186,17 @@ pub(super) fn all() -> Vec<Program> {
         ),
         Program::new(
             "sparse matrix times vector",
-            &sparse_times(&sparse, &floats(3)),
+            sparse_times(&sparse, &floats(3)),
         ),
-        Program::new("softmax of segments", &softmax(&rows)),
+        Program::new("softmax of segments", softmax(&rows)),
         Program::new(
             "sums of segments",
             (&s.sums, &s.running, &s.positive, &s.total),
         ),
-        Program::new("segments of segments", &mean_of_largest(&groups, &rows)),
+        Program::new(
+            "filters of segments",
+            (&left.data, &left.lengths, &left.sums, &left.before),
+        ),
+        Program::new("segments of segments", mean_of_largest(&groups, &rows)),
     ]
 }

@@ -104,19 +104,19 @@ pub(super) fn all() -> Vec<Program> {
     let (count, longest, histogram) = words(&Array::from(*b"to be or not"), 8);
     let (names, counts, sums) = sums_of_groups(&Array::from([1u32, 1, 4]), &numbers(3));
     vec![
-        Program::new("combine of packs", &both_ways(&numbers(5))),
+        Program::new("combine of packs", both_ways(&numbers(5))),
         Program::new(
             "zip with a filtered",
-            &zip_with_a_filtered(&numbers(5), &numbers(3)),
+            zip_with_a_filtered(&numbers(5), &numbers(3)),
         ),
-        Program::new("levels", &levels(&numbers(5))),
+        Program::new("levels", levels(&numbers(5))),
         Program::new("zip of an append", (&products, &total)),
         Program::new("until zero", (&shares, &sum)),
-        Program::new("until large", &until_large(&numbers(5))),
-        Program::new("partition and append", &partition_append(&numbers(5), 3)),
+        Program::new("until large", until_large(&numbers(5))),
+        Program::new("partition and append", partition_append(&numbers(5), 3)),
         Program::new(
             "parts and a third",
-            &parts_and_a_third(&numbers(6), &numbers(6)),
+            parts_and_a_third(&numbers(6), &numbers(6)),
         ),
         Program::new("words", (&count, &longest, &histogram)),
         Program::new("sums of groups", (&names, &counts, &sums)),

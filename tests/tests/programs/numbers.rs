@@ -78,7 +78,7 @@ fn k_means_step() {
 fn sieve() {
     let small = [2u64, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31];
     let n = 1000;
-    let is_prime = |p: &u64| (2..*p).all(|d| p % d != 0);
+    let is_prime = |p: &u64| (2..*p).all(|d| !p.is_multiple_of(d));
     let want: Vec<u64> = (2..n).filter(is_prime).collect();
     let done = program(
         || numbers::sieve(n, &Array::from(small)),

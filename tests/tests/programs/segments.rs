@@ -262,6 +262,36 @@ fn sums_of_segments() {
     assert_eq!(done.writes(), N as u64 + 2 * count(&lengths));
 }
 
+/// The lengths that filters leave are known behind a segment, and nothing that runs over what is left waits
+/// for them: one pass over each segment.
+#[test]
+fn filters_of_segments() {
+    let (lengths, xs) = (lengths(N), numbers(1, N));
+    let rows = cut(&xs, &lengths);
+    let left = |row: &&[i64]| -> Vec<i64> {
+        let small = row.iter().filter(|x| (1..50).contains(*x));
+        small.copied().collect()
+    };
+    let want: Vec<Vec<i64>> = rows.iter().map(left).collect();
+    let positive = |row: &&[i64]| count(row.iter().filter(|x| **x > 0));
+    let done = program(
+        || {
+            let rows = Segmented::new(&Array::from(&lengths), &Array::from(&xs));
+            let left = segments::filters(&rows);
+            (left.data, left.lengths, left.sums, left.before)
+        },
+        [1, 3, 0],
+        |(data, counts, sums, before)| {
+            assert_eq!(data, want.concat());
+            assert!(counts.into_iter().eq(want.iter().map(count)));
+            assert!(sums.into_iter().eq(want.iter().map(|r| r.iter().sum())));
+            assert!(before.into_iter().eq(rows.iter().map(positive)));
+        },
+    );
+    assert_eq!(done.reads(), N as u64 + count(&lengths));
+    assert_eq!(done.op(Op::Gt), N as u64);
+}
+
 /// One very long segment among empty ones: the same loop, no longer than its elements and segments.
 #[test]
 fn one_giant_segment() {

@@ -55,6 +55,8 @@ pub struct Anatomy<'g> {
     tests: FxHashMap<(ClassId, RateId), Atom>,
     /// Lengths that segments were checked against, by class of their elements.
     checked: FxHashSet<(ClassId, Atom)>,
+    /// Arrays whose lengths were taken for the numbers of segments' elements.
+    told: Vec<Told>,
     /// Arrays that scatters make, by field.
     pub scattered: FxHashMap<FieldRef, Var>,
     /// The node whose elements cannot be had where they are needed, if that is why lowering failed.
@@ -67,6 +69,14 @@ pub struct Anatomy<'g> {
     /// What says whether classes of taken elements go on, and where.
     ends: Vec<(NodeId, Atom)>,
     sizes: Vec<(ClassId, Atom)>,
+}
+
+/// The length of an array in memory, taken for the number of a rate's elements.
+struct Told {
+    leaf: NodeId,
+    len: Atom,
+    rate: RateId,
+    comb: CombId,
 }
 
 /// Lowering fails with what went wrong; who is to blame is added by the caller.
@@ -99,6 +109,7 @@ impl<'g> Anatomy<'g> {
             written: FxHashMap::default(),
             tests: FxHashMap::default(),
             checked: FxHashSet::default(),
+            told: Vec::new(),
             scattered: FxHashMap::default(),
             in_the_way: None,
             root: None,
@@ -167,6 +178,18 @@ impl<'g> Anatomy<'g> {
             comb,
         });
         self.sections.entry(place).or_default().push(stmt);
+    }
+
+    /// Whether it is checked at the end how many elements there were: then all must be visited.
+    pub fn counts_all(&self) -> bool {
+        let last = self.sections.get(&Place::Return);
+        last.into_iter().flatten().any(|s| match s.kind {
+            StmtKind::Trap { trap, .. } => matches!(
+                self.program.traps[trap.index()].kind,
+                TrapKind::Segments | TrapKind::LengthMismatch
+            ),
+            _ => false,
+        })
     }
 
     /// Where a section of a combinator is. `done` is what runs last of all.

@@ -1,7 +1,7 @@
 //! Rates: the root that a loop runs over, the rates below it, their counters and updates.
 
 use super::instances::no_root;
-use super::{Anatomy, Lower, Spot};
+use super::{Anatomy, Lower, Spot, Told};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::lower::Source;
@@ -234,14 +234,50 @@ impl Anatomy<'_> {
             (RateKind::Sub { parent, .. }, _) => self.extent(parent, comb),
             (_, Some(class)) => {
                 // An array in memory that is segmented like this tells, for it is checked to be as long.
-                let source = match self.told_by(class) {
+                let told = self.told_by(class);
+                let source = match told {
                     Some(leaf) => Source::Length(leaf),
                     None => Source::Size(self.size_of(rate, class)),
                 };
-                Ok(self.scalar_param(source, "len", comb, Ty::U64))
+                let len = self.scalar_param(source, "len", comb, Ty::U64);
+                self.told.extend(told.map(|leaf| Told {
+                    leaf,
+                    len,
+                    rate,
+                    comb,
+                }));
+                Ok(len)
             }
             _ => Err(no_root()),
         }
+    }
+
+    /// Checks that arrays which told how many elements segments have are as long, unless what uses these
+    /// arrays in this loop has checked it.
+    pub fn check_told(&mut self) -> Lower {
+        for told in std::mem::take(&mut self.told) {
+            let class = self.class_of(told.rate);
+            let mut checks = self.checked.iter().filter(|(c, _)| Some(*c) == class);
+            if checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
+                continue;
+            }
+            if self.first_check(told.rate, told.len)? {
+                let payload = [self.index(told.rate).into(), told.len];
+                let all = self.emit(told.comb, Section::Done, "all", Op::Eq, &payload);
+                let kind = TrapKind::Segments;
+                self.trap(told.comb, Section::Done, kind, all.into(), &payload);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an atom is the length of an array in memory, taken from the array itself.
+    fn is_length_of(&self, len: Atom, leaf: NodeId) -> bool {
+        let mut params = self.sources.iter().zip(&self.program.params);
+        params.any(|(source, param)| {
+            matches!(source, Source::Array((n, _)) if *n == leaf)
+                && self.array_lens.get(&param.var).map(|v| Atom::Var(*v)) == Some(len)
+        })
     }
 
     /// An array in memory of this class.
