@@ -85,9 +85,10 @@ use crate::elt::Elt;
 pub use crate::lower::custom::{Carried, Template};
 use loop_lang::types::Ty;
 use std::fmt;
+use std::panic::RefUnwindSafe;
 
 /// A combinator over the elements of one array (zip several first).
-pub trait Combinator: fmt::Debug + Send + Sync + 'static {
+pub trait Combinator: fmt::Debug + Send + Sync + RefUnwindSafe + 'static {
     /// What users call it; errors name it. A word of letters, digits and `_`.
     fn name(&self) -> &'static str;
 
