@@ -127,9 +127,12 @@ fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
     let inputs = &a.graph.nodes[id.index()].inputs;
     let spot = spot_of(a, id)?;
     a.comb_at(id, spot);
-    let is_sub = a.program.rate(spot.rate).kind.is_sub();
     // There is a tag for every element, whether it admits that or not.
-    if !is_sub || matches!(a.graph.node(id).kind, Kind::CountS) {
+    let elements = match (&a.graph.node(id).kind, a.program.rate(spot.rate).kind) {
+        (Kind::CountS, RateKind::Sub { parent, .. }) => parent,
+        _ => spot.rate,
+    };
+    if !a.program.rate(elements).kind.is_sub() {
         check(a, id, inputs[1], spot)?;
     }
     Ok((spot, a.program.loop_rate(spot.rate)))

@@ -48,8 +48,8 @@ pub fn quickhull_ends(points: &Array<Point>) -> (Array<Point, Ix0>, Array<Point,
     (left, right)
 }
 
-/// QuickHull's other steps: the points on the left of a line, and the farthest of them with its distance
-/// (scaled by the length of the line).
+/// QuickHull's other steps: the points on the left of a line, and the farthest of them with its
+/// distance (scaled by the length of the line).
 pub fn quickhull_step(
     points: &Array<Point>,
     (a, b): (Point, Point),

@@ -1,11 +1,11 @@
-//! The programs of graph reduction: a kernel with many edges, the six cases that its authors do not fuse,
-//! and the largest sum of neighbours.
+//! The programs of graph reduction: a kernel with many edges, the six cases that its authors do not
+//! fuse, and the largest sum of neighbours.
 
 use super::Program;
 use livefusion::prelude::*;
 
-/// A kernel in which nearly every array has several users (figure 8): `x1` goes into the result and into a
-/// sum, `y1`, `y2` and `y3` are used twice each. Every map has operators of its own.
+/// A kernel in which nearly every array has several users (figure 8): `x1` goes into the result and
+/// into a sum, `y1`, `y2` and `y3` are used twice each. Every map has operators of its own.
 pub fn kernel(a: &Array<i64>, b: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let (x1, x2) = (a.map(|a| a ^ 5), b.map(|b| b | 1));
     let ys = (&x1, &x2).zip_with(|a, b| (a.min(b), a.max(b), a & b));
@@ -21,8 +21,8 @@ pub fn kernel(a: &Array<i64>, b: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     (result, x1.sum())
 }
 
-/// An array used before and after it is updated in place (case 1): the updated array, and a map over a map
-/// over what it was.
+/// An array used before and after it is updated in place (case 1): the updated array, and a map
+/// over a map over what it was.
 pub fn around_an_update(a: &Array<f64>) -> (Array<f64>, Array<f64>) {
     let x = a.map(|a| a + 1.0);
     let updated = a.scatter(&Array::from([1u64]), &Array::from([3.33]));
@@ -61,8 +61,8 @@ pub fn sum_and_product(a: &Array<i64>) -> (Array<i64, Ix0>, Array<i64, Ix0>) {
     (x.sum(), y.product())
 }
 
-/// The largest sum of neighbours (0 if all are negative): a fold of (largest, largest from the left,
-/// largest to the right, sum).
+/// The largest sum of neighbours (0 if all are negative): a fold of (largest, largest from the
+/// left, largest to the right, sum).
 pub fn largest_segment_sum(xs: &Array<i64>) -> Array<i64, Ix0> {
     let one = |x: Exp<i64>| {
         let positive = x.max(0);

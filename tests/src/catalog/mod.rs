@@ -1,10 +1,10 @@
-//! The programs of the literature that fusion was built for, as functions of their inputs; what each
-//! becomes under a clustering; and what it does when it runs.
+//! The programs of the literature that fusion was built for, as functions of their inputs; what
+//! each becomes under a clustering; and what it does when it runs.
 //!
 //! | module | programs |
 //! | --- | --- |
 //! | [`flow`] | those of flow fusion: filters, folds and maps with several consumers |
-//! | [`graphs`] | those of graph reduction: kernels with many edges, what must not fuse, segment sums |
+//! | [`graphs`] | those of graph reduction: a kernel, what must not fuse, segment sums |
 //! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax |
 //! | [`streams`] | appends, packs and prefixes: streams that advance differently |
 //! | [`numbers`] | statistics, clusters of points, primes |
@@ -73,8 +73,8 @@ pub const STRATEGIES: [Clustering; 3] = [
     },
 ];
 
-/// The table of all programs in Markdown: under each strategy loops, counters and intermediate arrays, and
-/// whether the optimal schedule is proven.
+/// The table of all programs in Markdown: under each strategy loops, counters and intermediate
+/// arrays, and whether the optimal schedule is proven.
 ///
 /// # Errors
 /// Mistakes in the programs.

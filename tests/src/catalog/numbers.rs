@@ -25,8 +25,8 @@ pub fn correlation(xs: &Array<f64>, ys: &Array<f64>) -> Array<f64, Ix0> {
     both / scale
 }
 
-/// A step of k-means: each point goes to the nearest centre, each centre to the mean of its points (and
-/// stays where it is if it has none).
+/// A step of k-means: each point goes to the nearest centre, each centre to the mean of its points
+/// (and stays where it is if it has none).
 pub fn k_means_step(points: &Array<Point>, centres: &Array<Point>) -> Array<Point> {
     let k = centres.len();
     let nearest = points.map(|(x, y)| {
@@ -53,8 +53,8 @@ pub fn k_means_step(points: &Array<Point>, centres: &Array<Point>) -> Array<Poin
     })
 }
 
-/// The primes below `n`, given those up to its root: the multiples of each, from its square on, are struck
-/// out.
+/// The primes below `n`, given those up to its root: the multiples of each, from its square on, are
+/// struck out.
 pub fn sieve(n: u64, small: &Array<u64>) -> Array<u64> {
     let squares = small * small;
     let lengths =

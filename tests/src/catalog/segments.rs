@@ -4,8 +4,8 @@ use super::Program;
 use super::flow::Point;
 use livefusion::prelude::*;
 
-/// Points above lines, line by line: a segment for each line. Coordinates are arrays of their own, as
-/// vectorisation leaves them.
+/// Points above lines, line by line: a segment for each line. Coordinates are arrays of their own,
+/// as vectorisation leaves them.
 pub struct Level {
     /// How many points each line has.
     pub lengths: Array<u64>,
@@ -27,13 +27,13 @@ pub struct Next {
     pub corners: Array<(Point, Point, Point, f64)>,
     /// Lines that have none: edges of the hull.
     pub edges: Array<(Point, Point)>,
-    /// The area of the triangles of lines and farthest points, the length of the edges, and how many
-    /// points are left.
+    /// The area of the triangles of lines and farthest points, the length of the edges, and how
+    /// many points are left.
     pub totals: Array<(f64, f64, u64), Ix0>,
 }
 
-/// QuickHull's core as LiveFusion runs it, a filterMax of segments: the points on the left of each line,
-/// the farthest of them, and which lines go on. Each step is a combinator of its own.
+/// QuickHull's core as LiveFusion runs it, a filterMax of segments: the points on the left of each
+/// line, the farthest of them, and which lines go on. Each step is a combinator of its own.
 pub fn quickhull_core(level: &Level) -> Next {
     let ([px, py], [x1, y1], [x2, y2]) = (&level.points, &level.from, &level.to);
     let (dx, dy) = (x2 - x1, y2 - y1);
@@ -72,8 +72,8 @@ pub fn quickhull_core(level: &Level) -> Next {
     }
 }
 
-/// A sparse matrix in compressed rows: where each row begins (and where the last one ends), the columns and
-/// the values of its elements.
+/// A sparse matrix in compressed rows: where each row begins (and where the last one ends), the
+/// columns and the values of its elements.
 pub struct Sparse {
     /// One more than there are rows.
     pub offsets: Array<u32>,

@@ -17,8 +17,8 @@ pub struct Shape {
     pub loops: usize,
     /// Variables that count: at most one for each rate of each loop.
     pub counters: usize,
-    /// Columns that are written to memory and are no results: between loops, and within one where a part
-    /// of an iteration reads what an earlier part has written.
+    /// Columns that are written to memory and are no results: between loops, and within one where a
+    /// part of an iteration reads what an earlier part has written.
     pub intermediates: usize,
     /// What the schedule costs at nominal lengths.
     pub cost: Cost,

@@ -39,8 +39,8 @@ pub fn zip_of_append(
     (products, total)
 }
 
-/// Hundredths of the numbers before the first 0, and their sum: division by the 0, and by those behind it,
-/// is never tried.
+/// Hundredths of the numbers before the first 0, and their sum: division by the 0, and by those
+/// behind it, is never tried.
 pub fn until_zero(xs: &Array<i64>) -> (Array<i64>, Array<i64, Ix0>) {
     let shares = xs.take_while(|x| x.ne(0)).map(|x| 100 / x);
     let total = shares.sum();

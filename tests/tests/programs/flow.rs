@@ -142,8 +142,8 @@ fn quickhull_step() {
         (done.reads(), done.writes()),
         (2 * N as u64, 2 * count(&above))
     );
-    // Each distance is computed once, though it is tested, and compared with the largest. That of the only
-    // chunk is compared with the start, and with what was carried into it.
+    // Each distance is computed once, though it is tested, and compared with the largest. That of
+    // the only chunk is compared with the start, and with what was carried into it.
     assert_eq!(
         (done.op(Op::Mul), done.op(Op::Gt)),
         (2 * N as u64, N as u64 + count(&above) + 2)

@@ -1,13 +1,13 @@
-//! Graph reduction's kernel, the six cases that its authors do not fuse, and segment sums. A test for each
-//! case says what is done here, and shows that it duplicates nothing.
+//! Graph reduction's kernel, the six cases that its authors do not fuse, and segment sums. A test
+//! for each case says what is done here, and shows that it duplicates nothing.
 
 use crate::{N, count, floats, numbers, program};
 use livefusion::{Array, Ix0};
 use livefusion_tests::catalog::graphs;
 use loop_lang::Op;
 
-/// Every array of the kernel has one loop's worth of work, however many users it has; the sum, which they
-/// start a second kernel for, is in the same loop.
+/// Every array of the kernel has one loop's worth of work, however many users it has; the sum,
+/// which they start a second kernel for, is in the same loop.
 #[test]
 fn kernel_of_figure_8() {
     let (a, b) = (numbers(1, N), numbers(2, N));
@@ -33,10 +33,10 @@ fn kernel_of_figure_8() {
     assert_eq!(once.map(|op| done.op(op)), [n; 7]);
 }
 
-/// Case 1. Theirs must not move the use of an array across its update. Here arrays are values: a use that
-/// the user wrote behind the update sees the old array, so both maps are one loop, whatever the order in
-/// which the loops run. The update has as many steps as it puts elements, and so a loop of its own; it
-/// copies, as the array is the user's.
+/// Case 1. Theirs must not move the use of an array across its update. Here arrays are values: a
+/// use that the user wrote behind the update sees the old array, so both maps are one loop,
+/// whatever the order in which the loops run. The update has as many steps as it puts elements, and
+/// so a loop of its own; it copies, as the array is the user's.
 #[test]
 fn case_1_update_in_place() {
     let a = floats(1, N);
@@ -56,9 +56,9 @@ fn case_1_update_in_place() {
     );
 }
 
-/// Case 2. Two filters skip different elements, so that a loop over what both leave has no counter of
-/// its own. Theirs are three loops. Here both filters share one, which reads in step what has one length,
-/// and what is left over is zipped in a second one. No element is read or tested twice.
+/// Case 2. Two filters skip different elements, so that a loop over what both leave has no counter
+/// of its own. Theirs are three loops. Here both filters share one, which reads in step what has
+/// one length, and what is left over is zipped in a second one. No element is read or tested twice.
 #[test]
 fn case_2_zip_of_filters() {
     // As many positive ones in both.
@@ -76,8 +76,9 @@ fn case_2_zip_of_filters() {
     assert_eq!((done.reads(), done.writes()), (2 * n + 2 * kept, 3 * kept));
 }
 
-/// Case 3. Fusing a map into the loop that uses it again and again would compute it again and again. Here
-/// the user's loop has made one graph of all its turns, and the map is computed once per element for all.
+/// Case 3. Fusing a map into the loop that uses it again and again would compute it again and
+/// again. Here the user's loop has made one graph of all its turns, and the map is computed once
+/// per element for all.
 #[test]
 fn case_3_into_a_loop() {
     let a: Vec<f64> = numbers(1, N).iter().map(|x| (x * x) as f64).collect();
@@ -89,8 +90,8 @@ fn case_3_into_a_loop() {
     assert_eq!((done.op(Op::Sqrt), done.reads()), (N as u64, N as u64));
 }
 
-/// Case 4. On two ways that exclude each other, and behind them. One loop computes the array once for all
-/// three; of the two ways, each element takes one.
+/// Case 4. On two ways that exclude each other, and behind them. One loop computes the array once
+/// for all three; of the two ways, each element takes one.
 #[test]
 fn case_4_on_both_ways() {
     let a = numbers(1, N);
@@ -111,8 +112,8 @@ fn case_4_on_both_ways() {
     }
 }
 
-/// Case 5. Arrays used at single indices are no longer streams. Theirs are made whole; here their elements
-/// are computed where they are used, and nothing else is: there is no loop.
+/// Case 5. Arrays used at single indices are no longer streams. Theirs are made whole; here their
+/// elements are computed where they are used, and nothing else is: there is no loop.
 #[test]
 fn case_5_single_elements() {
     let a: Vec<f64> = numbers(1, N).iter().map(|x| (x * x) as f64).collect();
@@ -126,8 +127,8 @@ fn case_5_single_elements() {
     assert_eq!(done.writes(), 0);
 }
 
-/// Case 6. Both results of a map are used once, each in another reduction. Theirs would compute the map
-/// twice; here both reductions share its loop.
+/// Case 6. Both results of a map are used once, each in another reduction. Theirs would compute the
+/// map twice; here both reductions share its loop.
 #[test]
 fn case_6_sum_and_product() {
     let a: Vec<i64> = numbers(1, N).iter().map(|x| x & 3).collect();

@@ -1,6 +1,6 @@
-//! The programs of the literature: as few loops as can be, one counter per rate, nothing in memory that
-//! nobody asked for, nothing read or computed twice; and the results are those of plain Rust, on every
-//! backend and under every clustering.
+//! The programs of the literature: as few loops as can be, one counter per rate, nothing in memory
+//! that nobody asked for, nothing read or computed twice; and the results are those of plain Rust,
+//! on every backend and under every clustering.
 
 mod flow;
 mod graphs;
@@ -25,8 +25,9 @@ fn roots(results: &impl Force) -> Vec<Arc<Node>> {
     roots
 }
 
-/// Checks that a program becomes so many loops with so many counters and intermediate arrays, that no
-/// schedule is better, and that its results satisfy `check` wherever it runs. Gives what it does.
+/// Checks that a program becomes so many loops with so many counters and intermediate arrays, that
+/// no schedule is better, and that its results satisfy `check` wherever it runs. Gives what it
+/// does.
 fn program<R: Force>(
     build: impl Fn() -> R,
     [loops, counters, intermediates]: [usize; 3],
@@ -54,8 +55,8 @@ fn program<R: Force>(
     work(|engine| check(results(engine)))
 }
 
-/// How many variables go up by one, but for those that count the elements of each segment anew: these are
-/// results.
+/// How many variables go up by one, but for those that count the elements of each segment anew:
+/// these are results.
 fn counting(program: &Loop) -> usize {
     let one = Const::u64(1).into();
     let blocks = program.blocks.iter().flat_map(|(_, block)| &block.stmts);

@@ -137,8 +137,9 @@ fn check_hull(plain: &Plain, (points, lengths, corners, edges, totals): <Results
     assert!((totals.1 - around).abs() <= 1e-12 * around);
 }
 
-/// The segmented filterMax: one loop over the lines with one loop over each line's points inside, whose
-/// distances are computed once though they decide over the points, count them and find the farthest.
+/// The segmented filterMax: one loop over the lines with one loop over each line's points inside,
+/// whose distances are computed once though they decide over the points, count them and find the
+/// farthest.
 #[test]
 fn quickhull_core() {
     let plain = Plain::new();
@@ -201,7 +202,8 @@ fn sparse_times() {
     );
     let rows = count(&lengths);
     assert_eq!((done.op(Op::Mul), done.writes()), (N as u64, rows));
-    // Of each element its column, its value and what it meets; of each row where it begins and ends.
+    // Of each element its column, its value and what it meets; of each row where it begins and
+    // ends.
     assert_eq!(done.reads(), 3 * N as u64 + 2 * rows);
 }
 
@@ -262,8 +264,8 @@ fn sums_of_segments() {
     assert_eq!(done.writes(), N as u64 + 2 * count(&lengths));
 }
 
-/// The lengths that filters leave are known behind a segment, and nothing that runs over what is left waits
-/// for them: one pass over each segment.
+/// The lengths that filters leave are known behind a segment, and nothing that runs over what is
+/// left waits for them: one pass over each segment.
 #[test]
 fn filters_of_segments() {
     let (lengths, xs) = (lengths(N), numbers(1, N));

@@ -94,7 +94,8 @@ fn with_zeros(before: usize) -> Vec<i64> {
     xs
 }
 
-/// Divisions by zero behind the end of a prefix are not tried: not by a loop of each combinator either.
+/// Divisions by zero behind the end of a prefix are not tried: not by a loop of each combinator
+/// either.
 #[test]
 fn a_trap_behind_take_while() {
     let before = 400;
@@ -120,7 +121,8 @@ fn a_trap_behind_take_while() {
 fn a_trap_behind_the_end_of_the_loop() {
     let xs = [[9i64; 20].as_slice(), &[2], &[0; 20]].concat();
     let build = || streams::until_large(&Array::from(&xs));
-    // A loop for each combinator computes all quotients first: it traps, as they are part of the program.
+    // A loop for each combinator computes all quotients first: it traps, as they are part of the
+    // program.
     let fused = |engine: &livefusion::Engine| build().force_with(engine).expect("it runs");
     assert_eq!(fused(&livefusion::Engine::interp()), 20 * 11);
     assert_eq!(fused(&livefusion::Engine::c()), 20 * 11);
@@ -154,8 +156,8 @@ fn parts_and_a_third() {
     assert_eq!((done.reads(), done.writes()), (2 * N as u64, 0));
 }
 
-/// Where a part begins in the result, only the whole first pass tells: both parts are made by one loop, and
-/// appended by another.
+/// Where a part begins in the result, only the whole first pass tells: both parts are made by one
+/// loop, and appended by another.
 #[test]
 fn partition_append() {
     let xs = numbers(1, N);
@@ -170,8 +172,8 @@ fn partition_append() {
     assert_eq!((done.reads(), done.writes()), (2 * n, 2 * n));
 }
 
-/// One loop takes the text apart, though a word's length is known only behind it, and three results come
-/// of it.
+/// One loop takes the text apart, though a word's length is known only behind it, and three results
+/// come of it.
 #[test]
 fn words() {
     let text: Vec<u8> = numbers(1, N)
