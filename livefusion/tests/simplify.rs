@@ -112,7 +112,11 @@ proptest! {
         let simple = simplify(raw.clone());
         prop_assert_eq!(format!("{:?}", simplify(simple.clone())), format!("{simple:?}"));
         let engine = Engine::interp();
-        prop_assert_eq!(run(raw, &engine), run(simple, &engine));
+        match (run(raw, &engine), run(simple, &engine)) {
+            // Of several traps of one element in one combinator, any may be the one that is reported.
+            (Err(ErrorKind::Division { .. }), Err(ErrorKind::Division { .. })) => {}
+            (raw, simple) => prop_assert_eq!(raw, simple),
+        }
     }
 }
 

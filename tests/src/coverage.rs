@@ -31,6 +31,11 @@ pub fn kind(step: &Step) -> &'static str {
         Step::Scatter(.., None) => "scatter",
         Step::Scatter(.., Some(_)) => "scatter with",
         Step::Len(_) => "len",
+        Step::Expand(..) => "expand",
+        Step::FoldS(..) => "fold_s",
+        Step::ScanS(..) => "scan_s",
+        Step::CountS(..) => "count_s",
+        Step::TakeWhile(..) => "take_while",
     }
 }
 
@@ -55,6 +60,11 @@ pub const KINDS: &[&str] = &[
     "scatter with",
     "compute",
     "len",
+    "expand",
+    "fold_s",
+    "scan_s",
+    "count_s",
+    "take_while",
 ];
 
 /// Counts by pair.

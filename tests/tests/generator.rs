@@ -5,7 +5,7 @@ use livefusion_tests::program::{Options, Step, random};
 
 #[test]
 fn programs_are_well_typed_and_varied() {
-    let (mut steps, mut trapping, mut roots) = ([0usize; 13], 0, 0);
+    let (mut steps, mut trapping, mut roots) = ([0usize; 18], 0, 0);
     for seed in 0..500 {
         let program = random(seed, Options::SMALL);
         let graph = program.build();
@@ -50,5 +50,10 @@ fn kind(step: &Step) -> usize {
         Step::ScanTotal(_) => 10,
         Step::Scatter(..) => 11,
         Step::Len(_) => 12,
+        Step::Expand(..) => 13,
+        Step::FoldS(..) => 14,
+        Step::ScanS(..) => 15,
+        Step::CountS(..) => 16,
+        Step::TakeWhile(..) => 17,
     }
 }

@@ -77,13 +77,19 @@ impl Demand {
             .copied()
             .collect();
         match &node.kind {
-            Kind::Zip | Kind::Filter(_) | Kind::Pack => {
+            Kind::Zip | Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => {
                 mine.iter().for_each(|f| self.add_column(node, *f));
             }
             Kind::Fields(range) => mine
                 .iter()
                 .for_each(|f| self.add(&node.inputs[0], f + range.start)),
-            Kind::Fold(_) | Kind::Scan(..) | Kind::ScanTotal | Kind::Scatter(_) => {
+            Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::Scatter(_) => {
                 node.inputs.iter().for_each(|i| self.add_all(i));
             }
             Kind::Len if self.generous => self.add(&node.inputs[0], 0),
@@ -95,6 +101,9 @@ impl Demand {
         if let Kind::Pack = node.kind {
             self.add_all(&node.inputs[1]);
         }
+        if let Kind::Expand(_) = node.kind {
+            self.add_all(&node.inputs[0]);
+        }
         if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
             self.add_all(n);
         }
@@ -102,7 +111,7 @@ impl Demand {
         for (i, body) in all.iter().enumerate() {
             let by_field = matches!(
                 node.kind,
-                Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..)
+                Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..) | Kind::Expand(_)
             ) && i + 1 == all.len();
             let wanted: Vec<TermId> = body
                 .results
@@ -119,15 +128,22 @@ impl Demand {
     fn body(&mut self, node: &Arc<Node>, body: &Body, wanted: &[TermId]) {
         for t in live(body, wanted) {
             match body.terms[t.index()].term {
-                Term::Param(k) if matches!(node.kind, Kind::Map(_) | Kind::Filter(_)) => {
-                    self.add_column(node, k);
-                }
+                Term::Param(k) if is_column(&node.kind, k) => self.add_column(node, k),
                 Term::Scalar { capture, field } | Term::At { capture, field, .. } => {
                     self.add(body.captures[capture as usize].node(), field);
                 }
                 _ => {}
             }
         }
+    }
+}
+
+/// Whether a body's parameter is that column of the inputs. The first one of an expansion is an index.
+fn is_column(kind: &Kind, param: u32) -> bool {
+    match kind {
+        Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
+        Kind::Expand(_) => param > 0,
+        _ => false,
     }
 }
 

@@ -3,11 +3,14 @@
 //! Values are canonical words, one column per field. It collects *all* traps; [`order`] says which one
 //! counts once the schedule of loops is known. Floats that a backend may reassociate come with a bound.
 
+mod asked;
 mod body;
 mod demand;
+mod fold;
 mod nodes;
 pub mod order;
 mod pulled;
+mod segments;
 
 pub use demand::Demand;
 pub use order::{Expected, Schedule};
@@ -112,10 +115,23 @@ pub struct Evaluated {
     pub reads: Vec<Read>,
     /// Whether it traps, or something that it depends on.
     pub may_trap: bool,
-    /// For filters and packs: which element of the input each element was.
+    /// For what keeps some elements: which element of the input each element was.
     pub origin: Vec<usize>,
+    /// For what stops before the end: how many elements of the input it looked at.
+    pub looked_at: Option<usize>,
     /// Whether it depends on a value that is not known to the bit.
     pub tainted: bool,
+}
+
+impl Evaluated {
+    /// Adds traps that were not there before.
+    fn add_traps(&mut self, traps: Vec<Trap>) {
+        for trap in traps {
+            if !self.traps.iter().rev().take(16).any(|t| *t == trap) {
+                self.traps.push(trap);
+            }
+        }
+    }
 }
 
 /// Evaluates nodes and remembers what they gave.
@@ -200,8 +216,8 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
     match kind {
         Kind::Generate(Len::Checked(l), b) => vec![l, b],
         Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
-        Kind::Scatter(Some(b)) => vec![b],
-        Kind::Fold(f) | Kind::Scan(f, _) => match &f.style {
+        Kind::Scatter(Some(b)) | Kind::Expand(b) | Kind::TakeWhile { test: b, .. } => vec![b],
+        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
             _ => vec![&f.start, &f.step],
         },

@@ -1,12 +1,12 @@
 //! What each kind of node computes, as its documentation says, with plain loops.
 
 use super::body::Runner;
-use super::{Bound, Data, Evaluated, Naive, Trap, When};
-use crate::scalar::{epsilon, to_f64};
-use livefusion::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, TermId, Value};
+use super::fold::{Folding, Loose};
+use super::{Bound, Data, Evaluated, Naive, Trap, When, segments};
+use livefusion::ast::{Body, Fold, Kind, Len, Node, ScanKind, Value};
 use loop_lang::ir::TrapKind;
-use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Evaluates a node whose dependencies are evaluated.
@@ -19,6 +19,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         reads: vec![],
         may_trap: false,
         origin: vec![],
+        looked_at: None,
         tainted: false,
     };
     match &node.kind {
@@ -77,7 +78,12 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
             e.traps = f.traps;
         }
         Kind::Len => e.data = Data::Scalar(vec![inputs[0].len() as u64]),
-        other => unreachable!("random programs have no {other:?} yet"),
+        Kind::Expand(body) => segments::expand(naive, body, &inputs, &mut e),
+        Kind::FoldS(fold) => segments::fold(naive, fold, node, &inputs, &mut e),
+        Kind::ScanS(fold, kind) => segments::scan(naive, (fold, *kind), node, &inputs, &mut e),
+        Kind::CountS => segments::count(&inputs, &mut e),
+        Kind::TakeWhile { test, inclusive } => take_while(naive, test, *inclusive, &inputs, &mut e),
+        Kind::Custom(_) => unreachable!("random programs have no combinators of users"),
     }
     e
 }
@@ -99,7 +105,7 @@ fn manifest(node: &Node) -> Data {
 }
 
 /// An element's fields over several inputs.
-fn row(inputs: &[&Data], i: usize) -> Vec<u64> {
+pub(super) fn row(inputs: &[&Data], i: usize) -> Vec<u64> {
     inputs
         .iter()
         .flat_map(|d| d.columns().iter().map(|c| c[i]))
@@ -112,8 +118,20 @@ fn select(data: &Data, which: &[usize]) -> Data {
     Data::Array(data.columns().iter().map(column).collect(), which.len())
 }
 
+fn take_while(naive: &Naive, test: &Body, inclusive: bool, inputs: &[&Data], e: &mut Evaluated) {
+    let mut test = Runner::new(naive, test);
+    let n = inputs[0].len();
+    let fails = |i: &usize| test.run(&row(inputs, *i), When::Element(*i))[0] == 0;
+    let failed = (0..n).find(fails);
+    let taken = failed.map_or(n, |i| i + usize::from(inclusive));
+    e.origin = (0..taken).collect();
+    e.traps = test.traps;
+    e.data = select(inputs[0], &e.origin);
+    e.looked_at = failed.map(|i| i + 1);
+}
+
 /// The length of inputs that are consumed together; a trap where they differ.
-fn in_step(inputs: &[&Data], traps: &mut Vec<Trap>) -> usize {
+pub(super) fn in_step(inputs: &[&Data], traps: &mut Vec<Trap>) -> usize {
     let expected = inputs[0].len();
     for got in inputs[1..]
         .iter()
@@ -187,29 +205,54 @@ fn scan(
     e: &mut Evaluated,
 ) {
     let mut run = Folding::new(naive, fold, node, data);
-    let n = data.len();
-    let mut columns = vec![Vec::with_capacity(n); node.types.len()];
-    let mut bounds: Vec<Vec<f64>> = vec![Vec::with_capacity(n); node.types.len()];
-    for i in 0..n {
-        if kind == ScanKind::Inclusive {
-            run.step(i);
-        }
-        for k in 0..columns.len() {
-            columns[k].push(run.state[k]);
-            bounds[k].push(run.error(k));
-        }
-        if kind == ScanKind::Exclusive {
-            run.step(i);
+    let mut running = Running::new(node.types.len());
+    running.push(&mut run, 0..data.len(), kind);
+    e.traps = run.finish();
+    (e.data, e.bounds) = running.finish(&run);
+}
+
+/// The states that folds go through.
+pub(super) struct Running {
+    columns: Vec<Vec<u64>>,
+    errors: Vec<Vec<f64>>,
+}
+
+impl Running {
+    pub(super) fn new(width: usize) -> Running {
+        Running {
+            columns: vec![vec![]; width],
+            errors: vec![vec![]; width],
         }
     }
-    e.traps = run.finish();
-    e.bounds = run
-        .loose
-        .iter()
-        .zip(bounds)
-        .map(|(l, b)| l.bound(b))
-        .collect();
-    e.data = Data::Array(columns, n);
+
+    /// Goes on with some elements of a fold's data.
+    pub(super) fn push(&mut self, run: &mut Folding<'_>, of: Range<usize>, kind: ScanKind) {
+        for i in of {
+            if kind == ScanKind::Inclusive {
+                run.step(i);
+            }
+            self.push_state(run);
+            if kind == ScanKind::Exclusive {
+                run.step(i);
+            }
+        }
+    }
+
+    /// Adds where a fold is now.
+    pub(super) fn push_state(&mut self, run: &Folding<'_>) {
+        for k in 0..self.columns.len() {
+            self.columns[k].push(run.state[k]);
+            self.errors[k].push(run.error(k));
+        }
+    }
+
+    /// All states, and how far they may be off; `run` is any fold that they come from.
+    pub(super) fn finish(self, run: &Folding<'_>) -> (Data, Vec<Bound>) {
+        let n = self.columns[0].len();
+        let bound = |(l, e): (&Loose, Vec<f64>)| l.bound(e);
+        let bounds = run.loose.iter().zip(self.errors).map(bound).collect();
+        (Data::Array(self.columns, n), bounds)
+    }
 }
 
 fn scatter(naive: &Naive, combine: Option<&Body>, inputs: &[&Data], e: &mut Evaluated) {
@@ -244,180 +287,4 @@ fn scatter(naive: &Naive, combine: Option<&Body>, inputs: &[&Data], e: &mut Eval
     }
     e.traps.extend(join.into_iter().flat_map(|f| f.traps));
     e.data = Data::Array(columns, len);
-}
-
-/// How a field of a float fold may be reassociated: by which operator, over which field.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Loose {
-    No,
-    Sum(usize),
-    Product(usize),
-}
-
-impl Loose {
-    fn bound(self, error: Vec<f64>) -> Bound {
-        if self == Loose::No {
-            Bound::Exact
-        } else {
-            Bound::Within(error)
-        }
-    }
-}
-
-/// A fold in the making.
-struct Folding<'a> {
-    step: Runner<'a>,
-    start: Runner<'a>,
-    data: &'a Data,
-    types: &'a [Ty],
-    first: bool,
-    state: Vec<u64>,
-    loose: Vec<Loose>,
-    /// Per field: sum of magnitudes, or of their logarithms.
-    size: Vec<f64>,
-    terms: usize,
-}
-
-impl<'a> Folding<'a> {
-    fn new(naive: &'a Naive, fold: &'a Fold, node: &'a Arc<Node>, data: &'a Data) -> Folding<'a> {
-        let mut start = Runner::new(naive, &fold.start);
-        let state = start.run(&[], When::Init);
-        let first = matches!(fold.style, FoldStyle::First);
-        let types = node.types.as_slice();
-        let mut f = Folding {
-            step: Runner::new(naive, &fold.step),
-            start,
-            data,
-            types,
-            first,
-            state: vec![],
-            loose: loose(fold, types),
-            size: vec![0.0; types.len()],
-            terms: 0,
-        };
-        if !first {
-            f.join(&state.clone());
-            f.state = state;
-        }
-        f
-    }
-
-    fn run(
-        naive: &'a Naive,
-        fold: &'a Fold,
-        node: &'a Arc<Node>,
-        data: &'a Data,
-        traps: &mut Vec<Trap>,
-    ) -> Folding<'a> {
-        let mut f = Folding::new(naive, fold, node, data);
-        (0..data.len()).for_each(|i| f.step(i));
-        *traps = f.finish();
-        if f.first && data.is_empty() {
-            traps.push(Trap {
-                when: When::Done,
-                kind: TrapKind::Empty,
-                payload: vec![],
-                field: None,
-            });
-            f.state = vec![0; node.types.len()];
-        }
-        f
-    }
-
-    fn step(&mut self, i: usize) {
-        let element = row(&[self.data], i);
-        if self.first && self.state.is_empty() {
-            self.join(&element);
-            self.state = element;
-            return;
-        }
-        let contribution: Vec<u64> = self
-            .loose
-            .iter()
-            .map(|l| match l {
-                Loose::No => 0,
-                Loose::Sum(k) | Loose::Product(k) => element[*k],
-            })
-            .collect();
-        self.join(&contribution);
-        self.state = self
-            .step
-            .run(&[self.state.clone(), element].concat(), When::Element(i));
-    }
-
-    /// Counts what a contribution adds to the possible error.
-    fn join(&mut self, contribution: &[u64]) {
-        self.terms += 1;
-        for (k, l) in self.loose.iter().enumerate() {
-            let x = to_f64(self.types[k], contribution[k]).abs();
-            match l {
-                Loose::Sum(_) if x.is_finite() => self.size[k] += x,
-                Loose::Product(_) if x.is_finite() && x > 0.0 => self.size[k] += x.log2().abs(),
-                _ => {}
-            }
-        }
-    }
-
-    /// The error that reassociation may make in a field so far.
-    fn error(&self, k: usize) -> f64 {
-        let ty = self.types[k];
-        let n = self.terms as f64 + 2.0;
-        let (greatest, range) = if ty == Ty::F32 {
-            (f32::MAX as f64, 100.0)
-        } else {
-            (f64::MAX, 900.0)
-        };
-        match self.loose[k] {
-            Loose::No => 0.0,
-            // Partial sums that overflow in one order need not in another.
-            Loose::Sum(_) if self.size[k] >= greatest / 2.0 => f64::INFINITY,
-            Loose::Sum(_) => 2.0 * n * epsilon(ty) * self.size[k],
-            Loose::Product(_) if self.size[k] >= range => f64::INFINITY,
-            Loose::Product(_) => 2.0 * n * epsilon(ty) * to_f64(ty, self.state[k]).abs(),
-        }
-    }
-
-    fn bounds(&self, entry: impl Fn(f64) -> Vec<f64>) -> Vec<Bound> {
-        if self.state.is_empty() {
-            return vec![Bound::Exact; self.types.len()];
-        }
-        (0..self.types.len())
-            .map(|k| self.loose[k].bound(entry(self.error(k))))
-            .collect()
-    }
-
-    fn finish(&mut self) -> Vec<Trap> {
-        let mut traps = std::mem::take(&mut self.start.traps);
-        traps.append(&mut self.step.traps);
-        traps
-    }
-}
-
-/// Which fields are float sums or products that backends may reassociate.
-fn loose(fold: &Fold, types: &[Ty]) -> Vec<Loose> {
-    let step = &fold.step;
-    let width = types.len();
-    let param = |t: TermId| match step.terms[t.index()].term {
-        Term::Param(k) => Some(k as usize),
-        _ => None,
-    };
-    let field = |(k, r): (usize, &TermId)| {
-        if !types[k].is_float() || matches!(fold.style, FoldStyle::Sequential) {
-            return Loose::No;
-        }
-        let Term::Op(op @ (Op::Add | Op::Mul), args) = &step.terms[r.index()].term else {
-            return Loose::No;
-        };
-        let other = match (param(args[0]), param(args[1])) {
-            (Some(s), Some(x)) if s == k && x >= width => x - width,
-            (Some(x), Some(s)) if s == k && x >= width => x - width,
-            _ => return Loose::No,
-        };
-        if *op == Op::Add {
-            Loose::Sum(other)
-        } else {
-            Loose::Product(other)
-        }
-    };
-    step.results.iter().enumerate().map(field).collect()
 }

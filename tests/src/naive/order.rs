@@ -1,9 +1,11 @@
 //! Which trap counts: the first by loop, then by steps taken before it, then by combinator.
 
+use super::asked::Asked;
 use super::{Demand, Evaluated, Naive, Trap, When, pulled, reachable};
 use livefusion::ast::{Kind, Len, Node};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -62,11 +64,16 @@ pub struct Candidate {
 pub enum Expected {
     /// Values.
     Values,
-    /// One of these traps: they are first, and in one combinator at one element.
+    /// One of these traps: they are first, and in one combinator at one element. In a loop over segments
+    /// any trap may be the first; so may lengths of segments that do not fit, and what a `take_while` may
+    /// leave out, in the whole program.
     Traps(Vec<Candidate>),
-    /// Some trap: an array in memory is zipped with what a filter leaves, and how many that is turns out
-    /// at an element, or at the end.
+    /// Some trap: an array in memory is zipped with what a filter leaves or with segments' elements, and
+    /// how many these are turns out at an element, or at the end.
     SomeTrap,
+    /// Values, or one of these traps: they are in elements that nothing asks for, but that a plan may
+    /// compute before it is known where a `take_while` stops.
+    ValuesOr(Vec<Candidate>),
     /// A trap hangs on a value that is not known to the bit.
     Unknown,
 }
@@ -85,9 +92,13 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
 
 fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &Demand) -> Expected {
     let mut best: Option<(usize, When, u32)> = None;
-    let mut found: Vec<Candidate> = vec![];
+    let (mut found, mut unasked): (Vec<Candidate>, Vec<Candidate>) = (vec![], vec![]);
+    // Lengths are checked in whichever loop first goes by them, even if others asked for that.
+    let mut anywhere: Vec<Candidate> = vec![];
     let (mut unknown, mut counted) = (false, false);
     let computed = pulled::computed(naive, roots, schedule, demand);
+    let asked = Asked::of(naive, roots);
+    let segmented = segmented_loops(roots, schedule);
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
         let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
@@ -95,8 +106,15 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
         };
         let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&built, f));
         for trap in e.traps.iter().filter(wanted) {
-            unknown |= e.tainted;
-            counted |= trap.kind == TrapKind::LengthMismatch && is_counted(&node);
+            let is_asked = asked.includes(&node, trap.when);
+            let is_counted = trap.kind == TrapKind::LengthMismatch && is_counted(&node);
+            unknown |= e.tainted || (is_counted && !is_asked);
+            counted |= is_counted;
+            let candidate = Candidate {
+                node: node.clone(),
+                kind: trap.kind,
+                payload: trap.payload.clone(),
+            };
             let own = schedule.place(&node).map(|(at, comb)| {
                 let when = in_loop(naive, &node, trap.when, at, schedule);
                 (at, when, comb)
@@ -105,17 +123,24 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
                 let comb = schedule.combinator(&node, at)?;
                 Some((at, when, comb))
             });
-            for key in own.into_iter().chain(for_others) {
+            for mut key in own.into_iter().chain(for_others) {
+                if !is_asked {
+                    unasked.push(candidate.clone());
+                    continue;
+                }
+                if trap.kind == TrapKind::Segments {
+                    anywhere.push(candidate.clone());
+                    continue;
+                }
+                if segmented.contains(&key.0) {
+                    key = (key.0, When::Init, 0);
+                }
                 if best.is_none_or(|b| key < b) {
                     best = Some(key);
                     found.clear();
                 }
                 if best == Some(key) {
-                    found.push(Candidate {
-                        node: node.clone(),
-                        kind: trap.kind,
-                        payload: trap.payload.clone(),
-                    });
+                    found.push(candidate.clone());
                 }
             }
         }
@@ -123,15 +148,51 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
     match best {
         _ if unknown => Expected::Unknown,
         _ if counted => Expected::SomeTrap,
-        None => Expected::Values,
-        Some(_) => Expected::Traps(found),
+        None if anywhere.is_empty() && unasked.is_empty() => Expected::Values,
+        None if anywhere.is_empty() => Expected::ValuesOr(unasked),
+        _ => {
+            found.append(&mut anywhere);
+            found.append(&mut unasked);
+            Expected::Traps(found)
+        }
     }
 }
 
-/// Whether a node's inputs may be counted as they come: some are in memory, others are not.
+/// Loops over segments: in which order their parts come is the plan's.
+fn segmented_loops(roots: &[Arc<Node>], schedule: &dyn Schedule) -> HashSet<usize> {
+    let is_segmented = |n: &Arc<Node>| {
+        matches!(
+            n.kind,
+            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
+        )
+    };
+    reachable(roots)
+        .iter()
+        .filter(|n| is_segmented(n))
+        .filter_map(|n| schedule.place(n))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Whether a node's inputs may be counted as they come: some are in memory and others are not, or the
+/// lengths of segments say how many there are.
 fn is_counted(node: &Node) -> bool {
     let in_memory = |n: &Arc<Node>| matches!(n.kind, Kind::Manifest);
-    node.inputs.iter().any(in_memory) && !node.inputs.iter().all(in_memory)
+    let some = node.inputs.iter().any(in_memory) && !node.inputs.iter().all(in_memory);
+    some || node.inputs.iter().any(is_of_segments)
+}
+
+/// Whether an array's elements are those of segments, as far as its inputs in step tell.
+fn is_of_segments(node: &Arc<Node>) -> bool {
+    let mut stack = vec![node];
+    while let Some(n) = stack.pop() {
+        match n.kind {
+            Kind::Expand(_) | Kind::ScanS(..) => return true,
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => stack.extend(&n.inputs),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// A time of a node's rate as a time of loop `at`.
@@ -159,7 +220,7 @@ fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Sc
         if !is_in_loop(&producer, at, schedule) {
             return i;
         }
-        if let Kind::Filter(_) | Kind::Pack = producer.kind {
+        if let Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } = producer.kind {
             let e: Option<&Rc<Evaluated>> = naive.get(&producer);
             i = e.and_then(|e| e.origin.get(i).copied()).unwrap_or(i);
         }

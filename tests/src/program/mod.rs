@@ -4,6 +4,7 @@
 mod body;
 mod fold;
 mod random;
+mod segments;
 mod show;
 mod shrink;
 
@@ -57,6 +58,16 @@ pub enum Step {
     Compute(Body),
     /// A length.
     Len(usize),
+    /// Elements made for segments: lengths, arrays with an element per segment.
+    Expand(usize, Vec<usize>, Body),
+    /// A fold of segments: lengths, data.
+    FoldS(usize, usize, Fold),
+    /// A scan of segments: lengths, data.
+    ScanS(usize, usize, Fold, ScanKind),
+    /// How many tags are true in segments: lengths, tags.
+    CountS(usize, usize),
+    /// What comes before the first that fails; whether that one is taken too.
+    TakeWhile(usize, Body, bool),
 }
 
 /// The length of a generator.
@@ -225,6 +236,20 @@ impl Step {
             }
             Step::Compute(body) => b.compute(body.build(nodes)),
             Step::Len(input) => b.len(&nodes[*input]),
+            Step::Expand(lengths, values, body) => {
+                b.expand(&nodes[*lengths], &of(values), body.build(nodes))
+            }
+            Step::FoldS(lengths, data, fold) => {
+                b.fold_s(&nodes[*lengths], &nodes[*data], fold.build(nodes))
+            }
+            Step::ScanS(lengths, data, fold, kind) => {
+                let fold = fold.build(nodes);
+                b.scan_s(&nodes[*lengths], &nodes[*data], fold, *kind)
+            }
+            Step::CountS(lengths, tags) => b.count_s(&nodes[*lengths], &nodes[*tags]),
+            Step::TakeWhile(input, test, inclusive) => {
+                b.take_while(&nodes[*input], test.build(nodes), *inclusive)
+            }
         }
     }
 
@@ -254,6 +279,14 @@ impl Step {
             Step::Scatter(.., combine) => Kind::Scatter(combine.as_ref().map(body)),
             Step::Compute(b) => Kind::Compute(body(b)),
             Step::Len(_) => Kind::Len,
+            Step::Expand(.., b) => Kind::Expand(body(b)),
+            Step::FoldS(.., fold) => Kind::FoldS(fold.build(plain)),
+            Step::ScanS(.., fold, kind) => Kind::ScanS(fold.build(plain), *kind),
+            Step::CountS(..) => Kind::CountS,
+            Step::TakeWhile(_, test, inclusive) => Kind::TakeWhile {
+                test: body(test),
+                inclusive: *inclusive,
+            },
         };
         let value = match kind {
             Kind::Manifest => built.value.clone(),
@@ -280,14 +313,19 @@ impl Step {
     pub fn bodies(&self) -> Vec<&Body> {
         match self {
             Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => {
-                vec![b]
+            Step::Generate(_, b)
+            | Step::Map(_, b)
+            | Step::Filter(_, b)
+            | Step::Compute(b)
+            | Step::Scatter(.., Some(b))
+            | Step::Expand(.., b)
+            | Step::TakeWhile(_, b, _) => vec![b],
+            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
+                match &f.style {
+                    Style::Aggregate(c) => vec![&f.start, &f.step, c],
+                    _ => vec![&f.start, &f.step],
+                }
             }
-            Step::Scatter(.., Some(b)) => vec![b],
-            Step::Fold(_, f) | Step::Scan(_, f, _) => match &f.style {
-                Style::Aggregate(c) => vec![&f.start, &f.step, c],
-                _ => vec![&f.start, &f.step],
-            },
             _ => vec![],
         }
     }
@@ -296,14 +334,19 @@ impl Step {
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b) | Step::Map(_, b) | Step::Filter(_, b) | Step::Compute(b) => {
-                vec![b]
+            Step::Generate(_, b)
+            | Step::Map(_, b)
+            | Step::Filter(_, b)
+            | Step::Compute(b)
+            | Step::Scatter(.., Some(b))
+            | Step::Expand(.., b)
+            | Step::TakeWhile(_, b, _) => vec![b],
+            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
+                match &mut f.style {
+                    Style::Aggregate(c) => vec![&mut f.start, &mut f.step, c],
+                    _ => vec![&mut f.start, &mut f.step],
+                }
             }
-            Step::Scatter(.., Some(b)) => vec![b],
-            Step::Fold(_, f) | Step::Scan(_, f, _) => match &mut f.style {
-                Style::Aggregate(c) => vec![&mut f.start, &mut f.step, c],
-                _ => vec![&mut f.start, &mut f.step],
-            },
             _ => vec![],
         }
     }
@@ -320,8 +363,16 @@ impl Step {
             | Step::Scan(i, ..)
             | Step::ScanTotal(i)
             | Step::Len(i)
+            | Step::TakeWhile(i, ..)
             | Step::Generate(Length::Delayed(i), _) => *i = number[*i],
-            Step::Pack(d, t) => (*d, *t) = (number[*d], number[*t]),
+            Step::Pack(a, b)
+            | Step::FoldS(a, b, _)
+            | Step::ScanS(a, b, ..)
+            | Step::CountS(a, b) => (*a, *b) = (number[*a], number[*b]),
+            Step::Expand(lengths, values, _) => {
+                *lengths = number[*lengths];
+                values.iter_mut().for_each(|v| *v = number[*v]);
+            }
             Step::Scatter(b, i, v, _) => (*b, *i, *v) = (number[*b], number[*i], number[*v]),
             _ => {}
         }
@@ -343,8 +394,13 @@ impl Step {
             | Step::Fold(i, _)
             | Step::Scan(i, ..)
             | Step::ScanTotal(i)
-            | Step::Len(i) => vec![*i],
-            Step::Pack(d, t) => vec![*d, *t],
+            | Step::Len(i)
+            | Step::TakeWhile(i, ..) => vec![*i],
+            Step::Pack(a, b)
+            | Step::FoldS(a, b, _)
+            | Step::ScanS(a, b, ..)
+            | Step::CountS(a, b) => vec![*a, *b],
+            Step::Expand(lengths, values, _) => [&[*lengths], values.as_slice()].concat(),
             Step::Scatter(b, i, v, _) => vec![*b, *i, *v],
             _ => vec![],
         }

@@ -61,16 +61,16 @@ pub fn random(seed: u64, options: Options) -> Program {
     m.program
 }
 
-struct Making {
-    rng: Rng,
+pub(super) struct Making {
+    pub(super) rng: Rng,
     options: Options,
     lengths: [usize; 2],
-    program: Program,
+    pub(super) program: Program,
     nodes: Vec<Arc<Node>>,
     plain: Vec<Arc<Node>>,
     naive: Naive,
     /// What each step gave.
-    data: Vec<Data>,
+    pub(super) data: Vec<Data>,
 }
 
 impl Making {
@@ -90,7 +90,7 @@ impl Making {
     }
 
     /// Adds a step, unless it cannot be built or traps (of which some programs must do).
-    fn add(&mut self, step: Step) -> Option<usize> {
+    pub(super) fn add(&mut self, step: Step) -> Option<usize> {
         let at = self.program.steps.len();
         let node = step.build(at, &self.nodes);
         if let Some(error) = &node.error {
@@ -115,22 +115,22 @@ impl Making {
         Some(at)
     }
 
-    fn longest(&self) -> usize {
+    pub(super) fn longest(&self) -> usize {
         self.lengths[0].max(self.lengths[1]).max(20)
     }
 
-    fn types(&self, step: usize) -> &[Ty] {
+    pub(super) fn types(&self, step: usize) -> &[Ty] {
         &self.nodes[step].types
     }
 
-    fn arrays(&self) -> Vec<usize> {
+    pub(super) fn arrays(&self) -> Vec<usize> {
         (0..self.nodes.len())
             .filter(|i| self.nodes[*i].rank == 1)
             .collect()
     }
 
     /// An array; younger ones are likelier.
-    fn array(&mut self) -> Option<usize> {
+    pub(super) fn array(&mut self) -> Option<usize> {
         let all = self.arrays();
         if all.is_empty() {
             return None;
@@ -146,7 +146,7 @@ impl Making {
     }
 
     /// Arrays as long as another.
-    fn as_long_as(&self, step: usize) -> Vec<usize> {
+    pub(super) fn as_long_as(&self, step: usize) -> Vec<usize> {
         let n = self.data[step].len();
         self.arrays()
             .into_iter()
@@ -154,7 +154,7 @@ impl Making {
             .collect()
     }
 
-    fn scope(&self) -> Scope {
+    pub(super) fn scope(&self) -> Scope {
         let mut scope = Scope::default();
         for (i, node) in self.nodes.iter().enumerate() {
             if node.rank == 0 {
@@ -168,7 +168,7 @@ impl Making {
         scope
     }
 
-    fn random_types(&mut self, most: usize) -> Vec<Ty> {
+    pub(super) fn random_types(&mut self, most: usize) -> Vec<Ty> {
         (0..self.rng.range(1, most))
             .map(|_| self.rng.pick(&Ty::ALL))
             .collect()
@@ -185,7 +185,7 @@ impl Making {
     fn combinator(&mut self) {
         let step = match self
             .rng
-            .weighted(&[20, 8, 7, 14, 7, 16, 14, 9, 8, 6, 4, 14, 4])
+            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28])
         {
             0 => self.map(),
             1 => self.zip(),
@@ -199,6 +199,8 @@ impl Making {
             9 => self.compute(),
             10 => self.array().map(Step::Len),
             11 => self.generate(),
+            13 => self.take_while(),
+            14 => self.segmented(),
             _ => Some(self.manifest()),
         };
         if let Some(step) = step {
@@ -274,6 +276,14 @@ impl Making {
             k => fit[k - 1],
         };
         Some(Step::Pack(data, tags))
+    }
+
+    fn take_while(&mut self) -> Option<Step> {
+        let input = self.array()?;
+        let params = self.types(input).to_vec();
+        let scope = self.scope();
+        let test = body::random(&mut self.rng, &scope, &params, &[Ty::Bool]);
+        Some(Step::TakeWhile(input, test, self.rng.chance(40)))
     }
 
     fn fold(&mut self) -> Option<Step> {
@@ -386,13 +396,9 @@ impl Making {
         let small = |d: &Data| matches!(d, Data::Scalar(f) if f[0] <= most);
         let delayed: Vec<usize> = (0..self.nodes.len())
             .filter(|i| {
-                let exact = self
-                    .naive
-                    .get(&self.plain[*i])
-                    .is_some_and(|e| !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact));
                 self.types(*i) == [Ty::U64]
                     && self.nodes[*i].rank == 0
-                    && exact
+                    && self.is_exact(*i)
                     && small(&self.data[*i])
             })
             .collect();
@@ -401,6 +407,12 @@ impl Making {
             1 => Length::Known(self.rng.below(20) as u64),
             _ => Length::Known(self.rng.pick(&self.lengths) as u64),
         }
+    }
+
+    /// Whether a step's value is known to the bit.
+    pub(super) fn is_exact(&self, step: usize) -> bool {
+        let e = self.naive.get(&self.plain[step]);
+        e.is_some_and(|e| !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact))
     }
 
     /// `reverse` and the like: an array of an array's length that reads it by index.

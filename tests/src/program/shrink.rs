@@ -47,7 +47,9 @@ fn candidates(p: &Program) -> Vec<Program> {
 /// Whether another operator in its place might not be associative.
 fn must_associate(step: &Step) -> bool {
     match step {
-        Step::Fold(_, f) | Step::Scan(_, f, _) => !matches!(f.style, Style::Sequential),
+        Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
+            !matches!(f.style, Style::Sequential)
+        }
         _ => false,
     }
 }

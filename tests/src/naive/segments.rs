@@ -1,0 +1,134 @@
+//! What is computed segment by segment, with plain loops over each.
+
+use super::body::Runner;
+use super::fold::Folding;
+use super::nodes::{Running, in_step, row};
+use super::{Data, Evaluated, Naive, Trap, When};
+use livefusion::ast::{Body, Fold, Node, ScanKind};
+use loop_lang::ir::TrapKind;
+use loop_lang::types::Const;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// More elements than any test makes. A length that is not far beyond any memory would be tried.
+const MOST: u64 = 10_000_000;
+const NONSENSE: u64 = 1 << 48;
+
+/// Where each segment is in data of `room` elements. One that does not fit into what is left of it is a
+/// trap and counts as empty, and so is it a trap if data is left in the end.
+fn cut(lengths: &Data, room: usize, traps: &mut Vec<Trap>) -> Vec<Range<usize>> {
+    let mut at = 0;
+    let mut segments = Vec::with_capacity(lengths.len());
+    for (i, len) in lengths.columns()[0].iter().enumerate() {
+        let left = (room - at) as u64;
+        assert!(
+            *len <= MOST || *len > NONSENSE,
+            "segments of too many elements for a test"
+        );
+        if *len > left {
+            traps.push(misfit(When::Element(i), *len, left));
+        }
+        let end = at + if *len > left { 0 } else { *len as usize };
+        segments.push(at..end);
+        at = end;
+    }
+    let all = lengths.columns()[0]
+        .iter()
+        .copied()
+        .reduce(u64::saturating_add);
+    // Of data that is read beside its segments, only the number of all elements tells.
+    for needed in [at as u64, all.unwrap_or(0)] {
+        if needed != room as u64 {
+            traps.push(misfit(When::Done, needed, room as u64));
+        }
+    }
+    segments
+}
+
+fn misfit(when: When, needed: u64, room: u64) -> Trap {
+    Trap {
+        when,
+        kind: TrapKind::Segments,
+        payload: vec![Const::u64(needed), Const::u64(room)],
+        field: None,
+    }
+}
+
+/// Elements made for each segment; each field on its own so that its traps are known to be its.
+pub(super) fn expand(naive: &Naive, body: &Body, inputs: &[&Data], e: &mut Evaluated) {
+    let segments = in_step(inputs, &mut e.traps);
+    let lengths = &inputs[0].columns()[0][..segments];
+    let all = lengths.iter().try_fold(0u64, |n, l| n.checked_add(*l));
+    assert!(
+        all.is_some_and(|n| n <= MOST),
+        "segments of too many elements for a test"
+    );
+    let mut f = Runner::new(naive, body);
+    let mut columns = vec![vec![]; body.results.len()];
+    let mut n = 0;
+    for (s, len) in lengths.iter().enumerate() {
+        let values = row(&inputs[1..], s);
+        for i in 0..*len {
+            let params = [&[i], values.as_slice()].concat();
+            for (k, column) in columns.iter_mut().enumerate() {
+                column.push(f.run_field(&params, When::Element(n), k));
+            }
+            n += 1;
+        }
+    }
+    e.traps.append(&mut f.traps);
+    e.data = Data::Array(columns, n);
+}
+
+/// Each segment folded on its own.
+pub(super) fn fold(
+    naive: &Naive,
+    fold: &Fold,
+    node: &Arc<Node>,
+    inputs: &[&Data],
+    e: &mut Evaluated,
+) {
+    let segments = cut(inputs[0], inputs[1].len(), &mut e.traps);
+    let mut running = Running::new(node.types.len());
+    let mut run = Folding::new(naive, fold, node, inputs[1]);
+    e.traps.append(&mut run.finish());
+    for segment in segments {
+        run = Folding::new(naive, fold, node, inputs[1]);
+        run.all(segment.clone(), When::Element(segment.start));
+        running.push_state(&run);
+        e.add_traps(run.finish());
+    }
+    (e.data, e.bounds) = running.finish(&run);
+}
+
+/// A scan that starts anew with each segment.
+pub(super) fn scan(
+    naive: &Naive,
+    (fold, kind): (&Fold, ScanKind),
+    node: &Arc<Node>,
+    inputs: &[&Data],
+    e: &mut Evaluated,
+) {
+    let segments = cut(inputs[0], inputs[1].len(), &mut e.traps);
+    let mut running = Running::new(node.types.len());
+    let mut run = Folding::new(naive, fold, node, inputs[1]);
+    e.traps.append(&mut run.finish());
+    for segment in segments {
+        run = Folding::new(naive, fold, node, inputs[1]);
+        running.push(&mut run, segment, kind);
+        e.add_traps(run.finish());
+    }
+    (e.data, e.bounds) = running.finish(&run);
+}
+
+/// How many tags of each segment are true.
+pub(super) fn count(inputs: &[&Data], e: &mut Evaluated) {
+    let tags = &inputs[1].columns()[0];
+    let of = |s: Range<usize>| tags[s].iter().filter(|t| **t != 0).count() as u64;
+    let counts: Vec<u64> = cut(inputs[0], inputs[1].len(), &mut e.traps)
+        .into_iter()
+        .map(of)
+        .collect();
+    let n = counts.len();
+    e.data = Data::Array(vec![counts], n);
+}

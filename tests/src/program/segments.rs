@@ -1,0 +1,201 @@
+//! Random steps over segments: lengths that fit the data mostly, from memory or computed, shared or not.
+
+use super::random::Making;
+use super::{Body, Fold, Step, Style, Term, body, fold};
+use crate::naive::Data;
+use livefusion::ast::ScanKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+impl Making {
+    pub(super) fn segmented(&mut self) -> Option<Step> {
+        match self.rng.weighted(&[30, 20, 25, 8, 17]) {
+            0 => self.fold_s(),
+            1 => self.scan_s(),
+            2 => self.expand(),
+            3 => self.count_s(),
+            _ => self.filter_s(),
+        }
+    }
+
+    fn fold_s(&mut self) -> Option<Step> {
+        let (lengths, data) = self.segments()?;
+        self.fold_of(lengths, data)
+    }
+
+    fn fold_of(&mut self, lengths: usize, data: usize) -> Option<Step> {
+        let elem = self.types(data).to_vec();
+        let scope = self.scope();
+        let fold = fold::random(&mut self.rng, &scope, &elem, false);
+        Some(Step::FoldS(lengths, data, fold))
+    }
+
+    fn scan_s(&mut self) -> Option<Step> {
+        let (lengths, data) = self.segments()?;
+        let elem = self.types(data).to_vec();
+        let scope = self.scope();
+        let fold = fold::random(&mut self.rng, &scope, &elem, true);
+        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        Some(Step::ScanS(lengths, data, fold, kind))
+    }
+
+    fn count_s(&mut self) -> Option<Step> {
+        let (lengths, data) = self.segments()?;
+        let tags = self.tags(data)?;
+        Some(Step::CountS(lengths, tags))
+    }
+
+    /// A count of what a pack leaves in segments, the pack, and often a fold of what is left.
+    fn filter_s(&mut self) -> Option<Step> {
+        let (lengths, data) = self.segments()?;
+        let tags = self.tags(data)?;
+        let counts = self.add(Step::CountS(lengths, tags))?;
+        let packed = Step::Pack(data, tags);
+        if self.rng.chance(30) {
+            return Some(packed);
+        }
+        let left = self.add(packed)?;
+        self.fold_of(counts, left)
+    }
+
+    /// Tags in step with an array.
+    fn tags(&mut self, data: usize) -> Option<usize> {
+        let params = self.types(data).to_vec();
+        let scope = self.scope();
+        let test = body::random(&mut self.rng, &scope, &params, &[Ty::Bool]);
+        self.add(Step::Map(vec![data], test))
+    }
+
+    /// Elements made for segments of any lengths that are not too many.
+    fn expand(&mut self) -> Option<Step> {
+        let most = 4 * self.longest();
+        let fit = self.descriptors(|n| n <= most);
+        let lengths = match self.rng.below(fit.len() + 2) {
+            0 | 1 => {
+                let data = self.array()?;
+                let lengths = self.pieces(self.data[data].len());
+                self.add_lengths(lengths)?
+            }
+            k => fit[k - 2],
+        };
+        let beside = self.as_long_as(lengths);
+        let values: Vec<usize> = (0..self.rng.below(3))
+            .map(|_| self.rng.pick(&beside))
+            .collect();
+        let mut params = vec![Ty::U64];
+        params.extend(values.iter().flat_map(|v| self.types(*v).to_vec()));
+        let results = self.random_types(2);
+        let scope = self.scope();
+        let body = body::random(&mut self.rng, &scope, &params, &results);
+        Some(Step::Expand(lengths, values, body))
+    }
+
+    /// Data and the lengths of segments that it is cut into.
+    fn segments(&mut self) -> Option<(usize, usize)> {
+        let data = self.array()?;
+        let n = self.data[data].len();
+        let fit = self.descriptors(|all| all == n);
+        let lengths = match self.rng.below(100) {
+            0..45 if !fit.is_empty() => self.rng.pick(&fit),
+            // Segments of the segments that are there already.
+            45..60 if !fit.is_empty() => {
+                let inner = self.rng.pick(&fit);
+                self.coarser(inner)?
+            }
+            _ => self.cut(n)?,
+        };
+        Some((lengths, data))
+    }
+
+    /// Arrays that may serve as lengths of so many elements in all.
+    fn descriptors(&self, fits: impl Fn(usize) -> bool) -> Vec<usize> {
+        let is_one = |i: &usize| {
+            let Data::Array(columns, _) = &self.data[*i] else {
+                return false;
+            };
+            let all = columns[0].iter().try_fold(0u64, |n, l| n.checked_add(*l));
+            self.types(*i) == [Ty::U64]
+                && all.is_some_and(|n| usize::try_from(n).is_ok_and(&fits))
+                && self.is_exact(*i)
+        };
+        (0..self.data.len()).filter(is_one).collect()
+    }
+
+    /// New lengths that add up to `n`, seldom to something else.
+    fn cut(&mut self, n: usize) -> Option<usize> {
+        let mut lengths = self.pieces(n);
+        if self.rng.chance(4) && !lengths.is_empty() {
+            let wrong = self.rng.below(lengths.len());
+            lengths[wrong] = match self.rng.below(3) {
+                0 => lengths[wrong].wrapping_sub(1),
+                1 => lengths[wrong] + 1 + self.rng.below(3) as u64,
+                _ => lengths[wrong] / 2,
+            };
+        }
+        self.add_lengths(lengths)
+    }
+
+    /// Lengths in memory, or computed from there.
+    fn add_lengths(&mut self, lengths: Vec<u64>) -> Option<usize> {
+        if self.rng.chance(65) {
+            return self.add(Step::Data(vec![(Ty::U64, lengths)]));
+        }
+        let mask = self.rng.below(100) as u64;
+        let words = lengths.iter().map(|l| l ^ mask).collect();
+        let masked = self.add(Step::Data(vec![(Ty::U64, words)]))?;
+        let body = Body {
+            params: vec![Ty::U64],
+            terms: vec![
+                Term::Param(0),
+                Term::Lit(Const::u64(mask)),
+                Term::Op(Op::Xor, vec![0, 1]),
+            ],
+            results: vec![2],
+            ..Body::default()
+        };
+        self.add(Step::Map(vec![masked], body))
+    }
+
+    /// Random lengths that add up to `n`: some are empty, sometimes one has almost everything.
+    fn pieces(&mut self, n: usize) -> Vec<u64> {
+        let segments = match self.rng.below(10) {
+            0 => 1,
+            1 => n,
+            _ => 1 + self.rng.below(2 * n.min(40) + 2),
+        };
+        if segments == 0 {
+            return vec![];
+        }
+        if self.rng.chance(15) {
+            let mut lengths = vec![0; segments];
+            lengths[self.rng.below(segments)] = n as u64;
+            return lengths;
+        }
+        let mut ends: Vec<usize> = (1..segments).map(|_| self.rng.below(n + 1)).collect();
+        ends.push(n);
+        ends.sort_unstable();
+        let starts = [0].into_iter().chain(ends.iter().copied());
+        starts.zip(&ends).map(|(a, b)| (b - a) as u64).collect()
+    }
+
+    /// The lengths of segments of segments.
+    fn coarser(&mut self, inner: usize) -> Option<usize> {
+        let outer = self.cut(self.data[inner].len())?;
+        let sum = Body {
+            params: vec![Ty::U64; 2],
+            terms: vec![
+                Term::Param(0),
+                Term::Param(1),
+                Term::Op(Op::Add, vec![0, 1]),
+            ],
+            results: vec![2],
+            ..Body::default()
+        };
+        let fold = Fold {
+            start: body::literals(&[Const::u64(0)]),
+            step: sum,
+            style: Style::Associative,
+        };
+        self.add(Step::FoldS(outer, inner, fold))
+    }
+}
