@@ -235,3 +235,26 @@ fn a_filter_of_what_segments_fold_to() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn lengths_beyond_all_data_are_an_error_at_once() {
+    for engine in engines() {
+        // As many lengths as elements: the data is read beside its segments.
+        let lengths = Array::from(vec![1u64, 1 << 47, 1]);
+        let rows = Segmented::new(&lengths, &Array::from(vec![1i64, 2, 3]));
+        let error = rows.sum_s().force_with(&engine).expect_err("far too long");
+        let (needed, room) = (1 << 47, 2);
+        assert_eq!(error.kind, ErrorKind::Segments { needed, room });
+    }
+}
+
+#[test]
+fn a_loop_that_is_left_early_counts_nothing_at_its_end() -> Result<()> {
+    for engine in engines() {
+        let rows = || Segmented::from_vecs(vec![vec![3i64, 1], vec![4], vec![1, 1], vec![7]]);
+        let sums = rows().sum_s().take_while(|x| x.ge(4));
+        assert_eq!(sums.force_with(&engine)?, [4, 4]);
+        assert_eq!(rows().sum_s().position(|x| x.lt(4)).force_with(&engine)?, 2);
+    }
+    Ok(())
+}

@@ -43,7 +43,7 @@ pub fn open(
         Some(len) => a.open_nested(comb, spot.rate, class, len),
         None => {
             let len = a.elt(lengths, spot)?;
-            let (rate, safe) = a.open_checked(comb, spot.rate, class, len)?;
+            let (rate, safe) = a.open_checked(comb, spot.rate, class, (user, len))?;
             a.set_test(class, spot.rate, safe);
             rate
         }
@@ -59,11 +59,12 @@ impl Anatomy<'_> {
         comb: CombId,
         parent: RateId,
         class: ClassId,
-        len: Atom,
+        (user, len): (NodeId, Atom),
     ) -> Lower<(RateId, Atom)> {
-        let most = match self.told_by(class) {
-            Some(leaf) => self.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
-            None => Const::u64(MOST_ELEMENTS).into(),
+        let most = match (self.told_by(class), self.beside(user)?) {
+            (Some(leaf), _) => self.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
+            (None, Some(len)) => len,
+            (None, None) => Const::u64(MOST_ELEMENTS).into(),
         };
         let safe = self.scalar("size", comb, Ty::U64);
         let rate = self.open_nested(comb, parent, class, safe.into());
@@ -86,6 +87,21 @@ impl Anatomy<'_> {
         stmts.insert(2, trap);
         self.push_first(comb, Section::Nest, stmts);
         Ok((rate, safe.into()))
+    }
+}
+
+impl Anatomy<'_> {
+    /// How long the data is that a node reads beside segments.
+    fn beside(&mut self, user: NodeId) -> Lower<Option<Atom>> {
+        let node = &self.graph.nodes[user.index()];
+        let uses = matches!(
+            node.node.kind,
+            Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
+        );
+        match node.inputs.get(1) {
+            Some(data) if uses && self.plan.rates.is_beside(user, 1) => self.len(*data),
+            _ => Ok(None),
+        }
     }
 }
 
