@@ -41,7 +41,11 @@ fn loops_of(p: &Program, engine: &Engine) -> Vec<Loop> {
     let explained = engine
         .explain(&p.build().roots)
         .expect("a program can be planned");
-    explained.loops.into_iter().map(|l| l.program).collect()
+    let loops = explained.loops.into_iter();
+    loops
+        .flat_map(|l| [Some(l.program), l.sizing])
+        .flatten()
+        .collect()
 }
 
 /// Smaller programs, made to find the cause of a failure, have loops that were not compiled before.

@@ -156,6 +156,9 @@ impl Program {
         let (plan, mut all) = plan_and_lower(graph, lengths, engine.clustering())?;
         for lowered in &mut all {
             loop_lang::passes::optimize(&mut lowered.program);
+            if let Some(sizing) = &mut lowered.sizing {
+                loop_lang::passes::optimize(sizing);
+            }
         }
         let mut kernels = Vec::with_capacity(all.len());
         for (at, lowered) in all.iter().enumerate() {
@@ -164,14 +167,12 @@ impl Program {
             kernels.push((kernel, takes));
         }
         let mut loops = Vec::with_capacity(all.len());
-        for (mut lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
-            let sizing = match lowered.sizing.take() {
-                Some(mut program) => {
-                    loop_lang::passes::optimize(&mut program);
-                    Some(engine.compile(&program)?)
-                }
-                None => None,
-            };
+        for (lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
+            let sizing = lowered
+                .sizing
+                .as_ref()
+                .map(|program| engine.compile(program));
+            let sizing = sizing.transpose()?;
             loops.push(CompiledLoop {
                 lowered,
                 kernel,

@@ -93,8 +93,8 @@ pub struct ExplainedLoop {
     pub unfused: Traffic,
     /// Why it runs from its beginning to its end only. If this is none, its chunks may run in any order.
     pub in_order: Option<Why>,
-    /// Whether a loop that only counts runs first, because nothing else bounds how many elements it makes.
-    pub is_sized_first: bool,
+    /// The loop that only counts and runs first, if nothing else bounds how many elements this one makes.
+    pub sizing: Option<Loop>,
 }
 
 /// A combinator in a loop.
@@ -209,7 +209,7 @@ impl ExplainedLoop {
             traffic: counting.traffic(at),
             unfused,
             in_order: chunkable(&compiled.lowered.program).err(),
-            is_sized_first: compiled.sizing.is_some(),
+            sizing: compiled.lowered.sizing.clone(),
         }
     }
 }

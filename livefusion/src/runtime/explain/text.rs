@@ -101,7 +101,7 @@ impl Explanation {
         self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
         self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
         writeln!(f, "  unfused: {}", Moves(&l.unfused))?;
-        if l.is_sized_first {
+        if l.sizing.is_some() {
             writeln!(
                 f,
                 "  counted first: a loop that writes nothing finds the lengths of its results"
