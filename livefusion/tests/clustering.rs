@@ -137,6 +137,7 @@ fn reasons_for_what_crosses_loops() {
     let normal = ys.zip_with(&ys.map(|y| y / ys.sum()), |a, b| a - b);
     let roots = [
         shares.node(),
+        kept.node(),
         paired.node(),
         above.node(),
         picked.node(),

@@ -42,6 +42,8 @@ pub struct Facts<'a> {
     pub source: FxHashMap<Var, Source>,
     /// Variables whose updates must wait, by the loop rate at whose guard they take effect.
     pub pending: FxHashMap<RateId, Vec<Var>>,
+    /// Variables whose updates in a loop rate's `done` must wait for the end of it.
+    pub ending: FxHashMap<Place, Vec<Var>>,
     /// Scalar variables that `carry` statements declare, in order.
     pub carried: Vec<Var>,
     /// The loop rates around each rate, itself included if it is one; innermost first.
@@ -93,6 +95,7 @@ impl<'a> Facts<'a> {
             group: FxHashMap::default(),
             source: FxHashMap::default(),
             pending: FxHashMap::default(),
+            ending: FxHashMap::default(),
             carried: Vec::new(),
             waits: FxHashSet::default(),
             waiting: FxHashSet::default(),
@@ -144,6 +147,11 @@ impl<'a> Facts<'a> {
     /// Whether an update of `v` in a block whose innermost loop rate is `rate` must wait.
     pub fn waits(&self, rate: Option<RateId>, v: Var) -> bool {
         rate.is_some_and(|r| self.waits.contains(&(r, v)))
+    }
+
+    /// Whether an update of `v` in a loop rate's `done` must wait; none if this is no such place.
+    pub fn waits_at_end(&self, place: Place, v: Var) -> Option<bool> {
+        is_end(place).then(|| self.ending.get(&place).is_some_and(|all| all.contains(&v)))
     }
 
     /// Whether updates of `v` wait somewhere in the loop, so that it has a next value.
@@ -213,6 +221,7 @@ impl<'a> Facts<'a> {
         let mut order: Vec<(RateId, Var)> = Vec::new();
         for (rank, placed) in self.blocks.iter().enumerate() {
             let chain = self.chain(program, placed.place);
+            let ends = is_end(placed.place);
             let mut read = |v: Var, at: u64| {
                 for rate in chain {
                     let last = last_read.entry((*rate, v)).or_insert(at);
@@ -220,7 +229,7 @@ impl<'a> Facts<'a> {
                 }
             };
             let mut update = |v: Var, at: u64| {
-                if let Some(rate) = chain.first() {
+                if let Some(rate) = chain.first().filter(|_| !ends) {
                     first_update.entry((*rate, v)).or_insert_with(|| {
                         order.push((*rate, v));
                         at
@@ -267,6 +276,23 @@ impl<'a> Facts<'a> {
         for pending in self.pending.values_mut() {
             pending.sort_by_key(|v| !lanes.contains_key(v));
         }
+        self.find_ending(program);
+    }
+
+    /// What `done` updates takes effect on the way out of it: at once, unless the rest reads the old value.
+    fn find_ending(&mut self, program: &Loop) {
+        for placed in self.blocks.iter().filter(|b| is_end(b.place)) {
+            let (mut updated, mut late) = (Vec::new(), Vec::new());
+            each_stmt(&placed.block.stmts, &mut |s| {
+                each_use(s, &mut |v| late.extend(updated.contains(&v).then_some(v)));
+                each_update(program, s, &mut |v| updated.push(v));
+            });
+            each_leaving_use(placed.block, &mut |v| {
+                late.extend(updated.contains(&v).then_some(v))
+            });
+            self.waiting.extend(&late);
+            self.ending.insert(placed.place, late);
+        }
     }
 
     /// Whether control can go to an earlier place without passing a loop rate's guard; then the
@@ -288,6 +314,17 @@ impl<'a> Facts<'a> {
             })
         })
     }
+}
+
+/// Whether a place is the `done` of a loop rate.
+fn is_end(place: Place) -> bool {
+    matches!(
+        place,
+        Place::At {
+            section: Section::Done,
+            ..
+        }
+    )
 }
 
 /// For each rate the loop rates around it; parents come before their children.

@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod demand;
 pub mod pull;
 pub mod rates;
+pub mod sides;
 
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, plan, plan_apart};
 pub use rates::{ClassId, ClassKind, Rates};

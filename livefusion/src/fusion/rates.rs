@@ -3,7 +3,8 @@
 //! Two arrays have one class if their lengths are known to be equal: they are computed in step (`map`,
 //! `scan`), they are in memory with equal lengths, or the user zipped them (then what is not known is
 //! checked when the loop starts). A filter opens a class below its input's; packs by one tag array share
-//! theirs. A zip of arrays whose classes cannot be one opens a *fresh* root: its inputs are made manifest.
+//! theirs. A zip of arrays whose classes cannot be one opens a *fresh* root: its inputs are made manifest,
+//! or have [`sides`] of their own, which are advanced on demand; then its elements are a subrate of that root.
 //!
 //! The elements of segments are a class *nested* in that of the segments. An array that is used with
 //! segment lengths has this class: `class(data)` becomes `Nested(class(lengths), lengths)`, and so all that
@@ -11,6 +12,7 @@
 //! another descriptor already, or is in step with the lengths themselves) the data is made manifest. Lengths
 //! that come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
+use super::sides::{self, Side, Users};
 use crate::ast::{Kind, Len};
 use crate::custom::Output;
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
@@ -42,6 +44,8 @@ pub enum Selector {
     While(NodeId),
     /// What this combinator of a user's keeps.
     Custom(NodeId),
+    /// Whether this zip's sides all have a further element.
+    Zip(NodeId),
 }
 
 /// The classes of a graph.
@@ -57,6 +61,10 @@ pub struct Rates {
     fresh: Vec<bool>,
     /// Inputs, by node and position, that are read from memory at the node's own counter.
     beside: FxHashSet<(NodeId, usize)>,
+    /// What zips compute on demand.
+    sides: FxHashMap<NodeId, Vec<Side>>,
+    /// The zip for which a node is computed on demand, and on which side.
+    side_of: FxHashMap<NodeId, (NodeId, usize)>,
 }
 
 impl Rates {
@@ -79,6 +87,54 @@ impl Rates {
     /// class it has itself: what it was zipped with, or segmented by, does not advance with it.
     pub fn is_beside(&self, n: NodeId, input: usize) -> bool {
         self.beside.contains(&(n, input))
+    }
+
+    /// The sides of a zip that are advanced on demand in its own loop; none for other nodes. Its further
+    /// inputs are in memory.
+    pub fn sides(&self, n: NodeId) -> Option<&[Side]> {
+        self.sides.get(&n).map(Vec::as_slice)
+    }
+
+    /// The zip for which a node is computed on demand, and on which of its sides.
+    pub fn side_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
+        self.side_of.get(&n).copied()
+    }
+
+    /// The class at whose counter a node reads what is beside it.
+    pub fn reads_beside_at(&self, n: NodeId) -> Option<ClassId> {
+        match self.sides(n) {
+            Some(_) => self.output(n),
+            None => self.runs_at(n),
+        }
+    }
+
+    /// The zip with sides by way of which a field of a node is that of another; none if it is the
+    /// node's own, or that of an array that advances with it.
+    pub fn zipped_by(&self, graph: &Graph, mut n: NodeId, mut field: u32) -> Option<NodeId> {
+        loop {
+            let node = &graph.nodes[n.index()];
+            match &node.node.kind {
+                _ if node.leaf => return None,
+                Kind::Zip if self.sides(n).is_some() => return Some(n),
+                Kind::Zip => {
+                    let mut widths = node
+                        .inputs
+                        .iter()
+                        .map(|i| graph.node(*i).types.len() as u32);
+                    let mut k = 0;
+                    while let Some(width) = widths.next().filter(|w| field >= *w) {
+                        field -= width;
+                        k += 1;
+                    }
+                    n = *node.inputs.get(k)?;
+                }
+                Kind::Fields(range) => {
+                    field += range.start;
+                    n = node.inputs[0];
+                }
+                _ => return None,
+            }
+        }
     }
 
     /// Whether the lengths of two nodes are known to be equal without looking at run time.
@@ -144,8 +200,8 @@ impl Rates {
 }
 
 /// Infers the classes of a graph. `lengths` are the known lengths of leaves and generators: only their
-/// equality pattern matters.
-pub fn infer(graph: &Graph, lengths: &[Option<u64>]) -> Rates {
+/// equality pattern matters. Zips advance their inputs on demand only if that is wanted.
+pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     let n = graph.nodes.len();
     let mut inference = Inference {
         graph,
@@ -159,6 +215,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>]) -> Rates {
         by_delayed: FxHashMap::default(),
         subs: FxHashMap::default(),
         nested: FxHashMap::default(),
+        users: on_demand.then(|| Users::of(graph)),
     };
     for id in graph.ids() {
         inference.node(id, lengths[id.index()]);
@@ -209,6 +266,8 @@ struct Inference<'g> {
     by_delayed: FxHashMap<NodeId, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, ClassId>,
+    /// Who needs what, if zips may advance their inputs on demand.
+    users: Option<Users>,
 }
 
 impl Inference<'_> {
@@ -229,7 +288,11 @@ impl Inference<'_> {
                 }
                 Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
                     let class = self.in_step(id);
-                    (Some(class), Some(class))
+                    let output = match self.rates.sides(id) {
+                        Some(_) => self.sub(class, Selector::Zip(id)),
+                        None => class,
+                    };
+                    (Some(class), Some(output))
                 }
                 Kind::Filter(_) => {
                     let class = self.class(input(0));
@@ -450,6 +513,23 @@ impl Inference<'_> {
         self.rates.fresh[id.index()] = true;
         let inputs = first..self.graph.nodes[id.index()].inputs.len();
         self.rates.beside.extend(inputs.map(|k| (id, k)));
+        self.find_sides(id);
         self.rates.new_class(ClassKind::Root)
+    }
+
+    /// Finds out what a zip can advance on demand.
+    fn find_sides(&mut self, id: NodeId) {
+        let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
+        let Some(users) = self.users.as_ref().filter(|_| is_zip) else {
+            return;
+        };
+        let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
+            return;
+        };
+        for (k, side) in found.iter().enumerate() {
+            let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
+            self.rates.side_of.extend(nodes);
+        }
+        self.rates.sides.insert(id, found);
     }
 }

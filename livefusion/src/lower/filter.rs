@@ -42,7 +42,7 @@ pub fn open(
             (user, vec![Column { field, beside }])
         }
         Selector::Filter(id) | Selector::While(id) => (id, a.all_columns(id)),
-        Selector::Custom(id) => (id, vec![]),
+        Selector::Custom(id) | Selector::Zip(id) => (id, vec![]),
     };
     let test = match &graph.node(id).kind {
         Kind::Filter(test) | Kind::TakeWhile { test, .. } => Some(test),

@@ -19,8 +19,9 @@ pub fn open(a: &mut Anatomy<'_>, field: FieldRef) {
 /// The length of an array in memory.
 pub fn len(a: &mut Anatomy<'_>, field: FieldRef) -> Atom {
     let comb = a.comb(field.0);
-    let root = a.root().unwrap_or(RateId::new(a.program.rates.len()));
-    let array = array(a, field, ParamKind::Stream(root));
+    let rate = a.inside().or(a.root());
+    let rate = rate.unwrap_or(RateId::new(a.program.rates.len()));
+    let array = array(a, field, ParamKind::Stream(rate));
     a.array_len(array, comb)
 }
 

@@ -17,9 +17,8 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let Kind::Map(body) = &node.node.kind else {
         return Ok(());
     };
-    let spot = a.spot_of(id, 0..node.inputs.len())?;
+    let spot = super::zip::enter(a, id)?;
     let comb = a.comb_at(id, spot);
-    super::zip::check(a, id, &node.inputs, spot)?;
     let columns = a.all_columns(id);
     let inline = Inline::new(id, 0, comb, Section::Body).demanded(a);
     let args = body::used_args(a, &inline, body, &columns, spot)?;

@@ -9,6 +9,7 @@
 //! | [`manifest`] | arrays in memory, read in step |
 //! | [`generate`] | `iota`, `replicate`, `generate`, and what reads others by index: `slice`, `reverse`, ... |
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
+//! | [`cursor`] | zips of streams that advance differently |
 //! | [`filter`] | `filter`, `pack` |
 //! | [`take_while`] | `take_while` |
 //! | [`fold`], [`scan`] | folds and scans of every order |
@@ -25,6 +26,7 @@
 pub mod anatomy;
 pub mod body;
 pub mod compute;
+pub mod cursor;
 pub mod custom;
 pub mod filter;
 pub mod fold;
@@ -153,6 +155,7 @@ fn try_lower(
             kind,
         })
     };
+    anatomy.go_inside(None);
     output::lower(&mut anatomy).map_err(force)?;
     anatomy.check_told().map_err(force)?;
     take_while::leave_early(&mut anatomy).map_err(force)?;
@@ -174,7 +177,10 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
             } else if done.insert(n) {
                 stack.push((n, true));
                 let inputs = graph.nodes[n.index()].inputs.iter();
-                let inputs = inputs.flat_map(|i| graph.fields(*i)).map(|f| f.0);
+                let inputs = inputs.flat_map(|i| {
+                    let made = graph.fields(*i).into_iter().map(|f| f.0);
+                    made.chain([*i])
+                });
                 let lengths = plan.rates.lengths_above(n);
                 let before = lengths.into_iter().chain(inputs);
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
@@ -185,6 +191,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
 }
 
 fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {
+    cursor::enter(a, id)?;
     match &a.graph.node(id).kind {
         Kind::Manifest | Kind::Input(_) | Kind::Fields(_) => Ok(()),
         Kind::Generate(..) => generate::lower(a, id),

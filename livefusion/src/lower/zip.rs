@@ -7,7 +7,7 @@
 //! ```
 
 use super::anatomy::{Anatomy, Lower, Spot};
-use super::segments;
+use super::{cursor, segments};
 use crate::sharing::NodeId;
 use loop_lang::ir::{Atom, RateKind, Section, TrapKind};
 use loop_lang::op::Op;
@@ -15,10 +15,20 @@ use loop_lang::types::Const;
 
 /// Lowers a zip that has something to check.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
+    let spot = enter(a, id)?;
+    a.comb_at(id, spot);
+    Ok(())
+}
+
+/// Where all inputs of a node have an element, which is checked.
+pub fn enter(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Spot> {
+    if a.plan.rates.sides(id).is_some() {
+        return cursor::lower(a, id);
+    }
     let inputs = &a.graph.nodes[id.index()].inputs;
     let spot = a.spot_of(id, 0..inputs.len())?;
-    a.comb_at(id, spot);
-    check(a, id, inputs, spot)
+    check(a, id, inputs, spot)?;
+    Ok(spot)
 }
 
 /// Checks that inputs which are consumed together at a spot have one length: with each other, or each

@@ -8,7 +8,12 @@ use loop_lang::types::{Const, Ty};
 impl Unit<'_> {
     /// Where an update of `v` goes now: the value itself, or a variable that waits for the guard.
     pub(super) fn target(&self, v: Var) -> String {
-        if self.facts.waits(self.loop_rate(), v) {
+        let at_end = match self.mode {
+            Mode::Straight(_) => None,
+            _ => self.facts.waits_at_end(self.place, v),
+        };
+        let waits = at_end.unwrap_or_else(|| self.facts.waits(self.loop_rate(), v));
+        if waits {
             return self.names.part(v, Part::Next).to_string();
         }
         self.current(v)

@@ -240,6 +240,11 @@ impl Machine<'_, '_> {
                 self.line(format!("{current} = {next};"));
             }
         }
+        for v in self.unit.facts.ending.get(&from).into_iter().flatten() {
+            let next = self.unit.names.part(*v, Part::Next).to_string();
+            let current = self.unit.current(*v);
+            self.line(format!("{current} = {next};"));
+        }
         if self.is_early(from, target) {
             self.line("outcome = LF_EXITED;");
         }

@@ -1,7 +1,8 @@
 //! From a graph and its rates to a clustering problem.
 //!
 //! An item is a node that runs in a loop. Generators that are free, and names for what others compute, are
-//! none: what they need, their users need. The total of a scan is part of the scan's item.
+//! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
+//! computes on demand is part of the zip's.
 
 use super::free::{free_generators, is_alias};
 use super::problem::{Class, Field, Item, Problem, Stream};
@@ -86,7 +87,8 @@ impl Builder<'_> {
     fn item(&mut self, id: NodeId) {
         let node = &self.graph.nodes[id.index()];
         let by_users = self.free[id.index()] || self.pulls.is_in_no_loop(id);
-        if node.leaf || by_users || is_alias(self.graph, self.rates, id) {
+        let on_demand = self.rates.side_of(id).is_some();
+        if node.leaf || by_users || on_demand || is_alias(self.graph, self.rates, id) {
             return;
         }
         if let Kind::ScanTotal = node.node.kind
@@ -101,9 +103,32 @@ impl Builder<'_> {
         self.link_captures(id, &mut item);
         self.link_length(id, &mut item);
         self.link_segments(&mut item);
+        for side in self.rates.sides(id).unwrap_or_default() {
+            self.side(&side.nodes, &mut item);
+        }
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
         self.built.problem.items.push(item);
+    }
+
+    /// Adds what a zip computes on demand to its item. What else it needs is in memory.
+    fn side(&mut self, nodes: &[NodeId], item: &mut Item) {
+        for id in nodes {
+            for input in &self.graph.nodes[id.index()].inputs {
+                self.link_to(*input, Some(Reason::RatesDiffer), item);
+                self.link_free(*input, item);
+            }
+            self.link_captures(*id, item);
+            self.link_length(*id, item);
+        }
+        let unless = |id: &&NodeId| {
+            let alias = is_alias(self.graph, self.rates, **id);
+            !alias && !self.free[id.index()] && !self.pulls.is_in_no_loop(**id)
+        };
+        let new = self.built.nodes.len();
+        for id in nodes.iter().filter(unless).collect::<Vec<_>>() {
+            self.built.item_of[id.index()] = Some(new);
+        }
     }
 
     /// The classes that a node's loop must have: its own and, above it, those of what it reads and makes.
@@ -117,6 +142,7 @@ impl Builder<'_> {
             Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => output,
             Kind::Custom(_) => output.filter(|c| *c != own),
             Kind::CountS => Some(own),
+            _ if self.rates.sides(id).is_some() => output,
             _ => None,
         };
         let in_step = node.inputs.iter().enumerate();
@@ -182,7 +208,13 @@ impl Builder<'_> {
             return;
         };
         let at = self.class(class);
-        for (n, _) in self.graph.fields(input) {
+        for (field, (n, _)) in self.graph.fields(input).into_iter().enumerate() {
+            // What a zip advances on demand is had from the zip, at its class.
+            let zip = self.rates.zipped_by(self.graph, input, field as u32);
+            if let Some(maker) = zip.map(|z| self.built.item_of[z.index()]) {
+                item.stream(Stream { maker, class: at });
+                continue;
+            }
             let maker = self.built.item_of[n.index()];
             let in_memory = self.graph.nodes[n.index()].leaf;
             let beside = in_memory && self.rates.output(n) != Some(class);
@@ -196,10 +228,7 @@ impl Builder<'_> {
                     item.link(maker, Some(Reason::NoCommonRate));
                 }
             }
-            let stream = Stream { maker, class: at };
-            if !item.streams.contains(&stream) {
-                item.streams.push(stream);
-            }
+            item.stream(Stream { maker, class: at });
         }
     }
 

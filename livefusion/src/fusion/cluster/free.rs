@@ -17,7 +17,8 @@ pub fn free_generators(graph: &Graph, pulls: &Pulls) -> Vec<bool> {
     graph.ids().map(free).collect()
 }
 
-fn is_cheap(n: &GraphNode) -> bool {
+/// Whether a node is a generator whose elements are cheap to compute again.
+pub fn is_cheap(n: &GraphNode) -> bool {
     match &n.node.kind {
         Kind::Generate(_, body) if !n.leaf => {
             let cheap = |t: &Term| match t {

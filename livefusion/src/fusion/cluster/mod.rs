@@ -157,7 +157,7 @@ pub fn plan_apart(
     clustering: Clustering,
     apart: &[(NodeId, NodeId)],
 ) -> Plan {
-    let rates = rates::infer(graph, lengths);
+    let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
     let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
     let built = build::build(graph, &rates, &pulls, apart);
     let solution = solve(&built.problem, clustering);

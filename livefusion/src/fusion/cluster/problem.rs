@@ -128,6 +128,13 @@ impl Item {
             None => self.links.push(Link { from, prevents }),
         }
     }
+
+    /// Adds a column that it consumes in step.
+    pub fn stream(&mut self, stream: Stream) {
+        if !self.streams.contains(&stream) {
+            self.streams.push(stream);
+        }
+    }
 }
 
 impl Problem {

@@ -4,7 +4,7 @@ use super::{Anatomy, Lower, Spot, missing};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
-use crate::lower::{generate, manifest};
+use crate::lower::{cursor, generate, manifest};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::types::Const;
@@ -47,6 +47,9 @@ impl Anatomy<'_> {
                     return self.elt_again(from, spot);
                 }
             }
+            if let Some(cursor) = self.cursor_of(column) {
+                return cursor::deliver(self, column, cursor);
+            }
             if self.is_in_memory(from.0) {
                 let class = column.beside.or(self.plan.rates.output(from.0));
                 let own = class.and_then(|c| self.around(spot.rate, c));
@@ -88,7 +91,7 @@ impl Anatomy<'_> {
         let class = match node.node.kind {
             // Of these there is one per segment.
             Kind::Expand(_) => rates.output(node.inputs[0]),
-            _ => rates.runs_at(id),
+            _ => rates.reads_beside_at(id),
         };
         let mut beside = class.filter(|_| rates.is_beside(id, input));
         let mut at = node.inputs[input];
@@ -147,6 +150,13 @@ impl Anatomy<'_> {
         if let Some(array) = self.written.get(&field) {
             return Ok(*array);
         }
+        let outside = self.go_inside(self.cursor_at(field.0));
+        let written = self.write_new(field);
+        self.go_inside(outside);
+        written
+    }
+
+    fn write_new(&mut self, field: FieldRef) -> Lower<(Var, RateId)> {
         let class = self.plan.rates.output(field.0);
         let class = class.ok_or_else(|| missing(self.graph, field))?;
         let needs = self.needs(&[field.into()]);

@@ -38,7 +38,7 @@ impl Anatomy<'_> {
     /// all of them, made if there is none.
     pub fn spot(&mut self, id: NodeId, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
         let instances = self.instances.get(&class).cloned().unwrap_or_default();
-        for rate in instances {
+        for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
             if let Some(position) = self.fits(rate, needs) {
                 return Ok(self.stage(rate, position));
             }
@@ -52,7 +52,7 @@ impl Anatomy<'_> {
             }
             // Classes that are one only at run time: what is checked to be as long as the root.
             ClassKind::Root => {
-                let root = self.root.ok_or_else(no_root)?;
+                let root = self.inside.or(self.root).ok_or_else(no_root)?;
                 let position = self.fits(root, needs).unwrap_or(0);
                 Ok(self.stage(root, position))
             }
@@ -66,7 +66,7 @@ impl Anatomy<'_> {
             rate,
             position: a.program.rate(rate).parts.len(),
         };
-        for rate in instances {
+        for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
             let outside: Vec<Spot> = needs
                 .iter()
                 .filter(|n| !self.program.is_within(n.rate, rate))

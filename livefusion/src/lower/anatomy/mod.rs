@@ -5,11 +5,13 @@
 //! there ([`Loop::place`]); when the loop is finished, labels of one place become synonyms in the alias
 //! map, and so the blocks of combinators of one rate are one.
 
+mod cursors;
 mod elements;
 mod instances;
 mod params;
 mod rates;
 
+pub use cursors::Cursor;
 pub use elements::Column;
 pub use instances::Spot;
 
@@ -62,6 +64,10 @@ pub struct Anatomy<'g> {
     /// The node whose elements cannot be had where they are needed, if that is why lowering failed.
     pub in_the_way: Option<NodeId>,
     root: Option<RateId>,
+    /// The sides of each zip that advances streams on demand.
+    cursors: FxHashMap<NodeId, Vec<Cursor>>,
+    /// The cursor in which what is lowered runs.
+    inside: Option<RateId>,
     sections: FxHashMap<Place, Vec<Stmt>>,
     exits: FxHashMap<Place, Vec<Exit>>,
     updates: Vec<(Place, Stmt)>,
@@ -113,6 +119,8 @@ impl<'g> Anatomy<'g> {
             scattered: FxHashMap::default(),
             in_the_way: None,
             root: None,
+            cursors: FxHashMap::default(),
+            inside: None,
             sections: FxHashMap::default(),
             exits: FxHashMap::default(),
             updates: Vec::new(),
@@ -173,6 +181,11 @@ impl<'g> Anatomy<'g> {
     /// A trap behind the segment in whose loop a combinator runs.
     pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: Atom) {
         let stmt = self.trap_stmt(comb, kind, unless, &[]);
+        self.push_after(comb, stmt);
+    }
+
+    /// Adds a statement behind the inner loop in which a combinator runs.
+    pub(super) fn push_after(&mut self, comb: CombId, stmt: Stmt) {
         let place = self.program.place(Label {
             section: Section::Done,
             comb,
@@ -283,14 +296,13 @@ impl<'g> Anatomy<'g> {
         self.results.push((field, value));
     }
 
-    /// Updates a carried variable of a combinator that runs at `rate`: at a loop rate's `bottom`, in a
-    /// subrate's `yield`. Updates are the last statements of their section.
+    /// Updates a carried variable of a combinator that runs at `rate`: at a loop's `bottom`, in the `yield`
+    /// of a subrate or cursor. Updates are the last statements of their section.
     pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
-        let is_sub = self.program.rate(rate).kind.is_sub();
-        let section = if is_sub {
-            Section::Yield
-        } else {
-            Section::Bottom
+        // Where a cursor delivers, its bottom is skipped.
+        let section = match self.program.rate(rate).kind {
+            RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Yield,
+            _ => Section::Bottom,
         };
         self.push_last(comb, section, StmtKind::Assign(carried, value));
     }
@@ -444,6 +456,7 @@ impl<'g> Anatomy<'g> {
             }
         }
         debug_assert!(self.sections.is_empty(), "{:?}", self.sections);
+        self.connect_cursors(&first);
     }
 
     /// The loop that finds how many elements there are where nothing else says so: this one, with these

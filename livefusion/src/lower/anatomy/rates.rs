@@ -81,8 +81,14 @@ impl Anatomy<'_> {
         });
     }
 
-    /// A counter that starts at 0, is tested in the guard, and goes up at the bottom.
-    fn count_up(&mut self, comb: CombId, rate: RateId, counter: Var, bound: Atom) -> Var {
+    /// A counter that starts at 0, is tested in the guard, and goes up at the bottom (a cursor's, in `yield`).
+    pub(super) fn count_up(
+        &mut self,
+        comb: CombId,
+        rate: RateId,
+        counter: Var,
+        bound: Atom,
+    ) -> Var {
         let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
         self.push(comb, Section::Init, StmtKind::Carry(counter, zero));
         let more = self.emit(
@@ -93,18 +99,22 @@ impl Anatomy<'_> {
             &[counter.into(), bound],
         );
         self.exit(comb, more.into());
-        let next = self.emit(
-            comb,
-            Section::Bottom,
-            "nix",
-            Op::Add,
-            &[counter.into(), one],
-        );
+        // Where a cursor delivers, its bottom is skipped.
+        let section = match self.program.rate(rate).kind {
+            RateKind::Cursor { .. } => Section::Yield,
+            _ => Section::Bottom,
+        };
+        let next = self.emit(comb, section, "nix", Op::Add, &[counter.into(), one]);
         self.update(comb, rate, counter, next.into());
         next
     }
 
-    fn new_rate(&mut self, comb: CombId, kind: RateKind, class: Option<ClassId>) -> RateId {
+    pub(super) fn new_rate(
+        &mut self,
+        comb: CombId,
+        kind: RateKind,
+        class: Option<ClassId>,
+    ) -> RateId {
         let rate = RateId::new(self.program.rates.len());
         let name = self.rate_name(comb);
         self.program.rates.push(Rate {
@@ -230,7 +240,7 @@ impl Anatomy<'_> {
     /// An upper bound of the number of elements of a rate, known when the loop starts.
     pub fn extent(&mut self, rate: RateId, comb: CombId) -> Lower<Atom> {
         match (self.program.rate(rate).kind, self.class_of(rate)) {
-            (RateKind::Root { bound, .. }, _) => Ok(bound),
+            (RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. }, _) => Ok(bound),
             (RateKind::Sub { parent, .. }, _) => self.extent(parent, comb),
             (_, Some(class)) => {
                 // An array in memory that is segmented like this tells, for it is checked to be as long.

@@ -1,0 +1,316 @@
+//! Zips of streams that advance differently: one loop, in which each side is advanced until it has an
+//! element.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Clustering, Elt, Error, ErrorKind, Result};
+use std::sync::Arc;
+
+fn numbers(mut seed: u64, n: usize) -> Vec<i64> {
+    let next = |_| {
+        seed = seed
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
+        (seed >> 40) as i64 % 100
+    };
+    (0..n).map(next).collect()
+}
+
+fn engines() -> [Engine; 2] {
+    [Engine::interp(), Engine::c()]
+}
+
+/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+fn shape(roots: &[Arc<Node>]) -> Result<(usize, usize)> {
+    let loops = Engine::interp().explain(roots)?.loops;
+    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+fn error<T: Elt>(xs: &Array<T>, engine: &Engine) -> Error {
+    xs.force_with(engine).expect_err("a mistake")
+}
+
+/// Numbers of which a test admits as many as of others another test does.
+fn with_as_many(xs: &[i64], p: fn(&i64) -> bool, q: fn(&i64) -> bool) -> Vec<i64> {
+    let mut wanted = xs.iter().filter(|x| p(x)).count();
+    let mut ys = numbers(xs.len() as u64 + 7, 3 * xs.len() + 50);
+    ys.retain(|y| {
+        let admitted = q(y);
+        let keep = !admitted || wanted > 0;
+        wanted -= usize::from(admitted && keep);
+        keep
+    });
+    ys.extend(std::iter::repeat_n(0, wanted));
+    ys
+}
+
+const LENGTHS: [usize; 6] = [0, 1, 2, 9, 300, 40_000];
+
+fn even(x: &i64) -> bool {
+    x % 2 == 0
+}
+
+fn small(x: &i64) -> bool {
+    *x < 30
+}
+
+fn evens(xs: &Array<i64>) -> Array<i64> {
+    xs.filter(|x| (x % 2).eq(0))
+}
+
+fn smalls(xs: &Array<i64>) -> Array<i64> {
+    xs.filter(|x| x.lt(30))
+}
+
+fn kept(xs: &[i64], p: fn(&i64) -> bool) -> Vec<i64> {
+    xs.iter().copied().filter(p).collect()
+}
+
+#[test]
+fn two_filters_are_one_loop() -> Result<()> {
+    let (xs, ys) = (Array::from(vec![1i64, -2, 3]), Array::from(vec![-1i64, -4]));
+    let (left, right) = (xs.filter(|x| x.gt(0)), ys.filter(|y| y.lt(0)));
+    let products = left.zip_with(&right, |x, y| x * y);
+    assert_eq!(shape(&[products.node().clone()])?, (1, 1));
+    let explained = Engine::interp().explain(&[products.node().clone()])?;
+    let text = explained.loops[0].program.to_string();
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/zip_of_filters.loop"
+    );
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::write(path, &text).expect("golden file");
+    }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap_or_default());
+    let why = "`manifest` advances a stream on demand";
+    assert!(explained.to_string().contains(why), "{explained}");
+    Ok(())
+}
+
+#[test]
+fn values() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            let xs = numbers(n as u64, n);
+            let ys = with_as_many(&xs, even, small);
+            let want = kept(&xs, even).into_iter().zip(kept(&ys, small));
+            let want: Vec<i64> = want.map(|(x, y)| 3 * x - y).collect();
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let zipped = evens(&xs).zip(&smalls(&ys)).map(|(x, y)| x * 3 - y);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn two_filters_of_one_array() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            // As many that are even as odd ones, in any order.
+            let half = numbers(n as u64, n).into_iter().map(|x| 2 * x);
+            let mut xs: Vec<i64> = half.flat_map(|x| [x, 199 - x]).collect();
+            xs.sort_unstable();
+            let [evens, odds] = [0, 1].map(|k| xs.iter().copied().filter(move |x| x % 2 == k));
+            let want: Vec<i64> = evens.zip(odds).map(|(x, y)| x * 1000 + y).collect();
+            let xs = Array::from(xs);
+            let [evens, odds] = [0, 1].map(|k| xs.filter(move |x| (x % 2).eq(k)));
+            let zipped = evens.zip_with(&odds, |x, y| x * 1000 + y);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn three_sides_and_one_in_memory() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            let xs = numbers(n as u64, n);
+            let ys = with_as_many(&xs, even, small);
+            let zs = with_as_many(&xs, even, |z| z % 3 == 0);
+            let left = kept(&xs, even);
+            let ws = numbers(5, left.len());
+            let want = left.iter().zip(kept(&ys, small));
+            let want = want.zip(kept(&zs, |z| z % 3 == 0)).zip(&ws);
+            let want: Vec<i64> = want.map(|(((x, y), z), w)| x + 7 * y - z * w).collect();
+            let [xs, ys, zs, ws] = [xs, ys, zs, ws].map(Array::from);
+            // A chain of its own on each side: maps, a scan, filters of filters.
+            let x = evens(&xs.map(|x| x + 2)).map(|x| x - 2);
+            let sums = ys.scan(0, |a, b| a + b);
+            let y = ys.zip(&sums).filter(|(y, _)| y.lt(30)).map(|(y, _)| y);
+            let z = zs.filter(|z| z.ge(0)).filter(|z| (z % 3).eq(0));
+            let zipped = (&x, &y, &z, &ws).zip_with(|x, y, z, w| x + y * 7 - z * w);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_scan_behind_a_filter() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            let xs = numbers(n as u64, n);
+            let ys = with_as_many(&xs, even, small);
+            let mut sum = 0.0;
+            let sums = kept(&xs, even).into_iter().map(|x| {
+                sum += x as f64;
+                sum
+            });
+            let want: Vec<f64> = sums
+                .zip(kept(&ys, small))
+                .map(|(s, y)| s * y as f64)
+                .collect();
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let sums = evens(&xs).map(|x| x.cast::<f64>()).scan(0.0, |a, b| a + b);
+            let zipped = sums.zip_with(&smalls(&ys), |s, y| s * y.cast::<f64>());
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn consumers_join_the_loop() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            let xs = numbers(n as u64, n);
+            let ys = with_as_many(&xs, even, small);
+            let sums = kept(&xs, even).into_iter().zip(kept(&ys, small));
+            let sums: Vec<i64> = sums.map(|(x, y)| x + y).filter(|s| *s > 40).collect();
+            let running = sums.iter().scan(0, |sum, x| {
+                *sum += x;
+                Some(*sum)
+            });
+            let (running, most) = (running.collect::<Vec<i64>>(), sums.iter().copied().max());
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let zipped = evens(&xs).zip_with(&smalls(&ys), |x, y| x + y);
+            let above = zipped.filter(|s| s.gt(40));
+            let total = above.scan(0, |a, b| a + b);
+            let largest = above.fold(i64::MIN, |a, b| a.max(b));
+            let count = zipped.len();
+            let roots = [total.node(), largest.node(), count.node()].map(Arc::clone);
+            assert_eq!(shape(&roots)?, (1, 1));
+            let (total, largest, count) = (&total, &largest, &count).force_with(&engine)?;
+            assert_eq!(total, running);
+            assert_eq!(largest, most.unwrap_or(i64::MIN));
+            assert_eq!(count, kept(&xs.force()?.to_vec(), even).len() as u64);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn both_sides_are_results() -> Result<()> {
+    for engine in engines() {
+        let xs = numbers(3, 300);
+        let ys = with_as_many(&xs, even, small);
+        let want = kept(&xs, even).into_iter().zip(kept(&ys, small));
+        let want: Vec<(i64, i64)> = want.collect();
+        let (xs, ys) = (Array::from(xs), Array::from(ys));
+        let zipped = evens(&xs).zip(&smalls(&ys));
+        assert_eq!(shape(&[zipped.node().clone()])?, (1, 2));
+        assert_eq!(zipped.force_with(&engine)?, want);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_side_that_others_need_goes_through_memory() -> Result<()> {
+    for engine in engines() {
+        let xs = numbers(3, 300);
+        let ys = with_as_many(&xs, even, small);
+        let (left, right) = (kept(&xs, even), kept(&ys, small));
+        let want: Vec<i64> = left.iter().zip(&right).map(|(x, y)| x * y).collect();
+        let (xs, ys) = (Array::from(xs), Array::from(ys));
+        let shared = evens(&xs);
+        let zipped = shared.zip_with(&smalls(&ys), |x, y| x * y);
+        let sum = shared.sum();
+        assert_eq!(shape(&[zipped.node().clone(), sum.node().clone()])?, (2, 2));
+        let (zipped, sum) = (&zipped, &sum).force_with(&engine)?;
+        assert_eq!((zipped.to_vec(), sum), (want, left.iter().sum()));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_side_that_the_zip_reads_at_random_goes_through_memory() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys) = (
+            Array::from(vec![1i64, 2, 4]),
+            Array::from(vec![50i64, 3, 7]),
+        );
+        let left = evens(&xs);
+        let zipped = left.zip_with(&smalls(&ys), |x, y| x + y * left.at(1));
+        assert_eq!(shape(&[zipped.node().clone()])?, (3, 2));
+        assert_eq!(zipped.force_with(&engine)?, [14, 32]);
+    }
+    Ok(())
+}
+
+#[test]
+fn unequal_lengths_are_found() -> Result<()> {
+    let of = |n: i64| {
+        iota(2 * n as u64)
+            .map(|i| i.cast::<i64>())
+            .filter(move |i| i.lt(n))
+    };
+    let in_memory = |n: i64| Array::from((0..n).collect::<Vec<_>>());
+    for engine in engines() {
+        for (n, m) in [(0, 1), (1, 0), (3, 5), (5, 3), (300, 17)] {
+            let lengths = |got: i64, expected: i64| ErrorKind::LengthMismatch {
+                got: got as u64,
+                expected: expected as u64,
+            };
+            // The longer one is known to have one more element.
+            let (x, y) = (of(n), of(m).map(|i| i + 1));
+            let error_of =
+                |zip: &Array<i64>| (error(zip, &engine).combinator, error(zip, &engine).kind);
+            let least = n.min(m);
+            let want = lengths(m.min(least + 1), n.min(least + 1));
+            assert_eq!(error_of(&x.zip_with(&y, |x, y| x + y)), ("zip_with", want));
+            let zipped = x.zip(&y).map(|(x, y)| x + y);
+            assert_eq!(error_of(&zipped).0, "zip");
+            // What is in memory has a length.
+            let three = (&x, &x.map(|x| x + 1).filter(|x| x.gt(0)), &in_memory(m));
+            let want = lengths(m, n.min(least + 1));
+            assert_eq!(error_of(&three.zip_with(|a, b, c| a + b + c)).1, want);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_behind_the_end_does_not_trap() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys) = (
+            Array::from(vec![8i64, 1, 6]),
+            Array::from(vec![2i64, 3, 100, 50]),
+        );
+        let quotients = evens(&xs).zip_with(&smalls(&ys), |x, y| x / y);
+        assert_eq!(quotients.force_with(&engine)?, [4, 2]);
+        // Nor is anything computed of what one side lacks, except that it does.
+        let fewer = evens(&xs).zip_with(&ys.filter(|y| y.gt(90)), |x, y| y / (x - 6));
+        let kind = error(&fewer, &engine).kind;
+        assert!(matches!(kind, ErrorKind::LengthMismatch { .. }), "{kind:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn unfused_zips_read_memory() -> Result<()> {
+    let xs = Array::from(vec![1i64, 2, 3, 4]);
+    let zipped = evens(&xs).zip_with(&xs.filter(|x| x.gt(2)), |x, y| x * y);
+    let engine = Engine::builder().clustering(Clustering::Unfused).build();
+    let explained = engine.explain(&[zipped.node().clone()])?;
+    assert_eq!(explained.loops.len(), 3);
+    assert_eq!(zipped.force_with(&engine)?, [6, 16]);
+    Ok(())
+}
