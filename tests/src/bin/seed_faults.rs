@@ -35,8 +35,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a subrate's accumulators are updated for rejected elements",
         file: "lower/anatomy/mod.rs",
-        sound: "let section = if is_sub { Section::Yield }",
-        faulty: "let section = if is_sub { Section::Bottom }",
+        sound: "RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Yield,",
+        faulty: "RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Bottom,",
     },
     Fault {
         what: "exclusive and inclusive scans are exchanged",
