@@ -258,3 +258,19 @@ fn a_loop_that_is_left_early_counts_nothing_at_its_end() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
+    for engine in engines() {
+        // Nothing is kept, and there is no data: the segments that were filtered are longer.
+        let lengths = Array::from(vec![0u64, 2, 1]);
+        let kept = Segmented::new(&lengths, &iota(3)).filter_s(|x| x.gt(9));
+        let others = Segmented::new(kept.lengths(), &Array::from(Vec::<i64>::new()));
+        assert_eq!(others.sum_s().force_with(&engine)?, [0, 0, 0]);
+        assert_eq!(
+            others.fold_seq_s(4, |a, b| a - b).force_with(&engine)?,
+            [4, 4, 4]
+        );
+    }
+    Ok(())
+}

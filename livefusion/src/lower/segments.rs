@@ -61,7 +61,7 @@ impl Anatomy<'_> {
         class: ClassId,
         (user, len): (NodeId, Atom),
     ) -> Lower<(RateId, Atom)> {
-        let most = match (self.told_by(class), self.beside(user)?) {
+        let most = match (self.told_by(class), self.beside(user, class)?) {
             (Some(leaf), _) => self.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
             (None, Some(len)) => len,
             (None, None) => Const::u64(MOST_ELEMENTS).into(),
@@ -91,15 +91,16 @@ impl Anatomy<'_> {
 }
 
 impl Anatomy<'_> {
-    /// How long the data is that a node reads beside segments.
-    fn beside(&mut self, user: NodeId) -> Lower<Option<Atom>> {
+    /// How long the data is that a node reads beside all elements of segments.
+    fn beside(&mut self, user: NodeId, class: ClassId) -> Lower<Option<Atom>> {
         let node = &self.graph.nodes[user.index()];
         let uses = matches!(
             node.node.kind,
             Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
         );
+        let here = self.plan.rates.runs_at(user) == Some(class);
         match node.inputs.get(1) {
-            Some(data) if uses && self.plan.rates.is_beside(user, 1) => self.len(*data),
+            Some(data) if uses && here && self.plan.rates.is_beside(user, 1) => self.len(*data),
             _ => Ok(None),
         }
     }
