@@ -50,7 +50,7 @@ pub use exp::Exp;
 pub use force::Force;
 pub use fusion::Clustering;
 pub use manifest::Manifest;
-pub use runtime::Engine;
+pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 
 /// The derive macro of [`Elt`](trait@Elt).
