@@ -1,10 +1,10 @@
 //! A loop compiled to C: checks what it is called with, lets the machine code run, and brings
 //! memory.
 
-use crate::compiler::Compiler;
 use crate::emit::{self, Form, machine};
 use crate::facts::{Facts, Source};
-use crate::library::{self, Array, Entry, Run};
+use crate::library::{Array, Entry, Run};
+use crate::loader::Loader;
 use livefusion_backend::kernel::check_args;
 use livefusion_backend::{
     Arg, Buffer, CompileError, Frame, Kernel, Memory, Outcome, Pass, Value, View,
@@ -45,7 +45,7 @@ pub struct CKernel {
     program: Loop,
     layout: Layout,
     source: Arc<str>,
-    compiler: Arc<Compiler>,
+    loader: Arc<Loader>,
     form: Form,
     emit: Entry,
     /// The summary pass of each level that the loop's groups have, compiled when first run.
@@ -62,7 +62,7 @@ impl CKernel {
         program: Loop,
         layout: Layout,
         source: Arc<str>,
-        compiler: Arc<Compiler>,
+        loader: Arc<Loader>,
         emit: Entry,
         form: Form,
     ) -> Result<CKernel, String> {
@@ -76,7 +76,7 @@ impl CKernel {
             program,
             layout,
             source,
-            compiler,
+            loader,
             form,
             emit,
             summaries: levels.into_iter().map(|l| (l, OnceLock::new())).collect(),
@@ -112,7 +112,7 @@ impl CKernel {
             )
             .and_then(|()| file.finish())
             .map_err(CompileError::Malformed)?;
-        let entries = library::load(&self.compiler, &text, &[symbol])?;
+        let entries = self.loader.load(&text, &[symbol])?;
         entries
             .first()
             .copied()
