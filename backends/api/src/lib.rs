@@ -4,9 +4,14 @@
 //! | --- | --- |
 //! | [`buffer`] | typed, aligned memory and views of it |
 //! | [`kernel`] | arguments, frames, passes, outcomes, the two traits |
+//! | [`facts`] | where blocks are, which updates may take effect at once |
+//! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
 //! | [`math`] | the one implementation of each transcendental function, for C to call |
 
 pub mod buffer;
+pub mod compiled;
+pub mod facts;
+pub mod host;
 pub mod kernel;
 pub mod math;
 mod prim;

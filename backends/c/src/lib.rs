@@ -3,7 +3,6 @@
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | `facts` | where blocks are, which updates may take effect at once |
 //! | `names` | C identifiers |
 //! | `emit` | the text |
 //! | `compiler`, `library` | the system's compiler, loaded code |
@@ -20,7 +19,6 @@
 
 mod compiler;
 mod emit;
-mod facts;
 mod kernel;
 mod library;
 mod names;
@@ -28,6 +26,7 @@ mod names;
 use compiler::Compiler;
 use emit::Form;
 use kernel::CKernel;
+use livefusion_backend::facts;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use loop_lang::Loop;
 use loop_lang::state::Layout;

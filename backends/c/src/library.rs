@@ -1,51 +1,12 @@
-//! A compiled file in memory: its functions, and the layout of what they are passed.
+//! A compiled file in memory: its functions.
 
 use crate::compiler::{Compiler, unavailable};
 use crate::emit::Text;
 use crate::emit::ops::LINK_SYMBOL;
+use livefusion_backend::host::Entry;
 use livefusion_backend::{CompileError, math};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
-
-/// What generated code is passed; the fields before `host` are `lf_run` of the prelude.
-#[repr(C)]
-pub struct Run<H> {
-    /// The frame's words.
-    pub words: *mut u64,
-    /// How many steps to take.
-    pub budget: u64,
-    /// Scalar parameters as words, by parameter.
-    pub scalars: *const u64,
-    /// Array parameters, by parameter.
-    pub inputs: *const Array,
-    /// Arrays that the loop made, by slot.
-    pub made: *mut Array,
-    /// Scalar results as words, lengths of array results.
-    pub results: *mut u64,
-    /// Lanes that are too many for the stack.
-    pub scratch: *mut u64,
-    /// `newArray`: not 0 if it worked.
-    pub new_array: extern "C" fn(*mut Run<H>, u32, u64, u32) -> u32,
-    /// `fillArray`.
-    pub fill_array: extern "C" fn(*mut Run<H>, u32, u64, u64, u32) -> u32,
-    /// `copyArray`.
-    pub copy_array: extern "C" fn(*mut Run<H>, u32, *const c_void, u64, u32) -> u32,
-    /// What only the host knows.
-    pub host: H,
-}
-
-/// An array as generated code sees it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Array {
-    /// Its elements.
-    pub data: *mut c_void,
-    /// How many.
-    pub length: u64,
-}
-
-/// A generated pass.
-pub type Entry = unsafe extern "C" fn(*mut c_void) -> i32;
 
 /// Compiles a file, loads it for the rest of the process, and looks up the passes in it.
 ///

@@ -1,4 +1,4 @@
-//! What the writer of C must know about a loop: where its blocks are, who owns which variable, and
+//! What a compiler must know about a loop: where its blocks are, who owns which variable, and
 //! which assignments may take effect at once.
 
 use loop_lang::gotos::Tree;
