@@ -6,6 +6,7 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight` | innermost loops as `for` loops |
+//! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
@@ -19,6 +20,7 @@ mod plan;
 mod stmt;
 mod straight;
 mod unit;
+mod vector;
 
 use crate::compiler::Effort;
 use crate::facts::{self, Facts};

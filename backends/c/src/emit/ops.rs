@@ -36,7 +36,7 @@ impl Helpers {
     }
 
     /// Adds a helper's text once.
-    fn require(&mut self, name: &str, text: impl FnOnce() -> String) {
+    pub fn require(&mut self, name: &str, text: impl FnOnce() -> String) {
         if self.seen.insert(name.to_string()) {
             self.text.push_str(&text());
         }

@@ -1,6 +1,7 @@
 //! Which innermost loops have a straight form, and what it needs.
 
-use crate::facts::{self, Facts, Source};
+use super::vector::{self, Vectors};
+use crate::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{
     Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
@@ -50,6 +51,8 @@ pub struct Plan {
     /// Plain carried variables that it updates, without the counter.
     pub carried: BTreeSet<Var>,
     pub groups: BTreeSet<GroupId>,
+    /// Its form in vectors.
+    pub vectors: Option<Vectors>,
 }
 
 /// Plans for the rates that have a straight form.
@@ -111,12 +114,9 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         scalars: BTreeSet::new(),
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
+        vectors: None,
     };
-    let owner = |a: Var| match facts.source.get(&a) {
-        Some(Source::Param(i)) => program.params[*i].var,
-        Some(Source::Made(slot)) => made[*slot],
-        None => a,
-    };
+    let owner = |a: Var| facts.owner(program, made, a);
     let random = |a: Var| {
         let param = program.params.iter().find(|p| p.var == a);
         param.is_some_and(|p| p.kind == ParamKind::Random)
@@ -184,6 +184,12 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
             _ => None,
         });
     plan.strip = lanes.min().unwrap_or(1);
+    plan.vectors = vector::fit(program, facts, made, &plan);
+    if let Some(vectors) = &plan.vectors {
+        // What is packed asks for room by itself.
+        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
+        plan.lengths.extend(&vectors.packed);
+    }
     Some(plan)
 }
 

@@ -126,6 +126,21 @@ impl Plan {
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
+        if let Some(vectors) = &self.vectors {
+            vectors.write(unit, self);
+        } else {
+            self.write_loop(unit, &counter);
+        }
+        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
+            unit.line(format!("*lf_{name} = {name};"));
+        }
+        unit.line("return trapped;");
+        unit.close();
+        unit.line("");
+    }
+
+    /// Writes the loop, in strips or not.
+    fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -154,12 +169,6 @@ impl Plan {
         if self.strip > 1 {
             unit.close();
         }
-        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
-            unit.line(format!("*lf_{name} = {name};"));
-        }
-        unit.line("return trapped;");
-        unit.close();
-        unit.line("");
     }
 
     fn write_body(&self, unit: &mut Unit) {
@@ -241,7 +250,13 @@ impl Plan {
                 "count = lf_least(count, lf_room({length}, {index}));"
             ));
         }
-        if self.strip > 1 {
+        if let Some(vectors) = &self.vectors {
+            let mask = format!("({} - 1ul)", vectors.elements(unit));
+            unit.line(format!("count &= ~{mask};"));
+            if vectors.aligned {
+                unit.line(format!("if ({counter} & {mask}) count = 0;"));
+            }
+        } else if self.strip > 1 {
             let mask = self.strip - 1;
             unit.line(format!(
                 "count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"
