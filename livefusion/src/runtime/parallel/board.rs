@@ -308,7 +308,7 @@ impl<'a> Board<'a> {
         let room = self.unit as usize + 64;
         let like = |(slot, _): &(usize, usize)| {
             let ty = whole.get(*slot)?.as_ref()?.ty();
-            Buffer::zeroed(ty, room)
+            Buffer::uncleared(ty, room)
         };
         self.shape.own.iter().map(like).collect()
     }
