@@ -166,6 +166,15 @@ impl<'a> Facts<'a> {
         matches!(order, Order::Lanes(_) | Order::Prefix(_)).then_some((g, i, order))
     }
 
+    /// The parameter or made array that an array variable is, or is a slice of.
+    pub fn owner(&self, program: &Loop, made: &[Var], a: Var) -> Var {
+        match self.source.get(&a) {
+            Some(Source::Param(i)) => program.params[*i].var,
+            Some(Source::Made(slot)) => made[*slot],
+            None => a,
+        }
+    }
+
     /// The loop rate whose counter deals a group's elements to lanes.
     pub fn lane_rate(&self, program: &Loop, g: GroupId) -> RateId {
         self.tree.loop_rate(program.groups[g.index()].step)

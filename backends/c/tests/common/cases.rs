@@ -57,6 +57,14 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
             ],
         ),
         case("running", vec![Data::F64(numbers.floats(n)), f(0.25)]),
+        case(
+            "both_ways",
+            vec![
+                Data::F64(numbers.floats(n / 2)),
+                Data::F64(numbers.floats(n - n / 2)),
+                Data::Scalar(Const::u64(3)),
+            ],
+        ),
         case("argmin", vec![Data::F64(numbers.floats(n))]),
         case(
             "rows",
