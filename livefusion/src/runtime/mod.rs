@@ -9,9 +9,12 @@ mod explain;
 mod in_place;
 mod prepared;
 mod program;
+#[cfg(feature = "jit")]
+mod tier;
 
 pub use engine::{Counters, Engine, EngineBuilder, force_nodes};
 pub use explain::{
     Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
 };
+pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;
