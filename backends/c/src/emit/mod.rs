@@ -6,6 +6,7 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
@@ -20,6 +21,7 @@ pub mod ops;
 mod plan;
 mod stmt;
 mod straight;
+mod stream;
 mod unit;
 mod vector;
 

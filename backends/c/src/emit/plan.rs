@@ -1,9 +1,11 @@
 //! Which innermost loops have a straight form, and what it needs.
 
 use super::cases::{Case, Test, cases};
+use super::stream::Streamed;
 use super::vector::{self, Vectors};
 use crate::facts::{self, Facts};
 use loop_lang::Loop;
+use loop_lang::filled::filled;
 use loop_lang::ir::{
     Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Type, Var,
@@ -53,6 +55,8 @@ pub struct Plan {
     /// Plain carried variables that it updates, without the counter.
     pub carried: BTreeSet<Var>,
     pub groups: BTreeSet<GroupId>,
+    /// Results that are written in step and not looked at.
+    pub streamed: Vec<Streamed>,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
     /// What is taken for granted.
@@ -64,13 +68,25 @@ pub struct Plan {
 /// Plans for the rates that have a straight form.
 pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
     let rates = (0..program.rates.len()).map(RateId::new);
+    // The same loop writes these from end to end, and does nothing else with them.
+    let filled = filled(program);
+    let streamed: Vec<Var> = made
+        .iter()
+        .copied()
+        .filter(|a| filled.contains(a))
+        .collect();
     rates
-        .filter_map(|r| plan(program, facts, made, r))
+        .filter_map(|r| plan(program, facts, (made, &streamed), r))
         .flatten()
         .collect()
 }
 
-fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec<Plan>> {
+fn plan(
+    program: &Loop,
+    facts: &Facts,
+    (made, streamed): (&[Var], &[Var]),
+    rate: RateId,
+) -> Option<Vec<Plan>> {
     let (counter, bound) = match program.rate(rate).kind {
         RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
             (counter, bound)
@@ -121,6 +137,7 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec
         scalars: BTreeSet::new(),
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
+        streamed: Vec::new(),
         vectors: None,
         case: Case::default(),
         stops: Vec::new(),
@@ -151,6 +168,12 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec
                     plan.checked.insert(a);
                 }
             }
+        }
+    }
+    for a in streamed {
+        let here = body.accesses.iter().find(|x| owner(x.array) == *a);
+        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
+            plan.streamed.push(Streamed { array: *a, index });
         }
     }
     plan.lengths.extend(body.measured.iter().map(|a| owner(*a)));

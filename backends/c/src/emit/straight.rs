@@ -19,6 +19,8 @@ struct Passed {
     declaration: String,
     /// What the caller passes.
     argument: String,
+    /// The array that it is.
+    array: Option<Var>,
     /// The variable that it is loaded into at the start and stored from at the end.
     local: Option<(Ty, String)>,
 }
@@ -35,21 +37,25 @@ impl Plan {
         let constant = |ty: Ty, name: &str| Passed {
             declaration: format!("const {} {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let pointer = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let through = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict lf_{name}", ty.name()),
             argument: format!("&{name}"),
+            array: None,
             local: Some((ty, name.to_string())),
         };
         for a in &self.arrays {
             let (ty, data, length) = (facts::elem(unit.program, *a), name(*a), unit.length(*a));
             let mut p = pointer(ty, &data);
+            p.array = Some(*a);
             if let Some(Source::Param(_)) = unit.facts.source.get(a) {
                 p.declaration.insert_str(0, "const ");
             }
@@ -268,13 +274,27 @@ impl Plan {
             ));
         }
         unit.open("if (count != 0) {");
-        let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
-            .into_iter()
-            .chain(self.passed(unit).into_iter().map(|p| p.argument))
-            .collect();
         let function = self.function(unit, symbol, version);
-        unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
+        let call = |unit: &Unit, n: &str, instead: &dyn Fn(Var) -> Option<String>| {
+            let passed = self.passed(unit).into_iter();
+            let passed = passed.map(|p| p.array.and_then(instead).unwrap_or(p.argument));
+            let range = [counter.clone(), format!("{counter} + {n}")];
+            let arguments: Vec<String> = range.into_iter().chain(passed).collect();
+            format!("{function}({})", arguments.join(", "))
+        };
+        let streams = self.streams(unit);
+        if streams {
+            unit.open(format!("if ({bound} >= {}) {{", self.many(unit)));
+            self.stream(unit, &|unit, instead| call(unit, "n", instead));
+            unit.close();
+            unit.open("else {");
+        }
+        let text = format!("trapped |= {};", call(unit, "count", &|_| None));
+        unit.line(text);
         unit.line(format!("{counter} += count;"));
+        if streams {
+            unit.close();
+        }
         for v in self.updated(unit.program) {
             let plain = match unit.facts.local_group(unit.program, v) {
                 None => unit.names.var(v),

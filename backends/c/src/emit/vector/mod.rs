@@ -30,3 +30,4 @@ mod ops;
 mod pack;
 
 pub use fit::{Vectors, fit};
+pub use pack::BYTES;
