@@ -215,7 +215,7 @@ impl Body<'_, '_> {
     }
 
     fn bits(&self) -> Option<String> {
-        self.subs.last().map(|at| format!("lf_bits_{at}"))
+        self.subs.last().map(|at| format!("lf_kept_{at}"))
     }
 
     /// The guard of a subrate: which elements it admits.
@@ -235,7 +235,7 @@ impl Body<'_, '_> {
         self.unit
             .line(format!("const {mask} lf_in_{at} = {};", tests.join(" & ")));
         self.unit
-            .line(format!("const u64 lf_bits_{at} = {bits}(lf_in_{at});"));
+            .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
         self.subs.push(at);
     }
 
@@ -374,7 +374,7 @@ impl Body<'_, '_> {
                 {
                     let name = self.unit.names.var(v).to_string();
                     let more = match subs.last() {
-                        Some(at) => format!("__builtin_popcountl(lf_bits_{at})"),
+                        Some(at) => format!("__builtin_popcountl(lf_kept_{at})"),
                         None => self.vectors.elements(self.unit),
                     };
                     self.unit.line(format!("{name} += {more};"));
