@@ -6,12 +6,14 @@
 //! | `names` | C identifiers |
 //! | `emit` | the text |
 //! | `compiler`, `library` | the system's compiler, loaded code |
+//! | `workplace`, `memory_file` | folders to compile in, files to load from |
 //! | `cache` | compiled code on disk |
 //! | `loader` | the way from text to loaded code |
 //! | `kernel` | running it |
 //!
 //! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it each innermost loop in the straight form that compilers vectorise. It gives the same
+//! beside it each innermost loop in the straight form that compilers vectorise. Where straight loops do
+//! nearly all of the work, the state machine gets little of the compiler's time. The code gives the same
 //! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
 //! transcendental functions through [`livefusion_backend::math`].
 //!
@@ -27,6 +29,7 @@ mod library;
 mod loader;
 mod memory_file;
 mod names;
+mod workplace;
 
 use compiler::Compiler;
 use emit::Form;
