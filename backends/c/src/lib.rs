@@ -157,6 +157,33 @@ impl Backend for CBackend {
         self.compile_batch(&[program]).pop().ok_or_else(none)?
     }
 
+    /// One run of the compiler for each loop, as many at once as there are processors.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = programs.len().div_ceil(processors).max(1);
+        let compile =
+            |share: &[&Loop]| -> Vec<_> { share.iter().map(|p| self.compile(p)).collect() };
+        let mut shares = programs.chunks(share);
+        let mine = shares.next().unwrap_or_default();
+        std::thread::scope(|scope| {
+            // Where the system has no more threads for us, this one does the work.
+            let compile = &compile;
+            let others: Vec<_> = shares
+                .map(|share| {
+                    let thread = std::thread::Builder::new();
+                    let thread = thread.spawn_scoped(scope, move || compile(share));
+                    (share, thread)
+                })
+                .collect();
+            let mut all = compile(mine);
+            for (share, thread) in others {
+                let done = thread.ok().and_then(|t| t.join().ok());
+                all.extend(done.unwrap_or_else(|| compile(share)));
+            }
+            all
+        })
+    }
+
     fn disk_use(&self) -> DiskUse {
         match self.loader.get() {
             Some(Ok(loader)) => loader.disk_use(),

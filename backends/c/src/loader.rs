@@ -43,6 +43,9 @@ impl Loader {
 
     /// Makes machine code of a file, and looks up the passes in it.
     pub fn load(&self, text: &Text, symbols: &[String]) -> Result<Vec<Entry>, CompileError> {
+        if symbols.is_empty() {
+            return Ok(Vec::new());
+        }
         let key = match self.cache.is_usable() {
             true => Key::of(&self.compiler, &text.effort.flags(), &text.source),
             false => None,
