@@ -13,6 +13,10 @@ pub trait Backend: Send + Sync {
     /// Compiles a verified loop. Backends verify again what they cannot do without, so that no loop,
     /// however made, can cause undefined behaviour.
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError>;
+    /// Compiles the loops of a program, several at a time where that is sooner done.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        programs.iter().map(|p| self.compile(p)).collect()
+    }
     /// What became of the files that it compiled; nothing for backends that compile in memory.
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()

@@ -124,3 +124,19 @@ fn kernels_read_like_their_loops() {
     }
     assert!(!source.contains("#include"));
 }
+
+/// The state machine costs the compiler little where straight loops do the work, and only there.
+#[test]
+fn the_machine_is_cold_beside_straight_loops() {
+    let cold = |backend: CBackend, name| {
+        let kernel = backend.compile(&loop_file(name)).unwrap();
+        kernel.source().unwrap().contains("\nLF_COLD\n")
+    };
+    for name in ["map", "dot", "gather_trap"] {
+        assert!(cold(CBackend::new(), name), "{name}");
+        let machine = CBackend::new().without_straight_loops();
+        assert!(!cold(machine, name), "{name}");
+    }
+    // Per row it runs the machine.
+    assert!(!cold(CBackend::new(), "rows"));
+}

@@ -244,45 +244,31 @@ fn joins(unit: &mut Unit) {
             .iter()
             .map(|v| facts::elem(unit.program, *v))
             .collect();
-        let cells = |index: &str| -> Vec<String> {
+        let cells = |array: &str, index: &str| -> Vec<String> {
             (0..types.len())
-                .map(|i| format!("lf_lane_{i}{index}"))
+                .map(|i| format!("lf_{array}_{i}[{index}]"))
                 .collect()
         };
         let mut params = vec!["u64 *trapped".to_string()];
-        params.extend(
-            types
-                .iter()
-                .enumerate()
-                .map(|(i, t)| format!("{} *lf_out_{i}", t.name())),
-        );
-        params.extend(
-            types
-                .iter()
-                .enumerate()
-                .map(|(i, t)| format!("const {} *lf_from_{i}", t.name())),
-        );
+        let each = || types.iter().map(|t| t.name()).enumerate();
+        params.extend(each().map(|(i, t)| format!("{t} *restrict lf_out_{i}")));
+        params.extend(each().map(|(i, t)| format!("const {t} *restrict lf_from_{i}")));
         let name = unit.names.part(*first, Part::Join).to_string();
         unit.open(format!("static void {name}({}) {{", params.join(", ")));
         for (i, t) in types.iter().enumerate() {
-            unit.line(format!("{} lf_lane_{i}[{l}];", t.name()));
-            unit.line(format!(
-                "for (u64 l = 0; l < {l}; l++) lf_lane_{i}[l] = lf_from_{i}[l];"
-            ));
+            unit.line(format!("{} lf_lane_{i}[{}];", t.name(), (l / 2).max(1)));
         }
-        unit.open(format!("for (u64 w = {}; w != 0; w /= 2) {{", l / 2));
-        unit.open("for (u64 l = 0; l < w; l++) {");
-        unit.combine(
-            group.combine,
-            &cells("[l]"),
-            &cells("[l]"),
-            &cells("[l + w]"),
-            &types,
-        );
-        unit.close();
-        unit.close();
+        // One loop for each half: of a fixed length, which compilers unroll.
+        let (mut half, mut from) = (l / 2, "from");
+        while half > 0 {
+            unit.open(format!("for (u64 l = 0; l < {half}; l++) {{"));
+            let (lower, upper) = (cells(from, "l"), cells(from, &format!("l + {half}")));
+            unit.combine(group.combine, &cells("lane", "l"), &lower, &upper, &types);
+            unit.close();
+            (half, from) = (half / 2, "lane");
+        }
         let outs: Vec<String> = (0..types.len()).map(|i| format!("(*lf_out_{i})")).collect();
-        unit.combine(group.combine, &outs, &outs, &cells("[0]"), &types);
+        unit.combine(group.combine, &outs, &outs, &cells(from, "0"), &types);
         unit.close();
         unit.line("");
     }
