@@ -189,6 +189,7 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         // What is packed asks for room by itself.
         plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
         plan.lengths.extend(&vectors.packed);
+        plan.strip = 1;
     }
     Some(plan)
 }
