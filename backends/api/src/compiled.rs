@@ -32,6 +32,8 @@ pub struct Compiled {
     returned: Vec<Returned>,
     /// The combinator that the returning block is named after.
     returning: CombId,
+    /// Which arrays the loop fills, by slot.
+    filled: Vec<bool>,
     scratch_words: usize,
 }
 
@@ -40,7 +42,9 @@ impl Compiled {
     /// `scratch_words` words of memory at [`Run::scratch`].
     pub fn new(program: Loop, layout: Layout, scratch_words: usize) -> Result<Compiled, String> {
         let (returning, returned) = returned(&program, &layout)?;
+        let filled = loop_lang::filled::filled(&program);
         Ok(Compiled {
+            filled: layout.arrays.iter().map(|a| filled.contains(a)).collect(),
             program,
             layout,
             returned,
@@ -122,6 +126,7 @@ impl Compiled {
                 arrays: &mut frame.arrays,
                 given: &mut frame.given,
                 types,
+                filled: &self.filled,
                 left: &mut frame.memory.left,
                 refused: None,
                 views: made,

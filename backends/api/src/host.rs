@@ -65,6 +65,8 @@ pub(crate) struct Host<'f> {
     pub arrays: &'f mut [Option<Buffer>],
     pub given: &'f mut Vec<usize>,
     pub types: Vec<Ty>,
+    /// Which arrays the loop fills, by slot.
+    pub filled: &'f [bool],
     /// Bytes that may still be allocated.
     pub left: &'f mut u64,
     pub refused: Option<(u32, u64)>,
@@ -127,7 +129,11 @@ fn guarded(call: impl FnOnce() -> Option<()>) -> u32 {
 pub(crate) extern "C" fn new_array(run: *mut Run<'_>, slot: u32, length: u64, comb: u32) -> u32 {
     // SAFETY: compiled code passes on the run that it was given, and touches none of `host`.
     let host = unsafe { &mut (*run).host };
-    guarded(|| host.make(slot, length, comb, true, Buffer::zeroed))
+    let make = match host.filled.get(slot as usize) {
+        Some(true) => Buffer::uncleared,
+        _ => Buffer::zeroed,
+    };
+    guarded(|| host.make(slot, length, comb, true, make))
 }
 
 pub(crate) extern "C" fn fill_array(
@@ -158,7 +164,7 @@ pub(crate) extern "C" fn copy_array(
             return Some(());
         }
         host.make(slot, length, comb, false, |ty, n| {
-            let mut copy = Buffer::zeroed(ty, n)?;
+            let mut copy = Buffer::uncleared(ty, n)?;
             // SAFETY: compiled code passes an array of `length` elements of the slot's type, which
             // the verifier made sure of; the copy is new.
             unsafe {

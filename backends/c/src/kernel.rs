@@ -1,8 +1,7 @@
 //! A loop compiled to C.
 
-use crate::compiler::Compiler;
 use crate::emit::{self, Form, machine};
-use crate::library;
+use crate::loader::Loader;
 use livefusion_backend::compiled::{Compiled, Passes};
 use livefusion_backend::host::Entry;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
@@ -15,7 +14,7 @@ pub struct CKernel {
     compiled: Compiled,
     passes: Passes<Entry>,
     source: Arc<str>,
-    compiler: Arc<Compiler>,
+    loader: Arc<Loader>,
     form: Form,
 }
 
@@ -25,7 +24,7 @@ impl CKernel {
         program: Loop,
         layout: Layout,
         source: Arc<str>,
-        compiler: Arc<Compiler>,
+        loader: Arc<Loader>,
         emit: Entry,
         form: Form,
     ) -> Result<CKernel, String> {
@@ -35,7 +34,7 @@ impl CKernel {
             compiled: Compiled::new(program, layout, scratch_words)?,
             passes,
             source,
-            compiler,
+            loader,
             form,
         })
     }
@@ -64,7 +63,7 @@ impl CKernel {
             )
             .and_then(|()| file.finish())
             .map_err(CompileError::Malformed)?;
-        let entries = library::load(&self.compiler, &text, &[symbol])?;
+        let entries = self.loader.load(&text, &[symbol])?;
         entries
             .first()
             .copied()

@@ -67,7 +67,7 @@ fn compiler() -> (PathBuf, bool) {
 fn innermost_loops_are_vectorised() {
     let (compiler, gcc) = compiler();
     let names: &[&str] = match std::env::consts::ARCH {
-        "x86_64" => &["map", "dot", "gather_trap"],
+        "x86_64" => &["map", "dot", "gather_trap", "both_ways"],
         _ => &["map", "dot"],
     };
     for name in names {

@@ -1,5 +1,6 @@
 //! Which innermost loops have a straight form, and what it needs.
 
+use super::cases::{Case, Test, cases};
 use super::vector::{self, Vectors};
 use crate::facts::{self, Facts};
 use loop_lang::Loop;
@@ -29,6 +30,7 @@ pub enum Step {
 }
 
 /// What a straight loop needs.
+#[derive(Clone)]
 pub struct Plan {
     /// The rate.
     pub rate: RateId,
@@ -53,6 +55,10 @@ pub struct Plan {
     pub groups: BTreeSet<GroupId>,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
+    /// What is taken for granted.
+    pub case: Case,
+    /// Comparisons before whose next change the general form stops.
+    pub stops: Vec<Test>,
 }
 
 /// Plans for the rates that have a straight form.
@@ -60,10 +66,11 @@ pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
     let rates = (0..program.rates.len()).map(RateId::new);
     rates
         .filter_map(|r| plan(program, facts, made, r))
+        .flatten()
         .collect()
 }
 
-fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Plan> {
+fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec<Plan>> {
     let (counter, bound) = match program.rate(rate).kind {
         RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
             (counter, bound)
@@ -115,6 +122,8 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
         vectors: None,
+        case: Case::default(),
+        stops: Vec::new(),
     };
     let owner = |a: Var| facts.owner(program, made, a);
     let random = |a: Var| {
@@ -190,8 +199,21 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
         plan.lengths.extend(&vectors.packed);
         plan.strip = 1;
+        return Some(vec![plan]);
     }
-    Some(plan)
+    let blocks: Vec<&[Stmt]> = plan
+        .steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Block(i) | Step::Enter(i) => Some(&facts.blocks[*i].block.stmts[..]),
+            Step::Leave => None,
+        })
+        .collect();
+    let outside = |v: Var| {
+        let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
+        !inside && facts.local_group(program, v).is_none()
+    };
+    Some(cases(program, plan, &blocks, &outside, &owner))
 }
 
 /// The straight order of a rate's blocks; none if anything in it leaves that order.
@@ -425,6 +447,6 @@ impl Body {
 impl Plan {
     /// Whether an index is at a fixed distance from the counter.
     pub fn is_near(&self, i: Atom) -> bool {
-        matches!(i, Atom::Var(v) if self.near.contains(&v))
+        matches!(i, Atom::Var(v) if self.near.contains(&v) || self.case.near.contains(&v))
     }
 }

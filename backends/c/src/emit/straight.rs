@@ -103,13 +103,13 @@ impl Plan {
             .collect()
     }
 
-    fn function(&self, unit: &Unit, symbol: &str) -> String {
+    fn function(&self, unit: &Unit, symbol: &str, version: usize) -> String {
         let rate = identifier(&unit.program.rate(self.rate).name);
-        format!("{symbol}_loop_{}_{rate}", self.rate.index())
+        format!("{symbol}_loop_{}_{rate}_{version}", self.rate.index())
     }
 
     /// Writes the straight function.
-    pub fn write(&self, unit: &mut Unit, symbol: &str) {
+    pub fn write(&self, unit: &mut Unit, symbol: &str, version: usize) {
         let passed = self.passed(unit);
         let counter = unit.names.var(self.counter).to_string();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
@@ -120,7 +120,7 @@ impl Plan {
         let head = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
         unit.line(comment(&head));
         unit.line("static __attribute__((noinline)) u64");
-        let function = self.function(unit, symbol);
+        let function = self.function(unit, symbol, version);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
         unit.line("u64 trapped = 0;");
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
@@ -235,20 +235,25 @@ impl Plan {
     }
 
     /// Writes the call: at the rate's guard, for as many iterations as are sure.
-    pub fn call(&self, unit: &mut Unit, symbol: &str, guard: &str) {
+    pub fn call(&self, unit: &mut Unit, symbol: &str, version: usize, guard: &str) {
         let counter = unit.names.var(self.counter).to_string();
         let bound = unit.atom(self.bound);
-        unit.open(format!("if ({counter} < {bound}) {{"));
+        let condition = self.condition(unit);
+        unit.open(format!("if ({counter} < {bound}{condition}) {{"));
         unit.line(format!(
             "u64 count = lf_least({bound} - {counter}, event - steps);"
         ));
-        let mut proven: Vec<&(Var, Var)> = self.proven.iter().collect();
+        let in_step = |i: &Var| !self.case.near.contains(i);
+        let mut proven: Vec<&(Var, Var)> = self.proven.iter().filter(|(_, i)| in_step(i)).collect();
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
             unit.line(format!(
                 "count = lf_least(count, lf_room({length}, {index}));"
             ));
+        }
+        for count in self.lasts(unit) {
+            unit.line(format!("count = lf_least(count, {count});"));
         }
         if let Some(vectors) = &self.vectors {
             let mask = format!("({} - 1ul)", vectors.elements(unit));
@@ -267,7 +272,7 @@ impl Plan {
             .into_iter()
             .chain(self.passed(unit).into_iter().map(|p| p.argument))
             .collect();
-        let function = self.function(unit, symbol);
+        let function = self.function(unit, symbol, version);
         unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
         unit.line(format!("{counter} += count;"));
         for v in self.updated(unit.program) {

@@ -17,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// The statements of a loop that run element by element.
+#[derive(Clone)]
 pub struct Chain {
     /// The subrate that they are in, by the step that enters it.
     pub sub: Option<usize>,

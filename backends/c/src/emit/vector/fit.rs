@@ -10,6 +10,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A loop that is written in vectors.
+#[derive(Clone)]
 pub struct Vectors {
     /// Bytes of the widest element.
     pub widest: usize,
