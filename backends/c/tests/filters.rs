@@ -243,9 +243,14 @@ fn agree(kernels: &[&dyn Kernel], ty: Ty, n: usize, limit: f64, spans: &[&[u64]]
 }
 
 fn check(extras: &Extras) {
+    check_with(&CBackend::new(), extras, 70);
+}
+
+/// Compares kernels of a backend on arrays of up to `tails` elements, and some longer ones.
+fn check_with(backend: &CBackend, extras: &Extras, tails: usize) {
     let loops: Vec<Loop> = TYPES.iter().map(|ty| filters(*ty, extras)).collect();
     let all: Vec<&Loop> = loops.iter().collect();
-    let compiled = CBackend::new().compile_batch(&all);
+    let compiled = backend.compile_batch(&all);
     for ((ty, program), kernel) in TYPES.iter().zip(&loops).zip(compiled) {
         let kernel = kernel.unwrap();
         let source = kernel.source().unwrap();
@@ -255,7 +260,7 @@ fn check(extras: &Extras) {
         );
         let interp = InterpBackend::new().compile(program).unwrap();
         let kernels = [&*interp, &*kernel];
-        for n in 0..70 {
+        for n in 0..tails {
             agree(&kernels, *ty, n, 0.0, &[&[u64::MAX], &[33, 1, 5]]);
         }
         for limit in [-120.0, -1.0, 120.0] {
@@ -307,4 +312,98 @@ fn scans_beside_filters() {
 #[test]
 fn traps_of_what_is_kept() {
     check(&Extras { trap: true, ..NONE });
+}
+
+/// A backend whose compiler is the system's with more flags, as a script in `folder`.
+#[cfg(unix)]
+fn with_flags(folder: &std::path::Path, flags: &str) -> CBackend {
+    use std::os::unix::fs::PermissionsExt;
+    let compiler = livefusion_c::system_compiler().unwrap();
+    let script = folder.join("cc");
+    let text = format!("#!/bin/sh\nexec '{}' \"$@\" {flags}\n", compiler.display());
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    CBackend::with_compiler(script)
+}
+
+/// Instructions of the widest registers, in plain C: no such machine is needed to run what uses them.
+#[cfg(unix)]
+fn instructions() -> String {
+    let mut text = String::new();
+    for (letter, ty, size) in [
+        ("d", "long long", 8),
+        ("s", "int", 4),
+        ("h", "short", 2),
+        ("q", "char", 1),
+    ] {
+        for bytes in [64, 32, 16] {
+            let (name, v) = (
+                format!("compress{letter}i{}_mask", bytes * 8),
+                format!("v_{letter}{bytes}"),
+            );
+            text += &format!(
+                "typedef {ty} {v} __attribute__((vector_size({bytes})));
+static inline {v} my_{name}({v} x, {v} to, unsigned long bits) {{
+  for (int k = 0, at = 0; k < {bytes} / {size}; k++) if (bits >> k & 1) to[at++] = x[k];
+  return to;
+}}
+#define __builtin_ia32_{name} my_{name}
+"
+            );
+        }
+        let letter = ["b", "w", "d", "q"][(size as u32).trailing_zeros() as usize];
+        let name = format!("cvt{letter}2mask512");
+        text += &format!(
+            "typedef {ty} m_{letter} __attribute__((vector_size(64)));
+static inline unsigned long my_{name}(m_{letter} x) {{
+  unsigned long bits = 0;
+  for (int k = 0; k < 64 / {size}; k++) bits |= (x[k] < 0 ? 1ul : 0) << k;
+  return bits;
+}}
+#define __builtin_ia32_{name} my_{name}
+"
+        );
+    }
+    for part in ["F", "VL", "DQ", "BW", "VBMI2"] {
+        text += &format!("#undef __AVX512{part}__\n#define __AVX512{part}__ 1\n");
+    }
+    text
+}
+
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[test]
+fn registers_of_every_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("wide.h");
+    std::fs::write(&header, instructions()).unwrap();
+    let wide = format!("-include '{}'", header.display());
+    for flags in ["-mno-avx2 -mno-avx", wide.as_str()] {
+        let backend = with_flags(folder.path(), flags);
+        for (folds, positions) in [(true, false), (false, true)] {
+            let extras = Extras {
+                folds,
+                positions,
+                ..NONE
+            };
+            check_with(&backend, &extras, 66);
+        }
+    }
+}
+
+/// Compilers know the instructions, whatever machine they are asked for.
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[test]
+fn machines_with_wider_registers_are_compiled_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for machine in ["haswell", "x86-64-v4", "icelake-server"] {
+        let backend = with_flags(folder.path(), &format!("-march={machine}"));
+        for positions in [false, true] {
+            let extras = Extras { positions, ..NONE };
+            let loops: Vec<Loop> = TYPES.iter().map(|ty| filters(*ty, &extras)).collect();
+            let all: Vec<&Loop> = loops.iter().collect();
+            for (kernel, ty) in backend.compile_batch(&all).into_iter().zip(TYPES) {
+                assert!(kernel.is_ok(), "{ty} for {machine}: {:?}", kernel.err());
+            }
+        }
+    }
 }
