@@ -221,6 +221,7 @@ fn plan(
         // What is packed asks for room by itself.
         plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
         plan.lengths.extend(&vectors.packed);
+        plan.strip = 1;
         return Some(vec![plan]);
     }
     let blocks: Vec<&[Stmt]> = plan

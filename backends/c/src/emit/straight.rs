@@ -264,7 +264,7 @@ impl Plan {
         if let Some(vectors) = &self.vectors {
             let mask = format!("({} - 1ul)", vectors.elements(unit));
             unit.line(format!("count &= ~{mask};"));
-            if vectors.aligned {
+            if !vectors.lanes.is_empty() {
                 unit.line(format!("if ({counter} & {mask}) count = 0;"));
             }
         } else if self.strip > 1 {

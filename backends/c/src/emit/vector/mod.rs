@@ -21,10 +21,12 @@
 //! | --- | --- |
 //! | `fit` | which loops have this form |
 //! | `body` | the function |
+//! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
 //! | `pack` | masks as bits, packing |
 
 mod body;
+mod chain;
 mod fit;
 mod ops;
 mod pack;
