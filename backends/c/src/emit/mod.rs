@@ -6,6 +6,7 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `nest` | loops over segments, with their inner loops |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
@@ -15,6 +16,7 @@ mod compact;
 mod frame;
 mod groups;
 pub mod machine;
+mod nest;
 pub mod ops;
 mod plan;
 mod stmt;
@@ -140,9 +142,12 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let plans = match form.straight {
-            true => plan::plans(program, &facts, &layout.arrays),
-            false => Vec::new(),
+        let (plans, nests) = match form.straight {
+            true => (
+                plan::plans(program, &facts, &layout.arrays),
+                nest::nests(program, &facts, &layout.arrays),
+            ),
+            false => (Vec::new(), Vec::new()),
         };
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
@@ -158,8 +163,21 @@ impl File {
             let text = straight.out;
             unit.out.push_str(&text);
         }
+        for nest in &nests {
+            let mut straight = Unit {
+                mode: Mode::Straight(&nest.outer),
+                out: String::new(),
+                helpers: &mut *unit.helpers,
+                comb: None,
+                admits: false,
+                ..unit
+            };
+            nest.write(&mut straight, symbol);
+            let text = straight.out;
+            unit.out.push_str(&text);
+        }
         unit.mode = Mode::Machine;
-        machine::write(&mut unit, layout, &plans, symbol, form.summary);
+        machine::write(&mut unit, layout, (&plans, &nests), symbol, form.summary);
         self.large |= unit.out.len() > LARGE;
         self.kernels.push_str(&unit.out);
         Ok(())
