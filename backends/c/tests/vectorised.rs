@@ -9,6 +9,22 @@ use std::process::Command;
 
 /// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
 fn report(compiler: &std::path::Path, name: &str) -> (Vec<usize>, Vec<usize>) {
+    let (source, vectorised) = vectorised(compiler, name);
+    let straight = source
+        .lines()
+        .enumerate()
+        .skip_while(|(_, l)| !l.contains("noinline"));
+    let mut loops = Vec::new();
+    for (i, line) in straight.take_while(|(_, l)| *l != "}") {
+        if line.trim_start().starts_with("for (u64") {
+            loops.push(i + 1);
+        }
+    }
+    (loops, vectorised)
+}
+
+/// A kernel's source, and the lines of it that gcc says it vectorised.
+fn vectorised(compiler: &std::path::Path, name: &str) -> (String, Vec<usize>) {
     let kernel = CBackend::with_compiler(compiler)
         .compile(&loop_file(name))
         .unwrap();
@@ -33,17 +49,30 @@ fn report(compiler: &std::path::Path, name: &str) -> (Vec<usize>, Vec<usize>) {
         .filter(|l| l.contains("loop vectorized"))
         .filter_map(|l| l.split(':').nth(1)?.parse().ok())
         .collect();
-    let straight = source
-        .lines()
-        .enumerate()
-        .skip_while(|(_, l)| !l.contains("noinline"));
-    let mut loops = Vec::new();
-    for (i, line) in straight.take_while(|(_, l)| *l != "}") {
-        if line.trim_start().starts_with("for (u64") {
-            loops.push(i + 1);
-        }
+    (source.to_string(), vectorised)
+}
+
+#[test]
+fn scalar_loops_and_segments_are_vectorised() {
+    let compiler = livefusion_c::system_compiler().unwrap();
+    let version = Command::new(&compiler).arg("--version").output().unwrap();
+    if !String::from_utf8_lossy(&version.stdout).contains("Free Software Foundation") {
+        return;
     }
-    (loops, vectorised)
+    // The lanes of a scalar loop; whole strips of a segment.
+    for (name, before) in [("escape", "do {"), ("shares", "for (; strip + 32 <=")] {
+        let (source, vectorised) = vectorised(&compiler, name);
+        let lines = source.lines().enumerate();
+        let mut inner = lines
+            .skip_while(|(_, l)| !l.trim_start().starts_with(before))
+            .filter(|(_, l)| l.trim_start().starts_with("for (u64 lane"));
+        let (line, _) = inner.next().expect("a loop over lanes");
+        assert!(
+            vectorised.contains(&(line + 1)),
+            "{name}: {vectorised:?} without {}\n{source}",
+            line + 1
+        );
+    }
 }
 
 #[test]

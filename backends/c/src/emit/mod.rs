@@ -6,6 +6,7 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `masked` | scalar loops of several elements, as masked vectors |
 //! | `nest` | loops over segments, with their inner loops |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
@@ -16,6 +17,7 @@ mod compact;
 mod frame;
 mod groups;
 pub mod machine;
+mod masked;
 mod nest;
 pub mod ops;
 mod plan;
@@ -69,6 +71,13 @@ typedef struct lf_run {
 } lf_run;
 enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 #define LF_END (~0ul)
+
+/* Bytes of values of one kind that run side by side: two vector registers. */
+#ifdef __AVX512F__
+#define LF_SIDE 128
+#else
+#define LF_SIDE 64
+#endif
 
 static const u64 lf_zero[1];
 static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }

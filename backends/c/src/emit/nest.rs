@@ -193,12 +193,9 @@ impl Inner {
             }
         }
         // Lanes of several widths, or beside a scan, have no common strip.
-        if widths.len() > 1 || !lanes.is_empty() && widths.contains(&1) {
-            return None;
-        }
-        plan.strip = match lanes.is_empty() {
-            true => 1,
-            false => widths.first().copied().unwrap_or(1),
+        plan.strip = match widths.first() {
+            Some(width) if widths.len() == 1 => *width,
+            _ => 1,
         };
         let only_computes = plan.carried.is_empty()
             && plan.strip > FEW
@@ -355,30 +352,32 @@ impl Nest {
         unit.line("rest -= size;");
         unit.mode = Mode::Straight(plan);
         if plan.strip == 1 {
+            inner.lanes(unit, None);
             unit.open(format!("for (; {counter} < {bound}; {counter}++) {{"));
             plan.write_body(unit, None);
             unit.close();
+            inner.join(unit, None);
         } else if inner.only_computes {
             unit.open(format!("if (size <= {FEW}) {{"));
-            inner.lanes(unit, FEW);
+            inner.lanes(unit, Some(FEW));
             inner.tile(unit, &counter, FEW, "first", Some("lane < size"));
-            inner.join(unit, FEW);
+            inner.join(unit, Some(FEW));
             unit.depth -= 1;
             unit.open("} else {");
-            inner.lanes(unit, plan.strip);
+            inner.lanes(unit, None);
             inner.strips(unit, &counter);
             inner.tile(unit, &counter, plan.strip, "strip", Some("lane < size"));
-            inner.join(unit, plan.strip);
+            inner.join(unit, None);
             unit.close();
             unit.line(format!("{counter} = {bound};"));
         } else {
-            inner.lanes(unit, plan.strip);
+            inner.lanes(unit, None);
             inner.strips(unit, &counter);
             unit.open("for (u64 lane = 0; strip + lane < first + size; lane++) {");
             unit.line(format!("const u64 {counter} = strip + lane;"));
             plan.write_body(unit, None);
             unit.close();
-            inner.join(unit, plan.strip);
+            inner.join(unit, None);
             unit.line(format!("{counter} = {bound};"));
         }
         unit.close();
@@ -386,15 +385,11 @@ impl Nest {
 }
 
 impl Inner {
-    fn vars<'u>(&'u self, unit: &Unit<'u>) -> Vec<Var> {
-        let vars = |g: &GroupId| unit.program.groups[g.index()].vars.clone();
-        self.lanes.iter().flat_map(vars).collect()
-    }
-
-    /// Declares lanes that hold the identity.
-    fn lanes(&self, unit: &mut Unit, width: u64) {
+    /// Declares lanes that hold the identity: all of a group's, or so many.
+    fn lanes(&self, unit: &mut Unit, few: Option<u64>) {
         for g in &self.lanes {
             let group = &unit.program.groups[g.index()];
+            let width = few.unwrap_or(lanes_of(group.order));
             for (i, v) in group.vars.iter().enumerate() {
                 let identity = unit.identity(*g, i);
                 let (ty, lanes) = (
@@ -433,37 +428,41 @@ impl Inner {
     }
 
     /// Joins lanes by halves onto the starting value.
-    fn join(&self, unit: &mut Unit, width: u64) {
-        let mut half = width / 2;
-        while half > 0 {
-            for g in &self.lanes {
-                let group = &unit.program.groups[g.index()];
-                let cells = |unit: &Unit, index: &str| -> Vec<String> {
-                    let lanes = group.vars.iter().map(|v| unit.names.part(*v, Part::Lanes));
-                    lanes.map(|l| format!("{l}[{index}]")).collect()
-                };
-                let types: Vec<Ty> = group
-                    .vars
-                    .iter()
-                    .map(|v| facts::elem(unit.program, *v))
-                    .collect();
-                let (to, from) = (cells(unit, "l"), cells(unit, &format!("l + {half}")));
+    fn join(&self, unit: &mut Unit, few: Option<u64>) {
+        for g in &self.lanes {
+            let group = &unit.program.groups[g.index()];
+            let names = unit.names;
+            let types: Vec<Ty> = group
+                .vars
+                .iter()
+                .map(|v| facts::elem(unit.program, *v))
+                .collect();
+            let cells = |index: &str| -> Vec<String> {
+                let lanes = group.vars.iter().map(|v| names.part(*v, Part::Lanes));
+                lanes.map(|l| format!("{l}[{index}]")).collect()
+            };
+            let mut half = few.unwrap_or(lanes_of(group.order)) / 2;
+            while half > 0 {
+                let (to, from) = (cells("l"), cells(&format!("l + {half}")));
                 unit.open(format!("for (u64 l = 0; l < {half}; l++) {{"));
                 unit.combine(group.combine, &to, &to, &from, &types);
                 unit.close();
+                half /= 2;
             }
-            half /= 2;
+            let vars: Vec<String> = group
+                .vars
+                .iter()
+                .map(|v| names.var(*v).to_string())
+                .collect();
+            unit.combine(group.combine, &vars, &vars, &cells("0"), &types);
         }
-        for v in self.vars(unit) {
-            let Some((g, ..)) = unit.facts.local_group(unit.program, v) else {
-                continue;
-            };
-            let combine = unit.program.groups[g.index()].combine;
-            let name = [unit.names.var(v).to_string()];
-            let first = [format!("{}[0]", unit.names.part(v, Part::Lanes))];
-            let ty = facts::elem(unit.program, v);
-            unit.combine(combine, &name, &name, &first, &[ty]);
-        }
+    }
+}
+
+fn lanes_of(order: Order) -> u64 {
+    match order {
+        Order::Lanes(l) => u64::from(l),
+        Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
     }
 }
 

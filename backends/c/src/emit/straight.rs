@@ -149,8 +149,13 @@ impl Plan {
             ));
             unit.line(format!("const u64 {counter} = strip + lane;"));
         } else {
+            let masks = self.masks(unit);
+            if masks {
+                self.write_masked(unit);
+            }
+            let from = if masks { "strip" } else { "from" };
             unit.open(format!(
-                "for (u64 {counter} = from; {counter} < end; {counter}++) {{"
+                "for (u64 {counter} = {from}; {counter} < end; {counter}++) {{"
             ));
         }
         self.write_body(unit, None);
