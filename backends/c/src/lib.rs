@@ -3,10 +3,11 @@
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | `facts` | where blocks are, which updates may take effect at once |
 //! | `names` | C identifiers |
 //! | `emit` | the text |
 //! | `compiler`, `library` | the system's compiler, loaded code |
+//! | `cache` | compiled code on disk |
+//! | `loader` | the way from text to loaded code |
 //! | `kernel` | running it |
 //!
 //! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
@@ -18,23 +19,28 @@
 //! a block: 26 s). A file with a kernel of more than 128 KiB of text is therefore compiled with `-O1`
 //! and the simpler allocator, in linear time (100,000 statements: 6 s), instead of with `-O3`.
 
+mod cache;
 mod compiler;
 mod emit;
-mod facts;
 mod kernel;
 mod library;
+mod loader;
+mod memory_file;
 mod names;
 
 use compiler::Compiler;
 use emit::Form;
 use kernel::CKernel;
-use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_backend::facts;
+use livefusion_backend::{Backend, CompileError, DiskUse, Kernel};
+use loader::Loader;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use names::Unique;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+pub use cache::KernelCache;
 pub use compiler::FLAGS;
 
 /// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
@@ -42,11 +48,13 @@ pub fn system_compiler() -> Result<PathBuf, CompileError> {
     Compiler::system().map(|c| c.path().to_path_buf())
 }
 
-/// Compiles loops with a C compiler.
+/// Compiles loops with a C compiler, unless the [`KernelCache`] has them.
 #[derive(Debug, Default)]
 pub struct CBackend {
-    compiler: OnceLock<Result<Arc<Compiler>, CompileError>>,
+    compiler: Option<PathBuf>,
+    cache: KernelCache,
     form: Form,
+    loader: OnceLock<Result<Arc<Loader>, CompileError>>,
 }
 
 impl CBackend {
@@ -58,9 +66,16 @@ impl CBackend {
 
     /// The backend with the compiler at a path.
     pub fn with_compiler(path: impl Into<PathBuf>) -> CBackend {
-        let backend = CBackend::default();
-        let _ = backend.compiler.set(Ok(Arc::new(Compiler::at(path))));
-        backend
+        CBackend {
+            compiler: Some(path.into()),
+            ..CBackend::default()
+        }
+    }
+
+    /// The backend with a cache of its own choice, instead of the one that the environment asks for.
+    pub fn with_cache(mut self, cache: KernelCache) -> CBackend {
+        self.cache = cache;
+        self
     }
 
     /// The backend without the straight form of innermost loops: smaller and slower code with the
@@ -73,8 +88,8 @@ impl CBackend {
     /// Compiles many loops in one run of the compiler. A loop that is not well formed does not hold
     /// up the others.
     pub fn compile_batch(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
-        let compiler = match self.compiler() {
-            Ok(compiler) => compiler,
+        let loader = match self.loader() {
+            Ok(loader) => loader,
             Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
         };
         let mut file = emit::File::default();
@@ -96,18 +111,18 @@ impl CBackend {
             .finish()
             .map_err(CompileError::Malformed)
             .and_then(|text| {
-                let entries = library::load(&compiler, &text, &symbols)?;
+                let entries = loader.load(&text, &symbols)?;
                 Ok((Arc::<str>::from(text.source), entries))
             });
         let kernel = |(program, planned): (&&Loop, Result<(Layout, usize), CompileError>)| {
             let (layout, i) = planned?;
             let (source, entries) = built.as_ref().map_err(Clone::clone)?;
-            let (source, compiler) = (source.clone(), compiler.clone());
+            let (source, loader) = (source.clone(), loader.clone());
             let kernel = CKernel::new(
                 Loop::clone(program),
                 layout,
                 source,
-                compiler,
+                loader,
                 entries[i],
                 self.form,
             );
@@ -117,10 +132,15 @@ impl CBackend {
         programs.iter().zip(planned).map(kernel).collect()
     }
 
-    fn compiler(&self) -> Result<Arc<Compiler>, CompileError> {
-        self.compiler
-            .get_or_init(|| Compiler::system().map(Arc::new))
-            .clone()
+    fn loader(&self) -> Result<Arc<Loader>, CompileError> {
+        let make = || {
+            let compiler = match &self.compiler {
+                Some(path) => Compiler::at(path),
+                None => Compiler::system()?,
+            };
+            Ok(Arc::new(Loader::new(compiler, self.cache.clone())))
+        };
+        self.loader.get_or_init(make).clone()
     }
 }
 
@@ -132,6 +152,13 @@ impl Backend for CBackend {
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let none = || CompileError::Malformed("nothing was compiled".into());
         self.compile_batch(&[program]).pop().ok_or_else(none)?
+    }
+
+    fn disk_use(&self) -> DiskUse {
+        match self.loader.get() {
+            Some(Ok(loader)) => loader.disk_use(),
+            _ => DiskUse::default(),
+        }
     }
 }
 

@@ -124,9 +124,10 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         if let Some(rate) = self.guarded(*place) {
             self.stop(rate);
-            if let Some(plan) = self.plans.iter().find(|p| p.rate == rate) {
-                let guard = self.labels[i].clone();
-                plan.call(self.unit, self.symbol, &guard);
+            for (version, plan) in self.plans.iter().enumerate() {
+                if plan.rate == rate {
+                    plan.call(self.unit, self.symbol, version, &self.labels[i]);
+                }
             }
         }
         if *place == Place::Return {

@@ -5,10 +5,12 @@
 //! | `ops` | scalar operators, constants, frame words |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
-//! | `plan`, `straight` | innermost loops as `for` loops |
+//! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
+mod cases;
 mod chunk;
 mod compact;
 mod frame;
@@ -19,6 +21,7 @@ mod plan;
 mod stmt;
 mod straight;
 mod unit;
+mod vector;
 
 use crate::compiler::Effort;
 use crate::facts::{self, Facts};
@@ -70,6 +73,9 @@ enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 static const u64 lf_zero[1];
 static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
 static inline u64 lf_room(u64 length, u64 at) { return at < length ? length - at : 0; }
+/* For how many steps up or down from `at` it stays on its side of `edge`. */
+static inline u64 lf_same_up(u64 at, u64 edge) { return at < edge ? edge - at : at ? -at : LF_END; }
+static inline u64 lf_same_down(u64 at, u64 edge) { return at < edge ? at + 1 : at - edge + 1; }
 ";
 
 /// Which form of a loop is written.
@@ -140,7 +146,7 @@ impl File {
             true => plan::plans(program, &facts, &layout.arrays),
             false => Vec::new(),
         };
-        for plan in &plans {
+        for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
             let mut straight = Unit {
                 mode: Mode::Straight(plan),
@@ -150,7 +156,7 @@ impl File {
                 admits: false,
                 ..unit
             };
-            plan.write(&mut straight, symbol);
+            plan.write(&mut straight, symbol, version);
             let text = straight.out;
             unit.out.push_str(&text);
         }

@@ -103,13 +103,13 @@ impl Plan {
             .collect()
     }
 
-    fn function(&self, unit: &Unit, symbol: &str) -> String {
+    fn function(&self, unit: &Unit, symbol: &str, version: usize) -> String {
         let rate = identifier(&unit.program.rate(self.rate).name);
-        format!("{symbol}_loop_{}_{rate}", self.rate.index())
+        format!("{symbol}_loop_{}_{rate}_{version}", self.rate.index())
     }
 
     /// Writes the straight function.
-    pub fn write(&self, unit: &mut Unit, symbol: &str) {
+    pub fn write(&self, unit: &mut Unit, symbol: &str, version: usize) {
         let passed = self.passed(unit);
         let counter = unit.names.var(self.counter).to_string();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
@@ -120,12 +120,27 @@ impl Plan {
         let head = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
         unit.line(comment(&head));
         unit.line("static __attribute__((noinline)) u64");
-        let function = self.function(unit, symbol);
+        let function = self.function(unit, symbol, version);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
         unit.line("u64 trapped = 0;");
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
+        if let Some(vectors) = &self.vectors {
+            vectors.write(unit, self);
+        } else {
+            self.write_loop(unit, &counter);
+        }
+        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
+            unit.line(format!("*lf_{name} = {name};"));
+        }
+        unit.line("return trapped;");
+        unit.close();
+        unit.line("");
+    }
+
+    /// Writes the loop, in strips or not.
+    fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -154,12 +169,6 @@ impl Plan {
         if self.strip > 1 {
             unit.close();
         }
-        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
-            unit.line(format!("*lf_{name} = {name};"));
-        }
-        unit.line("return trapped;");
-        unit.close();
-        unit.line("");
     }
 
     fn write_body(&self, unit: &mut Unit) {
@@ -226,14 +235,16 @@ impl Plan {
     }
 
     /// Writes the call: at the rate's guard, for as many iterations as are sure.
-    pub fn call(&self, unit: &mut Unit, symbol: &str, guard: &str) {
+    pub fn call(&self, unit: &mut Unit, symbol: &str, version: usize, guard: &str) {
         let counter = unit.names.var(self.counter).to_string();
         let bound = unit.atom(self.bound);
-        unit.open(format!("if ({counter} < {bound}) {{"));
+        let condition = self.condition(unit);
+        unit.open(format!("if ({counter} < {bound}{condition}) {{"));
         unit.line(format!(
             "u64 count = lf_least({bound} - {counter}, event - steps);"
         ));
-        let mut proven: Vec<&(Var, Var)> = self.proven.iter().collect();
+        let in_step = |i: &Var| !self.case.near.contains(i);
+        let mut proven: Vec<&(Var, Var)> = self.proven.iter().filter(|(_, i)| in_step(i)).collect();
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
@@ -241,7 +252,16 @@ impl Plan {
                 "count = lf_least(count, lf_room({length}, {index}));"
             ));
         }
-        if self.strip > 1 {
+        for count in self.lasts(unit) {
+            unit.line(format!("count = lf_least(count, {count});"));
+        }
+        if let Some(vectors) = &self.vectors {
+            let mask = format!("({} - 1ul)", vectors.elements(unit));
+            unit.line(format!("count &= ~{mask};"));
+            if vectors.aligned {
+                unit.line(format!("if ({counter} & {mask}) count = 0;"));
+            }
+        } else if self.strip > 1 {
             let mask = self.strip - 1;
             unit.line(format!(
                 "count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"
@@ -252,7 +272,7 @@ impl Plan {
             .into_iter()
             .chain(self.passed(unit).into_iter().map(|p| p.argument))
             .collect();
-        let function = self.function(unit, symbol);
+        let function = self.function(unit, symbol, version);
         unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
         unit.line(format!("{counter} += count;"));
         for v in self.updated(unit.program) {
