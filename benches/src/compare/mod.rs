@@ -139,6 +139,7 @@ pub fn compare(options: &Options) -> Outcome<Report> {
         None => vec![1],
     };
     let mut notes = Vec::from_iter(machine::busy());
+    let was_busy = !notes.is_empty();
     let mut kernels = Kernels::new()?;
     let sizes = |case: &Case| match options.n {
         Some(n) => vec![n],
@@ -167,8 +168,9 @@ pub fn compare(options: &Options) -> Outcome<Report> {
         Some(_) => Vec::new(),
     };
     bar.finish_and_clear();
-    notes.extend(machine::busy());
-    notes.dedup();
+    if !was_busy {
+        notes.extend(machine::busy());
+    }
     Ok(Report {
         machine,
         roofs,

@@ -2,6 +2,7 @@
 
 use super::explain::Explanation;
 use super::program::{Bindings, Program};
+use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
@@ -13,7 +14,9 @@ use livefusion_c::{CBackend, KernelCache};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use once_cell::sync::OnceCell;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -39,7 +42,7 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Engine(Arc<Inner>);
+pub struct Engine(Arc<Inner>, Watch);
 
 struct Inner {
     backend: Arc<dyn Backend>,
@@ -54,6 +57,12 @@ struct Inner {
     hits: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
+    threads: usize,
+    /// Helpers for long loops, from the first one on.
+    pool: OnceLock<Option<Arc<ThreadPool>>>,
+    eager: bool,
+    parallel_loops: AtomicU64,
+    parallel_chunks: AtomicU64,
 }
 
 /// What the kernel cache has done so far.
@@ -65,6 +74,10 @@ pub struct Counters {
     pub misses: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
+    /// Runs of loops that several threads shared.
+    pub parallel_loops: u64,
+    /// Chunks of 16384 steps that these consisted of.
+    pub parallel_chunks: u64,
     /// Compiled files that the [`KernelCache`] on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
@@ -82,6 +95,10 @@ impl fmt::Display for Counters {
             "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
             self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
         )?;
+        if self.parallel_loops > 0 {
+            let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
+            write!(f, ", {n} loops of {chunks} chunks shared")?;
+        }
         match self.tiers {
             TierRuns {
                 interp: 0,
@@ -110,6 +127,8 @@ pub struct EngineBuilder {
     backend: Option<Arc<dyn Backend>>,
     clustering: Clustering,
     memory_limit: Option<u64>,
+    threads: Option<usize>,
+    eager: bool,
     kernel_cache: KernelCache,
     only_c: bool,
 }
@@ -150,6 +169,33 @@ impl EngineBuilder {
         self
     }
 
+    /// How many threads may run one loop, the one that forces included. Default: as many as there are
+    /// processors. With 1 the engine never starts a thread.
+    ///
+    /// Other threads are called only for loops that are expected to run for longer than it takes to wake
+    /// them. Inside of a rayon pool they are that pool's. Results have the same bits for any number of
+    /// threads.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let sum = iota(5_000_000).map(|i| i.to_f64() * 0.1).sum();
+    /// let one = sum.force_with(&Engine::builder().threads(1).build())?;
+    /// let more = iota(5_000_000).map(|i| i.to_f64() * 0.1).sum();
+    /// assert_eq!(more.force_with(&Engine::builder().threads(4).build())?.to_bits(), one.to_bits());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn threads(mut self, n: usize) -> Self {
+        self.threads = Some(n.max(1));
+        self
+    }
+
+    /// Calls other threads for every loop of several chunks, and waits a little for them: for tests.
+    #[doc(hidden)]
+    pub fn eager(mut self) -> Self {
+        self.eager = true;
+        self
+    }
+
     /// Where compiled C is kept for the next process: in a folder, or nowhere. Default: what
     /// `LIVEFUSION_CACHE_DIR` says, else among the user's caches; see [`KernelCache`]. It is for the engine's
     /// own C backend; one that is given to [`backend`](EngineBuilder::backend) has its own.
@@ -175,7 +221,7 @@ impl EngineBuilder {
     /// The engine.
     pub fn build(self) -> Engine {
         let chosen = self.chosen();
-        Engine(Arc::new(Inner {
+        let inner = Inner {
             may_fall_back: chosen.may_fall_back,
             backend: chosen.backend,
             #[cfg(feature = "jit")]
@@ -188,8 +234,18 @@ impl EngineBuilder {
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             compile_nanos: AtomicU64::new(0),
-        }))
+            threads: self.threads.unwrap_or_else(processors),
+            pool: OnceLock::new(),
+            eager: self.eager,
+            parallel_loops: AtomicU64::new(0),
+            parallel_chunks: AtomicU64::new(0),
+        };
+        Engine(Arc::new(inner), Watch::default())
     }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// What an engine runs loops on.
@@ -310,13 +366,76 @@ impl Engine {
         self.0.memory_limit
     }
 
-    /// What the kernel cache has done so far.
+    /// How many threads may run one loop.
+    pub fn threads(&self) -> usize {
+        self.0.threads
+    }
+
+    /// An engine that stops when the token says so, and shares everything else with this one. See
+    /// [`CancelToken`].
+    pub fn with_cancel(&self, token: CancelToken) -> Engine {
+        let mut engine = self.clone();
+        engine.1.cancel = Some(token);
+        engine
+    }
+
+    /// An engine that says now and then how far it is, and shares everything else with this one. It calls
+    /// `tell` on the thread that forces, between chunks of long loops; a panic in there goes through to
+    /// whoever forces, and leaves nothing behind.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use std::sync::Arc;
+    /// let most = Arc::new(AtomicU64::new(0));
+    /// let seen = most.clone();
+    /// let engine = Engine::interp().with_progress(move |p| {
+    ///     assert_eq!((p.loop_index, p.loops, p.total), (0, 1, Some(1_000_000)));
+    ///     seen.fetch_max(p.steps, Ordering::Relaxed);
+    /// });
+    /// iota(1_000_000).sum().force_with(&engine)?;
+    /// assert!(most.load(Ordering::Relaxed) > 0);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn with_progress(&self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Engine {
+        let mut engine = self.clone();
+        engine.1.progress = Some(Arc::new(tell));
+        engine
+    }
+
+    pub(super) fn watch(&self) -> &Watch {
+        &self.1
+    }
+
+    pub(super) fn is_eager(&self) -> bool {
+        self.0.eager
+    }
+
+    /// The engine's own threads; none if they cannot be started.
+    pub(super) fn pool(&self) -> Option<Arc<ThreadPool>> {
+        let start = || {
+            let pool = ThreadPoolBuilder::new().num_threads(self.0.threads - 1);
+            pool.thread_name(|i| format!("livefusion {i}")).build()
+        };
+        let pool = self.0.pool.get_or_init(|| start().ok().map(Arc::new));
+        pool.clone()
+    }
+
+    /// Counts a loop that several threads shared.
+    pub(super) fn count_parallel(&self, chunks: u64) {
+        self.0.parallel_loops.fetch_add(1, Ordering::Relaxed);
+        self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
+    }
+
+    /// What the kernel cache and the threads have done so far.
     pub fn counters(&self) -> Counters {
         let disk = self.0.backend.disk_use();
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
+            parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
+            parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
