@@ -5,13 +5,14 @@ mod common;
 use common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
+use loop_lang::op::Op;
+use loop_lang::{Loop, Ty, math};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
-fn report(compiler: &std::path::Path, name: &str) -> (Vec<usize>, Vec<usize>) {
-    let kernel = CBackend::with_compiler(compiler)
-        .compile(&loop_file(name))
-        .unwrap();
+fn report(compiler: &std::path::Path, program: &Loop) -> (Vec<usize>, Vec<usize>) {
+    let kernel = CBackend::with_compiler(compiler).compile(program).unwrap();
     let source = kernel.source().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("k.c"), folder.path().join("k.so"));
@@ -46,11 +47,17 @@ fn report(compiler: &std::path::Path, name: &str) -> (Vec<usize>, Vec<usize>) {
     (loops, vectorised)
 }
 
-#[test]
-fn innermost_loops_are_vectorised() {
+/// The system's compiler, and whether it is gcc.
+fn compiler() -> (PathBuf, bool) {
     let compiler = livefusion_c::system_compiler().unwrap();
     let version = Command::new(&compiler).arg("--version").output().unwrap();
     let gcc = String::from_utf8_lossy(&version.stdout).contains("Free Software Foundation");
+    (compiler, gcc)
+}
+
+#[test]
+fn innermost_loops_are_vectorised() {
+    let (compiler, gcc) = compiler();
     let names: &[&str] = match std::env::consts::ARCH {
         "x86_64" => &["map", "dot", "filter_sum", "gather_trap"],
         _ => &["map", "dot"],
@@ -64,12 +71,46 @@ fn innermost_loops_are_vectorised() {
             assert!(kernel.source().unwrap().contains("for (u64 "));
             continue;
         }
-        let (loops, vectorised) = report(&compiler, name);
+        let (loops, vectorised) = report(&compiler, &loop_file(name));
         let innermost = loops.last().expect("a straight loop");
         assert!(
             vectorised.contains(innermost),
             "{name}: {vectorised:?} without {innermost}"
         );
+    }
+}
+
+/// `map` with a function of one or two operands as its step.
+fn map_of(op: Op, ty: Ty) -> Loop {
+    let here = env!("CARGO_MANIFEST_DIR");
+    let text = std::fs::read_to_string(format!("{here}/tests/loops/map.loop")).unwrap();
+    let second = if op.arity() == 2 { " two_1" } else { "" };
+    let call = format!("let elt_1 = {} elt_0{second}", op.name());
+    let text = text
+        .replace("  let twice_1 = mul elt_0 two_1\n", "")
+        .replace("let elt_1 = add twice_1 1.0", &call)
+        .replace("f64", ty.name());
+    loop_of(&text)
+}
+
+#[test]
+fn loops_with_functions_are_vectorised() {
+    let (compiler, gcc) = compiler();
+    if !gcc || !cfg!(target_arch = "x86_64") || !std::arch::is_x86_feature_detected!("fma") {
+        return;
+    }
+    for op in Op::ALL.iter().filter(|op| op.is_transcendental()) {
+        for ty in [Ty::F32, Ty::F64] {
+            if math::body(*op, ty).is_none() || math::limit(*op, ty).is_some() {
+                continue;
+            }
+            let (loops, vectorised) = report(&compiler, &map_of(*op, ty));
+            let innermost = loops.last().expect("a straight loop");
+            assert!(
+                vectorised.contains(innermost),
+                "{op:?} {ty}: {vectorised:?} without {innermost}"
+            );
+        }
     }
 }
 

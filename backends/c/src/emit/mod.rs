@@ -2,7 +2,7 @@
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | `ops` | scalar operators, constants, frame words |
+//! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight` | innermost loops as `for` loops |
@@ -14,6 +14,7 @@ mod compact;
 mod frame;
 mod groups;
 pub mod machine;
+mod math;
 pub mod ops;
 mod plan;
 mod stmt;
