@@ -10,7 +10,7 @@ use super::real::{Real, Word};
 struct Constants {
     /// 1.5 times the power of two at which a unit in the last place is 1: adding it rounds to integer.
     magic: f64,
-    /// `ln 2` in two parts of the type's precision.
+    /// `ln 2` in two parts, the first so short that its products with exponents are exact.
     ln2: [f64; 2],
     /// Of `(e^r - 1 - r) / r^2`.
     exp: &'static [f64],
@@ -27,7 +27,7 @@ struct Constants {
 
 const SINGLE: Constants = Constants {
     magic: 12_582_912.0,
-    ln2: [0.6931471824645996, -1.9046542121259336e-9],
+    ln2: [0.693145751953125, 1.428606765330187e-6],
     exp: &[
         0.0013815572019666433,
         0.008368122391402721,
@@ -50,7 +50,7 @@ const SINGLE: Constants = Constants {
 
 const DOUBLE: Constants = Constants {
     magic: 6_755_399_441_055_744.0,
-    ln2: [std::f64::consts::LN_2, 2.3190468138462996e-17],
+    ln2: [0.6931471805601177, -1.7239444525614835e-13],
     exp: &[
         2.4984561154005407e-08,
         2.762683431361877e-07,
@@ -81,9 +81,9 @@ const DOUBLE: Constants = Constants {
     range2: [-1076.0, 1025.0],
 };
 
-/// `e^r - 1` for the reduced argument, and the integer `n` as the low bits of `shifted`.
+/// The reduced argument, and the integer `n`, also as the low bits of `shifted`.
 struct Reduced<R: Real> {
-    less_one: R,
+    r: R,
     n: R,
     shifted: R,
 }
@@ -92,72 +92,70 @@ struct Reduced<R: Real> {
 #[inline(always)]
 pub fn exp<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
-    let reduced = reduce(x.at_least(k.range[0]).at_most(k.range[1]), x.of(0.0));
-    scale(reduced.less_one + x.of(1.0), reduced.shifted, 0)
+    let Reduced { r, shifted, .. } = reduce(x.clamp(k.range[0], k.range[1]));
+    scale(exp_near(r), shifted, 0)
 }
 
 /// `e^x / 2`, also where `e^x` overflows and this does not.
 #[inline(always)]
 pub(super) fn half_exp<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
-    let reduced = reduce(x.at_least(k.range[0]).at_most(k.range[1] + 1.0), x.of(0.0));
-    scale(reduced.less_one + x.of(1.0), reduced.shifted, 1)
+    let Reduced { r, shifted, .. } = reduce(x.clamp(k.range[0], k.range[1] + 1.0));
+    scale(exp_near(r), shifted, 1)
 }
 
 /// `e^(x + low)`, `low` far smaller than `x`.
 #[inline(always)]
 pub(super) fn exp_of_sum<R: Real>(x: R, low: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
-    let reduced = reduce(x.at_least(k.range[0]).at_most(k.range[1]), low);
-    scale(reduced.less_one + x.of(1.0), reduced.shifted, 0)
+    let Reduced { r, shifted, .. } = reduce(x.clamp(k.range[0], k.range[1]));
+    scale(exp_near(r + low), shifted, 0)
 }
 
 /// `2^x`.
 #[inline(always)]
 pub fn exp2<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
-    let clamped = x.at_least(k.range2[0]).at_most(k.range2[1]);
+    let clamped = x.clamp(k.range2[0], k.range2[1]);
     let (n, shifted) = round(clamped);
     let r = clamped - n;
-    let q = r.poly(k.exp2);
-    let ln2 = x.of(std::f64::consts::LN_2);
-    scale((r * q + ln2).mul_add(r, x.of(1.0)), shifted, 0)
+    let slope = r.poly(k.exp2).mul_add(r, x.of(std::f64::consts::LN_2));
+    scale(slope.mul_add(r, x.of(1.0)), shifted, 0)
 }
 
 /// `e^x - 1`, exact near 0.
 #[inline(always)]
 pub fn exp_m1<R: Real>(x: R) -> R {
     let k = R::pick(&SINGLE, &DOUBLE);
-    let clamped = x
-        .at_least(-0.75 * f64::from(k.mantissa))
-        .at_most(k.range[1]);
-    let Reduced {
-        less_one,
-        n,
-        shifted,
-    } = reduce(clamped, x.of(0.0));
+    // Below, -1 is the nearest number.
+    let low = R::pick(-18.0, -39.0);
+    let Reduced { r, n, shifted } = reduce(x.clamp(low, k.range[1]));
+    let near = (r * r).mul_add(r.poly(k.exp), r);
     // Of half the size, so that the largest results need no power of two that is out of range.
     let half = power(shifted, k, 1);
-    let sum = half.mul_add(less_one, half - x.of(0.5)) * x.of(2.0);
+    let sum = half.mul_add(near, half - x.of(0.5)) * x.of(2.0);
     // -0.0 keeps its sign, and what is not scaled is not rounded again.
-    R::select(n.same(x.of(0.0)), less_one, sum).copysign(x)
+    R::select(n.same(x.of(0.0)), near, sum).copysign(x)
 }
 
-/// Reduces `x + low`; `x` is in range.
+/// `e^r`.
 #[inline(always)]
-fn reduce<R: Real>(x: R, low: R) -> Reduced<R> {
+fn exp_near<R: Real>(r: R) -> R {
+    let k = R::pick(&SINGLE, &DOUBLE);
+    let one = r.of(1.0);
+    r.poly(k.exp).mul_add(r, one).mul_add(r, one)
+}
+
+/// Reduces an argument in range.
+#[inline(always)]
+fn reduce<R: Real>(x: R) -> Reduced<R> {
     let k = R::pick(&SINGLE, &DOUBLE);
     let magic = x.of(k.magic);
     let shifted = x.mul_add(x.of(std::f64::consts::LOG2_E), magic);
     let n = shifted - magic;
     let high = n.mul_add(x.of(-k.ln2[0]), x);
-    let r = n.mul_add(x.of(-k.ln2[1]), high) + low;
-    let less_one = (r * r).mul_add(r.poly(k.exp), r);
-    Reduced {
-        less_one,
-        n,
-        shifted,
-    }
+    let r = n.mul_add(x.of(-k.ln2[1]), high);
+    Reduced { r, n, shifted }
 }
 
 /// `x 2^(n - less)` for `n` in the low bits of `shifted`. Two factors, each a normal number: only the

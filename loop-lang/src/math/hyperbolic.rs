@@ -29,8 +29,8 @@ pub fn tanh<R: Real>(x: R) -> R {
     (t / (t + x.of(2.0))).copysign(x)
 }
 
-/// From here on, x and `sqrt(x^2 + 1)` are the same number.
-const LARGE: f64 = 1_073_741_824.0;
+/// From here on, x and `x + 1` are the same number, and so are x and `sqrt(x^2 + 1)`.
+const LARGE: f64 = 72_057_594_037_927_936.0;
 
 /// Inverse hyperbolic sine.
 #[inline(always)]

@@ -26,14 +26,12 @@ pub fn powf<R: Real>(x: R, y: R) -> R {
     let unit = a.same(one) & y.same(y);
     let size = R::select(unit, one, size);
 
-    let whole = |v: R| {
-        let unit = v.of(R::pick(8_388_608.0, 4_503_599_627_370_496.0));
-        let v = v.abs();
-        ((v + unit) - unit).same(v) | unit.lt(v)
-    };
+    // One comparison: gcc does not vectorise selections by combinations of comparisons that are the same
+    // for all elements, as these are if y is.
+    let whole = |v: R| v.round().same(v);
     let no_sign = R::select(a.same(infinity) | a.same(zero), one, x.of(f64::NAN));
-    let odd = R::select(whole(y), x.of(-1.0), no_sign);
-    let sign = R::select(whole(y * x.of(0.5)), one, odd);
+    let parity = R::select(whole(y * x.of(0.5)), one, x.of(-1.0));
+    let sign = R::select(whole(y), parity, no_sign);
     let negative = one.copysign(x).lt(zero);
     let signed = R::select(negative, size * sign, size);
     R::select(x.same(one) | y.same(zero), one, signed)
@@ -45,12 +43,14 @@ pub fn powf<R: Real>(x: R, y: R) -> R {
 fn long_ln<R: Real>(x: R) -> (R, R) {
     // Minimax fit of what follows the term 2/3, in s^2.
     const SERIES: &[f64] = &[
-        0.14730714750123433,
-        0.1532106040499858,
-        0.18183266559313588,
-        0.22222204892354747,
-        0.28571428673006133,
-        0.399999999997781,
+        0.11992002339189105,
+        0.11674459959131063,
+        0.13336335064804625,
+        0.15384556412745146,
+        0.18181818877026806,
+        0.22222222217481788,
+        0.28571428571445334,
+        0.39999999999999974,
     ];
     let Parts { f, k } = parts(x);
     let two = x.of(2.0);

@@ -32,6 +32,8 @@ pub trait Real:
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// Square root.
     fn sqrt(self) -> Self;
+    /// Nearest integer, halves to even.
+    fn round(self) -> Self;
     /// Magnitude.
     fn abs(self) -> Self;
     /// The magnitude with another sign.
@@ -55,11 +57,13 @@ pub trait Real:
         other.lt(self)
     }
 
-    /// The larger of `self` and a number; NaN stays.
+    /// The nearest number between two; NaN stays. Both comparisons are with `self`, so that a compiler does
+    /// not make branches of them.
     #[inline(always)]
-    fn at_least(self, low: f64) -> Self {
-        let low = self.of(low);
-        Self::select(self.lt(low), low, self)
+    fn clamp(self, low: f64, high: f64) -> Self {
+        let (low, high) = (self.of(low), self.of(high));
+        let raised = Self::select(self.lt(low), low, self);
+        Self::select(high.lt(self), high, raised)
     }
 
     /// The smaller of `self` and a number; NaN stays.
@@ -69,13 +73,21 @@ pub trait Real:
         Self::select(high.lt(self), high, self)
     }
 
-    /// The polynomial with these coefficients, highest power first.
+    /// The polynomial with these coefficients, highest power first. By pairs, so that the longest chain of
+    /// operations is half as long.
     #[inline(always)]
     fn poly(self, coefficients: &[f64]) -> Self {
-        let (first, rest) = coefficients.split_first().unwrap_or((&0.0, &[]));
-        let start = self.of(*first);
-        rest.iter()
-            .fold(start, |sum, c| sum.mul_add(self, self.of(*c)))
+        let (first, rest) = coefficients.split_at(coefficients.len() % 2);
+        let mut pairs = rest
+            .chunks_exact(2)
+            .map(|c| self.of(c[0]).mul_add(self, self.of(c[1])));
+        let start = match first.first() {
+            Some(c) => Some(self.of(*c)),
+            None => pairs.next(),
+        };
+        let square = self * self;
+        let start = start.unwrap_or(self.of(0.0));
+        pairs.fold(start, |sum, pair| sum.mul_add(square, pair))
     }
 
     /// What suits the type: the first for `f32`, the second for `f64`.
@@ -133,6 +145,10 @@ macro_rules! native {
             #[inline(always)]
             fn sqrt(self) -> $float {
                 $float::sqrt(self)
+            }
+            #[inline(always)]
+            fn round(self) -> $float {
+                $float::round_ties_even(self)
             }
             #[inline(always)]
             fn abs(self) -> $float {

@@ -209,6 +209,9 @@ macro_rules! traced {
             fn sqrt(self) -> Self {
                 self.op(Op::Sqrt, &[])
             }
+            fn round(self) -> Self {
+                self.op(Op::RoundEven, &[])
+            }
             fn abs(self) -> Self {
                 self.op(Op::Abs, &[])
             }
