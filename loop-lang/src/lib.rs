@@ -13,6 +13,7 @@
 //! | [`verify`](mod@verify) | what makes a loop well formed |
 //! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
 //! | [`chunkable`](mod@chunkable) | which loops run in chunks out of order |
+//! | [`filled`](mod@filled) | which arrays a loop writes from end to end |
 //! | [`passes`] | optimisations, and the summary form |
 
 pub mod alias_map;
@@ -20,6 +21,7 @@ pub mod chunkable;
 mod dominators;
 pub mod entity;
 pub mod eval;
+pub mod filled;
 pub mod gotos;
 pub mod ir;
 pub mod levels;

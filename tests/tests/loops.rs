@@ -1,9 +1,10 @@
-//! Random loops from text: they verify, print and parse back, and run to the same bits on both
+//! Random loops from text: they verify, print and parse back, and run to the same bits on all
 //! backends, in one span, in many, and by turns; summaries give what the emit form ends with.
 
 use livefusion_backend::{Arg, Backend, Frame, Kernel, Outcome, Pass, Value};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
 use livefusion_tests::loops::{RandomLoop, random};
 use livefusion_tests::scalar::same;
@@ -59,6 +60,17 @@ fn interpreted_spans_add_up() {
             .compile(&l.program)
             .expect("it verifies");
         check(seed, &l, &[kernel]);
+    }
+}
+
+#[test]
+fn jit_and_interpreter_agree() {
+    let backend = JitBackend::new();
+    for seed in 0..INTERPRETED {
+        let l = random(seed);
+        let interp = InterpBackend::new().compile(&l.program);
+        let jit = backend.compile(&l.program).expect("it verifies");
+        check(seed, &l, &[interp.expect("it verifies"), jit]);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Typed arrays in memory: 64-byte aligned allocations, or the memory of a `Vec` without a copy.
+//! Typed arrays in memory: 64-byte aligned allocations, recycled if they are large, or the memory of a `Vec`
+//! without a copy.
 //!
 //! All raw memory of the project is handled here and by what compiled kernels do through
 //! [`Buffer::as_mut_ptr`]. Invariants of a [`Buffer`]:
@@ -7,9 +8,13 @@
 //! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
 //! * the buffer owns the memory, as `storage` says.
 
+mod pages;
+pub mod recycle;
+
 pub use crate::prim::Prim;
 use crate::prim::with_layout;
 use loop_lang::types::Ty;
+use pages::Pages;
 use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,6 +30,10 @@ const BLOCK_ALIGN: usize = 16;
 
 /// Bytes that must be unused before `truncate` moves to a smaller block.
 const WORTH_GIVING_BACK: usize = 4096;
+
+/// Bytes of pages that must be unused before `truncate` gives them back: fewer come back with the next
+/// array of this size, and cost nothing then.
+const PAGES_WORTH_GIVING_BACK: usize = 1 << 20;
 
 /// What an empty buffer points to: nothing, but aligned for every type.
 const DANGLING: NonNull<u8> = match NonZero::new(ALIGN) {
@@ -46,6 +55,8 @@ enum Storage {
     Empty,
     /// A block of `bytes` at `base`, which `ptr` points into.
     Block { base: NonNull<u8>, bytes: usize },
+    /// Pages, which `ptr` points to the beginning of.
+    Pages(Pages),
     /// A `Vec` with this capacity, whose elements are laid out as the buffer's type.
     Vec { capacity: usize },
 }
@@ -78,6 +89,40 @@ impl Buffer {
 
     /// An array of zeros (`false`); none if there is no memory for it.
     pub fn zeroed(ty: Ty, len: usize) -> Option<Buffer> {
+        let bytes = len.checked_mul(ty.size())?;
+        if bytes < recycle::SMALLEST {
+            return Buffer::block(ty, len);
+        }
+        let (buffer, dirty) = Buffer::pages(ty, len)?;
+        // SAFETY: the block is longer than the elements, and nobody else has it.
+        unsafe { buffer.ptr.write_bytes(0, dirty.min(bytes)) };
+        Some(buffer)
+    }
+
+    /// An array for a caller who writes every element before anyone looks: what is in it may be left over
+    /// from an array that was dropped. None if there is no memory for it.
+    pub fn uncleared(ty: Ty, len: usize) -> Option<Buffer> {
+        // Left over bytes are no valid `Bool`s.
+        if ty == Ty::Bool || len.checked_mul(ty.size())? < recycle::SMALLEST {
+            return Buffer::zeroed(ty, len);
+        }
+        Buffer::pages(ty, len).map(|(buffer, _)| buffer)
+    }
+
+    /// An array in pages that may have been used before, and how many bytes of them were.
+    fn pages(ty: Ty, len: usize) -> Option<(Buffer, usize)> {
+        let (pages, dirty) = recycle::take(len.checked_mul(ty.size())?)?;
+        let buffer = Buffer {
+            ty,
+            len,
+            ptr: pages.base(),
+            storage: Storage::Pages(pages),
+        };
+        Some((buffer, dirty))
+    }
+
+    /// An array of zeros from the allocator.
+    fn block(ty: Ty, len: usize) -> Option<Buffer> {
         if len == 0 {
             return Some(Buffer::empty(ty));
         }
@@ -100,8 +145,11 @@ impl Buffer {
 
     /// An array whose elements all have the value of a canonical word.
     pub fn fill(ty: Ty, len: usize, word: u64) -> Option<Buffer> {
-        let buffer = Buffer::zeroed(ty, len)?;
-        if word != 0 {
+        if word == 0 {
+            return Buffer::zeroed(ty, len);
+        }
+        let buffer = Buffer::uncleared(ty, len)?;
+        {
             with_layout!(ty, T => {
                 // SAFETY: `T` is laid out as `ty`; for `Bool` the byte written is made 0 or 1.
                 let all = unsafe { std::slice::from_raw_parts_mut(buffer.ptr.cast::<T>().as_ptr(), len) };
@@ -113,7 +161,7 @@ impl Buffer {
 
     /// A copy of a view; none if there is no memory for it.
     pub fn copy_of(view: View<'_>) -> Option<Buffer> {
-        let buffer = Buffer::zeroed(view.ty, view.len)?;
+        let buffer = Buffer::uncleared(view.ty, view.len)?;
         // SAFETY: both hold `len` elements of the same type; fresh memory overlaps nothing.
         unsafe {
             buffer
@@ -183,6 +231,7 @@ impl Buffer {
         match self.storage {
             Storage::Empty => 0,
             Storage::Block { bytes, .. } => bytes,
+            Storage::Pages(ref pages) => pages.bytes(),
             Storage::Vec { capacity } => capacity * self.ty.size(),
         }
     }
@@ -219,8 +268,17 @@ impl Buffer {
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
         let used = self.len * self.ty.size();
-        let Storage::Block { base, bytes } = self.storage else {
-            return;
+        let (base, bytes) = match &mut self.storage {
+            Storage::Block { base, bytes } => (*base, *bytes),
+            Storage::Pages(pages) => {
+                let unused = pages.bytes() - used;
+                if unused >= PAGES_WORTH_GIVING_BACK && unused > used / 128 {
+                    recycle::shorten(pages, used);
+                    self.ptr = pages.base();
+                }
+                return;
+            }
+            Storage::Empty | Storage::Vec { .. } => return,
         };
         if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
             return;
@@ -284,8 +342,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        match self.storage {
+        match std::mem::replace(&mut self.storage, Storage::Empty) {
             Storage::Empty => {}
+            Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
                 // SAFETY: the size and alignment that `base` was allocated with, checked valid then.
                 unsafe {

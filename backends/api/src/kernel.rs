@@ -13,6 +13,25 @@ pub trait Backend: Send + Sync {
     /// Compiles a verified loop. Backends verify again what they cannot do without, so that no loop,
     /// however made, can cause undefined behaviour.
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError>;
+    /// Compiles the loops of a program, several at a time where that is sooner done.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        programs.iter().map(|p| self.compile(p)).collect()
+    }
+    /// What became of the files that it compiled; nothing for backends that compile in memory.
+    fn disk_use(&self) -> DiskUse {
+        DiskUse::default()
+    }
+}
+
+/// How often a backend with a cache on disk found there what it needed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DiskUse {
+    /// Files that were there.
+    pub hits: u64,
+    /// Entries that were damaged, or that somebody else can have written; they are made anew.
+    pub refused: u64,
+    /// Files that were compiled.
+    pub compiled: u64,
 }
 
 /// A compiled loop.

@@ -5,22 +5,22 @@ mod common;
 use common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
-use loop_lang::op::Op;
-use loop_lang::{Loop, Ty, math};
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-/// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
-fn report(compiler: &std::path::Path, program: &Loop) -> (Vec<usize>, Vec<usize>) {
-    let kernel = CBackend::with_compiler(compiler).compile(program).unwrap();
+/// A run of the compiler on a loop's code, with more flags; its code and what it reported.
+fn compiled(compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
+    let kernel = CBackend::with_compiler(compiler)
+        .compile(&loop_file(name))
+        .unwrap();
     let source = kernel.source().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let (input, output) = (folder.path().join("k.c"), folder.path().join("k.so"));
+    let input = folder.path().join("k.c");
     std::fs::write(&input, source).unwrap();
     let run = Command::new(compiler)
         .args(livefusion_c::FLAGS)
-        .args(["-O3", "-fopt-info-vec-optimized", "-o"])
-        .arg(&output)
+        .arg("-O3")
+        .args(flags)
         .arg(&input)
         .output()
         .unwrap();
@@ -29,6 +29,13 @@ fn report(compiler: &std::path::Path, program: &Loop) -> (Vec<usize>, Vec<usize>
         "{}",
         String::from_utf8_lossy(&run.stderr)
     );
+    (source.to_string(), run)
+}
+
+/// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
+fn report(compiler: &Path, name: &str) -> (Vec<usize>, Vec<usize>) {
+    let flags = ["-fopt-info-vec-optimized", "-o", "/dev/null"];
+    let (source, run) = compiled(compiler, name, &flags);
     let vectorised = String::from_utf8_lossy(&run.stderr)
         .lines()
         .filter(|l| l.contains("loop vectorized"))
@@ -47,7 +54,8 @@ fn report(compiler: &std::path::Path, program: &Loop) -> (Vec<usize>, Vec<usize>
     (loops, vectorised)
 }
 
-/// The system's compiler, and whether it is gcc.
+/// The system's compiler, and whether it is gcc. Others report otherwise; that they take the flags and the
+/// code is what counts.
 fn compiler() -> (PathBuf, bool) {
     let compiler = livefusion_c::system_compiler().unwrap();
     let version = Command::new(&compiler).arg("--version").output().unwrap();
@@ -59,19 +67,16 @@ fn compiler() -> (PathBuf, bool) {
 fn innermost_loops_are_vectorised() {
     let (compiler, gcc) = compiler();
     let names: &[&str] = match std::env::consts::ARCH {
-        "x86_64" => &["map", "dot", "filter_sum", "gather_trap"],
+        "x86_64" => &["map", "dot", "gather_trap", "both_ways"],
         _ => &["map", "dot"],
     };
     for name in names {
         if !gcc {
-            // Other compilers report otherwise; that they take the flags and the code is what counts.
-            let kernel = CBackend::with_compiler(&compiler)
-                .compile(&loop_file(name))
-                .unwrap();
-            assert!(kernel.source().unwrap().contains("for (u64 "));
+            let (source, _) = compiled(&compiler, name, &["-o", "/dev/null"]);
+            assert!(source.contains("for (u64 "));
             continue;
         }
-        let (loops, vectorised) = report(&compiler, &loop_file(name));
+        let (loops, vectorised) = report(&compiler, name);
         let innermost = loops.last().expect("a straight loop");
         assert!(
             vectorised.contains(innermost),
@@ -80,37 +85,25 @@ fn innermost_loops_are_vectorised() {
     }
 }
 
-/// `map` with a function of one or two operands as its step.
-fn map_of(op: Op, ty: Ty) -> Loop {
-    let here = env!("CARGO_MANIFEST_DIR");
-    let text = std::fs::read_to_string(format!("{here}/tests/loops/map.loop")).unwrap();
-    let second = if op.arity() == 2 { " two_1" } else { "" };
-    let call = format!("let elt_1 = {} elt_0{second}", op.name());
-    let text = text
-        .replace("  let twice_1 = mul elt_0 two_1\n", "")
-        .replace("let elt_1 = add twice_1 1.0", &call)
-        .replace("f64", ty.name());
-    loop_of(&text)
-}
-
 #[test]
-fn loops_with_functions_are_vectorised() {
-    let (compiler, gcc) = compiler();
-    if !gcc || !cfg!(target_arch = "x86_64") || !std::arch::is_x86_feature_detected!("fma") {
+fn filters_pack_in_registers() {
+    if std::env::consts::ARCH != "x86_64" {
         return;
     }
-    for op in Op::ALL.iter().filter(|op| op.is_transcendental()) {
-        for ty in [Ty::F32, Ty::F64] {
-            if math::body(*op, ty).is_none() {
-                continue;
-            }
-            let (loops, vectorised) = report(&compiler, &map_of(*op, ty));
-            let innermost = loops.last().expect("a straight loop");
-            assert!(
-                vectorised.contains(innermost),
-                "{op:?} {ty}: {vectorised:?} without {innermost}"
-            );
-        }
+    let (compiler, _) = compiler();
+    // What the largest registers would do is asked of the compiler only: no such machine is needed.
+    let machines = [
+        ("haswell", "to_percentages", "vpermd"),
+        ("x86-64-v4", "to_percentages", "vpcompressq"),
+    ];
+    for (machine, name, instruction) in machines {
+        let flags = [&format!("-march={machine}"), "-S", "-o", "/dev/stdout"];
+        let (_, run) = compiled(&compiler, name, &flags);
+        let text = String::from_utf8_lossy(&run.stdout);
+        assert!(
+            text.contains(instruction),
+            "no {instruction} on {machine} in\n{text}"
+        );
     }
 }
 
@@ -124,10 +117,26 @@ fn kernels_read_like_their_loops() {
         "/*   filt: filter at filt */",
         "/* map: map */",
         "body_filt:; /* body_map */",
-        "f64 elt_map = elt_mfst * factor_map;",
+        "f64 elt_map = elt_mfst * lf_8f64_all(factor_map);",
         "goto bottom_filt;",
     ] {
         assert!(source.contains(text), "{text} is not in\n{source}");
     }
     assert!(!source.contains("#include"));
+}
+
+/// The state machine costs the compiler little where straight loops do the work, and only there.
+#[test]
+fn the_machine_is_cold_beside_straight_loops() {
+    let cold = |backend: CBackend, name| {
+        let kernel = backend.compile(&loop_file(name)).unwrap();
+        kernel.source().unwrap().contains("\nLF_COLD\n")
+    };
+    for name in ["map", "dot", "gather_trap"] {
+        assert!(cold(CBackend::new(), name), "{name}");
+        let machine = CBackend::new().without_straight_loops();
+        assert!(!cold(machine, name), "{name}");
+    }
+    // Per row it runs the machine.
+    assert!(!cold(CBackend::new(), "rows"));
 }

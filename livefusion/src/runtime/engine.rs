@@ -9,7 +9,7 @@ use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphKey, recover};
 use dashmap::DashMap;
 use livefusion_backend::{Backend, CompileError, Kernel};
-use livefusion_c::CBackend;
+use livefusion_c::{CBackend, KernelCache};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use once_cell::sync::OnceCell;
@@ -58,14 +58,20 @@ pub struct Counters {
     pub misses: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
+    /// Compiled files that the [`KernelCache`] on disk had.
+    pub disk_hits: u64,
+    /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
+    pub disk_refused: u64,
+    /// Files that the C compiler made.
+    pub compiler_runs: u64,
 }
 
 impl fmt::Display for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} hits, {} misses, {:.1?} compiling",
-            self.hits, self.misses, self.compile_time
+            "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
+            self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
         )
     }
 }
@@ -82,6 +88,7 @@ pub struct EngineBuilder {
     backend: Option<Arc<dyn Backend>>,
     clustering: Clustering,
     memory_limit: Option<u64>,
+    kernel_cache: KernelCache,
 }
 
 impl EngineBuilder {
@@ -109,11 +116,35 @@ impl EngineBuilder {
         self
     }
 
+    /// Where compiled C is kept for the next process: in a folder, or nowhere. Default: what
+    /// `LIVEFUSION_CACHE_DIR` says, else among the user's caches; see [`KernelCache`]. It is for the engine's
+    /// own C backend; one that is given to [`backend`](EngineBuilder::backend) has its own.
+    ///
+    /// ```
+    /// use livefusion::{Array, Engine, Force, KernelCache};
+    /// let folder = tempfile::tempdir()?;
+    /// for process in 0..2 {
+    ///     // The second would be another process; here it is another engine, which has compiled nothing.
+    ///     let cache = KernelCache::in_folder(folder.path().join("kernels"));
+    ///     let engine = Engine::builder().kernel_cache(cache).build();
+    ///     let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
+    ///     assert_eq!(xs.sum().force_with(&engine)?, 6.0);
+    ///     # if engine.fallback().is_some() { break; }
+    ///     assert_eq!(engine.counters().disk_hits, process);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn kernel_cache(mut self, cache: KernelCache) -> Self {
+        self.kernel_cache = cache;
+        self
+    }
+
     /// The engine.
     pub fn build(self) -> Engine {
+        let c = || CBackend::new().with_cache(self.kernel_cache);
         Engine(Arc::new(Inner {
             may_fall_back: self.backend.is_none(),
-            backend: self.backend.unwrap_or_else(|| Arc::new(CBackend::new())),
+            backend: self.backend.unwrap_or_else(|| Arc::new(c())),
             interp: InterpBackend::new(),
             fallback: OnceLock::new(),
             clustering: self.clustering,
@@ -191,10 +222,14 @@ impl Engine {
 
     /// What the kernel cache has done so far.
     pub fn counters(&self) -> Counters {
+        let disk = self.0.backend.disk_use();
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
+            disk_hits: disk.hits,
+            disk_refused: disk.refused,
+            compiler_runs: disk.compiled,
         }
     }
 

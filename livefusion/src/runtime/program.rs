@@ -1,7 +1,7 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
 use super::engine::{Engine, backend_error};
-use super::in_place::{self, Take};
+use super::in_place::{self, Needs, Take};
 use crate::ast::{Kind, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -160,10 +160,11 @@ impl Program {
                 loop_lang::passes::optimize(sizing);
             }
         }
+        let needs = Needs::of(graph, &all);
         let mut kernels = Vec::with_capacity(all.len());
         for (at, lowered) in all.iter().enumerate() {
             let kernel = engine.compile(&lowered.program)?;
-            let takes = in_place::takes(graph, &all, at, kernel.layout());
+            let takes = in_place::takes(graph, &needs, at, lowered, kernel.layout());
             kernels.push((kernel, takes));
         }
         let mut loops = Vec::with_capacity(all.len());

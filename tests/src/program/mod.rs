@@ -199,6 +199,29 @@ impl Program {
     }
 }
 
+/// The bodies of a step, by this kind of reference.
+macro_rules! bodies_of {
+    ($step:expr, $($by:tt)+) => {
+        match $step {
+            Step::Generate(Length::Checked(l), b) => vec![l, b],
+            Step::Generate(_, b)
+            | Step::Map(_, b)
+            | Step::Filter(_, b)
+            | Step::Compute(b)
+            | Step::Scatter(.., Some(b))
+            | Step::Expand(.., b)
+            | Step::TakeWhile(_, b, _) => vec![b],
+            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
+                match $($by)+ f.style {
+                    Style::Aggregate(c) => vec![$($by)+ f.start, $($by)+ f.step, c],
+                    _ => vec![$($by)+ f.start, $($by)+ f.step],
+                }
+            }
+            _ => vec![],
+        }
+    };
+}
+
 impl Step {
     /// The node of the step at position `at`; `nodes` are those before it.
     pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
@@ -311,44 +334,12 @@ impl Step {
 
     /// Its bodies.
     pub fn bodies(&self) -> Vec<&Body> {
-        match self {
-            Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b)
-            | Step::Map(_, b)
-            | Step::Filter(_, b)
-            | Step::Compute(b)
-            | Step::Scatter(.., Some(b))
-            | Step::Expand(.., b)
-            | Step::TakeWhile(_, b, _) => vec![b],
-            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
-                match &f.style {
-                    Style::Aggregate(c) => vec![&f.start, &f.step, c],
-                    _ => vec![&f.start, &f.step],
-                }
-            }
-            _ => vec![],
-        }
+        bodies_of!(self, &)
     }
 
     /// Its bodies, to be changed.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
-        match self {
-            Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b)
-            | Step::Map(_, b)
-            | Step::Filter(_, b)
-            | Step::Compute(b)
-            | Step::Scatter(.., Some(b))
-            | Step::Expand(.., b)
-            | Step::TakeWhile(_, b, _) => vec![b],
-            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
-                match &mut f.style {
-                    Style::Aggregate(c) => vec![&mut f.start, &mut f.step, c],
-                    _ => vec![&mut f.start, &mut f.step],
-                }
-            }
-            _ => vec![],
-        }
+        bodies_of!(self, &mut)
     }
 
     /// Gives the steps that it needs their new numbers.

@@ -1,7 +1,11 @@
 //! Which innermost loops have a straight form, and what it needs.
 
-use crate::facts::{self, Facts, Source};
+use super::cases::{Case, Test, cases};
+use super::stream::Streamed;
+use super::vector::{self, Vectors};
+use crate::facts::{self, Facts};
 use loop_lang::Loop;
+use loop_lang::filled::filled;
 use loop_lang::ir::{
     Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Type, Var,
@@ -28,6 +32,7 @@ pub enum Step {
 }
 
 /// What a straight loop needs.
+#[derive(Clone)]
 pub struct Plan {
     /// The rate.
     pub rate: RateId,
@@ -50,17 +55,38 @@ pub struct Plan {
     /// Plain carried variables that it updates, without the counter.
     pub carried: BTreeSet<Var>,
     pub groups: BTreeSet<GroupId>,
+    /// Results that are written in step and not looked at.
+    pub streamed: Vec<Streamed>,
+    /// Its form in vectors.
+    pub vectors: Option<Vectors>,
+    /// What is taken for granted.
+    pub case: Case,
+    /// Comparisons before whose next change the general form stops.
+    pub stops: Vec<Test>,
 }
 
 /// Plans for the rates that have a straight form.
 pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
     let rates = (0..program.rates.len()).map(RateId::new);
+    // The same loop writes these from end to end, and does nothing else with them.
+    let filled = filled(program);
+    let streamed: Vec<Var> = made
+        .iter()
+        .copied()
+        .filter(|a| filled.contains(a))
+        .collect();
     rates
-        .filter_map(|r| plan(program, facts, made, r))
+        .filter_map(|r| plan(program, facts, (made, &streamed), r))
+        .flatten()
         .collect()
 }
 
-fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Plan> {
+fn plan(
+    program: &Loop,
+    facts: &Facts,
+    (made, streamed): (&[Var], &[Var]),
+    rate: RateId,
+) -> Option<Vec<Plan>> {
     let (counter, bound) = match program.rate(rate).kind {
         RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
             (counter, bound)
@@ -111,12 +137,12 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
         scalars: BTreeSet::new(),
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
+        streamed: Vec::new(),
+        vectors: None,
+        case: Case::default(),
+        stops: Vec::new(),
     };
-    let owner = |a: Var| match facts.source.get(&a) {
-        Some(Source::Param(i)) => program.params[*i].var,
-        Some(Source::Made(slot)) => made[*slot],
-        None => a,
-    };
+    let owner = |a: Var| facts.owner(program, made, a);
     let random = |a: Var| {
         let param = program.params.iter().find(|p| p.var == a);
         param.is_some_and(|p| p.kind == ParamKind::Random)
@@ -142,6 +168,12 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
                     plan.checked.insert(a);
                 }
             }
+        }
+    }
+    for a in streamed {
+        let here = body.accesses.iter().find(|x| owner(x.array) == *a);
+        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
+            plan.streamed.push(Streamed { array: *a, index });
         }
     }
     plan.lengths.extend(body.measured.iter().map(|a| owner(*a)));
@@ -184,7 +216,27 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Pla
             _ => None,
         });
     plan.strip = lanes.min().unwrap_or(1);
-    Some(plan)
+    plan.vectors = vector::fit(program, facts, made, &plan);
+    if let Some(vectors) = &plan.vectors {
+        // What is packed asks for room by itself.
+        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
+        plan.lengths.extend(&vectors.packed);
+        plan.strip = 1;
+        return Some(vec![plan]);
+    }
+    let blocks: Vec<&[Stmt]> = plan
+        .steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Block(i) | Step::Enter(i) => Some(&facts.blocks[*i].block.stmts[..]),
+            Step::Leave => None,
+        })
+        .collect();
+    let outside = |v: Var| {
+        let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
+        !inside && facts.local_group(program, v).is_none()
+    };
+    Some(cases(program, plan, &blocks, &outside, &owner))
 }
 
 /// The straight order of a rate's blocks; none if anything in it leaves that order.
@@ -418,6 +470,6 @@ impl Body {
 impl Plan {
     /// Whether an index is at a fixed distance from the counter.
     pub fn is_near(&self, i: Atom) -> bool {
-        matches!(i, Atom::Var(v) if self.near.contains(&v))
+        matches!(i, Atom::Var(v) if self.near.contains(&v) || self.case.near.contains(&v))
     }
 }

@@ -19,6 +19,8 @@ struct Passed {
     declaration: String,
     /// What the caller passes.
     argument: String,
+    /// The array that it is.
+    array: Option<Var>,
     /// The variable that it is loaded into at the start and stored from at the end.
     local: Option<(Ty, String)>,
 }
@@ -35,21 +37,25 @@ impl Plan {
         let constant = |ty: Ty, name: &str| Passed {
             declaration: format!("const {} {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let pointer = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let through = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict lf_{name}", ty.name()),
             argument: format!("&{name}"),
+            array: None,
             local: Some((ty, name.to_string())),
         };
         for a in &self.arrays {
             let (ty, data, length) = (facts::elem(unit.program, *a), name(*a), unit.length(*a));
             let mut p = pointer(ty, &data);
+            p.array = Some(*a);
             if let Some(Source::Param(_)) = unit.facts.source.get(a) {
                 p.declaration.insert_str(0, "const ");
             }
@@ -103,13 +109,13 @@ impl Plan {
             .collect()
     }
 
-    fn function(&self, unit: &Unit, symbol: &str) -> String {
+    fn function(&self, unit: &Unit, symbol: &str, version: usize) -> String {
         let rate = identifier(&unit.program.rate(self.rate).name);
-        format!("{symbol}_loop_{}_{rate}", self.rate.index())
+        format!("{symbol}_loop_{}_{rate}_{version}", self.rate.index())
     }
 
     /// Writes the straight function.
-    pub fn write(&self, unit: &mut Unit, symbol: &str) {
+    pub fn write(&self, unit: &mut Unit, symbol: &str, version: usize) {
         let passed = self.passed(unit);
         let counter = unit.names.var(self.counter).to_string();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
@@ -120,12 +126,27 @@ impl Plan {
         let head = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
         unit.line(comment(&head));
         unit.line("static __attribute__((noinline)) u64");
-        let function = self.function(unit, symbol);
+        let function = self.function(unit, symbol, version);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
         unit.line("u64 trapped = 0;");
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
+        if let Some(vectors) = &self.vectors {
+            vectors.write(unit, self);
+        } else {
+            self.write_loop(unit, &counter);
+        }
+        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
+            unit.line(format!("*lf_{name} = {name};"));
+        }
+        unit.line("return trapped;");
+        unit.close();
+        unit.line("");
+    }
+
+    /// Writes the loop, in strips or not.
+    fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -154,12 +175,6 @@ impl Plan {
         if self.strip > 1 {
             unit.close();
         }
-        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
-            unit.line(format!("*lf_{name} = {name};"));
-        }
-        unit.line("return trapped;");
-        unit.close();
-        unit.line("");
     }
 
     fn write_body(&self, unit: &mut Unit) {
@@ -226,14 +241,16 @@ impl Plan {
     }
 
     /// Writes the call: at the rate's guard, for as many iterations as are sure.
-    pub fn call(&self, unit: &mut Unit, symbol: &str, guard: &str) {
+    pub fn call(&self, unit: &mut Unit, symbol: &str, version: usize, guard: &str) {
         let counter = unit.names.var(self.counter).to_string();
         let bound = unit.atom(self.bound);
-        unit.open(format!("if ({counter} < {bound}) {{"));
+        let condition = self.condition(unit);
+        unit.open(format!("if ({counter} < {bound}{condition}) {{"));
         unit.line(format!(
             "u64 count = lf_least({bound} - {counter}, event - steps);"
         ));
-        let mut proven: Vec<&(Var, Var)> = self.proven.iter().collect();
+        let in_step = |i: &Var| !self.case.near.contains(i);
+        let mut proven: Vec<&(Var, Var)> = self.proven.iter().filter(|(_, i)| in_step(i)).collect();
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
@@ -241,20 +258,43 @@ impl Plan {
                 "count = lf_least(count, lf_room({length}, {index}));"
             ));
         }
-        if self.strip > 1 {
+        for count in self.lasts(unit) {
+            unit.line(format!("count = lf_least(count, {count});"));
+        }
+        if let Some(vectors) = &self.vectors {
+            let mask = format!("({} - 1ul)", vectors.elements(unit));
+            unit.line(format!("count &= ~{mask};"));
+            if !vectors.lanes.is_empty() {
+                unit.line(format!("if ({counter} & {mask}) count = 0;"));
+            }
+        } else if self.strip > 1 {
             let mask = self.strip - 1;
             unit.line(format!(
                 "count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"
             ));
         }
         unit.open("if (count != 0) {");
-        let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
-            .into_iter()
-            .chain(self.passed(unit).into_iter().map(|p| p.argument))
-            .collect();
-        let function = self.function(unit, symbol);
-        unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
+        let function = self.function(unit, symbol, version);
+        let call = |unit: &Unit, n: &str, instead: &dyn Fn(Var) -> Option<String>| {
+            let passed = self.passed(unit).into_iter();
+            let passed = passed.map(|p| p.array.and_then(instead).unwrap_or(p.argument));
+            let range = [counter.clone(), format!("{counter} + {n}")];
+            let arguments: Vec<String> = range.into_iter().chain(passed).collect();
+            format!("{function}({})", arguments.join(", "))
+        };
+        let streams = self.streams(unit);
+        if streams {
+            unit.open(format!("if ({bound} >= {}) {{", self.many(unit)));
+            self.stream(unit, &|unit, instead| call(unit, "n", instead));
+            unit.close();
+            unit.open("else {");
+        }
+        let text = format!("trapped |= {};", call(unit, "count", &|_| None));
+        unit.line(text);
         unit.line(format!("{counter} += count;"));
+        if streams {
+            unit.close();
+        }
         for v in self.updated(unit.program) {
             let plain = match unit.facts.local_group(unit.program, v) {
                 None => unit.names.var(v),
