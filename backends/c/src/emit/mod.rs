@@ -2,7 +2,7 @@
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | `ops` | scalar operators, constants, frame words |
+//! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
@@ -20,6 +20,7 @@ mod frame;
 mod groups;
 pub mod machine;
 mod masked;
+mod math;
 mod nest;
 pub mod ops;
 mod plan;
