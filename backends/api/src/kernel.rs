@@ -21,6 +21,21 @@ pub trait Backend: Send + Sync {
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()
     }
+    /// How often its tiers ran loops, where there are several.
+    fn tier_runs(&self) -> TierRuns {
+        TierRuns::default()
+    }
+}
+
+/// Spans of loops by the tier that ran them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TierRuns {
+    /// Interpreted.
+    pub interp: u64,
+    /// On the embedded compiler's code.
+    pub jit: u64,
+    /// On the C compiler's.
+    pub c: u64,
 }
 
 /// How often a backend with a cache on disk found there what it needed.
@@ -53,6 +68,10 @@ pub trait Kernel: Send + Sync {
     /// Errors: the compiler's.
     fn prepare(&self, _pass: Pass) -> Result<(), CompileError> {
         Ok(())
+    }
+    /// What runs it now, in words, where that changes.
+    fn tier(&self) -> Option<&'static str> {
+        None
     }
     /// Generated source, where there is one.
     fn source(&self) -> Option<&str> {

@@ -10,11 +10,14 @@ mod in_place;
 mod parallel;
 mod prepared;
 mod program;
+#[cfg(feature = "jit")]
+mod tier;
 mod watch;
 
 pub use engine::{Counters, Engine, EngineBuilder, force_nodes};
 pub use explain::{
     Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
 };
+pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;
 pub use watch::{CancelToken, Progress};
