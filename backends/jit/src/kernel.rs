@@ -41,6 +41,11 @@ impl Kernel for JitKernel {
         self.compiled.layout()
     }
 
+    fn prepare(&self, pass: Pass) -> Result<(), CompileError> {
+        let code = self.passes.get(pass, |level| self.compile_summary(level));
+        code.map(|_| ())
+    }
+
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
         let entry = || {
             let code = self.passes.get(pass, |level| self.compile_summary(level));

@@ -156,7 +156,7 @@ fn links(node: &Node) -> Vec<&Arc<Node>> {
 pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
     for root in roots {
         if let Some(e) = &root.error {
-            return Err(e.clone());
+            return Err((**e).clone());
         }
     }
     let mut recovery = Recovery::default();
@@ -197,7 +197,7 @@ impl Recovery {
 
     fn add(&mut self, node: &Arc<Node>) -> Result<()> {
         if let Some(e) = &node.error {
-            return Err(e.clone());
+            return Err((**e).clone());
         }
         let leaf = is_leaf(node);
         let id_of = |n: &Arc<Node>| self.graph.by_address[&address(n)];
@@ -213,7 +213,7 @@ impl Recovery {
             entry.inputs = node.inputs.iter().map(id_of).collect();
             for body in bodies(&node.kind) {
                 if let Some(e) = &body.error {
-                    return Err(e.clone());
+                    return Err((**e).clone());
                 }
                 entry
                     .captures

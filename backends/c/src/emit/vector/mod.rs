@@ -21,12 +21,15 @@
 //! | --- | --- |
 //! | `fit` | which loops have this form |
 //! | `body` | the function |
+//! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
 //! | `pack` | masks as bits, packing |
 
 mod body;
+mod chain;
 mod fit;
 mod ops;
 mod pack;
 
 pub use fit::{Vectors, fit};
+pub use pack::BYTES;
