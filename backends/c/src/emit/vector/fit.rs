@@ -102,7 +102,10 @@ impl Fitting<'_, '_> {
         vectors.widest = self.widest(&vectors, counter_is_read);
         let lanes_fit = self.plan.groups.iter().all(|g| {
             let group = &self.program.groups[g.index()];
-            let bools = group.vars.iter().any(|v| facts::elem(self.program, *v) == Ty::Bool);
+            let bools = group
+                .vars
+                .iter()
+                .any(|v| facts::elem(self.program, *v) == Ty::Bool);
             match group.order {
                 Order::Lanes(l) => l as usize * vectors.widest >= 64 && !bools,
                 _ => false,
@@ -121,9 +124,7 @@ impl Fitting<'_, '_> {
                 let costly = op.is_transcendental() || divides && !(float && *op == Op::Div);
                 (!costly).then_some(())
             }
-            StmtKind::ReadArray(_, a, Atom::Var(index)) => {
-                self.in_step(*a, *index).then_some(())
-            }
+            StmtKind::ReadArray(_, a, Atom::Var(index)) => self.in_step(*a, *index).then_some(()),
             StmtKind::WriteArray(a, Atom::Var(index), _) => match i.sub {
                 None => self.in_step(*a, *index).then_some(()),
                 Some(_) => {

@@ -126,7 +126,8 @@ impl Body<'_, '_> {
                 continue;
             }
             let (vector, value) = (self.vector_of(ty), self.value(*a));
-            self.unit.line(format!("const {vector} lf_of_{i} = {value};"));
+            self.unit
+                .line(format!("const {vector} lf_of_{i} = {value};"));
             of.push(match ty {
                 Ty::Bool => format!("(bool)(lf_of_{i}[k] & 1)"),
                 _ => format!("lf_of_{i}[k]"),

@@ -240,7 +240,14 @@ fn order_8() -> String {
     let rows = (0..16u32).map(|bits| {
         let set = (0..4).filter(|k| bits >> k & 1 == 1);
         let words: Vec<String> = set.map(|k| format!("{},{}", 2 * k, 2 * k + 1)).collect();
-        format!("{{{}}}", if words.is_empty() { "0".into() } else { words.join(",") })
+        format!(
+            "{{{}}}",
+            if words.is_empty() {
+                "0".into()
+            } else {
+                words.join(",")
+            }
+        )
     });
     let rows: Vec<String> = rows.collect();
     format!(
