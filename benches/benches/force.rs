@@ -3,7 +3,7 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::prelude::*;
-use livefusion_benches::{chain, filter_max};
+use livefusion_bench::{chain, filter_max};
 use std::hint::black_box;
 
 /// A force keeps its result in the node, so each iteration gets a graph of its own, built outside of

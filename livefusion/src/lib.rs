@@ -51,7 +51,7 @@ pub use force::Force;
 pub use fusion::Clustering;
 pub use livefusion_c::KernelCache;
 pub use manifest::Manifest;
-pub use runtime::Engine;
+pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 
 /// The derive macro of [`Elt`](trait@Elt).

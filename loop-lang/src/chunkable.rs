@@ -14,9 +14,13 @@
 
 mod facts;
 mod placing;
+mod plan;
+mod roles;
 mod writes;
 
 pub use placing::placing_groups;
+pub use plan::{Part, Plan};
+pub use roles::{Role, appended, kept_from_groups, raise_levels, roles};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::walk;

@@ -3,6 +3,7 @@
 use super::binding::{Args, Bindings, Bound, Origin, Recipe, Store, as_args};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
+use super::parallel::{Ended, Run, Shapes};
 use crate::ast::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -44,6 +45,8 @@ pub struct CompiledLoop {
     pub takes: Vec<Take>,
     /// Where its parameters come from.
     params: Vec<Origin>,
+    /// How its chunks run beside each other.
+    pub shapes: Shapes,
 }
 
 impl Program {
@@ -52,6 +55,7 @@ impl Program {
         let (plan, mut all) = plan_and_lower(graph, lengths, engine.clustering())?;
         for lowered in &mut all {
             loop_lang::passes::optimize(&mut lowered.program);
+            loop_lang::chunkable::raise_levels(&mut lowered.program);
             if let Some(sizing) = &mut lowered.sizing {
                 loop_lang::passes::optimize(sizing);
             }
@@ -79,6 +83,7 @@ impl Program {
                 sizing,
                 takes,
                 params,
+                shapes: Shapes::default(),
             });
         }
         let output = |root: &NodeId| Output {
@@ -95,8 +100,8 @@ impl Program {
     /// Runs every loop in order and collects the roots' values.
     pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Vec<Value>> {
         let mut store = Store::default();
-        for l in &self.loops {
-            l.run(engine, b, &mut store)?;
+        for (i, l) in self.loops.iter().enumerate() {
+            l.run(engine, b, &mut store, (i, self.loops.len()))?;
         }
         let value = |o: &Output| store.root(b, o.scalar, &o.fields);
         self.outputs.iter().map(value).collect()
@@ -104,7 +109,13 @@ impl Program {
 }
 
 impl CompiledLoop {
-    fn run(&self, engine: &Engine, b: &Bindings<'_>, store: &mut Store) -> Result<()> {
+    fn run(
+        &self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        store: &mut Store,
+        at: (usize, usize),
+    ) -> Result<()> {
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(&**kernel, b, store)?,
             None => vec![],
@@ -114,7 +125,18 @@ impl CompiledLoop {
         let mut frame = new_frame(&*self.kernel, left);
         let taken = self.take(store, &mut bound, &mut frame);
         let args = as_args(&bound);
-        match self.kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
+        let run = Run {
+            engine,
+            kernel: &self.kernel,
+            program: &self.lowered.program,
+            shapes: &self.shapes,
+            args: &args,
+            at,
+        };
+        let Ended::By(outcome) = run.to_end(&mut frame) else {
+            return Err(cancelled());
+        };
+        match outcome {
             Outcome::Done | Outcome::Exited => {
                 store.keep(frame.results);
                 Ok(())
@@ -261,6 +283,14 @@ impl CompiledLoop {
             },
         };
         self.error_at(b, report.comb.index(), kind)
+    }
+}
+
+fn cancelled() -> Error {
+    Error {
+        combinator: "force",
+        location: None,
+        kind: ErrorKind::Cancelled,
     }
 }
 

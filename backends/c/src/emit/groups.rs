@@ -36,17 +36,27 @@ impl Unit<'_> {
                 let now = self.names.part(v, Part::Now);
                 self.line(format!("{now} = {name};"));
             }
-            self.reset(g, i);
+            // A nest of straight loops has its lanes where it uses them.
+            let lanes = matches!(order, Order::Lanes(_));
+            if !(lanes && matches!(self.mode, Mode::Straight(_))) {
+                self.reset(g, i);
+            }
         }
         self.follow(v, &name);
     }
 
+    /// The identity of a group's `i`-th variable.
+    pub(super) fn identity(&mut self, g: GroupId, i: usize) -> String {
+        let group = &self.program.groups[g.index()];
+        let zero = Atom::Const(Const::zero(self.program.ty(group.vars[i]).elem()));
+        self.atom(group.identity.get(i).copied().unwrap_or(zero))
+    }
+
     /// Sets the local part of a group's `i`-th variable to the identity.
     pub fn reset(&mut self, g: GroupId, i: usize) {
+        let identity = self.identity(g, i);
         let group = &self.program.groups[g.index()];
         let v = group.vars[i];
-        let zero = Atom::Const(Const::zero(self.program.ty(v).elem()));
-        let identity = self.atom(group.identity.get(i).copied().unwrap_or(zero));
         let part = |p| self.names.part(v, p);
         let lines = match group.order {
             Order::Lanes(l) => {

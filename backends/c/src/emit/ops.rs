@@ -310,16 +310,11 @@ impl Helpers {
         } else {
             (">", "&")
         };
-        let nan = self.constant(if ty == Ty::F32 {
-            Const::f32(f32::NAN)
-        } else {
-            Const::f64(f64::NAN)
-        });
         let name = format!("lf_{}_{t}", op.name());
+        // The comparison takes y where one is no number; instructions for it are the same way.
         let body = format!(
-            "{t} equal = {back}({bits}(x) {join} {bits}(y)); \
-             {t} number = x {less} y ? x : x == y ? equal : y; \
-             return x == x ? (y == y ? number : x) : y == y ? y : {nan};"
+            "{t} equal = {back}({bits}(x) {join} {bits}(y)); {t} number = x {less} y ? x : y; \
+             number = y == y ? number : x; return x == y ? equal : number;"
         );
         self.function(&name, t, &typed(t, "x, y"), &body);
         call(&name, args)

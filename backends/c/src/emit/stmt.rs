@@ -193,8 +193,24 @@ impl Unit<'_> {
         };
         let to = self.program.ty(v).elem();
         let operands: Vec<String> = args.iter().map(|a| self.atom(*a)).collect();
-        let (name, value) = (self.define(v), self.helpers.op(op, from, to, &operands));
+        let name = self.define(v);
+        let value = match self.known(v) {
+            Some(value) => value,
+            None => self.helpers.op(op, from, to, &operands),
+        };
         self.line(format!("{name} = {value};"));
+    }
+
+    /// What a variable is in the case that is written, if that says it.
+    fn known(&mut self, v: Var) -> Option<String> {
+        let Mode::Straight(plan) = self.mode else {
+            return None;
+        };
+        match (plan.case.known.get(&v), plan.case.same.get(&v)) {
+            (Some(answer), _) => Some(u8::from(*answer).to_string()),
+            (None, Some(a)) => Some(self.atom(*a)),
+            (None, None) => None,
+        }
     }
 
     fn assign(&mut self, v: Var, a: Atom) {

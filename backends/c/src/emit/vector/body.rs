@@ -8,6 +8,10 @@ use crate::facts;
 use crate::names::Part;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
+
+/// Statements that wait for the chain, with the subrates that they are in.
+type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
 
 /// The body of a loop in vectors, being written.
 pub(super) struct Body<'u, 'a> {
@@ -22,7 +26,7 @@ pub(super) struct Body<'u, 'a> {
 impl Vectors {
     /// Elements in a vector, as a C constant.
     pub fn elements(&self, unit: &mut Unit) -> String {
-        Shape(self.widest).elements(&mut unit.helpers)
+        Shape(self.widest).elements(unit.helpers)
     }
 
     /// Writes the loop between the function's head and the end of it.
@@ -38,11 +42,15 @@ impl Vectors {
     }
 }
 
-impl Body<'_, '_> {
+impl<'a> Body<'_, 'a> {
     fn write(&mut self) {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let elements = self.vectors.elements(self.unit);
         self.prepare(&elements);
+        let chain_lanes = self.chain_lanes();
+        for (local, lane) in &chain_lanes {
+            self.unit.line(format!("{local} = {lane};"));
+        }
         self.unit.open(format!(
             "for (u64 {counter} = from; {counter} < end; {counter} += {elements}) {{"
         ));
@@ -54,18 +62,29 @@ impl Body<'_, '_> {
             let name = self.unit.names.var(v).to_string();
             self.unit.line(format!("const {vector} {name} = {lane};"));
         }
+        let mut late = Vec::new();
         for (at, step) in self.plan.steps.iter().enumerate() {
             match *step {
-                Step::Block(i) => self.stmts(&self.unit.facts.blocks[i].block.stmts),
-                Step::Enter(i) => self.enter(at, i),
+                Step::Block(i) => self.block(i, &mut late),
+                Step::Enter(i) => self.enter(at, i, &mut late),
                 Step::Leave => {
                     self.subs.pop();
                 }
             }
         }
+        self.run_chain();
+        for (s, subs) in late {
+            self.subs = subs;
+            self.stmt(s);
+        }
+        self.subs.clear();
         self.counts();
         self.unit.close();
         self.finish(&elements);
+        for (local, lane) in &chain_lanes {
+            let name = local.rsplit(' ').next().unwrap_or_default();
+            self.unit.line(format!("{lane} = {name};"));
+        }
     }
 
     /// What the loop needs before it starts: sums, flags, how far whole registers may be stored.
@@ -74,10 +93,7 @@ impl Body<'_, '_> {
         for (v, update) in updates {
             if let Update::Join(op, _) = update {
                 let ty = facts::elem(self.unit.program, v);
-                let (vector, all) = (
-                    self.vector_of(ty),
-                    self.shape.all(&mut self.unit.helpers, ty),
-                );
+                let (vector, all) = (self.vector_of(ty), self.shape.all(self.unit.helpers, ty));
                 let start = match Shape::identity(op, ty) {
                     Some(c) => self.unit.helpers.constant(c),
                     None => self.unit.names.var(v).to_string(),
@@ -95,7 +111,7 @@ impl Body<'_, '_> {
             ));
         }
         if self.traps() {
-            let mask = self.shape.mask(&mut self.unit.helpers);
+            let mask = self.shape.mask(self.unit.helpers);
             self.unit.line(format!("{mask} lf_stuck = {{0}};"));
         }
     }
@@ -114,7 +130,7 @@ impl Body<'_, '_> {
             }
         }
         if self.traps() {
-            let bits = self.shape.bits(&mut self.unit.helpers);
+            let bits = self.shape.bits(self.unit.helpers);
             self.unit.line(format!("trapped |= {bits}(lf_stuck) != 0;"));
         }
     }
@@ -136,7 +152,7 @@ impl Body<'_, '_> {
             let g = *g;
             groups[g.index()].vars.iter().map(move |v| (g, *v))
         };
-        self.plan.groups.iter().flat_map(vars).collect()
+        self.vectors.lanes.iter().flat_map(vars).collect()
     }
 
     /// The lanes of a variable that belong to the vector's elements.
@@ -163,8 +179,8 @@ impl Body<'_, '_> {
     /// The vector type of a variable's values; of truth, the mask.
     pub fn vector_of(&mut self, ty: Ty) -> String {
         match ty {
-            Ty::Bool => self.shape.mask(&mut self.unit.helpers),
-            _ => self.shape.vector(&mut self.unit.helpers, ty),
+            Ty::Bool => self.shape.mask(self.unit.helpers),
+            _ => self.shape.vector(self.unit.helpers, ty),
         }
     }
 
@@ -172,7 +188,10 @@ impl Body<'_, '_> {
     pub fn is_uniform(&self, a: Atom) -> bool {
         match a {
             Atom::Const(_) => true,
-            Atom::Var(v) => self.plan.scalars.contains(&v),
+            Atom::Var(v) => {
+                let carried = self.vectors.chain.as_ref().is_some_and(|c| c.carries(v));
+                carried || self.plan.scalars.contains(&v)
+            }
         }
     }
 
@@ -181,9 +200,14 @@ impl Body<'_, '_> {
         let ty = self.unit.program.atom_ty(a);
         if a == Atom::Var(self.plan.counter) {
             let counter = self.unit.names.var(self.plan.counter).to_string();
-            let all = self.shape.all(&mut self.unit.helpers, ty);
-            let positions = self.shape.positions(&mut self.unit.helpers);
+            let all = self.shape.all(self.unit.helpers, ty);
+            let positions = self.shape.positions(self.unit.helpers);
             return format!("({all}({counter}) + {positions}())");
+        }
+        if let (Atom::Var(v), Some(chain)) = (a, &self.vectors.chain)
+            && chain.exports(v)
+        {
+            return self.export(v);
         }
         if !self.is_uniform(a) {
             return self.unit.atom(a);
@@ -192,11 +216,11 @@ impl Body<'_, '_> {
         match ty {
             Ty::Bool => {
                 let whole = super::pack::signed(self.shape.0);
-                let all = self.shape.all(&mut self.unit.helpers, whole);
+                let all = self.shape.all(self.unit.helpers, whole);
                 format!("{all}(-({}){scalar})", whole.name())
             }
             _ => {
-                let all = self.shape.all(&mut self.unit.helpers, ty);
+                let all = self.shape.all(self.unit.helpers, ty);
                 format!("{all}({scalar})")
             }
         }
@@ -214,51 +238,80 @@ impl Body<'_, '_> {
         self.subs.last().map(|at| format!("lf_in_{at}"))
     }
 
-    fn bits(&self) -> Option<String> {
-        self.subs.last().map(|at| format!("lf_bits_{at}"))
+    /// The bits of the mask of a subrate.
+    pub fn kept(&self, sub: Option<usize>) -> String {
+        sub.map_or("~0ul".to_string(), |at| format!("lf_kept_{at}"))
     }
 
     /// The guard of a subrate: which elements it admits.
-    fn enter(&mut self, at: usize, i: usize) {
+    fn enter(&mut self, at: usize, i: usize, late: &mut Late<'a>) {
+        self.block(i, late);
         let block = self.unit.facts.blocks[i].block;
-        self.stmts(&block.stmts);
         let mut tests: Vec<String> = self.mask().into_iter().collect();
         for exit in &block.exits {
             let test = self.value(exit.unless);
             tests.push(test);
         }
-        let mask = self.shape.mask(&mut self.unit.helpers);
+        let mask = self.shape.mask(self.unit.helpers);
         if tests.is_empty() {
             tests.push(format!("~({mask}){{0}}"));
         }
-        let bits = self.shape.bits(&mut self.unit.helpers);
+        let bits = self.shape.bits(self.unit.helpers);
         self.unit
             .line(format!("const {mask} lf_in_{at} = {};", tests.join(" & ")));
         self.unit
-            .line(format!("const u64 lf_bits_{at} = {bits}(lf_in_{at});"));
+            .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
         self.subs.push(at);
     }
 
-    fn stmts(&mut self, stmts: &[Stmt]) {
-        for s in stmts {
-            self.stmt(s);
+    /// A block's statements, without the chain's and what waits for those.
+    fn block(&mut self, i: usize, late: &mut Late<'a>) {
+        for s in &self.unit.facts.blocks[i].block.stmts {
+            match &self.vectors.chain {
+                Some(chain) if chain.holds(s) => {}
+                Some(chain) if chain.comes_before(s) => late.push((s, self.subs.clone())),
+                _ => self.stmt(s),
+            }
         }
     }
 
     fn stmt(&mut self, s: &Stmt) {
-        let mut skip = false;
-        facts::each_def(s, &mut |v| skip |= !self.vectors.needed.contains(&v));
-        if skip {
+        self.wanted(s, &self.vectors.needed);
+    }
+
+    /// A statement, if it does more than define what nobody wants.
+    pub fn wanted(&mut self, s: &Stmt, wanted: &FxHashSet<Var>) {
+        let (mut defines, mut any) = (false, false);
+        facts::each_stmt(std::slice::from_ref(s), &mut |s| {
+            facts::each_def(s, &mut |v| {
+                defines = true;
+                any |= wanted.contains(&v);
+            });
+        });
+        if defines && !any {
             return;
         }
         self.unit.say_combinator(s.comb);
         match &s.kind {
             StmtKind::Let(v, op, args) => self.let_op(*v, *op, args),
+            StmtKind::If {
+                cond,
+                then,
+                other,
+                results,
+            } => {
+                then.iter()
+                    .chain(other)
+                    .for_each(|s| self.wanted(s, wanted));
+                for (v, a, b) in results.iter().filter(|(v, ..)| wanted.contains(v)) {
+                    self.pick(*v, *cond, *a, *b);
+                }
+            }
             StmtKind::ReadArray(v, a, _) => self.read(*v, *a),
             StmtKind::WriteArray(a, i, x) => self.write_array(*a, *i, *x),
             StmtKind::Assign(v, a) => self.assign(*v, *a),
             StmtKind::ArrayLength(v, a) => {
-                let all = self.shape.all(&mut self.unit.helpers, Ty::U64);
+                let all = self.shape.all(self.unit.helpers, Ty::U64);
                 let length = self.unit.length(*a);
                 self.define(*v, &format!("{all}({length})"));
             }
@@ -273,13 +326,13 @@ impl Body<'_, '_> {
 
     fn read(&mut self, v: Var, a: Var) {
         let ty = facts::elem(self.unit.program, v);
-        let vector = self.shape.vector(&mut self.unit.helpers, ty);
+        let vector = self.shape.vector(self.unit.helpers, ty);
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let data = self.unit.array(a);
         let loaded = format!("*(const {vector}_at *)({data} + {counter})");
         let value = match ty {
             Ty::Bool => {
-                let mask = self.shape.mask(&mut self.unit.helpers);
+                let mask = self.shape.mask(self.unit.helpers);
                 format!("-__builtin_convertvector({loaded}, {mask})")
             }
             _ => loaded,
@@ -290,7 +343,7 @@ impl Body<'_, '_> {
     /// A value as it is in memory.
     fn stored(&mut self, x: Atom) -> (Ty, String) {
         let (ty, value) = (self.unit.program.atom_ty(x), self.value(x));
-        let vector = self.shape.vector(&mut self.unit.helpers, ty);
+        let vector = self.shape.vector(self.unit.helpers, ty);
         match ty {
             Ty::Bool => (ty, format!("__builtin_convertvector(-{value}, {vector})")),
             _ => (ty, value),
@@ -300,13 +353,14 @@ impl Body<'_, '_> {
     fn write_array(&mut self, a: Var, i: Atom, x: Atom) {
         let (data, index) = (self.unit.array(a), self.unit.atom(i));
         let (ty, value) = self.stored(x);
-        let Some(bits) = self.bits() else {
-            let vector = self.shape.vector(&mut self.unit.helpers, ty);
+        if self.subs.is_empty() {
+            let vector = self.shape.vector(self.unit.helpers, ty);
             self.unit
                 .line(format!("*({vector}_at *)({data} + {index}) = {value};"));
             return;
-        };
-        let (pack, int) = self.shape.pack(&mut self.unit.helpers, ty.size());
+        }
+        let bits = self.kept(self.subs.last().copied());
+        let (pack, int) = self.shape.pack(self.unit.helpers, ty.size());
         let (n, room) = (self.unit.length(a), self.room(self.unit.owner(a)));
         self.unit.line(format!(
             "{pack}((void *){data}, {index}, {n}, {room}, ({int})({value}), {bits});"
@@ -331,7 +385,7 @@ impl Body<'_, '_> {
                     loop_lang::Op::Or => format!("{sum} | {x}"),
                     loop_lang::Op::Xor => format!("{sum} ^ {x}"),
                     _ => {
-                        let name = self.shape.extremum(&mut self.unit.helpers, op, ty);
+                        let name = self.shape.extremum(self.unit.helpers, op, ty);
                         format!("{name}({sum}, {x})")
                     }
                 };
@@ -352,7 +406,7 @@ impl Body<'_, '_> {
         };
         let value = match mask {
             Some(mask) => {
-                let pick = self.shape.pick(&mut self.unit.helpers, ty);
+                let pick = self.shape.pick(self.unit.helpers, ty);
                 format!("{pick}({mask}, {value}, {old})")
             }
             None => value,
@@ -374,7 +428,7 @@ impl Body<'_, '_> {
                 {
                     let name = self.unit.names.var(v).to_string();
                     let more = match subs.last() {
-                        Some(at) => format!("__builtin_popcountl(lf_bits_{at})"),
+                        Some(at) => format!("__builtin_popcountl(lf_kept_{at})"),
                         None => self.vectors.elements(self.unit),
                     };
                     self.unit.line(format!("{name} += {more};"));

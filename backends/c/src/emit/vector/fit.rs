@@ -1,25 +1,29 @@
 //! Which loops are written in vectors, and what their updates are.
 
+use super::chain::Chain;
 use crate::emit::plan::{Plan, Step};
 use crate::facts::{self, Facts, Source};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Order, Stmt, StmtKind, Type, Var};
+use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A loop that is written in vectors.
+#[derive(Clone)]
 pub struct Vectors {
     /// Bytes of the widest element.
     pub widest: usize,
-    /// Plain carried variables, and how they are updated.
+    /// Plain carried variables that vectors update, and how.
     pub updates: FxHashMap<Var, Update>,
-    /// Statements' results that something needs.
+    /// Groups whose lanes vectors update.
+    pub lanes: Vec<GroupId>,
+    /// What goes from one element to the next.
+    pub chain: Option<Chain>,
+    /// Statements' results that vectors need.
     pub needed: FxHashSet<Var>,
     /// Arrays that are packed.
     pub packed: FxHashSet<Var>,
-    /// Whether lanes are updated: then vectors begin at multiples of their size.
-    pub aligned: bool,
 }
 
 /// How a plain carried variable is updated.
@@ -31,35 +35,46 @@ pub enum Update {
     Join(Op, Atom),
 }
 
-/// A statement of the straight body, and the subrate (by the step that enters it) that it is in.
-struct Inner<'a> {
-    stmt: &'a Stmt,
-    sub: Option<usize>,
+/// A statement of the straight body.
+#[derive(Clone, Copy)]
+pub(super) struct Inner<'a> {
+    pub stmt: &'a Stmt,
+    /// The subrate that it is in, by the step that enters it.
+    pub sub: Option<usize>,
+    /// Whether it is in no region.
+    pub top: bool,
+}
+
+/// A loop that is looked at, with all its statements; what is in a region comes before the region.
+pub(super) struct Fitting<'f, 'a> {
+    pub program: &'a Loop,
+    pub facts: &'f Facts<'a>,
+    pub made: &'f [Var],
+    pub plan: &'f Plan,
+    pub inner: Vec<Inner<'a>>,
 }
 
 /// The vector form of a planned loop, if it has one.
 pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
+    let inner = inner(facts, plan);
     let fitting = Fitting {
         program,
         facts,
         made,
         plan,
-        inner: inner(facts, plan),
+        inner,
     };
-    fitting.vectors()
+    let filters = fitting.inner.iter().any(|i| i.sub.is_some());
+    if filters { fitting.vectors() } else { None }
 }
 
 fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
     let mut subs: Vec<usize> = Vec::new();
     let mut inner = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
-        match *step {
-            Step::Block(i) | Step::Enter(i) => {
-                let sub = subs.last().copied();
-                let stmts = facts.blocks[i].block.stmts.iter();
-                inner.extend(stmts.map(|stmt| Inner { stmt, sub }));
-            }
-            Step::Leave => {}
+        if let Step::Block(i) | Step::Enter(i) = *step {
+            let sub = subs.last().copied();
+            flatten(&facts.blocks[i].block.stmts, sub, true, &mut inner);
         }
         match step {
             Step::Enter(_) => subs.push(at),
@@ -72,60 +87,147 @@ fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
     inner
 }
 
-struct Fitting<'f, 'a> {
-    program: &'a Loop,
-    facts: &'f Facts<'a>,
-    made: &'f [Var],
-    plan: &'f Plan,
-    inner: Vec<Inner<'a>>,
+/// The planned loops have few statements: regions cannot be nested too deep for the stack.
+fn flatten<'a>(stmts: &'a [Stmt], sub: Option<usize>, top: bool, inner: &mut Vec<Inner<'a>>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::If { then, other, .. } => {
+                flatten(then, sub, false, inner);
+                flatten(other, sub, false, inner);
+            }
+            StmtKind::While { test, body, .. } => {
+                flatten(test, sub, false, inner);
+                flatten(body, sub, false, inner);
+            }
+            _ => {}
+        }
+        inner.push(Inner { stmt, sub, top });
+    }
+}
+
+/// Whether a statement costs little, and may run for a rejected element.
+pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Let(_, op, args) => {
+            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+            let float = program.atom_ty(args[0]).is_float();
+            !op.is_transcendental() && (!divides || (float && *op == Op::Div))
+        }
+        StmtKind::If { .. } | StmtKind::Assign(..) => true,
+        _ => false,
+    }
 }
 
 impl Fitting<'_, '_> {
     fn vectors(&self) -> Option<Vectors> {
-        let filters = self.inner.iter().any(|i| i.sub.is_some());
-        let mut updates = FxHashMap::default();
-        for v in &self.plan.carried {
-            updates.insert(*v, self.update(*v)?);
-        }
-        let needed = self.needed(&updates);
         let mut vectors = Vectors {
             widest: 1,
-            updates,
-            needed,
+            updates: FxHashMap::default(),
+            lanes: Vec::new(),
+            chain: None,
+            needed: FxHashSet::default(),
             packed: FxHashSet::default(),
-            aligned: false,
         };
+        let mut serial: FxHashSet<Var> = FxHashSet::default();
+        for v in &self.plan.carried {
+            match self.update(*v) {
+                Some(update) => {
+                    vectors.updates.insert(*v, update);
+                }
+                None => {
+                    serial.insert(*v);
+                }
+            }
+        }
+        for g in &self.plan.groups {
+            let group = &self.program.groups[g.index()];
+            let plain = |v: &Var| facts::elem(self.program, *v) != Ty::Bool;
+            match group.order {
+                Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
+                    vectors.lanes.push(*g);
+                }
+                Order::Lanes(1) | Order::Prefix(_) => serial.extend(&group.vars),
+                _ => return None,
+            }
+        }
+        let serial = self.spread(&mut vectors, serial);
+        vectors.chain = match serial.is_empty() {
+            true => None,
+            false => Some(Chain::of(self, serial)?),
+        };
+        vectors.needed = self.needed(&vectors);
         for i in &self.inner {
             self.take(&mut vectors, i)?;
         }
-        let counter_is_read = vectors.needed.contains(&self.plan.counter);
-        vectors.widest = self.widest(&vectors, counter_is_read);
-        let lanes_fit = self.plan.groups.iter().all(|g| {
-            let group = &self.program.groups[g.index()];
-            let bools = group
-                .vars
+        vectors.widest = self.widest(&vectors);
+        let fits = |g: &GroupId| match self.program.groups[g.index()].order {
+            Order::Lanes(l) => l as usize * vectors.widest >= 64,
+            _ => false,
+        };
+        vectors.lanes.iter().all(fits).then_some(vectors)
+    }
+
+    /// What is updated with values of the chain belongs to it.
+    fn spread(&self, vectors: &mut Vectors, mut serial: FxHashSet<Var>) -> FxHashSet<Var> {
+        loop {
+            let chained = self.chained(&serial);
+            let more: Vec<Var> = vectors
+                .updates
                 .iter()
-                .any(|v| facts::elem(self.program, *v) == Ty::Bool);
-            match group.order {
-                Order::Lanes(l) => l as usize * vectors.widest >= 64 && !bools,
-                _ => false,
+                .filter(|(_, u)| matches!(u, Update::Join(_, Atom::Var(x)) if chained.contains(x)))
+                .map(|(v, _)| *v)
+                .collect();
+            if more.is_empty() {
+                return serial;
             }
+            for v in more {
+                vectors.updates.remove(&v);
+                serial.insert(v);
+            }
+        }
+    }
+
+    /// The chain's variables, and all that is computed from them.
+    pub fn chained(&self, serial: &FxHashSet<Var>) -> FxHashSet<Var> {
+        let mut chained = serial.clone();
+        for i in self.inner.iter().filter(|i| i.top) {
+            if self.reads_any(i, &chained) {
+                let stmts = std::slice::from_ref(i.stmt);
+                facts::each_stmt(stmts, &mut |s| {
+                    facts::each_def(s, &mut |v| {
+                        chained.insert(v);
+                    });
+                });
+            }
+        }
+        chained
+    }
+
+    /// Whether a statement, its regions included, reads or updates one of these variables.
+    pub fn reads_any(&self, i: &Inner, vars: &FxHashSet<Var>) -> bool {
+        let mut found = false;
+        facts::each_stmt(std::slice::from_ref(i.stmt), &mut |s| {
+            facts::each_use(s, &mut |v| found |= vars.contains(&v));
+            facts::each_update(self.program, s, &mut |v| found |= vars.contains(&v));
         });
-        vectors.aligned = !self.plan.groups.is_empty();
-        (filters && lanes_fit).then_some(vectors)
+        found
+    }
+
+    /// Whether a statement belongs to the chain: it depends on it, and is no write of its results.
+    pub fn is_chained(&self, i: &Inner, chained: &FxHashSet<Var>) -> bool {
+        !matches!(i.stmt.kind, StmtKind::WriteArray(..)) && self.reads_any(i, chained)
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
     fn take(&self, vectors: &mut Vectors, i: &Inner) -> Option<()> {
+        let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
         match &i.stmt.kind {
-            StmtKind::Let(_, op, args) => {
-                let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-                let float = self.program.atom_ty(args[0]).is_float();
-                let costly = op.is_transcendental() || divides && !(float && *op == Op::Div);
-                (!costly).then_some(())
+            _ if chained => Some(()),
+            StmtKind::Let(..) | StmtKind::If { .. } => is_cheap(self.program, i.stmt).then_some(()),
+            StmtKind::ReadArray(_, a, Atom::Var(index)) => {
+                (i.top && self.in_step(*a, *index)).then_some(())
             }
-            StmtKind::ReadArray(_, a, Atom::Var(index)) => self.in_step(*a, *index).then_some(()),
-            StmtKind::WriteArray(a, Atom::Var(index), _) => match i.sub {
+            StmtKind::WriteArray(a, Atom::Var(index), _) if i.top => match i.sub {
                 None => self.in_step(*a, *index).then_some(()),
                 Some(_) => {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
@@ -134,7 +236,8 @@ impl Fitting<'_, '_> {
                     (here && self.is_cut_to(*a, *index)).then_some(())
                 }
             },
-            StmtKind::Assign(..) | StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => Some(()),
+            StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
+            StmtKind::Assign(..) => Some(()),
             _ => None,
         }
     }
@@ -209,8 +312,14 @@ impl Fitting<'_, '_> {
         found
     }
 
-    /// What is needed in the end: by writes, tests, traps and updates, counts and the counter's aside.
-    fn needed(&self, updates: &FxHashMap<Var, Update>) -> FxHashSet<Var> {
+    /// Whether one of these variables does.
+    pub fn leaves_any(&self, vars: &FxHashSet<Var>) -> bool {
+        vars.iter().any(|v| self.leaves(*v))
+    }
+
+    /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside,
+    /// and for the chain.
+    fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
         let mut needed = FxHashSet::default();
         let mut need = |a: Atom| {
             if let Atom::Var(v) = a {
@@ -223,9 +332,9 @@ impl Fitting<'_, '_> {
                 exits.iter().for_each(|e| need(e.unless));
             }
         }
-        for i in self.inner.iter().rev() {
+        for i in &self.inner {
             match &i.stmt.kind {
-                StmtKind::Assign(v, a) => match updates.get(v) {
+                StmtKind::Assign(v, a) => match vectors.updates.get(v) {
                     _ if *v == self.plan.counter => {}
                     Some(Update::Count) => {}
                     Some(Update::Join(_, x)) => need(*x),
@@ -236,22 +345,24 @@ impl Fitting<'_, '_> {
                 _ => {}
             }
         }
+        if let Some(chain) = &vectors.chain {
+            chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
+        }
         for i in self.inner.iter().rev() {
-            if let StmtKind::Let(v, _, args) = &i.stmt.kind
-                && needed.contains(v)
-            {
-                for a in args {
-                    if let Atom::Var(u) = a {
-                        needed.insert(*u);
-                    }
-                }
+            let mut defines = false;
+            facts::each_def(i.stmt, &mut |v| defines |= needed.contains(&v));
+            if defines && matches!(i.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
+                facts::each_use(i.stmt, &mut |u| {
+                    needed.insert(u);
+                });
             }
         }
         needed
     }
 
     /// Bytes of the widest element that a vector holds.
-    fn widest(&self, vectors: &Vectors, counter_is_read: bool) -> usize {
+    fn widest(&self, vectors: &Vectors) -> usize {
+        let counter_is_read = vectors.needed.contains(&self.plan.counter);
         let mut widest = if counter_is_read { 8 } else { 1 };
         let mut see = |ty: Ty| {
             if ty != Ty::Bool {

@@ -1,0 +1,27 @@
+//! The backends that are compared. A new one is a line in [`BACKENDS`].
+
+use livefusion::Engine;
+
+/// A backend of livefusion.
+pub struct Backend {
+    /// What it is called in tables and on the command line.
+    pub name: &'static str,
+    /// An engine on it, for a number of threads.
+    pub engine: fn(usize) -> Engine,
+    /// The most elements that it is measured with.
+    pub largest: usize,
+}
+
+/// All of them.
+pub const BACKENDS: &[Backend] = &[
+    Backend {
+        name: "c",
+        engine: |_| Engine::c(),
+        largest: usize::MAX,
+    },
+    Backend {
+        name: "interp",
+        engine: |_| Engine::interp(),
+        largest: 10_000,
+    },
+];
