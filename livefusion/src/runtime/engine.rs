@@ -1,13 +1,14 @@
 //! The engine: backend, limits, and the kernel cache in memory.
 
+use super::binding::{Bindings, Nodes};
 use super::explain::Explanation;
-use super::program::{Bindings, Program};
+use super::program::Program;
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
-use crate::fusion::rates::{known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphKey, recover};
+use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
+use crate::sharing::{Graph, GraphKey, Met, Skeleton, recover};
 use dashmap::DashMap;
 use livefusion_backend::{Backend, CompileError, Kernel, TierRuns};
 use livefusion_c::{CBackend, KernelCache};
@@ -15,7 +16,10 @@ use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustc_hash::FxHasher;
+use std::collections::VecDeque;
 use std::fmt;
+use std::hash::Hasher;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -54,7 +58,10 @@ struct Inner {
     clustering: Clustering,
     memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
+    /// Graphs whose program is known, by their [`hint`]: they need not be recovered.
+    known: DashMap<u64, VecDeque<Arc<Known>>>,
     hits: AtomicU64,
+    recognised: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
     threads: usize,
@@ -65,6 +72,36 @@ struct Inner {
     parallel_chunks: AtomicU64,
 }
 
+/// A graph that was forced before.
+struct Known {
+    skeleton: Skeleton,
+    /// The equality pattern of its lengths.
+    lengths: Pattern,
+    program: Arc<Program>,
+}
+
+/// So many graphs of one hint are kept.
+const ALIKE: usize = 4;
+
+/// So many nodes above a root tell graphs apart, before they are compared.
+const TELLING: usize = 12;
+
+/// A number that is often the same for graphs of one structure, and often another for others: it hangs on
+/// where a few combinators were called.
+fn hint(roots: &[Arc<Node>]) -> u64 {
+    let mut h = FxHasher::default();
+    for root in roots {
+        let mut at = Some(root);
+        for _ in 0..TELLING {
+            let Some(node) = at else { break };
+            h.write_usize(std::ptr::from_ref(node.loc) as usize);
+            at = node.inputs.first();
+        }
+    }
+    h.write_usize(roots.len());
+    h.finish()
+}
+
 /// What the kernel cache has done so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
@@ -72,6 +109,8 @@ pub struct Counters {
     pub hits: u64,
     /// Forces that compiled theirs.
     pub misses: u64,
+    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
+    pub recognised: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
     /// Runs of loops that several threads shared.
@@ -231,7 +270,9 @@ impl EngineBuilder {
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             programs: DashMap::new(),
+            known: DashMap::new(),
             hits: AtomicU64::new(0),
+            recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             compile_nanos: AtomicU64::new(0),
             threads: self.threads.unwrap_or_else(processors),
@@ -433,6 +474,7 @@ impl Engine {
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
+            recognised: self.0.recognised.load(Ordering::Relaxed),
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
@@ -465,9 +507,44 @@ impl Engine {
         Ok(program)
     }
 
+    /// The program of a graph that was forced before, with what it is to be bound to.
+    fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
+        let known = self.0.known.get(&hint(roots))?;
+        let (program, met) = known.iter().find_map(|known| {
+            let met = known.skeleton.recognise(roots)?;
+            let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
+            same.then(|| (known.program.clone(), met))
+        })?;
+        self.0.hits.fetch_add(1, Ordering::Relaxed);
+        self.0.recognised.fetch_add(1, Ordering::Relaxed);
+        Some((program, met))
+    }
+
+    /// Takes notes of a graph, so that it is recognised when it comes again.
+    fn remember(
+        &self,
+        roots: &[Arc<Node>],
+        graph: &Graph,
+        lengths: &[Option<u64>],
+        program: &Arc<Program>,
+    ) {
+        let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
+            return;
+        };
+        let mut known = self.0.known.entry(hint(roots)).or_default();
+        known.truncate(ALIKE - 1);
+        known.push_front(Arc::new(Known {
+            skeleton,
+            lengths: length_pattern(lengths.iter().flatten().copied()),
+            program: program.clone(),
+        }));
+    }
+
     /// The compiled program, and whether it had to be compiled.
     fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
-        let key = graph.key.with(&length_pattern(lengths));
+        let key = graph
+            .key
+            .with(&length_pattern(lengths.iter().flatten().copied()));
         let cell = match self.0.programs.get(&key) {
             Some(cell) => cell.value().clone(),
             None => self.0.programs.entry(key).or_default().value().clone(),
@@ -532,10 +609,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .any(|r| r.value.get().is_none() || r.error.is_some())
     {
-        let graph = recover(roots)?;
-        let lengths = known_lengths(&graph, &[]);
-        let program = engine.program(&graph, &lengths)?;
-        let results = program.run(engine, &Bindings::new(&graph, &lengths, &[]))?;
+        let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
             let _ = root.value.set(value);
@@ -545,4 +619,29 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .filter_map(|r| r.value.get().cloned())
         .collect())
+}
+
+/// The values of nodes that are not all there.
+fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
+    if let Some((program, met)) = engine.recognise(roots) {
+        let bindings = Bindings {
+            nodes: Nodes::Met(&met.nodes),
+            constants: &met.constants,
+            lengths: &met.lengths,
+            inputs: &[],
+        };
+        return program.run(engine, &bindings);
+    }
+    let graph = recover(roots)?;
+    let lengths = known_lengths(&graph, &[]);
+    let program = engine.program(&graph, &lengths)?;
+    engine.remember(roots, &graph, &lengths, &program);
+    let known: Vec<u64> = lengths.iter().flatten().copied().collect();
+    let bindings = Bindings {
+        nodes: Nodes::Of(&graph),
+        constants: &graph.constants,
+        lengths: &known,
+        inputs: &[],
+    };
+    program.run(engine, &bindings)
 }

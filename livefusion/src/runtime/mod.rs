@@ -4,6 +4,7 @@
 //! miss [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run
 //! the loops in order, on several threads where that is [worth it](parallel), handing arrays and scalars on.
 
+mod binding;
 mod engine;
 mod explain;
 mod in_place;
