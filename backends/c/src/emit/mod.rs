@@ -7,6 +7,8 @@
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
 //! | `masked` | scalar loops of several elements, as masked vectors |
+//! | `prefix` | scans, a block in vector registers |
+//! | `phases` | bodies that run in phases over strips |
 //! | `nest` | loops over segments, with their inner loops |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
@@ -20,7 +22,9 @@ pub mod machine;
 mod masked;
 mod nest;
 pub mod ops;
+mod phases;
 mod plan;
+mod prefix;
 mod stmt;
 mod straight;
 mod unit;

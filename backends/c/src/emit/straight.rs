@@ -130,6 +130,22 @@ impl Plan {
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
+        if self.scans(unit) {
+            self.write_scans(unit);
+        } else {
+            self.write_loop(unit);
+        }
+        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
+            unit.line(format!("*lf_{name} = {name};"));
+        }
+        unit.line("return trapped;");
+        unit.close();
+        unit.line("");
+    }
+
+    /// Writes the loop itself.
+    fn write_loop(&self, unit: &mut Unit) {
+        let counter = unit.names.var(self.counter).to_string();
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -163,12 +179,6 @@ impl Plan {
         if self.strip > 1 {
             unit.close();
         }
-        for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
-            unit.line(format!("*lf_{name} = {name};"));
-        }
-        unit.line("return trapped;");
-        unit.close();
-        unit.line("");
     }
 
     /// Writes one iteration. If `keep` is given and false, lanes stay as they are.
