@@ -2,7 +2,7 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::prelude::*;
-use livefusion_benches::chain;
+use livefusion_bench::chain;
 
 fn build(c: &mut Criterion) {
     let xs = Array::from(vec![1.0]);

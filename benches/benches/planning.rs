@@ -8,7 +8,7 @@ use livefusion::fusion::cluster::{Problem, solve};
 use livefusion::fusion::{plan, rates::known_lengths};
 use livefusion::prelude::*;
 use livefusion::sharing::{Graph, recover};
-use livefusion_benches::{chain, uniform};
+use livefusion_bench::{chain, uniform};
 use livefusion_tests::catalog::{self, STRATEGIES};
 use livefusion_tests::problems::random;
 use std::hint::black_box;

@@ -6,7 +6,7 @@ use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
 };
 use livefusion::prelude::*;
-use livefusion_benches::{filter_max, filter_sum, map_map, uniform};
+use livefusion_bench::{filter_max, filter_sum, map_map, uniform};
 use std::hint::black_box;
 
 const SIZES: [usize; 2] = [10_000, 1_000_000];

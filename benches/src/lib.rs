@@ -1,4 +1,22 @@
-//! Programs and data that the benchmarks share.
+//! Benchmarks: a program that compares livefusion with hand-written C and Rust, and criterion benches of
+//! single stages.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`cases`] | what is compared: a program, its data, the same by hand |
+//! | [`data`] | columns of numbers |
+//! | [`kernels`] | hand-written C, compiled and called |
+
+pub mod agreement;
+pub mod backends;
+pub mod cases;
+pub mod compare;
+pub mod data;
+pub mod kernels;
+pub mod latency;
+pub mod machine;
+pub mod measure;
+pub mod roof;
 
 use livefusion::prelude::*;
 

@@ -53,7 +53,7 @@ fn build<I: Inputs, O: Force>(
     let mut roots = Vec::new();
     output.nodes(&mut roots);
     if let Some(error) = roots.iter().find_map(|n| n.error.clone()) {
-        return Err(error);
+        return Err(*error);
     }
     let prepared = Prepared::new(engine, roots, inputs)?;
     Ok(Program {

@@ -6,12 +6,14 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`types`], [`op`], [`eval`] | scalar types, operators, what they compute |
+//! | [`math`] | the transcendental functions |
 //! | [`ir`], [`entity`], [`alias_map`] | the data |
 //! | [`gotos`] | control flow from the rate tree |
 //! | [`print`](mod@print), [`parse`] | the text form |
 //! | [`verify`](mod@verify) | what makes a loop well formed |
 //! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
 //! | [`chunkable`](mod@chunkable) | which loops run in chunks out of order |
+//! | [`filled`](mod@filled) | which arrays a loop writes from end to end |
 //! | [`passes`] | optimisations, and the summary form |
 
 pub mod alias_map;
@@ -19,10 +21,12 @@ pub mod chunkable;
 mod dominators;
 pub mod entity;
 pub mod eval;
+pub mod filled;
 pub mod gotos;
 pub mod ir;
 pub mod levels;
 pub mod liveness;
+pub mod math;
 pub mod op;
 pub mod parse;
 pub mod passes;

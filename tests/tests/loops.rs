@@ -1,9 +1,10 @@
-//! Random loops from text: they verify, print and parse back, and run to the same bits on both
+//! Random loops from text: they verify, print and parse back, and run to the same bits on all
 //! backends, in one span, in many, and by turns; summaries give what the emit form ends with.
 
 use livefusion_backend::{Arg, Backend, Frame, Kernel, Outcome, Pass, Value};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
 use livefusion_tests::loops::{RandomLoop, random};
 use livefusion_tests::scalar::same;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 const INTERPRETED: u64 = 1500;
 const COMPILED: u64 = 150;
+const JITTED: u64 = 400;
 
 #[test]
 fn random_loops_are_well_formed_and_varied() {
@@ -59,6 +61,17 @@ fn interpreted_spans_add_up() {
             .compile(&l.program)
             .expect("it verifies");
         check(seed, &l, &[kernel]);
+    }
+}
+
+#[test]
+fn jit_and_interpreter_agree() {
+    let backend = JitBackend::new();
+    for seed in 0..JITTED {
+        let l = random(seed);
+        let interp = InterpBackend::new().compile(&l.program);
+        let jit = backend.compile(&l.program).expect("it verifies");
+        check(seed, &l, &[interp.expect("it verifies"), jit]);
     }
 }
 

@@ -1,15 +1,20 @@
-//! Typed arrays in memory: 64-byte aligned allocations, or the memory of a `Vec` without a copy.
+//! Typed arrays in memory: 64-byte aligned allocations, recycled if they are large, or the memory of a `Vec`
+//! without a copy.
 //!
 //! All raw memory of the project is handled here and by what compiled kernels do through
 //! [`Buffer::as_mut_ptr`]. Invariants of a [`Buffer`]:
 //!
 //! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
 //! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
-//! * the buffer owns the memory, as `storage` says.
+//! * the buffer owns the memory, as `storage` says, or whoever shared it vouches for it.
+
+mod pages;
+pub mod recycle;
 
 pub use crate::prim::Prim;
 use crate::prim::with_layout;
 use loop_lang::types::Ty;
+use pages::Pages;
 use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,6 +30,10 @@ const BLOCK_ALIGN: usize = 16;
 
 /// Bytes that must be unused before `truncate` moves to a smaller block.
 const WORTH_GIVING_BACK: usize = 4096;
+
+/// Bytes of pages that must be unused before `truncate` gives them back: fewer come back with the next
+/// array of this size, and cost nothing then.
+const PAGES_WORTH_GIVING_BACK: usize = 1 << 20;
 
 /// What an empty buffer points to: nothing, but aligned for every type.
 const DANGLING: NonNull<u8> = match NonZero::new(ALIGN) {
@@ -44,8 +53,12 @@ pub struct Buffer {
 enum Storage {
     /// Nothing to free; `len` is 0.
     Empty,
+    /// Another buffer's memory, with room for so many elements.
+    Shared { room: usize },
     /// A block of `bytes` at `base`, which `ptr` points into.
     Block { base: NonNull<u8>, bytes: usize },
+    /// Pages, which `ptr` points to the beginning of.
+    Pages(Pages),
     /// A `Vec` with this capacity, whose elements are laid out as the buffer's type.
     Vec { capacity: usize },
 }
@@ -78,6 +91,40 @@ impl Buffer {
 
     /// An array of zeros (`false`); none if there is no memory for it.
     pub fn zeroed(ty: Ty, len: usize) -> Option<Buffer> {
+        let bytes = len.checked_mul(ty.size())?;
+        if bytes < recycle::SMALLEST {
+            return Buffer::block(ty, len);
+        }
+        let (buffer, dirty) = Buffer::pages(ty, len)?;
+        // SAFETY: the block is longer than the elements, and nobody else has it.
+        unsafe { buffer.ptr.write_bytes(0, dirty.min(bytes)) };
+        Some(buffer)
+    }
+
+    /// An array for a caller who writes every element before anyone looks: what is in it may be left over
+    /// from an array that was dropped. None if there is no memory for it.
+    pub fn uncleared(ty: Ty, len: usize) -> Option<Buffer> {
+        // Left over bytes are no valid `Bool`s.
+        if ty == Ty::Bool || len.checked_mul(ty.size())? < recycle::SMALLEST {
+            return Buffer::zeroed(ty, len);
+        }
+        Buffer::pages(ty, len).map(|(buffer, _)| buffer)
+    }
+
+    /// An array in pages that may have been used before, and how many bytes of them were.
+    fn pages(ty: Ty, len: usize) -> Option<(Buffer, usize)> {
+        let (pages, dirty) = recycle::take(len.checked_mul(ty.size())?)?;
+        let buffer = Buffer {
+            ty,
+            len,
+            ptr: pages.base(),
+            storage: Storage::Pages(pages),
+        };
+        Some((buffer, dirty))
+    }
+
+    /// An array of zeros from the allocator.
+    fn block(ty: Ty, len: usize) -> Option<Buffer> {
         if len == 0 {
             return Some(Buffer::empty(ty));
         }
@@ -100,8 +147,11 @@ impl Buffer {
 
     /// An array whose elements all have the value of a canonical word.
     pub fn fill(ty: Ty, len: usize, word: u64) -> Option<Buffer> {
-        let buffer = Buffer::zeroed(ty, len)?;
-        if word != 0 {
+        if word == 0 {
+            return Buffer::zeroed(ty, len);
+        }
+        let buffer = Buffer::uncleared(ty, len)?;
+        {
             with_layout!(ty, T => {
                 // SAFETY: `T` is laid out as `ty`; for `Bool` the byte written is made 0 or 1.
                 let all = unsafe { std::slice::from_raw_parts_mut(buffer.ptr.cast::<T>().as_ptr(), len) };
@@ -113,7 +163,7 @@ impl Buffer {
 
     /// A copy of a view; none if there is no memory for it.
     pub fn copy_of(view: View<'_>) -> Option<Buffer> {
-        let buffer = Buffer::zeroed(view.ty, view.len)?;
+        let buffer = Buffer::uncleared(view.ty, view.len)?;
         // SAFETY: both hold `len` elements of the same type; fresh memory overlaps nothing.
         unsafe {
             buffer
@@ -181,8 +231,9 @@ impl Buffer {
     /// Bytes of memory that the buffer keeps, used or not.
     pub fn bytes(&self) -> usize {
         match self.storage {
-            Storage::Empty => 0,
+            Storage::Empty | Storage::Shared { .. } => 0,
             Storage::Block { bytes, .. } => bytes,
+            Storage::Pages(ref pages) => pages.bytes(),
             Storage::Vec { capacity } => capacity * self.ty.size(),
         }
     }
@@ -219,8 +270,17 @@ impl Buffer {
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
         let used = self.len * self.ty.size();
-        let Storage::Block { base, bytes } = self.storage else {
-            return;
+        let (base, bytes) = match &mut self.storage {
+            Storage::Block { base, bytes } => (*base, *bytes),
+            Storage::Pages(pages) => {
+                let unused = pages.bytes() - used;
+                if unused >= PAGES_WORTH_GIVING_BACK && unused > used / 128 {
+                    recycle::shorten(pages, used);
+                    self.ptr = pages.base();
+                }
+                return;
+            }
+            Storage::Empty | Storage::Shared { .. } | Storage::Vec { .. } => return,
         };
         if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
             return;
@@ -248,6 +308,45 @@ impl Buffer {
             base,
             bytes: new.size(),
         };
+    }
+
+    /// A second buffer over the same memory, which frees nothing.
+    ///
+    /// # Safety
+    ///
+    /// This buffer must neither be dropped nor shortened while the other one lives. No element may be
+    /// written through one of them while the other (on any thread) reads or writes it, or a slice or
+    /// view of it is in use.
+    pub unsafe fn share(&mut self) -> Buffer {
+        Buffer {
+            ty: self.ty,
+            len: self.len,
+            ptr: self.ptr,
+            storage: Storage::Shared { room: self.len },
+        }
+    }
+
+    /// Shows so many elements of a shared buffer, at most as many as were shared. No effect on others.
+    pub fn limit(&mut self, len: usize) {
+        if let Storage::Shared { room } = self.storage {
+            self.len = len.min(room);
+        }
+    }
+
+    /// Copies elements of the same type to `at`, as far as they fit. How many these were.
+    pub fn write_from(&mut self, at: usize, from: View<'_>) -> usize {
+        let n = from.len.min(self.len.saturating_sub(at));
+        if n == 0 || from.ty != self.ty {
+            return 0;
+        }
+        let size = self.ty.size();
+        // SAFETY: `n` elements from `at` on are inside, `from` has as many; `&mut self` is not part of
+        // what `from` borrows.
+        unsafe {
+            let to = self.ptr.add(at * size);
+            to.copy_from_nonoverlapping(from.ptr, n * size);
+        }
+        n
     }
 
     /// The canonical word of an element; none outside.
@@ -284,8 +383,9 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        match self.storage {
-            Storage::Empty => {}
+        match std::mem::replace(&mut self.storage, Storage::Empty) {
+            Storage::Empty | Storage::Shared { .. } => {}
+            Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
                 // SAFETY: the size and alignment that `base` was allocated with, checked valid then.
                 unsafe {

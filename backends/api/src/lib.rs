@@ -4,15 +4,21 @@
 //! | --- | --- |
 //! | [`buffer`] | typed, aligned memory and views of it |
 //! | [`kernel`] | arguments, frames, passes, outcomes, the two traits |
+//! | [`facts`] | where blocks are, which updates may take effect at once |
+//! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
 //! | [`math`] | the one implementation of each transcendental function, for C to call |
 
 pub mod buffer;
+pub mod compiled;
+pub mod facts;
+pub mod host;
 pub mod kernel;
 pub mod math;
 mod prim;
 
 pub use buffer::{Buffer, Prim, View};
 pub use kernel::{
-    Arg, Backend, CompileError, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value,
+    Arg, Backend, CompileError, DiskUse, Frame, Kernel, Memory, Outcome, Pass, TierRuns,
+    TrapReport, Value,
 };
 pub use loop_lang::Loop;

@@ -1,10 +1,14 @@
-//! The system's C compiler: finding it, running it, loading what it made.
+//! The system's C compiler: finding it, telling it from others, running it.
 
 use livefusion_backend::CompileError;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::UNIX_EPOCH;
+
+/// Names of C compilers, the system's choice first.
+const USUAL: &[&str] = &["cc", "gcc", "clang"];
 
 /// Flags for every file. The float flags keep Rust's results; `-fwrapv` keeps its wrapping.
 pub const FLAGS: &[&str] = &[
@@ -17,6 +21,12 @@ pub const FLAGS: &[&str] = &[
     "-ffp-contract=off",
     "-fwrapv",
     "-w",
+    // Kernels call nothing but what the process has: the start files and libraries need not be searched.
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    "-nostdlib",
 ];
 
 /// How hard the compiler tries.
@@ -29,47 +39,78 @@ pub enum Effort {
 }
 
 impl Effort {
-    fn flags(self) -> &'static [&'static str] {
-        match self {
+    /// All flags of a file.
+    pub fn flags(self) -> Vec<&'static str> {
+        let effort: &[&str] = match self {
             Effort::Full => &["-O3"],
             Effort::Linear => &["-O1", "-fira-algorithm=priority"],
-        }
+        };
+        [FLAGS, effort].concat()
     }
 }
 
-/// A C compiler.
+/// A C compiler: a program, and arguments that go before all others.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     path: PathBuf,
+    args: Vec<OsString>,
 }
 
 impl Compiler {
     /// The compiler at a path, or of a name to be looked up in `PATH`.
     pub fn at(path: impl Into<PathBuf>) -> Compiler {
-        Compiler { path: path.into() }
+        Compiler {
+            path: path.into(),
+            args: Vec::new(),
+        }
     }
 
-    /// The system's compiler: what `CC` names, else the platform's usual one.
+    /// The system's compiler: what `CC` names (a program, or a command as `ccache gcc`), else the
+    /// first of the usual ones that is there.
     pub fn system() -> Result<Compiler, CompileError> {
-        let target = target();
-        let found = cc::Build::new()
-            .target(&target)
-            .host(&target)
-            .opt_level(3)
-            .cargo_metadata(false)
-            .cargo_warnings(false)
-            .try_get_compiler();
-        match found {
-            Ok(tool) => Ok(Compiler::at(tool.path())),
-            Err(e) => Err(unavailable(format!(
-                "no C compiler was found ({e}); set CC to one"
-            ))),
+        match std::env::var_os("CC").filter(|cc| !cc.is_empty()) {
+            Some(cc) => Ok(Compiler::command(&cc)),
+            None => {
+                let found = USUAL.iter().find(|name| in_path(Path::new(name)).is_some());
+                let none = || {
+                    let names = USUAL.join(", ");
+                    unavailable(format!(
+                        "no C compiler was found (of {names}); set CC to one"
+                    ))
+                };
+                Ok(Compiler::at(found.ok_or_else(none)?))
+            }
+        }
+    }
+
+    /// What a command names: a file, whose path may have spaces, or a program and its arguments.
+    fn command(command: &OsStr) -> Compiler {
+        let words = command.to_str().filter(|_| !Path::new(command).is_file());
+        let mut words = words.unwrap_or_default().split_whitespace();
+        match words.next() {
+            Some(program) => Compiler {
+                path: program.into(),
+                args: words.map(OsString::from).collect(),
+            },
+            None => Compiler::at(command),
         }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Which compiler this is, as files say without running it: where they are, how large, of when. None if
+    /// it is nowhere.
+    pub fn identity(&self) -> Option<String> {
+        let mut identity = identity_of(&self.path)?;
+        for arg in &self.args {
+            // Of a wrapper the arguments name the compiler.
+            identity.push_str(&format!(" {arg:?}"));
+            identity.extend(identity_of(Path::new(arg)));
+        }
+        Some(identity)
     }
 
     /// Compiles `source` into a shared library in `folder` and says where it is.
@@ -82,14 +123,11 @@ impl Compiler {
         let (input, output) = (folder.join("kernel.c"), folder.join("kernel.so"));
         std::fs::write(&input, source)
             .map_err(|e| unavailable(format!("cannot write {}: {e}", input.display())))?;
-        let mut args: Vec<OsString> = FLAGS
-            .iter()
-            .chain(effort.flags())
-            .map(OsString::from)
-            .collect();
-        args.extend(["-o".into(), output.clone().into(), input.into()]);
         let run = Command::new(&self.path)
-            .args(args)
+            .args(&self.args)
+            .args(effort.flags())
+            .arg("-o")
+            .args([&output, &input])
             .stdin(Stdio::null())
             .output();
         let done = run.map_err(|e| match e.kind() {
@@ -118,11 +156,59 @@ pub fn unavailable(why: String) -> CompileError {
     CompileError::Unavailable { backend: "c", why }
 }
 
-/// This machine as a target triple, which the `cc` crate wants to be told.
-fn target() -> String {
-    let arch = std::env::consts::ARCH;
-    match std::env::consts::OS {
-        "macos" => format!("{arch}-apple-darwin"),
-        os => format!("{arch}-unknown-{os}-gnu"),
+/// The file that a path or a name in `PATH` stands for.
+fn in_path(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 {
+        return program.is_file().then(|| program.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+/// The file that a program is, and what changes when it is replaced.
+fn identity_of(program: &Path) -> Option<String> {
+    let file = in_path(program)?.canonicalize().ok()?;
+    let about = file.metadata().ok()?;
+    let since = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{file:?} {} {}", about.len(), since.as_nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_have_arguments() {
+        let of = |command: &str| {
+            let compiler = Compiler::command(OsStr::new(command));
+            (compiler.path, compiler.args)
+        };
+        assert_eq!(of("gcc"), ("gcc".into(), vec![]));
+        let args = vec!["gcc".into(), "-m64".into()];
+        assert_eq!(of("ccache gcc -m64"), ("ccache".into(), args));
+        let folder = tempfile::tempdir().unwrap();
+        let spaced = folder.path().join("my cc");
+        std::fs::write(&spaced, "").unwrap();
+        let spaced = spaced.to_str().unwrap();
+        assert_eq!(of(spaced), (spaced.into(), vec![]));
+    }
+
+    #[test]
+    fn another_file_is_another_compiler() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cc");
+        let compiler = Compiler::at(&path);
+        assert_eq!(compiler.identity(), None);
+        std::fs::write(&path, "one").unwrap();
+        let one = compiler.identity();
+        assert!(one.is_some());
+        assert_eq!(compiler.identity(), one);
+        std::fs::write(&path, "three").unwrap();
+        assert_ne!(compiler.identity(), one);
+        let wrapped = Compiler::command(OsStr::new(&format!("env {}", path.display())));
+        let before = wrapped.identity();
+        std::fs::write(&path, "two").unwrap();
+        assert_ne!(wrapped.identity(), before);
     }
 }

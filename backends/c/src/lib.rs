@@ -3,14 +3,17 @@
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | `facts` | where blocks are, which updates may take effect at once |
 //! | `names` | C identifiers |
 //! | `emit` | the text |
 //! | `compiler`, `library` | the system's compiler, loaded code |
+//! | `workplace`, `memory_file` | folders to compile in, files to load from |
+//! | `cache` | compiled code on disk |
+//! | `loader` | the way from text to loaded code |
 //! | `kernel` | running it |
 //!
 //! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it each innermost loop in the straight form that compilers vectorise. It gives the same
+//! beside it each innermost loop in the straight form that compilers vectorise. Where straight loops do
+//! nearly all of the work, the state machine gets little of the compiler's time. The code gives the same
 //! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
 //! transcendental functions through [`livefusion_backend::math`].
 //!
@@ -18,23 +21,29 @@
 //! a block: 26 s). A file with a kernel of more than 128 KiB of text is therefore compiled with `-O1`
 //! and the simpler allocator, in linear time (100,000 statements: 6 s), instead of with `-O3`.
 
+mod cache;
 mod compiler;
 mod emit;
-mod facts;
 mod kernel;
 mod library;
+mod loader;
+mod memory_file;
 mod names;
+mod workplace;
 
 use compiler::Compiler;
 use emit::Form;
 use kernel::CKernel;
-use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_backend::facts;
+use livefusion_backend::{Backend, CompileError, DiskUse, Kernel};
+use loader::Loader;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use names::Unique;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+pub use cache::KernelCache;
 pub use compiler::FLAGS;
 
 /// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
@@ -42,11 +51,13 @@ pub fn system_compiler() -> Result<PathBuf, CompileError> {
     Compiler::system().map(|c| c.path().to_path_buf())
 }
 
-/// Compiles loops with a C compiler.
+/// Compiles loops with a C compiler, unless the [`KernelCache`] has them.
 #[derive(Debug, Default)]
 pub struct CBackend {
-    compiler: OnceLock<Result<Arc<Compiler>, CompileError>>,
+    compiler: Option<PathBuf>,
+    cache: KernelCache,
     form: Form,
+    loader: OnceLock<Result<Arc<Loader>, CompileError>>,
 }
 
 impl CBackend {
@@ -58,9 +69,16 @@ impl CBackend {
 
     /// The backend with the compiler at a path.
     pub fn with_compiler(path: impl Into<PathBuf>) -> CBackend {
-        let backend = CBackend::default();
-        let _ = backend.compiler.set(Ok(Arc::new(Compiler::at(path))));
-        backend
+        CBackend {
+            compiler: Some(path.into()),
+            ..CBackend::default()
+        }
+    }
+
+    /// The backend with a cache of its own choice, instead of the one that the environment asks for.
+    pub fn with_cache(mut self, cache: KernelCache) -> CBackend {
+        self.cache = cache;
+        self
     }
 
     /// The backend without the straight form of innermost loops: smaller and slower code with the
@@ -73,8 +91,8 @@ impl CBackend {
     /// Compiles many loops in one run of the compiler. A loop that is not well formed does not hold
     /// up the others.
     pub fn compile_batch(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
-        let compiler = match self.compiler() {
-            Ok(compiler) => compiler,
+        let loader = match self.loader() {
+            Ok(loader) => loader,
             Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
         };
         let mut file = emit::File::default();
@@ -96,18 +114,18 @@ impl CBackend {
             .finish()
             .map_err(CompileError::Malformed)
             .and_then(|text| {
-                let entries = library::load(&compiler, &text, &symbols)?;
+                let entries = loader.load(&text, &symbols)?;
                 Ok((Arc::<str>::from(text.source), entries))
             });
         let kernel = |(program, planned): (&&Loop, Result<(Layout, usize), CompileError>)| {
             let (layout, i) = planned?;
             let (source, entries) = built.as_ref().map_err(Clone::clone)?;
-            let (source, compiler) = (source.clone(), compiler.clone());
+            let (source, loader) = (source.clone(), loader.clone());
             let kernel = CKernel::new(
                 Loop::clone(program),
                 layout,
                 source,
-                compiler,
+                loader,
                 entries[i],
                 self.form,
             );
@@ -117,10 +135,15 @@ impl CBackend {
         programs.iter().zip(planned).map(kernel).collect()
     }
 
-    fn compiler(&self) -> Result<Arc<Compiler>, CompileError> {
-        self.compiler
-            .get_or_init(|| Compiler::system().map(Arc::new))
-            .clone()
+    fn loader(&self) -> Result<Arc<Loader>, CompileError> {
+        let make = || {
+            let compiler = match &self.compiler {
+                Some(path) => Compiler::at(path),
+                None => Compiler::system()?,
+            };
+            Ok(Arc::new(Loader::new(compiler, self.cache.clone())))
+        };
+        self.loader.get_or_init(make).clone()
     }
 }
 
@@ -132,6 +155,40 @@ impl Backend for CBackend {
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let none = || CompileError::Malformed("nothing was compiled".into());
         self.compile_batch(&[program]).pop().ok_or_else(none)?
+    }
+
+    /// One run of the compiler for each loop, as many at once as there are processors.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = programs.len().div_ceil(processors).max(1);
+        let compile =
+            |share: &[&Loop]| -> Vec<_> { share.iter().map(|p| self.compile(p)).collect() };
+        let mut shares = programs.chunks(share);
+        let mine = shares.next().unwrap_or_default();
+        std::thread::scope(|scope| {
+            // Where the system has no more threads for us, this one does the work.
+            let compile = &compile;
+            let others: Vec<_> = shares
+                .map(|share| {
+                    let thread = std::thread::Builder::new();
+                    let thread = thread.spawn_scoped(scope, move || compile(share));
+                    (share, thread)
+                })
+                .collect();
+            let mut all = compile(mine);
+            for (share, thread) in others {
+                let done = thread.ok().and_then(|t| t.join().ok());
+                all.extend(done.unwrap_or_else(|| compile(share)));
+            }
+            all
+        })
+    }
+
+    fn disk_use(&self) -> DiskUse {
+        match self.loader.get() {
+            Some(Ok(loader)) => loader.disk_use(),
+            _ => DiskUse::default(),
+        }
     }
 }
 

@@ -78,32 +78,7 @@ fn segments_that_do_not_fit_trap() {
 /// A stream that is shorter than the bound gives zeros, and writes beyond an array are dropped.
 #[test]
 fn short_arrays_are_safe() {
-    let text = "
-loop short
-comb 0 manifest at r0
-comb 1 map at r0
-param arr_0: [f64] stream r0
-param n_0: u64
-param m_0: u64
-rate r0 root ix_0 < n_0 { stage 0 }
-init_0, init_1:
-  let out_1 = newArray f64 m_0
-  carry ix_0 = 0
-guard_0, guard_1:
-  let more_0 = lt ix_0 n_0
-  unless more_0 | done_0
-body_0, body_1:
-  let elt_0 = readArray arr_0 ix_0
-  let elt_1 = add elt_0 1.0
-yield_0, yield_1:
-  writeArray out_1 ix_0 elt_1
-bottom_0, bottom_1:
-  let nix_0 = add ix_0 1
-  ix_0 := nix_0
-done_0, done_1:
-  return out_1
-";
-    let program = loop_of(text);
+    let program = loop_file("short");
     for (n, m) in [(100, 100), (100, 30), (30, 100), (0, 0), (100, 0)] {
         let scalar = |x| Data::Scalar(Const::u64(x));
         let data = [Data::F64(vec![1.0; 50]), scalar(n), scalar(m)];
@@ -116,40 +91,7 @@ done_0, done_1:
 /// A scalar loop that would not end once its division has trapped.
 #[test]
 fn trapped_scalar_loops_end() {
-    let text = "
-loop halves
-comb 0 manifest at r0
-comb 1 map at r0
-param arr_0: [i32] stream r0
-rate r0 root ix_0 < len_0 { stage 0 }
-trap t0 1 division
-init_0, init_1:
-  let len_0 = arrayLength arr_0
-  let out_1 = newArray i32 len_0
-  carry ix_0 = 0
-guard_0, guard_1:
-  let more_0 = lt ix_0 len_0
-  unless more_0 | done_0
-body_0, body_1:
-  let elt_0 = readArray arr_0 ix_0
-  while x_1 = 1000i32, n_1 = 0i32 {
-    let more_1 = gt x_1 1i32
-  } cond more_1 do {
-    let ok_1 = divOk x_1 elt_0
-    trap unless ok_1, t0 (x_1, elt_0)
-    let half_1 = div x_1 elt_0
-    let safe_1 = select ok_1 half_1 x_1
-    let up_1 = add n_1 1i32
-  } next safe_1, up_1
-yield_0, yield_1:
-  writeArray out_1 ix_0 n_1
-bottom_0, bottom_1:
-  let nix_0 = add ix_0 1
-  ix_0 := nix_0
-done_0, done_1:
-  return out_1
-";
-    let program = loop_of(text);
+    let program = loop_file("halves");
     for (values, outcome) in [
         (vec![2, 3, 10], Outcome::Done),
         (vec![2, 0, 2], Outcome::Trapped(None)),

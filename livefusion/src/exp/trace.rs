@@ -56,6 +56,9 @@ impl Field {
     }
 }
 
+/// The fields of an expression. Up to four need no memory of their own.
+pub type Fields = SmallVec<[Field; 4]>;
+
 impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.scope {
@@ -280,7 +283,7 @@ fn read(node: &Arc<Node>, field: u32, ty: Ty, index: Field, checked: bool, loc: 
 pub(crate) fn while_loop(
     start: &[Field],
     test: impl FnOnce(&[Field]) -> Field,
-    next: impl FnOnce(&[Field]) -> Vec<Field>,
+    next: impl FnOnce(&[Field]) -> Fields,
     loc: Loc,
 ) -> Vec<Field> {
     let opened = ARENA.with_borrow_mut(|arena| {
@@ -296,7 +299,7 @@ pub(crate) fn while_loop(
                 .collect()
         });
     };
-    let mut fields = vec![test(&vars)];
+    let mut fields = Fields::from_slice(&[test(&vars)]);
     fields.extend(next(&vars));
     ARENA.with_borrow_mut(|arena| match arena.inside(&fields, Some(loc)) {
         Some((scope, ids)) => {
@@ -330,7 +333,7 @@ impl Drop for Leave {
 }
 
 /// Runs a closure on symbolic parameters and gives the body that it wrote down.
-pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Vec<Field>) -> Body {
+pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     let (number, depth) = ARENA.with_borrow_mut(|arena| {
         let number = arena.number();
         arena.scopes.push(Scope {
@@ -340,7 +343,7 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Vec<Field>) -> Bo
         (number, arena.scopes.len() - 1)
     });
     let leave = Leave { depth };
-    let fields: SmallVec<[Field; 4]> = params
+    let fields: Fields = params
         .iter()
         .zip(0..)
         .map(|(ty, k)| Field::new(number, k, *ty))

@@ -110,31 +110,15 @@ impl Rates {
 
     /// The zip with sides by way of which a field of a node is that of another; none if it is the
     /// node's own, or that of an array that advances with it.
-    pub fn zipped_by(&self, graph: &Graph, mut n: NodeId, mut field: u32) -> Option<NodeId> {
-        loop {
-            let node = &graph.nodes[n.index()];
-            match &node.node.kind {
-                _ if node.leaf => return None,
-                Kind::Zip if self.sides(n).is_some() => return Some(n),
-                Kind::Zip => {
-                    let mut widths = node
-                        .inputs
-                        .iter()
-                        .map(|i| graph.node(*i).types.len() as u32);
-                    let mut k = 0;
-                    while let Some(width) = widths.next().filter(|w| field >= *w) {
-                        field -= width;
-                        k += 1;
-                    }
-                    n = *node.inputs.get(k)?;
-                }
-                Kind::Fields(range) => {
-                    field += range.start;
-                    n = node.inputs[0];
-                }
-                _ => return None,
+    pub fn zipped_by(&self, graph: &Graph, n: NodeId, field: u32) -> Option<NodeId> {
+        let mut at = (n, field);
+        while let Some((_, next)) = graph.step(at) {
+            if self.sides(at.0).is_some() {
+                return Some(at.0);
             }
+            at = next;
         }
+        None
     }
 
     /// Whether the lengths of two nodes are known to be equal without looking at run time.

@@ -71,18 +71,18 @@ pub fn open(
         (None, Selector::While(_), Some(body)) => {
             take_while::open(a, id, (comb, class), body, &columns, spot)?
         }
-        (None, Selector::Custom(_), _) => {
+        (None, Selector::Tags(_), _) => {
+            let tag = a.elt(columns[0], spot)?;
+            a.open_sub(comb, spot.rate, class);
+            tag
+        }
+        _ => {
             // It has decided in another pass over the same elements.
             a.in_the_way = Some(id);
             return Err(ErrorKind::Malformed {
                 expected: "what a combinator keeps in one pass".into(),
                 got: "a second pass".into(),
             });
-        }
-        _ => {
-            let tag = a.elt(columns[0], spot)?;
-            a.open_sub(comb, spot.rate, class);
-            tag
         }
     };
     a.exit(comb, test);

@@ -33,22 +33,13 @@ fn array(a: &mut Anatomy<'_>, field: FieldRef, kind: ParamKind) -> Var {
 
 /// Reads the current element of a column at a rate's counter, or at a subrate's count.
 pub fn read(a: &mut Anatomy<'_>, column: Column, rate: RateId) -> Lower<Atom> {
-    let field = column.field;
     let spot = Spot { rate, position: 0 };
-    let comb = a.comb_at(field.0, spot);
+    a.comb_at(column.field.0, spot);
     let kind = if a.program.rate(rate).kind.is_sub() {
         ParamKind::Random
     } else {
         ParamKind::Stream(rate)
     };
-    let array = array(a, field, kind);
-    let index = a.index(rate);
-    let elt = a.scalar("elt", comb, a.program.ty(array).elem());
-    a.push(
-        comb,
-        Section::Body,
-        StmtKind::ReadArray(elt, array, index.into()),
-    );
-    a.set_column(column, spot, elt.into());
-    Ok(elt.into())
+    let array = array(a, column.field, kind);
+    Ok(a.read_here(column, array, spot, "elt"))
 }

@@ -43,7 +43,7 @@ pub fn open(
         Some(len) => a.open_nested(comb, spot.rate, class, len),
         None => {
             let len = a.elt(lengths, spot)?;
-            let (rate, safe) = a.open_checked(comb, spot.rate, class, (user, len))?;
+            let (rate, safe) = open_checked(a, comb, (spot.rate, class), (user, len))?;
             a.set_test(class, spot.rate, safe);
             rate
         }
@@ -51,58 +51,52 @@ pub fn open(
     Ok(Spot { rate, position: 0 })
 }
 
-impl Anatomy<'_> {
-    /// Opens an inner loop over segments whose lengths nobody has checked yet: each must fit what is left
-    /// of the data. One that does not is a trap, and counts as empty.
-    fn open_checked(
-        &mut self,
-        comb: CombId,
-        parent: RateId,
-        class: ClassId,
-        (user, len): (NodeId, Atom),
-    ) -> Lower<(RateId, Atom)> {
-        let most = match (self.told_by(class), self.beside(user, class)?) {
-            (Some(leaf), _) => self.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
-            (None, Some(len)) => len,
-            (None, None) => Const::u64(MOST_ELEMENTS).into(),
-        };
-        let safe = self.scalar("size", comb, Ty::U64);
-        let rate = self.open_nested(comb, parent, class, safe.into());
-        let counter: Atom = self.index(rate).into();
-        let room = self.scalar("room", comb, Ty::U64);
-        let fits = self.scalar("fits", comb, Ty::Bool);
-        let payload = [len, room.into()];
-        let trap = self.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
-        let zero = Const::u64(0).into();
-        let lets = [
-            StmtKind::Let(room, Op::Sub, Args::from_slice(&[most, counter])),
-            StmtKind::Let(fits, Op::Le, Args::from_slice(&[len, room.into()])),
-            StmtKind::Let(
-                safe,
-                Op::Select,
-                Args::from_slice(&[fits.into(), len, zero]),
-            ),
-        ];
-        let mut stmts: Vec<Stmt> = lets.into_iter().map(|kind| Stmt { comb, kind }).collect();
-        stmts.insert(2, trap);
-        self.push_first(comb, Section::Nest, stmts);
-        Ok((rate, safe.into()))
-    }
+/// Opens an inner loop over segments whose lengths nobody has checked yet: each must fit what is left of
+/// the data. One that does not is a trap, and counts as empty.
+fn open_checked(
+    a: &mut Anatomy<'_>,
+    comb: CombId,
+    (parent, class): (RateId, ClassId),
+    (user, len): (NodeId, Atom),
+) -> Lower<(RateId, Atom)> {
+    let most = match (a.told_by(class), beside(a, user, class)?) {
+        (Some(leaf), _) => a.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
+        (None, Some(len)) => len,
+        (None, None) => Const::u64(MOST_ELEMENTS).into(),
+    };
+    let safe = a.scalar("size", comb, Ty::U64);
+    let rate = a.open_nested(comb, parent, class, safe.into());
+    let counter: Atom = a.index(rate).into();
+    let room = a.scalar("room", comb, Ty::U64);
+    let fits = a.scalar("fits", comb, Ty::Bool);
+    let payload = [len, room.into()];
+    let trap = a.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
+    let zero = Const::u64(0).into();
+    let op = |v, op, args: &[Atom]| Stmt {
+        comb,
+        kind: StmtKind::Let(v, op, Args::from_slice(args)),
+    };
+    let stmts = vec![
+        op(room, Op::Sub, &[most, counter]),
+        op(fits, Op::Le, &[len, room.into()]),
+        trap,
+        op(safe, Op::Select, &[fits.into(), len, zero]),
+    ];
+    a.push_first(comb, Section::Nest, stmts);
+    Ok((rate, safe.into()))
 }
 
-impl Anatomy<'_> {
-    /// How long the data is that a node reads beside all elements of segments.
-    fn beside(&mut self, user: NodeId, class: ClassId) -> Lower<Option<Atom>> {
-        let node = &self.graph.nodes[user.index()];
-        let uses = matches!(
-            node.node.kind,
-            Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
-        );
-        let here = self.plan.rates.runs_at(user) == Some(class);
-        match node.inputs.get(1) {
-            Some(data) if uses && here && self.plan.rates.is_beside(user, 1) => self.len(*data),
-            _ => Ok(None),
-        }
+/// How long the data is that a node reads beside all elements of segments.
+fn beside(a: &mut Anatomy<'_>, user: NodeId, class: ClassId) -> Lower<Option<Atom>> {
+    let node = &a.graph.nodes[user.index()];
+    let uses = matches!(
+        node.node.kind,
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
+    );
+    let here = a.plan.rates.runs_at(user) == Some(class);
+    match node.inputs.get(1) {
+        Some(data) if uses && here && a.plan.rates.is_beside(user, 1) => a.len(*data),
+        _ => Ok(None),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::program::{Bindings, Program};
-use crate::ast::{Node, Value};
+use crate::ast::{Node, Types, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::sharing::{Graph, recover};
@@ -74,7 +74,7 @@ impl Prepared {
             ));
         }
         for (node, value) in self.inputs.iter().zip(inputs) {
-            let (rank, types): (u8, Vec<_>) = match value {
+            let (rank, types): (u8, Types) = match value {
                 Value::Scalar(fields) => (0, fields.iter().map(|c| c.ty).collect()),
                 Value::Array(fields) => (1, fields.iter().map(|b| b.ty()).collect()),
             };

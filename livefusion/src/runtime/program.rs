@@ -1,7 +1,8 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
 use super::engine::{Engine, backend_error};
-use super::in_place::{self, Take};
+use super::in_place::{self, Needs, Take};
+use super::parallel::{Ended, Run, Shapes};
 use crate::ast::{Kind, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -35,6 +36,8 @@ pub struct CompiledLoop {
     pub sizing: Option<Arc<dyn Kernel>>,
     /// Arrays that it may have for good.
     pub takes: Vec<Take>,
+    /// How its chunks run beside each other.
+    pub shapes: Shapes,
 }
 
 /// What a run is bound to: a graph of the program's structure with its values.
@@ -156,14 +159,16 @@ impl Program {
         let (plan, mut all) = plan_and_lower(graph, lengths, engine.clustering())?;
         for lowered in &mut all {
             loop_lang::passes::optimize(&mut lowered.program);
+            loop_lang::chunkable::raise_levels(&mut lowered.program);
             if let Some(sizing) = &mut lowered.sizing {
                 loop_lang::passes::optimize(sizing);
             }
         }
+        let needs = Needs::of(graph, &all);
         let mut kernels = Vec::with_capacity(all.len());
         for (at, lowered) in all.iter().enumerate() {
             let kernel = engine.compile(&lowered.program)?;
-            let takes = in_place::takes(graph, &all, at, kernel.layout());
+            let takes = in_place::takes(graph, &needs, at, lowered, kernel.layout());
             kernels.push((kernel, takes));
         }
         let mut loops = Vec::with_capacity(all.len());
@@ -178,6 +183,7 @@ impl Program {
                 kernel,
                 sizing,
                 takes,
+                shapes: Shapes::default(),
             });
         }
         Ok(Program { plan, loops })
@@ -186,8 +192,8 @@ impl Program {
     /// Runs every loop in order and collects the roots' values.
     pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Vec<Value>> {
         let mut store = Store::default();
-        for l in &self.loops {
-            l.run(engine, b, &mut store)?;
+        for (i, l) in self.loops.iter().enumerate() {
+            l.run(engine, b, &mut store, (i, self.loops.len()))?;
         }
         b.graph
             .roots
@@ -209,7 +215,13 @@ fn root_value(plan: &Plan, b: &Bindings<'_>, store: &Store, root: NodeId) -> Res
 }
 
 impl CompiledLoop {
-    fn run(&self, engine: &Engine, b: &Bindings<'_>, store: &mut Store) -> Result<()> {
+    fn run(
+        &self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        store: &mut Store,
+        at: (usize, usize),
+    ) -> Result<()> {
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(&**kernel, b, store)?,
             None => vec![],
@@ -219,7 +231,18 @@ impl CompiledLoop {
         let mut frame = new_frame(&*self.kernel, left);
         let taken = self.take(store, &mut bound, &mut frame);
         let args = as_args(&bound);
-        match self.kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
+        let run = Run {
+            engine,
+            kernel: &self.kernel,
+            program: &self.lowered.program,
+            shapes: &self.shapes,
+            args: &args,
+            at,
+        };
+        let Ended::By(outcome) = run.to_end(&mut frame) else {
+            return Err(cancelled());
+        };
+        match outcome {
             Outcome::Done | Outcome::Exited => {
                 self.collect(frame, store);
                 Ok(())
@@ -399,6 +422,14 @@ impl CompiledLoop {
             },
         };
         self.error_at(b, report.comb.index(), kind)
+    }
+}
+
+fn cancelled() -> Error {
+    Error {
+        combinator: "force",
+        location: None,
+        kind: ErrorKind::Cancelled,
     }
 }
 

@@ -9,7 +9,8 @@ use loop_lang::types::Ty;
 
 impl<T: Elt> Segmented<T> {
     /// Each segment followed by the other's: there must be as many in both. Both are read by index, so
-    /// what computes their data is made manifest unless it is an index function itself.
+    /// what computes their data is made manifest unless it is an index function itself. Data behind the
+    /// last segment is in no segment, and left out.
     ///
     /// ```
     /// use livefusion::prelude::*;

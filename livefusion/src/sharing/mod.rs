@@ -82,27 +82,32 @@ impl Graph {
     }
 
     /// Follows `Zip` and `Fields` to the node that computes a field.
-    pub fn resolve(&self, mut id: NodeId, mut field: u32) -> FieldRef {
-        loop {
-            let n = &self.nodes[id.index()];
-            match &n.node.kind {
-                _ if n.leaf => return (id, field),
-                Kind::Zip => {
-                    for input in &n.inputs {
-                        let width = self.node(*input).types.len() as u32;
-                        if field < width {
-                            id = *input;
-                            break;
-                        }
-                        field -= width;
+    pub fn resolve(&self, id: NodeId, field: u32) -> FieldRef {
+        let mut at = (id, field);
+        while let Some((_, next)) = self.step(at) {
+            at = next;
+        }
+        at
+    }
+
+    /// One step through a `Zip` or `Fields`: which of its inputs a field comes from, and that input's
+    /// field. None for a node that computes its fields or has them in memory.
+    pub fn step(&self, (id, mut field): FieldRef) -> Option<(usize, FieldRef)> {
+        let node = &self.nodes[id.index()];
+        match &node.node.kind {
+            _ if node.leaf => None,
+            Kind::Zip => {
+                for (k, input) in node.inputs.iter().enumerate() {
+                    let width = self.node(*input).types.len() as u32;
+                    if field < width {
+                        return Some((k, (*input, field)));
                     }
+                    field -= width;
                 }
-                Kind::Fields(range) => {
-                    field += range.start;
-                    id = n.inputs[0];
-                }
-                _ => return (id, field),
+                None
             }
+            Kind::Fields(range) => Some((0, (*node.inputs.first()?, field + range.start))),
+            _ => None,
         }
     }
 
@@ -151,7 +156,7 @@ fn links(node: &Node) -> Vec<&Arc<Node>> {
 pub fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
     for root in roots {
         if let Some(e) = &root.error {
-            return Err(e.clone());
+            return Err((**e).clone());
         }
     }
     let mut recovery = Recovery::default();
@@ -192,7 +197,7 @@ impl Recovery {
 
     fn add(&mut self, node: &Arc<Node>) -> Result<()> {
         if let Some(e) = &node.error {
-            return Err(e.clone());
+            return Err((**e).clone());
         }
         let leaf = is_leaf(node);
         let id_of = |n: &Arc<Node>| self.graph.by_address[&address(n)];
@@ -208,7 +213,7 @@ impl Recovery {
             entry.inputs = node.inputs.iter().map(id_of).collect();
             for body in bodies(&node.kind) {
                 if let Some(e) = &body.error {
-                    return Err(e.clone());
+                    return Err((**e).clone());
                 }
                 entry
                     .captures

@@ -88,17 +88,10 @@ pub(super) fn fold(
     inputs: &[&Data],
     e: &mut Evaluated,
 ) {
-    let segments = cut(inputs[0], inputs[1].len(), &mut e.traps);
-    let mut running = Running::new(node.types.len());
-    let mut run = Folding::new(naive, fold, node, inputs[1]);
-    e.traps.append(&mut run.finish());
-    for segment in segments {
-        run = Folding::new(naive, fold, node, inputs[1]);
+    anew(naive, fold, node, inputs, e, |running, run, segment| {
         run.all(segment.clone(), When::Element(segment.start));
-        running.push_state(&run);
-        e.add_traps(run.finish());
-    }
-    (e.data, e.bounds) = running.finish(&run);
+        running.push_state(run);
+    });
 }
 
 /// A scan that starts anew with each segment.
@@ -109,13 +102,27 @@ pub(super) fn scan(
     inputs: &[&Data],
     e: &mut Evaluated,
 ) {
+    anew(naive, fold, node, inputs, e, |running, run, segment| {
+        running.push(run, segment, kind);
+    });
+}
+
+/// Runs over each segment from the start.
+fn anew(
+    naive: &Naive,
+    fold: &Fold,
+    node: &Arc<Node>,
+    inputs: &[&Data],
+    e: &mut Evaluated,
+    mut segment: impl FnMut(&mut Running, &mut Folding<'_>, Range<usize>),
+) {
     let segments = cut(inputs[0], inputs[1].len(), &mut e.traps);
     let mut running = Running::new(node.types.len());
     let mut run = Folding::new(naive, fold, node, inputs[1]);
     e.traps.append(&mut run.finish());
-    for segment in segments {
+    for each in segments {
         run = Folding::new(naive, fold, node, inputs[1]);
-        running.push(&mut run, segment, kind);
+        segment(&mut running, &mut run, each);
         e.add_traps(run.finish());
     }
     (e.data, e.bounds) = running.finish(&run);

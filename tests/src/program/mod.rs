@@ -199,6 +199,29 @@ impl Program {
     }
 }
 
+/// The bodies of a step, by this kind of reference.
+macro_rules! bodies_of {
+    ($step:expr, $($by:tt)+) => {
+        match $step {
+            Step::Generate(Length::Checked(l), b) => vec![l, b],
+            Step::Generate(_, b)
+            | Step::Map(_, b)
+            | Step::Filter(_, b)
+            | Step::Compute(b)
+            | Step::Scatter(.., Some(b))
+            | Step::Expand(.., b)
+            | Step::TakeWhile(_, b, _) => vec![b],
+            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
+                match $($by)+ f.style {
+                    Style::Aggregate(c) => vec![$($by)+ f.start, $($by)+ f.step, c],
+                    _ => vec![$($by)+ f.start, $($by)+ f.step],
+                }
+            }
+            _ => vec![],
+        }
+    };
+}
+
 impl Step {
     /// The node of the step at position `at`; `nodes` are those before it.
     pub fn build(&self, at: usize, nodes: &[Arc<Node>]) -> Arc<Node> {
@@ -218,7 +241,7 @@ impl Step {
                 let len = match len {
                     Length::Known(n) => Len::Known(*n),
                     Length::Delayed(s) => Len::Delayed(nodes[*s].clone()),
-                    Length::Checked(body) => Len::Checked(body.build(nodes)),
+                    Length::Checked(body) => Len::Checked(Box::new(body.build(nodes))),
                 };
                 b.generate(len, body.build(nodes))
             }
@@ -264,7 +287,7 @@ impl Step {
                 let len = match len {
                     Length::Known(n) => Len::Known(*n),
                     Length::Delayed(s) => Len::Delayed(plain[*s].clone()),
-                    Length::Checked(l) => Len::Checked(body(l)),
+                    Length::Checked(l) => Len::Checked(Box::new(body(l))),
                 };
                 Kind::Generate(len, body(b))
             }
@@ -273,15 +296,15 @@ impl Step {
             Step::Fields(_, range) => Kind::Fields(range.clone()),
             Step::Filter(_, b) => Kind::Filter(body(b)),
             Step::Pack(..) => Kind::Pack,
-            Step::Fold(_, fold) => Kind::Fold(fold.build(plain)),
-            Step::Scan(_, fold, kind) => Kind::Scan(fold.build(plain), *kind),
+            Step::Fold(_, fold) => Kind::Fold(Box::new(fold.build(plain))),
+            Step::Scan(_, fold, kind) => Kind::Scan(Box::new(fold.build(plain)), *kind),
             Step::ScanTotal(_) => Kind::ScanTotal,
             Step::Scatter(.., combine) => Kind::Scatter(combine.as_ref().map(body)),
             Step::Compute(b) => Kind::Compute(body(b)),
             Step::Len(_) => Kind::Len,
             Step::Expand(.., b) => Kind::Expand(body(b)),
-            Step::FoldS(.., fold) => Kind::FoldS(fold.build(plain)),
-            Step::ScanS(.., fold, kind) => Kind::ScanS(fold.build(plain), *kind),
+            Step::FoldS(.., fold) => Kind::FoldS(Box::new(fold.build(plain))),
+            Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
             Step::CountS(..) => Kind::CountS,
             Step::TakeWhile(_, test, inclusive) => Kind::TakeWhile {
                 test: body(test),
@@ -311,44 +334,12 @@ impl Step {
 
     /// Its bodies.
     pub fn bodies(&self) -> Vec<&Body> {
-        match self {
-            Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b)
-            | Step::Map(_, b)
-            | Step::Filter(_, b)
-            | Step::Compute(b)
-            | Step::Scatter(.., Some(b))
-            | Step::Expand(.., b)
-            | Step::TakeWhile(_, b, _) => vec![b],
-            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
-                match &f.style {
-                    Style::Aggregate(c) => vec![&f.start, &f.step, c],
-                    _ => vec![&f.start, &f.step],
-                }
-            }
-            _ => vec![],
-        }
+        bodies_of!(self, &)
     }
 
     /// Its bodies, to be changed.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
-        match self {
-            Step::Generate(Length::Checked(l), b) => vec![l, b],
-            Step::Generate(_, b)
-            | Step::Map(_, b)
-            | Step::Filter(_, b)
-            | Step::Compute(b)
-            | Step::Scatter(.., Some(b))
-            | Step::Expand(.., b)
-            | Step::TakeWhile(_, b, _) => vec![b],
-            Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
-                match &mut f.style {
-                    Style::Aggregate(c) => vec![&mut f.start, &mut f.step, c],
-                    _ => vec![&mut f.start, &mut f.step],
-                }
-            }
-            _ => vec![],
-        }
+        bodies_of!(self, &mut)
     }
 
     /// Gives the steps that it needs their new numbers.

@@ -6,12 +6,22 @@ use super::plan::Plan;
 use super::unit::{Unit, comment};
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
-use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type, Var};
+use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, RateKind, Section, Type, Var};
 use loop_lang::state::Layout;
 use rustc_hash::FxHashMap;
 
 /// Lanes beyond this many bytes live in memory that the host brings, not on the stack.
 const MAX_STACK_LANES: usize = 64 << 10;
+
+/// Marks functions that are not worth the compiler's time. The flags that keep results are repeated:
+/// compilers have been known to forget them in functions with options of their own.
+const COLD: &str = "\
+#if defined __GNUC__ && !defined __clang__
+#define LF_COLD __attribute__((optimize(\"O1\", \"wrapv\", \"fp-contract=off\")))
+#else
+#define LF_COLD
+#endif
+";
 
 /// The state machine's function, being written.
 pub struct Machine<'u, 'a> {
@@ -87,6 +97,10 @@ impl Machine<'_, '_> {
     }
 
     fn function(&mut self) {
+        if self.is_cold() {
+            self.unit.helpers.require("LF_COLD", || COLD.into());
+            self.line("LF_COLD");
+        }
         self.unit
             .open(format!("i32 {}(lf_run *run) {{", self.symbol));
         self.declarations();
@@ -108,6 +122,18 @@ impl Machine<'_, '_> {
         self.leave();
         self.unit.close();
         self.line("");
+    }
+
+    /// Whether straight loops do nearly all of the work, those over segments included.
+    fn is_cold(&self) -> bool {
+        let planned = |i| self.plans.iter().any(|p| p.rate == RateId::new(i));
+        let nested = |i| self.nests.iter().any(|n| n.outer.rate == RateId::new(i));
+        let mut rates = self.unit.program.rates.iter().enumerate();
+        rates.all(|(i, rate)| match rate.kind {
+            RateKind::Root { .. } => planned(i) || nested(i),
+            RateKind::Nested { .. } => planned(i),
+            RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
+        })
     }
 
     fn block(&mut self, i: usize) {

@@ -2,7 +2,7 @@
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | `ops` | scalar operators, constants, frame words |
+//! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
@@ -10,6 +10,8 @@
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
 //! | `nest` | loops over segments, with their inner loops |
+//! | `stream` | large results past the caches |
+//! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
@@ -20,6 +22,7 @@ mod frame;
 mod groups;
 pub mod machine;
 mod masked;
+mod math;
 mod nest;
 pub mod ops;
 mod phases;
@@ -27,7 +30,9 @@ mod plan;
 mod prefix;
 mod stmt;
 mod straight;
+mod stream;
 mod unit;
+mod vector;
 
 use crate::compiler::Effort;
 use crate::facts::{self, Facts};
@@ -271,45 +276,31 @@ fn joins(unit: &mut Unit) {
             .iter()
             .map(|v| facts::elem(unit.program, *v))
             .collect();
-        let cells = |index: &str| -> Vec<String> {
+        let cells = |array: &str, index: &str| -> Vec<String> {
             (0..types.len())
-                .map(|i| format!("lf_lane_{i}{index}"))
+                .map(|i| format!("lf_{array}_{i}[{index}]"))
                 .collect()
         };
         let mut params = vec!["u64 *trapped".to_string()];
-        params.extend(
-            types
-                .iter()
-                .enumerate()
-                .map(|(i, t)| format!("{} *lf_out_{i}", t.name())),
-        );
-        params.extend(
-            types
-                .iter()
-                .enumerate()
-                .map(|(i, t)| format!("const {} *lf_from_{i}", t.name())),
-        );
+        let each = || types.iter().map(|t| t.name()).enumerate();
+        params.extend(each().map(|(i, t)| format!("{t} *restrict lf_out_{i}")));
+        params.extend(each().map(|(i, t)| format!("const {t} *restrict lf_from_{i}")));
         let name = unit.names.part(*first, Part::Join).to_string();
         unit.open(format!("static void {name}({}) {{", params.join(", ")));
         for (i, t) in types.iter().enumerate() {
-            unit.line(format!("{} lf_lane_{i}[{l}];", t.name()));
-            unit.line(format!(
-                "for (u64 l = 0; l < {l}; l++) lf_lane_{i}[l] = lf_from_{i}[l];"
-            ));
+            unit.line(format!("{} lf_lane_{i}[{}];", t.name(), (l / 2).max(1)));
         }
-        unit.open(format!("for (u64 w = {}; w != 0; w /= 2) {{", l / 2));
-        unit.open("for (u64 l = 0; l < w; l++) {");
-        unit.combine(
-            group.combine,
-            &cells("[l]"),
-            &cells("[l]"),
-            &cells("[l + w]"),
-            &types,
-        );
-        unit.close();
-        unit.close();
+        // One loop for each half: of a fixed length, which compilers unroll.
+        let (mut half, mut from) = (l / 2, "from");
+        while half > 0 {
+            unit.open(format!("for (u64 l = 0; l < {half}; l++) {{"));
+            let (lower, upper) = (cells(from, "l"), cells(from, &format!("l + {half}")));
+            unit.combine(group.combine, &cells("lane", "l"), &lower, &upper, &types);
+            unit.close();
+            (half, from) = (half / 2, "lane");
+        }
         let outs: Vec<String> = (0..types.len()).map(|i| format!("(*lf_out_{i})")).collect();
-        unit.combine(group.combine, &outs, &outs, &cells("[0]"), &types);
+        unit.combine(group.combine, &outs, &outs, &cells(from, "0"), &types);
         unit.close();
         unit.line("");
     }

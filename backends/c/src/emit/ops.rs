@@ -35,15 +35,20 @@ impl Helpers {
         Ok(out)
     }
 
+    /// Whether a helper is there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.seen.contains(name)
+    }
+
     /// Adds a helper's text once.
-    fn require(&mut self, name: &str, text: impl FnOnce() -> String) {
+    pub fn require(&mut self, name: &str, text: impl FnOnce() -> String) {
         if self.seen.insert(name.to_string()) {
             self.text.push_str(&text());
         }
     }
 
     /// A function that the host links in after loading.
-    fn linked(&mut self, op: Op, ty: Ty) -> String {
+    pub(super) fn linked(&mut self, op: Op, ty: Ty) -> String {
         let name = format!("lf_{}_{}", op.name(), ty.name());
         if self.seen.insert(format!("{name}_type")) {
             let Some(index) = math::index_of(op, ty) else {
@@ -176,7 +181,7 @@ impl Helpers {
     /// first operand (of the arms, for `select`), `to` the result's.
     pub fn op(&mut self, op: Op, from: Ty, to: Ty, args: &[String]) -> String {
         if op.is_transcendental() {
-            return call(&self.linked(op, from), args);
+            return call(&self.transcendental(op, from), args);
         }
         if from.is_float() {
             if let Some(expr) = self.float_op(op, from, args) {
@@ -256,7 +261,11 @@ impl Helpers {
                 format!("return (y != 0) & !((y == -1) & (x == {min}));"),
             ),
             Op::DivOk => ("x, y", "return y != 0;".into()),
-            Op::Shl => ("x, y", format!("return ({t})((u64)x << (y & {mask}));")),
+            Op::Shl => {
+                // At the operand's own width, so that as many elements fit a vector.
+                let wide = if bits == 64 { "u64" } else { "u32" };
+                ("x, y", format!("return ({t})(({wide})x << (y & {mask}));"))
+            }
             Op::Shr => ("x, y", format!("return ({t})(x >> (y & {mask}));")),
             Op::Abs if signed => ("x", format!("return x < 0 ? ({t})(0 - ({unsigned})x) : x;")),
             Op::Abs => ("x", "return x;".into()),

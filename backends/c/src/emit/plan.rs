@@ -1,8 +1,11 @@
 //! Which innermost loops have a straight form, and what it needs.
 
 use super::cases::{Case, Test, cases};
-use crate::facts::{self, Facts, Placed, Source};
+use super::stream::Streamed;
+use super::vector::{self, Vectors};
+use crate::facts::{self, Facts, Placed};
 use loop_lang::Loop;
+use loop_lang::filled::filled;
 use loop_lang::ir::{
     Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Type, Var,
@@ -52,6 +55,10 @@ pub struct Plan {
     /// Plain carried variables that it updates, without the counter.
     pub carried: BTreeSet<Var>,
     pub groups: BTreeSet<GroupId>,
+    /// Results that are written in step and not looked at.
+    pub streamed: Vec<Streamed>,
+    /// Its form in vectors.
+    pub vectors: Option<Vectors>,
     /// What is taken for granted.
     pub case: Case,
     /// Comparisons before whose next change the general form stops.
@@ -61,22 +68,49 @@ pub struct Plan {
 /// Plans for the rates that have a straight form.
 pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
     let rates = (0..program.rates.len()).map(RateId::new);
+    // The same loop writes these from end to end, and does nothing else with them.
+    let filled = filled(program);
+    let streamed: Vec<Var> = made
+        .iter()
+        .copied()
+        .filter(|a| filled.contains(a))
+        .collect();
     rates
-        .filter_map(|r| versions(program, facts, made, r))
+        .filter_map(|r| versions(program, facts, (made, &streamed), r))
         .flatten()
         .collect()
 }
 
 /// The versions of a rate's straight loop.
-fn versions(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec<Plan>> {
+fn versions(
+    program: &Loop,
+    facts: &Facts,
+    (made, streamed): (&[Var], &[Var]),
+    rate: RateId,
+) -> Option<Vec<Plan>> {
     let steps = steps(program, facts, rate)?;
-    let (plan, body) = plan(program, facts, made, rate, steps)?;
+    let (mut plan, body) = plan(program, facts, made, rate, steps)?;
     let scans = |v: &Var| {
         let group = facts.local_group(program, *v);
         matches!(group, Some((_, _, Order::Prefix(_))))
     };
     if plan.scalars.iter().any(scans) {
         return None;
+    }
+    let owner = |a: Var| facts.owner(program, made, a);
+    for a in streamed {
+        let here = body.accesses.iter().find(|x| owner(x.array) == *a);
+        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
+            plan.streamed.push(Streamed { array: *a, index });
+        }
+    }
+    plan.vectors = vector::fit(program, facts, made, &plan);
+    if let Some(vectors) = &plan.vectors {
+        // What is packed asks for room by itself.
+        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
+        plan.lengths.extend(&vectors.packed);
+        plan.strip = 1;
+        return Some(vec![plan]);
     }
     let blocks: Vec<&[Stmt]> = plan
         .blocks()
@@ -86,17 +120,7 @@ fn versions(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option
         let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
         !inside && facts.local_group(program, v).is_none()
     };
-    let owner = |a: Var| owner(program, facts, made, a);
     Some(cases(program, plan, &blocks, &outside, &owner))
-}
-
-/// The array whose memory an array is.
-fn owner(program: &Loop, facts: &Facts, made: &[Var], a: Var) -> Var {
-    match facts.source.get(&a) {
-        Some(Source::Param(i)) => program.params[*i].var,
-        Some(Source::Made(slot)) => made[*slot],
-        None => a,
-    }
 }
 
 /// What the blocks in `steps` need of a rate's loop; what is joined by an earlier loop of the same
@@ -154,10 +178,12 @@ pub(super) fn plan(
         scalars: BTreeSet::new(),
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
+        streamed: Vec::new(),
+        vectors: None,
         case: Case::default(),
         stops: Vec::new(),
     };
-    let owner = |a: Var| owner(program, facts, made, a);
+    let owner = |a: Var| facts.owner(program, made, a);
     let random = |a: Var| {
         let param = program.params.iter().find(|p| p.var == a);
         param.is_some_and(|p| p.kind == ParamKind::Random)

@@ -168,7 +168,7 @@ impl Unit<'_> {
     }
 
     /// A comment with the combinator's name and kind, where it changes.
-    fn say_combinator(&mut self, c: CombId) {
+    pub(super) fn say_combinator(&mut self, c: CombId) {
         if self.comb != Some(c) && !matches!(self.mode, Mode::Function) {
             self.comb = Some(c);
             let comb = self.program.comb(c);

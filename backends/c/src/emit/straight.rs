@@ -19,6 +19,8 @@ pub(super) struct Passed {
     pub(super) declaration: String,
     /// What the caller passes.
     pub(super) argument: String,
+    /// The array that it is.
+    array: Option<Var>,
     /// The variable that it is loaded into at the start and stored from at the end.
     pub(super) local: Option<(Ty, String)>,
 }
@@ -35,21 +37,25 @@ impl Plan {
         let constant = |ty: Ty, name: &str| Passed {
             declaration: format!("const {} {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let pointer = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let through = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict lf_{name}", ty.name()),
             argument: format!("&{name}"),
+            array: None,
             local: Some((ty, name.to_string())),
         };
         for a in &self.arrays {
             let (ty, data, length) = (facts::elem(unit.program, *a), name(*a), unit.length(*a));
             let mut p = pointer(ty, &data);
+            p.array = Some(*a);
             if let Some(Source::Param(_)) = unit.facts.source.get(a) {
                 p.declaration.insert_str(0, "const ");
             }
@@ -130,10 +136,12 @@ impl Plan {
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
-        if self.scans(unit) {
+        if let Some(vectors) = &self.vectors {
+            vectors.write(unit, self);
+        } else if self.scans(unit) {
             self.write_scans(unit);
         } else {
-            self.write_loop(unit);
+            self.write_loop(unit, &counter);
         }
         for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("*lf_{name} = {name};"));
@@ -143,9 +151,8 @@ impl Plan {
         unit.line("");
     }
 
-    /// Writes the loop itself.
-    fn write_loop(&self, unit: &mut Unit) {
-        let counter = unit.names.var(self.counter).to_string();
+    /// Writes the loop, in strips or not.
+    fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -281,20 +288,40 @@ impl Plan {
         for count in self.lasts(unit) {
             unit.line(format!("count = lf_least(count, {count});"));
         }
-        if self.strip > 1 {
+        if let Some(vectors) = &self.vectors {
+            let mask = format!("({} - 1ul)", vectors.elements(unit));
+            unit.line(format!("count &= ~{mask};"));
+            if !vectors.lanes.is_empty() {
+                unit.line(format!("if ({counter} & {mask}) count = 0;"));
+            }
+        } else if self.strip > 1 {
             let mask = self.strip - 1;
             unit.line(format!(
                 "count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"
             ));
         }
         unit.open("if (count != 0) {");
-        let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
-            .into_iter()
-            .chain(self.passed(unit).into_iter().map(|p| p.argument))
-            .collect();
         let function = self.function(unit, symbol, version);
-        unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
+        let call = |unit: &Unit, n: &str, instead: &dyn Fn(Var) -> Option<String>| {
+            let passed = self.passed(unit).into_iter();
+            let passed = passed.map(|p| p.array.and_then(instead).unwrap_or(p.argument));
+            let range = [counter.clone(), format!("{counter} + {n}")];
+            let arguments: Vec<String> = range.into_iter().chain(passed).collect();
+            format!("{function}({})", arguments.join(", "))
+        };
+        let streams = self.streams(unit);
+        if streams {
+            unit.open(format!("if ({bound} >= {}) {{", self.many(unit)));
+            self.stream(unit, &|unit, instead| call(unit, "n", instead));
+            unit.close();
+            unit.open("else {");
+        }
+        let text = format!("trapped |= {};", call(unit, "count", &|_| None));
+        unit.line(text);
         unit.line(format!("{counter} += count;"));
+        if streams {
+            unit.close();
+        }
         self.follow_updates(unit);
         unit.line("steps += count;");
         unit.line(format!("goto {guard};"));

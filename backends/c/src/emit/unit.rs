@@ -2,7 +2,7 @@
 
 use super::ops::Helpers;
 use super::plan::Plan;
-use crate::facts::{Facts, Source};
+use crate::facts::Facts;
 use crate::names::{Names, Part};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
 
@@ -148,11 +148,7 @@ impl<'a> Unit<'a> {
     }
 
     pub(super) fn owner(&self, a: Var) -> Var {
-        match self.facts.source.get(&a) {
-            Some(Source::Param(i)) => self.program.params[*i].var,
-            Some(Source::Made(slot)) => self.made[*slot],
-            None => a,
-        }
+        self.facts.owner(self.program, self.made, a)
     }
 
     /// `u64 x` where variables are declared in place, `x` where they are already.

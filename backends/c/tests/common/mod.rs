@@ -1,6 +1,9 @@
 //! What the tests share: loops from text, runs cut into spans, results that can be compared.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub mod cases;
+pub mod operators;
+
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, Value, View};
 use loop_lang::types::Ty;
 use loop_lang::{Const, Loop};
@@ -16,10 +19,10 @@ pub fn loop_of(text: &str) -> Loop {
     program
 }
 
-/// A loop from a file beside the tests, or of the Loop language's golden files.
+/// A loop from a file beside these tests, or of the Loop language's golden files.
 pub fn loop_file(name: &str) -> Loop {
     let here = env!("CARGO_MANIFEST_DIR");
-    let own = format!("{here}/tests/loops/{name}.loop");
+    let own = format!("{here}/../c/tests/loops/{name}.loop");
     let golden = format!("{here}/../../loop-lang/tests/files/golden/{name}.loop");
     let text = std::fs::read_to_string(own).or_else(|_| std::fs::read_to_string(golden));
     let text = text.unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -85,7 +85,7 @@ impl Anatomy<'_> {
     }
 
     /// A field of a node's input: through `Zip` and `Fields` to what computes it.
-    fn column(&self, id: NodeId, input: usize, mut field: u32) -> Column {
+    fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
         let rates = &self.plan.rates;
         let node = &self.graph.nodes[id.index()];
         let class = match node.node.kind {
@@ -94,31 +94,14 @@ impl Anatomy<'_> {
             _ => rates.reads_beside_at(id),
         };
         let mut beside = class.filter(|_| rates.is_beside(id, input));
-        let mut at = node.inputs[input];
-        loop {
-            let node = &self.graph.nodes[at.index()];
-            match &node.node.kind {
-                Kind::Zip if !node.leaf => {
-                    let mut k = 0;
-                    while field >= self.graph.node(node.inputs[k]).types.len() as u32 {
-                        field -= self.graph.node(node.inputs[k]).types.len() as u32;
-                        k += 1;
-                    }
-                    if beside.is_none() && rates.is_beside(at, k) {
-                        beside = rates.output(at);
-                    }
-                    at = node.inputs[k];
-                }
-                Kind::Fields(range) if !node.leaf => {
-                    field += range.start;
-                    at = node.inputs[0];
-                }
-                _ => {
-                    let field = (at, field);
-                    return Column { field, beside };
-                }
+        let mut field = (node.inputs[input], field);
+        while let Some((k, next)) = self.graph.step(field) {
+            if beside.is_none() && rates.is_beside(field.0, k) {
+                beside = rates.output(field.0);
             }
+            field = next;
         }
+        Column { field, beside }
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
@@ -133,16 +116,18 @@ impl Anatomy<'_> {
             rate: here,
             position: 0,
         };
-        let index = self.index(here);
-        let comb = self.comb_at(field.0, spot);
-        let again = self.scalar("again", comb, self.program.ty(array).elem());
-        self.push(
-            comb,
-            Section::Body,
-            StmtKind::ReadArray(again, array, index.into()),
-        );
-        self.set_elt(field, spot, again.into());
-        Ok(again.into())
+        Ok(self.read_here(field.into(), array, spot, "again"))
+    }
+
+    /// Reads the current element of a column from an array, at the counter of a spot's rate.
+    pub fn read_here(&mut self, column: Column, array: Var, spot: Spot, name: &str) -> Atom {
+        let comb = self.comb_at(column.field.0, spot);
+        let index = self.index(spot.rate);
+        let elt = self.scalar(name, comb, self.program.ty(array).elem());
+        let read = StmtKind::ReadArray(elt, array, index.into());
+        self.push(comb, Section::Body, read);
+        self.set_column(column, spot, elt.into());
+        elt.into()
     }
 
     /// The array to which a field is written, element by element, and the rate at which it is.

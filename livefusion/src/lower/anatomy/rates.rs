@@ -239,9 +239,9 @@ impl Anatomy<'_> {
 
     /// An upper bound of the number of elements of a rate, known when the loop starts.
     pub fn extent(&mut self, rate: RateId, comb: CombId) -> Lower<Atom> {
+        let rate = self.program.loop_rate(rate);
         match (self.program.rate(rate).kind, self.class_of(rate)) {
             (RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. }, _) => Ok(bound),
-            (RateKind::Sub { parent, .. }, _) => self.extent(parent, comb),
             (_, Some(class)) => {
                 // An array in memory that is segmented like this tells, for it is checked to be as long.
                 let told = self.told_by(class);

@@ -1,4 +1,4 @@
-//! What the writer of C must know about a loop: where its blocks are, who owns which variable, and
+//! What a compiler must know about a loop: where its blocks are, who owns which variable, and
 //! which assignments may take effect at once.
 
 use loop_lang::gotos::Tree;
@@ -164,6 +164,15 @@ impl<'a> Facts<'a> {
         let (g, i) = *self.group.get(&v)?;
         let order = program.groups[g.index()].order;
         matches!(order, Order::Lanes(_) | Order::Prefix(_)).then_some((g, i, order))
+    }
+
+    /// The parameter or made array that an array variable is, or is a slice of.
+    pub fn owner(&self, program: &Loop, made: &[Var], a: Var) -> Var {
+        match self.source.get(&a) {
+            Some(Source::Param(i)) => program.params[*i].var,
+            Some(Source::Made(slot)) => made[*slot],
+            None => a,
+        }
     }
 
     /// The loop rate whose counter deals a group's elements to lanes.

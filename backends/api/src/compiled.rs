@@ -1,0 +1,327 @@
+//! What compiled kernels have in common: they check what they are called with, let the machine code
+//! run, and take the results.
+
+use crate::facts::{Facts, Source};
+use crate::host::{self, Array, Entry, Host, Run, outcome, view_of};
+use crate::kernel::check_args;
+use crate::{Arg, Buffer, CompileError, Frame, Memory, Outcome, Pass, Value, View};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, CombId, End, Place, Type};
+use loop_lang::state::{DONE, Layout};
+use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
+use std::sync::OnceLock;
+
+/// More steps than any run takes; keeps the sums in compiled code from wrapping.
+const MAX_STEPS: u64 = 1 << 62;
+
+/// Where a result comes from.
+enum Returned {
+    Scalar(Ty),
+    /// An array; the last result that wants it takes it, others get copies.
+    Array {
+        source: Source,
+        last: bool,
+    },
+}
+
+/// A loop with what its compiled passes need around them.
+pub struct Compiled {
+    program: Loop,
+    layout: Layout,
+    returned: Vec<Returned>,
+    /// The combinator that the returning block is named after.
+    returning: CombId,
+    /// Which arrays the loop fills, by slot.
+    filled: Vec<bool>,
+    scratch_words: usize,
+}
+
+impl Compiled {
+    /// What passes compiled from `program` run in. `layout` is that of its emit form; passes find
+    /// `scratch_words` words of memory at [`Run::scratch`].
+    pub fn new(program: Loop, layout: Layout, scratch_words: usize) -> Result<Compiled, String> {
+        let (returning, returned) = returned(&program, &layout)?;
+        let filled = loop_lang::filled::filled(&program);
+        Ok(Compiled {
+            filled: layout.arrays.iter().map(|a| filled.contains(a)).collect(),
+            program,
+            layout,
+            returned,
+            returning,
+            scratch_words,
+        })
+    }
+
+    /// The loop.
+    pub fn program(&self) -> &Loop {
+        &self.program
+    }
+
+    /// The layout of its frames.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// As [`Kernel::run`](crate::Kernel::run), with the pass that `entry` gives.
+    ///
+    /// # Safety
+    /// The entry was compiled from this loop, for this layout and as much scratch memory. Whatever the
+    /// arguments, the frame's words and the elements of arrays are, it stays inside of the arrays and
+    /// words that it is given, and writes nothing but the frame's words, made arrays, results and
+    /// scratch.
+    pub unsafe fn run(
+        &self,
+        entry: impl FnOnce() -> Result<Entry, CompileError>,
+        pass: Pass,
+        steps: u64,
+        frame: &mut Frame,
+        args: &[Arg<'_>],
+    ) -> Outcome {
+        let checked = check_args(&self.program, args).and_then(|()| self.check_frame(frame));
+        if let Err(why) = checked {
+            return Outcome::BadArgs(why);
+        }
+        if frame.words[0] == DONE {
+            return Outcome::Done;
+        }
+        let entry = match entry() {
+            Ok(entry) => entry,
+            Err(e) => return Outcome::BadArgs(format!("no summary pass: {e}")),
+        };
+        let scalars: Vec<u64> = args
+            .iter()
+            .map(|a| match a {
+                Arg::Scalar(c) => c.bits,
+                Arg::Array(_) => 0,
+            })
+            .collect();
+        let inputs: Vec<Array> = args.iter().map(input).collect();
+        let mut made: Vec<Array> = frame
+            .arrays
+            .iter_mut()
+            .map(|a| a.as_mut().map_or(NO_ARRAY, view_of))
+            .collect();
+        let types = self
+            .layout
+            .arrays
+            .iter()
+            .map(|v| self.program.ty(*v).elem())
+            .collect();
+        let mut results = vec![0; self.returned.len()];
+        let mut scratch: Vec<u64> = vec![0; self.scratch_words];
+        let made_at = made.as_mut_ptr();
+        let mut run = Run {
+            words: frame.words.as_mut_ptr(),
+            budget: steps.min(MAX_STEPS),
+            scalars: scalars.as_ptr(),
+            inputs: inputs.as_ptr(),
+            made: made_at,
+            results: results.as_mut_ptr(),
+            scratch: scratch.as_mut_ptr(),
+            new_array: host::new_array,
+            fill_array: host::fill_array,
+            copy_array: host::copy_array,
+            host: Host {
+                arrays: &mut frame.arrays,
+                given: &mut frame.given,
+                types,
+                filled: &self.filled,
+                left: &mut frame.memory.left,
+                refused: None,
+                views: made,
+            },
+        };
+        // SAFETY: the arguments and the frame were checked against the loop that the code was
+        // compiled from, as the caller promises.
+        let code = unsafe { entry((&raw mut run).cast()) };
+        let Host { views, refused, .. } = run.host;
+        for (array, view) in frame.arrays.iter_mut().zip(&views) {
+            if let Some(b) = array {
+                b.truncate(view.length as usize);
+            }
+        }
+        match code {
+            outcome::DONE | outcome::EXITED => {
+                if pass == Pass::Emit
+                    && let Err(failed) = self.take_results(&results, frame, args)
+                {
+                    return failed;
+                }
+                if code == outcome::DONE {
+                    Outcome::Done
+                } else {
+                    Outcome::Exited
+                }
+            }
+            outcome::PAUSED => Outcome::Paused,
+            outcome::NO_MEMORY => {
+                let (comb, bytes) = refused.unwrap_or((0, 0));
+                Outcome::NoMemory {
+                    comb: CombId(comb),
+                    bytes,
+                }
+            }
+            _ => {
+                debug_assert_eq!(code, outcome::TRAPPED);
+                Outcome::Trapped(None)
+            }
+        }
+    }
+
+    /// Why a frame cannot be this kernel's, if so.
+    fn check_frame(&self, frame: &Frame) -> Result<(), String> {
+        let Frame { words, arrays, .. } = frame;
+        if words.len() != self.layout.words || arrays.len() != self.layout.arrays.len() {
+            return Err("the frame is laid out for another loop".into());
+        }
+        if words[0] != DONE && words[0] > self.layout.resume.len() as u64 {
+            return Err(format!("the frame's position is {}", words[0]));
+        }
+        if words[1] > MAX_STEPS {
+            return Err(format!("the frame has taken {} steps", words[1]));
+        }
+        for (v, array) in self.layout.arrays.iter().zip(arrays) {
+            let want = self.program.ty(*v).elem();
+            if let Some(got) = array.as_ref().map(Buffer::ty).filter(|t| *t != want) {
+                return Err(format!(
+                    "array {} of the frame is [{got}], not [{want}]",
+                    self.program.name(*v)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the results into the frame.
+    fn take_results(
+        &self,
+        words: &[u64],
+        frame: &mut Frame,
+        args: &[Arg<'_>],
+    ) -> Result<(), Outcome> {
+        frame.results.clear();
+        for (word, from) in words.iter().zip(&self.returned) {
+            let value = match from {
+                Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),
+                Returned::Array {
+                    source: Source::Param(i),
+                    ..
+                } => match args.get(*i) {
+                    Some(Arg::Array(view)) => Value::Array(self.copy(*view, &mut frame.memory)?),
+                    _ => return Err(Outcome::BadArgs("a result is no array".into())),
+                },
+                Returned::Array {
+                    source: Source::Made(slot),
+                    last,
+                } => {
+                    let none = Buffer::empty(self.program.ty(self.layout.arrays[*slot]).elem());
+                    if *last {
+                        Value::Array(frame.arrays[*slot].take().unwrap_or(none))
+                    } else {
+                        let view = frame.arrays[*slot].as_ref().unwrap_or(&none).view();
+                        Value::Array(self.copy(view, &mut frame.memory)?)
+                    }
+                }
+            };
+            frame.results.push(value);
+        }
+        Ok(())
+    }
+
+    /// A copy within the memory limit.
+    fn copy(&self, view: View<'_>, memory: &mut Memory) -> Result<Buffer, Outcome> {
+        let bytes = (view.len() as u64).saturating_mul(view.ty().size() as u64);
+        let left = memory.left.checked_sub(bytes);
+        match left.and_then(|left| Some((left, Buffer::copy_of(view)?))) {
+            Some((left, copy)) => {
+                memory.left = left;
+                Ok(copy)
+            }
+            None => Err(Outcome::NoMemory {
+                comb: self.returning,
+                bytes,
+            }),
+        }
+    }
+}
+
+/// The compiled passes of a loop: summaries are compiled when they are first run.
+pub struct Passes<E> {
+    emit: E,
+    /// The summary pass of each level that the loop's groups have, lowest first.
+    summaries: Vec<(u32, OnceLock<Result<E, CompileError>>)>,
+}
+
+impl<E> Passes<E> {
+    /// The passes of a loop whose emit pass was compiled.
+    pub fn new(program: &Loop, emit: E) -> Passes<E> {
+        let mut levels: Vec<u32> = program.groups.iter().map(|g| g.level).collect();
+        levels.push(0);
+        levels.sort_unstable();
+        levels.dedup();
+        let summaries = levels.into_iter().map(|l| (l, OnceLock::new())).collect();
+        Passes { emit, summaries }
+    }
+
+    /// A pass; `compile` makes the summary of a level.
+    pub fn get(
+        &self,
+        pass: Pass,
+        compile: impl FnOnce(u32) -> Result<E, CompileError>,
+    ) -> Result<&E, CompileError> {
+        let Pass::Summary { level } = pass else {
+            return Ok(&self.emit);
+        };
+        match self.summaries.iter().rev().find(|(l, _)| *l <= level) {
+            Some((level, made)) => {
+                let made = made.get_or_init(|| compile(*level));
+                made.as_ref().map_err(Clone::clone)
+            }
+            None => Ok(&self.emit),
+        }
+    }
+}
+
+/// Where the results of a loop come from.
+fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), String> {
+    let facts = Facts::of(program, &layout.arrays)?;
+    let last = facts.at.get(&Place::Return).map(|i| &facts.blocks[*i]);
+    let Some((block, End::Return(results))) = last.map(|b| (b, &b.block.end)) else {
+        return Err("the last block does not return".into());
+    };
+    let mut wanted = FxHashSet::default();
+    let mut from = |a: &Atom| match a {
+        Atom::Var(v) if matches!(program.ty(*v), Type::Array(_)) => match facts.source.get(v) {
+            Some(source) => Ok(Returned::Array {
+                source: *source,
+                last: wanted.insert(*source),
+            }),
+            None => Err(format!("result {} is not made anywhere", program.name(*v))),
+        },
+        _ => Ok(Returned::Scalar(program.atom_ty(*a))),
+    };
+    let mut returned: Vec<Returned> = results
+        .iter()
+        .rev()
+        .map(&mut from)
+        .collect::<Result<_, String>>()?;
+    returned.reverse();
+    Ok((block.labels[0].comb, returned))
+}
+
+const NO_ARRAY: Array = Array {
+    data: std::ptr::null_mut(),
+    length: 0,
+};
+
+/// An argument as compiled code sees it; it only reads.
+fn input(arg: &Arg<'_>) -> Array {
+    match arg {
+        Arg::Scalar(_) => NO_ARRAY,
+        Arg::Array(view) => Array {
+            data: View::as_ptr(view).cast_mut().cast(),
+            length: view.len() as u64,
+        },
+    }
+}

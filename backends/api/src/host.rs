@@ -1,0 +1,177 @@
+//! What compiled code and its host share: the memory layout of a call, and the callbacks that bring
+//! memory.
+
+use crate::{Buffer, Frame};
+use loop_lang::types::Ty;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What compiled code is passed. Code sees the fields before `host`, in this order.
+#[repr(C)]
+pub struct Run<'f> {
+    /// The frame's words.
+    pub words: *mut u64,
+    /// How many steps to take.
+    pub budget: u64,
+    /// Scalar parameters as words, by parameter.
+    pub scalars: *const u64,
+    /// Array parameters, by parameter.
+    pub inputs: *const Array,
+    /// Arrays that the loop made, by slot.
+    pub made: *mut Array,
+    /// Scalar results as words, lengths of array results.
+    pub results: *mut u64,
+    /// Memory for the kernel's own use, of the size that it asked for.
+    pub scratch: *mut u64,
+    /// `newArray`: slot, length, combinator; not 0 if it worked.
+    pub new_array: extern "C" fn(*mut Run<'f>, u32, u64, u32) -> u32,
+    /// `fillArray`: slot, length, the elements' word, combinator.
+    pub fill_array: extern "C" fn(*mut Run<'f>, u32, u64, u64, u32) -> u32,
+    /// `copyArray`: slot, elements, length, combinator.
+    pub copy_array: extern "C" fn(*mut Run<'f>, u32, *const c_void, u64, u32) -> u32,
+    /// What only the host knows.
+    pub(crate) host: Host<'f>,
+}
+
+/// An array as compiled code sees it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Array {
+    /// Its elements.
+    pub data: *mut c_void,
+    /// How many.
+    pub length: u64,
+}
+
+/// A compiled pass; gives one of the [`outcome`]s.
+pub type Entry = unsafe extern "C" fn(*mut c_void) -> i32;
+
+/// How a compiled pass says that it ended.
+pub mod outcome {
+    /// The loop ran to its end.
+    pub const DONE: i32 = 0;
+    /// The steps are used up.
+    pub const PAUSED: i32 = 1;
+    /// As `DONE`, by an early exit.
+    pub const EXITED: i32 = 2;
+    /// It trapped.
+    pub const TRAPPED: i32 = 3;
+    /// A callback failed.
+    pub const NO_MEMORY: i32 = 4;
+}
+
+/// What the callbacks of compiled code work on.
+pub(crate) struct Host<'f> {
+    pub arrays: &'f mut [Option<Buffer>],
+    pub given: &'f mut Vec<usize>,
+    pub types: Vec<Ty>,
+    /// Which arrays the loop fills, by slot.
+    pub filled: &'f [bool],
+    /// Bytes that may still be allocated.
+    pub left: &'f mut u64,
+    pub refused: Option<(u32, u64)>,
+    pub views: Vec<Array>,
+}
+
+impl Host<'_> {
+    /// Empties a slot; the memory may be allocated again.
+    fn vacate(&mut self, slot: u32) {
+        if let Some(old) = self.arrays[slot as usize].take() {
+            let bytes = old.len() as u64 * old.ty().size() as u64;
+            *self.left = self.left.saturating_add(bytes);
+        }
+    }
+
+    /// Allocates the array of a slot with `make`, within the memory limit. What is in the slot goes
+    /// first if `vacate`, else when the new array is there.
+    fn make(
+        &mut self,
+        slot: u32,
+        length: u64,
+        comb: u32,
+        vacate: bool,
+        make: impl FnOnce(Ty, usize) -> Option<Buffer>,
+    ) -> Option<()> {
+        let ty = *self.types.get(slot as usize)?;
+        let bytes = length.saturating_mul(ty.size() as u64);
+        if vacate {
+            self.vacate(slot);
+        }
+        let fits = bytes <= *self.left;
+        let buffer = usize::try_from(length)
+            .ok()
+            .filter(|_| fits)
+            .and_then(|n| make(ty, n));
+        let Some(mut buffer) = buffer else {
+            self.refused = Some((comb, bytes));
+            return None;
+        };
+        *self.left -= bytes;
+        self.vacate(slot);
+        self.views[slot as usize] = view_of(&mut buffer);
+        self.arrays[slot as usize] = Some(buffer);
+        Some(())
+    }
+}
+
+pub(crate) fn view_of(buffer: &mut Buffer) -> Array {
+    Array {
+        data: buffer.as_mut_ptr().cast(),
+        length: buffer.len() as u64,
+    }
+}
+
+/// Runs a callback: no panic may cross into compiled code.
+fn guarded(call: impl FnOnce() -> Option<()>) -> u32 {
+    u32::from(matches!(catch_unwind(AssertUnwindSafe(call)), Ok(Some(()))))
+}
+
+pub(crate) extern "C" fn new_array(run: *mut Run<'_>, slot: u32, length: u64, comb: u32) -> u32 {
+    // SAFETY: compiled code passes on the run that it was given, and touches none of `host`.
+    let host = unsafe { &mut (*run).host };
+    let make = match host.filled.get(slot as usize) {
+        Some(true) => Buffer::uncleared,
+        _ => Buffer::zeroed,
+    };
+    guarded(|| host.make(slot, length, comb, true, make))
+}
+
+pub(crate) extern "C" fn fill_array(
+    run: *mut Run<'_>,
+    slot: u32,
+    length: u64,
+    word: u64,
+    comb: u32,
+) -> u32 {
+    // SAFETY: as in `new_array`.
+    let host = unsafe { &mut (*run).host };
+    guarded(|| host.make(slot, length, comb, true, |ty, n| Buffer::fill(ty, n, word)))
+}
+
+pub(crate) extern "C" fn copy_array(
+    run: *mut Run<'_>,
+    slot: u32,
+    data: *const c_void,
+    length: u64,
+    comb: u32,
+) -> u32 {
+    // SAFETY: as in `new_array`.
+    let host = unsafe { &mut (*run).host };
+    guarded(|| {
+        if Frame::take_given(host.given, slot as usize) {
+            let given = host.arrays[slot as usize].as_mut()?;
+            host.views[slot as usize] = view_of(given);
+            return Some(());
+        }
+        host.make(slot, length, comb, false, |ty, n| {
+            let mut copy = Buffer::uncleared(ty, n)?;
+            // SAFETY: compiled code passes an array of `length` elements of the slot's type, which
+            // the verifier made sure of; the copy is new.
+            unsafe {
+                copy.as_mut_ptr()
+                    .copy_from_nonoverlapping(data.cast(), n * ty.size());
+            }
+            Some(copy)
+        })
+    })
+}

@@ -1,0 +1,67 @@
+//! Which processor this is, as far as `-march=native` looks at it.
+
+/// The processor in words that are the same whenever the compiler would choose the same
+/// instructions; none where it cannot be told.
+pub fn identity() -> Option<String> {
+    #[cfg(target_arch = "x86_64")]
+    return Some(x86::identity());
+    #[cfg(not(target_arch = "x86_64"))]
+    return listed(&std::fs::read_to_string("/proc/cpuinfo").ok()?);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{__cpuid, __cpuid_count};
+
+    /// Vendor, model and features, and which vector registers the system keeps.
+    pub fn identity() -> String {
+        let (vendor, model) = (__cpuid(0), __cpuid(1));
+        let mut words = vec![vendor.ebx, vendor.ecx, vendor.edx];
+        // `ebx` of leaf 1 says on which core this runs.
+        words.extend([model.eax, model.ecx, model.edx]);
+        for part in [0, 1] {
+            let features = __cpuid_count(7, part);
+            words.extend([features.eax, features.ebx, features.ecx, features.edx]);
+        }
+        let extended = __cpuid(0x8000_0001);
+        words.extend([extended.ecx, extended.edx]);
+        let kept = [
+            is_x86_feature_detected!("avx"),
+            is_x86_feature_detected!("avx512f"),
+        ];
+        let words: Vec<String> = words.iter().map(|w| format!("{w:x}")).collect();
+        format!("{} {kept:?}", words.join(" "))
+    }
+}
+
+/// What `/proc/cpuinfo` says of the first processor, without what changes from moment to moment.
+#[cfg(any(not(target_arch = "x86_64"), test))]
+fn listed(cpuinfo: &str) -> Option<String> {
+    let lasting = |l: &&str| {
+        let name = l.split(':').next().unwrap_or_default().trim();
+        !matches!(
+            name,
+            "processor" | "BogoMIPS" | "bogomips" | "cpu MHz" | "clock"
+        )
+    };
+    let first = cpuinfo.lines().take_while(|l| !l.trim().is_empty());
+    let lines: Vec<&str> = first.filter(lasting).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_at_every_call() {
+        assert_eq!(identity(), identity());
+    }
+
+    #[test]
+    fn what_changes_is_left_out() {
+        let info = "processor : 0\nBogoMIPS : 50.0\nFeatures : fp asimd\n\nprocessor : 1\n";
+        assert_eq!(listed(info).as_deref(), Some("Features : fp asimd"));
+        assert_eq!(listed(""), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! The folder of the cache: nobody else's, and used through one open handle, so that no path can be
+//! swapped between a check and its use.
+
+use super::entry::MOST;
+use super::{Found, Listed, NEW};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::{fstat, futimens, openat, renameat, statat, unlinkat};
+use rustix::process::{geteuid, getuid};
+use std::fs::{DirBuilder, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// An open folder that only this user can read and write.
+#[derive(Debug)]
+pub struct Folder {
+    handle: OwnedFd,
+}
+
+impl Folder {
+    /// Opens a folder, which is made if it is not there; or says why it cannot be trusted.
+    pub fn open(path: &Path) -> Result<Folder, String> {
+        let failed = |what: &str, e: io::Error| format!("cannot {what} {}: {e}", path.display());
+        if getuid() != geteuid() {
+            return Err("the process runs for another user than the one who started it".into());
+        }
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(|e| failed("make", e))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(path, flags, Mode::empty());
+        let handle = handle.map_err(|e| failed("open", e.into()))?;
+        let stat = fstat(&handle).map_err(|e| failed("look at", e.into()))?;
+        match stranger(&stat) {
+            Some(why) => Err(format!("{} {why}", path.display())),
+            None => Ok(Folder { handle }),
+        }
+    }
+
+    /// Reads a file, and marks it as used now.
+    pub fn read(&self, name: &str) -> Found {
+        // A pipe must not hold up who opens it.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = match openat(&self.handle, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Found::Nothing,
+            Err(_) => return Found::Refused,
+        };
+        let trusted = fstat(&file).is_ok_and(|stat| {
+            FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+                && stranger(&stat).is_none()
+                && usize::try_from(stat.st_size).is_ok_and(|size| size <= MOST)
+        });
+        if !trusted {
+            return Found::Refused;
+        }
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_NOW,
+        };
+        // Only eviction looks at it, which is as well on a disk that is read only.
+        let _ = futimens(
+            &file,
+            &Timestamps {
+                last_access: now,
+                last_modification: now,
+            },
+        );
+        let mut bytes = Vec::new();
+        match File::from(file).take(MOST as u64).read_to_end(&mut bytes) {
+            Ok(_) => Found::Bytes(bytes),
+            Err(_) => Found::Refused,
+        }
+    }
+
+    /// Writes a file; others see it whole or not at all.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        static SERIAL: AtomicU64 = AtomicU64::new(0);
+        let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        // Processes in different containers may have the same number.
+        let new = format!(
+            "{}-{serial}-{:x}{NEW}",
+            std::process::id(),
+            since.as_nanos()
+        );
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.handle, &new, flags, Mode::RUSR | Mode::WUSR)?;
+        let written = File::from(file)
+            .write_all(bytes)
+            .and_then(|()| Ok(renameat(&self.handle, &new, &self.handle, name)?));
+        if written.is_err() {
+            let _ = self.remove(&new);
+        }
+        written
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+    }
+
+    /// All files, and those that somebody writes as long as they may still do so.
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&self.handle)? {
+            let Ok(name) = entry?.file_name().to_str().map(str::to_string) else {
+                continue;
+            };
+            let Ok(stat) = statat(&self.handle, &name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue; // Another process has just removed it.
+            };
+            if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+                continue;
+            }
+            files.push(Listed {
+                name,
+                bytes: u64::try_from(stat.st_size).unwrap_or(0),
+                used: time(&stat),
+            });
+        }
+        Ok(files)
+    }
+}
+
+/// Why a file or folder may be changed by others, if so.
+fn stranger(stat: &Stat) -> Option<&'static str> {
+    if stat.st_uid != geteuid().as_raw() {
+        return Some("belongs to another user");
+    }
+    let others = stat.st_mode & 0o077 != 0;
+    others.then_some("is open to other users (its mode is not 0700)")
+}
+
+fn time(stat: &Stat) -> SystemTime {
+    let nanos = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+    SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
+}

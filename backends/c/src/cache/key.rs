@@ -1,0 +1,40 @@
+//! What a compiled library depends on.
+
+use super::cpu;
+use crate::compiler::Compiler;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+/// Everything that went into a library, as text, and the name of its entry.
+#[derive(Debug)]
+pub struct Key {
+    /// All of it; two keys are the same if this is.
+    pub text: String,
+    /// The name of the entry: a hash of the text.
+    pub name: String,
+}
+
+impl Key {
+    /// The key of what a compiler makes of a source; none if the compiler or the processor, which it
+    /// compiles for, cannot be told from another.
+    pub fn of(compiler: &Compiler, flags: &[&str], source: &str) -> Option<Key> {
+        static CPU: LazyLock<Option<String>> = LazyLock::new(cpu::identity);
+        let text = format!(
+            "livefusion {}\nplatform {} {} {}\ncpu {}\ncompiler {}\nflags {}\n\n{source}",
+            env!("CARGO_PKG_VERSION"),
+            std::env::consts::OS,
+            std::env::consts::ARCH,
+            if cfg!(target_env = "musl") {
+                "musl"
+            } else {
+                ""
+            },
+            CPU.as_deref()?,
+            compiler.identity()?,
+            flags.join(" "),
+        );
+        let digest = Sha256::digest(&text);
+        let name = digest.iter().map(|b| format!("{b:02x}")).collect();
+        Some(Key { text, name })
+    }
+}

@@ -1,0 +1,442 @@
+//! The function of a loop in vectors.
+
+use super::fit::{Update, Vectors};
+use super::pack::Shape;
+use crate::emit::plan::{Plan, Step};
+use crate::emit::unit::Unit;
+use crate::facts;
+use crate::names::Part;
+use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
+use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
+
+/// Statements that wait for the chain, with the subrates that they are in.
+type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
+
+/// The body of a loop in vectors, being written.
+pub(super) struct Body<'u, 'a> {
+    pub unit: &'u mut Unit<'a>,
+    pub plan: &'u Plan,
+    pub vectors: &'u Vectors,
+    pub shape: Shape,
+    /// The subrates around the next statement, by the steps that enter them.
+    subs: Vec<usize>,
+}
+
+impl Vectors {
+    /// Elements in a vector, as a C constant.
+    pub fn elements(&self, unit: &mut Unit) -> String {
+        Shape(self.widest).elements(unit.helpers)
+    }
+
+    /// Writes the loop between the function's head and the end of it.
+    pub fn write(&self, unit: &mut Unit, plan: &Plan) {
+        let mut body = Body {
+            unit,
+            plan,
+            vectors: self,
+            shape: Shape(self.widest),
+            subs: Vec::new(),
+        };
+        body.write();
+    }
+}
+
+impl<'a> Body<'_, 'a> {
+    fn write(&mut self) {
+        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let elements = self.vectors.elements(self.unit);
+        self.prepare(&elements);
+        let chain_lanes = self.chain_lanes();
+        for (local, lane) in &chain_lanes {
+            self.unit.line(format!("{local} = {lane};"));
+        }
+        self.unit.open(format!(
+            "for (u64 {counter} = from; {counter} < end; {counter} += {elements}) {{"
+        ));
+        for (g, v) in self.lanes() {
+            let (vector, lane) = (
+                self.vector_of(facts::elem(self.unit.program, v)),
+                self.lane(g, v),
+            );
+            let name = self.unit.names.var(v).to_string();
+            self.unit.line(format!("const {vector} {name} = {lane};"));
+        }
+        let mut late = Vec::new();
+        for (at, step) in self.plan.steps.iter().enumerate() {
+            match *step {
+                Step::Block(i) => self.block(i, &mut late),
+                Step::Enter(i) => self.enter(at, i, &mut late),
+                Step::Leave => {
+                    self.subs.pop();
+                }
+            }
+        }
+        self.run_chain();
+        for (s, subs) in late {
+            self.subs = subs;
+            self.stmt(s);
+        }
+        self.subs.clear();
+        self.counts();
+        self.unit.close();
+        self.finish(&elements);
+        for (local, lane) in &chain_lanes {
+            let name = local.rsplit(' ').next().unwrap_or_default();
+            self.unit.line(format!("{lane} = {name};"));
+        }
+    }
+
+    /// What the loop needs before it starts: sums, flags, how far whole registers may be stored.
+    fn prepare(&mut self, elements: &str) {
+        let updates = self.sorted();
+        for (v, update) in updates {
+            if let Update::Join(op, _) = update {
+                let ty = facts::elem(self.unit.program, v);
+                let (vector, all) = (self.vector_of(ty), self.shape.all(self.unit.helpers, ty));
+                let start = match Shape::identity(op, ty) {
+                    Some(c) => self.unit.helpers.constant(c),
+                    None => self.unit.names.var(v).to_string(),
+                };
+                let sum = self.sum(v);
+                self.unit.line(format!("{vector} {sum} = {all}({start});"));
+            }
+        }
+        let mut packed: Vec<Var> = self.vectors.packed.iter().copied().collect();
+        packed.sort();
+        for a in packed {
+            let (room, n) = (self.room(a), self.unit.length(a));
+            self.unit.line(format!(
+                "const u64 {room} = {n} < {elements} ? 0 : {n} - {elements} + 1;"
+            ));
+        }
+        if self.traps() {
+            let mask = self.shape.mask(self.unit.helpers);
+            self.unit.line(format!("{mask} lf_stuck = {{0}};"));
+        }
+    }
+
+    /// What comes after the loop.
+    fn finish(&mut self, elements: &str) {
+        for (v, update) in self.sorted() {
+            if let Update::Join(op, _) = update {
+                let (ty, sum) = (facts::elem(self.unit.program, v), self.sum(v));
+                let name = self.unit.names.var(v).to_string();
+                let operands = [name.clone(), format!("{sum}[k]")];
+                let value = self.unit.helpers.op(op, ty, ty, &operands);
+                self.unit.line(format!(
+                    "for (u64 k = 0; k < {elements}; k++) {name} = {value};"
+                ));
+            }
+        }
+        if self.traps() {
+            let bits = self.shape.bits(self.unit.helpers);
+            self.unit.line(format!("trapped |= {bits}(lf_stuck) != 0;"));
+        }
+    }
+
+    fn sorted(&self) -> Vec<(Var, Update)> {
+        let updates = self.vectors.updates.iter().map(|(v, u)| (*v, *u));
+        let mut updates: Vec<_> = updates.collect();
+        updates.sort_by_key(|(v, _)| *v);
+        updates
+    }
+
+    fn traps(&self) -> bool {
+        !self.unit.program.traps.is_empty()
+    }
+
+    fn lanes(&self) -> Vec<(GroupId, Var)> {
+        let groups = &self.unit.program.groups;
+        let vars = |g: &GroupId| {
+            let g = *g;
+            groups[g.index()].vars.iter().map(move |v| (g, *v))
+        };
+        self.vectors.lanes.iter().flat_map(vars).collect()
+    }
+
+    /// The lanes of a variable that belong to the vector's elements.
+    fn lane(&mut self, g: GroupId, v: Var) -> String {
+        let group = &self.unit.program.groups[g.index()];
+        let lanes = match group.order {
+            Order::Lanes(l) => l,
+            _ => 1,
+        };
+        let vector = self.vector_of(facts::elem(self.unit.program, v));
+        let names = self.unit.names;
+        let (counter, lane) = (names.var(self.plan.counter), names.part(v, Part::Lanes));
+        format!("*({vector}_at *)({lane} + ({counter} & {}))", lanes - 1)
+    }
+
+    fn sum(&self, v: Var) -> String {
+        format!("lf_sum_{}", v.index())
+    }
+
+    fn room(&self, a: Var) -> String {
+        format!("lf_room_{}", a.index())
+    }
+
+    /// The vector type of a variable's values; of truth, the mask.
+    pub fn vector_of(&mut self, ty: Ty) -> String {
+        match ty {
+            Ty::Bool => self.shape.mask(self.unit.helpers),
+            _ => self.shape.vector(self.unit.helpers, ty),
+        }
+    }
+
+    /// Whether a value is the same for all elements.
+    pub fn is_uniform(&self, a: Atom) -> bool {
+        match a {
+            Atom::Const(_) => true,
+            Atom::Var(v) => {
+                let carried = self.vectors.chain.as_ref().is_some_and(|c| c.carries(v));
+                carried || self.plan.scalars.contains(&v)
+            }
+        }
+    }
+
+    /// The vector of a value.
+    pub fn value(&mut self, a: Atom) -> String {
+        let ty = self.unit.program.atom_ty(a);
+        if a == Atom::Var(self.plan.counter) {
+            let counter = self.unit.names.var(self.plan.counter).to_string();
+            let all = self.shape.all(self.unit.helpers, ty);
+            let positions = self.shape.positions(self.unit.helpers);
+            return format!("({all}({counter}) + {positions}())");
+        }
+        if let (Atom::Var(v), Some(chain)) = (a, &self.vectors.chain)
+            && chain.exports(v)
+        {
+            return self.export(v);
+        }
+        if !self.is_uniform(a) {
+            return self.unit.atom(a);
+        }
+        let scalar = self.unit.atom(a);
+        match ty {
+            Ty::Bool => {
+                let whole = super::pack::signed(self.shape.0);
+                let all = self.shape.all(self.unit.helpers, whole);
+                format!("{all}(-({}){scalar})", whole.name())
+            }
+            _ => {
+                let all = self.shape.all(self.unit.helpers, ty);
+                format!("{all}({scalar})")
+            }
+        }
+    }
+
+    /// Defines the vector of a variable.
+    pub fn define(&mut self, v: Var, value: &str) {
+        let vector = self.vector_of(facts::elem(self.unit.program, v));
+        let name = self.unit.names.var(v).to_string();
+        self.unit.line(format!("const {vector} {name} = {value};"));
+    }
+
+    /// The mask of the subrate that statements are in.
+    fn mask(&self) -> Option<String> {
+        self.subs.last().map(|at| format!("lf_in_{at}"))
+    }
+
+    /// The bits of the mask of a subrate.
+    pub fn kept(&self, sub: Option<usize>) -> String {
+        sub.map_or("~0ul".to_string(), |at| format!("lf_kept_{at}"))
+    }
+
+    /// The guard of a subrate: which elements it admits.
+    fn enter(&mut self, at: usize, i: usize, late: &mut Late<'a>) {
+        self.block(i, late);
+        let block = self.unit.facts.blocks[i].block;
+        let mut tests: Vec<String> = self.mask().into_iter().collect();
+        for exit in &block.exits {
+            let test = self.value(exit.unless);
+            tests.push(test);
+        }
+        let mask = self.shape.mask(self.unit.helpers);
+        if tests.is_empty() {
+            tests.push(format!("~({mask}){{0}}"));
+        }
+        let bits = self.shape.bits(self.unit.helpers);
+        self.unit
+            .line(format!("const {mask} lf_in_{at} = {};", tests.join(" & ")));
+        self.unit
+            .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
+        self.subs.push(at);
+    }
+
+    /// A block's statements, without the chain's and what waits for those.
+    fn block(&mut self, i: usize, late: &mut Late<'a>) {
+        for s in &self.unit.facts.blocks[i].block.stmts {
+            match &self.vectors.chain {
+                Some(chain) if chain.holds(s) => {}
+                Some(chain) if chain.comes_before(s) => late.push((s, self.subs.clone())),
+                _ => self.stmt(s),
+            }
+        }
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        self.wanted(s, &self.vectors.needed);
+    }
+
+    /// A statement, if it does more than define what nobody wants.
+    pub fn wanted(&mut self, s: &Stmt, wanted: &FxHashSet<Var>) {
+        let (mut defines, mut any) = (false, false);
+        facts::each_stmt(std::slice::from_ref(s), &mut |s| {
+            facts::each_def(s, &mut |v| {
+                defines = true;
+                any |= wanted.contains(&v);
+            });
+        });
+        if defines && !any {
+            return;
+        }
+        self.unit.say_combinator(s.comb);
+        match &s.kind {
+            StmtKind::Let(v, op, args) => self.let_op(*v, *op, args),
+            StmtKind::If {
+                cond,
+                then,
+                other,
+                results,
+            } => {
+                then.iter()
+                    .chain(other)
+                    .for_each(|s| self.wanted(s, wanted));
+                for (v, a, b) in results.iter().filter(|(v, ..)| wanted.contains(v)) {
+                    self.pick(*v, *cond, *a, *b);
+                }
+            }
+            StmtKind::ReadArray(v, a, _) => self.read(*v, *a),
+            StmtKind::WriteArray(a, i, x) => self.write_array(*a, *i, *x),
+            StmtKind::Assign(v, a) => self.assign(*v, *a),
+            StmtKind::ArrayLength(v, a) => {
+                let all = self.shape.all(self.unit.helpers, Ty::U64);
+                let length = self.unit.length(*a);
+                self.define(*v, &format!("{all}({length})"));
+            }
+            StmtKind::Trap { unless, .. } => {
+                let ok = self.value(*unless);
+                let here = self.mask().map_or(String::new(), |m| format!(" & {m}"));
+                self.unit.line(format!("lf_stuck |= ~{ok}{here};"));
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, v: Var, a: Var) {
+        let ty = facts::elem(self.unit.program, v);
+        let vector = self.shape.vector(self.unit.helpers, ty);
+        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let data = self.unit.array(a);
+        let loaded = format!("*(const {vector}_at *)({data} + {counter})");
+        let value = match ty {
+            Ty::Bool => {
+                let mask = self.shape.mask(self.unit.helpers);
+                format!("-__builtin_convertvector({loaded}, {mask})")
+            }
+            _ => loaded,
+        };
+        self.define(v, &value);
+    }
+
+    /// A value as it is in memory.
+    fn stored(&mut self, x: Atom) -> (Ty, String) {
+        let (ty, value) = (self.unit.program.atom_ty(x), self.value(x));
+        let vector = self.shape.vector(self.unit.helpers, ty);
+        match ty {
+            Ty::Bool => (ty, format!("__builtin_convertvector(-{value}, {vector})")),
+            _ => (ty, value),
+        }
+    }
+
+    fn write_array(&mut self, a: Var, i: Atom, x: Atom) {
+        let (data, index) = (self.unit.array(a), self.unit.atom(i));
+        let (ty, value) = self.stored(x);
+        if self.subs.is_empty() {
+            let vector = self.shape.vector(self.unit.helpers, ty);
+            self.unit
+                .line(format!("*({vector}_at *)({data} + {index}) = {value};"));
+            return;
+        }
+        let bits = self.kept(self.subs.last().copied());
+        let (pack, int) = self.shape.pack(self.unit.helpers, ty.size());
+        let (n, room) = (self.unit.length(a), self.room(self.unit.owner(a)));
+        self.unit.line(format!(
+            "{pack}((void *){data}, {index}, {n}, {room}, ({int})({value}), {bits});"
+        ));
+    }
+
+    fn assign(&mut self, v: Var, a: Atom) {
+        if v == self.plan.counter {
+            return;
+        }
+        let (ty, mask) = (facts::elem(self.unit.program, v), self.mask());
+        let update = self.vectors.updates.get(&v).copied();
+        let (target, value) = match update {
+            // Counts are read as they were at the start: they are updated in the end.
+            Some(Update::Count) => return,
+            Some(Update::Join(op, x)) => {
+                let (sum, x) = (self.sum(v), self.value(x));
+                let joined = match op {
+                    loop_lang::Op::Add => format!("{sum} + {x}"),
+                    loop_lang::Op::Mul => format!("{sum} * {x}"),
+                    loop_lang::Op::And => format!("{sum} & {x}"),
+                    loop_lang::Op::Or => format!("{sum} | {x}"),
+                    loop_lang::Op::Xor => format!("{sum} ^ {x}"),
+                    _ => {
+                        let name = self.shape.extremum(self.unit.helpers, op, ty);
+                        format!("{name}({sum}, {x})")
+                    }
+                };
+                (sum, joined)
+            }
+            None => {
+                let g = self.unit.facts.local_group(self.unit.program, v);
+                let Some((g, ..)) = g else {
+                    return;
+                };
+                let value = self.value(a);
+                (self.lane(g, v), value)
+            }
+        };
+        let old = match update {
+            None => self.unit.names.var(v).to_string(),
+            _ => target.clone(),
+        };
+        let value = match mask {
+            Some(mask) => {
+                let pick = self.shape.pick(self.unit.helpers, ty);
+                format!("{pick}({mask}, {value}, {old})")
+            }
+            None => value,
+        };
+        self.unit.line(format!("{target} = {value};"));
+    }
+
+    /// The counts after the vector.
+    fn counts(&mut self) {
+        let mut subs: Vec<usize> = Vec::new();
+        for (at, step) in self.plan.steps.iter().enumerate() {
+            let (Step::Block(i) | Step::Enter(i)) = *step else {
+                subs.pop();
+                continue;
+            };
+            for s in &self.unit.facts.blocks[i].block.stmts {
+                if let StmtKind::Assign(v, _) = s.kind
+                    && let Some(Update::Count) = self.vectors.updates.get(&v)
+                {
+                    let name = self.unit.names.var(v).to_string();
+                    let more = match subs.last() {
+                        Some(at) => format!("__builtin_popcountl(lf_kept_{at})"),
+                        None => self.vectors.elements(self.unit),
+                    };
+                    self.unit.line(format!("{name} += {more};"));
+                }
+            }
+            if let Step::Enter(_) = step {
+                subs.push(at);
+            }
+        }
+    }
+}

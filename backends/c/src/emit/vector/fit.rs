@@ -1,0 +1,413 @@
+//! Which loops are written in vectors, and what their updates are.
+
+use super::chain::Chain;
+use crate::emit::plan::{Plan, Step};
+use crate::facts::{self, Facts, Source};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A loop that is written in vectors.
+#[derive(Clone)]
+pub struct Vectors {
+    /// Bytes of the widest element.
+    pub widest: usize,
+    /// Plain carried variables that vectors update, and how.
+    pub updates: FxHashMap<Var, Update>,
+    /// Groups whose lanes vectors update.
+    pub lanes: Vec<GroupId>,
+    /// What goes from one element to the next.
+    pub chain: Option<Chain>,
+    /// Statements' results that vectors need.
+    pub needed: FxHashSet<Var>,
+    /// Arrays that are packed.
+    pub packed: FxHashSet<Var>,
+}
+
+/// How a plain carried variable is updated.
+#[derive(Clone, Copy)]
+pub enum Update {
+    /// One more for each admitted element.
+    Count,
+    /// Joined with a value by an operator that may take elements in any order.
+    Join(Op, Atom),
+}
+
+/// A statement of the straight body.
+#[derive(Clone, Copy)]
+pub(super) struct Inner<'a> {
+    pub stmt: &'a Stmt,
+    /// The subrate that it is in, by the step that enters it.
+    pub sub: Option<usize>,
+    /// Whether it is in no region.
+    pub top: bool,
+}
+
+/// A loop that is looked at, with all its statements; what is in a region comes before the region.
+pub(super) struct Fitting<'f, 'a> {
+    pub program: &'a Loop,
+    pub facts: &'f Facts<'a>,
+    pub made: &'f [Var],
+    pub plan: &'f Plan,
+    pub inner: Vec<Inner<'a>>,
+}
+
+/// The vector form of a planned loop, if it has one.
+pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
+    let inner = inner(facts, plan);
+    let fitting = Fitting {
+        program,
+        facts,
+        made,
+        plan,
+        inner,
+    };
+    let filters = fitting.inner.iter().any(|i| i.sub.is_some());
+    if filters { fitting.vectors() } else { None }
+}
+
+fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
+    let mut subs: Vec<usize> = Vec::new();
+    let mut inner = Vec::new();
+    for (at, step) in plan.steps.iter().enumerate() {
+        if let Step::Block(i) | Step::Enter(i) = *step {
+            let sub = subs.last().copied();
+            flatten(&facts.blocks[i].block.stmts, sub, true, &mut inner);
+        }
+        match step {
+            Step::Enter(_) => subs.push(at),
+            Step::Leave => {
+                subs.pop();
+            }
+            Step::Block(_) => {}
+        }
+    }
+    inner
+}
+
+/// The planned loops have few statements: regions cannot be nested too deep for the stack.
+fn flatten<'a>(stmts: &'a [Stmt], sub: Option<usize>, top: bool, inner: &mut Vec<Inner<'a>>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::If { then, other, .. } => {
+                flatten(then, sub, false, inner);
+                flatten(other, sub, false, inner);
+            }
+            StmtKind::While { test, body, .. } => {
+                flatten(test, sub, false, inner);
+                flatten(body, sub, false, inner);
+            }
+            _ => {}
+        }
+        inner.push(Inner { stmt, sub, top });
+    }
+}
+
+/// Whether a statement costs little, and may run for a rejected element.
+pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Let(_, op, args) => {
+            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+            let float = program.atom_ty(args[0]).is_float();
+            !op.is_transcendental() && (!divides || (float && *op == Op::Div))
+        }
+        StmtKind::If { .. } | StmtKind::Assign(..) => true,
+        _ => false,
+    }
+}
+
+impl Fitting<'_, '_> {
+    fn vectors(&self) -> Option<Vectors> {
+        let mut vectors = Vectors {
+            widest: 1,
+            updates: FxHashMap::default(),
+            lanes: Vec::new(),
+            chain: None,
+            needed: FxHashSet::default(),
+            packed: FxHashSet::default(),
+        };
+        let mut serial: FxHashSet<Var> = FxHashSet::default();
+        for v in &self.plan.carried {
+            match self.update(*v) {
+                Some(update) => {
+                    vectors.updates.insert(*v, update);
+                }
+                None => {
+                    serial.insert(*v);
+                }
+            }
+        }
+        for g in &self.plan.groups {
+            let group = &self.program.groups[g.index()];
+            let plain = |v: &Var| facts::elem(self.program, *v) != Ty::Bool;
+            match group.order {
+                Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
+                    vectors.lanes.push(*g);
+                }
+                Order::Lanes(1) | Order::Prefix(_) => serial.extend(&group.vars),
+                _ => return None,
+            }
+        }
+        let serial = self.spread(&mut vectors, serial);
+        vectors.chain = match serial.is_empty() {
+            true => None,
+            false => Some(Chain::of(self, serial)?),
+        };
+        vectors.needed = self.needed(&vectors);
+        for i in &self.inner {
+            self.take(&mut vectors, i)?;
+        }
+        vectors.widest = self.widest(&vectors);
+        let fits = |g: &GroupId| match self.program.groups[g.index()].order {
+            Order::Lanes(l) => l as usize * vectors.widest >= 64,
+            _ => false,
+        };
+        vectors.lanes.iter().all(fits).then_some(vectors)
+    }
+
+    /// What is updated with values of the chain belongs to it.
+    fn spread(&self, vectors: &mut Vectors, mut serial: FxHashSet<Var>) -> FxHashSet<Var> {
+        loop {
+            let chained = self.chained(&serial);
+            let more: Vec<Var> = vectors
+                .updates
+                .iter()
+                .filter(|(_, u)| matches!(u, Update::Join(_, Atom::Var(x)) if chained.contains(x)))
+                .map(|(v, _)| *v)
+                .collect();
+            if more.is_empty() {
+                return serial;
+            }
+            for v in more {
+                vectors.updates.remove(&v);
+                serial.insert(v);
+            }
+        }
+    }
+
+    /// The chain's variables, and all that is computed from them.
+    pub fn chained(&self, serial: &FxHashSet<Var>) -> FxHashSet<Var> {
+        let mut chained = serial.clone();
+        for i in self.inner.iter().filter(|i| i.top) {
+            if self.reads_any(i, &chained) {
+                let stmts = std::slice::from_ref(i.stmt);
+                facts::each_stmt(stmts, &mut |s| {
+                    facts::each_def(s, &mut |v| {
+                        chained.insert(v);
+                    });
+                });
+            }
+        }
+        chained
+    }
+
+    /// Whether a statement, its regions included, reads or updates one of these variables.
+    pub fn reads_any(&self, i: &Inner, vars: &FxHashSet<Var>) -> bool {
+        let mut found = false;
+        facts::each_stmt(std::slice::from_ref(i.stmt), &mut |s| {
+            facts::each_use(s, &mut |v| found |= vars.contains(&v));
+            facts::each_update(self.program, s, &mut |v| found |= vars.contains(&v));
+        });
+        found
+    }
+
+    /// Whether a statement belongs to the chain: it depends on it, and is no write of its results.
+    pub fn is_chained(&self, i: &Inner, chained: &FxHashSet<Var>) -> bool {
+        !matches!(i.stmt.kind, StmtKind::WriteArray(..)) && self.reads_any(i, chained)
+    }
+
+    /// Whether a statement has a form in vectors; notes what it needs.
+    fn take(&self, vectors: &mut Vectors, i: &Inner) -> Option<()> {
+        let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
+        match &i.stmt.kind {
+            _ if chained => Some(()),
+            StmtKind::Let(..) | StmtKind::If { .. } => is_cheap(self.program, i.stmt).then_some(()),
+            StmtKind::ReadArray(_, a, Atom::Var(index)) => {
+                (i.top && self.in_step(*a, *index)).then_some(())
+            }
+            StmtKind::WriteArray(a, Atom::Var(index), _) if i.top => match i.sub {
+                None => self.in_step(*a, *index).then_some(()),
+                Some(_) => {
+                    let counted = matches!(vectors.updates.get(index), Some(Update::Count));
+                    let here = counted && self.sub_of_update(*index) == i.sub;
+                    vectors.packed.insert(self.owner(*a));
+                    (here && self.is_cut_to(*a, *index)).then_some(())
+                }
+            },
+            StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
+            StmtKind::Assign(..) => Some(()),
+            _ => None,
+        }
+    }
+
+    fn in_step(&self, a: Var, index: Var) -> bool {
+        index == self.plan.counter && self.plan.proven.contains(&(self.owner(a), index))
+    }
+
+    fn owner(&self, a: Var) -> Var {
+        self.facts.owner(self.program, self.made, a)
+    }
+
+    fn sub_of_update(&self, v: Var) -> Option<usize> {
+        let update = |i: &&Inner| matches!(i.stmt.kind, StmtKind::Assign(u, _) if u == v);
+        self.inner.iter().find(update)?.sub
+    }
+
+    /// How a plain carried variable is updated, if vectors can do it: once, to a value that is used for
+    /// nothing else, from an old value that only a count shows to others (as the index of a write).
+    fn update(&self, v: Var) -> Option<Update> {
+        let Type::Scalar(ty) = self.program.ty(v) else {
+            return None;
+        };
+        let mut nexts = self.inner.iter().filter_map(|i| match i.stmt.kind {
+            StmtKind::Assign(u, Atom::Var(next)) if u == v => Some(next),
+            _ => None,
+        });
+        let (next, other) = (nexts.next()?, nexts.next());
+        let (op, joined) = self.inner.iter().find_map(|i| match &i.stmt.kind {
+            StmtKind::Let(n, op, args) if *n == next => match args[..] {
+                [Atom::Var(a), x] | [x, Atom::Var(a)] if a == v && x != Atom::Var(v) => {
+                    Some((*op, x))
+                }
+                _ => None,
+            },
+            _ => None,
+        })?;
+        let (mut reads_of_v, mut reads_of_next, mut indexed) = (0, 0, 0);
+        for i in &self.inner {
+            facts::each_use(i.stmt, &mut |u| {
+                reads_of_v += usize::from(u == v);
+                reads_of_next += usize::from(u == next);
+            });
+            let indexes =
+                matches!(i.stmt.kind, StmtKind::WriteArray(_, index, _) if index == Atom::Var(v));
+            indexed += usize::from(indexes);
+        }
+        if other.is_some() || reads_of_next != 1 || self.leaves(v) || self.leaves(next) {
+            return None;
+        }
+        let any_order = matches!(
+            op,
+            Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Min | Op::Max
+        );
+        let one = Atom::Const(Const::u64(1));
+        match (reads_of_v - indexed, indexed) {
+            (1, _) if ty == Ty::U64 && op == Op::Add && joined == one => Some(Update::Count),
+            (1, 0) if any_order && ty.is_int() => Some(Update::Join(op, joined)),
+            _ => None,
+        }
+    }
+
+    /// Whether a variable decides where a block of the body goes.
+    fn leaves(&self, v: Var) -> bool {
+        let mut found = false;
+        for step in &self.plan.steps {
+            if let Step::Block(i) | Step::Enter(i) = step {
+                let block = self.facts.blocks[*i].block;
+                facts::each_leaving_use(block, &mut |u| found |= u == v);
+            }
+        }
+        found
+    }
+
+    /// Whether one of these variables does.
+    pub fn leaves_any(&self, vars: &FxHashSet<Var>) -> bool {
+        vars.iter().any(|v| self.leaves(*v))
+    }
+
+    /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside,
+    /// and for the chain.
+    fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
+        let mut needed = FxHashSet::default();
+        let mut need = |a: Atom| {
+            if let Atom::Var(v) = a {
+                needed.insert(v);
+            }
+        };
+        for step in &self.plan.steps {
+            if let Step::Enter(i) = step {
+                let exits = &self.facts.blocks[*i].block.exits;
+                exits.iter().for_each(|e| need(e.unless));
+            }
+        }
+        for i in &self.inner {
+            match &i.stmt.kind {
+                StmtKind::Assign(v, a) => match vectors.updates.get(v) {
+                    _ if *v == self.plan.counter => {}
+                    Some(Update::Count) => {}
+                    Some(Update::Join(_, x)) => need(*x),
+                    None => need(*a),
+                },
+                StmtKind::WriteArray(_, _, x) => need(*x),
+                StmtKind::Trap { unless, .. } => need(*unless),
+                _ => {}
+            }
+        }
+        if let Some(chain) = &vectors.chain {
+            chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
+        }
+        for i in self.inner.iter().rev() {
+            let mut defines = false;
+            facts::each_def(i.stmt, &mut |v| defines |= needed.contains(&v));
+            if defines && matches!(i.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
+                facts::each_use(i.stmt, &mut |u| {
+                    needed.insert(u);
+                });
+            }
+        }
+        needed
+    }
+
+    /// Bytes of the widest element that a vector holds.
+    fn widest(&self, vectors: &Vectors) -> usize {
+        let counter_is_read = vectors.needed.contains(&self.plan.counter);
+        let mut widest = if counter_is_read { 8 } else { 1 };
+        let mut see = |ty: Ty| {
+            if ty != Ty::Bool {
+                widest = widest.max(ty.size());
+            }
+        };
+        for i in &self.inner {
+            facts::each_def(i.stmt, &mut |v| {
+                if vectors.needed.contains(&v) {
+                    see(facts::elem(self.program, v));
+                }
+            });
+            match &i.stmt.kind {
+                StmtKind::Let(v, _, args) if vectors.needed.contains(v) => {
+                    args.iter().for_each(|a| see(self.program.atom_ty(*a)));
+                }
+                StmtKind::WriteArray(_, _, x) => see(self.program.atom_ty(*x)),
+                StmtKind::Assign(v, _) => match vectors.updates.get(v) {
+                    Some(Update::Count) => {}
+                    _ if *v == self.plan.counter => {}
+                    _ => see(facts::elem(self.program, *v)),
+                },
+                _ => {}
+            }
+        }
+        widest
+    }
+
+    /// Whether an array is written at a count and cut to it, and never looked at otherwise.
+    fn is_cut_to(&self, array: Var, count: Var) -> bool {
+        let (mut only, mut cut) = (true, false);
+        for placed in &self.facts.blocks {
+            facts::each_leaving_use(placed.block, &mut |v| only &= v != array);
+            facts::each_stmt(&placed.block.stmts, &mut |s| match s.kind {
+                StmtKind::WriteArray(a, index, _) if a == array => {
+                    only &= index == Atom::Var(count);
+                }
+                StmtKind::SliceArray(_, a, n) if a == array => {
+                    only &= n == Atom::Var(count);
+                    cut = true;
+                }
+                _ => facts::each_use(s, &mut |v| only &= v != array),
+            });
+        }
+        let made = matches!(self.facts.source.get(&array), Some(Source::Made(_)));
+        only && cut && made
+    }
+}

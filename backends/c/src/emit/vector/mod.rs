@@ -1,0 +1,35 @@
+//! Filters in vectors: loops with subrates, written with the compiler's vector extensions.
+//!
+//! Which elements pass is often as good as random, so there is no branch per element. Everything is computed
+//! for a whole vector of elements; a test gives a mask; what a subrate writes is packed together in a
+//! register and stored, the whole register, at the subrate's count; what it updates is updated under the
+//! mask. The rest of the register lies where the next elements will, or beyond what the array is cut to.
+//!
+//! ```text
+//! const lf_8f64 elt_0 = *(const lf_8f64_at *)(arr_0 + ix_0);
+//! const lf_8i64 lf_in_1 = (lf_8i64)(elt_0 > lf_8f64_all(least_1));
+//! const u64 lf_kept_1 = lf_bits_8(lf_in_1);
+//! lf_pack_8_8((u64 *)out_1, ix_1, lf_room_1, (lf_8u64)elt_0, lf_kept_1);
+//! ix_1 += __builtin_popcountl(lf_kept_1);
+//! ```
+//!
+//! All vectors of a loop have the same number of elements, `LF_W8` where the widest element has 8 bytes: as
+//! many as fill a register of the machine that compiles the code. Truth is a mask as wide as the widest
+//! element.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | `fit` | which loops have this form |
+//! | `body` | the function |
+//! | `chain` | what goes from one element to the next |
+//! | `ops` | operators on vectors |
+//! | `pack` | masks as bits, packing |
+
+mod body;
+mod chain;
+mod fit;
+mod ops;
+mod pack;
+
+pub use fit::{Vectors, fit};
+pub use pack::BYTES;

@@ -1,0 +1,261 @@
+//! Operators on vectors: what the compiler has for vectors, selections by mask, and everything else element
+//! by element.
+
+use super::body::Body;
+use super::pack::{Shape, signed};
+use crate::emit::ops::Helpers;
+use loop_lang::ir::{Atom, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+impl Body<'_, '_> {
+    /// `v = op args`, for every element.
+    pub(super) fn let_op(&mut self, v: Var, op: Op, args: &[Atom]) {
+        let program = self.unit.program;
+        let from = match (op, args) {
+            (Op::Select, [_, a, _]) => program.atom_ty(*a),
+            _ => program.atom_ty(args[0]),
+        };
+        let to = program.ty(v).elem();
+        match self.vector_op(op, from, to, args) {
+            Some(value) => self.define(v, &value),
+            None => self.each(v, op, from, to, args),
+        }
+    }
+
+    /// The operator as an expression on vectors, if there is one.
+    fn vector_op(&mut self, op: Op, from: Ty, to: Ty, args: &[Atom]) -> Option<String> {
+        let shape = self.shape;
+        let of: Vec<String> = args.iter().map(|a| self.value(*a)).collect();
+        let infix = |sign: &str| Some(format!("{} {sign} {}", of[0], of[1]));
+        if op == Op::Select {
+            return Some(self.picked(from, &of));
+        }
+        if from == Ty::Bool {
+            let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
+            return match op {
+                Op::And => infix("&"),
+                Op::Or => infix("|"),
+                Op::Xor | Op::Ne => infix("^"),
+                Op::Eq => Some(format!("~({a} ^ {b})")),
+                Op::Lt => Some(format!("~{a} & {b}")),
+                Op::Le => Some(format!("~{a} | {b}")),
+                Op::Gt => Some(format!("{a} & ~{b}")),
+                Op::Ge => Some(format!("{a} | ~{b}")),
+                Op::Not => Some(format!("~{a}")),
+                Op::Cast if to != Ty::Bool => {
+                    let vector = shape.vector(self.unit.helpers, to);
+                    Some(format!("__builtin_convertvector(-{a}, {vector})"))
+                }
+                _ => None,
+            };
+        }
+        let compared = match op {
+            Op::Eq => infix("=="),
+            Op::Ne => infix("!="),
+            Op::Lt => infix("<"),
+            Op::Le => infix("<="),
+            Op::Gt => infix(">"),
+            Op::Ge => infix(">="),
+            _ => None,
+        };
+        if let Some(test) = compared {
+            return Some(shape.truth(self.unit.helpers, from, &test));
+        }
+        let a = &of[0];
+        let helpers = &mut *self.unit.helpers;
+        match op {
+            Op::Add => infix("+"),
+            Op::Sub => infix("-"),
+            Op::Mul => infix("*"),
+            Op::Div if from.is_float() => infix("/"),
+            Op::Neg => Some(format!("-{a}")),
+            Op::And | Op::Or | Op::Xor if from.is_int() => match op {
+                Op::And => infix("&"),
+                Op::Or => infix("|"),
+                _ => infix("^"),
+            },
+            Op::Not if from.is_int() => Some(format!("~{a}")),
+            Op::Min | Op::Max => {
+                let name = shape.extremum(helpers, op, from);
+                Some(format!("{name}({a}, {})", of[1]))
+            }
+            Op::Abs if from.is_float() => {
+                let (v, bits) = (
+                    shape.vector(helpers, from),
+                    shape.vector(helpers, signed(from.size())),
+                );
+                let all = shape.all(helpers, signed(from.size()));
+                let low = match from {
+                    Ty::F32 => "0x7fffffff",
+                    _ => "0x7fffffffffffffffl",
+                };
+                Some(format!("({v})(({bits}){a} & {all}({low}))"))
+            }
+            Op::Cast if to == Ty::Bool => {
+                let vector = shape.vector(helpers, from);
+                let test = format!("{a} != ({vector}){{0}}");
+                Some(shape.truth(helpers, from, &test))
+            }
+            Op::Cast if from == to => Some(a.clone()),
+            Op::Cast if !(from.is_float() && to.is_int()) => {
+                let vector = shape.vector(helpers, to);
+                Some(format!("__builtin_convertvector({a}, {vector})"))
+            }
+            Op::Bitcast if to != Ty::Bool => {
+                let vector = shape.vector(helpers, to);
+                Some(format!("({vector}){a}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes from one vector where a mask is set, from another elsewhere.
+    fn picked(&mut self, ty: Ty, of: &[String]) -> String {
+        let pick = self.shape.pick(self.unit.helpers, ty);
+        format!("{pick}({})", of.join(", "))
+    }
+
+    /// `v = cond ? a : b`, for every element.
+    pub(super) fn pick(&mut self, v: Var, cond: Atom, a: Atom, b: Atom) {
+        let of: Vec<String> = [cond, a, b].into_iter().map(|x| self.value(x)).collect();
+        let picked = self.picked(self.unit.program.ty(v).elem(), &of);
+        self.define(v, &picked);
+    }
+
+    /// The operator on one element after the other.
+    fn each(&mut self, v: Var, op: Op, from: Ty, to: Ty, args: &[Atom]) {
+        let (shape, name) = (self.shape, self.unit.names.var(v).to_string());
+        let elements = shape.elements(self.unit.helpers);
+        let vector = self.vector_of(to);
+        self.unit.line(format!("{vector} {name};"));
+        self.unit.open("{");
+        let mut of = Vec::new();
+        for (i, a) in args.iter().enumerate() {
+            let ty = self.unit.program.atom_ty(*a);
+            if self.is_uniform(*a) {
+                of.push(self.unit.atom(*a));
+                continue;
+            }
+            let (vector, value) = (self.vector_of(ty), self.value(*a));
+            self.unit
+                .line(format!("const {vector} lf_of_{i} = {value};"));
+            of.push(match ty {
+                Ty::Bool => format!("(bool)(lf_of_{i}[k] & 1)"),
+                _ => format!("lf_of_{i}[k]"),
+            });
+        }
+        let value = self.unit.helpers.op(op, from, to, &of);
+        let sign = if to == Ty::Bool { "-" } else { "" };
+        self.unit.line(format!(
+            "for (u64 k = 0; k < {elements}; k++) {name}[k] = {sign}({value});"
+        ));
+        self.unit.close();
+    }
+}
+
+impl Shape {
+    /// A comparison of vectors of `ty` as a mask.
+    pub fn truth(self, helpers: &mut Helpers, ty: Ty, test: &str) -> String {
+        let mask = self.mask(helpers);
+        if ty.size() == self.0 {
+            return format!("({mask})({test})");
+        }
+        let own = self.vector(helpers, signed(ty.size()));
+        format!("__builtin_convertvector(({own})({test}), {mask})")
+    }
+
+    /// A function that takes from one vector where the mask is set, from another elsewhere.
+    pub fn pick(self, helpers: &mut Helpers, ty: Ty) -> String {
+        let mask = self.mask(helpers);
+        if ty == Ty::Bool {
+            let name = format!("lf_pick_{}", self.0);
+            helpers.require(&name, || {
+                format!(
+                    "static inline {mask} {name}({mask} m, {mask} x, {mask} y) \
+                     {{ return (m & x) | (~m & y); }}\n"
+                )
+            });
+            return name;
+        }
+        let (v, bits) = (
+            self.vector(helpers, ty),
+            self.vector(helpers, signed(ty.size())),
+        );
+        let name = format!("{v}_pick");
+        let narrow = match ty.size() == self.0 {
+            true => "m".to_string(),
+            false => format!("__builtin_convertvector(m, {bits})"),
+        };
+        let whole = match ty.size() == self.0 {
+            true => format!(
+                "#if LF_BYTES == 32\n  typedef char lf_c __attribute__((vector_size(32)));\n  \
+                 return ({v})__builtin_ia32_pblendvb256((lf_c)y, (lf_c)x, (lf_c)m);\n#endif\n"
+            ),
+            false => String::new(),
+        };
+        helpers.require(&name, || {
+            format!(
+                "static inline {v} {name}({mask} m, {v} x, {v} y) {{\n{whole}  \
+                 const {bits} s = {narrow};\n  \
+                 return ({v})((s & ({bits})x) | (~s & ({bits})y));\n}}\n"
+            )
+        });
+        name
+    }
+
+    /// A function for the smaller or larger element. Floats ignore NaN; equal ones may be -0.0 and +0.0:
+    /// their bits joined are right.
+    pub fn extremum(self, helpers: &mut Helpers, op: Op, ty: Ty) -> String {
+        let (v, bits) = (
+            self.vector(helpers, ty),
+            self.vector(helpers, signed(ty.size())),
+        );
+        let name = format!("{v}_{}", op.name());
+        let less = if op == Op::Min { "<" } else { ">" };
+        let pick = Shape(ty.size()).pick_of(self, helpers, ty);
+        let body = match (ty.is_float(), op) {
+            (false, _) => format!("return {pick}(({bits})(x {less} y), x, y);"),
+            (true, Op::Min) => format!(
+                "const {v} z = {pick}(({bits})(x < y), x, y); \
+                 return {pick}(({bits})(y == y), ({v})(({bits})z | (({bits})x & ({bits})(x == y))), x);"
+            ),
+            (true, _) => format!(
+                "const {v} z = {pick}(({bits})(x > y), x, y); \
+                 return {pick}(({bits})(y == y), ({v})(({bits})z & (({bits})x | ~({bits})(x == y))), x);"
+            ),
+        };
+        helpers.require(&name, || {
+            format!("static inline {v} {name}({v} x, {v} y) {{ {body} }}\n")
+        });
+        name
+    }
+
+    /// Like [`Shape::pick`] on vectors of `of`, with a mask as wide as the elements.
+    fn pick_of(self, of: Shape, helpers: &mut Helpers, ty: Ty) -> String {
+        if of.0 == self.0 {
+            return of.pick(helpers, ty);
+        }
+        let (v, bits) = (
+            of.vector(helpers, ty),
+            of.vector(helpers, signed(ty.size())),
+        );
+        let name = format!("{v}_pick_own");
+        helpers.require(&name, || {
+            format!(
+                "static inline {v} {name}({bits} s, {v} x, {v} y) \
+                 {{ return ({v})((s & ({bits})x) | (~s & ({bits})y)); }}\n"
+            )
+        });
+        name
+    }
+
+    /// The identity of an operator that joins integers, where it is not the old value itself.
+    pub fn identity(op: Op, ty: Ty) -> Option<Const> {
+        match op {
+            Op::Add | Op::Xor => Some(Const::zero(ty)),
+            Op::Mul => Some(Const::int(ty, 1)),
+            _ => None,
+        }
+    }
+}

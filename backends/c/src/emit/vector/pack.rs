@@ -1,0 +1,283 @@
+//! Vector types, masks as bits, and packing: the elements under a mask moved together and stored.
+
+use crate::emit::ops::Helpers;
+use loop_lang::types::Ty;
+
+/// The vectors of a loop whose widest element has so many bytes.
+#[derive(Clone, Copy)]
+pub struct Shape(pub usize);
+
+/// The size of registers. Wider ones than the machine has would be taken apart again.
+pub const BYTES: &str = "\
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+#define LF_BYTES 64
+#elif defined(__AVX2__)
+#define LF_BYTES 32
+#else
+#define LF_BYTES 16
+#endif
+";
+
+impl Shape {
+    /// Elements in a vector, as a C constant.
+    pub fn elements(self, helpers: &mut Helpers) -> String {
+        helpers.require("LF_BYTES", || BYTES.to_string());
+        let name = format!("LF_W{}", self.0);
+        helpers.require(&name, || {
+            format!("#define {name} (LF_BYTES / {})\n", self.0)
+        });
+        name
+    }
+
+    /// The type of a vector of elements.
+    pub fn vector(self, helpers: &mut Helpers, ty: Ty) -> String {
+        let (elements, t) = (self.elements(helpers), ty.name());
+        let name = format!("lf_{}{t}", self.0);
+        helpers.require(&name, || {
+            format!(
+                "typedef {t} {name} __attribute__((vector_size({elements} * sizeof({t}))));\n\
+                 typedef {name} {name}_at __attribute__((aligned({}), may_alias));\n",
+                ty.size()
+            )
+        });
+        name
+    }
+
+    /// The type of masks.
+    pub fn mask(self, helpers: &mut Helpers) -> String {
+        self.vector(helpers, signed(self.0))
+    }
+
+    /// A function from a value to a vector of it.
+    pub fn all(self, helpers: &mut Helpers, ty: Ty) -> String {
+        let v = self.vector(helpers, ty);
+        let name = format!("{v}_all");
+        let t = ty.name();
+        // The difference to zero is the number itself, -0.0 included.
+        helpers.require(&name, || {
+            format!("static inline {v} {name}({t} x) {{ return x - ({v}){{0}}; }}\n")
+        });
+        name
+    }
+
+    /// The positions of a vector's elements.
+    pub fn positions(self, helpers: &mut Helpers) -> String {
+        let (v, n) = (self.vector(helpers, Ty::U64), self.elements(helpers));
+        let name = format!("lf_positions_{}", self.0);
+        helpers.require(&name, || {
+            format!(
+                "static inline {v} {name}(void) {{ {v} at; \
+                 for (u64 k = 0; k < {n}; k++) at[k] = k; return at; }}\n"
+            )
+        });
+        name
+    }
+
+    /// A function from a mask to its bits, first element lowest.
+    pub fn bits(self, helpers: &mut Helpers) -> String {
+        let (mask, n, m) = (self.mask(helpers), self.elements(helpers), self.0);
+        let name = format!("lf_bits_{m}");
+        // Builtins with their operands' types; pairs of bytes have no instruction of their own.
+        let (wide, half) = match m {
+            8 => ("cvtq2mask512((lf_b_q)m)", "movmskpd256((lf_b_h)m)"),
+            4 => ("cvtd2mask512((lf_b_q)m)", "movmskps256((lf_b_h)m)"),
+            2 => (
+                "cvtw2mask512((lf_b_q)m)",
+                "pmovmskb128(__builtin_convertvector(m, lf_b_h))",
+            ),
+            _ => ("cvtb2mask512((lf_b_q)m)", "pmovmskb256((lf_b_h)m)"),
+        };
+        let q = ["char", "short", "int", "long long"][m.trailing_zeros() as usize];
+        let (h, bytes) = match m {
+            8 => ("double", 32),
+            4 => ("float", 32),
+            2 => ("char", 16),
+            _ => ("char", 32),
+        };
+        let result = unsigned_bits(m);
+        helpers.require(&name, || {
+            format!(
+                "static inline u64 {name}({mask} m) {{\n\
+                 #if LF_BYTES == 64\n  typedef {q} lf_b_q __attribute__((vector_size(64)));\n  \
+                 return __builtin_ia32_{wide};\n\
+                 #elif LF_BYTES == 32\n  typedef {h} lf_b_h __attribute__((vector_size({bytes})));\n  \
+                 return ({result})__builtin_ia32_{half};\n\
+                 #else\n  u64 bits = 0;\n  \
+                 for (u64 k = 0; k < {n}; k++) bits |= (u64)(m[k] & 1) << k;\n  return bits;\n\
+                 #endif\n}}\n"
+            )
+        });
+        name
+    }
+
+    /// A function that stores the elements under a mask, packed, at a count. Whole registers are stored
+    /// while there is `room`: the positions from which on a register fits into the array. The operands
+    /// are unsigned integers of the elements' size.
+    pub fn pack(self, helpers: &mut Helpers, size: usize) -> (String, String) {
+        let int = unsigned(size);
+        let (v, n, m) = (self.vector(helpers, int), self.elements(helpers), self.0);
+        let name = format!("lf_pack_{m}_{size}");
+        match size {
+            8 => helpers.require("lf_order_8", order_8),
+            _ => helpers.require("lf_order", order),
+        }
+        let t = int.name();
+        let (wide, half) = (wide(m, size, &v), half(m, size, &v));
+        helpers.require(&name, || {
+            format!(
+                "static inline void {name}({t} *to, u64 at, u64 n, u64 room, {v} x, u64 bits) {{\n  \
+                 if (__builtin_expect(at >= room, 0)) {{\n    \
+                 for (u64 k = 0; k < {n}; k++) if ((bits >> k & 1) && at < n) to[at++] = x[k];\n    \
+                 return;\n  }}\n  {t} *p = to + at;\n\
+                 {wide}{half}#else\n  \
+                 for (u64 k = 0; k < {n}; k++) {{ *p = x[k]; p += bits >> k & 1; }}\n\
+                 #endif\n}}\n"
+            )
+        });
+        (name, v)
+    }
+}
+
+/// Packing with AVX-512, from `#if` on.
+fn wide(m: usize, size: usize, v: &str) -> String {
+    let bytes = 64 * size / m;
+    if bytes < 16 {
+        return "#if 0\n".to_string();
+    }
+    let (letter, c) = match size {
+        8 => ("d", "long long"),
+        4 => ("s", "int"),
+        2 => ("h", "short"),
+        _ => ("q", "char"),
+    };
+    let also = if size < 4 {
+        " && defined(__AVX512VBMI2__)"
+    } else {
+        ""
+    };
+    let bits = bytes * 8;
+    format!(
+        "#if LF_BYTES == 64{also}\n  typedef {c} lf_p __attribute__((vector_size({bytes})));\n  \
+         *({v}_at *)p = ({v})__builtin_ia32_compress{letter}i{bits}_mask((lf_p)x, (lf_p){{0}}, bits);\n"
+    )
+}
+
+/// Packing with AVX2: a permutation from a table, for groups of elements.
+fn half(m: usize, size: usize, v: &str) -> String {
+    let body = match (size, 32 / m) {
+        (8, _) => format!(
+            "  *({v}_at *)p = ({v})__builtin_ia32_permvarsi256((lf_8)x, *(const lf_8 *)lf_order_8[bits]);\n"
+        ),
+        (4, 8) => format!(
+            "  const lf_8 order = __builtin_convertvector(*(const lf_b8 *)(lf_order + bits), lf_8);\n  \
+             *({v}_at *)p = ({v})__builtin_ia32_permvarsi256((lf_8)x, order);\n"
+        ),
+        (4, _) => format!(
+            "  const lf_4 order = __builtin_convertvector(*(const lf_b4 *)(lf_order + bits), lf_4);\n  \
+             *({v}_at *)p = ({v})__builtin_ia32_vpermilvarps((lf_f4)x, order);\n"
+        ),
+        (2, 8 | 16) => "  \
+             union { typeof(x) x; lf_c16 part[LF_GROUPS]; } from = { x };\n  \
+             for (u64 g = 0; g < LF_GROUPS; g++) {\n    \
+             const u64 some = bits >> 8 * g & 255;\n    \
+             const lf_s8 order = __builtin_convertvector(*(const lf_b8 *)(lf_order + some), lf_s8) * 514 + 256;\n    \
+             *(lf_c16_at *)p = (lf_c16)__builtin_ia32_pshufb128(from.part[g], (lf_c16)order);\n    \
+             p += __builtin_popcountl(some);\n  }\n"
+            .replace("LF_GROUPS", &(32 / m / 8).to_string()),
+        (1, 8 | 16 | 32) => "  \
+             union { typeof(x) x; u64 part[LF_GROUPS]; } from = { x };\n  \
+             for (u64 g = 0; g < LF_GROUPS; g++) {\n    \
+             const u64 some = bits >> 8 * g & 255;\n    \
+             const lf_l2 order = { lf_order[some] }, part = { from.part[g] };\n    \
+             *(lf_u64_at *)p = ((lf_l2)__builtin_ia32_pshufb128((lf_c16)part, (lf_c16)order))[0];\n    \
+             p += __builtin_popcountl(some);\n  }\n"
+            .replace("LF_GROUPS", &(32 / m / 8).to_string()),
+        _ => return String::new(),
+    };
+    let types: &[(&str, &str, usize)] = match (size, 32 / m) {
+        (8, _) => &[("lf_8", "int", 32)],
+        (4, 8) => &[("lf_8", "int", 32), ("lf_b8", "u8", 8)],
+        (4, _) => &[
+            ("lf_4", "int", 16),
+            ("lf_b4", "u8", 4),
+            ("lf_f4", "float", 16),
+        ],
+        (2, _) => &[
+            ("lf_c16", "char", 16),
+            ("lf_s8", "short", 16),
+            ("lf_b8", "u8", 8),
+        ],
+        _ => &[("lf_c16", "char", 16), ("lf_l2", "long long", 16)],
+    };
+    let mut text = "#elif LF_BYTES == 32\n".to_string();
+    for (name, element, bytes) in types {
+        text += &format!("  typedef {element} {name} __attribute__((vector_size({bytes})));\n");
+    }
+    match size {
+        2 => text += "  typedef lf_c16 lf_c16_at __attribute__((aligned(1), may_alias));\n",
+        1 => text += "  typedef u64 lf_u64_at __attribute__((aligned(1), may_alias));\n",
+        _ => {}
+    }
+    text + &body
+}
+
+/// The positions of set bits, for each byte: eight positions in a word.
+fn order() -> String {
+    let words = (0..256u64).map(|bits| {
+        let set = (0..8).filter(|k| bits >> k & 1 == 1);
+        let word = set.enumerate().fold(0u64, |w, (at, k)| w | k << (8 * at));
+        format!("{word:#x}")
+    });
+    let words: Vec<String> = words.collect();
+    format!(
+        "#if LF_BYTES == 32\nstatic const u64 lf_order[256] = {{{}}};\n#endif\n",
+        words.join(",")
+    )
+}
+
+/// The same for four bits and elements of two words.
+fn order_8() -> String {
+    let rows = (0..16u32).map(|bits| {
+        let set = (0..4).filter(|k| bits >> k & 1 == 1);
+        let words: Vec<String> = set.map(|k| format!("{},{}", 2 * k, 2 * k + 1)).collect();
+        format!(
+            "{{{}}}",
+            if words.is_empty() {
+                "0".into()
+            } else {
+                words.join(",")
+            }
+        )
+    });
+    let rows: Vec<String> = rows.collect();
+    format!(
+        "#if LF_BYTES == 32\n\
+         static const i32 lf_order_8[16][8] __attribute__((aligned(32))) = {{{}}};\n#endif\n",
+        rows.join(",")
+    )
+}
+
+/// The signed integer of so many bytes.
+pub fn signed(size: usize) -> Ty {
+    match size {
+        1 => Ty::I8,
+        2 => Ty::I16,
+        4 => Ty::I32,
+        _ => Ty::I64,
+    }
+}
+
+/// The unsigned integer of so many bytes.
+fn unsigned(size: usize) -> Ty {
+    match size {
+        1 => Ty::U8,
+        2 => Ty::U16,
+        4 => Ty::U32,
+        _ => Ty::U64,
+    }
+}
+
+/// The unsigned integer that holds the bits of a mask; a builtin's own result may be signed.
+fn unsigned_bits(m: usize) -> &'static str {
+    if m == 1 { "u32" } else { "u64" }
+}

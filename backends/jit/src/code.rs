@@ -1,0 +1,163 @@
+//! Machine code: what this machine's instruction set is, and finished code in memory.
+
+use crate::emit;
+use cranelift_codegen::Context;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Module, default_libcall_names};
+use livefusion_backend::CompileError;
+use livefusion_backend::host::Entry;
+use loop_lang::Loop;
+use loop_lang::state::Layout;
+use std::fmt;
+
+/// What this machine can do beyond the least of its kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// Rounding to integers is an instruction.
+    pub round: bool,
+    /// So is a multiplication with addition.
+    pub fma: bool,
+}
+
+/// This machine, as a target of compilation.
+pub struct Target {
+    isa: OwnedTargetIsa,
+    features: Features,
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({}, {:?})", self.isa.triple(), self.features)
+    }
+}
+
+fn unavailable(why: impl ToString) -> CompileError {
+    CompileError::Unavailable {
+        backend: "jit",
+        why: why.to_string(),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn features() -> Features {
+    Features {
+        round: is_x86_feature_detected!("sse4.1"),
+        fma: is_x86_feature_detected!("fma"),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn features() -> Features {
+    let native = cfg!(target_arch = "aarch64");
+    Features {
+        round: native,
+        fma: native,
+    }
+}
+
+impl Target {
+    /// This machine.
+    pub fn host() -> Result<Target, CompileError> {
+        if cfg!(target_endian = "big") || cfg!(not(target_pointer_width = "64")) {
+            return Err(unavailable("only for little-endian machines of 64 bits"));
+        }
+        let mut flags = settings::builder();
+        let verify = if cfg!(debug_assertions) {
+            "true"
+        } else {
+            "false"
+        };
+        for (name, value) in [
+            ("opt_level", "speed"),
+            ("is_pic", "false"),
+            ("use_colocated_libcalls", "false"),
+            ("unwind_info", "false"),
+            ("enable_verifier", verify),
+        ] {
+            flags.set(name, value).map_err(unavailable)?;
+        }
+        let isa = cranelift_native::builder().map_err(unavailable)?;
+        let isa = isa.finish(settings::Flags::new(flags));
+        Ok(Target {
+            isa: isa.map_err(unavailable)?,
+            features: features(),
+        })
+    }
+
+    /// Compiles one pass over a verified loop. `layout` is that of its emit form.
+    pub fn compile(
+        &self,
+        program: &Loop,
+        layout: &Layout,
+        summary: bool,
+    ) -> Result<Code, CompileError> {
+        let mut context = Context::new();
+        let mut builder = FunctionBuilderContext::new();
+        context.func.signature.call_conv = self.isa.default_call_conv();
+        emit::function(
+            &mut context.func,
+            &mut builder,
+            emit::Request {
+                program,
+                layout,
+                summary,
+                features: self.features,
+                frontend: self.isa.frontend_config(),
+            },
+        )
+        .map_err(CompileError::Malformed)?;
+        let symbols = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
+        let mut code = Code {
+            module: Some(JITModule::new(symbols)),
+            address: std::ptr::null(),
+        };
+        code.finish(&mut context)
+            .map_err(|e| CompileError::Failed {
+                compiler: "cranelift".into(),
+                stderr: format!("{e:?}"),
+            })?;
+        Ok(code)
+    }
+}
+
+/// A finished pass in memory of its own, which is given back when this is dropped.
+pub struct Code {
+    module: Option<JITModule>,
+    address: *const u8,
+}
+
+// SAFETY: the module only keeps the memory until it is dropped; code is never written once finished.
+unsafe impl Send for Code {}
+// SAFETY: as above; `&Code` gives nothing but the entry's address.
+unsafe impl Sync for Code {}
+
+impl Code {
+    fn finish(&mut self, context: &mut Context) -> cranelift_module::ModuleResult<()> {
+        let Some(module) = &mut self.module else {
+            return Ok(());
+        };
+        let id = module.declare_anonymous_function(&context.func.signature)?;
+        module.define_function(id, context)?;
+        module.finalize_definitions()?;
+        self.address = module.get_finalized_function(id);
+        Ok(())
+    }
+
+    /// The pass. It must not be called once this is dropped.
+    pub fn entry(&self) -> Entry {
+        // SAFETY: `finish` left the address of a function with this signature, which `emit` gave it.
+        unsafe { std::mem::transmute::<*const u8, Entry>(self.address) }
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: the code runs only while a kernel that owns this is borrowed.
+            unsafe { module.free_memory() };
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! How the machine pauses and goes on: what it knows moves to the frame's words and back.
+
+use super::{Emit, MEMORY, Part};
+use cranelift_codegen::ir::{InstBuilder, types};
+use livefusion_backend::facts;
+use loop_lang::ir::{GroupId, Order, RateId, Var};
+
+/// Offsets in the local part of a `Prefix` group's variable.
+const LOCAL: [(Part, usize); 3] = [(Part::Now, 0), (Part::Total, 1), (Part::Last, 2)];
+
+impl Emit<'_, '_> {
+    /// Saves everything at a position.
+    pub(super) fn save(&mut self, position: u64) {
+        let value = self.u64(position);
+        self.builder.ins().store(MEMORY, value, self.words, 0);
+        let steps = self.builder.use_var(self.steps);
+        self.builder.ins().store(MEMORY, steps, self.words, 8);
+        let (facts, program) = (self.facts, self.program);
+        for v in &facts.carried {
+            let waits = facts.ever_waits(*v);
+            match (facts.local_group(program, *v), self.held.get(v).copied()) {
+                (None, Some(word)) => {
+                    let part = if waits { Part::Next } else { Part::Value };
+                    self.save_word(*v, part, word);
+                }
+                (Some((g, _, Order::Lanes(_))), _) if waits && self.is_below(g, position) => {
+                    let next = self.get(*v, Part::Next);
+                    self.set_current(*v, next);
+                }
+                _ => {}
+            }
+        }
+        for (v, word) in &self.layout.saved {
+            self.save_word(*v, self.kept(*v), *word);
+        }
+        for (v, part, word) in self.local_words() {
+            self.save_word(v, part, word);
+        }
+        for slot in 0..self.layout.arrays.len() {
+            self.store_length(slot);
+        }
+    }
+
+    /// What the word of a saved variable keeps. Updates that wait for outer iterations under way are
+    /// done early, unless the old value is read once more; then the layout holds the next one too.
+    fn kept(&self, v: Var) -> Part {
+        let plain = self.facts.local_group(self.program, v).is_none();
+        match plain && self.facts.ever_waits(v) && !self.held.contains_key(&v) {
+            true => Part::Next,
+            false => Part::Value,
+        }
+    }
+
+    /// Takes everything back at a loop rate's guard.
+    pub(super) fn restore(&mut self, position: usize) {
+        self.load_steps();
+        let (facts, program) = (self.facts, self.program);
+        for (v, word) in &self.layout.saved {
+            self.restore_word(*v, Part::Value, *word);
+        }
+        for (v, part, word) in self.local_words() {
+            self.restore_word(v, part, word);
+        }
+        for slot in 0..self.layout.arrays.len() {
+            self.load_made(slot);
+        }
+        for v in &facts.carried {
+            let waits = facts.ever_waits(*v);
+            match (facts.local_group(program, *v), self.held.get(v).copied()) {
+                (None, Some(word)) => {
+                    let part = if waits { Part::Next } else { Part::Value };
+                    self.restore_word(*v, part, word);
+                }
+                (None, None) | (Some((_, _, Order::Lanes(_))), _) if waits => {
+                    let current = self.current(*v);
+                    self.set(*v, Part::Next, current);
+                }
+                _ => {}
+            }
+        }
+        for (i, group) in program.groups.iter().enumerate() {
+            if matches!(group.order, Order::Prefix(_)) {
+                self.next_of_scan(GroupId::new(i), position as u64);
+            }
+        }
+    }
+
+    /// In an inner loop the next value of a scan is found again from the group's prefix and last local
+    /// value; elsewhere nothing waits.
+    fn next_of_scan(&mut self, g: GroupId, position: u64) {
+        let group = &self.program.groups[g.index()];
+        let next = |emit: &Self, v| match emit.facts.ever_waits(v) {
+            true => Part::Next,
+            false => Part::Now,
+        };
+        if !self.is_below(g, position) {
+            for v in &group.vars {
+                let now = self.get(*v, Part::Now);
+                self.set(*v, next(self, *v), now);
+            }
+            return;
+        }
+        let types = self.group_types(g);
+        let vars = group.vars.iter();
+        let prefixes: Vec<_> = vars.map(|v| self.get(*v, Part::Value)).collect();
+        let vars = group.vars.iter();
+        let lasts: Vec<_> = vars.map(|v| self.get(*v, Part::Last)).collect();
+        // What is joined here was joined before: a trap in it was seen then.
+        let trapped = self.builder.use_var(self.trapped);
+        let nexts = self.combine(group.combine, &prefixes, &lasts, &types);
+        self.builder.def_var(self.trapped, trapped);
+        for (v, value) in group.vars.iter().zip(nexts) {
+            self.set(*v, next(self, *v), value);
+        }
+    }
+
+    /// Whether a position is strictly inside of the loop that updates a group.
+    pub(super) fn is_below(&self, g: GroupId, position: u64) -> bool {
+        let rate = self.facts.lane_rate(self.program, g);
+        let at = (position as usize).checked_sub(1);
+        let at = at.and_then(|k| self.layout.resume.get(k));
+        at.is_some_and(|at| self.runs_inside(*at, rate))
+    }
+
+    pub(super) fn runs_inside(&self, at: RateId, rate: RateId) -> bool {
+        at != rate && self.program.is_within(at, rate)
+    }
+
+    /// The words of `Prefix` groups that are kept in registers.
+    fn local_words(&self) -> Vec<(Var, Part, usize)> {
+        let mut all = Vec::new();
+        for (i, group) in self.program.groups.iter().enumerate() {
+            for (k, v) in group.vars.iter().enumerate() {
+                if let Order::Prefix(_) = group.order {
+                    let first = self.local_word(GroupId::new(i), k);
+                    all.extend(LOCAL.map(|(part, offset)| (*v, part, first + offset)));
+                }
+            }
+        }
+        all
+    }
+
+    fn save_word(&mut self, v: Var, part: Part, word: usize) {
+        let value = self.get(v, part);
+        let ty = facts::elem(self.program, v);
+        self.store_word(ty, value, self.words, word as i32 * 8);
+    }
+
+    fn restore_word(&mut self, v: Var, part: Part, word: usize) {
+        let ty = facts::elem(self.program, v);
+        let value = self.load_word(ty, self.words, word as i32 * 8);
+        self.set(v, part, value);
+    }
+
+    /// After a trap nothing else counts, missing memory neither.
+    pub(super) fn leave_trapped(&mut self) {
+        if self.traps {
+            let trapped = self.builder.use_var(self.trapped);
+            let on = self.builder.create_block();
+            let out = self.builder.create_block();
+            self.builder.ins().brif(trapped, out, &[], on, &[]);
+            self.begin(out);
+            let outcome = i64::from(livefusion_backend::host::outcome::TRAPPED);
+            let outcome = self.builder.ins().iconst(types::I32, outcome);
+            self.builder.ins().return_(&[outcome]);
+            self.begin(on);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Carried variables and groups: where they start, how elements are joined onto them.
+
+use super::{Emit, MEMORY, Part};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use livefusion_backend::facts;
+use livefusion_backend::host::Run;
+use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
+use loop_lang::types::{Const, Ty};
+use std::mem::offset_of;
+
+impl Emit<'_, '_> {
+    pub(super) fn group_types(&self, g: GroupId) -> Vec<Ty> {
+        let vars = self.program.groups[g.index()].vars.iter();
+        vars.map(|v| facts::elem(self.program, *v)).collect()
+    }
+
+    /// The first word of the local part of a group's `i`-th variable.
+    pub(super) fn local_word(&self, g: GroupId, i: usize) -> usize {
+        self.layout.local(g, &self.program.groups[g.index()], i)
+    }
+
+    /// Where the lane of this iteration's element is, in bytes from a variable's first lane.
+    fn lane_offset(&mut self, g: GroupId, lanes: u32) -> Value {
+        let index = self.lane_index(g, lanes);
+        self.builder.ins().ishl_imm_u(index, 3)
+    }
+
+    /// The element's position in a group of `lanes`.
+    pub(super) fn lane_index(&mut self, g: GroupId, lanes: u32) -> Value {
+        let rate = self.facts.lane_rate(self.program, g);
+        match self.program.rate(rate).kind.counter() {
+            Some(counter) if lanes > 1 => {
+                let counter = self.get(counter, Part::Value);
+                self.builder.ins().band_imm_u(counter, i64::from(lanes - 1))
+            }
+            _ => self.u64(0),
+        }
+    }
+
+    /// Lanes are kept in the frame's words all the time.
+    fn lane_address(&mut self, g: GroupId) -> Value {
+        let offset = match self.program.groups[g.index()].order {
+            Order::Lanes(l) | Order::Prefix(l) => self.lane_offset(g, l),
+            Order::Exact | Order::Sequential => self.u64(0),
+        };
+        self.builder.ins().iadd(self.words, offset)
+    }
+
+    pub(super) fn load_lane(&mut self, g: GroupId, i: usize) -> Value {
+        let ty = self.group_types(g)[i];
+        let (at, offset) = (self.lane_address(g), self.local_word(g, i) as i32 * 8);
+        self.load_word(ty, at, offset)
+    }
+
+    pub(super) fn store_lane(&mut self, g: GroupId, i: usize, value: Value) {
+        let ty = self.group_types(g)[i];
+        let (at, offset) = (self.lane_address(g), self.local_word(g, i) as i32 * 8);
+        self.store_word(ty, value, at, offset);
+    }
+
+    /// Whether an update of `v` waits for the guard.
+    fn waits(&self, v: Var) -> bool {
+        let at_end = self.facts.waits_at_end(self.place, v);
+        at_end.unwrap_or_else(|| self.facts.waits(self.loop_rate(), v))
+    }
+
+    /// The value of `v` that an update replaces.
+    pub(super) fn current(&mut self, v: Var) -> Value {
+        match self.facts.local_group(self.program, v) {
+            Some((_, _, Order::Prefix(_))) => self.get(v, Part::Now),
+            Some((g, i, _)) => self.load_lane(g, i),
+            None => self.get(v, Part::Value),
+        }
+    }
+
+    pub(super) fn set_current(&mut self, v: Var, value: Value) {
+        match self.facts.local_group(self.program, v) {
+            Some((_, _, Order::Prefix(_))) => self.set(v, Part::Now, value),
+            Some((g, i, _)) => self.store_lane(g, i, value),
+            None => self.set(v, Part::Value, value),
+        }
+    }
+
+    /// An update, at once or at the guard. Where it does not wait, the next value follows.
+    pub(super) fn assign(&mut self, v: Var, value: Value) {
+        if self.waits(v) {
+            self.set(v, Part::Next, value);
+            return;
+        }
+        self.set_current(v, value);
+        if self.facts.ever_waits(v) {
+            self.set(v, Part::Next, value);
+        }
+    }
+
+    pub(super) fn carry(&mut self, v: Var, start: Atom) {
+        let start = self.atom(start);
+        self.set(v, Part::Value, start);
+        if let Some((g, i, order)) = self.facts.local_group(self.program, v) {
+            if let Order::Prefix(_) = order {
+                self.set(v, Part::Now, start);
+            }
+            self.reset(g, i);
+        }
+        if self.facts.ever_waits(v) {
+            self.set(v, Part::Next, start);
+        }
+    }
+
+    /// Sets the local part of a group's `i`-th variable to the identity.
+    pub(super) fn reset(&mut self, g: GroupId, i: usize) {
+        let group = &self.program.groups[g.index()];
+        let v = group.vars[i];
+        let ty = facts::elem(self.program, v);
+        let zero = Atom::Const(Const::zero(ty));
+        let identity = self.atom(group.identity.get(i).copied().unwrap_or(zero));
+        let first = self.local_word(g, i);
+        match group.order {
+            Order::Lanes(l) => {
+                let word = self.word_of(ty, identity);
+                let count = self.u64(u64::from(l));
+                self.repeat(count, |emit, lane| {
+                    let offset = emit.builder.ins().ishl_imm_u(lane, 3);
+                    let at = emit.builder.ins().iadd(emit.words, offset);
+                    emit.builder.ins().store(MEMORY, word, at, first as i32 * 8);
+                });
+            }
+            Order::Prefix(l) => {
+                self.set(v, Part::Total, identity);
+                self.set(v, Part::Last, identity);
+                for k in 0..l.trailing_zeros() as usize {
+                    let offset = (first + 3 + k) as i32 * 8;
+                    self.store_word(ty, identity, self.words, offset);
+                }
+            }
+            Order::Exact | Order::Sequential => {}
+        }
+    }
+
+    /// Joins elements onto a `Prefix` group: a tree inside of a block, blocks left to right.
+    pub(super) fn scan(&mut self, results: &[Var], g: GroupId, elems: &[Atom]) {
+        let group = &self.program.groups[g.index()];
+        let Order::Prefix(l) = group.order else {
+            return;
+        };
+        let types = self.group_types(g);
+        let elems: Vec<Value> = elems.iter().map(|a| self.atom(*a)).collect();
+        let at = self.lane_index(g, l);
+        let sums = self.scan_tree(g, l, at, elems, &types);
+        let part = |emit: &mut Self, part| -> Vec<Value> {
+            group.vars.iter().map(|v| emit.get(*v, part)).collect()
+        };
+        let totals = part(self, Part::Total);
+        let lasts = self.combine(group.combine, &totals, &sums, &types);
+        let prefixes = part(self, Part::Value);
+        let outs = self.combine(group.combine, &prefixes, &lasts, &types);
+        let full = self
+            .builder
+            .ins()
+            .icmp_imm_u(IntCC::Equal, at, i64::from(l - 1));
+        for (i, v) in group.vars.iter().enumerate() {
+            let total = self.builder.ins().select(full, lasts[i], totals[i]);
+            self.set(*v, Part::Last, lasts[i]);
+            self.set(*v, Part::Total, total);
+            self.set(results[i], Part::Value, outs[i]);
+            self.assign(*v, outs[i]);
+        }
+    }
+
+    /// An element, number `at` of its block, joined with the elements of the block before it.
+    fn scan_tree(
+        &mut self,
+        g: GroupId,
+        l: u32,
+        at: Value,
+        elems: Vec<Value>,
+        types: &[Ty],
+    ) -> Vec<Value> {
+        let combine = self.program.groups[g.index()].combine;
+        let places: Vec<i32> = (0..types.len())
+            .map(|i| (self.local_word(g, i) as i32 + 3) * 8)
+            .collect();
+        let mut sums = elems;
+        for k in 0..l.trailing_zeros() {
+            let bit = self.builder.ins().ushr_imm_u(at, i64::from(k));
+            let bit = self.builder.ins().band_imm_u(bit, 1);
+            let join = self.builder.create_block();
+            let keep = self.builder.create_block();
+            let after = self.builder.create_block();
+            for ty in types {
+                self.builder.append_block_param(after, Self::register(*ty));
+            }
+            self.builder.ins().brif(bit, join, &[], keep, &[]);
+            let offset = |i: usize| places[i] + 8 * k as i32;
+            self.begin(join);
+            let left: Vec<Value> = types
+                .iter()
+                .enumerate()
+                .map(|(i, ty)| self.load_word(*ty, self.words, offset(i)))
+                .collect();
+            let joined = self.combine(combine, &left, &sums, types);
+            let joined: Vec<_> = joined.into_iter().map(Into::into).collect();
+            self.builder.ins().jump(after, &joined);
+            self.begin(keep);
+            for (i, ty) in types.iter().enumerate() {
+                self.store_word(*ty, sums[i], self.words, offset(i));
+            }
+            let kept: Vec<_> = sums.into_iter().map(Into::into).collect();
+            self.builder.ins().jump(after, &kept);
+            self.begin(after);
+            sums = self.builder.block_params(after).to_vec();
+        }
+        sums
+    }
+
+    /// `left (+) right`, all values of the given types. Of a group without an operator the later stays.
+    pub(super) fn combine(
+        &mut self,
+        combine: Option<Combine>,
+        left: &[Value],
+        right: &[Value],
+        types: &[Ty],
+    ) -> Vec<Value> {
+        match combine {
+            None => right.to_vec(),
+            Some(Combine::Op(op)) => {
+                let pairs = left.iter().zip(right).zip(types);
+                pairs
+                    .map(|((x, y), ty)| self.op(op, *ty, *ty, &[*x, *y]))
+                    .collect()
+            }
+            Some(Combine::Fn(f)) => {
+                let function = &self.program.functions[f.index()];
+                let values = left.iter().chain(right);
+                for (v, value) in function.params.iter().zip(values) {
+                    self.set(*v, Part::Value, *value);
+                }
+                self.stmts(&function.body);
+                let results = function.results.iter();
+                results.map(|a| self.atom(*a)).collect()
+            }
+        }
+    }
+
+    /// Joins lanes by halves onto a copy of the prefix; gives the totals.
+    pub(super) fn join_lanes(&mut self, g: GroupId) -> Vec<Value> {
+        let group = &self.program.groups[g.index()];
+        let Order::Lanes(l) = group.order else {
+            return Vec::new();
+        };
+        let types = self.group_types(g);
+        let scratch = self.of_run(offset_of!(Run<'_>, scratch));
+        let firsts: Vec<i32> = (0..types.len())
+            .map(|i| self.local_word(g, i) as i32 * 8)
+            .collect();
+        let places: Vec<i32> = (0..types.len())
+            .map(|i| (i * l as usize) as i32 * 8)
+            .collect();
+        // The first halves are joined from the words into scratch memory, the others in place.
+        if l == 1 {
+            let lanes = self.load_words(self.words, &firsts, &types);
+            return self.onto_prefix(g, &lanes, &types);
+        }
+        let half = self.u64(u64::from(l / 2));
+        self.join_halves(g, half, (self.words, &firsts), (scratch, &places), &types);
+        let mut w = l / 4;
+        while w > 0 {
+            let half = self.u64(u64::from(w));
+            self.join_halves(g, half, (scratch, &places), (scratch, &places), &types);
+            w /= 2;
+        }
+        let lanes = self.load_words(scratch, &places, &types);
+        self.onto_prefix(g, &lanes, &types)
+    }
+
+    fn load_words(&mut self, at: Value, offsets: &[i32], types: &[Ty]) -> Vec<Value> {
+        let pairs = types.iter().zip(offsets);
+        pairs
+            .map(|(ty, offset)| self.load_word(*ty, at, *offset))
+            .collect()
+    }
+
+    fn onto_prefix(&mut self, g: GroupId, lanes: &[Value], types: &[Ty]) -> Vec<Value> {
+        let group = &self.program.groups[g.index()];
+        let vars = group.vars.iter();
+        let prefixes: Vec<Value> = vars.map(|v| self.get(*v, Part::Value)).collect();
+        self.combine(group.combine, &prefixes, lanes, types)
+    }
+
+    /// `to[j] = from[j] (+) from[j + half]` for j below `half`, one after the other.
+    fn join_halves(
+        &mut self,
+        g: GroupId,
+        half: Value,
+        from: (Value, &[i32]),
+        to: (Value, &[i32]),
+        types: &[Ty],
+    ) {
+        let combine = self.program.groups[g.index()].combine;
+        self.repeat(half, |emit, j| {
+            let left_at = emit.builder.ins().ishl_imm_u(j, 3);
+            let right_at = emit.builder.ins().iadd(j, half);
+            let right_at = emit.builder.ins().ishl_imm_u(right_at, 3);
+            let left = emit.builder.ins().iadd(from.0, left_at);
+            let right = emit.builder.ins().iadd(from.0, right_at);
+            let left = emit.load_words(left, from.1, types);
+            let right = emit.load_words(right, from.1, types);
+            let joined = emit.combine(combine, &left, &right, types);
+            let at = emit.builder.ins().iadd(to.0, left_at);
+            for (i, value) in joined.into_iter().enumerate() {
+                emit.store_word(types[i], value, at, to.1[i]);
+            }
+        });
+    }
+}

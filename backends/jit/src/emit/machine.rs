@@ -1,0 +1,375 @@
+//! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
+//! rate. It can begin and pause at any of them, and is what innermost loops fall back on.
+
+use super::innermost::Innermost;
+use super::{Emit, MEMORY, Part};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use livefusion_backend::facts::{self, Placed};
+use livefusion_backend::host::{Run, outcome};
+use loop_lang::ir::{
+    Atom, CHUNK, End, GroupId, Label, Order, ParamKind, Place, RateId, Section, Type,
+};
+use loop_lang::state::DONE;
+use std::mem::offset_of;
+
+impl<'a> Emit<'a, '_> {
+    /// Writes the function.
+    pub(super) fn machine(&mut self, plans: &'a [Innermost]) {
+        self.count_jumps(plans);
+        self.enter();
+        for i in 0..self.facts.blocks.len() {
+            self.block(i, plans);
+        }
+        self.event();
+        for (block, outcome) in [
+            (self.trapped_block, outcome::TRAPPED),
+            (self.no_memory_block, outcome::NO_MEMORY),
+        ] {
+            self.begin(block);
+            self.builder.set_cold_block(block);
+            if outcome == outcome::NO_MEMORY {
+                self.leave_trapped();
+            }
+            let value = self.builder.ins().iconst(types::I32, i64::from(outcome));
+            self.builder.ins().return_(&[value]);
+        }
+    }
+
+    /// How often each block is jumped to: by others, by what resumes there, by innermost loops.
+    fn count_jumps(&mut self, plans: &[Innermost]) {
+        let facts = self.facts;
+        let mut awaited = vec![0; facts.blocks.len()];
+        for placed in &facts.blocks {
+            for target in facts::targets(placed.block) {
+                let place = facts.tree.place(self.program, target);
+                if let Some(i) = facts.at.get(&place) {
+                    awaited[*i] += 1;
+                }
+            }
+        }
+        for (i, placed) in facts.blocks.iter().enumerate() {
+            if let Some(rate) = self.guarded(placed.place) {
+                awaited[i] += 1 + usize::from(plans.iter().any(|p| p.rate == rate));
+            }
+            if placed.place == Place::Init {
+                awaited[i] += 1;
+            }
+        }
+        // What nothing goes to has all its jumps.
+        for (i, n) in awaited.iter().enumerate() {
+            if *n == 0 {
+                self.builder.seal_block(self.blocks[i]);
+            }
+        }
+        self.awaited = awaited;
+    }
+
+    /// A jump to a block of the loop.
+    pub(super) fn jump(&mut self, i: usize) {
+        self.builder.ins().jump(self.blocks[i], &[]);
+        self.jumped(i);
+    }
+
+    fn jumped(&mut self, i: usize) {
+        self.awaited[i] -= 1;
+        if self.awaited[i] == 0 {
+            self.builder.seal_block(self.blocks[i]);
+        }
+    }
+
+    /// Takes the run apart, and begins or goes on.
+    fn enter(&mut self) {
+        self.words = self.of_run(offset_of!(Run<'_>, words));
+        let scalars = self.of_run(offset_of!(Run<'_>, scalars));
+        let inputs = self.of_run(offset_of!(Run<'_>, inputs));
+        let program = self.program;
+        for (i, p) in program.params.iter().enumerate() {
+            if p.kind == ParamKind::Scalar {
+                let ty = facts::elem(program, p.var);
+                let value = self.load_word(ty, scalars, i as i32 * 8);
+                self.fixed.insert((p.var, Part::Value), value);
+            } else {
+                let (data, length) = self.entry(inputs, i);
+                self.fixed.insert((p.var, Part::Data), data);
+                self.fixed.insert((p.var, Part::Length), length);
+            }
+        }
+        for slot in 0..self.layout.arrays.len() {
+            self.load_made(slot);
+        }
+        let budget = self.of_run(offset_of!(Run<'_>, budget));
+        let steps = self.load_steps();
+        self.limit = self.builder.ins().iadd(steps, budget);
+        self.set_event(steps);
+        let zero = self.builder.ins().iconst(types::I8, 0);
+        self.builder.def_var(self.trapped, zero);
+        let done = i64::from(outcome::DONE);
+        let done = self.builder.ins().iconst(types::I32, done);
+        self.builder.def_var(self.outcome, done);
+        let position = self.load_position();
+        let fresh = self.builder.ins().icmp_imm_u(IntCC::Equal, position, 0);
+        let begin = self.builder.create_block();
+        let event = self.event_block;
+        self.builder.ins().brif(fresh, begin, &[], event, &[]);
+        self.begin(begin);
+        match self.facts.at.get(&Place::Init) {
+            Some(i) => self.jump(*i),
+            None => self.fail(),
+        }
+    }
+
+    /// What no verified loop comes to.
+    pub(super) fn fail(&mut self) {
+        self.builder.ins().jump(self.trapped_block, &[]);
+    }
+
+    pub(super) fn load_position(&mut self) -> Value {
+        let ins = self.builder.ins();
+        ins.load(types::I64, MEMORY, self.words, 0)
+    }
+
+    /// The steps taken before the pass or the pause.
+    pub(super) fn load_steps(&mut self) -> Value {
+        let steps = self.builder.ins().load(types::I64, MEMORY, self.words, 8);
+        self.builder.def_var(self.steps, steps);
+        steps
+    }
+
+    /// The step at which to look next: the end of the chunk or of the span.
+    pub(super) fn set_event(&mut self, steps: Value) {
+        let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);
+        let start = self.builder.ins().isub(steps, into);
+        let end = self.builder.ins().iadd_imm_u(start, CHUNK as i64);
+        let event = self.builder.ins().umin(end, self.limit);
+        self.builder.def_var(self.event, event);
+    }
+
+    fn block(&mut self, i: usize, plans: &'a [Innermost]) {
+        let facts = self.facts;
+        let Placed { block, place, .. } = &facts.blocks[i];
+        self.place = *place;
+        self.builder.switch_to_block(self.blocks[i]);
+        let guarded = self.guarded(*place);
+        if let Some(rate) = guarded {
+            self.stop(rate);
+            if let Some(plan) = plans.iter().find(|p| p.rate == rate) {
+                self.run_innermost(plan, i);
+            }
+        }
+        if *place == Place::Return {
+            self.returning(i);
+            return;
+        }
+        self.join_for_readers(i);
+        self.stmts(&block.stmts);
+        for exit in &block.exits {
+            if let Some(target) = exit.target {
+                let unless = self.atom(exit.unless);
+                let on = self.builder.create_block();
+                let out = self.builder.create_block();
+                self.builder.ins().brif(unless, on, &[], out, &[]);
+                self.begin(out);
+                self.go(*place, target);
+                self.begin(on);
+            }
+        }
+        if let Some(rate) = guarded {
+            let steps = self.builder.use_var(self.steps);
+            let steps = self.builder.ins().iadd_imm_u(steps, 1);
+            self.builder.def_var(self.steps, steps);
+            self.begin_lanes(rate);
+        }
+        match &block.end {
+            End::Goto(l) => self.go(*place, *l),
+            End::Branch(c, yes, no) => {
+                let cond = self.atom(*c);
+                let (a, b) = (self.builder.create_block(), self.builder.create_block());
+                self.builder.ins().brif(cond, a, &[], b, &[]);
+                self.begin(a);
+                self.go(*place, *yes);
+                self.begin(b);
+                self.go(*place, *no);
+            }
+            End::Open | End::Return(_) => self.fail(),
+        }
+    }
+
+    /// The loop rate whose guard this place is.
+    pub(super) fn guarded(&self, place: Place) -> Option<RateId> {
+        match place {
+            Place::At {
+                rate,
+                section: Section::Guard,
+                ..
+            } if !self.program.rate(rate).kind.is_sub() => Some(rate),
+            _ => None,
+        }
+    }
+
+    /// The position of a loop rate's guard.
+    fn position(&self, rate: RateId) -> usize {
+        let position = self.layout.resume.iter().position(|r| *r == rate);
+        position.unwrap_or(0) + 1
+    }
+
+    /// The stop at a loop rate's guard.
+    fn stop(&mut self, rate: RateId) {
+        let (steps, event) = (
+            self.builder.use_var(self.steps),
+            self.builder.use_var(self.event),
+        );
+        let mut stops = {
+            let ins = self.builder.ins();
+            ins.icmp(IntCC::UnsignedGreaterThanOrEqual, steps, event)
+        };
+        if self.traps {
+            let trapped = self.builder.use_var(self.trapped);
+            stops = self.builder.ins().bor(stops, trapped);
+        }
+        let stop = self.builder.create_block();
+        let on = self.builder.create_block();
+        self.builder.ins().brif(stops, stop, &[], on, &[]);
+        self.begin(stop);
+        self.builder.set_cold_block(stop);
+        let position = self.position(rate);
+        self.save(position as u64);
+        self.builder.ins().jump(self.event_block, &[]);
+        self.begin(on);
+    }
+
+    /// An iteration begins: lanes whose update waits have the old value next, if nothing changes it.
+    pub(super) fn begin_lanes(&mut self, rate: RateId) {
+        for v in self.facts.pending.get(&rate).into_iter().flatten() {
+            if let Some((_, _, Order::Lanes(_))) = self.facts.local_group(self.program, *v) {
+                let lane = self.current(*v);
+                self.set(*v, Part::Next, lane);
+            }
+        }
+    }
+
+    /// Whether this way leaves a root other than by its guard.
+    fn is_early(&self, from: Place, to: Place) -> bool {
+        let program = self.program;
+        let root = match to {
+            Place::Return => program.roots.last().copied(),
+            Place::At {
+                rate,
+                section: Section::Done,
+                ..
+            } => program.rate(rate).kind.parent().is_none().then_some(rate),
+            _ => None,
+        };
+        let Place::At { rate, section, .. } = from else {
+            return false;
+        };
+        root.is_some_and(|r| (rate, section) != (r, Section::Guard))
+    }
+
+    /// A jump, with the updates that take effect on the way.
+    fn go(&mut self, from: Place, to: Label) {
+        let target = self.facts.tree.place(self.program, to);
+        let committed = self.facts.committed(self.program, from, target);
+        let left = committed.iter().any(|q| self.guarded(target) != Some(*q));
+        if left && self.joins_above {
+            // A full chunk may have groups to join at the outer guard as well.
+            let (steps, event) = (
+                self.builder.use_var(self.steps),
+                self.builder.use_var(self.event),
+            );
+            let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);
+            let event = self.builder.ins().select(into, event, steps);
+            self.builder.def_var(self.event, event);
+        }
+        self.commit(from, target);
+        if self.is_early(from, target) {
+            let exited = i64::from(outcome::EXITED);
+            let exited = self.builder.ins().iconst(types::I32, exited);
+            self.builder.def_var(self.outcome, exited);
+        }
+        match self.facts.at.get(&target) {
+            Some(i) => self.jump(*i),
+            None => self.fail(),
+        }
+    }
+
+    /// The updates that take effect on a way.
+    pub(super) fn commit(&mut self, from: Place, to: Place) {
+        let facts = self.facts;
+        for q in facts.committed(self.program, from, to) {
+            for v in facts.pending.get(&q).into_iter().flatten() {
+                let next = self.get(*v, Part::Next);
+                self.set_current(*v, next);
+            }
+        }
+        for v in facts.ending.get(&from).into_iter().flatten() {
+            let next = self.get(*v, Part::Next);
+            self.set_current(*v, next);
+        }
+    }
+
+    /// The returning block.
+    fn returning(&mut self, i: usize) {
+        self.end_if_trapped();
+        if !self.summary {
+            let block = self.facts.blocks[i].block;
+            self.join_for_readers(i);
+            self.stmts(&block.stmts);
+            self.end_if_trapped();
+            if let End::Return(results) = &block.end {
+                let table = self.of_run(offset_of!(Run<'_>, results));
+                for (k, a) in results.iter().enumerate() {
+                    let word = self.result(*a);
+                    let ins = self.builder.ins();
+                    ins.store(MEMORY, word, table, k as i32 * 8);
+                }
+            }
+        }
+        self.save(DONE);
+        let outcome = self.builder.use_var(self.outcome);
+        self.builder.ins().return_(&[outcome]);
+    }
+
+    fn end_if_trapped(&mut self) {
+        if self.traps {
+            let trapped = self.builder.use_var(self.trapped);
+            let on = self.builder.create_block();
+            let out = self.trapped_block;
+            self.builder.ins().brif(trapped, out, &[], on, &[]);
+            self.begin(on);
+        }
+    }
+
+    fn result(&mut self, a: Atom) -> Value {
+        if let Atom::Var(v) = a
+            && let Type::Array(_) = self.program.ty(v)
+        {
+            return self.length(v);
+        }
+        let value = self.atom(a);
+        self.word_of(self.program.atom_ty(a), value)
+    }
+
+    /// Lane groups that a block reads after their loop are joined for it, and stay as they are.
+    fn join_for_readers(&mut self, i: usize) {
+        let block = self.facts.blocks[i].block;
+        let (program, facts) = (self.program, self.facts);
+        let mut groups: Vec<GroupId> = Vec::new();
+        let mut reads = |v| {
+            if let Some((g, _, Order::Lanes(_))) = facts.local_group(program, v)
+                && !groups.contains(&g)
+            {
+                groups.push(g);
+            }
+        };
+        facts::each_stmt(&block.stmts, &mut |s| facts::each_use(s, &mut reads));
+        facts::each_leaving_use(block, &mut reads);
+        groups.retain(|g| !self.inside(*g));
+        for g in groups {
+            let totals = self.join_lanes(g);
+            for (v, total) in program.groups[g.index()].vars.iter().zip(totals) {
+                self.set(*v, Part::Joined, total);
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! From a loop to Cranelift's intermediate form.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | `ops`, `floats` | scalar operators, constants, words |
+//! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
+//! | `innermost` | which innermost loops run without stops |
+//! | `machine`, `straight` | the loop's blocks as a state machine; innermost loops |
+//! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
+
+mod arrays;
+mod chunk;
+mod floats;
+mod frame;
+mod groups;
+mod innermost;
+mod machine;
+mod ops;
+mod stmt;
+mod straight;
+
+use crate::code::Features;
+use cranelift_codegen::ir::{
+    AbiParam, Block, Function, InstBuilder, MemFlagsData, Type, Value, types,
+};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use innermost::Innermost;
+use livefusion_backend::facts::{self, Facts, Source};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, End, GroupId, Order, Place, RateId, Var};
+use loop_lang::state::Layout;
+use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
+
+/// More lanes than this in one group are refused.
+const MAX_LANES: u32 = 4096;
+/// More lanes than this for all variables of one group, too.
+const MAX_GROUP_WORDS: usize = 32 << 10;
+
+/// Memory that is there, aligned, and in range: whoever emits the access has made sure of it.
+const MEMORY: MemFlagsData = MemFlagsData::trusted();
+
+/// What is to be compiled.
+pub struct Request<'a> {
+    /// The form of the loop.
+    pub program: &'a Loop,
+    /// The layout of its emit form.
+    pub layout: &'a Layout,
+    /// Whether this is a summary: the returning block does not run.
+    pub summary: bool,
+    /// What the machine can do.
+    pub features: Features,
+    /// Its conventions.
+    pub frontend: TargetFrontendConfig,
+}
+
+/// Words of scratch memory that a loop's kernels need: where lanes are joined.
+pub fn scratch_words(program: &Loop) -> usize {
+    let words = program.groups.iter().map(|g| match g.order {
+        Order::Lanes(l) => g.vars.len() * l as usize,
+        _ => 0,
+    });
+    words.max().unwrap_or(0)
+}
+
+/// Writes a pass: a function of the run's address that gives an outcome.
+pub fn function(
+    function: &mut Function,
+    context: &mut FunctionBuilderContext,
+    request: Request<'_>,
+) -> Result<(), String> {
+    let Request {
+        program, layout, ..
+    } = request;
+    check_lanes(program)?;
+    let facts = Facts::of(program, &layout.arrays)?;
+    check_targets(program, &facts)?;
+    function.signature.params.push(AbiParam::new(types::I64));
+    function.signature.returns.push(AbiParam::new(types::I32));
+    let plans = innermost::all(program, &facts, &layout.arrays);
+    let mut emit = Emit::new(FunctionBuilder::new(function, context), &request, &facts);
+    emit.machine(&plans);
+    emit.builder.finalize(request.frontend);
+    Ok(())
+}
+
+fn check_lanes(program: &Loop) -> Result<(), String> {
+    for g in &program.groups {
+        if let Order::Lanes(l) | Order::Prefix(l) = g.order {
+            let words = g.vars.len().saturating_mul(l as usize);
+            if !l.is_power_of_two() || l > MAX_LANES || words > MAX_GROUP_WORDS {
+                return Err(format!(
+                    "a group of {} variables in {l} lanes",
+                    g.vars.len()
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every block must end, and go to blocks that are there.
+fn check_targets(program: &Loop, facts: &Facts) -> Result<(), String> {
+    for placed in &facts.blocks {
+        if matches!(placed.block.end, End::Open) {
+            return Err(format!("the block at {:?} has no end", placed.place));
+        }
+        for target in facts::targets(placed.block) {
+            let place = facts.tree.place(program, target);
+            if !facts.at.contains_key(&place) {
+                return Err(format!("no block at {place:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a variable of the generated function holds of a loop's variable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    /// The value that reads see; of groups with a local part, the prefix.
+    Value,
+    /// The next value, where an update waits for the guard.
+    Next,
+    /// Of a `Prefix` group: the value that reads see.
+    Now,
+    /// Of a `Prefix` group: the running total of finished blocks.
+    Total,
+    /// Of a `Prefix` group: the last local value.
+    Last,
+    /// Of a `Lanes` group: the total, for readers after the loop.
+    Joined,
+    /// An array's elements.
+    Data,
+    /// An array's length.
+    Length,
+}
+
+/// A function being written.
+struct Emit<'a, 'f> {
+    builder: FunctionBuilder<'f>,
+    program: &'a Loop,
+    facts: &'a Facts<'a>,
+    layout: &'a Layout,
+    summary: bool,
+    features: Features,
+    frontend: TargetFrontendConfig,
+    variables: FxHashMap<(Var, Part), Variable>,
+    /// Parameters never change.
+    fixed: FxHashMap<(Var, Part), Value>,
+    /// Next values that a pause must keep beside the old ones, by word.
+    held: FxHashMap<Var, usize>,
+    /// Where the block that is written is in the rate tree.
+    place: Place,
+    /// The innermost loop that is written without stops.
+    innermost: Option<&'a Innermost>,
+    /// Whether anything in the loop can trap.
+    traps: bool,
+    run: Value,
+    words: Value,
+    /// The step count at which the span ends.
+    limit: Value,
+    steps: Variable,
+    /// The step at which to stop and look.
+    event: Variable,
+    trapped: Variable,
+    outcome: Variable,
+    /// Cranelift's blocks by the loop's.
+    blocks: Vec<Block>,
+    /// Jumps to each block that are still to be written.
+    awaited: Vec<usize>,
+    event_block: Block,
+    trapped_block: Block,
+    no_memory_block: Block,
+    /// Whether a loop rate that updates lanes has others below it.
+    joins_above: bool,
+}
+
+impl<'a, 'f> Emit<'a, 'f> {
+    fn new(
+        mut builder: FunctionBuilder<'f>,
+        request: &Request<'a>,
+        facts: &'a Facts<'a>,
+    ) -> Emit<'a, 'f> {
+        let entry = builder.create_block();
+        builder.append_block_params_for_function_params(entry);
+        builder.switch_to_block(entry);
+        builder.seal_block(entry);
+        let run = builder.block_params(entry)[0];
+        let blocks = facts.blocks.iter().map(|_| builder.create_block());
+        let blocks = blocks.collect();
+        let program = request.program;
+        let mut emit = Emit {
+            program,
+            facts,
+            layout: request.layout,
+            summary: request.summary,
+            features: request.features,
+            frontend: request.frontend,
+            variables: FxHashMap::default(),
+            fixed: FxHashMap::default(),
+            held: request.layout.held.iter().copied().collect(),
+            place: Place::Init,
+            innermost: None,
+            traps: !program.traps.is_empty(),
+            run,
+            words: run,
+            limit: run,
+            steps: builder.declare_var(types::I64),
+            event: builder.declare_var(types::I64),
+            trapped: builder.declare_var(types::I8),
+            outcome: builder.declare_var(types::I32),
+            blocks,
+            awaited: Vec::new(),
+            event_block: builder.create_block(),
+            trapped_block: builder.create_block(),
+            no_memory_block: builder.create_block(),
+            joins_above: false,
+            builder,
+        };
+        emit.joins_above = emit.any_joins_above();
+        emit
+    }
+
+    /// The type of registers that hold a scalar.
+    fn register(ty: Ty) -> Type {
+        match ty {
+            Ty::Bool | Ty::I8 | Ty::U8 => types::I8,
+            Ty::I16 | Ty::U16 => types::I16,
+            Ty::I32 | Ty::U32 => types::I32,
+            Ty::I64 | Ty::U64 => types::I64,
+            Ty::F32 => types::F32,
+            Ty::F64 => types::F64,
+        }
+    }
+
+    fn variable(&mut self, v: Var, part: Part) -> Variable {
+        let ty = match part {
+            Part::Data | Part::Length => types::I64,
+            _ => Self::register(facts::elem(self.program, v)),
+        };
+        let builder = &mut self.builder;
+        let known = self.variables.entry((v, part));
+        *known.or_insert_with(|| builder.declare_var(ty))
+    }
+
+    fn get(&mut self, v: Var, part: Part) -> Value {
+        if let Some(value) = self.fixed.get(&(v, part)) {
+            return *value;
+        }
+        let variable = self.variable(v, part);
+        self.builder.use_var(variable)
+    }
+
+    fn set(&mut self, v: Var, part: Part, value: Value) {
+        let variable = self.variable(v, part);
+        self.builder.def_var(variable, value);
+    }
+
+    /// The value of an operand as readers see it.
+    fn atom(&mut self, a: Atom) -> Value {
+        let v = match a {
+            Atom::Const(c) => return self.constant(c),
+            Atom::Var(v) => v,
+        };
+        match self.facts.local_group(self.program, v) {
+            Some((_, _, Order::Prefix(_))) => self.get(v, Part::Now),
+            Some((g, i, _)) if self.inside(g) => self.load_lane(g, i),
+            Some(_) => self.get(v, Part::Joined),
+            None => self.get(v, Part::Value),
+        }
+    }
+
+    /// Whether the block that is written runs inside of the loop that updates `g`.
+    fn inside(&self, g: GroupId) -> bool {
+        let rate = self.facts.lane_rate(self.program, g);
+        self.facts.chain(self.program, self.place).contains(&rate)
+    }
+
+    /// The innermost loop rate around the block that is written.
+    fn loop_rate(&self) -> Option<RateId> {
+        self.facts.chain(self.program, self.place).first().copied()
+    }
+
+    /// The variable whose memory an array is in: slices share their array's.
+    fn owner(&self, a: Var) -> Var {
+        match self.facts.source.get(&a) {
+            Some(Source::Param(i)) => self.program.params[*i].var,
+            Some(Source::Made(slot)) => self.layout.arrays[*slot],
+            None => a,
+        }
+    }
+
+    fn data(&mut self, a: Var) -> Value {
+        let owner = self.owner(a);
+        self.get(owner, Part::Data)
+    }
+
+    fn length(&mut self, a: Var) -> Value {
+        let owner = self.owner(a);
+        self.get(owner, Part::Length)
+    }
+
+    /// Notes that something failed, if `ok` is false.
+    fn trap_unless(&mut self, ok: Value) {
+        let failed = self.builder.ins().bxor_imm_u(ok, 1);
+        let trapped = self.builder.use_var(self.trapped);
+        let trapped = self.builder.ins().bor(trapped, failed);
+        self.builder.def_var(self.trapped, trapped);
+    }
+
+    fn u64(&mut self, x: u64) -> Value {
+        self.builder.ins().iconst(types::I64, x as i64)
+    }
+
+    /// Goes on in a new block, to which everything so far leads.
+    fn begin(&mut self, block: Block) {
+        self.builder.switch_to_block(block);
+        self.builder.seal_block(block);
+    }
+
+    /// A loop over `0 .. count` with a body that is given the index.
+    fn repeat(&mut self, count: Value, body: impl FnOnce(&mut Self, Value)) {
+        let index = self.builder.declare_var(types::I64);
+        let zero = self.u64(0);
+        self.builder.def_var(index, zero);
+        let head = self.builder.create_block();
+        let inside = self.builder.create_block();
+        let after = self.builder.create_block();
+        self.builder.ins().jump(head, &[]);
+        self.builder.switch_to_block(head);
+        let i = self.builder.use_var(index);
+        let more = self.less(i, count);
+        self.builder.ins().brif(more, inside, &[], after, &[]);
+        self.begin(inside);
+        body(self, i);
+        let next = self.builder.ins().iadd_imm_u(i, 1);
+        self.builder.def_var(index, next);
+        self.builder.ins().jump(head, &[]);
+        self.builder.seal_block(head);
+        self.begin(after);
+    }
+}

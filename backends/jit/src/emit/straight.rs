@@ -1,0 +1,98 @@
+//! An innermost loop without stops, in front of its guard: as many iterations as are sure to meet no
+//! pause, no end of a chunk, and no end of the arrays that are read and written in step.
+
+use super::innermost::{Innermost, Step};
+use super::{Emit, Part};
+use cranelift_codegen::ir::{Block, InstBuilder};
+use loop_lang::ir::{Place, Section};
+
+impl<'a> Emit<'a, '_> {
+    /// Writes the loop. Where it ends, and where it cannot be entered, the guard decides.
+    pub(super) fn run_innermost(&mut self, plan: &'a Innermost, guard: usize) {
+        let zero = self.u64(0);
+        let counter = self.get(plan.counter, Part::Value);
+        let bound = self.atom(plan.bound);
+        let more = self.less(counter, bound);
+        let left = self.builder.ins().isub(bound, counter);
+        let (steps, event) = (
+            self.builder.use_var(self.steps),
+            self.builder.use_var(self.event),
+        );
+        let calm = self.builder.ins().isub(event, steps);
+        let mut count = self.builder.ins().umin(left, calm);
+        let mut proven: Vec<_> = plan.proven.iter().collect();
+        proven.sort();
+        for (a, i) in proven {
+            let (length, index) = (self.length(*a), self.get(*i, Part::Value));
+            let inside = self.less(index, length);
+            let room = self.builder.ins().isub(length, index);
+            let room = self.builder.ins().select(inside, room, zero);
+            count = self.builder.ins().umin(count, room);
+        }
+        let count = self.builder.ins().select(more, count, zero);
+        let enter = self.builder.create_block();
+        let slowly = self.builder.create_block();
+        self.builder.ins().brif(count, enter, &[], slowly, &[]);
+        self.begin(enter);
+        let end = self.builder.ins().iadd(counter, count);
+        let head = self.builder.create_block();
+        self.builder.ins().jump(head, &[]);
+        self.builder.switch_to_block(head);
+        self.innermost = Some(plan);
+        let place = self.place;
+        self.iteration(plan);
+        self.place = place;
+        self.innermost = None;
+        let counter = self.get(plan.counter, Part::Value);
+        let more = self.less(counter, end);
+        let leave = self.builder.create_block();
+        self.builder.ins().brif(more, head, &[], leave, &[]);
+        self.builder.seal_block(head);
+        self.begin(leave);
+        let steps = self.builder.use_var(self.steps);
+        let steps = self.builder.ins().iadd(steps, count);
+        self.builder.def_var(self.steps, steps);
+        self.jump(guard);
+        self.begin(slowly);
+    }
+
+    fn iteration(&mut self, plan: &Innermost) {
+        let mut skips: Vec<Block> = Vec::new();
+        for (k, step) in plan.steps.iter().enumerate() {
+            match *step {
+                Step::Block(i) => {
+                    self.place = self.facts.blocks[i].place;
+                    self.stmts(&self.facts.blocks[i].block.stmts);
+                    if k == 0 {
+                        self.begin_lanes(plan.rate);
+                    }
+                }
+                Step::Enter(i) => {
+                    let block = self.facts.blocks[i].block;
+                    self.place = self.facts.blocks[i].place;
+                    self.stmts(&block.stmts);
+                    let skip = self.builder.create_block();
+                    for exit in &block.exits {
+                        let unless = self.atom(exit.unless);
+                        let on = self.builder.create_block();
+                        self.builder.ins().brif(unless, on, &[], skip, &[]);
+                        self.begin(on);
+                    }
+                    skips.push(skip);
+                }
+                Step::Leave => {
+                    if let Some(skip) = skips.pop() {
+                        self.builder.ins().jump(skip, &[]);
+                        self.begin(skip);
+                    }
+                }
+            }
+        }
+        let at = |section| Place::At {
+            rate: plan.rate,
+            stage: 0,
+            section,
+        };
+        self.commit(at(Section::Bottom), at(Section::Guard));
+    }
+}

@@ -1,0 +1,150 @@
+//! What is compared. A case is a program, the data it runs on, the same job in Rust and, in a file of
+//! `benches/c`, in C. All of them are in one table, [`CASES`].
+
+mod append;
+mod black_scholes;
+mod csr;
+mod dot_product;
+mod filter_max;
+mod filter_sum;
+mod histogram;
+mod mandelbrot;
+mod map_map;
+mod max_segment_sum;
+mod mean_variance;
+mod nested_filter;
+mod quickhull;
+mod saxpy;
+mod scan_affine;
+mod scans;
+mod segments;
+mod stencil;
+mod wide;
+mod zip_filters;
+
+use crate::data::{Columns, Data, Input};
+use livefusion::prelude::*;
+use livefusion::prepare::{Inputs, prepare_with};
+use std::rc::Rc;
+
+pub use crate::agreement::Agreement;
+
+/// All cases, in the order of the tables.
+pub const CASES: &[Case] = &[
+    dot_product::CASE,
+    map_map::CASE,
+    filter_sum::CASE,
+    filter_max::CASE,
+    nested_filter::CASE,
+    quickhull::STEP,
+    quickhull::WHOLE,
+    black_scholes::F32,
+    black_scholes::F64,
+    saxpy::CASE,
+    mean_variance::CASE,
+    scans::EXCLUSIVE_I64,
+    scans::INCLUSIVE_I64,
+    scans::EXCLUSIVE_F64,
+    scans::INCLUSIVE_F64,
+    scan_affine::CASE,
+    segments::SHORT,
+    segments::LONG,
+    segments::UNEVEN,
+    csr::CASE,
+    max_segment_sum::CASE,
+    mandelbrot::CASE,
+    zip_filters::CASE,
+    append::CASE,
+    histogram::SMALL,
+    histogram::LARGE,
+    stencil::CASE,
+    segments::SOFTMAX,
+    wide::CHAIN,
+    wide::RESULTS,
+];
+
+/// A job, and ways of doing it.
+pub struct Case {
+    /// Its name, and that of its table of C kernels.
+    pub name: &'static str,
+    /// The file of these.
+    pub file: &'static str,
+    /// Elements of the large size; the small one is 10^4.
+    pub large: usize,
+    /// How far results may be from the reference's.
+    pub agreement: Agreement,
+    /// Inputs for `n` elements.
+    pub input: fn(usize) -> Input,
+    /// What must come out, by the plainest means.
+    pub reference: fn(&Input) -> Vec<Data>,
+    /// The program, prepared on an engine.
+    pub ours: fn(&Engine, &Input) -> livefusion::Result<Ours>,
+    /// What users would otherwise write in Rust.
+    pub rust: &'static [Rust],
+}
+
+/// The job in Rust.
+pub struct Rust {
+    /// How.
+    pub name: &'static str,
+    /// Whether it uses several threads, of rayon.
+    pub parallel: bool,
+    /// Does the job; results are allocated anew.
+    pub run: fn(&Input) -> Vec<Data>,
+}
+
+/// Several passes, one per operation.
+pub const fn unfused(run: fn(&Input) -> Vec<Data>) -> Rust {
+    Rust {
+        name: "Rust, unfused",
+        parallel: false,
+        run,
+    }
+}
+
+/// The passes fused by hand.
+pub const fn fused(run: fn(&Input) -> Vec<Data>) -> Rust {
+    Rust {
+        name: "Rust, fused",
+        parallel: false,
+        run,
+    }
+}
+
+/// On all threads.
+pub const fn rayon(run: fn(&Input) -> Vec<Data>) -> Rust {
+    Rust {
+        name: "Rust, rayon",
+        parallel: true,
+        run,
+    }
+}
+
+/// A prepared program and its inputs.
+pub struct Ours {
+    /// A call; results are dropped.
+    pub run: Box<dyn Fn() -> livefusion::Result<()>>,
+    /// A call's results.
+    pub results: Box<dyn Fn() -> livefusion::Result<Vec<Data>>>,
+}
+
+/// Prepares a program, as users would who call it often.
+pub fn prepared<I: Inputs + 'static, O: Force + 'static>(
+    engine: &Engine,
+    inputs: I,
+    program: impl FnOnce(I) -> O,
+) -> livefusion::Result<Ours>
+where
+    O::Out: Columns,
+{
+    let shared = Rc::new((prepare_with(engine, program)?, inputs));
+    let again = shared.clone();
+    Ok(Ours {
+        run: Box::new(move || shared.0.call(&shared.1).map(drop)),
+        results: Box::new(move || {
+            let mut columns = Vec::new();
+            again.0.call(&again.1)?.columns(&mut columns);
+            Ok(columns)
+        }),
+    })
+}

@@ -1,0 +1,225 @@
+//! One case at one size: its data, its contenders, their times.
+
+use super::{Cell, Other, Row, Started};
+use crate::cases::{Case, Ours, Rust};
+use crate::data::{Data, Input};
+use crate::kernels::{Kernels, Outcome, Outputs, Room, Variant, room, run_fresh};
+use crate::measure::{Contender, Effort, Role, Timing, best_c, once, rounds};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A case with data of some size, and what must come out.
+pub struct Setting {
+    case: &'static Case,
+    n: usize,
+    input: Input,
+    reference: Vec<Data>,
+    room: Room,
+    variants: Vec<Variant>,
+    outputs: RefCell<Outputs>,
+}
+
+impl Setting {
+    /// Makes the data, and compiles the C kernels.
+    pub fn new(case: &'static Case, n: usize, kernels: &mut Kernels) -> Outcome<Setting> {
+        let input = (case.input)(n);
+        let reference = (case.reference)(&input);
+        let room = room(n, &reference);
+        Ok(Setting {
+            case,
+            n,
+            input,
+            reference,
+            variants: kernels.variants(case.file, case.name)?,
+            outputs: RefCell::new(Outputs::new(&room)?),
+            room,
+        })
+    }
+
+    /// Checks all contenders, and measures them against each other. What is wrong is noted.
+    pub fn measure(
+        &self,
+        engines: &[Started],
+        threads: usize,
+        effort: Effort,
+        notes: &mut Vec<String>,
+    ) -> Cell {
+        let mut faults = |who: &str, got: Vec<Data>| {
+            let fault = self.case.agreement.fault(&got, &self.reference);
+            let fault = fault.map(|f| format!("{}, n = {}: {who}: {f}", self.case.name, self.n));
+            let is_right = fault.is_none();
+            notes.extend(fault);
+            is_right
+        };
+        let variants = self.right_variants(threads, &mut faults);
+        let rust = self.rust(threads, &mut faults);
+        let (ours, unchecked) = self.ours(engines, threads, &mut faults);
+        let mut contenders: Vec<Contender<'_>> = variants
+            .iter()
+            .map(|v| self.c(v, threads, Role::C))
+            .collect();
+        let best = contenders
+            .iter_mut()
+            .map(|c| once(c).as_nanos())
+            .collect::<Vec<_>>();
+        let best = best
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, t)| **t)
+            .map(|(k, _)| k);
+        if let Some(best) = best.and_then(|k| variants.get(k)) {
+            contenders.push(self.c(best, threads, Role::Again));
+            contenders.push(self.c(best, threads, Role::Fresh));
+        }
+        contenders.extend(rust);
+        contenders.extend(ours.iter().map(|(name, parallel, ours)| Contender {
+            name: format!("livefusion, {name}"),
+            role: Role::Ours(name),
+            parallel: *parallel,
+            run: Box::new(|| drop((ours.run)())),
+        }));
+        let timings = rounds(&mut contenders, effort);
+        self.cell(threads, &timings, &unchecked)
+    }
+
+    /// The variants that may be used with a number of threads and whose results are right.
+    fn right_variants(
+        &self,
+        threads: usize,
+        is_right: &mut dyn FnMut(&str, Vec<Data>) -> bool,
+    ) -> Vec<&Variant> {
+        let allowed = self.variants.iter().filter(|v| threads > 1 || !v.parallel);
+        let right = allowed.filter(|v| {
+            let mut outputs = self.outputs.borrow_mut();
+            outputs.run(v, &self.input, self.n, threads);
+            is_right(&format!("C, {}", v.name), outputs.data())
+        });
+        right.collect()
+    }
+
+    fn c<'a>(&'a self, variant: &'a Variant, threads: usize, role: Role) -> Contender<'a> {
+        let input = &self.input;
+        let run: Box<dyn FnMut() + 'a> = match role {
+            Role::Fresh => Box::new(move || run_fresh(variant, input, &self.room, self.n, threads)),
+            _ => Box::new(move || {
+                self.outputs
+                    .borrow_mut()
+                    .run(variant, input, self.n, threads)
+            }),
+        };
+        let fresh = if role == Role::Fresh { ", fresh" } else { "" };
+        Contender {
+            name: format!("C, {}{fresh}", variant.name),
+            role,
+            parallel: variant.parallel,
+            run,
+        }
+    }
+
+    fn rust(
+        &self,
+        threads: usize,
+        is_right: &mut dyn FnMut(&str, Vec<Data>) -> bool,
+    ) -> Vec<Contender<'_>> {
+        let allowed = self.case.rust.iter().filter(|r| threads > 1 || !r.parallel);
+        let right = allowed.filter(|r| is_right(r.name, (r.run)(&self.input)));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.ok().map(Rc::new);
+        let contender = |r: &'static Rust| {
+            let input = &self.input;
+            let run: Box<dyn FnMut() + '_> = match pool.clone().filter(|_| r.parallel) {
+                Some(pool) => Box::new(move || drop(pool.install(|| (r.run)(input)))),
+                None => Box::new(|| drop((r.run)(input))),
+            };
+            Contender {
+                name: r.name.to_string(),
+                role: Role::Rust,
+                parallel: r.parallel,
+                run,
+            }
+        };
+        right.map(contender).collect()
+    }
+
+    /// The prepared programs, and which of them gave other results than the reference.
+    fn ours(
+        &self,
+        engines: &[Started],
+        threads: usize,
+        is_right: &mut dyn FnMut(&str, Vec<Data>) -> bool,
+    ) -> (Vec<(&'static str, bool, Ours)>, Vec<&'static str>) {
+        let (mut all, mut unchecked) = (Vec::new(), Vec::new());
+        let fits = |e: &&Started| e.threads == threads && self.n <= e.backend.largest;
+        for started in engines.iter().filter(fits) {
+            let name = started.backend.name;
+            let made = (self.case.ours)(&started.engine, &self.input);
+            let results = made.and_then(|ours| Ok(((ours.results)()?, ours)));
+            match results {
+                Ok((columns, ours)) => {
+                    if !is_right(name, columns) {
+                        unchecked.push(name);
+                    }
+                    all.push((name, threads > 1, ours));
+                }
+                Err(e) => {
+                    is_right(&format!("{name}: {e}"), Vec::new());
+                }
+            }
+        }
+        (all, unchecked)
+    }
+
+    fn cell(&self, threads: usize, timings: &[Timing], unchecked: &[&str]) -> Cell {
+        let per_element = |t: &Timing| t.median() / self.n as f64;
+        let best = best_c(timings);
+        let best_c_ns_per_element = best.map_or(f64::NAN, per_element);
+        let bytes: u64 = self
+            .input
+            .iter()
+            .chain(&self.reference)
+            .map(Data::bytes)
+            .sum();
+        let again = timings.iter().find(|t| t.role == Role::Again);
+        let mut cell = Cell {
+            case: self.case.name,
+            n: self.n,
+            threads,
+            rows: Vec::new(),
+            others: Vec::new(),
+            best_c: best.map_or("none", |t| &t.name).to_string(),
+            noise: again.map_or(f64::NAN, |again| noise(again, timings)),
+        };
+        for t in timings {
+            match t.role {
+                Role::Ours(backend) => cell.rows.push(Row {
+                    case: self.case.name,
+                    backend,
+                    n: self.n,
+                    threads,
+                    ns_per_element: per_element(t),
+                    best_c_ns_per_element,
+                    bytes_per_s: bytes as f64 / (t.median() * 1e-9),
+                    rounds: t.samples.len(),
+                    checked: !unchecked.contains(&backend),
+                }),
+                Role::C | Role::Fresh | Role::Rust => cell.others.push(Other {
+                    name: t.name.clone(),
+                    fresh: t.role == Role::Fresh,
+                    rust: t.role == Role::Rust,
+                    ns_per_element: per_element(t),
+                    rounds: t.samples.len(),
+                }),
+                Role::Again => {}
+            }
+        }
+        cell
+    }
+}
+
+/// How far the medians of the same kernel are apart that was measured twice.
+fn noise(again: &Timing, timings: &[Timing]) -> f64 {
+    let same = timings
+        .iter()
+        .find(|t| t.role == Role::C && t.name == again.name);
+    same.map_or(f64::NAN, |t| (again.median() / t.median() - 1.0).abs())
+}

@@ -1,0 +1,177 @@
+//! Fixed costs: building, forcing and calling small programs, and compiling them.
+
+use crate::chain;
+use crate::kernels::Outcome;
+use crate::measure::{Effort, median};
+use livefusion::KernelCache;
+use livefusion::prelude::*;
+use livefusion::prepare::prepare_with;
+use livefusion_c::CBackend;
+use livefusion_jit::JitBackend;
+use std::hint::black_box;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A fixed cost.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    /// What.
+    pub metric: &'static str,
+    /// The median.
+    pub microseconds: f64,
+}
+
+/// The name of the subcommand that a second process runs: it forces a program and prints the
+/// microseconds that this took.
+pub const SECOND_PROCESS: &str = "second-process";
+
+/// Measures all of them.
+pub fn measure(effort: Effort) -> Outcome<Vec<Latency>> {
+    let (many, few) = (40 * effort.rounds.0, effort.rounds.0);
+    let c = Engine::c();
+    let mut all = Vec::new();
+    let mut add = |metric, samples: Outcome<Vec<f64>>| -> Outcome<()> {
+        let microseconds = median(&samples?);
+        all.push(Latency {
+            metric,
+            microseconds,
+        });
+        Ok(())
+    };
+    add("build_10", Ok(build(many)))?;
+    add("cached_force_10", cached_force(&c, 10, many))?;
+    add("cached_force_40", cached_force(&c, 40, many))?;
+    add("prepared_call", prepared_call(&c, many))?;
+    add("first_force_interp", first_force(Engine::interp, many))?;
+    add("first_force_jit", first_force(jit, many))?;
+    add("first_force_c", first_force(uncached_c, few))?;
+    add("cc_alone", compiler_alone(few))?;
+    add("second_process_force", second_process(few))?;
+    Ok(all)
+}
+
+fn microseconds(spent: Duration) -> f64 {
+    spent.as_nanos() as f64 / 1e3
+}
+
+/// Runs `f` often enough in each sample for the clock not to count.
+fn repeated(samples: usize, mut f: impl FnMut()) -> Vec<f64> {
+    const TIMES: u32 = 100;
+    let mut sample = || {
+        let start = Instant::now();
+        (0..TIMES).for_each(|_| f());
+        microseconds(start.elapsed() / TIMES)
+    };
+    (0..samples).map(|_| sample()).collect()
+}
+
+fn words(e: impl std::fmt::Display) -> String {
+    e.to_string()
+}
+
+fn one() -> Array<f64> {
+    Array::from(vec![1.0])
+}
+
+fn build(samples: usize) -> Vec<f64> {
+    let xs = one();
+    repeated(samples, || drop(black_box(chain(&xs, 10))))
+}
+
+/// A force keeps its result in the node, so each gets a graph of its own, built beforehand.
+fn cached_force(engine: &Engine, combinators: usize, samples: usize) -> Outcome<Vec<f64>> {
+    const GRAPHS: usize = 50;
+    let xs = one();
+    chain(&xs, combinators).force_with(engine).map_err(words)?;
+    let sample = || {
+        let graphs: Vec<_> = (0..GRAPHS).map(|_| chain(&xs, combinators)).collect();
+        let start = Instant::now();
+        for graph in &graphs {
+            black_box(graph.force_with(engine)).map_err(words)?;
+        }
+        Ok(microseconds(start.elapsed()) / GRAPHS as f64)
+    };
+    (0..samples).map(|_| sample()).collect()
+}
+
+fn prepared_call(engine: &Engine, samples: usize) -> Outcome<Vec<f64>> {
+    let xs = one();
+    let program = prepare_with(engine, |xs: Array<f64>| chain(&xs, 10)).map_err(words)?;
+    Ok(repeated(samples, || drop(black_box(program.call(&xs)))))
+}
+
+fn jit() -> Engine {
+    Engine::new(Arc::new(JitBackend::new()))
+}
+
+/// C that compiles whatever earlier processes have left.
+fn uncached_c() -> Engine {
+    Engine::new(Arc::new(CBackend::new().with_cache(KernelCache::off())))
+}
+
+/// With a fresh engine each time: planning, lowering, compiling, running on one element.
+fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
+    let xs = one();
+    let sample = |_| {
+        let (engine, sum) = (engine(), chain(&xs, 10));
+        let start = Instant::now();
+        sum.force_with(&engine).map_err(words)?;
+        Ok(microseconds(start.elapsed()))
+    };
+    (0..samples).map(sample).collect()
+}
+
+/// The C compiler on the file that the C backend writes for this program, with the same flags.
+fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
+    let explained = chain(&one(), 10)
+        .explain_with(&uncached_c())
+        .map_err(words)?;
+    let code = explained.loops.into_iter().find_map(|l| l.source);
+    let folder = tempfile::tempdir().map_err(words)?;
+    let file = folder.path().join("kernel.c");
+    std::fs::write(&file, code.ok_or("the C backend shows no code")?).map_err(words)?;
+    let compiler = livefusion_c::system_compiler().map_err(words)?;
+    let sample = |_| {
+        let mut command = Command::new(&compiler);
+        command.args(livefusion_c::FLAGS).arg("-O3").arg("-o");
+        command.arg(folder.path().join("kernel.so")).arg(&file);
+        let start = Instant::now();
+        let done = command.output().map_err(words)?;
+        let spent = microseconds(start.elapsed());
+        match done.status.success() {
+            true => Ok(spent),
+            false => Err("the C backend's code does not compile alone".to_string()),
+        }
+    };
+    (0..samples).map(sample).collect()
+}
+
+/// The same program in a process that has just been started, after another one has run it.
+fn second_process(samples: usize) -> Outcome<Vec<f64>> {
+    let program = std::env::current_exe().map_err(words)?;
+    let kernels = tempfile::tempdir().map_err(words)?;
+    let sample = |_| {
+        let mut command = Command::new(&program);
+        command
+            .arg(SECOND_PROCESS)
+            .env("LIVEFUSION_CACHE_DIR", kernels.path().join("kernels"));
+        let done = command.output().map_err(words)?;
+        let said = String::from_utf8_lossy(&done.stdout);
+        said.trim()
+            .parse()
+            .map_err(|_| format!("{SECOND_PROCESS} said {said:?}"))
+    };
+    let times: Outcome<Vec<f64>> = (0..=samples).map(sample).collect();
+    times.map(|t| t.into_iter().skip(1).collect())
+}
+
+/// What the second process does.
+pub fn force_and_print() -> Outcome<()> {
+    let sum = chain(&one(), 10);
+    let engine = Engine::c();
+    let start = Instant::now();
+    sum.force_with(&engine).map_err(words)?;
+    println!("{}", microseconds(start.elapsed()));
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The comparison program.
+//!
+//! ```text
+//! cargo run --release -p livefusion-bench -- compare [--case NAME] [--n N] [--backend B] [--threads T]
+//!     [--json FILE] [--svg FOLDER] [--quick]
+//! ```
+
+use lexopt::{Arg, Parser, ValueExt};
+use livefusion_bench::compare::{Options, Report, chart, compare, json, table};
+use livefusion_bench::kernels::Outcome;
+use livefusion_bench::latency;
+use livefusion_bench::measure::Effort;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+livefusion-bench compare [OPTIONS]
+
+Runs every case on every backend of livefusion, beside hand-written C and Rust.
+
+  --case NAME      only this case
+  --n N            this many elements, not 10^4 and the case's large size
+  --backend B      only this backend
+  --threads T      this many threads, not one and all
+  --json FILE      writes all figures to FILE
+  --svg FOLDER     draws bar charts into FOLDER
+  --quick          a look of a minute: few rounds, large sizes ten times smaller
+";
+
+/// What the command line asks for.
+struct Command {
+    options: Options,
+    json: Option<PathBuf>,
+    svg: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Outcome<()> {
+    let mut parser = Parser::from_env();
+    let first = parser.next().map_err(|e| e.to_string())?;
+    match first {
+        Some(Arg::Value(v)) if v == "compare" => {
+            let command = command(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
+            let report = compare(&command.options)?;
+            publish(&command, &report)
+        }
+        Some(Arg::Value(v)) if v == latency::SECOND_PROCESS => latency::force_and_print(),
+        _ => {
+            print!("{USAGE}");
+            Ok(())
+        }
+    }
+}
+
+fn command(parser: &mut Parser) -> Result<Command, lexopt::Error> {
+    let mut command = Command {
+        options: Options::default(),
+        json: None,
+        svg: None,
+    };
+    let options = &mut command.options;
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("case") => options.case = Some(parser.value()?.string()?),
+            Arg::Long("n") => options.n = Some(parser.value()?.parse::<usize>()?.max(1)),
+            Arg::Long("backend") => options.backend = Some(parser.value()?.string()?),
+            Arg::Long("threads") => options.threads = Some(parser.value()?.parse()?),
+            Arg::Long("json") => command.json = Some(parser.value()?.into()),
+            Arg::Long("svg") => command.svg = Some(parser.value()?.into()),
+            Arg::Long("quick") => {
+                options.effort = Effort::QUICK;
+                options.shrink = 10;
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(command)
+}
+
+fn publish(command: &Command, report: &Report) -> Outcome<()> {
+    print!("{}", table::text(report));
+    if let Some(file) = &command.json {
+        let text = serde_json::to_string_pretty(&json::json(report)).map_err(|e| e.to_string())?;
+        write(file, &text)?;
+    }
+    if let Some(folder) = &command.svg {
+        std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for (name, svg) in chart::charts(report) {
+            write(&folder.join(name), &svg)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(file: &Path, text: &str) -> Outcome<()> {
+    std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
+}
