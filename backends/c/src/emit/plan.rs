@@ -194,10 +194,7 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec
         });
     plan.strip = lanes.min().unwrap_or(1);
     plan.vectors = vector::fit(program, facts, made, &plan);
-    if let Some(vectors) = &plan.vectors {
-        // What is packed asks for room by itself.
-        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
-        plan.lengths.extend(&vectors.packed);
+    if plan.vectors.is_some() {
         plan.strip = 1;
         return Some(vec![plan]);
     }

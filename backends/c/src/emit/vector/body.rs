@@ -21,6 +21,8 @@ pub(super) struct Body<'u, 'a> {
     pub shape: Shape,
     /// The subrates around the next statement, by the steps that enter them.
     subs: Vec<usize>,
+    /// What counts the elements, as far as lanes are concerned.
+    at: &'static str,
 }
 
 impl Vectors {
@@ -37,6 +39,7 @@ impl Vectors {
             vectors: self,
             shape: Shape(self.widest),
             subs: Vec::new(),
+            at: "strip",
         };
         body.write();
     }
@@ -46,19 +49,46 @@ impl<'a> Body<'_, 'a> {
     fn write(&mut self) {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let elements = self.vectors.elements(self.unit);
-        self.prepare(&elements);
+        self.prepare();
         let chain_lanes = self.chain_lanes();
         for (local, lane) in &chain_lanes {
             self.unit.line(format!("{local} = {lane};"));
         }
-        self.unit.open(format!(
-            "for (u64 {counter} = from; {counter} < end; {counter} += {elements}) {{"
-        ));
+        self.unit.line("u64 strip = from;");
+        if let Some(strip) = self.vectors.strip {
+            // Lanes at fixed places: as many vectors in a row as there are of them.
+            self.unit.open(format!(
+                "for (; !(strip & {}) && end - strip >= {strip}; strip += {strip}) {{",
+                strip - 1
+            ));
+            self.unit.line("#pragma GCC unroll 8");
+            self.unit.open(format!(
+                "for (u64 lane = 0; lane < {strip}; lane += {elements}) {{"
+            ));
+            self.unit.line(format!("const u64 {counter} = strip + lane;"));
+            self.vector("lane");
+            self.unit.close();
+            self.unit.close();
+        }
+        self.unit
+            .open(format!("for (; strip < end; strip += {elements}) {{"));
+        self.unit.line(format!("const u64 {counter} = strip;"));
+        self.vector("strip");
+        self.unit.close();
+        self.finish(&elements);
+        for (local, lane) in &chain_lanes {
+            let name = local.rsplit(' ').next().unwrap_or_default();
+            self.unit.line(format!("{lane} = {name};"));
+        }
+    }
+
+    /// One vector of elements. Its lanes are found by `at`.
+    fn vector(&mut self, at: &'static str) {
+        self.at = at;
+        self.unit.comb = None;
         for (g, v) in self.lanes() {
-            let (vector, lane) = (
-                self.vector_of(facts::elem(self.unit.program, v)),
-                self.lane(g, v),
-            );
+            let ty = facts::elem(self.unit.program, v);
+            let (vector, lane) = (self.vector_of(ty), self.lane(g, v));
             let name = self.unit.names.var(v).to_string();
             self.unit.line(format!("const {vector} {name} = {lane};"));
         }
@@ -79,16 +109,10 @@ impl<'a> Body<'_, 'a> {
         }
         self.subs.clear();
         self.counts();
-        self.unit.close();
-        self.finish(&elements);
-        for (local, lane) in &chain_lanes {
-            let name = local.rsplit(' ').next().unwrap_or_default();
-            self.unit.line(format!("{lane} = {name};"));
-        }
     }
 
-    /// What the loop needs before it starts: sums, flags, how far whole registers may be stored.
-    fn prepare(&mut self, elements: &str) {
+    /// What the loop needs before it starts: sums and flags.
+    fn prepare(&mut self) {
         let updates = self.sorted();
         for (v, update) in updates {
             if let Update::Join(op, _) = update {
@@ -101,14 +125,6 @@ impl<'a> Body<'_, 'a> {
                 let sum = self.sum(v);
                 self.unit.line(format!("{vector} {sum} = {all}({start});"));
             }
-        }
-        let mut packed: Vec<Var> = self.vectors.packed.iter().copied().collect();
-        packed.sort();
-        for a in packed {
-            let (room, n) = (self.room(a), self.unit.length(a));
-            self.unit.line(format!(
-                "const u64 {room} = {n} < {elements} ? 0 : {n} - {elements} + 1;"
-            ));
         }
         if self.traps() {
             let mask = self.shape.mask(self.unit.helpers);
@@ -164,16 +180,17 @@ impl<'a> Body<'_, 'a> {
         };
         let vector = self.vector_of(facts::elem(self.unit.program, v));
         let names = self.unit.names;
-        let (counter, lane) = (names.var(self.plan.counter), names.part(v, Part::Lanes));
-        format!("*({vector}_at *)({lane} + ({counter} & {}))", lanes - 1)
+        let (at, lane) = (self.at, names.part(v, Part::Lanes));
+        match self.vectors.strip {
+            Some(strip) if strip == u64::from(lanes) && at == "lane" => {
+                format!("*({vector}_at *)({lane} + lane)")
+            }
+            _ => format!("*({vector}_at *)({lane} + ({at} & {}))", lanes - 1),
+        }
     }
 
     fn sum(&self, v: Var) -> String {
         format!("lf_sum_{}", v.index())
-    }
-
-    fn room(&self, a: Var) -> String {
-        format!("lf_room_{}", a.index())
     }
 
     /// The vector type of a variable's values; of truth, the mask.
@@ -361,9 +378,8 @@ impl<'a> Body<'_, 'a> {
         }
         let bits = self.kept(self.subs.last().copied());
         let (pack, int) = self.shape.pack(self.unit.helpers, ty.size());
-        let (n, room) = (self.unit.length(a), self.room(self.unit.owner(a)));
         self.unit.line(format!(
-            "{pack}((void *){data}, {index}, {n}, {room}, ({int})({value}), {bits});"
+            "{pack}((void *)({data} + {index}), ({int})({value}), {bits});"
         ));
     }
 

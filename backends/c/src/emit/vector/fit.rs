@@ -22,8 +22,8 @@ pub struct Vectors {
     pub chain: Option<Chain>,
     /// Statements' results that vectors need.
     pub needed: FxHashSet<Var>,
-    /// Arrays that are packed.
-    pub packed: FxHashSet<Var>,
+    /// Elements of as many vectors as update all lanes once, if these are few.
+    pub strip: Option<u64>,
 }
 
 /// How a plain carried variable is updated.
@@ -126,7 +126,7 @@ impl Fitting<'_, '_> {
             lanes: Vec::new(),
             chain: None,
             needed: FxHashSet::default(),
-            packed: FxHashSet::default(),
+            strip: None,
         };
         let mut serial: FxHashSet<Var> = FxHashSet::default();
         for v in &self.plan.carried {
@@ -157,13 +157,20 @@ impl Fitting<'_, '_> {
         };
         vectors.needed = self.needed(&vectors);
         for i in &self.inner {
-            self.take(&mut vectors, i)?;
+            self.take(&vectors, i)?;
         }
         vectors.widest = self.widest(&vectors);
         let fits = |g: &GroupId| match self.program.groups[g.index()].order {
             Order::Lanes(l) => l as usize * vectors.widest >= 64,
             _ => false,
         };
+        let lanes = vectors.lanes.iter();
+        let most = lanes.filter_map(|g| match self.program.groups[g.index()].order {
+            Order::Lanes(l) => Some(u64::from(l)),
+            _ => None,
+        });
+        let few = |l: &u64| vectors.chain.is_none() && *l * vectors.widest as u64 <= 256;
+        vectors.strip = most.max().filter(few);
         vectors.lanes.iter().all(fits).then_some(vectors)
     }
 
@@ -219,7 +226,7 @@ impl Fitting<'_, '_> {
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
-    fn take(&self, vectors: &mut Vectors, i: &Inner) -> Option<()> {
+    fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
         let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
         match &i.stmt.kind {
             _ if chained => Some(()),
@@ -232,8 +239,8 @@ impl Fitting<'_, '_> {
                 Some(_) => {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
-                    vectors.packed.insert(self.owner(*a));
-                    (here && self.is_cut_to(*a, *index)).then_some(())
+                    let proven = self.plan.proven.contains(&(self.owner(*a), *index));
+                    (here && proven && self.is_cut_to(*a, *index)).then_some(())
                 }
             },
             StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
