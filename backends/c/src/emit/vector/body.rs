@@ -10,6 +10,17 @@ use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 
+/// Keeps a vector in a register.
+const HOLD: &str = "\
+#if LF_BYTES == 64
+#define LF_HOLD(x) __asm__(\"\" : \"+v\"(x))
+#elif LF_BYTES == 32
+#define LF_HOLD(x) __asm__(\"\" : \"+x\"(x))
+#else
+#define LF_HOLD(x)
+#endif
+";
+
 /// Statements that wait for the chain, with the subrates that they are in.
 type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
 
@@ -21,14 +32,27 @@ pub(super) struct Body<'u, 'a> {
     pub shape: Shape,
     /// The subrates around the next statement, by the steps that enter them.
     subs: Vec<usize>,
-    /// What counts the elements, as far as lanes are concerned.
-    at: &'static str,
+    /// The group whose folds are written, if these have a loop of their own.
+    pass: Option<GroupId>,
+    /// Whether all folds are in one loop with the rest.
+    fused: bool,
+    /// How many lanes are at fixed places of a strip.
+    fixed: Option<u32>,
 }
 
 impl Vectors {
     /// Elements in a vector, as a C constant.
     pub fn elements(&self, unit: &mut Unit) -> String {
         Shape(self.widest).elements(unit.helpers)
+    }
+
+    /// Elements that are taken in one go.
+    pub fn granule(&self, unit: &mut Unit) -> String {
+        let elements = self.elements(unit);
+        match self.chain.is_none() && self.widest >= 4 {
+            true => format!("(2 * {elements})"),
+            false => elements,
+        }
     }
 
     /// Writes the loop between the function's head and the end of it.
@@ -39,7 +63,9 @@ impl Vectors {
             vectors: self,
             shape: Shape(self.widest),
             subs: Vec::new(),
-            at: "strip",
+            pass: None,
+            fused: false,
+            fixed: None,
         };
         body.write();
     }
@@ -47,34 +73,17 @@ impl Vectors {
 
 impl<'a> Body<'_, 'a> {
     fn write(&mut self) {
-        let counter = self.unit.names.var(self.plan.counter).to_string();
         let elements = self.vectors.elements(self.unit);
         self.prepare();
         let chain_lanes = self.chain_lanes();
         for (local, lane) in &chain_lanes {
             self.unit.line(format!("{local} = {lane};"));
         }
-        self.unit.line("u64 strip = from;");
-        if let Some(strip) = self.vectors.strip {
-            // Lanes at fixed places: as many vectors in a row as there are of them.
-            self.unit.open(format!(
-                "for (; !(strip & {}) && end - strip >= {strip}; strip += {strip}) {{",
-                strip - 1
-            ));
-            self.unit.line("#pragma GCC unroll 8");
-            self.unit.open(format!(
-                "for (u64 lane = 0; lane < {strip}; lane += {elements}) {{"
-            ));
-            self.unit.line(format!("const u64 {counter} = strip + lane;"));
-            self.vector("lane");
-            self.unit.close();
-            self.unit.close();
+        if self.vectors.slices.is_empty() {
+            self.all_vectors("from", "end");
+        } else {
+            self.elements_and_folds(&elements);
         }
-        self.unit
-            .open(format!("for (; strip < end; strip += {elements}) {{"));
-        self.unit.line(format!("const u64 {counter} = strip;"));
-        self.vector("strip");
-        self.unit.close();
         self.finish(&elements);
         for (local, lane) in &chain_lanes {
             let name = local.rsplit(' ').next().unwrap_or_default();
@@ -82,9 +91,91 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    /// One vector of elements. Its lanes are found by `at`.
-    fn vector(&mut self, at: &'static str) {
-        self.at = at;
+    /// Folds in one loop with the rest where there are registers for all lanes, else in loops of their own
+    /// over elements that are still in the first-level cache.
+    fn elements_and_folds(&mut self, elements: &str) {
+        self.vectors.elements(self.unit);
+        self.unit.line("#if LF_BYTES == 64");
+        self.fused = true;
+        self.strips("from", "end", elements);
+        self.fused = false;
+        self.unit.line("#else");
+        self.unit
+            .open("for (u64 lf_tile = from; lf_tile < end; lf_tile += 1024) {");
+        self.unit
+            .line("const u64 lf_stop = lf_least(end, lf_tile + 1024);");
+        self.all_vectors("lf_tile", "lf_stop");
+        let slices = &self.vectors.slices;
+        for g in slices.keys() {
+            self.pass = Some(*g);
+            self.strips("lf_tile", "lf_stop", elements);
+            self.pass = None;
+        }
+        self.unit.close();
+        self.unit.line("#endif");
+    }
+
+    /// Everything but the folds that have loops of their own.
+    fn all_vectors(&mut self, from: &str, end: &str) {
+        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let (elements, granule) = (
+            self.vectors.elements(self.unit),
+            self.vectors.granule(self.unit),
+        );
+        self.unit.open(format!(
+            "for (u64 strip = {from}; strip < {end}; strip += {granule}) {{"
+        ));
+        if granule == elements {
+            self.unit.line(format!("const u64 {counter} = strip;"));
+            self.vector();
+        } else {
+            self.unit.line("#pragma GCC unroll 2");
+            self.unit.open(format!(
+                "for (u64 lane = 0; lane < {granule}; lane += {elements}) {{"
+            ));
+            self.unit
+                .line(format!("const u64 {counter} = strip + lane;"));
+            self.vector();
+            self.unit.close();
+        }
+        self.unit.close();
+    }
+
+    /// As many vectors in a row as there are of lanes, which stay in registers; then the rest.
+    fn strips(&mut self, from: &str, end: &str, elements: &str) {
+        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let orders = self.lanes().into_iter().map(|(g, _)| {
+            let order = self.unit.program.groups[g.index()].order;
+            if let Order::Lanes(l) = order { l } else { 1 }
+        });
+        let lanes = orders.max().unwrap_or(1);
+        self.unit.open("{");
+        self.unit.line(format!("u64 strip = {from};"));
+        self.unit.open(format!(
+            "for (; !(strip & {}) && {end} - strip >= {lanes}; strip += {lanes}) {{",
+            lanes - 1
+        ));
+        self.unit.line("#pragma GCC unroll 8");
+        self.unit.open(format!(
+            "for (u64 lane = 0; lane < {lanes}; lane += {elements}) {{"
+        ));
+        self.unit
+            .line(format!("const u64 {counter} = strip + lane;"));
+        self.fixed = Some(lanes);
+        self.vector();
+        self.fixed = None;
+        self.unit.close();
+        self.unit.close();
+        self.unit
+            .open(format!("for (; strip < {end}; strip += {elements}) {{"));
+        self.unit.line(format!("const u64 {counter} = strip;"));
+        self.vector();
+        self.unit.close();
+        self.unit.close();
+    }
+
+    /// One vector of elements.
+    fn vector(&mut self) {
         self.unit.comb = None;
         for (g, v) in self.lanes() {
             let ty = facts::elem(self.unit.program, v);
@@ -101,6 +192,9 @@ impl<'a> Body<'_, 'a> {
                     self.subs.pop();
                 }
             }
+        }
+        if self.pass.is_some() {
+            return;
         }
         self.run_chain();
         for (s, subs) in late {
@@ -138,10 +232,10 @@ impl<'a> Body<'_, 'a> {
             if let Update::Join(op, _) = update {
                 let (ty, sum) = (facts::elem(self.unit.program, v), self.sum(v));
                 let name = self.unit.names.var(v).to_string();
-                let operands = [name.clone(), format!("{sum}[k]")];
+                let operands = [name.clone(), format!("{sum}[lf_k]")];
                 let value = self.unit.helpers.op(op, ty, ty, &operands);
                 self.unit.line(format!(
-                    "for (u64 k = 0; k < {elements}; k++) {name} = {value};"
+                    "for (u64 lf_k = 0; lf_k < {elements}; lf_k++) {name} = {value};"
                 ));
             }
         }
@@ -168,7 +262,16 @@ impl<'a> Body<'_, 'a> {
             let g = *g;
             groups[g.index()].vars.iter().map(move |v| (g, *v))
         };
-        self.vectors.lanes.iter().flat_map(vars).collect()
+        let here = |g: &&GroupId| match self.pass {
+            Some(pass) => pass == **g,
+            None => self.fused || !self.vectors.slices.contains_key(g),
+        };
+        self.vectors
+            .lanes
+            .iter()
+            .filter(here)
+            .flat_map(vars)
+            .collect()
     }
 
     /// The lanes of a variable that belong to the vector's elements.
@@ -180,12 +283,10 @@ impl<'a> Body<'_, 'a> {
         };
         let vector = self.vector_of(facts::elem(self.unit.program, v));
         let names = self.unit.names;
-        let (at, lane) = (self.at, names.part(v, Part::Lanes));
-        match self.vectors.strip {
-            Some(strip) if strip == u64::from(lanes) && at == "lane" => {
-                format!("*({vector}_at *)({lane} + lane)")
-            }
-            _ => format!("*({vector}_at *)({lane} + ({at} & {}))", lanes - 1),
+        let (counter, lane) = (names.var(self.plan.counter), names.part(v, Part::Lanes));
+        match self.fixed {
+            Some(fixed) if fixed == lanes => format!("*({vector}_at *)({lane} + lane)"),
+            _ => format!("*({vector}_at *)({lane} + ({counter} & {}))", lanes - 1),
         }
     }
 
@@ -263,6 +364,11 @@ impl<'a> Body<'_, 'a> {
     /// The guard of a subrate: which elements it admits.
     fn enter(&mut self, at: usize, i: usize, late: &mut Late<'a>) {
         self.block(i, late);
+        let slice = self.pass.and_then(|g| self.vectors.slices.get(&g));
+        if slice.is_some_and(|s| !s.subs.contains(&at)) {
+            self.subs.push(at);
+            return;
+        }
         let block = self.unit.facts.blocks[i].block;
         let mut tests: Vec<String> = self.mask().into_iter().collect();
         for exit in &block.exits {
@@ -273,11 +379,13 @@ impl<'a> Body<'_, 'a> {
         if tests.is_empty() {
             tests.push(format!("~({mask}){{0}}"));
         }
-        let bits = self.shape.bits(self.unit.helpers);
         self.unit
             .line(format!("const {mask} lf_in_{at} = {};", tests.join(" & ")));
-        self.unit
-            .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
+        if slice.is_none() {
+            let bits = self.shape.bits(self.unit.helpers);
+            self.unit
+                .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
+        }
         self.subs.push(at);
     }
 
@@ -293,7 +401,20 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
-        self.wanted(s, &self.vectors.needed);
+        let vectors = self.vectors;
+        let Some(slice) = self.pass.and_then(|g| vectors.slices.get(&g)) else {
+            match self.fused {
+                true => self.wanted(s, &vectors.all_needed),
+                false if vectors.is_sliced(s) => {}
+                false => self.wanted(s, &vectors.needed),
+            }
+            return;
+        };
+        match &s.kind {
+            StmtKind::Assign(v, _) if *v != slice.var => {}
+            StmtKind::WriteArray(..) | StmtKind::Trap { .. } => {}
+            _ => self.wanted(s, &slice.needed),
+        }
     }
 
     /// A statement, if it does more than define what nobody wants.
@@ -347,14 +468,21 @@ impl<'a> Body<'_, 'a> {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let data = self.unit.array(a);
         let loaded = format!("*(const {vector}_at *)({data} + {counter})");
-        let value = match ty {
+        match ty {
             Ty::Bool => {
                 let mask = self.shape.mask(self.unit.helpers);
-                format!("-__builtin_convertvector({loaded}, {mask})")
+                let value = format!("-__builtin_convertvector({loaded}, {mask})");
+                self.define(v, &value);
             }
-            _ => loaded,
-        };
-        self.define(v, &value);
+            // gcc would read the same memory again for each use.
+            _ if ty.size() == self.shape.0 && self.pass.is_none() => {
+                self.unit.helpers.require("LF_HOLD", || HOLD.to_string());
+                let name = self.unit.names.var(v).to_string();
+                self.unit.line(format!("{vector} {name} = {loaded};"));
+                self.unit.line(format!("LF_HOLD({name});"));
+            }
+            _ => self.define(v, &loaded),
+        }
     }
 
     /// A value as it is in memory.

@@ -8,6 +8,7 @@ use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// A loop that is written in vectors.
 #[derive(Clone)]
@@ -22,9 +23,25 @@ pub struct Vectors {
     pub chain: Option<Chain>,
     /// Statements' results that vectors need.
     pub needed: FxHashSet<Var>,
-    /// Elements of as many vectors as update all lanes once, if these are few.
-    pub strip: Option<u64>,
+    /// The same, if all folds are in one loop with the rest.
+    pub all_needed: FxHashSet<Var>,
+    /// What a group's folds need, where these have a loop of their own: all lanes of a group stay in
+    /// registers, but not those of several.
+    pub slices: BTreeMap<GroupId, Slice>,
 }
+
+/// What the folds of a group with one variable need.
+#[derive(Clone)]
+pub struct Slice {
+    pub var: Var,
+    /// Statements' results.
+    pub needed: FxHashSet<Var>,
+    /// The subrates around the update, by the steps that enter them.
+    pub subs: Vec<usize>,
+}
+
+/// A slice with more statements is not worth being computed again.
+const MAX_SLICE: usize = 10;
 
 /// How a plain carried variable is updated.
 #[derive(Clone, Copy)]
@@ -105,6 +122,14 @@ fn flatten<'a>(stmts: &'a [Stmt], sub: Option<usize>, top: bool, inner: &mut Vec
     }
 }
 
+impl Vectors {
+    /// Whether a statement is an update in a loop of its own.
+    pub(super) fn is_sliced(&self, s: &Stmt) -> bool {
+        let updates = |v: &Var| self.slices.values().any(|slice| slice.var == *v);
+        matches!(&s.kind, StmtKind::Assign(v, _) if updates(v))
+    }
+}
+
 /// Whether a statement costs little, and may run for a rejected element.
 pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
     match &s.kind {
@@ -126,7 +151,8 @@ impl Fitting<'_, '_> {
             lanes: Vec::new(),
             chain: None,
             needed: FxHashSet::default(),
-            strip: None,
+            all_needed: FxHashSet::default(),
+            slices: BTreeMap::new(),
         };
         let mut serial: FxHashSet<Var> = FxHashSet::default();
         for v in &self.plan.carried {
@@ -164,14 +190,57 @@ impl Fitting<'_, '_> {
             Order::Lanes(l) => l as usize * vectors.widest >= 64,
             _ => false,
         };
-        let lanes = vectors.lanes.iter();
-        let most = lanes.filter_map(|g| match self.program.groups[g.index()].order {
-            Order::Lanes(l) => Some(u64::from(l)),
-            _ => None,
-        });
-        let few = |l: &u64| vectors.chain.is_none() && *l * vectors.widest as u64 <= 256;
-        vectors.strip = most.max().filter(few);
+        for g in &vectors.lanes {
+            if let Some(slice) = self.slice(*g, vectors.widest) {
+                vectors.slices.insert(*g, slice);
+            }
+        }
+        vectors.all_needed = std::mem::take(&mut vectors.needed);
+        vectors.needed = self.needed(&vectors);
         vectors.lanes.iter().all(fits).then_some(vectors)
+    }
+
+    /// What the folds of a group need, if that is little and its lanes fit into registers.
+    fn slice(&self, g: GroupId, widest: usize) -> Option<Slice> {
+        let group = &self.program.groups[g.index()];
+        let (Order::Lanes(lanes), [var]) = (group.order, &group.vars[..]) else {
+            return None;
+        };
+        if lanes as usize * widest > 256 {
+            return None;
+        }
+        let update = |i: &&Inner| matches!(i.stmt.kind, StmtKind::Assign(v, _) if v == *var);
+        let update = self.inner.iter().find(update)?;
+        let mut needed = FxHashSet::default();
+        facts::each_use(update.stmt, &mut |v| {
+            needed.insert(v);
+        });
+        let mut subs = Vec::new();
+        for (at, step) in self.plan.steps.iter().enumerate() {
+            match step {
+                Step::Enter(_) => subs.push(at),
+                Step::Leave => {
+                    subs.pop();
+                }
+                Step::Block(_) => {}
+            }
+            if subs.last().copied() == update.sub {
+                break;
+            }
+        }
+        for at in &subs {
+            if let Step::Enter(i) = self.plan.steps[*at] {
+                facts::each_leaving_use(self.facts.blocks[i].block, &mut |v| {
+                    needed.insert(v);
+                });
+            }
+        }
+        let statements = self.close(&mut needed);
+        (statements <= MAX_SLICE).then_some(Slice {
+            var: *var,
+            needed,
+            subs,
+        })
     }
 
     /// What is updated with values of the chain belongs to it.
@@ -342,7 +411,7 @@ impl Fitting<'_, '_> {
         for i in &self.inner {
             match &i.stmt.kind {
                 StmtKind::Assign(v, a) => match vectors.updates.get(v) {
-                    _ if *v == self.plan.counter => {}
+                    _ if *v == self.plan.counter || vectors.is_sliced(i.stmt) => {}
                     Some(Update::Count) => {}
                     Some(Update::Join(_, x)) => need(*x),
                     None => need(*a),
@@ -355,16 +424,24 @@ impl Fitting<'_, '_> {
         if let Some(chain) = &vectors.chain {
             chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
         }
+        self.close(&mut needed);
+        needed
+    }
+
+    /// Adds what is needed to compute what is needed; how many statements that takes.
+    fn close(&self, needed: &mut FxHashSet<Var>) -> usize {
+        let mut statements = 0;
         for i in self.inner.iter().rev() {
             let mut defines = false;
             facts::each_def(i.stmt, &mut |v| defines |= needed.contains(&v));
             if defines && matches!(i.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
+                statements += 1;
                 facts::each_use(i.stmt, &mut |u| {
                     needed.insert(u);
                 });
             }
         }
-        needed
+        statements
     }
 
     /// Bytes of the widest element that a vector holds.
