@@ -34,6 +34,8 @@ pub(super) struct Body<'u, 'a> {
     subs: Vec<usize>,
     /// The group whose folds are written, if these have a loop of their own.
     pass: Option<GroupId>,
+    /// Whether the group's minimum or maximum is taken the quick way.
+    pub fast: bool,
     /// Whether all folds are in one loop with the rest.
     fused: bool,
     /// How many lanes are at fixed places of a strip.
@@ -64,6 +66,7 @@ impl Vectors {
             shape: Shape(self.widest),
             subs: Vec::new(),
             pass: None,
+            fast: false,
             fused: false,
             fixed: None,
         };
@@ -108,7 +111,10 @@ impl<'a> Body<'_, 'a> {
         let slices = &self.vectors.slices;
         for g in slices.keys() {
             self.pass = Some(*g);
-            self.strips("lf_tile", "lf_stop", elements);
+            match slices[g].extremum {
+                Some((_, op, _)) => self.extremes(slices[g].var, op, elements),
+                None => self.strips("lf_tile", "lf_stop", elements),
+            }
             self.pass = None;
         }
         self.unit.close();
@@ -142,7 +148,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// As many vectors in a row as there are of lanes, which stay in registers; then the rest.
-    fn strips(&mut self, from: &str, end: &str, elements: &str) {
+    pub fn strips(&mut self, from: &str, end: &str, elements: &str) {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let orders = self.lanes().into_iter().map(|(g, _)| {
             let order = self.unit.program.groups[g.index()].order;
@@ -285,6 +291,8 @@ impl<'a> Body<'_, 'a> {
         let names = self.unit.names;
         let (counter, lane) = (names.var(self.plan.counter), names.part(v, Part::Lanes));
         match self.fixed {
+            _ if self.fast && self.fixed.is_some() => format!("*({vector}_at *)(lf_lane + lane)"),
+            _ if self.fast => format!("*({vector}_at *)(lf_lane + ({counter} & {}))", lanes - 1),
             Some(fixed) if fixed == lanes => format!("*({vector}_at *)({lane} + lane)"),
             _ => format!("*({vector}_at *)({lane} + ({counter} & {}))", lanes - 1),
         }
@@ -352,7 +360,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The mask of the subrate that statements are in.
-    fn mask(&self) -> Option<String> {
+    pub fn mask(&self) -> Option<String> {
         self.subs.last().map(|at| format!("lf_in_{at}"))
     }
 
@@ -412,6 +420,13 @@ impl<'a> Body<'_, 'a> {
         };
         match &s.kind {
             StmtKind::Assign(v, _) if *v != slice.var => {}
+            StmtKind::Let(v, ..) if self.fast && slice.extremum.is_some_and(|e| e.0 == *v) => {}
+            StmtKind::Assign(v, _) if self.fast => {
+                if let (Some((_, op, x)), Some(g)) = (slice.extremum, self.pass) {
+                    let lane = self.lane(g, *v);
+                    self.take_extreme(&lane, *v, op, x);
+                }
+            }
             StmtKind::WriteArray(..) | StmtKind::Trap { .. } => {}
             _ => self.wanted(s, &slice.needed),
         }

@@ -38,6 +38,8 @@ pub struct Slice {
     pub needed: FxHashSet<Var>,
     /// The subrates around the update, by the steps that enter them.
     pub subs: Vec<usize>,
+    /// The minimum or maximum of floats that it is: the result, the operator, the elements.
+    pub extremum: Option<(Var, Op, Atom)>,
 }
 
 /// A slice with more statements is not worth being computed again.
@@ -236,10 +238,25 @@ impl Fitting<'_, '_> {
             }
         }
         let statements = self.close(&mut needed);
+        let next = match update.stmt.kind {
+            StmtKind::Assign(_, Atom::Var(next)) => Some(next),
+            _ => None,
+        };
+        let extremum = self.inner.iter().find_map(|i| match &i.stmt.kind {
+            StmtKind::Let(v, op @ (Op::Min | Op::Max), args) if Some(*v) == next && i.top => {
+                match args[..] {
+                    [Atom::Var(a), x] | [x, Atom::Var(a)] if a == *var => Some((*v, *op, x)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        let ty = facts::elem(self.program, *var);
         (statements <= MAX_SLICE).then_some(Slice {
             var: *var,
             needed,
             subs,
+            extremum: extremum.filter(|_| ty.is_float() && ty.size() == widest),
         })
     }
 

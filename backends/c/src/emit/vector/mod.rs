@@ -23,10 +23,12 @@
 //! | `body` | the function |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
+//! | `extremes` | minima and maxima of floats |
 //! | `pack` | masks as bits, packing |
 
 mod body;
 mod chain;
+mod extremes;
 mod fit;
 mod ops;
 mod pack;
