@@ -34,6 +34,8 @@ pub(super) struct Body<'u, 'a> {
     subs: Vec<usize>,
     /// The group whose folds are written, if these have a loop of their own.
     pass: Option<GroupId>,
+    /// Whether everything else is written beside them.
+    pub rest: bool,
     /// Whether the group's minimum or maximum is taken the quick way.
     pub fast: bool,
     /// Whether all folds are in one loop with the rest.
@@ -66,6 +68,7 @@ impl Vectors {
             shape: Shape(self.widest),
             subs: Vec::new(),
             pass: None,
+            rest: false,
             fast: false,
             fused: false,
             fixed: None,
@@ -83,7 +86,7 @@ impl<'a> Body<'_, 'a> {
             self.unit.line(format!("{local} = {lane};"));
         }
         if self.vectors.slices.is_empty() {
-            self.all_vectors("from", "end");
+            self.all_vectors();
         } else {
             self.elements_and_folds(&elements);
         }
@@ -107,29 +110,30 @@ impl<'a> Body<'_, 'a> {
             .open("for (u64 lf_tile = from; lf_tile < end; lf_tile += 1024) {");
         self.unit
             .line("const u64 lf_stop = lf_least(end, lf_tile + 1024);");
-        self.all_vectors("lf_tile", "lf_stop");
-        let slices = &self.vectors.slices;
-        for g in slices.keys() {
+        // One group's lanes and everything else fit into registers; what else there is has loops of its own.
+        self.rest = true;
+        for (g, slice) in &self.vectors.slices {
             self.pass = Some(*g);
-            match slices[g].extremum {
-                Some((_, op, _)) => self.extremes(slices[g].var, op, elements),
+            match slice.extremum {
+                Some((_, op, _)) => self.extremes(slice.var, op, elements),
                 None => self.strips("lf_tile", "lf_stop", elements),
             }
-            self.pass = None;
+            self.rest = false;
         }
+        self.pass = None;
         self.unit.close();
         self.unit.line("#endif");
     }
 
-    /// Everything but the folds that have loops of their own.
-    fn all_vectors(&mut self, from: &str, end: &str) {
+    /// A loop without folds in lanes of their own registers.
+    fn all_vectors(&mut self) {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let (elements, granule) = (
             self.vectors.elements(self.unit),
             self.vectors.granule(self.unit),
         );
         self.unit.open(format!(
-            "for (u64 strip = {from}; strip < {end}; strip += {granule}) {{"
+            "for (u64 strip = from; strip < end; strip += {granule}) {{"
         ));
         if granule == elements {
             self.unit.line(format!("const u64 {counter} = strip;"));
@@ -199,7 +203,7 @@ impl<'a> Body<'_, 'a> {
                 }
             }
         }
-        if self.pass.is_some() {
+        if self.pass.is_some() && !self.rest {
             return;
         }
         self.run_chain();
@@ -269,7 +273,7 @@ impl<'a> Body<'_, 'a> {
             groups[g.index()].vars.iter().map(move |v| (g, *v))
         };
         let here = |g: &&GroupId| match self.pass {
-            Some(pass) => pass == **g,
+            Some(pass) => pass == **g || self.rest && !self.vectors.slices.contains_key(g),
             None => self.fused || !self.vectors.slices.contains_key(g),
         };
         self.vectors
@@ -372,7 +376,8 @@ impl<'a> Body<'_, 'a> {
     /// The guard of a subrate: which elements it admits.
     fn enter(&mut self, at: usize, i: usize, late: &mut Late<'a>) {
         self.block(i, late);
-        let slice = self.pass.and_then(|g| self.vectors.slices.get(&g));
+        let pass = self.pass.filter(|_| !self.rest);
+        let slice = pass.and_then(|g| self.vectors.slices.get(&g));
         if slice.is_some_and(|s| !s.subs.contains(&at)) {
             self.subs.push(at);
             return;
@@ -419,15 +424,17 @@ impl<'a> Body<'_, 'a> {
             return;
         };
         match &s.kind {
-            StmtKind::Assign(v, _) if *v != slice.var => {}
             StmtKind::Let(v, ..) if self.fast && slice.extremum.is_some_and(|e| e.0 == *v) => {}
-            StmtKind::Assign(v, _) if self.fast => {
+            StmtKind::Assign(v, _) if self.fast && *v == slice.var => {
                 if let (Some((_, op, x)), Some(g)) = (slice.extremum, self.pass) {
                     let lane = self.lane(g, *v);
                     self.take_extreme(&lane, *v, op, x);
                 }
             }
+            StmtKind::Assign(v, _) if *v != slice.var && vectors.is_sliced(s) => {}
+            _ if self.rest => self.wanted(s, &slice.with_rest),
             StmtKind::WriteArray(..) | StmtKind::Trap { .. } => {}
+            StmtKind::Assign(v, _) if *v != slice.var => {}
             _ => self.wanted(s, &slice.needed),
         }
     }
@@ -490,7 +497,7 @@ impl<'a> Body<'_, 'a> {
                 self.define(v, &value);
             }
             // gcc would read the same memory again for each use.
-            _ if ty.size() == self.shape.0 && self.pass.is_none() => {
+            _ if ty.size() == self.shape.0 && (self.pass.is_none() || self.rest) => {
                 self.unit.helpers.require("LF_HOLD", || HOLD.to_string());
                 let name = self.unit.names.var(v).to_string();
                 self.unit.line(format!("{vector} {name} = {loaded};"));

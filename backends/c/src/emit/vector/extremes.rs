@@ -58,6 +58,7 @@ impl Body<'_, '_> {
         self.unit
             .line(format!("{each} lf_doubt |= {word} == {doubtful};"));
         self.unit.open("if (lf_doubt) {");
+        self.rest = false;
         self.strips("lf_tile", "lf_stop", elements);
         self.unit.depth -= 1;
         self.unit.open("} else {");

@@ -36,6 +36,8 @@ pub struct Slice {
     pub var: Var,
     /// Statements' results.
     pub needed: FxHashSet<Var>,
+    /// The same, with what everything else but other such folds needs.
+    pub with_rest: FxHashSet<Var>,
     /// The subrates around the update, by the steps that enter them.
     pub subs: Vec<usize>,
     /// The minimum or maximum of floats that it is: the result, the operator, the elements.
@@ -199,6 +201,9 @@ impl Fitting<'_, '_> {
         }
         vectors.all_needed = std::mem::take(&mut vectors.needed);
         vectors.needed = self.needed(&vectors);
+        for slice in vectors.slices.values_mut() {
+            slice.with_rest = slice.needed.union(&vectors.needed).copied().collect();
+        }
         vectors.lanes.iter().all(fits).then_some(vectors)
     }
 
@@ -255,6 +260,7 @@ impl Fitting<'_, '_> {
         (statements <= MAX_SLICE).then_some(Slice {
             var: *var,
             needed,
+            with_rest: FxHashSet::default(),
             subs,
             extremum: extremum.filter(|_| ty.is_float() && ty.size() == widest),
         })
