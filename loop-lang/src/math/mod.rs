@@ -6,7 +6,20 @@
 //! can be computed for several numbers at once. It has two instances: native numbers, by the trait
 //! [`Math`], and [`body`], the Loop-level function, for backends that write it into their code.
 //!
-//! Sine and cosine of large arguments have no such form: see [`limit`].
+//! Sine, cosine and tangent of large arguments have no such form: see [`limit`].
+//!
+//! Multiply-adds are worth their price: they halve the operations of a polynomial, and the reductions of
+//! arguments are exact with fewer constants. A machine without the instruction computes the same bits,
+//! slowly.
+//!
+//! Functions that cost little more at twice the width (or would lose digits at their own) are computed as
+//! `f64` for `f32`, and rounded once at the end.
+//!
+//! The largest errors, in units in the last place. The documented bound is tested against a reference of
+//! 192 bits (`tests/math.rs`); the example `ulps` measures. What it found for every 1009th `f32` and for
+//! 40,000 `f64` operands of each function, many of them chosen near the hard cases:
+//!
+//! MEASURED
 
 pub mod exp;
 mod huge;
