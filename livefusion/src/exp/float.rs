@@ -9,13 +9,17 @@
 //! | function | `f32` | `f64` |
 //! | --- | --- | --- |
 //! | `exp`, `exp2`, `ln`, `ln_1p`, `log2`, `log10`, `sin`, `cos` | 1 | 1 |
-//! | `exp_m1` | 2 | 2 |
-//! | `powf`, `cbrt` | 0.51 | 1 |
-//! | `tan`, `sinh`, `asinh`, `acosh`, `atanh` | 0.51 | 2.5 |
-//! | `asin`, `atan`, `atan2` | 0.51 | 2 |
+//! | `cbrt` | 0.51 | 0.51 |
+//! | `powf` | 0.51 | 1.1 |
 //! | `acos`, `hypot` | 0.51 | 1.5 |
+//! | `asin` | 0.51 | 2 |
+//! | `tan`, `atan`, `atan2`, `asinh`, `acosh`, `atanh` | 0.51 | 2.5 |
+//! | `sinh` | 0.51 | 3 |
 //! | `cosh` | 2 | 2 |
-//! | `tanh` | 2.5 | 2.5 |
+//! | `exp_m1` | 2 | 2.5 |
+//! | `tanh` | 3 | 3 |
+//!
+//! `powi` multiplies repeatedly; its error grows with the exponent.
 
 use crate::elt::Float;
 use crate::error::Loc;
