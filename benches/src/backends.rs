@@ -1,6 +1,8 @@
 //! The backends that are compared. A new one is a line in [`BACKENDS`].
 
 use livefusion::Engine;
+use livefusion_jit::JitBackend;
+use std::sync::Arc;
 
 /// A backend of livefusion.
 pub struct Backend {
@@ -20,8 +22,13 @@ pub const BACKENDS: &[Backend] = &[
         largest: usize::MAX,
     },
     Backend {
+        name: "jit",
+        engine: |_| Engine::new(Arc::new(JitBackend::new())),
+        largest: usize::MAX,
+    },
+    Backend {
         name: "interp",
         engine: |_| Engine::interp(),
-        largest: 10_000,
+        largest: 50_000,
     },
 ];

@@ -3,10 +3,14 @@
 use crate::chain;
 use crate::kernels::Outcome;
 use crate::measure::{Effort, median};
+use livefusion::KernelCache;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
+use livefusion_c::CBackend;
+use livefusion_jit::JitBackend;
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A fixed cost.
@@ -40,7 +44,8 @@ pub fn measure(effort: Effort) -> Outcome<Vec<Latency>> {
     add("cached_force_40", cached_force(&c, 40, many))?;
     add("prepared_call", prepared_call(&c, many))?;
     add("first_force_interp", first_force(Engine::interp, many))?;
-    add("first_force_c", first_force(Engine::c, few))?;
+    add("first_force_jit", first_force(jit, many))?;
+    add("first_force_c", first_force(uncached_c, few))?;
     add("cc_alone", compiler_alone(few))?;
     add("second_process_force", second_process(few))?;
     Ok(all)
@@ -96,6 +101,15 @@ fn prepared_call(engine: &Engine, samples: usize) -> Outcome<Vec<f64>> {
     Ok(repeated(samples, || drop(black_box(program.call(&xs)))))
 }
 
+fn jit() -> Engine {
+    Engine::new(Arc::new(JitBackend::new()))
+}
+
+/// C that compiles whatever earlier processes have left.
+fn uncached_c() -> Engine {
+    Engine::new(Arc::new(CBackend::new().with_cache(KernelCache::off())))
+}
+
 /// With a fresh engine each time: planning, lowering, compiling, running on one element.
 fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
     let xs = one();
@@ -111,7 +125,7 @@ fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
 /// The C compiler on the file that the C backend writes for this program, with the same flags.
 fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
     let explained = chain(&one(), 10)
-        .explain_with(&Engine::c())
+        .explain_with(&uncached_c())
         .map_err(words)?;
     let code = explained.loops.into_iter().find_map(|l| l.source);
     let folder = tempfile::tempdir().map_err(words)?;
@@ -136,11 +150,13 @@ fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
 /// The same program in a process that has just been started, after another one has run it.
 fn second_process(samples: usize) -> Outcome<Vec<f64>> {
     let program = std::env::current_exe().map_err(words)?;
+    let kernels = tempfile::tempdir().map_err(words)?;
     let sample = |_| {
-        let done = Command::new(&program)
+        let mut command = Command::new(&program);
+        command
             .arg(SECOND_PROCESS)
-            .output()
-            .map_err(words)?;
+            .env("LIVEFUSION_CACHE_DIR", kernels.path().join("kernels"));
+        let done = command.output().map_err(words)?;
         let said = String::from_utf8_lossy(&done.stdout);
         said.trim()
             .parse()

@@ -125,17 +125,18 @@ impl Setting {
         let right = allowed.filter(|r| is_right(r.name, (r.run)(&self.input)));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.ok().map(Rc::new);
-        let contender = |r: &'static Rust| Contender {
-            name: r.name.to_string(),
-            role: Role::Rust,
-            parallel: r.parallel,
-            run: match &pool {
-                Some(pool) if r.parallel => {
-                    let pool = pool.clone();
-                    Box::new(move || drop(pool.install(|| (r.run)(&self.input))))
-                }
-                _ => Box::new(|| drop((r.run)(&self.input))),
-            },
+        let contender = |r: &'static Rust| {
+            let input = &self.input;
+            let run: Box<dyn FnMut() + '_> = match pool.clone().filter(|_| r.parallel) {
+                Some(pool) => Box::new(move || drop(pool.install(|| (r.run)(input)))),
+                None => Box::new(|| drop((r.run)(input))),
+            };
+            Contender {
+                name: r.name.to_string(),
+                role: Role::Rust,
+                parallel: r.parallel,
+                run,
+            }
         };
         right.map(contender).collect()
     }

@@ -1,6 +1,7 @@
 //! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
 //! rate. It can begin and pause at any of them, and is what straight loops fall back on.
 
+use super::nest::Nest;
 use super::plan::Plan;
 use super::unit::{Unit, comment};
 use crate::facts::Placed;
@@ -26,7 +27,8 @@ const COLD: &str = "\
 pub struct Machine<'u, 'a> {
     pub(super) unit: &'u mut Unit<'a>,
     pub(super) layout: &'u Layout,
-    plans: &'u [Plan],
+    pub(super) plans: &'u [Plan],
+    nests: &'u [Nest],
     symbol: &'u str,
     /// C labels by block.
     labels: Vec<String>,
@@ -47,7 +49,13 @@ pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
 }
 
 /// Writes the exported function `symbol`. In a summary pass the returning block does not run.
-pub fn write(unit: &mut Unit, layout: &Layout, plans: &[Plan], symbol: &str, summary: bool) {
+pub fn write(
+    unit: &mut Unit,
+    layout: &Layout,
+    (plans, nests): (&[Plan], &[Nest]),
+    symbol: &str,
+    summary: bool,
+) {
     let mut unique = Unique::default();
     for word in ["event", "resume", "out", "no_memory"] {
         unique.pick(word);
@@ -63,6 +71,7 @@ pub fn write(unit: &mut Unit, layout: &Layout, plans: &[Plan], symbol: &str, sum
         unit,
         layout,
         plans,
+        nests,
         symbol,
         labels,
         summary,
@@ -115,18 +124,16 @@ impl Machine<'_, '_> {
         self.line("");
     }
 
-    /// Whether straight loops do nearly all of the work: every loop is innermost and has a straight form.
+    /// Whether straight loops do nearly all of the work, those over segments included.
     fn is_cold(&self) -> bool {
-        let program = self.unit.program;
-        program
-            .rates
-            .iter()
-            .enumerate()
-            .all(|(i, rate)| match rate.kind {
-                RateKind::Root { .. } => self.plans.iter().any(|p| p.rate == RateId::new(i)),
-                RateKind::Nested { .. } => false,
-                RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
-            })
+        let planned = |i| self.plans.iter().any(|p| p.rate == RateId::new(i));
+        let nested = |i| self.nests.iter().any(|n| n.outer.rate == RateId::new(i));
+        let mut rates = self.unit.program.rates.iter().enumerate();
+        rates.all(|(i, rate)| match rate.kind {
+            RateKind::Root { .. } => planned(i) || nested(i),
+            RateKind::Nested { .. } => planned(i),
+            RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
+        })
     }
 
     fn block(&mut self, i: usize) {
@@ -152,6 +159,10 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         if let Some(rate) = self.guarded(*place) {
             self.stop(rate);
+            for nest in self.nests.iter().filter(|n| n.outer.rate == rate) {
+                nest.call(self.unit, self.symbol, &self.labels[i]);
+            }
+            self.join_for_plans(rate);
             for (version, plan) in self.plans.iter().enumerate() {
                 if plan.rate == rate {
                     plan.call(self.unit, self.symbol, version, &self.labels[i]);

@@ -6,6 +6,8 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `masked` | scalar loops of several elements, as masked vectors |
+//! | `nest` | loops over segments, with their inner loops |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
@@ -17,7 +19,9 @@ mod compact;
 mod frame;
 mod groups;
 pub mod machine;
+mod masked;
 mod math;
+mod nest;
 pub mod ops;
 mod plan;
 mod stmt;
@@ -72,6 +76,13 @@ typedef struct lf_run {
 } lf_run;
 enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 #define LF_END (~0ul)
+
+/* Bytes of values of one kind that run side by side: two vector registers. */
+#ifdef __AVX512F__
+#define LF_SIDE 128
+#else
+#define LF_SIDE 64
+#endif
 
 static const u64 lf_zero[1];
 static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
@@ -145,9 +156,12 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let plans = match form.straight {
-            true => plan::plans(program, &facts, &layout.arrays),
-            false => Vec::new(),
+        let (plans, nests) = match form.straight {
+            true => (
+                plan::plans(program, &facts, &layout.arrays),
+                nest::nests(program, &facts, &layout.arrays),
+            ),
+            false => (Vec::new(), Vec::new()),
         };
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
@@ -163,8 +177,21 @@ impl File {
             let text = straight.out;
             unit.out.push_str(&text);
         }
+        for nest in &nests {
+            let mut straight = Unit {
+                mode: Mode::Straight(&nest.outer),
+                out: String::new(),
+                helpers: &mut *unit.helpers,
+                comb: None,
+                admits: false,
+                ..unit
+            };
+            nest.write(&mut straight, symbol);
+            let text = straight.out;
+            unit.out.push_str(&text);
+        }
         unit.mode = Mode::Machine;
-        machine::write(&mut unit, layout, &plans, symbol, form.summary);
+        machine::write(&mut unit, layout, (&plans, &nests), symbol, form.summary);
         self.large |= unit.out.len() > LARGE;
         self.kernels.push_str(&unit.out);
         Ok(())

@@ -3,7 +3,7 @@
 use super::cases::{Case, Test, cases};
 use super::stream::Streamed;
 use super::vector::{self, Vectors};
-use crate::facts::{self, Facts};
+use crate::facts::{self, Facts, Placed};
 use loop_lang::Loop;
 use loop_lang::filled::filled;
 use loop_lang::ir::{
@@ -76,34 +76,75 @@ pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
         .filter(|a| filled.contains(a))
         .collect();
     rates
-        .filter_map(|r| plan(program, facts, (made, &streamed), r))
+        .filter_map(|r| versions(program, facts, (made, &streamed), r))
         .flatten()
         .collect()
 }
 
-fn plan(
+/// The versions of a rate's straight loop.
+fn versions(
     program: &Loop,
     facts: &Facts,
     (made, streamed): (&[Var], &[Var]),
     rate: RateId,
 ) -> Option<Vec<Plan>> {
+    let steps = steps(program, facts, rate)?;
+    let (mut plan, body) = plan(program, facts, made, rate, steps)?;
+    let scans = |v: &Var| {
+        let group = facts.local_group(program, *v);
+        matches!(group, Some((_, _, Order::Prefix(_))))
+    };
+    if plan.scalars.iter().any(scans) {
+        return None;
+    }
+    let owner = |a: Var| facts.owner(program, made, a);
+    for a in streamed {
+        let here = body.accesses.iter().find(|x| owner(x.array) == *a);
+        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
+            plan.streamed.push(Streamed { array: *a, index });
+        }
+    }
+    plan.vectors = vector::fit(program, facts, made, &plan);
+    if let Some(vectors) = &plan.vectors {
+        // What is packed asks for room by itself.
+        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
+        plan.lengths.extend(&vectors.packed);
+        plan.strip = 1;
+        return Some(vec![plan]);
+    }
+    let blocks: Vec<&[Stmt]> = plan
+        .blocks()
+        .map(|i| &facts.blocks[i].block.stmts[..])
+        .collect();
+    let outside = |v: Var| {
+        let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
+        !inside && facts.local_group(program, v).is_none()
+    };
+    Some(cases(program, plan, &blocks, &outside, &owner))
+}
+
+/// What the blocks in `steps` need of a rate's loop; what is joined by an earlier loop of the same
+/// iteration is among the scalars.
+pub(super) fn plan(
+    program: &Loop,
+    facts: &Facts,
+    made: &[Var],
+    rate: RateId,
+    steps: Vec<Step>,
+) -> Option<(Plan, Body)> {
     let (counter, bound) = match program.rate(rate).kind {
         RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
             (counter, bound)
         }
         RateKind::Sub { .. } | RateKind::Cursor { .. } => return None,
     };
-    let steps = steps(program, facts, rate)?;
     if !counts_to(program, facts, rate, counter, bound) {
         return None;
     }
     let mut body = Body::default();
     for step in &steps {
         if let Step::Block(i) | Step::Enter(i) = step {
-            body.add(program, &facts.blocks[*i].block.stmts)?;
-            facts::each_leaving_use(facts.blocks[*i].block, &mut |v| {
-                body.uses.insert(v);
-            });
+            body.add(program, facts, &facts.blocks[*i])?;
         }
     }
     if facts.local_group(program, counter).is_some() {
@@ -170,12 +211,6 @@ fn plan(
             }
         }
     }
-    for a in streamed {
-        let here = body.accesses.iter().find(|x| owner(x.array) == *a);
-        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
-            plan.streamed.push(Streamed { array: *a, index });
-        }
-    }
     plan.lengths.extend(body.measured.iter().map(|a| owner(*a)));
     for v in body.updates.keys().filter(|v| **v != counter) {
         match facts.local_group(program, *v) {
@@ -194,8 +229,8 @@ fn plan(
             (Type::Array(_), _) => {
                 plan.arrays.insert(owner(*v));
             }
-            (_, Some((g, ..))) if !plan.groups.contains(&g) => return None,
-            (_, None) if !known => {
+            (_, Some((g, ..))) if plan.groups.contains(&g) => {}
+            _ if !known => {
                 plan.scalars.insert(*v);
             }
             _ => {}
@@ -216,31 +251,11 @@ fn plan(
             _ => None,
         });
     plan.strip = lanes.min().unwrap_or(1);
-    plan.vectors = vector::fit(program, facts, made, &plan);
-    if let Some(vectors) = &plan.vectors {
-        // What is packed asks for room by itself.
-        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
-        plan.lengths.extend(&vectors.packed);
-        plan.strip = 1;
-        return Some(vec![plan]);
-    }
-    let blocks: Vec<&[Stmt]> = plan
-        .steps
-        .iter()
-        .filter_map(|step| match step {
-            Step::Block(i) | Step::Enter(i) => Some(&facts.blocks[*i].block.stmts[..]),
-            Step::Leave => None,
-        })
-        .collect();
-    let outside = |v: Var| {
-        let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
-        !inside && facts.local_group(program, v).is_none()
-    };
-    Some(cases(program, plan, &blocks, &outside, &owner))
+    Some((plan, body))
 }
 
 /// The straight order of a rate's blocks; none if anything in it leaves that order.
-fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<Step>> {
+pub(super) fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<Step>> {
     let block = |rate, stage, section| {
         facts
             .at
@@ -337,12 +352,14 @@ fn counts_to(program: &Loop, facts: &Facts, rate: RateId, counter: Var, bound: A
 
 /// What the statements of a straight body do.
 #[derive(Default)]
-struct Body {
+pub(super) struct Body {
     statements: usize,
     uses: FxHashSet<Var>,
-    defs: FxHashSet<Var>,
+    pub(super) defs: FxHashSet<Var>,
     /// What each carried variable is assigned, once per assignment; none for a scan.
     updates: FxHashMap<Var, Vec<Option<Var>>>,
+    /// Variables of inner loops that begin anew in each iteration.
+    pub(super) starts: BTreeSet<Var>,
     /// `v + 1`, with `v`.
     successors: FxHashMap<Var, Var>,
     /// Sums and differences, in order.
@@ -363,8 +380,20 @@ struct Access {
 
 impl Body {
     /// Takes in a block; none if a statement has no place in a straight loop.
-    fn add(&mut self, program: &Loop, stmts: &[Stmt]) -> Option<()> {
-        let mut fits = true;
+    fn add(&mut self, program: &Loop, facts: &Facts, placed: &Placed) -> Option<()> {
+        let stmts = &placed.block.stmts;
+        facts::each_leaving_use(placed.block, &mut |v| {
+            self.uses.insert(v);
+        });
+        let inner = matches!(
+            placed.place,
+            Place::At {
+                section: Section::Nest,
+                ..
+            }
+        );
+        let ends = facts.ending.get(&placed.place);
+        let mut fits = ends.is_none_or(Vec::is_empty);
         // An update in a region could happen more than once in an iteration.
         for s in stmts {
             let mut updates = 0;
@@ -407,6 +436,9 @@ impl Body {
                 StmtKind::ScatterArray { arrays, .. } => self.measured.extend(arrays),
                 StmtKind::ReadArray(_, a, i) => self.access(*a, *i, true, in_region(s)),
                 StmtKind::WriteArray(a, i, _) => self.access(*a, *i, false, in_region(s)),
+                StmtKind::Carry(v, _) if inner => {
+                    self.starts.insert(*v);
+                }
                 StmtKind::Carry(..)
                 | StmtKind::NewArray(..)
                 | StmtKind::FillArray(..)
@@ -468,6 +500,14 @@ impl Body {
 }
 
 impl Plan {
+    /// Its blocks, in order.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Block(i) | Step::Enter(i) => Some(*i),
+            Step::Leave => None,
+        })
+    }
+
     /// Whether an index is at a fixed distance from the counter.
     pub fn is_near(&self, i: Atom) -> bool {
         matches!(i, Atom::Var(v) if self.near.contains(&v) || self.case.near.contains(&v))
