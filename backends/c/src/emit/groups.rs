@@ -60,10 +60,16 @@ impl Unit<'_> {
         let part = |p| self.names.part(v, p);
         let lines = match group.order {
             Order::Lanes(l) => {
-                let lanes = part(Part::Lanes);
-                vec![format!(
-                    "for (u64 lane = 0; lane < {l}; lane++) {lanes}[lane] = {identity};"
-                )]
+                let ty = self.program.ty(v).elem().name();
+                let fill = format!("lf_fill_{l}_{ty}");
+                // A function of its own: where it is called, the compiler may not try as hard.
+                self.helpers.require(&fill, || {
+                    format!(
+                        "static __attribute__((noinline)) void {fill}({ty} *to, {ty} x) {{\n  \
+                         for (u64 l = 0; l < {l}; l++) to[l] = x;\n}}\n"
+                    )
+                });
+                vec![format!("{fill}({}, {identity});", part(Part::Lanes))]
             }
             Order::Prefix(l) => {
                 let (total, last, tree) = (part(Part::Total), part(Part::Last), part(Part::Tree));

@@ -124,18 +124,16 @@ impl Machine<'_, '_> {
         self.line("");
     }
 
-    /// Whether straight loops do nearly all of the work: every loop is innermost and has a straight form.
+    /// Whether straight loops do nearly all of the work, those over segments included.
     fn is_cold(&self) -> bool {
-        let program = self.unit.program;
-        program
-            .rates
-            .iter()
-            .enumerate()
-            .all(|(i, rate)| match rate.kind {
-                RateKind::Root { .. } => self.plans.iter().any(|p| p.rate == RateId::new(i)),
-                RateKind::Nested { .. } => false,
-                RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
-            })
+        let planned = |i| self.plans.iter().any(|p| p.rate == RateId::new(i));
+        let nested = |i| self.nests.iter().any(|n| n.outer.rate == RateId::new(i));
+        let mut rates = self.unit.program.rates.iter().enumerate();
+        rates.all(|(i, rate)| match rate.kind {
+            RateKind::Root { .. } => planned(i) || nested(i),
+            RateKind::Nested { .. } => planned(i),
+            RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
+        })
     }
 
     fn block(&mut self, i: usize) {

@@ -138,6 +138,8 @@ impl Plan {
         }
         if let Some(vectors) = &self.vectors {
             vectors.write(unit, self);
+        } else if self.scans(unit) {
+            self.write_scans(unit);
         } else {
             self.write_loop(unit, &counter);
         }
