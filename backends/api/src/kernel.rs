@@ -13,10 +13,29 @@ pub trait Backend: Send + Sync {
     /// Compiles a verified loop. Backends verify again what they cannot do without, so that no loop,
     /// however made, can cause undefined behaviour.
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError>;
+    /// Compiles the loops of a program, several at a time where that is sooner done.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        programs.iter().map(|p| self.compile(p)).collect()
+    }
     /// What became of the files that it compiled; nothing for backends that compile in memory.
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()
     }
+    /// How often its tiers ran loops, where there are several.
+    fn tier_runs(&self) -> TierRuns {
+        TierRuns::default()
+    }
+}
+
+/// Spans of loops by the tier that ran them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TierRuns {
+    /// Interpreted.
+    pub interp: u64,
+    /// On the embedded compiler's code.
+    pub jit: u64,
+    /// On the C compiler's.
+    pub c: u64,
 }
 
 /// How often a backend with a cache on disk found there what it needed.
@@ -53,6 +72,10 @@ pub trait Kernel: Send + Sync {
     /// Errors: the compiler's.
     fn prepare(&self, _pass: Pass) -> Result<(), CompileError> {
         Ok(())
+    }
+    /// What runs it now, in words, where that changes.
+    fn tier(&self) -> Option<&'static str> {
+        None
     }
     /// Generated source, where there is one.
     fn source(&self) -> Option<&str> {

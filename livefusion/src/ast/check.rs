@@ -12,17 +12,10 @@ type Free = SmallVec<[u32; 2]>;
 
 /// Checks terms, types, captures and that loop variables stay inside of their loops.
 pub(super) fn body(b: &Body) -> Result<(), ErrorKind> {
-    let params = b
-        .params
-        .iter()
-        .zip(0..)
-        .map(|(ty, k)| (Term::Param(k), *ty));
-    if !params.eq(b
-        .terms
-        .iter()
-        .take(b.params.len())
-        .map(|d| (d.term.clone(), d.ty)))
-    {
+    // That they are the right ones is part of their being well typed.
+    let is_param = |d: &TermData| matches!(d.term, Term::Param(_));
+    let first = b.terms.get(..b.params.len());
+    if !first.is_some_and(|params| params.iter().all(is_param)) {
         return malformed(
             "a body that begins with its parameters",
             "another".to_string(),
@@ -60,8 +53,8 @@ fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
         Term::Param(k) => *k as usize == at && b.params.get(at) == Some(&d.ty),
         Term::Lit(c) => c.ty == d.ty,
         Term::Op(op, args) => {
-            let types: Option<SmallVec<[Ty; 3]>> = args.iter().map(|a| ty(*a)).collect();
-            types.is_some_and(|t| op.result(&t, Some(d.ty)) == Some(d.ty))
+            args.iter().all(|a| a.index() < at)
+                && b.operator_type(*op, args, Some(d.ty)) == Some(d.ty)
         }
         Term::Cond(c, x, y) => {
             ty(*c) == Some(Ty::Bool) && ty(*x) == Some(d.ty) && ty(*y) == Some(d.ty)
@@ -153,7 +146,7 @@ pub(super) fn signature(
     params: &[Ty],
     results: Option<&[Ty]>,
 ) -> Result<(), ErrorKind> {
-    if b.params != params {
+    if *b.params != *params {
         let expected = format!("{what} from {}", show_types(params));
         return malformed(&expected, format!("one from {}", show_types(&b.params)));
     }

@@ -1,7 +1,9 @@
 //! The engine: backend, limits, and the kernel cache in memory.
 
+use super::binding::{Bindings, Nodes};
 use super::explain::Explanation;
-use super::program::{Bindings, Program};
+use super::known::KnownGraphs;
+use super::program::Program;
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
@@ -9,7 +11,7 @@ use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphKey, recover};
 use dashmap::DashMap;
-use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_backend::{Backend, CompileError, Kernel, TierRuns};
 use livefusion_c::{CBackend, KernelCache};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
@@ -23,10 +25,15 @@ use std::time::{Duration, Instant};
 
 /// Holds the choices (backend, clustering, memory limit) and what was compiled. Cheap to clone; clones share the cache.
 ///
-/// The default engine compiles C with the system's compiler. On a machine without one it interprets, and
-/// says why in [`Engine::fallback`]. An engine made for one backend never falls back, with one exception:
-/// a loop of more than 20,000 statements (a chain of as many combinators) is always interpreted, because C
-/// compilers take far more than linear time for it.
+/// The default engine is *tiered*: what is tiny is interpreted, everything else runs at once on code that an
+/// embedded compiler (Cranelift) makes in about a tenth of a millisecond, and what runs long or often is
+/// compiled as C in the background and goes over to that. On a machine without a C compiler it does without,
+/// and says why in [`Engine::fallback`]. Results have the same bits on every tier. Without the feature `jit`
+/// the default engine compiles C first, and interprets where that cannot be done.
+///
+/// An engine made for one backend never falls back, with one exception: a loop of more than 20,000 statements
+/// (a chain of as many combinators) is always interpreted, because C compilers take far more than linear time
+/// for it.
 ///
 /// ```
 /// use livefusion::{Array, Engine, Force};
@@ -43,11 +50,16 @@ struct Inner {
     backend: Arc<dyn Backend>,
     interp: InterpBackend,
     may_fall_back: bool,
+    #[cfg(feature = "jit")]
+    tiers: Option<super::tier::Tiers>,
     fallback: OnceLock<String>,
     clustering: Clustering,
     memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
+    /// Graphs that need not be recovered.
+    known: KnownGraphs,
     hits: AtomicU64,
+    recognised: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
     threads: usize,
@@ -65,6 +77,8 @@ pub struct Counters {
     pub hits: u64,
     /// Forces that compiled theirs.
     pub misses: u64,
+    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
+    pub recognised: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
     /// Runs of loops that several threads shared.
@@ -77,6 +91,8 @@ pub struct Counters {
     pub disk_refused: u64,
     /// Files that the C compiler made.
     pub compiler_runs: u64,
+    /// Spans of loops that each tier ran, if the engine is tiered.
+    pub tiers: TierRuns,
 }
 
 impl fmt::Display for Counters {
@@ -86,9 +102,22 @@ impl fmt::Display for Counters {
             "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
             self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
         )?;
-        match self.parallel_loops {
-            0 => Ok(()),
-            n => write!(f, ", {n} loops of {} chunks shared", self.parallel_chunks),
+        if self.parallel_loops > 0 {
+            let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
+            write!(f, ", {n} loops of {chunks} chunks shared")?;
+        }
+        match self.tiers {
+            TierRuns {
+                interp: 0,
+                jit: 0,
+                c: 0,
+            } => Ok(()),
+            TierRuns { interp, jit, c } => {
+                write!(
+                    f,
+                    "; {interp} spans interpreted, {jit} on Cranelift's code, {c} on C"
+                )
+            }
         }
     }
 }
@@ -108,10 +137,22 @@ pub struct EngineBuilder {
     threads: Option<usize>,
     eager: bool,
     kernel_cache: KernelCache,
+    only_c: bool,
 }
 
 impl EngineBuilder {
-    /// Uses this backend and no other. Default: C, or the interpreter where there is no C compiler.
+    /// Compiles C, with the engine's cache, before anything runs, and uses nothing else.
+    ///
+    /// ```
+    /// use livefusion::Engine;
+    /// assert_eq!(Engine::builder().only_c().build().backend_name(), "c");
+    /// ```
+    pub fn only_c(mut self) -> Self {
+        self.only_c = true;
+        self
+    }
+
+    /// Uses this backend and no other. Default: the tiers of [`Engine`].
     pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
         self.backend = Some(backend);
         self
@@ -172,10 +213,9 @@ impl EngineBuilder {
     /// for process in 0..2 {
     ///     // The second would be another process; here it is another engine, which has compiled nothing.
     ///     let cache = KernelCache::in_folder(folder.path().join("kernels"));
-    ///     let engine = Engine::builder().kernel_cache(cache).build();
+    ///     let engine = Engine::builder().kernel_cache(cache).only_c().build();
     ///     let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
     ///     assert_eq!(xs.sum().force_with(&engine)?, 6.0);
-    ///     # if engine.fallback().is_some() { break; }
     ///     assert_eq!(engine.counters().disk_hits, process);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -187,16 +227,20 @@ impl EngineBuilder {
 
     /// The engine.
     pub fn build(self) -> Engine {
-        let c = || CBackend::new().with_cache(self.kernel_cache);
+        let chosen = self.chosen();
         let inner = Inner {
-            may_fall_back: self.backend.is_none(),
-            backend: self.backend.unwrap_or_else(|| Arc::new(c())),
+            may_fall_back: chosen.may_fall_back,
+            backend: chosen.backend,
+            #[cfg(feature = "jit")]
+            tiers: chosen.tiers,
             interp: InterpBackend::new(),
             fallback: OnceLock::new(),
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             programs: DashMap::new(),
+            known: KnownGraphs::default(),
             hits: AtomicU64::new(0),
+            recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             compile_nanos: AtomicU64::new(0),
             threads: self.threads.unwrap_or_else(processors),
@@ -213,11 +257,49 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
+/// What an engine runs loops on.
+struct Chosen {
+    backend: Arc<dyn Backend>,
+    may_fall_back: bool,
+    #[cfg(feature = "jit")]
+    tiers: Option<super::tier::Tiers>,
+}
+
+impl EngineBuilder {
+    fn chosen(&self) -> Chosen {
+        let c = || CBackend::new().with_cache(self.kernel_cache.clone());
+        let only = |backend| Chosen {
+            backend,
+            may_fall_back: false,
+            #[cfg(feature = "jit")]
+            tiers: None,
+        };
+        match &self.backend {
+            Some(backend) => only(backend.clone()),
+            None if self.only_c => only(Arc::new(c())),
+            None => {
+                #[cfg(feature = "jit")]
+                let tiers = super::tier::Tiers::new(c());
+                Chosen {
+                    #[cfg(feature = "jit")]
+                    backend: Arc::new(tiers.clone()),
+                    #[cfg(not(feature = "jit"))]
+                    backend: Arc::new(c()),
+                    may_fall_back: cfg!(not(feature = "jit")),
+                    #[cfg(feature = "jit")]
+                    tiers: Some(tiers),
+                }
+            }
+        }
+    }
+}
+
 /// Loops of more statements are interpreted. gcc took 1.6 s for 10,000 chained maps, 8 s for 30,000, and
 /// did not finish 100,000 in four minutes.
 const HUGE_LOOP: usize = 20_000;
 
-fn statements(program: &Loop) -> usize {
+/// Statements of a loop, those in arms and scalar loops aside.
+pub(super) fn statements(program: &Loop) -> usize {
     program
         .blocks
         .iter()
@@ -253,16 +335,33 @@ impl Engine {
         Engine::new(Arc::new(CBackend::new()))
     }
 
+    /// An engine on the embedded compiler: Cranelift compiles a loop in about a tenth of a millisecond.
+    ///
+    /// ```
+    /// use livefusion::{Array, Engine, Force};
+    /// let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
+    /// assert_eq!(xs.map(|x| x * 2.0).sum().force_with(&Engine::jit())?, 12.0);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[cfg(feature = "jit")]
+    pub fn jit() -> Engine {
+        Engine::new(Arc::new(livefusion_jit::JitBackend::new()))
+    }
+
     /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.
     pub fn backend_name(&self) -> &'static str {
-        match self.fallback() {
+        match self.0.fallback.get() {
             Some(_) => self.0.interp.name(),
             None => self.0.backend.name(),
         }
     }
 
-    /// Why the default engine interprets, if it has found that it cannot compile.
+    /// Why the default engine does without C, if it has found that it cannot compile any.
     pub fn fallback(&self) -> Option<&str> {
+        #[cfg(feature = "jit")]
+        if let Some(tiers) = &self.0.tiers {
+            return tiers.fallback();
+        }
         self.0.fallback.get().map(String::as_str)
     }
 
@@ -343,12 +442,14 @@ impl Engine {
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
+            recognised: self.0.recognised.load(Ordering::Relaxed),
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
+            tiers: self.0.backend.tier_runs(),
         }
     }
 
@@ -376,7 +477,9 @@ impl Engine {
 
     /// The compiled program, and whether it had to be compiled.
     fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
-        let key = graph.key.with(&length_pattern(lengths));
+        let key = graph
+            .key
+            .with(&length_pattern(lengths.iter().flatten().copied()));
         let cell = match self.0.programs.get(&key) {
             Some(cell) => cell.value().clone(),
             None => self.0.programs.entry(key).or_default().value().clone(),
@@ -395,7 +498,7 @@ impl Engine {
 
     /// Compiles a loop with the engine's backend.
     pub(super) fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
-        if self.fallback().is_some() || statements(program) > HUGE_LOOP {
+        if self.0.fallback.get().is_some() || statements(program) > HUGE_LOOP {
             return self.interpret(program);
         }
         match self.0.backend.compile(program) {
@@ -441,10 +544,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .any(|r| r.value.get().is_none() || r.error.is_some())
     {
-        let graph = recover(roots)?;
-        let lengths = known_lengths(&graph, &[]);
-        let program = engine.program(&graph, &lengths)?;
-        let results = program.run(engine, &Bindings::new(&graph, &lengths, &[]))?;
+        let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
             let _ = root.value.set(value);
@@ -454,4 +554,31 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .filter_map(|r| r.value.get().cloned())
         .collect())
+}
+
+/// The values of nodes that are not all there.
+fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
+    if let Some((program, met)) = engine.0.known.recognise(roots) {
+        engine.0.hits.fetch_add(1, Ordering::Relaxed);
+        engine.0.recognised.fetch_add(1, Ordering::Relaxed);
+        let bindings = Bindings {
+            nodes: Nodes::Met(&met.nodes),
+            constants: &met.constants,
+            lengths: &met.lengths,
+            inputs: &[],
+        };
+        return program.run(engine, &bindings);
+    }
+    let graph = recover(roots)?;
+    let lengths = known_lengths(&graph, &[]);
+    let program = engine.program(&graph, &lengths)?;
+    engine.0.known.remember(roots, &graph, &lengths, &program);
+    let known: Vec<u64> = lengths.iter().flatten().copied().collect();
+    let bindings = Bindings {
+        nodes: Nodes::Of(&graph),
+        constants: &graph.constants,
+        lengths: &known,
+        inputs: &[],
+    };
+    program.run(engine, &bindings)
 }

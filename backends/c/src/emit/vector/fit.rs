@@ -1,27 +1,51 @@
 //! Which loops are written in vectors, and what their updates are.
 
+use super::chain::Chain;
 use crate::emit::plan::{Plan, Step};
 use crate::facts::{self, Facts, Source};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Order, Stmt, StmtKind, Type, Var};
+use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// A loop that is written in vectors.
 #[derive(Clone)]
 pub struct Vectors {
     /// Bytes of the widest element.
     pub widest: usize,
-    /// Plain carried variables, and how they are updated.
+    /// Plain carried variables that vectors update, and how.
     pub updates: FxHashMap<Var, Update>,
-    /// Statements' results that something needs.
+    /// Groups whose lanes vectors update.
+    pub lanes: Vec<GroupId>,
+    /// What goes from one element to the next.
+    pub chain: Option<Chain>,
+    /// Statements' results that vectors need.
     pub needed: FxHashSet<Var>,
-    /// Arrays that are packed.
-    pub packed: FxHashSet<Var>,
-    /// Whether lanes are updated: then vectors begin at multiples of their size.
-    pub aligned: bool,
+    /// The same, if all folds are in one loop with the rest.
+    pub all_needed: FxHashSet<Var>,
+    /// What a group's folds need, where these have a loop of their own: all lanes of a group stay in
+    /// registers, but not those of several.
+    pub slices: BTreeMap<GroupId, Slice>,
 }
+
+/// What the folds of a group with one variable need.
+#[derive(Clone)]
+pub struct Slice {
+    pub var: Var,
+    /// Statements' results.
+    pub needed: FxHashSet<Var>,
+    /// The same, with what everything else but other such folds needs.
+    pub with_rest: FxHashSet<Var>,
+    /// The subrates around the update, by the steps that enter them.
+    pub subs: Vec<usize>,
+    /// The minimum or maximum of floats that it is: the result, the operator, the elements.
+    pub extremum: Option<(Var, Op, Atom)>,
+}
+
+/// A slice with more statements is not worth being computed again.
+const MAX_SLICE: usize = 10;
 
 /// How a plain carried variable is updated.
 #[derive(Clone, Copy)]
@@ -32,35 +56,46 @@ pub enum Update {
     Join(Op, Atom),
 }
 
-/// A statement of the straight body, and the subrate (by the step that enters it) that it is in.
-struct Inner<'a> {
-    stmt: &'a Stmt,
-    sub: Option<usize>,
+/// A statement of the straight body.
+#[derive(Clone, Copy)]
+pub(super) struct Inner<'a> {
+    pub stmt: &'a Stmt,
+    /// The subrate that it is in, by the step that enters it.
+    pub sub: Option<usize>,
+    /// Whether it is in no region.
+    pub top: bool,
+}
+
+/// A loop that is looked at, with all its statements; what is in a region comes before the region.
+pub(super) struct Fitting<'f, 'a> {
+    pub program: &'a Loop,
+    pub facts: &'f Facts<'a>,
+    pub made: &'f [Var],
+    pub plan: &'f Plan,
+    pub inner: Vec<Inner<'a>>,
 }
 
 /// The vector form of a planned loop, if it has one.
 pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
+    let inner = inner(facts, plan);
     let fitting = Fitting {
         program,
         facts,
         made,
         plan,
-        inner: inner(facts, plan),
+        inner,
     };
-    fitting.vectors()
+    let filters = fitting.inner.iter().any(|i| i.sub.is_some());
+    if filters { fitting.vectors() } else { None }
 }
 
 fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
     let mut subs: Vec<usize> = Vec::new();
     let mut inner = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
-        match *step {
-            Step::Block(i) | Step::Enter(i) => {
-                let sub = subs.last().copied();
-                let stmts = facts.blocks[i].block.stmts.iter();
-                inner.extend(stmts.map(|stmt| Inner { stmt, sub }));
-            }
-            Step::Leave => {}
+        if let Step::Block(i) | Step::Enter(i) = *step {
+            let sub = subs.last().copied();
+            flatten(&facts.blocks[i].block.stmts, sub, true, &mut inner);
         }
         match step {
             Step::Enter(_) => subs.push(at),
@@ -73,69 +108,235 @@ fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
     inner
 }
 
-struct Fitting<'f, 'a> {
-    program: &'a Loop,
-    facts: &'f Facts<'a>,
-    made: &'f [Var],
-    plan: &'f Plan,
-    inner: Vec<Inner<'a>>,
+/// The planned loops have few statements: regions cannot be nested too deep for the stack.
+fn flatten<'a>(stmts: &'a [Stmt], sub: Option<usize>, top: bool, inner: &mut Vec<Inner<'a>>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::If { then, other, .. } => {
+                flatten(then, sub, false, inner);
+                flatten(other, sub, false, inner);
+            }
+            StmtKind::While { test, body, .. } => {
+                flatten(test, sub, false, inner);
+                flatten(body, sub, false, inner);
+            }
+            _ => {}
+        }
+        inner.push(Inner { stmt, sub, top });
+    }
+}
+
+impl Vectors {
+    /// Whether a statement is an update in a loop of its own.
+    pub(super) fn is_sliced(&self, s: &Stmt) -> bool {
+        let updates = |v: &Var| self.slices.values().any(|slice| slice.var == *v);
+        matches!(&s.kind, StmtKind::Assign(v, _) if updates(v))
+    }
+}
+
+/// Whether a statement costs little, and may run for a rejected element.
+pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
+    match &s.kind {
+        StmtKind::Let(_, op, args) => {
+            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
+            let float = program.atom_ty(args[0]).is_float();
+            !op.is_transcendental() && (!divides || (float && *op == Op::Div))
+        }
+        StmtKind::If { .. } | StmtKind::Assign(..) => true,
+        _ => false,
+    }
 }
 
 impl Fitting<'_, '_> {
     fn vectors(&self) -> Option<Vectors> {
-        let filters = self.inner.iter().any(|i| i.sub.is_some());
-        let mut updates = FxHashMap::default();
-        for v in &self.plan.carried {
-            updates.insert(*v, self.update(*v)?);
-        }
-        let needed = self.needed(&updates);
         let mut vectors = Vectors {
             widest: 1,
-            updates,
-            needed,
-            packed: FxHashSet::default(),
-            aligned: false,
+            updates: FxHashMap::default(),
+            lanes: Vec::new(),
+            chain: None,
+            needed: FxHashSet::default(),
+            all_needed: FxHashSet::default(),
+            slices: BTreeMap::new(),
         };
-        for i in &self.inner {
-            self.take(&mut vectors, i)?;
-        }
-        let counter_is_read = vectors.needed.contains(&self.plan.counter);
-        vectors.widest = self.widest(&vectors, counter_is_read);
-        let lanes_fit = self.plan.groups.iter().all(|g| {
-            let group = &self.program.groups[g.index()];
-            let bools = group
-                .vars
-                .iter()
-                .any(|v| facts::elem(self.program, *v) == Ty::Bool);
-            match group.order {
-                Order::Lanes(l) => l as usize * vectors.widest >= 64 && !bools,
-                _ => false,
+        let mut serial: FxHashSet<Var> = FxHashSet::default();
+        for v in &self.plan.carried {
+            match self.update(*v) {
+                Some(update) => {
+                    vectors.updates.insert(*v, update);
+                }
+                None => {
+                    serial.insert(*v);
+                }
             }
+        }
+        for g in &self.plan.groups {
+            let group = &self.program.groups[g.index()];
+            let plain = |v: &Var| facts::elem(self.program, *v) != Ty::Bool;
+            match group.order {
+                Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
+                    vectors.lanes.push(*g);
+                }
+                Order::Lanes(1) | Order::Prefix(_) => serial.extend(&group.vars),
+                _ => return None,
+            }
+        }
+        let serial = self.spread(&mut vectors, serial);
+        vectors.chain = match serial.is_empty() {
+            true => None,
+            false => Some(Chain::of(self, serial)?),
+        };
+        vectors.needed = self.needed(&vectors);
+        for i in &self.inner {
+            self.take(&vectors, i)?;
+        }
+        vectors.widest = self.widest(&vectors);
+        let fits = |g: &GroupId| match self.program.groups[g.index()].order {
+            Order::Lanes(l) => l as usize * vectors.widest >= 64,
+            _ => false,
+        };
+        for g in &vectors.lanes {
+            if let Some(slice) = self.slice(*g, vectors.widest) {
+                vectors.slices.insert(*g, slice);
+            }
+        }
+        vectors.all_needed = std::mem::take(&mut vectors.needed);
+        vectors.needed = self.needed(&vectors);
+        for slice in vectors.slices.values_mut() {
+            slice.with_rest = slice.needed.union(&vectors.needed).copied().collect();
+        }
+        vectors.lanes.iter().all(fits).then_some(vectors)
+    }
+
+    /// What the folds of a group need, if that is little and its lanes fit into registers.
+    fn slice(&self, g: GroupId, widest: usize) -> Option<Slice> {
+        let group = &self.program.groups[g.index()];
+        let (Order::Lanes(lanes), [var]) = (group.order, &group.vars[..]) else {
+            return None;
+        };
+        if lanes as usize * widest > 256 {
+            return None;
+        }
+        let update = |i: &&Inner| matches!(i.stmt.kind, StmtKind::Assign(v, _) if v == *var);
+        let update = self.inner.iter().find(update)?;
+        let mut needed = FxHashSet::default();
+        facts::each_use(update.stmt, &mut |v| {
+            needed.insert(v);
         });
-        vectors.aligned = !self.plan.groups.is_empty();
-        (filters && lanes_fit).then_some(vectors)
+        let mut subs = Vec::new();
+        for (at, step) in self.plan.steps.iter().enumerate() {
+            match step {
+                Step::Enter(_) => subs.push(at),
+                Step::Leave => {
+                    subs.pop();
+                }
+                Step::Block(_) => {}
+            }
+            if subs.last().copied() == update.sub {
+                break;
+            }
+        }
+        for at in &subs {
+            if let Step::Enter(i) = self.plan.steps[*at] {
+                facts::each_leaving_use(self.facts.blocks[i].block, &mut |v| {
+                    needed.insert(v);
+                });
+            }
+        }
+        let statements = self.close(&mut needed);
+        let next = match update.stmt.kind {
+            StmtKind::Assign(_, Atom::Var(next)) => Some(next),
+            _ => None,
+        };
+        let extremum = self.inner.iter().find_map(|i| match &i.stmt.kind {
+            StmtKind::Let(v, op @ (Op::Min | Op::Max), args) if Some(*v) == next && i.top => {
+                match args[..] {
+                    [Atom::Var(a), x] | [x, Atom::Var(a)] if a == *var => Some((*v, *op, x)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        let ty = facts::elem(self.program, *var);
+        (statements <= MAX_SLICE).then_some(Slice {
+            var: *var,
+            needed,
+            with_rest: FxHashSet::default(),
+            subs,
+            extremum: extremum.filter(|_| ty.is_float() && ty.size() == widest),
+        })
+    }
+
+    /// What is updated with values of the chain belongs to it.
+    fn spread(&self, vectors: &mut Vectors, mut serial: FxHashSet<Var>) -> FxHashSet<Var> {
+        loop {
+            let chained = self.chained(&serial);
+            let more: Vec<Var> = vectors
+                .updates
+                .iter()
+                .filter(|(_, u)| matches!(u, Update::Join(_, Atom::Var(x)) if chained.contains(x)))
+                .map(|(v, _)| *v)
+                .collect();
+            if more.is_empty() {
+                return serial;
+            }
+            for v in more {
+                vectors.updates.remove(&v);
+                serial.insert(v);
+            }
+        }
+    }
+
+    /// The chain's variables, and all that is computed from them.
+    pub fn chained(&self, serial: &FxHashSet<Var>) -> FxHashSet<Var> {
+        let mut chained = serial.clone();
+        for i in self.inner.iter().filter(|i| i.top) {
+            if self.reads_any(i, &chained) {
+                let stmts = std::slice::from_ref(i.stmt);
+                facts::each_stmt(stmts, &mut |s| {
+                    facts::each_def(s, &mut |v| {
+                        chained.insert(v);
+                    });
+                });
+            }
+        }
+        chained
+    }
+
+    /// Whether a statement, its regions included, reads or updates one of these variables.
+    pub fn reads_any(&self, i: &Inner, vars: &FxHashSet<Var>) -> bool {
+        let mut found = false;
+        facts::each_stmt(std::slice::from_ref(i.stmt), &mut |s| {
+            facts::each_use(s, &mut |v| found |= vars.contains(&v));
+            facts::each_update(self.program, s, &mut |v| found |= vars.contains(&v));
+        });
+        found
+    }
+
+    /// Whether a statement belongs to the chain: it depends on it, and is no write of its results.
+    pub fn is_chained(&self, i: &Inner, chained: &FxHashSet<Var>) -> bool {
+        !matches!(i.stmt.kind, StmtKind::WriteArray(..)) && self.reads_any(i, chained)
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
-    fn take(&self, vectors: &mut Vectors, i: &Inner) -> Option<()> {
+    fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
+        let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
         match &i.stmt.kind {
-            StmtKind::Let(_, op, args) => {
-                let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-                let float = self.program.atom_ty(args[0]).is_float();
-                let costly = op.is_transcendental() || divides && !(float && *op == Op::Div);
-                (!costly).then_some(())
+            _ if chained => Some(()),
+            StmtKind::Let(..) | StmtKind::If { .. } => is_cheap(self.program, i.stmt).then_some(()),
+            StmtKind::ReadArray(_, a, Atom::Var(index)) => {
+                (i.top && self.in_step(*a, *index)).then_some(())
             }
-            StmtKind::ReadArray(_, a, Atom::Var(index)) => self.in_step(*a, *index).then_some(()),
-            StmtKind::WriteArray(a, Atom::Var(index), _) => match i.sub {
+            StmtKind::WriteArray(a, Atom::Var(index), _) if i.top => match i.sub {
                 None => self.in_step(*a, *index).then_some(()),
                 Some(_) => {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
-                    vectors.packed.insert(self.owner(*a));
-                    (here && self.is_cut_to(*a, *index)).then_some(())
+                    let proven = self.plan.proven.contains(&(self.owner(*a), *index));
+                    (here && proven && self.is_cut_to(*a, *index)).then_some(())
                 }
             },
-            StmtKind::Assign(..) | StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => Some(()),
+            StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
+            StmtKind::Assign(..) => Some(()),
             _ => None,
         }
     }
@@ -210,8 +411,14 @@ impl Fitting<'_, '_> {
         found
     }
 
-    /// What is needed in the end: by writes, tests, traps and updates, counts and the counter's aside.
-    fn needed(&self, updates: &FxHashMap<Var, Update>) -> FxHashSet<Var> {
+    /// Whether one of these variables does.
+    pub fn leaves_any(&self, vars: &FxHashSet<Var>) -> bool {
+        vars.iter().any(|v| self.leaves(*v))
+    }
+
+    /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside,
+    /// and for the chain.
+    fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
         let mut needed = FxHashSet::default();
         let mut need = |a: Atom| {
             if let Atom::Var(v) = a {
@@ -224,10 +431,10 @@ impl Fitting<'_, '_> {
                 exits.iter().for_each(|e| need(e.unless));
             }
         }
-        for i in self.inner.iter().rev() {
+        for i in &self.inner {
             match &i.stmt.kind {
-                StmtKind::Assign(v, a) => match updates.get(v) {
-                    _ if *v == self.plan.counter => {}
+                StmtKind::Assign(v, a) => match vectors.updates.get(v) {
+                    _ if *v == self.plan.counter || vectors.is_sliced(i.stmt) => {}
                     Some(Update::Count) => {}
                     Some(Update::Join(_, x)) => need(*x),
                     None => need(*a),
@@ -237,22 +444,32 @@ impl Fitting<'_, '_> {
                 _ => {}
             }
         }
-        for i in self.inner.iter().rev() {
-            if let StmtKind::Let(v, _, args) = &i.stmt.kind
-                && needed.contains(v)
-            {
-                for a in args {
-                    if let Atom::Var(u) = a {
-                        needed.insert(*u);
-                    }
-                }
-            }
+        if let Some(chain) = &vectors.chain {
+            chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
         }
+        self.close(&mut needed);
         needed
     }
 
+    /// Adds what is needed to compute what is needed; how many statements that takes.
+    fn close(&self, needed: &mut FxHashSet<Var>) -> usize {
+        let mut statements = 0;
+        for i in self.inner.iter().rev() {
+            let mut defines = false;
+            facts::each_def(i.stmt, &mut |v| defines |= needed.contains(&v));
+            if defines && matches!(i.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
+                statements += 1;
+                facts::each_use(i.stmt, &mut |u| {
+                    needed.insert(u);
+                });
+            }
+        }
+        statements
+    }
+
     /// Bytes of the widest element that a vector holds.
-    fn widest(&self, vectors: &Vectors, counter_is_read: bool) -> usize {
+    fn widest(&self, vectors: &Vectors) -> usize {
+        let counter_is_read = vectors.needed.contains(&self.plan.counter);
         let mut widest = if counter_is_read { 8 } else { 1 };
         let mut see = |ty: Ty| {
             if ty != Ty::Bool {

@@ -29,8 +29,7 @@ impl Body<'_, '_> {
         let of: Vec<String> = args.iter().map(|a| self.value(*a)).collect();
         let infix = |sign: &str| Some(format!("{} {sign} {}", of[0], of[1]));
         if op == Op::Select {
-            let pick = shape.pick(&mut self.unit.helpers, from);
-            return Some(format!("{pick}({}, {}, {})", of[0], of[1], of[2]));
+            return Some(self.picked(from, &of));
         }
         if from == Ty::Bool {
             let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
@@ -45,7 +44,7 @@ impl Body<'_, '_> {
                 Op::Ge => Some(format!("{a} | ~{b}")),
                 Op::Not => Some(format!("~{a}")),
                 Op::Cast if to != Ty::Bool => {
-                    let vector = shape.vector(&mut self.unit.helpers, to);
+                    let vector = shape.vector(self.unit.helpers, to);
                     Some(format!("__builtin_convertvector(-{a}, {vector})"))
                 }
                 _ => None,
@@ -61,7 +60,7 @@ impl Body<'_, '_> {
             _ => None,
         };
         if let Some(test) = compared {
-            return Some(shape.truth(&mut self.unit.helpers, from, &test));
+            return Some(shape.truth(self.unit.helpers, from, &test));
         }
         let a = &of[0];
         let helpers = &mut *self.unit.helpers;
@@ -111,10 +110,23 @@ impl Body<'_, '_> {
         }
     }
 
+    /// Takes from one vector where a mask is set, from another elsewhere.
+    fn picked(&mut self, ty: Ty, of: &[String]) -> String {
+        let pick = self.shape.pick(self.unit.helpers, ty);
+        format!("{pick}({})", of.join(", "))
+    }
+
+    /// `v = cond ? a : b`, for every element.
+    pub(super) fn pick(&mut self, v: Var, cond: Atom, a: Atom, b: Atom) {
+        let of: Vec<String> = [cond, a, b].into_iter().map(|x| self.value(x)).collect();
+        let picked = self.picked(self.unit.program.ty(v).elem(), &of);
+        self.define(v, &picked);
+    }
+
     /// The operator on one element after the other.
     fn each(&mut self, v: Var, op: Op, from: Ty, to: Ty, args: &[Atom]) {
         let (shape, name) = (self.shape, self.unit.names.var(v).to_string());
-        let elements = shape.elements(&mut self.unit.helpers);
+        let elements = shape.elements(self.unit.helpers);
         let vector = self.vector_of(to);
         self.unit.line(format!("{vector} {name};"));
         self.unit.open("{");
@@ -129,14 +141,14 @@ impl Body<'_, '_> {
             self.unit
                 .line(format!("const {vector} lf_of_{i} = {value};"));
             of.push(match ty {
-                Ty::Bool => format!("(bool)(lf_of_{i}[k] & 1)"),
-                _ => format!("lf_of_{i}[k]"),
+                Ty::Bool => format!("(bool)(lf_of_{i}[lf_k] & 1)"),
+                _ => format!("lf_of_{i}[lf_k]"),
             });
         }
         let value = self.unit.helpers.op(op, from, to, &of);
         let sign = if to == Ty::Bool { "-" } else { "" };
         self.unit.line(format!(
-            "for (u64 k = 0; k < {elements}; k++) {name}[k] = {sign}({value});"
+            "for (u64 lf_k = 0; lf_k < {elements}; lf_k++) {name}[lf_k] = {sign}({value});"
         ));
         self.unit.close();
     }

@@ -1,0 +1,409 @@
+//! Filters in vectors: every element size beside every other, nested filters, folds and scans beside them,
+//! tails of all lengths, everything kept and nothing: always the bits of the interpreter, cut into spans
+//! or not.
+
+mod common;
+
+use common::*;
+use livefusion_backend::{Arg, Backend, Buffer, Kernel};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use loop_lang::types::Ty;
+use loop_lang::{Const, Loop};
+
+/// What a loop does beside filtering.
+struct Extras {
+    /// Positions of the kept elements are kept, too: words beside elements of any size.
+    positions: bool,
+    /// The sum of all elements and that of the kept ones, the largest and the smallest kept.
+    folds: bool,
+    /// The first of the largest kept elements, left to right.
+    best: bool,
+    /// The running sum of all elements, and that of the kept ones.
+    scans: [bool; 2],
+    /// Kept elements below a limit trap.
+    trap: bool,
+}
+
+const NONE: Extras = Extras {
+    positions: false,
+    folds: false,
+    best: false,
+    scans: [false, false],
+    trap: false,
+};
+
+/// Elements above a limit, with their tags, and twice those of them that are tagged.
+fn filters(ty: Ty, extras: &Extras) -> Loop {
+    let t = ty.name();
+    let zero = Const::zero(ty);
+    let lanes = 256 / ty.size();
+    let (least, most) = match ty {
+        Ty::F32 => ("nan.f32".to_string(), "nan.f32".to_string()),
+        Ty::F64 => ("nan".to_string(), "nan".to_string()),
+        // Any integers will do where nothing is kept: they are joined with zero_1.
+        _ => (zero.to_string(), zero.to_string()),
+    };
+    let nothing = match ty {
+        Ty::F32 => "-0.0f32".to_string(),
+        Ty::F64 => "-0.0".to_string(),
+        _ => zero.to_string(),
+    };
+    let order = if ty.is_float() {
+        format!("lanes {lanes}")
+    } else {
+        "exact".into()
+    };
+    let (mut groups, mut init, mut body, mut kept) =
+        (String::new(), String::new(), String::new(), String::new());
+    let (mut root, mut done, mut results) = (String::new(), String::new(), String::new());
+    let mut group = |name: &str, step: &str, id: &str, op: &str, order: &str| {
+        groups += &format!(
+            "group {name}_1 owner r0 step {step} start zero_1 id {id} next new_{name}_1 combine {op} level 0 {order}\n"
+        );
+        init += &format!("  carry {name}_1 = zero_1\n");
+        results += &format!(" {name}_1");
+    };
+    if extras.folds {
+        group("all", "r0", &nothing, "add", &order);
+        root += "  let new_all_1 = add all_1 elt_0\n  all_1 := new_all_1\n";
+        for (name, id, op) in [
+            ("sum", &nothing, "add"),
+            ("top", &least, "max"),
+            ("low", &most, "min"),
+        ] {
+            group(name, "r1", id, op, &order);
+            kept +=
+                &format!("  let new_{name}_1 = {op} {name}_1 elt_0\n  {name}_1 := new_{name}_1\n");
+        }
+    }
+    if extras.best {
+        groups += "group best_1, at_1 owner r0 step r1 start zero_1, 0 next next_1, place_1 level 0 sequential\n";
+        init += "  carry best_1 = zero_1\n  carry at_1 = 0\n";
+        kept += "  let more_1 = gt elt_0 best_1\n  let next_1 = select more_1 elt_0 best_1\n  \
+                 let place_1 = select more_1 ix_0 at_1\n  best_1 := next_1\n  at_1 := place_1\n";
+        results += " best_1 at_1";
+    }
+    for (at, _) in extras.scans.iter().enumerate().filter(|(_, s)| **s) {
+        let (count, blocks) = (["ix_0", "ix_1"][at], [64 / ty.size(), 1][at]);
+        groups += &format!(
+            "group run_{at} owner r0 step r{at} start zero_1 id {nothing} next so_{at} combine add level 0 prefix {blocks}\n"
+        );
+        init += &format!("  let runs_{at} = newArray {t} len_0\n  carry run_{at} = zero_1\n");
+        let text = format!(
+            "  let so_{at} = scan run_{at} with elt_0\n  writeArray runs_{at} {count} so_{at}\n"
+        );
+        if at == 0 {
+            root += &text
+        } else {
+            kept += &text
+        }
+        done += &format!("  let all_runs_{at} = sliceArray runs_{at} {count}\n");
+        results += &format!(" all_runs_{at}");
+    }
+    if extras.positions {
+        init += "  let where_1 = newArray u64 len_0\n";
+        kept += "  writeArray where_1 ix_1 ix_0\n";
+        done += "  let places_1 = sliceArray where_1 ix_1\n";
+        results += " places_1";
+    }
+    if extras.trap {
+        kept += "  let fine_1 = ge elt_0 worst_1\n  trap unless fine_1, t0\n";
+    }
+    body += &root;
+    let text = format!(
+        "loop filters
+comb 0 manifest at r0
+comb 1 filter at r1
+comb 2 filter at r2
+param arr_0: [{t}] stream r0
+param tags_0: [bool] stream r0
+param limit_1: {t}
+param zero_1: {t}
+param worst_1: {t}
+rate r0 root ix_0 < len_0 {{ stage 0; child r1 }}
+rate r1 sub r0 count ix_1 {{ stage 0; child r2 }}
+rate r2 sub r1 count ix_2 {{ stage 0 }}
+group ix_1 owner r0 step r1 start 0 id 0 next nix_1 combine add level 0 exact
+group ix_2 owner r0 step r2 start 0 id 0 next nix_2 combine add level 0 exact
+{groups}{traps}init_0, init_1, init_2:
+  let len_0 = arrayLength arr_0
+  let out_1 = newArray {t} len_0
+  let tagged_1 = newArray bool len_0
+  let out_2 = newArray {t} len_0
+{init}  carry ix_0 = 0
+  carry ix_1 = 0
+  carry ix_2 = 0
+guard_0:
+  let going_0 = lt ix_0 len_0
+  unless going_0
+body_0:
+  let elt_0 = readArray arr_0 ix_0
+  let tag_0 = readArray tags_0 ix_0
+yield_0:
+{body}guard_1:
+  let p_1 = gt elt_0 limit_1
+  unless p_1
+body_1:
+yield_1:
+{kept}  writeArray out_1 ix_1 elt_0
+  writeArray tagged_1 ix_1 tag_0
+  let nix_1 = add ix_1 1
+  ix_1 := nix_1
+guard_2:
+  unless tag_0
+body_2:
+  let twice_2 = add elt_0 elt_0
+yield_2:
+  writeArray out_2 ix_2 twice_2
+  let nix_2 = add ix_2 1
+  ix_2 := nix_2
+bottom_2:
+bottom_1:
+bottom_0:
+  let nix_0 = add ix_0 1
+  ix_0 := nix_0
+done_0, done_1, done_2:
+  let res_1 = sliceArray out_1 ix_1
+  let tags_1 = sliceArray tagged_1 ix_1
+  let res_2 = sliceArray out_2 ix_2
+{done}  return res_1 tags_1 res_2{results}
+",
+        traps = if extras.trap {
+            "trap t0 1 lengthMismatch\n"
+        } else {
+            ""
+        }
+    );
+    loop_of(&text)
+}
+
+/// Elements from a small range, and now and then what is special about floats.
+fn elements(numbers: &mut Numbers, ty: Ty, n: usize) -> Buffer {
+    let mut buffer = Buffer::zeroed(ty, n).unwrap();
+    for i in 0..n {
+        let x = numbers.below(200) as f64 - 100.0;
+        let x = match numbers.below(9) {
+            0 => f64::NAN,
+            1 => -0.0,
+            2 => 0.0,
+            3 => f64::NEG_INFINITY,
+            _ => x / 8.0,
+        };
+        buffer.set_word(i, constant(ty, x).bits);
+    }
+    buffer
+}
+
+fn constant(ty: Ty, x: f64) -> Const {
+    match ty {
+        Ty::F32 => Const::f32(x as f32),
+        Ty::F64 => Const::f64(x),
+        Ty::Bool => Const::bool(x > 0.0),
+        _ if ty.is_signed() => Const::int(ty, (x as i64).clamp(-128, 127)),
+        _ => Const::int(ty, (x as i64).clamp(0, 255)),
+    }
+}
+
+const TYPES: [Ty; 10] = [
+    Ty::I8,
+    Ty::I16,
+    Ty::I32,
+    Ty::I64,
+    Ty::U8,
+    Ty::U16,
+    Ty::U32,
+    Ty::U64,
+    Ty::F32,
+    Ty::F64,
+];
+
+/// The same results from all kernels for arrays of `n` elements, with the limit at `limit`.
+fn agree(kernels: &[&dyn Kernel], ty: Ty, n: usize, limit: f64, spans: &[&[u64]]) {
+    let mut numbers = Numbers(n as u64 + 7);
+    let arr = elements(&mut numbers, ty, n);
+    let tags: Vec<bool> = (0..n).map(|_| numbers.below(3) > 0).collect();
+    let tags = Buffer::from_vec(tags);
+    let args = [
+        Arg::Array(arr.view()),
+        Arg::Array(tags.view()),
+        Arg::Scalar(constant(ty, limit)),
+        Arg::Scalar(constant(ty, 1.0)),
+        Arg::Scalar(constant(ty, -3.0)),
+    ];
+    let want = run(kernels[0], &args);
+    for kernel in &kernels[1..] {
+        for spans in spans {
+            let got = run_by_turns(&[*kernel], spans, &args);
+            assert!(got == want, "{ty}, {n} above {limit}, spans {spans:?}");
+        }
+        let got = run_by_turns(&[*kernel, kernels[0]], spans[0], &args);
+        assert!(got == want, "{ty}, {n} above {limit}, by turns");
+    }
+}
+
+fn check(extras: &Extras) {
+    check_with(&CBackend::new(), extras, 70);
+}
+
+/// Compares kernels of a backend on arrays of up to `tails` elements, and some longer ones.
+fn check_with(backend: &CBackend, extras: &Extras, tails: usize) {
+    let loops: Vec<Loop> = TYPES.iter().map(|ty| filters(*ty, extras)).collect();
+    let all: Vec<&Loop> = loops.iter().collect();
+    let compiled = backend.compile_batch(&all);
+    for ((ty, program), kernel) in TYPES.iter().zip(&loops).zip(compiled) {
+        let kernel = kernel.unwrap();
+        let source = kernel.source().unwrap();
+        assert!(
+            source.contains("lf_pack_"),
+            "{ty} is not in vectors:\n{source}"
+        );
+        let interp = InterpBackend::new().compile(program).unwrap();
+        let kernels = [&*interp, &*kernel];
+        for n in 0..tails {
+            agree(&kernels, *ty, n, 0.0, &[&[u64::MAX], &[33, 1, 5]]);
+        }
+        for limit in [-120.0, -1.0, 120.0] {
+            agree(&kernels, *ty, 200, limit, &[&[u64::MAX], &[64, 3]]);
+        }
+        agree(
+            &kernels,
+            *ty,
+            40_000,
+            0.0,
+            &[&[u64::MAX], &[16384], &[5000, 1]],
+        );
+    }
+}
+
+#[test]
+fn elements_of_every_size_are_packed() {
+    check(&NONE);
+}
+
+#[test]
+fn elements_of_every_size_are_packed_beside_words() {
+    check(&Extras {
+        positions: true,
+        ..NONE
+    });
+}
+
+#[test]
+fn folds_of_what_is_kept() {
+    check(&Extras {
+        folds: true,
+        ..NONE
+    });
+}
+
+#[test]
+fn folds_left_to_right() {
+    check(&Extras { best: true, ..NONE });
+}
+
+#[test]
+fn scans_beside_filters() {
+    for scans in [[true, false], [false, true]] {
+        check(&Extras { scans, ..NONE });
+    }
+}
+
+#[test]
+fn traps_of_what_is_kept() {
+    check(&Extras { trap: true, ..NONE });
+}
+
+/// A backend whose compiler is the system's with more flags, as a script in `folder`.
+#[cfg(unix)]
+fn with_flags(folder: &std::path::Path, flags: &str) -> CBackend {
+    use std::os::unix::fs::PermissionsExt;
+    let compiler = livefusion_c::system_compiler().unwrap();
+    let script = folder.join("cc");
+    let text = format!("#!/bin/sh\nexec '{}' \"$@\" {flags}\n", compiler.display());
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    CBackend::with_compiler(script)
+}
+
+/// Instructions of the widest registers, in plain C: no such machine is needed to run what uses them.
+#[cfg(unix)]
+fn instructions() -> String {
+    let mut text = String::new();
+    for (letter, ty, size) in [
+        ("d", "long long", 8),
+        ("s", "int", 4),
+        ("h", "short", 2),
+        ("q", "char", 1),
+    ] {
+        for bytes in [64, 32, 16] {
+            let (name, v) = (
+                format!("compress{letter}i{}_mask", bytes * 8),
+                format!("v_{letter}{bytes}"),
+            );
+            text += &format!(
+                "typedef {ty} {v} __attribute__((vector_size({bytes})));
+static inline {v} my_{name}({v} x, {v} to, unsigned long bits) {{
+  for (int k = 0, at = 0; k < {bytes} / {size}; k++) if (bits >> k & 1) to[at++] = x[k];
+  return to;
+}}
+#define __builtin_ia32_{name} my_{name}
+"
+            );
+        }
+        let letter = ["b", "w", "d", "q"][(size as u32).trailing_zeros() as usize];
+        let name = format!("cvt{letter}2mask512");
+        text += &format!(
+            "typedef {ty} m_{letter} __attribute__((vector_size(64)));
+static inline unsigned long my_{name}(m_{letter} x) {{
+  unsigned long bits = 0;
+  for (int k = 0; k < 64 / {size}; k++) bits |= (x[k] < 0 ? 1ul : 0) << k;
+  return bits;
+}}
+#define __builtin_ia32_{name} my_{name}
+"
+        );
+    }
+    for part in ["F", "VL", "DQ", "BW", "VBMI2"] {
+        text += &format!("#undef __AVX512{part}__\n#define __AVX512{part}__ 1\n");
+    }
+    text
+}
+
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[test]
+fn registers_of_every_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = folder.path().join("wide.h");
+    std::fs::write(&header, instructions()).unwrap();
+    let wide = format!("-include '{}'", header.display());
+    for flags in ["-mno-avx2 -mno-avx", wide.as_str()] {
+        let backend = with_flags(folder.path(), flags);
+        for (folds, positions) in [(true, false), (false, true)] {
+            let extras = Extras {
+                folds,
+                positions,
+                ..NONE
+            };
+            check_with(&backend, &extras, 66);
+        }
+    }
+}
+
+/// Compilers know the instructions, whatever machine they are asked for.
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[test]
+fn machines_with_wider_registers_are_compiled_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for machine in ["haswell", "x86-64-v4", "icelake-server"] {
+        let backend = with_flags(folder.path(), &format!("-march={machine}"));
+        for positions in [false, true] {
+            let extras = Extras { positions, ..NONE };
+            let loops: Vec<Loop> = TYPES.iter().map(|ty| filters(*ty, &extras)).collect();
+            let all: Vec<&Loop> = loops.iter().collect();
+            for (kernel, ty) in backend.compile_batch(&all).into_iter().zip(TYPES) {
+                assert!(kernel.is_ok(), "{ty} for {machine}: {:?}", kernel.err());
+            }
+        }
+    }
+}
