@@ -125,7 +125,7 @@ impl<'a> Body<'_, 'a> {
         self.unit.line("#endif");
     }
 
-    /// A loop without folds in lanes of their own registers.
+    /// The loop, where no folds keep their lanes in registers.
     fn all_vectors(&mut self) {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let (elements, granule) = (
