@@ -79,6 +79,8 @@ pub enum ErrorKind {
         /// What was there.
         got: String,
     },
+    /// The engine's [`CancelToken`](crate::CancelToken) stopped it.
+    Cancelled,
     /// The backend could not compile or run the program.
     Backend(String),
 }
@@ -152,6 +154,7 @@ impl fmt::Display for ErrorKind {
                 )
             }
             ErrorKind::Malformed { expected, got } => write!(f, "expected {expected}, got {got}"),
+            ErrorKind::Cancelled => f.write_str("cancelled"),
             ErrorKind::Backend(why) => f.write_str(why),
         }
     }

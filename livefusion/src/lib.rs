@@ -51,7 +51,7 @@ pub use force::Force;
 pub use fusion::Clustering;
 pub use livefusion_c::KernelCache;
 pub use manifest::Manifest;
-pub use runtime::Engine;
+pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
 
 /// The derive macro of [`Elt`](trait@Elt).
@@ -79,7 +79,8 @@ pub mod prelude {
 /// What the derive macro's output refers to. Not for use by hand.
 #[doc(hidden)]
 pub mod derive_support {
-    pub use crate::exp::Field;
+    pub use crate::ast::Types;
+    pub use crate::exp::{Field, Fields};
     pub use livefusion_backend::Buffer;
     pub use loop_lang::types::Ty;
 }

@@ -1,12 +1,11 @@
 //! Results in memory.
 
 use crate::array::Array;
-use crate::ast::{Builder, Value};
+use crate::ast::{Builder, Types, Value};
 use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
 use livefusion_backend::Buffer;
-use loop_lang::types::Ty;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -35,7 +34,7 @@ impl<T: Elt> Manifest<T> {
     /// # Errors
     /// If types or lengths do not fit.
     pub fn from_columns(columns: Vec<Arc<Buffer>>) -> Result<Manifest<T>> {
-        let (want, got): (_, Vec<Ty>) = (types_of::<T>(), columns.iter().map(|c| c.ty()).collect());
+        let (want, got): (_, Types) = (types_of::<T>(), columns.iter().map(|c| c.ty()).collect());
         let fail = |kind| {
             Err(Error {
                 combinator: "manifest",

@@ -70,7 +70,7 @@ fn raw_map(body: Body, input: &Arc<Node>) -> Arc<Node> {
         loc: Location::caller(),
         types: body.result_types(),
         kind: Kind::Map(body),
-        inputs: vec![input.clone()],
+        inputs: [input.clone()].into_iter().collect(),
         rank: 1,
         len: input.len,
         error: None,

@@ -9,14 +9,21 @@
 //! * it reads no array that it writes, and writes no element twice: of two writes the later one
 //!   stays.
 //!
+//! [`roles`] says what a chunk must know of each group before it runs, [`Plan`] how groups are joined
+//! where chunks meet.
+//!
 //! What is written at a counter that moves on is written once. Statements that write to one array
 //! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
 
 mod facts;
 mod placing;
+mod plan;
+mod roles;
 mod writes;
 
 pub use placing::placing_groups;
+pub use plan::{Part, Plan};
+pub use roles::{Role, appended, kept_from_groups, raise_levels, roles};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::walk;

@@ -86,7 +86,7 @@ pub(crate) fn handed_out(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
 }
 
 /// A statement and all statements in its regions, outermost first.
-pub(crate) fn each<'a>(stmt: &'a Stmt, f: &mut dyn FnMut(&'a Stmt)) {
+pub fn each<'a>(stmt: &'a Stmt, f: &mut dyn FnMut(&'a Stmt)) {
     f(stmt);
     for region in regions(&stmt.kind) {
         for inner in region {

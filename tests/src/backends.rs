@@ -55,6 +55,10 @@ impl Kernel for Cut {
         self.kernels[0].layout()
     }
 
+    fn chunk(&self) -> u64 {
+        self.kernels[0].chunk()
+    }
+
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = steps;

@@ -100,7 +100,7 @@ type Columns = Vec<(Vec<Ty>, Data)>;
 fn forced(engine: &Engine, nodes: Vec<Arc<Node>>) -> Result<Columns, String> {
     let values = force_nodes(engine, &nodes).map_err(|e| e.to_string())?;
     let columns = nodes.iter().zip(&values);
-    Ok(columns.map(|(n, v)| (n.types.clone(), data(v))).collect())
+    Ok(columns.map(|(n, v)| (n.types.to_vec(), data(v))).collect())
 }
 
 fn same_words(name: &str, a: &Result<Columns, String>, b: &Result<Columns, String>) {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 const INTERPRETED: u64 = 1500;
 const COMPILED: u64 = 150;
+const JITTED: u64 = 400;
 
 #[test]
 fn random_loops_are_well_formed_and_varied() {
@@ -66,7 +67,7 @@ fn interpreted_spans_add_up() {
 #[test]
 fn jit_and_interpreter_agree() {
     let backend = JitBackend::new();
-    for seed in 0..INTERPRETED {
+    for seed in 0..JITTED {
         let l = random(seed);
         let interp = InterpBackend::new().compile(&l.program);
         let jit = backend.compile(&l.program).expect("it verifies");

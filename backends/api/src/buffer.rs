@@ -6,7 +6,7 @@
 //!
 //! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
 //! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
-//! * the buffer owns the memory, as `storage` says.
+//! * the buffer owns the memory, as `storage` says, or whoever shared it vouches for it.
 
 mod pages;
 pub mod recycle;
@@ -53,6 +53,8 @@ pub struct Buffer {
 enum Storage {
     /// Nothing to free; `len` is 0.
     Empty,
+    /// Another buffer's memory, with room for so many elements.
+    Shared { room: usize },
     /// A block of `bytes` at `base`, which `ptr` points into.
     Block { base: NonNull<u8>, bytes: usize },
     /// Pages, which `ptr` points to the beginning of.
@@ -229,7 +231,7 @@ impl Buffer {
     /// Bytes of memory that the buffer keeps, used or not.
     pub fn bytes(&self) -> usize {
         match self.storage {
-            Storage::Empty => 0,
+            Storage::Empty | Storage::Shared { .. } => 0,
             Storage::Block { bytes, .. } => bytes,
             Storage::Pages(ref pages) => pages.bytes(),
             Storage::Vec { capacity } => capacity * self.ty.size(),
@@ -278,7 +280,7 @@ impl Buffer {
                 }
                 return;
             }
-            Storage::Empty | Storage::Vec { .. } => return,
+            Storage::Empty | Storage::Shared { .. } | Storage::Vec { .. } => return,
         };
         if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
             return;
@@ -306,6 +308,45 @@ impl Buffer {
             base,
             bytes: new.size(),
         };
+    }
+
+    /// A second buffer over the same memory, which frees nothing.
+    ///
+    /// # Safety
+    ///
+    /// This buffer must neither be dropped nor shortened while the other one lives. No element may be
+    /// written through one of them while the other (on any thread) reads or writes it, or a slice or
+    /// view of it is in use.
+    pub unsafe fn share(&mut self) -> Buffer {
+        Buffer {
+            ty: self.ty,
+            len: self.len,
+            ptr: self.ptr,
+            storage: Storage::Shared { room: self.len },
+        }
+    }
+
+    /// Shows so many elements of a shared buffer, at most as many as were shared. No effect on others.
+    pub fn limit(&mut self, len: usize) {
+        if let Storage::Shared { room } = self.storage {
+            self.len = len.min(room);
+        }
+    }
+
+    /// Copies elements of the same type to `at`, as far as they fit. How many these were.
+    pub fn write_from(&mut self, at: usize, from: View<'_>) -> usize {
+        let n = from.len.min(self.len.saturating_sub(at));
+        if n == 0 || from.ty != self.ty {
+            return 0;
+        }
+        let size = self.ty.size();
+        // SAFETY: `n` elements from `at` on are inside, `from` has as many; `&mut self` is not part of
+        // what `from` borrows.
+        unsafe {
+            let to = self.ptr.add(at * size);
+            to.copy_from_nonoverlapping(from.ptr, n * size);
+        }
+        n
     }
 
     /// The canonical word of an element; none outside.
@@ -343,7 +384,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.storage, Storage::Empty) {
-            Storage::Empty => {}
+            Storage::Empty | Storage::Shared { .. } => {}
             Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
                 // SAFETY: the size and alignment that `base` was allocated with, checked valid then.

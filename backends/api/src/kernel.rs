@@ -1,7 +1,7 @@
 //! Kernels: arguments, frames, passes over spans, outcomes.
 
 use crate::buffer::{Buffer, View};
-use loop_lang::ir::{CombId, Loop, TrapId, TrapKind};
+use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, TrapId, TrapKind};
 use loop_lang::state::Layout;
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
@@ -13,10 +13,29 @@ pub trait Backend: Send + Sync {
     /// Compiles a verified loop. Backends verify again what they cannot do without, so that no loop,
     /// however made, can cause undefined behaviour.
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError>;
+    /// Compiles the loops of a program, several at a time where that is sooner done.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        programs.iter().map(|p| self.compile(p)).collect()
+    }
     /// What became of the files that it compiled; nothing for backends that compile in memory.
     fn disk_use(&self) -> DiskUse {
         DiskUse::default()
     }
+    /// How often its tiers ran loops, where there are several.
+    fn tier_runs(&self) -> TierRuns {
+        TierRuns::default()
+    }
+}
+
+/// Spans of loops by the tier that ran them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TierRuns {
+    /// Interpreted.
+    pub interp: u64,
+    /// On the embedded compiler's code.
+    pub jit: u64,
+    /// On the C compiler's.
+    pub c: u64,
 }
 
 /// How often a backend with a cache on disk found there what it needed.
@@ -37,9 +56,27 @@ pub trait Kernel: Send + Sync {
     /// Runs one pass over one span: from the frame's position, for at most `steps` steps (admitted
     /// iterations of loop rates). A fresh frame starts with `init`. Pass `u64::MAX` to run to the end.
     ///
+    /// Where all elements of an array are written at one carried variable
+    /// ([`appended`](loop_lang::chunkable::appended)), elements from that variable on may be written as
+    /// well, as far as the array goes.
+    ///
     /// In a summary pass nothing is written, only groups up to the level are updated, and the loop's
     /// last block (`done` of the last root) is not run.
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome;
+    /// Steps after which local parts are joined.
+    fn chunk(&self) -> u64 {
+        CHUNK
+    }
+    /// Compiles a pass that `run` would otherwise compile when it first comes to it.
+    ///
+    /// Errors: the compiler's.
+    fn prepare(&self, _pass: Pass) -> Result<(), CompileError> {
+        Ok(())
+    }
+    /// What runs it now, in words, where that changes.
+    fn tier(&self) -> Option<&'static str> {
+        None
+    }
     /// Generated source, where there is one.
     fn source(&self) -> Option<&str> {
         None
@@ -138,6 +175,24 @@ impl Frame {
         }
     }
 
+    /// A frame over the same arrays, with the same words, for chunks that run beside others.
+    ///
+    /// # Safety
+    ///
+    /// This frame and its arrays must stay where they are while the other one lives. Frames that share
+    /// arrays may be run by several threads at once if no element that one of them writes is read or
+    /// written by another, those behind appended elements included (see [`Kernel::run`]); nothing else
+    /// may use the arrays meanwhile.
+    pub unsafe fn beside(&mut self) -> Frame {
+        // SAFETY: what is asked of the caller.
+        let share = |a: &mut Option<Buffer>| a.as_mut().map(|a| unsafe { a.share() });
+        Frame {
+            words: self.words.clone(),
+            arrays: self.arrays.iter_mut().map(share).collect(),
+            ..Frame::default()
+        }
+    }
+
     /// Whether a slot's array was given and nobody has asked before.
     pub fn take_given(given: &mut Vec<usize>, slot: usize) -> bool {
         let at = given.iter().position(|s| *s == slot);
@@ -206,6 +261,20 @@ pub enum CompileError {
         /// What it printed.
         stderr: String,
     },
+}
+
+/// The word of a literal or of a scalar parameter; 0 for other variables.
+pub fn known_word(program: &Loop, args: &[Arg<'_>], a: Atom) -> u64 {
+    let v = match a {
+        Atom::Const(c) => return c.bits,
+        Atom::Var(v) => v,
+    };
+    let params = program.params.iter().zip(args);
+    let mut scalars = params.filter(|(p, _)| p.kind == ParamKind::Scalar && p.var == v);
+    match scalars.next() {
+        Some((_, Arg::Scalar(c))) => c.bits,
+        _ => 0,
+    }
 }
 
 /// Checks arguments against a loop's parameters.

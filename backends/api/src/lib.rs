@@ -18,6 +18,7 @@ mod prim;
 
 pub use buffer::{Buffer, Prim, View};
 pub use kernel::{
-    Arg, Backend, CompileError, DiskUse, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value,
+    Arg, Backend, CompileError, DiskUse, Frame, Kernel, Memory, Outcome, Pass, TierRuns,
+    TrapReport, Value,
 };
 pub use loop_lang::Loop;

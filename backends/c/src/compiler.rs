@@ -21,6 +21,12 @@ pub const FLAGS: &[&str] = &[
     "-ffp-contract=off",
     "-fwrapv",
     "-w",
+    // Kernels call nothing but what the process has: the start files and libraries need not be searched.
+    #[cfg(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    "-nostdlib",
 ];
 
 /// How hard the compiler tries.

@@ -76,6 +76,10 @@ impl Kernel for CKernel {
         self.compiled.layout()
     }
 
+    fn prepare(&self, pass: Pass) -> Result<(), CompileError> {
+        self.entry(pass).map(|_| ())
+    }
+
     fn source(&self) -> Option<&str> {
         Some(&self.source)
     }

@@ -6,12 +6,14 @@
 //! | `names` | C identifiers |
 //! | `emit` | the text |
 //! | `compiler`, `library` | the system's compiler, loaded code |
+//! | `workplace`, `memory_file` | folders to compile in, files to load from |
 //! | `cache` | compiled code on disk |
 //! | `loader` | the way from text to loaded code |
 //! | `kernel` | running it |
 //!
 //! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it each innermost loop in the straight form that compilers vectorise. It gives the same
+//! beside it each innermost loop in the straight form that compilers vectorise. Where straight loops do
+//! nearly all of the work, the state machine gets little of the compiler's time. The code gives the same
 //! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
 //! transcendental functions through [`livefusion_backend::math`].
 //!
@@ -27,6 +29,7 @@ mod library;
 mod loader;
 mod memory_file;
 mod names;
+mod workplace;
 
 use compiler::Compiler;
 use emit::Form;
@@ -152,6 +155,33 @@ impl Backend for CBackend {
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let none = || CompileError::Malformed("nothing was compiled".into());
         self.compile_batch(&[program]).pop().ok_or_else(none)?
+    }
+
+    /// One run of the compiler for each loop, as many at once as there are processors.
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = programs.len().div_ceil(processors).max(1);
+        let compile =
+            |share: &[&Loop]| -> Vec<_> { share.iter().map(|p| self.compile(p)).collect() };
+        let mut shares = programs.chunks(share);
+        let mine = shares.next().unwrap_or_default();
+        std::thread::scope(|scope| {
+            // Where the system has no more threads for us, this one does the work.
+            let compile = &compile;
+            let others: Vec<_> = shares
+                .map(|share| {
+                    let thread = std::thread::Builder::new();
+                    let thread = thread.spawn_scoped(scope, move || compile(share));
+                    (share, thread)
+                })
+                .collect();
+            let mut all = compile(mine);
+            for (share, thread) in others {
+                let done = thread.ok().and_then(|t| t.join().ok());
+                all.extend(done.unwrap_or_else(|| compile(share)));
+            }
+            all
+        })
     }
 
     fn disk_use(&self) -> DiskUse {

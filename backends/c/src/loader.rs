@@ -4,12 +4,11 @@ use crate::cache::{KernelCache, Key, Lookup};
 use crate::compiler::{Compiler, unavailable};
 use crate::emit::Text;
 use crate::library;
-use crate::memory_file;
+use crate::{memory_file, workplace};
 use livefusion_backend::host::Entry;
 use livefusion_backend::{CompileError, DiskUse};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tempfile::TempDir;
 
 /// Compiles and loads files.
 #[derive(Debug)]
@@ -44,6 +43,9 @@ impl Loader {
 
     /// Makes machine code of a file, and looks up the passes in it.
     pub fn load(&self, text: &Text, symbols: &[String]) -> Result<Vec<Entry>, CompileError> {
+        if symbols.is_empty() {
+            return Ok(Vec::new());
+        }
         let key = match self.cache.is_usable() {
             true => Key::of(&self.compiler, &text.effort.flags(), &text.source),
             false => None,
@@ -53,7 +55,8 @@ impl Loader {
             return Ok(entries);
         }
         self.compiled.fetch_add(1, Ordering::Relaxed);
-        let folder = temporary_folder().map_err(|e| unavailable(format!("{e}")))?;
+        let folder =
+            workplace::new().map_err(|e| unavailable(format!("no temporary folder: {e}")))?;
         let path = self
             .compiler
             .build(&text.source, text.effort, folder.path())?;
@@ -83,7 +86,7 @@ impl Loader {
         // of the same text for this processor.
         let load = |path: &Path| unsafe { library::load(path, symbols) }.ok();
         let entries = memory_file::with(&library, load).or_else(|| {
-            let folder = temporary_folder().ok()?;
+            let folder = workplace::new().ok()?;
             let path = folder.path().join("kernel.so");
             std::fs::write(&path, &library).ok()?;
             load(&path)
@@ -93,9 +96,4 @@ impl Loader {
         }
         entries
     }
-}
-
-/// A folder that only this user can enter, for as long as something is made in it.
-fn temporary_folder() -> std::io::Result<TempDir> {
-    tempfile::Builder::new().prefix("livefusion-").tempdir()
 }

@@ -347,3 +347,28 @@ fn many_may_use_one_folder_at_once() {
     });
     assert!(entries(&folder).iter().all(|e| e.extension().is_none()));
 }
+
+/// The loops of a program are compiled at once; each is an entry of its own, whatever it came with.
+#[test]
+fn loops_of_a_program_are_entries_of_their_own() {
+    let (_temporary, folder, _) = one_entry();
+    let names = ["dot", "a", "b", "c", "d"];
+    let loops = names.map(dot);
+    let bad = Loop::default();
+    let mut all: Vec<&Loop> = loops.iter().collect();
+    all.insert(2, &bad);
+    let backend = in_folder(&folder);
+    let kernels = backend.compile_all(&all);
+    for (i, kernel) in kernels.iter().enumerate() {
+        match kernel {
+            Ok(kernel) => sums_well(&**kernel),
+            Err(_) => assert_eq!(i, 2),
+        }
+    }
+    let used = backend.disk_use();
+    assert_eq!((kernels.len(), used.hits, used.compiled), (6, 1, 4));
+    for name in names {
+        assert_eq!(force(&in_folder(&folder), &dot(name)), HIT);
+    }
+    assert!(backend.compile_all(&[]).is_empty());
+}

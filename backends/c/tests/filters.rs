@@ -84,7 +84,7 @@ fn filters(ty: Ty, extras: &Extras) -> Loop {
                  let place_1 = select more_1 ix_0 at_1\n  best_1 := next_1\n  at_1 := place_1\n";
         results += " best_1 at_1";
     }
-    for (at, scan) in extras.scans.iter().enumerate().filter(|(_, s)| **s) {
+    for (at, _) in extras.scans.iter().enumerate().filter(|(_, s)| **s) {
         let (count, blocks) = (["ix_0", "ix_1"][at], [64 / ty.size(), 1][at]);
         groups += &format!(
             "group run_{at} owner r0 step r{at} start zero_1 id {nothing} next so_{at} combine add level 0 prefix {blocks}\n"

@@ -34,13 +34,7 @@ fn compiled(compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
 
 /// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
 fn report(compiler: &Path, name: &str) -> (Vec<usize>, Vec<usize>) {
-    let flags = ["-fopt-info-vec-optimized", "-o", "/dev/null"];
-    let (source, run) = compiled(compiler, name, &flags);
-    let vectorised = String::from_utf8_lossy(&run.stderr)
-        .lines()
-        .filter(|l| l.contains("loop vectorized"))
-        .filter_map(|l| l.split(':').nth(1)?.parse().ok())
-        .collect();
+    let (source, vectorised) = vectorised(compiler, name);
     let straight = source
         .lines()
         .enumerate()
@@ -52,6 +46,40 @@ fn report(compiler: &Path, name: &str) -> (Vec<usize>, Vec<usize>) {
         }
     }
     (loops, vectorised)
+}
+
+/// A kernel's source, and the lines of it that gcc says it vectorised.
+fn vectorised(compiler: &Path, name: &str) -> (String, Vec<usize>) {
+    let flags = ["-fopt-info-vec-optimized", "-o", "/dev/null"];
+    let (source, run) = compiled(compiler, name, &flags);
+    let lines = String::from_utf8_lossy(&run.stderr)
+        .lines()
+        .filter(|l| l.contains("loop vectorized"))
+        .filter_map(|l| l.split(':').nth(1)?.parse().ok())
+        .collect();
+    (source, lines)
+}
+
+#[test]
+fn scalar_loops_and_segments_are_vectorised() {
+    let (compiler, gcc) = compiler();
+    if !gcc {
+        return;
+    }
+    // The lanes of a scalar loop; whole strips of a segment.
+    for (name, before) in [("escape", "do {"), ("shares", "for (; strip + 32 <=")] {
+        let (source, vectorised) = vectorised(&compiler, name);
+        let lines = source.lines().enumerate();
+        let mut inner = lines
+            .skip_while(|(_, l)| !l.trim_start().starts_with(before))
+            .filter(|(_, l)| l.trim_start().starts_with("for (u64 lane"));
+        let (line, _) = inner.next().expect("a loop over lanes");
+        assert!(
+            vectorised.contains(&(line + 1)),
+            "{name}: {vectorised:?} without {}\n{source}",
+            line + 1
+        );
+    }
 }
 
 /// The system's compiler, and whether it is gcc. Others report otherwise; that they take the flags and the
@@ -123,4 +151,20 @@ fn kernels_read_like_their_loops() {
         assert!(source.contains(text), "{text} is not in\n{source}");
     }
     assert!(!source.contains("#include"));
+}
+
+/// The state machine costs the compiler little where straight loops do the work, and only there.
+#[test]
+fn the_machine_is_cold_beside_straight_loops() {
+    let cold = |backend: CBackend, name| {
+        let kernel = backend.compile(&loop_file(name)).unwrap();
+        kernel.source().unwrap().contains("\nLF_COLD\n")
+    };
+    for name in ["map", "dot", "gather_trap"] {
+        assert!(cold(CBackend::new(), name), "{name}");
+        let machine = CBackend::new().without_straight_loops();
+        assert!(!cold(machine, name), "{name}");
+    }
+    // Per row it runs the machine.
+    assert!(!cold(CBackend::new(), "rows"));
 }

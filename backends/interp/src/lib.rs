@@ -196,6 +196,10 @@ impl Kernel for InterpKernel {
         &self.layout
     }
 
+    fn chunk(&self) -> u64 {
+        self.chunk
+    }
+
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
         if let Err(fault) = check_args(&self.program, args).and_then(|()| self.check_frame(frame)) {
             return Outcome::BadArgs(fault);

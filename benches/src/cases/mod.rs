@@ -1,15 +1,26 @@
 //! What is compared. A case is a program, the data it runs on, the same job in Rust and, in a file of
 //! `benches/c`, in C. All of them are in one table, [`CASES`].
 
+mod append;
+mod black_scholes;
+mod csr;
 mod dot_product;
 mod filter_max;
 mod filter_sum;
+mod histogram;
+mod mandelbrot;
 mod map_map;
+mod max_segment_sum;
 mod mean_variance;
 mod nested_filter;
 mod quickhull;
 mod saxpy;
+mod scan_affine;
 mod scans;
+mod segments;
+mod stencil;
+mod wide;
+mod zip_filters;
 
 use crate::data::{Columns, Data, Input};
 use livefusion::prelude::*;
@@ -26,12 +37,30 @@ pub const CASES: &[Case] = &[
     filter_max::CASE,
     nested_filter::CASE,
     quickhull::STEP,
+    quickhull::WHOLE,
+    black_scholes::F32,
+    black_scholes::F64,
     saxpy::CASE,
     mean_variance::CASE,
     scans::EXCLUSIVE_I64,
     scans::INCLUSIVE_I64,
     scans::EXCLUSIVE_F64,
     scans::INCLUSIVE_F64,
+    scan_affine::CASE,
+    segments::SHORT,
+    segments::LONG,
+    segments::UNEVEN,
+    csr::CASE,
+    max_segment_sum::CASE,
+    mandelbrot::CASE,
+    zip_filters::CASE,
+    append::CASE,
+    histogram::SMALL,
+    histogram::LARGE,
+    stencil::CASE,
+    segments::SOFTMAX,
+    wide::CHAIN,
+    wide::RESULTS,
 ];
 
 /// A job, and ways of doing it.

@@ -1,9 +1,10 @@
 //! QuickHull: one step of it, and the whole.
 
 use super::{Agreement, Case, Ours, fused, prepared, unfused};
-use crate::data::{Data, Input, uniform};
+use crate::data::{Data, Input, Random, uniform};
 use livefusion::prelude::*;
 use ndarray::{ArrayView1, Zip};
+use std::rc::Rc;
 
 /// A point of the plane.
 type Point = (f64, f64);
@@ -24,6 +25,19 @@ pub const STEP: Case = Case {
     reference: step_by_loop,
     ours: step,
     rust: &[unfused(step_by_passes), fused(step_by_loop)],
+};
+
+/// The corners of the convex hull of points in a disc, counter-clockwise from the leftmost point. The
+/// recursion is plain Rust; each cut is a force.
+pub const WHOLE: Case = Case {
+    name: "quickHull",
+    file: "quickhull.c",
+    large: 10_000_000,
+    agreement: Agreement::Exact,
+    input: disc,
+    reference: hull_by_hand,
+    ours: hull,
+    rust: &[fused(hull_by_hand)],
 };
 
 fn line(input: &Input) -> (Point, Point) {
@@ -94,4 +108,96 @@ fn step_by_loop(input: &Input) -> Vec<Data> {
         }
     }
     step_results(xs, ys, far)
+}
+
+fn disc(n: usize) -> Input {
+    let mut random = Random::new(1);
+    let (mut xs, mut ys) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    while xs.len() < n {
+        let (x, y) = (2.0 * random.unit() - 1.0, 2.0 * random.unit() - 1.0);
+        if x * x + y * y <= 1.0 {
+            xs.push(x);
+            ys.push(y);
+        }
+    }
+    vec![Data::input(xs), Data::input(ys)]
+}
+
+fn hull(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
+    let columns = Rc::new((engine.clone(), input.clone()));
+    let again = columns.clone();
+    Ok(Ours {
+        run: Box::new(move || corners(&columns.0, &columns.1).map(drop)),
+        results: Box::new(move || {
+            let (xs, ys) = corners(&again.0, &again.1)?.into_iter().unzip();
+            Ok([xs, ys].map(Data::result::<f64>).to_vec())
+        }),
+    })
+}
+
+fn corners(engine: &Engine, input: &Input) -> livefusion::Result<Vec<Point>> {
+    let points = zip((&input[0].array::<f64>(), &input[1].array::<f64>()));
+    let leftmost = points.fold1(|p, q| q.0.lt(p.0).cond(q, p));
+    let rightmost = points.fold1(|p, q| q.0.gt(p.0).cond(q, p));
+    let (left, right) = (&leftmost, &rightmost).force_with(engine)?;
+    let mut corners = vec![left];
+    side(engine, &points, left, right, &mut corners)?;
+    corners.push(right);
+    side(engine, &points, right, left, &mut corners)?;
+    Ok(corners)
+}
+
+/// Appends the corners strictly right of the line from `a` to `b`: those left of it backwards.
+fn side(
+    engine: &Engine,
+    points: &Array<Point>,
+    a: Point,
+    b: Point,
+    corners: &mut Vec<Point>,
+) -> livefusion::Result<()> {
+    let (kept, farthest) = cut(points, b, a);
+    let (some, (_, far)) = (&kept, &farthest).force_with(engine)?;
+    if some.is_empty() {
+        return Ok(());
+    }
+    side(engine, &kept, a, far, corners)?;
+    corners.push(far);
+    side(engine, &kept, far, b, corners)
+}
+
+fn hull_by_hand(input: &Input) -> Vec<Data> {
+    let points: Vec<Point> = {
+        let both = input[0].of::<f64>().iter().zip(input[1].of::<f64>());
+        both.map(|(x, y)| (*x, *y)).collect()
+    };
+    let by_x = |p: &&Point, q: &&Point| p.0.total_cmp(&q.0);
+    let ends = (points.iter().min_by(by_x), points.iter().max_by(by_x));
+    let mut corners = Vec::new();
+    if let (Some(left), Some(right)) = ends {
+        corners.push(*left);
+        side_by_hand(&points, *left, *right, &mut corners);
+        corners.push(*right);
+        side_by_hand(&points, *right, *left, &mut corners);
+    }
+    let (xs, ys) = corners.into_iter().unzip();
+    [xs, ys].map(Data::result::<f64>).to_vec()
+}
+
+fn side_by_hand(points: &[Point], a: Point, b: Point, corners: &mut Vec<Point>) {
+    let (dx, dy) = (a.0 - b.0, a.1 - b.1);
+    let (mut kept, mut far) = (Vec::new(), (0.0, (0.0, 0.0)));
+    for &(x, y) in points {
+        let d = dx * (y - b.1) - dy * (x - b.0);
+        if d > 0.0 {
+            kept.push((x, y));
+            if d > far.0 {
+                far = (d, (x, y));
+            }
+        }
+    }
+    if !kept.is_empty() {
+        side_by_hand(&kept, a, far.1, corners);
+        corners.push(far.1);
+        side_by_hand(&kept, far.1, b, corners);
+    }
 }

@@ -92,13 +92,13 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         impl #elt for #name {
             type Exp = #exp;
             const FIELDS: u32 = 0 #(+ <#types as #elt>::FIELDS)*;
-            fn types(out: &mut ::std::vec::Vec<#support::Ty>) {
+            fn types(out: &mut #support::Types) {
                 #(<#types as #elt>::types(out);)*
             }
             fn of_fields(next: &mut dyn FnMut(#support::Ty) -> #support::Field) -> #exp {
                 #exp { #(#names: <#types as #elt>::of_fields(next),)* }
             }
-            fn fields(e: #exp, out: &mut ::std::vec::Vec<#support::Field>) {
+            fn fields(e: #exp, out: &mut #support::Fields) {
                 #(<#types as #elt>::fields(e.#names, out);)*
             }
             fn split(

@@ -1,12 +1,11 @@
 //! Some of the elements: `filter`, `pack`, `partition`.
 
 use crate::array::Array;
-use crate::ast::{Body, Builder, Term, TermData, TermId};
+use crate::ast::{Args, Body, Builder, Term, TermData, TermId};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use smallvec::smallvec;
 
 impl<T: Elt> Array<T> {
     /// The elements for which `keep` is true, in order. What follows a filter is neither computed nor
@@ -68,7 +67,7 @@ impl<T: Elt> Array<T> {
 fn negated(mut test: Body) -> Body {
     for r in &mut test.results {
         test.terms.push(TermData {
-            term: Term::Op(Op::Not, smallvec![*r]),
+            term: Term::Op(Op::Not, Args::new(&[*r])),
             ty: Ty::Bool,
             loc: None,
         });

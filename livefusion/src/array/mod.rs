@@ -240,7 +240,7 @@ impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
 /// Keeps the scalar type of an index array's elements in one place: indices are `u64` in the graph.
 pub(crate) fn as_indices(builder: crate::ast::Builder, indices: &Arc<Node>) -> Arc<Node> {
     use loop_lang::types::Ty;
-    if indices.types == [Ty::U64] || indices.error.is_some() {
+    if *indices.types == [Ty::U64] || indices.error.is_some() {
         return indices.clone();
     }
     let mut b = crate::ast::BodyBuilder::new(&indices.types);

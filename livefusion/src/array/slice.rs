@@ -210,7 +210,7 @@ fn checked_slice(
     let holds = b.op(Op::And, &[ordered, inside]);
     let got = b.op(Op::Max, &[start, end]);
     let room = b.op(Op::Min, &[end, all]);
-    Len::Checked(b.finish(&[n, holds, got, room]))
+    Len::Checked(Box::new(b.finish(&[n, holds, got, room])))
 }
 
 /// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars,

@@ -1,12 +1,11 @@
 //! Building scalar bodies term by term, hash-consed and checked. Closures are traced through this;
 //! the shell and tests may use it directly.
 
-use crate::ast::{Body, Capture, Node, ScalarLoop, Term, TermData, TermId};
+use crate::ast::{Args, Body, Capture, Node, ScalarLoop, Term, TermData, TermId, Types};
 use crate::error::{Error, ErrorKind, Loc};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Up to this many entries a linear scan beats a table.
@@ -38,8 +37,8 @@ impl BodyBuilder {
     /// A body with these scalar parameters (tuples are flattened, field by field).
     pub fn new(params: &[Ty]) -> BodyBuilder {
         let mut b = BodyBuilder::default();
-        b.body.params = params.to_vec();
-        b.body.terms.reserve(params.len() + 4);
+        b.body.params = Types::from_slice(params);
+        b.body.terms.reserve(params.len() + 7);
         for (k, ty) in params.iter().enumerate() {
             b.body.terms.push(TermData {
                 term: Term::Param(k as u32),
@@ -92,15 +91,18 @@ impl BodyBuilder {
         if !args.iter().all(|a| self.known(*a)) {
             return self.unknown_term();
         }
-        let types: SmallVec<[Ty; 3]> = args.iter().map(|a| self.body.ty(*a)).collect();
-        match op.result(&types, target) {
-            Some(ty) => self.term(Term::Op(op, args.into()), ty),
-            None => {
-                let fallback = target.or(types.first().copied()).unwrap_or(Ty::U64);
-                let expected = format!("operands that `{}` takes", op.name());
-                self.malformed(fallback, &expected, show_types(&types))
-            }
+        match self.body.operator_type(op, args, target) {
+            Some(ty) => self.term(Term::Op(op, Args::new(args)), ty),
+            None => self.mistyped(op, args, target),
         }
+    }
+
+    #[cold]
+    fn mistyped(&mut self, op: Op, args: &[TermId], target: Option<Ty>) -> TermId {
+        let types: Vec<Ty> = args.iter().map(|a| self.body.ty(*a)).collect();
+        let fallback = target.or(types.first().copied()).unwrap_or(Ty::U64);
+        let expected = format!("operands that `{}` takes", op.name());
+        self.malformed(fallback, &expected, show_types(&types))
     }
 
     /// `if c { a } else { b }`: only one arm is computed.
@@ -131,8 +133,7 @@ impl BodyBuilder {
                 Term::Param(k) => params[*k as usize],
                 Term::Lit(c) => self.lit(*c),
                 Term::Op(op, args) => {
-                    let args: SmallVec<[TermId; 3]> =
-                        args.iter().map(|a| here[a.index()]).collect();
+                    let args: Args = args.iter().map(|a| here[a.index()]).collect();
                     self.op_to(*op, &args, Some(data.ty))
                 }
                 Term::Cond(c, x, y) => self.cond(here[c.index()], here[x.index()], here[y.index()]),
@@ -260,7 +261,7 @@ impl BodyBuilder {
 
     /// Records a mistake; the first one counts.
     pub fn fail(&mut self, error: Error) {
-        self.body.error.get_or_insert(error);
+        self.body.error.get_or_insert_with(|| Box::new(error));
     }
 
     /// The type of a term.
@@ -277,16 +278,13 @@ impl BodyBuilder {
                 "an open loop".to_string(),
             );
         }
-        self.body.results = results
-            .iter()
-            .map(|r| {
-                if self.known(*r) {
-                    *r
-                } else {
-                    self.unknown_term()
-                }
-            })
-            .collect();
+        for r in results {
+            let known = match self.known(*r) {
+                true => *r,
+                false => self.unknown_term(),
+            };
+            self.body.results.push(known);
+        }
         self.body
     }
 
@@ -302,6 +300,7 @@ impl BodyBuilder {
     }
 
     /// Records a malformed use and gives a term to go on with.
+    #[cold]
     fn malformed(&mut self, ty: Ty, expected: &str, got: String) -> TermId {
         let kind = ErrorKind::Malformed {
             expected: expected.to_string(),
@@ -315,6 +314,7 @@ impl BodyBuilder {
         self.lit(Const::zero(ty))
     }
 
+    #[cold]
     fn unknown_term(&mut self) -> TermId {
         self.malformed(Ty::U64, "terms of this body", "another".to_string())
     }
@@ -331,15 +331,15 @@ impl BodyBuilder {
             if self.terms.is_empty() {
                 let old = made.iter().zip(params as u32..);
                 self.terms
-                    .extend(old.map(|(d, i)| ((d.term.clone(), d.ty), TermId(i))));
+                    .extend(old.map(|(d, i)| ((d.term, d.ty), TermId(i))));
             }
-            if let Some(id) = self.terms.get(&(term.clone(), ty)) {
+            if let Some(id) = self.terms.get(&(term, ty)) {
                 return *id;
             }
         }
         let id = TermId(self.body.terms.len() as u32);
         if !self.terms.is_empty() {
-            self.terms.insert((term.clone(), ty), id);
+            self.terms.insert((term, ty), id);
         }
         self.body.terms.push(TermData {
             term,

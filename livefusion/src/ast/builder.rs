@@ -1,14 +1,15 @@
 //! The untyped, checked builder: one constructor per [`Kind`]. The typed arrays are a veneer over it.
 
 use crate::ast::body::show_types;
-use crate::ast::draft::{Draft, show_node};
+use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
-    Body, BodyBuilder, Capture, Custom, Fold, Kind, Len, Node, ScanKind, Term, Value,
+    Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, Node, ScanKind, Term, Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
 use livefusion_backend::Buffer;
 use loop_lang::types::{Const, Ty};
+use smallvec::smallvec;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -60,12 +61,11 @@ impl Builder {
 
     /// An array in memory: one buffer per field, all of one length.
     pub fn manifest(self, columns: Vec<Arc<Buffer>>) -> Arc<Node> {
-        let mut d = Draft::new(self, Vec::new());
-        let lens: Vec<u64> = columns.iter().map(|c| c.len() as u64).collect();
-        for len in &lens {
-            d.meet(*len);
+        let mut d = Draft::new(self, Inputs::new());
+        for column in &columns {
+            d.meet(column.len() as u64);
         }
-        let types: Vec<Ty> = columns.iter().map(|c| c.ty()).collect();
+        let types: Types = columns.iter().map(|c| c.ty()).collect();
         let node = d.array(Kind::Manifest, types);
         set(node, Value::Array(columns))
     }
@@ -79,21 +79,21 @@ impl Builder {
 
     /// The k-th input of a prepared program: an array (rank 1) or a scalar (rank 0).
     pub fn input(self, k: u32, types: &[Ty], rank: u8) -> Arc<Node> {
-        let mut d = Draft::new(self, Vec::new());
+        let mut d = Draft::new(self, Inputs::new());
         d.expect(rank <= 1, || {
             ("an input of rank 0 or 1".into(), format!("rank {rank}"))
         });
-        d.finish(Kind::Input(k), types.to_vec(), rank.min(1))
+        d.finish(Kind::Input(k), Types::from_slice(types), rank.min(1))
     }
 
     /// `[f(0), f(1), ...]`: the body has one `u64` parameter, the index.
     pub fn generate(self, len: Len, body: Body) -> Arc<Node> {
-        let mut d = Draft::new(self, Vec::new());
+        let mut d = Draft::new(self, Inputs::new());
         match &len {
             Len::Known(n) => d.meet(*n),
             Len::Delayed(n) => {
                 d.inherit(n);
-                let fits = n.rank == 0 && n.types == [Ty::U64];
+                let fits = n.rank == 0 && *n.types == [Ty::U64];
                 d.expect(fits, || ("a length of type u64".into(), show_node(n)));
                 if let (Kind::Len, [of]) = (&n.kind, n.inputs.as_slice())
                     && let Some(known) = of.known_len()
@@ -113,7 +113,7 @@ impl Builder {
         d.body(&body, "a function", &[Ty::U64], None);
         let types = body.result_types_or_none();
         let len = match len {
-            Len::Checked(l) => Len::Checked(d.simple(l)),
+            Len::Checked(l) => Len::Checked(Box::new(d.simple(*l))),
             known_or_delayed => known_or_delayed,
         };
         let body = d.simple(body);
@@ -123,7 +123,7 @@ impl Builder {
     /// `f` of each element of the inputs, in step. The body's parameters are all their fields.
     /// If the inputs are delayed scalars, so is the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
-        let mut d = Draft::new(self, inputs.to_vec());
+        let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let params = d.input_types();
         d.body(&body, "a function", &params, None);
@@ -141,7 +141,7 @@ impl Builder {
 
     /// The inputs' fields side by side, in step. Of delayed scalars it is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
-        let mut d = Draft::new(self, inputs.to_vec());
+        let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let types = d.input_types();
         if rank == 0 && d.error.is_none() {
@@ -152,7 +152,7 @@ impl Builder {
 
     /// Some fields of the input.
     pub fn fields(self, input: &Arc<Node>, range: Range<u32>) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         let rank = d.in_step();
         let types = input
             .types
@@ -169,12 +169,12 @@ impl Builder {
             let results: Vec<_> = range.map(|f| b.scalar(input, f)).collect();
             return self.compute(b.finish(&results));
         }
-        d.finish(Kind::Fields(range), types.to_vec(), rank)
+        d.finish(Kind::Fields(range), Types::from_slice(types), rank)
     }
 
     /// The elements for which the body is true.
     pub fn filter(self, input: &Arc<Node>, body: Body) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.body(&body, "a test", &input.types, Some(&[Ty::Bool]));
         let body = d.simple(body);
@@ -183,11 +183,11 @@ impl Builder {
 
     /// The elements whose tag is true.
     pub fn pack(self, data: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![data.clone(), tags.clone()]);
+        let mut d = Draft::new(self, smallvec![data.clone(), tags.clone()]);
         d.arrays();
         d.in_step();
         d.len = None;
-        d.expect(tags.types == [Ty::Bool], || {
+        d.expect(*tags.types == [Ty::Bool], || {
             ("tags of type bool".into(), show_node(tags))
         });
         d.array(Kind::Pack, data.types.clone())
@@ -195,7 +195,7 @@ impl Builder {
 
     /// All elements folded into a delayed scalar.
     pub fn fold(self, input: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         let state = d.fold(&fold, &input.types);
         let fold = d.simple_fold(fold);
@@ -204,7 +204,7 @@ impl Builder {
 
     /// Running folds; of associative and sequential folds only.
     pub fn scan(self, input: &Arc<Node>, fold: Fold, kind: ScanKind) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.in_step();
         let state = d.fold(&fold, &input.types);
@@ -215,7 +215,7 @@ impl Builder {
 
     /// The delayed scalar that a scan ends with: the fold of all elements.
     pub fn scan_total(self, scan: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![scan.clone()]);
+        let mut d = Draft::new(self, smallvec![scan.clone()]);
         let is = matches!(scan.kind, Kind::Scan(..));
         d.expect(is, || ("a scan".into(), format!("`{}`", scan.name)));
         d.scalar(Kind::ScanTotal, scan.types.clone())
@@ -224,13 +224,13 @@ impl Builder {
     /// The elements of segments: `f(i, values)` for each `i` below each length. The body's parameters are
     /// the index within the segment (`u64`) and the fields of `values`, which have one element per segment.
     pub fn expand(self, lengths: &Arc<Node>, values: &[Arc<Node>], body: Body) -> Arc<Node> {
-        let inputs: Vec<Arc<Node>> = [lengths].into_iter().chain(values).cloned().collect();
+        let inputs: Inputs = [lengths].into_iter().chain(values).cloned().collect();
         let mut d = Draft::new(self, inputs);
         d.arrays();
         d.in_step();
         d.len = None;
         d.lengths(lengths);
-        let params: Vec<Ty> = [Ty::U64]
+        let params: Types = [Ty::U64]
             .into_iter()
             .chain(values.iter().flat_map(|n| n.types.iter().copied()))
             .collect();
@@ -242,7 +242,7 @@ impl Builder {
 
     /// Each segment's elements folded: one result per segment.
     pub fn fold_s(self, lengths: &Arc<Node>, data: &Arc<Node>, fold: Fold) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![lengths.clone(), data.clone()]);
+        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
         d.arrays();
         d.lengths(lengths);
         d.meet_node(lengths);
@@ -259,7 +259,7 @@ impl Builder {
         fold: Fold,
         kind: ScanKind,
     ) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![lengths.clone(), data.clone()]);
+        let mut d = Draft::new(self, smallvec![lengths.clone(), data.clone()]);
         d.arrays();
         d.lengths(lengths);
         d.meet_node(data);
@@ -272,19 +272,19 @@ impl Builder {
     /// How many elements of each segment have a true tag: the lengths of the segments that
     /// [`pack`](Builder::pack) by these tags leaves.
     pub fn count_s(self, lengths: &Arc<Node>, tags: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![lengths.clone(), tags.clone()]);
+        let mut d = Draft::new(self, smallvec![lengths.clone(), tags.clone()]);
         d.arrays();
         d.lengths(lengths);
         d.meet_node(lengths);
-        d.expect(tags.types == [Ty::Bool], || {
+        d.expect(*tags.types == [Ty::Bool], || {
             ("tags of type bool".into(), show_node(tags))
         });
-        d.array(Kind::CountS, vec![Ty::U64])
+        d.array(Kind::CountS, smallvec![Ty::U64])
     }
 
     /// The elements before the first one for which the body is false, and with `inclusive` that one too.
     pub fn take_while(self, input: &Arc<Node>, test: Body, inclusive: bool) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         d.body(&test, "a test", &input.types, Some(&[Ty::Bool]));
         let test = d.simple(test);
@@ -300,11 +300,14 @@ impl Builder {
         values: &Arc<Node>,
         combine: Option<Body>,
     ) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![base.clone(), indices.clone(), values.clone()]);
+        let mut d = Draft::new(
+            self,
+            smallvec![base.clone(), indices.clone(), values.clone()],
+        );
         d.arrays();
         d.meet_node(indices);
         d.meet_node(values);
-        d.expect(indices.types == [Ty::U64], || {
+        d.expect(*indices.types == [Ty::U64], || {
             ("indices of type u64".into(), show_node(indices))
         });
         let t = &base.types;
@@ -315,12 +318,7 @@ impl Builder {
             )
         });
         if let Some(c) = &combine {
-            d.body(
-                c,
-                "a combine function",
-                &[t.as_slice(), t].concat(),
-                Some(t),
-            );
+            d.body(c, "a combine function", &both(t, t), Some(t));
         }
         d.len = base.known_len();
         let combine = combine.map(|c| d.simple(c));
@@ -329,7 +327,7 @@ impl Builder {
 
     /// What a user's combinator gives for an array.
     pub fn custom(self, input: &Arc<Node>, combinator: impl Combinator) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
         let output = combinator.output(&input.types);
         d.expect(
@@ -343,7 +341,7 @@ impl Builder {
         if let Output::InStep(_) = output {
             d.meet_node(input);
         }
-        let types = output.types().to_vec();
+        let types = Types::from_slice(output.types());
         let rank = u8::from(!matches!(output, Output::Scalar(_)));
         let kind = Kind::Custom(Custom {
             combinator: Arc::new(combinator),
@@ -354,7 +352,7 @@ impl Builder {
 
     /// A delayed scalar computed from the body's captures.
     pub fn compute(self, body: Body) -> Arc<Node> {
-        let mut d = Draft::new(self, Vec::new());
+        let mut d = Draft::new(self, Inputs::new());
         d.body(&body, "a computation", &[], None);
         let types = body.result_types_or_none();
         let body = d.simple(body);
@@ -363,17 +361,26 @@ impl Builder {
 
     /// The length of an array as a delayed `u64`.
     pub fn len(self, input: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, vec![input.clone()]);
+        let mut d = Draft::new(self, smallvec![input.clone()]);
         d.arrays();
-        d.scalar(Kind::Len, vec![Ty::U64])
+        d.scalar(Kind::Len, smallvec![Ty::U64])
     }
 
     /// A node of these types and this rank that carries a mistake, in place of one that cannot be built.
     pub fn fault(self, types: &[Ty], rank: u8, kind: ErrorKind) -> Arc<Node> {
-        let mut d = Draft::new(self, Vec::new());
+        let mut d = Draft::new(self, Inputs::new());
         d.fail(kind);
-        d.finish(Kind::Manifest, types.to_vec(), rank)
+        d.finish(Kind::Manifest, Types::from_slice(types), rank)
     }
+}
+
+/// The inputs of a node, of which there is mostly one.
+fn all(inputs: &[Arc<Node>]) -> Inputs {
+    let mut all = Inputs::new();
+    for input in inputs {
+        all.push(input.clone());
+    }
+    all
 }
 
 /// Gives a fresh node its value.

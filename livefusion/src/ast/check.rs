@@ -17,12 +17,7 @@ pub(super) fn body(b: &Body) -> Result<(), ErrorKind> {
         .iter()
         .zip(0..)
         .map(|(ty, k)| (Term::Param(k), *ty));
-    if !params.eq(b
-        .terms
-        .iter()
-        .take(b.params.len())
-        .map(|d| (d.term.clone(), d.ty)))
-    {
+    if !params.eq(b.terms.iter().take(b.params.len()).map(|d| (d.term, d.ty))) {
         return malformed(
             "a body that begins with its parameters",
             "another".to_string(),
@@ -60,8 +55,8 @@ fn well_typed(b: &Body, at: usize, d: &TermData) -> bool {
         Term::Param(k) => *k as usize == at && b.params.get(at) == Some(&d.ty),
         Term::Lit(c) => c.ty == d.ty,
         Term::Op(op, args) => {
-            let types: Option<SmallVec<[Ty; 3]>> = args.iter().map(|a| ty(*a)).collect();
-            types.is_some_and(|t| op.result(&t, Some(d.ty)) == Some(d.ty))
+            args.iter().all(|a| a.index() < at)
+                && b.operator_type(*op, args, Some(d.ty)) == Some(d.ty)
         }
         Term::Cond(c, x, y) => {
             ty(*c) == Some(Ty::Bool) && ty(*x) == Some(d.ty) && ty(*y) == Some(d.ty)
@@ -153,7 +148,7 @@ pub(super) fn signature(
     params: &[Ty],
     results: Option<&[Ty]>,
 ) -> Result<(), ErrorKind> {
-    if b.params != params {
+    if *b.params != *params {
         let expected = format!("{what} from {}", show_types(params));
         return malformed(&expected, format!("one from {}", show_types(&b.params)));
     }

@@ -1,7 +1,7 @@
 //! A node in the making: the checks that the builder's constructors share.
 
 use crate::ast::body::show_types;
-use crate::ast::{Body, Builder, Fold, FoldStyle, Kind, Node, check, simplify};
+use crate::ast::{Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Types, check, simplify};
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
@@ -9,13 +9,13 @@ use std::sync::{Arc, OnceLock};
 /// Collects the first mistake and the known length.
 pub(super) struct Draft {
     builder: Builder,
-    inputs: Vec<Arc<Node>>,
+    inputs: Inputs,
     pub(super) len: Option<u64>,
-    pub(super) error: Option<Error>,
+    pub(super) error: Option<Box<Error>>,
 }
 
 impl Draft {
-    pub(super) fn new(builder: Builder, inputs: Vec<Arc<Node>>) -> Draft {
+    pub(super) fn new(builder: Builder, inputs: Inputs) -> Draft {
         let error = inputs.iter().find_map(|n| n.error.clone());
         Draft {
             builder,
@@ -27,7 +27,7 @@ impl Draft {
 
     pub(super) fn fail(&mut self, kind: ErrorKind) {
         self.error
-            .get_or_insert_with(|| Error::new(self.builder.name, self.builder.loc, kind));
+            .get_or_insert_with(|| Box::new(Error::new(self.builder.name, self.builder.loc, kind)));
     }
 
     pub(super) fn expect(&mut self, holds: bool, message: impl FnOnce() -> (String, String)) {
@@ -47,16 +47,16 @@ impl Draft {
     }
 
     /// The fold with its bodies simplified.
-    pub(super) fn simple_fold(&self, fold: Fold) -> Fold {
+    pub(super) fn simple_fold(&self, fold: Fold) -> Box<Fold> {
         let style = match fold.style {
             FoldStyle::Aggregate(combine) => FoldStyle::Aggregate(self.simple(combine)),
             style => style,
         };
-        Fold {
+        Box::new(Fold {
             start: self.simple(fold.start),
             step: self.simple(fold.step),
             style,
-        }
+        })
     }
 
     pub(super) fn inherit(&mut self, node: &Node) {
@@ -106,7 +106,7 @@ impl Draft {
 
     /// Lengths of segments are one `u64` field.
     pub(super) fn lengths(&mut self, lengths: &Node) {
-        self.expect(lengths.types == [Ty::U64], || {
+        self.expect(*lengths.types == [Ty::U64], || {
             ("lengths of type u64".into(), show_node(lengths))
         });
     }
@@ -131,11 +131,11 @@ impl Draft {
         }
     }
 
-    pub(super) fn input_types(&self) -> Vec<Ty> {
-        self.inputs
-            .iter()
-            .flat_map(|n| n.types.iter().copied())
-            .collect()
+    pub(super) fn input_types(&self) -> Types {
+        match self.inputs.as_slice() {
+            [one] => Types::from_slice(&one.types),
+            all => all.iter().flat_map(|n| n.types.iter().copied()).collect(),
+        }
     }
 
     /// Checks a body: its own mistakes, those of what it captures, its form, its signature.
@@ -146,11 +146,11 @@ impl Draft {
         if let Some(e) = &body.error {
             let Builder { name, loc } = self.builder;
             let location = e.location.or(Some(loc));
-            self.error = Some(Error {
+            self.error = Some(Box::new(Error {
                 combinator: name,
                 location,
                 kind: e.kind.clone(),
-            });
+            }));
             return;
         }
         self.error = body.captures.iter().find_map(|c| c.node().error.clone());
@@ -163,14 +163,14 @@ impl Draft {
     }
 
     /// Checks a fold over elements of these types; gives the types of its state.
-    pub(super) fn fold(&mut self, fold: &Fold, elem: &[Ty]) -> Vec<Ty> {
+    pub(super) fn fold(&mut self, fold: &Fold, elem: &[Ty]) -> Types {
         let Fold { start, step, style } = fold;
         let first = matches!(style, FoldStyle::First);
         if !first {
             self.body(start, "a starting value", &[], None);
         }
         let state = match style {
-            FoldStyle::Associative | FoldStyle::First => elem.to_vec(),
+            FoldStyle::Associative | FoldStyle::First => Types::from_slice(elem),
             FoldStyle::Sequential | FoldStyle::Aggregate(_) => start.result_types_or_none(),
         };
         if matches!(style, FoldStyle::Associative) {
@@ -179,32 +179,27 @@ impl Draft {
         self.expect(!first || start.results.is_empty(), || {
             ("no starting value".into(), "one".into())
         });
-        self.body(
-            step,
-            "a step",
-            &[state.as_slice(), elem].concat(),
-            Some(&state),
-        );
+        self.body(step, "a step", &both(&state, elem), Some(&state));
         if let FoldStyle::Aggregate(join) = style {
             self.body(
                 join,
                 "a combine function",
-                &[&state[..], &state].concat(),
+                &both(&state, &state),
                 Some(&state),
             );
         }
         state
     }
 
-    pub(super) fn array(self, kind: Kind, types: Vec<Ty>) -> Arc<Node> {
+    pub(super) fn array(self, kind: Kind, types: Types) -> Arc<Node> {
         self.finish(kind, types, 1)
     }
 
-    pub(super) fn scalar(self, kind: Kind, types: Vec<Ty>) -> Arc<Node> {
+    pub(super) fn scalar(self, kind: Kind, types: Types) -> Arc<Node> {
         self.finish(kind, types, 0)
     }
 
-    pub(super) fn finish(mut self, kind: Kind, types: Vec<Ty>, rank: u8) -> Arc<Node> {
+    pub(super) fn finish(mut self, kind: Kind, types: Types, rank: u8) -> Arc<Node> {
         self.expect(!types.is_empty(), || {
             ("an element of at least one field".into(), "none".into())
         });
@@ -229,6 +224,13 @@ impl Draft {
     }
 }
 
+/// Types of the parameters of a function of two elements.
+pub(super) fn both(a: &[Ty], b: &[Ty]) -> Types {
+    let mut all = Types::from_slice(a);
+    all.extend_from_slice(b);
+    all
+}
+
 /// A node for a message: `f64 of rank 1`.
 pub(super) fn show_node(n: &Node) -> String {
     format!(
@@ -241,12 +243,14 @@ pub(super) fn show_node(n: &Node) -> String {
 
 impl Body {
     /// Types of the results; none if a result is no term (a body made by hand).
-    pub(super) fn result_types_or_none(&self) -> Vec<Ty> {
-        let types: Option<Vec<Ty>> = self
-            .results
-            .iter()
-            .map(|r| self.terms.get(r.index()).map(|d| d.ty))
-            .collect();
-        types.unwrap_or_default()
+    pub(super) fn result_types_or_none(&self) -> Types {
+        let mut types = Types::new();
+        for r in &self.results {
+            match self.terms.get(r.index()) {
+                Some(data) => types.push(data.ty),
+                None => return Types::new(),
+            }
+        }
+        types
     }
 }

@@ -13,9 +13,9 @@ pub(crate) use builder::identity;
 
 pub use body::BodyBuilder;
 pub use builder::Builder;
-pub use node::{Custom, Fold, FoldStyle, Kind, Len, Node, ScanKind};
+pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, Node, ScanKind};
 pub use simplify::simplify;
-pub use term::{Body, Capture, ScalarLoop, Term, TermData, TermId, may_trap};
+pub use term::{Args, Body, Capture, ScalarLoop, Term, TermData, TermId, Types, may_trap};
 
 use livefusion_backend::Buffer;
 use loop_lang::types::Const;

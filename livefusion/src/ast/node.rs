@@ -1,9 +1,9 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{Body, Capture, Value};
+use crate::ast::{Body, Capture, Types, Value};
 use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
-use loop_lang::types::Ty;
+use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
 /// A combinator in the graph. Two uses of one `Arc` are one node: the pointer is its stable name.
@@ -16,18 +16,21 @@ pub struct Node {
     /// What it computes.
     pub kind: Kind,
     /// Arrays that it consumes, in the order that the kind says.
-    pub inputs: Vec<Arc<Node>>,
+    pub inputs: Inputs,
     /// Types of its element's fields.
-    pub types: Vec<Ty>,
+    pub types: Types,
     /// Rank: 0 for a delayed scalar, 1 for an array.
     pub rank: u8,
     /// Length, where it is known while building.
     pub len: Option<u64>,
     /// A mistake found while building (here or in an input); `force` returns it.
-    pub error: Option<Error>,
+    pub error: Option<Box<Error>>,
     /// The result, once forced.
     pub value: OnceLock<Value>,
 }
+
+/// The arrays that a node consumes. Up to two need no memory of their own.
+pub type Inputs = SmallVec<[Arc<Node>; 2]>;
 
 /// What a node computes. `inputs` are given behind each kind.
 #[derive(Debug)]
@@ -49,9 +52,9 @@ pub enum Kind {
     /// The elements whose tag is true. Inputs: data, tags.
     Pack,
     /// A delayed scalar: all elements folded. Input: data.
-    Fold(Fold),
+    Fold(Box<Fold>),
     /// Running folds. Input: data.
-    Scan(Fold, ScanKind),
+    Scan(Box<Fold>, ScanKind),
     /// The delayed scalar that a scan ends with. Input: the scan.
     ScanTotal,
     /// The elements of segments: `f(i, values)` for each `i` below each length. Inputs: lengths (one `u64`
@@ -59,9 +62,9 @@ pub enum Kind {
     /// segment (`u64`) and those arrays' fields.
     Expand(Body),
     /// Each segment's elements folded. Inputs: lengths, data; one result per segment.
-    FoldS(Fold),
+    FoldS(Box<Fold>),
     /// Running folds that start anew with each segment. Inputs: lengths, data.
-    ScanS(Fold, ScanKind),
+    ScanS(Box<Fold>, ScanKind),
     /// How many elements of each segment have a true tag: the lengths of the segments that a pack by
     /// these tags leaves. Inputs: lengths, tags.
     CountS,
@@ -103,7 +106,7 @@ pub enum Len {
     /// Known after all captures of this body are: a range check and a length in one. Results: the
     /// length (`u64`), then a `bool` that must hold, then (got, expected) of the error if it does not.
     /// The error is a `SliceRange`.
-    Checked(Body),
+    Checked(Box<Body>),
 }
 
 /// Fold and scan share this.
@@ -157,7 +160,7 @@ impl Node {
 impl Drop for Node {
     /// Unlinks long chains without recursion, so that a graph of any depth can be dropped.
     fn drop(&mut self) {
-        let mut stack: Vec<Arc<Node>> = Vec::new();
+        let mut stack = Links::new();
         take_links(self, &mut stack);
         while let Some(node) = stack.pop() {
             if let Some(mut node) = Arc::into_inner(node) {
@@ -167,12 +170,17 @@ impl Drop for Node {
     }
 }
 
-fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
-    out.append(&mut node.inputs);
+/// Nodes that have lost a user. Few wait at a time, except below wide graphs.
+type Links = SmallVec<[Arc<Node>; 8]>;
+
+fn take_links(node: &mut Node, out: &mut Links) {
+    while let Some(input) = node.inputs.pop() {
+        out.push(input);
+    }
     let mut body = |b: Body| {
-        out.extend(b.captures.into_iter().map(|c| match c {
-            Capture::Scalar(n) | Capture::Array(n) => n,
-        }))
+        for Capture::Scalar(n) | Capture::Array(n) in b.captures {
+            out.push(n);
+        }
     };
     match std::mem::replace(&mut node.kind, Kind::Zip) {
         Kind::Generate(len, b) => {
@@ -180,7 +188,7 @@ fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
             match len {
                 Len::Known(_) => {}
                 Len::Delayed(n) => out.push(n),
-                Len::Checked(l) => body(l),
+                Len::Checked(l) => body(*l),
             }
         }
         Kind::Map(b)
@@ -190,9 +198,10 @@ fn take_links(node: &mut Node, out: &mut Vec<Arc<Node>>) {
         | Kind::TakeWhile { test: b, .. }
         | Kind::Scatter(Some(b)) => body(b),
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
-            body(f.start);
-            body(f.step);
-            if let FoldStyle::Aggregate(b) = f.style {
+            let Fold { start, step, style } = *f;
+            body(start);
+            body(step);
+            if let FoldStyle::Aggregate(b) = style {
                 body(b);
             }
         }

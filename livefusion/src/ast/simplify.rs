@@ -8,7 +8,7 @@
 //! One pass from operands to users: every operand is simplified before its user, so a second pass finds
 //! nothing (a property test says so). Linear in the number of terms.
 
-use crate::ast::{Body, Capture, ScalarLoop, Term, TermData, TermId, may_trap};
+use crate::ast::{Args, Body, Capture, ScalarLoop, Term, TermData, TermId, may_trap};
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -17,11 +17,59 @@ use smallvec::SmallVec;
 
 /// The simplified body: same parameters, same results, same traps in what the results need.
 pub fn simplify(body: Body) -> Body {
-    if body.error.is_some() {
+    if body.error.is_some() || is_simple(&body) {
         return body;
     }
     let rewritten = Rewriter::new(&body).run(&body);
     prune(rewritten)
+}
+
+/// Bodies of so many terms are looked through before anything is copied.
+const SMALL: usize = 24;
+
+/// Whether simplification would leave a small body as it is, which is how most come.
+fn is_simple(body: &Body) -> bool {
+    let terms = body.terms.as_slice();
+    if terms.len() > SMALL || !body.loops.is_empty() {
+        return false;
+    }
+    let mut traps = 0u32;
+    for (i, data) in terms.iter().enumerate() {
+        let before = &terms[..i];
+        let may = |t: TermId| traps >> t.0 & 1 != 0;
+        let changes = match &data.term {
+            Term::Param(_) => false,
+            Term::Op(op, args) => !matches!(simpler(before, may, *op, args, data.ty), Simpler::No),
+            Term::Cond(c, a, b) => lit(before, *c).is_some() || a == b && !may(*c),
+            _ => false,
+        };
+        let again = |d: &TermData| d.ty == data.ty && d.term == data.term;
+        if changes || before.iter().any(again) {
+            return false;
+        }
+        traps |= u32::from(may_trap(&data.term, data.ty, may)) << i;
+    }
+    let dead = !live_bits(body) & !(u32::MAX << terms.len());
+    dead >> body.params.len() == 0
+}
+
+/// The terms that the results of a small body without loops need, as bits.
+fn live_bits(body: &Body) -> u32 {
+    let mut live = 0u32;
+    let mark = |live: &mut u32, t: TermId| *live |= 1 << t.0;
+    body.results.iter().for_each(|r| mark(&mut live, *r));
+    for (i, data) in body.terms.iter().enumerate().rev() {
+        if live >> i & 1 == 0 {
+            continue;
+        }
+        match &data.term {
+            Term::Op(_, args) => args.iter().for_each(|a| mark(&mut live, *a)),
+            Term::At { index, .. } => mark(&mut live, *index),
+            Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| mark(&mut live, **t)),
+            _ => {}
+        }
+    }
+    live
 }
 
 struct Rewriter {
@@ -68,8 +116,9 @@ impl Rewriter {
         let to = |t: &TermId| self.to[t.index()];
         let term = match &data.term {
             Term::Op(op, args) => {
-                let args: SmallVec<[TermId; 3]> = args.iter().map(to).collect();
-                match self.op(*op, &args, data.ty) {
+                let args: Args = args.iter().map(to).collect();
+                let traps = |t: TermId| self.traps[t.index()];
+                match simpler(&self.out, traps, *op, &args, data.ty) {
                     Simpler::Is(t) => return t,
                     Simpler::Constant(c) => Term::Lit(c),
                     Simpler::No => Term::Op(*op, args),
@@ -77,7 +126,7 @@ impl Rewriter {
             }
             Term::Cond(c, a, b) => {
                 let (c, a, b) = (to(c), to(a), to(b));
-                match self.lit(c) {
+                match lit(&self.out, c) {
                     Some(known) => return if known.bits != 0 { a } else { b },
                     None if a == b && !self.traps[c.index()] => return a,
                     None => Term::Cond(c, a, b),
@@ -94,7 +143,7 @@ impl Rewriter {
                 index: to(index),
                 checked: *checked,
             },
-            other => other.clone(),
+            other => *other,
         };
         let key = (term, data.ty);
         if let Some(id) = self.known.get(&key) {
@@ -104,50 +153,12 @@ impl Rewriter {
         let traps = may_trap(&key.0, data.ty, |t| self.traps[t.index()]);
         self.traps.push(traps);
         self.out.push(TermData {
-            term: key.0.clone(),
+            term: key.0,
             ty: data.ty,
             loc: data.loc,
         });
         self.known.insert(key, id);
         id
-    }
-
-    fn lit(&self, t: TermId) -> Option<Const> {
-        match self.out[t.index()].term {
-            Term::Lit(c) => Some(c),
-            _ => None,
-        }
-    }
-
-    fn op(&self, op: Op, args: &[TermId], ty: Ty) -> Simpler {
-        let lits: SmallVec<[Option<Const>; 3]> = args.iter().map(|a| self.lit(*a)).collect();
-        if let Some(c) = fold(op, &lits, ty) {
-            return Simpler::Constant(c);
-        }
-        match args {
-            [x] => self.unary(op, *x, ty),
-            [x, y] => identity(op, *x, lits[0], *y, lits[1]),
-            [c, a, b] if op == Op::Select => {
-                let traps = |t: &TermId| self.traps[t.index()];
-                match self.lit(*c) {
-                    Some(known) if known.bits != 0 && !traps(b) => Simpler::Is(*a),
-                    Some(known) if known.bits == 0 && !traps(a) => Simpler::Is(*b),
-                    None if a == b && !traps(c) => Simpler::Is(*a),
-                    _ => Simpler::No,
-                }
-            }
-            _ => Simpler::No,
-        }
-    }
-
-    fn unary(&self, op: Op, x: TermId, ty: Ty) -> Simpler {
-        let data = &self.out[x.index()];
-        match (&data.term, op) {
-            (_, Op::Copy) => Simpler::Is(x),
-            (_, Op::Cast) if data.ty == ty => Simpler::Is(x),
-            (Term::Op(inner, args), Op::Not | Op::Neg) if *inner == op => Simpler::Is(args[0]),
-            _ => Simpler::No,
-        }
     }
 }
 
@@ -157,9 +168,52 @@ enum Simpler {
     No,
 }
 
+/// The constant that a term is.
+fn lit(terms: &[TermData], t: TermId) -> Option<Const> {
+    match terms[t.index()].term {
+        Term::Lit(c) => Some(c),
+        _ => None,
+    }
+}
+
+/// What an operator on these terms, of which some may trap, can be replaced by.
+fn simpler(
+    terms: &[TermData],
+    traps: impl Fn(TermId) -> bool,
+    op: Op,
+    args: &[TermId],
+    ty: Ty,
+) -> Simpler {
+    let lit = |t: TermId| lit(terms, t);
+    if args.iter().all(|a| lit(*a).is_some())
+        && let Some(c) = fold(op, args.iter().filter_map(|a| lit(*a)).collect(), ty)
+    {
+        return Simpler::Constant(c);
+    }
+    match args {
+        [x] => unary(&terms[x.index()], op, *x, ty),
+        [x, y] => identity(op, *x, lit(*x), *y, lit(*y)),
+        [c, a, b] if op == Op::Select => match lit(*c) {
+            Some(known) if known.bits != 0 && !traps(*b) => Simpler::Is(*a),
+            Some(known) if known.bits == 0 && !traps(*a) => Simpler::Is(*b),
+            None if a == b && !traps(*c) => Simpler::Is(*a),
+            _ => Simpler::No,
+        },
+        _ => Simpler::No,
+    }
+}
+
+fn unary(data: &TermData, op: Op, x: TermId, ty: Ty) -> Simpler {
+    match (&data.term, op) {
+        (_, Op::Copy) => Simpler::Is(x),
+        (_, Op::Cast) if data.ty == ty => Simpler::Is(x),
+        (Term::Op(inner, args), Op::Not | Op::Neg) if *inner == op => Simpler::Is(args[0]),
+        _ => Simpler::No,
+    }
+}
+
 /// The value of an operator on constants; none where Rust would panic.
-fn fold(op: Op, args: &[Option<Const>], ty: Ty) -> Option<Const> {
-    let args: SmallVec<[Const; 3]> = args.iter().copied().collect::<Option<_>>()?;
+fn fold(op: Op, args: SmallVec<[Const; 3]>, ty: Ty) -> Option<Const> {
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
     let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
@@ -240,7 +294,7 @@ fn prune(body: Body) -> Body {
                 index: at(index),
                 checked: *checked,
             },
-            other => other.clone(),
+            other => *other,
         };
         terms.push(TermData {
             term,

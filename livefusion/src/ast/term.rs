@@ -6,7 +6,12 @@ use crate::error::{Error, Loc};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;
+use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
+
+/// Types of an element's fields. Up to 16 need no memory of their own.
+pub type Types = SmallVec<[Ty; 16]>;
 
 /// A term of a body, by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
@@ -19,15 +24,59 @@ impl TermId {
     }
 }
 
+/// The operands of an operator, at most three; what is beyond is left out, and then no operator takes them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Args {
+    count: u8,
+    /// Those behind `count` are zero.
+    ids: [TermId; 3],
+}
+
+impl Args {
+    /// These operands.
+    pub fn new(ids: &[TermId]) -> Args {
+        ids.iter().copied().collect()
+    }
+
+    /// The operands.
+    pub fn as_slice(&self) -> &[TermId] {
+        self.ids.get(..self.count as usize).unwrap_or_default()
+    }
+}
+
+impl FromIterator<TermId> for Args {
+    fn from_iter<I: IntoIterator<Item = TermId>>(ids: I) -> Args {
+        let mut args = Args::default();
+        for (place, id) in args.ids.iter_mut().zip(ids) {
+            *place = id;
+            args.count += 1;
+        }
+        args
+    }
+}
+
+impl Deref for Args {
+    type Target = [TermId];
+    fn deref(&self) -> &[TermId] {
+        self.as_slice()
+    }
+}
+
+impl fmt::Debug for Args {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
 /// A scalar term. Operands come before it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Term {
     /// The k-th scalar parameter of the body.
     Param(u32),
     /// A constant.
     Lit(Const),
     /// A strict operator. Integer division and remainder trap where Rust panics.
-    Op(Op, SmallVec<[TermId; 3]>),
+    Op(Op, Args),
     /// `if c { a } else { b }`: only one arm is computed.
     Cond(TermId, TermId, TermId),
     /// The k-th state variable of a while loop, inside of its test and step.
@@ -70,7 +119,7 @@ pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
 }
 
 /// A term with its type and where the user wrote it. The location is not part of its identity.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct TermData {
     /// The term.
     pub term: Term,
@@ -115,7 +164,7 @@ impl Capture {
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// Types of the scalar parameters (tuples are flattened, field by field).
-    pub params: Vec<Ty>,
+    pub params: Types,
     /// Terms in dependency order. The first `params.len()` are the parameters.
     pub terms: Vec<TermData>,
     /// While loops, by number.
@@ -123,9 +172,9 @@ pub struct Body {
     /// Captured arrays and delayed scalars.
     pub captures: Vec<Capture>,
     /// Results, field by field.
-    pub results: Vec<TermId>,
+    pub results: SmallVec<[TermId; 4]>,
     /// The first mistake made while tracing, such as a leaked expression.
-    pub error: Option<Error>,
+    pub error: Option<Box<Error>>,
 }
 
 impl Body {
@@ -133,8 +182,18 @@ impl Body {
     pub fn ty(&self, t: TermId) -> Ty {
         self.terms[t.index()].ty
     }
+    /// The type of an operator on these terms; none if it does not take them.
+    pub(super) fn operator_type(&self, op: Op, args: &[TermId], target: Option<Ty>) -> Option<Ty> {
+        let mut types = [Ty::Bool; 3];
+        let types = types.get_mut(..args.len())?;
+        for (ty, arg) in types.iter_mut().zip(args) {
+            *ty = self.terms.get(arg.index())?.ty;
+        }
+        op.result(types, target)
+    }
+
     /// Types of the results.
-    pub fn result_types(&self) -> Vec<Ty> {
+    pub fn result_types(&self) -> Types {
         self.results.iter().map(|r| self.ty(*r)).collect()
     }
 

@@ -5,7 +5,8 @@ mod tuple;
 
 pub use scalar::{Bits, Float, Int, Num, Scalar};
 
-use crate::exp::{Field, IntoExp, ToExp};
+use crate::ast::Types;
+use crate::exp::{Field, Fields, IntoExp, ToExp};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -25,11 +26,11 @@ pub trait Elt: ToExp<Self> + Clone + Send + Sync + Sized + 'static {
     /// Number of scalar fields, nested ones counted.
     const FIELDS: u32;
     /// Appends the types of the fields.
-    fn types(out: &mut Vec<Ty>);
+    fn types(out: &mut Types);
     /// The expression made of the next fields.
     fn of_fields(next: &mut dyn FnMut(Ty) -> Field) -> Self::Exp;
     /// Appends an expression's fields.
-    fn fields(e: Self::Exp, out: &mut Vec<Field>);
+    fn fields(e: Self::Exp, out: &mut Fields);
     /// Appends one buffer per field.
     fn split(values: Vec<Self>, out: &mut Vec<Arc<Buffer>>);
     /// The elements in the next buffers; none if those are of other types.

@@ -1,7 +1,8 @@
 //! Scalars as elements, and the classes of scalars that operators ask for.
 
+use crate::ast::Types;
 use crate::elt::Elt;
-use crate::exp::{Exp, Field, IntoExp, ToExp};
+use crate::exp::{Exp, Field, Fields, IntoExp, ToExp};
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -68,13 +69,13 @@ macro_rules! scalars {
         impl Elt for $t {
             type Exp = Exp<$t>;
             const FIELDS: u32 = 1;
-            fn types(out: &mut Vec<Ty>) {
+            fn types(out: &mut Types) {
                 out.push(<$t as Prim>::TY);
             }
             fn of_fields(next: &mut dyn FnMut(Ty) -> Field) -> Exp<$t> {
                 Exp::of(next(<$t as Prim>::TY))
             }
-            fn fields(e: Exp<$t>, out: &mut Vec<Field>) {
+            fn fields(e: Exp<$t>, out: &mut Fields) {
                 out.push(e.field());
             }
             fn split(values: Vec<$t>, out: &mut Vec<Arc<Buffer>>) {

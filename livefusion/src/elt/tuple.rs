@@ -1,7 +1,8 @@
 //! Tuples as elements: one buffer per scalar field, nested tuples flattened.
 
+use crate::ast::Types;
 use crate::elt::Elt;
-use crate::exp::{Field, IntoExp, ToExp};
+use crate::exp::{Field, Fields, IntoExp, ToExp};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -11,13 +12,13 @@ macro_rules! tuple {
         impl<$($T: Elt),*> Elt for ($($T,)*) {
             type Exp = ($($T::Exp,)*);
             const FIELDS: u32 = 0 $(+ $T::FIELDS)*;
-            fn types(out: &mut Vec<Ty>) {
+            fn types(out: &mut Types) {
                 $($T::types(out);)*
             }
             fn of_fields(next: &mut dyn FnMut(Ty) -> Field) -> Self::Exp {
                 ($($T::of_fields(next),)*)
             }
-            fn fields(e: Self::Exp, out: &mut Vec<Field>) {
+            fn fields(e: Self::Exp, out: &mut Fields) {
                 $($T::fields(e.$i, out);)*
             }
             fn split(values: Vec<Self>, out: &mut Vec<Arc<Buffer>>) {

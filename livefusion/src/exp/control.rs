@@ -2,7 +2,7 @@
 
 use crate::elt::Elt;
 use crate::error::Loc;
-use crate::exp::{Exp, IntoExp, ToExp, apply, exp_of, fields_of, trace};
+use crate::exp::{Exp, Fields, IntoExp, ToExp, apply, exp_of, fields_of, trace};
 use loop_lang::op::Op;
 use std::panic::Location;
 
@@ -109,7 +109,7 @@ pub fn iterate<I: IntoExp, S: ToExp<I::Elt>>(
         |s| trace::op(Op::Lt, &[s[0], n], loop_lang::Ty::Bool, loc),
         |s| {
             let next: Exp<u64> = apply(Op::Add, &[s[0], Exp::lit(1u64).field()], loc);
-            let mut all = vec![next.field()];
+            let mut all = Fields::from_slice(&[next.field()]);
             all.extend(fields_of::<I::Elt>(
                 step(exp_of::<I::Elt>(&s[1..])).to_exp(),
             ));

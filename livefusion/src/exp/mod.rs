@@ -17,9 +17,9 @@ mod int;
 pub(crate) mod trace;
 
 pub use control::{iterate, while_loop};
-pub use trace::Field;
+pub use trace::{Field, Fields};
 
-use crate::ast::Body;
+use crate::ast::{Body, Types};
 use crate::elt::{Elt, Scalar};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
@@ -147,15 +147,15 @@ impl<T: Scalar> IntoExp for Exp<T> {
 }
 
 /// The types of an element's fields.
-pub(crate) fn types_of<T: Elt>() -> Vec<loop_lang::types::Ty> {
-    let mut types = Vec::with_capacity(T::FIELDS as usize);
+pub(crate) fn types_of<T: Elt>() -> Types {
+    let mut types = Types::new();
     T::types(&mut types);
     types
 }
 
 /// The fields of an expression.
-pub(crate) fn fields_of<T: Elt>(e: T::Exp) -> Vec<Field> {
-    let mut fields = Vec::with_capacity(T::FIELDS as usize);
+pub(crate) fn fields_of<T: Elt>(e: T::Exp) -> Fields {
+    let mut fields = Fields::new();
     T::fields(e, &mut fields);
     fields
 }

@@ -56,6 +56,9 @@ impl Field {
     }
 }
 
+/// The fields of an expression. Up to four need no memory of their own.
+pub type Fields = SmallVec<[Field; 4]>;
+
 impl fmt::Debug for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.scope {
@@ -96,16 +99,20 @@ impl Arena {
     }
 
     /// The innermost scope with these fields as terms of it.
+    #[inline]
     fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
         let Arena {
             scopes, mistakes, ..
         } = self;
         let scope = scopes.last_mut()?;
         scope.body.locate(loc);
-        let ids = fields
-            .iter()
-            .map(|f| resolve(scope, mistakes, *f, loc))
-            .collect();
+        let mut ids = Ids::new();
+        for f in fields {
+            ids.push(match f.scope == scope.number {
+                true => TermId(f.word as u32),
+                false => resolve(scope, mistakes, *f, loc),
+            });
+        }
         Some((scope, ids))
     }
 
@@ -138,11 +145,8 @@ impl Arena {
 
 type Ids = SmallVec<[TermId; 4]>;
 
-/// The term of the scope that a field is; a leaked one is a mistake of the scope.
+/// The term of the scope that a field from elsewhere is; a leaked one is a mistake of the scope.
 fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) -> TermId {
-    if f.scope == scope.number {
-        return TermId(f.word as u32);
-    }
     if let Some(c) = f.as_literal() {
         return scope.body.lit(c);
     }
@@ -280,7 +284,7 @@ fn read(node: &Arc<Node>, field: u32, ty: Ty, index: Field, checked: bool, loc: 
 pub(crate) fn while_loop(
     start: &[Field],
     test: impl FnOnce(&[Field]) -> Field,
-    next: impl FnOnce(&[Field]) -> Vec<Field>,
+    next: impl FnOnce(&[Field]) -> Fields,
     loc: Loc,
 ) -> Vec<Field> {
     let opened = ARENA.with_borrow_mut(|arena| {
@@ -296,7 +300,7 @@ pub(crate) fn while_loop(
                 .collect()
         });
     };
-    let mut fields = vec![test(&vars)];
+    let mut fields = Fields::from_slice(&[test(&vars)]);
     fields.extend(next(&vars));
     ARENA.with_borrow_mut(|arena| match arena.inside(&fields, Some(loc)) {
         Some((scope, ids)) => {
@@ -330,7 +334,7 @@ impl Drop for Leave {
 }
 
 /// Runs a closure on symbolic parameters and gives the body that it wrote down.
-pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Vec<Field>) -> Body {
+pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     let (number, depth) = ARENA.with_borrow_mut(|arena| {
         let number = arena.number();
         arena.scopes.push(Scope {
@@ -340,11 +344,10 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Vec<Field>) -> Bo
         (number, arena.scopes.len() - 1)
     });
     let leave = Leave { depth };
-    let fields: SmallVec<[Field; 4]> = params
-        .iter()
-        .zip(0..)
-        .map(|(ty, k)| Field::new(number, k, *ty))
-        .collect();
+    let mut fields = Fields::new();
+    for ty in params {
+        fields.push(Field::new(number, fields.len() as u64, *ty));
+    }
     let results = f(&fields);
     let body = ARENA.with_borrow_mut(|arena| {
         arena.scopes.truncate(depth + 1);

@@ -164,7 +164,7 @@ fn needs_of(
                     .map(|(_, t)| *t)
                     .collect()
             }
-            _ => body.results.clone(),
+            _ => body.results.to_vec(),
         };
         let live = body.live_terms(wanted.into_iter());
         for (data, _) in body.terms.iter().zip(&live).filter(|(_, live)| **live) {

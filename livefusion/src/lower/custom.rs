@@ -128,8 +128,8 @@ impl Template<'_, '_> {
         let given: Vec<Ty> = elems.iter().map(|a| self.a.program.atom_ty(*a)).collect();
         let fits = given == types
             && !types.is_empty()
-            && join.params == [types.as_slice(), &types].concat()
-            && join.result_types() == types
+            && *join.params == [types.as_slice(), &types].concat()
+            && *join.result_types() == types
             && join.captures.is_empty();
         if !fits {
             return self.fault(format!("a join of two times {types:?}"), given);

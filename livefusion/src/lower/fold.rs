@@ -182,7 +182,7 @@ struct Folding<'f> {
 
 impl Folding<'_> {
     fn types(&self) -> Vec<Ty> {
-        self.fold.step.result_types()
+        self.fold.step.result_types().into_vec()
     }
 
     /// One group per field.

@@ -1,29 +1,41 @@
 //! The engine: backend, limits, and the kernel cache in memory.
 
+use super::binding::{Bindings, Nodes};
 use super::explain::Explanation;
-use super::program::{Bindings, Program};
+use super::program::Program;
+use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
-use crate::fusion::rates::{known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphKey, recover};
+use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
+use crate::sharing::{Graph, GraphKey, Met, Skeleton, recover};
 use dashmap::DashMap;
-use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_backend::{Backend, CompileError, Kernel, TierRuns};
 use livefusion_c::{CBackend, KernelCache};
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use once_cell::sync::OnceCell;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use rustc_hash::FxHasher;
+use std::collections::VecDeque;
 use std::fmt;
+use std::hash::Hasher;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Holds the choices (backend, clustering, memory limit) and what was compiled. Cheap to clone; clones share the cache.
 ///
-/// The default engine compiles C with the system's compiler. On a machine without one it interprets, and
-/// says why in [`Engine::fallback`]. An engine made for one backend never falls back, with one exception:
-/// a loop of more than 20,000 statements (a chain of as many combinators) is always interpreted, because C
-/// compilers take far more than linear time for it.
+/// The default engine is *tiered*: what is tiny is interpreted, everything else runs at once on code that an
+/// embedded compiler (Cranelift) makes in about a tenth of a millisecond, and what runs long or often is
+/// compiled as C in the background and goes over to that. On a machine without a C compiler it does without,
+/// and says why in [`Engine::fallback`]. Results have the same bits on every tier. Without the feature `jit`
+/// the default engine compiles C first, and interprets where that cannot be done.
+///
+/// An engine made for one backend never falls back, with one exception: a loop of more than 20,000 statements
+/// (a chain of as many combinators) is always interpreted, because C compilers take far more than linear time
+/// for it.
 ///
 /// ```
 /// use livefusion::{Array, Engine, Force};
@@ -34,19 +46,60 @@ use std::time::{Duration, Instant};
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Engine(Arc<Inner>);
+pub struct Engine(Arc<Inner>, Watch);
 
 struct Inner {
     backend: Arc<dyn Backend>,
     interp: InterpBackend,
     may_fall_back: bool,
+    #[cfg(feature = "jit")]
+    tiers: Option<super::tier::Tiers>,
     fallback: OnceLock<String>,
     clustering: Clustering,
     memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
+    /// Graphs whose program is known, by their [`hint`]: they need not be recovered.
+    known: DashMap<u64, VecDeque<Arc<Known>>>,
     hits: AtomicU64,
+    recognised: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
+    threads: usize,
+    /// Helpers for long loops, from the first one on.
+    pool: OnceLock<Option<Arc<ThreadPool>>>,
+    eager: bool,
+    parallel_loops: AtomicU64,
+    parallel_chunks: AtomicU64,
+}
+
+/// A graph that was forced before.
+struct Known {
+    skeleton: Skeleton,
+    /// The equality pattern of its lengths.
+    lengths: Pattern,
+    program: Arc<Program>,
+}
+
+/// So many graphs of one hint are kept.
+const ALIKE: usize = 4;
+
+/// So many nodes above a root tell graphs apart, before they are compared.
+const TELLING: usize = 12;
+
+/// A number that is often the same for graphs of one structure, and often another for others: it hangs on
+/// where a few combinators were called.
+fn hint(roots: &[Arc<Node>]) -> u64 {
+    let mut h = FxHasher::default();
+    for root in roots {
+        let mut at = Some(root);
+        for _ in 0..TELLING {
+            let Some(node) = at else { break };
+            h.write_usize(std::ptr::from_ref(node.loc) as usize);
+            at = node.inputs.first();
+        }
+    }
+    h.write_usize(roots.len());
+    h.finish()
 }
 
 /// What the kernel cache has done so far.
@@ -56,14 +109,22 @@ pub struct Counters {
     pub hits: u64,
     /// Forces that compiled theirs.
     pub misses: u64,
+    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
+    pub recognised: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
+    /// Runs of loops that several threads shared.
+    pub parallel_loops: u64,
+    /// Chunks of 16384 steps that these consisted of.
+    pub parallel_chunks: u64,
     /// Compiled files that the [`KernelCache`] on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
     pub disk_refused: u64,
     /// Files that the C compiler made.
     pub compiler_runs: u64,
+    /// Spans of loops that each tier ran, if the engine is tiered.
+    pub tiers: TierRuns,
 }
 
 impl fmt::Display for Counters {
@@ -72,7 +133,24 @@ impl fmt::Display for Counters {
             f,
             "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
             self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
-        )
+        )?;
+        if self.parallel_loops > 0 {
+            let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
+            write!(f, ", {n} loops of {chunks} chunks shared")?;
+        }
+        match self.tiers {
+            TierRuns {
+                interp: 0,
+                jit: 0,
+                c: 0,
+            } => Ok(()),
+            TierRuns { interp, jit, c } => {
+                write!(
+                    f,
+                    "; {interp} spans interpreted, {jit} on Cranelift's code, {c} on C"
+                )
+            }
+        }
     }
 }
 
@@ -88,11 +166,25 @@ pub struct EngineBuilder {
     backend: Option<Arc<dyn Backend>>,
     clustering: Clustering,
     memory_limit: Option<u64>,
+    threads: Option<usize>,
+    eager: bool,
     kernel_cache: KernelCache,
+    only_c: bool,
 }
 
 impl EngineBuilder {
-    /// Uses this backend and no other. Default: C, or the interpreter where there is no C compiler.
+    /// Compiles C, with the engine's cache, before anything runs, and uses nothing else.
+    ///
+    /// ```
+    /// use livefusion::Engine;
+    /// assert_eq!(Engine::builder().only_c().build().backend_name(), "c");
+    /// ```
+    pub fn only_c(mut self) -> Self {
+        self.only_c = true;
+        self
+    }
+
+    /// Uses this backend and no other. Default: the tiers of [`Engine`].
     pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
         self.backend = Some(backend);
         self
@@ -116,6 +208,33 @@ impl EngineBuilder {
         self
     }
 
+    /// How many threads may run one loop, the one that forces included. Default: as many as there are
+    /// processors. With 1 the engine never starts a thread.
+    ///
+    /// Other threads are called only for loops that are expected to run for longer than it takes to wake
+    /// them. Inside of a rayon pool they are that pool's. Results have the same bits for any number of
+    /// threads.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let sum = iota(5_000_000).map(|i| i.to_f64() * 0.1).sum();
+    /// let one = sum.force_with(&Engine::builder().threads(1).build())?;
+    /// let more = iota(5_000_000).map(|i| i.to_f64() * 0.1).sum();
+    /// assert_eq!(more.force_with(&Engine::builder().threads(4).build())?.to_bits(), one.to_bits());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn threads(mut self, n: usize) -> Self {
+        self.threads = Some(n.max(1));
+        self
+    }
+
+    /// Calls other threads for every loop of several chunks, and waits a little for them: for tests.
+    #[doc(hidden)]
+    pub fn eager(mut self) -> Self {
+        self.eager = true;
+        self
+    }
+
     /// Where compiled C is kept for the next process: in a folder, or nowhere. Default: what
     /// `LIVEFUSION_CACHE_DIR` says, else among the user's caches; see [`KernelCache`]. It is for the engine's
     /// own C backend; one that is given to [`backend`](EngineBuilder::backend) has its own.
@@ -126,10 +245,9 @@ impl EngineBuilder {
     /// for process in 0..2 {
     ///     // The second would be another process; here it is another engine, which has compiled nothing.
     ///     let cache = KernelCache::in_folder(folder.path().join("kernels"));
-    ///     let engine = Engine::builder().kernel_cache(cache).build();
+    ///     let engine = Engine::builder().kernel_cache(cache).only_c().build();
     ///     let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
     ///     assert_eq!(xs.sum().force_with(&engine)?, 6.0);
-    ///     # if engine.fallback().is_some() { break; }
     ///     assert_eq!(engine.counters().disk_hits, process);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -141,19 +259,70 @@ impl EngineBuilder {
 
     /// The engine.
     pub fn build(self) -> Engine {
-        let c = || CBackend::new().with_cache(self.kernel_cache);
-        Engine(Arc::new(Inner {
-            may_fall_back: self.backend.is_none(),
-            backend: self.backend.unwrap_or_else(|| Arc::new(c())),
+        let chosen = self.chosen();
+        let inner = Inner {
+            may_fall_back: chosen.may_fall_back,
+            backend: chosen.backend,
+            #[cfg(feature = "jit")]
+            tiers: chosen.tiers,
             interp: InterpBackend::new(),
             fallback: OnceLock::new(),
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             programs: DashMap::new(),
+            known: DashMap::new(),
             hits: AtomicU64::new(0),
+            recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             compile_nanos: AtomicU64::new(0),
-        }))
+            threads: self.threads.unwrap_or_else(processors),
+            pool: OnceLock::new(),
+            eager: self.eager,
+            parallel_loops: AtomicU64::new(0),
+            parallel_chunks: AtomicU64::new(0),
+        };
+        Engine(Arc::new(inner), Watch::default())
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// What an engine runs loops on.
+struct Chosen {
+    backend: Arc<dyn Backend>,
+    may_fall_back: bool,
+    #[cfg(feature = "jit")]
+    tiers: Option<super::tier::Tiers>,
+}
+
+impl EngineBuilder {
+    fn chosen(&self) -> Chosen {
+        let c = || CBackend::new().with_cache(self.kernel_cache.clone());
+        let only = |backend| Chosen {
+            backend,
+            may_fall_back: false,
+            #[cfg(feature = "jit")]
+            tiers: None,
+        };
+        match &self.backend {
+            Some(backend) => only(backend.clone()),
+            None if self.only_c => only(Arc::new(c())),
+            None => {
+                #[cfg(feature = "jit")]
+                let tiers = super::tier::Tiers::new(c());
+                Chosen {
+                    #[cfg(feature = "jit")]
+                    backend: Arc::new(tiers.clone()),
+                    #[cfg(not(feature = "jit"))]
+                    backend: Arc::new(c()),
+                    may_fall_back: cfg!(not(feature = "jit")),
+                    #[cfg(feature = "jit")]
+                    tiers: Some(tiers),
+                }
+            }
+        }
     }
 }
 
@@ -161,7 +330,8 @@ impl EngineBuilder {
 /// did not finish 100,000 in four minutes.
 const HUGE_LOOP: usize = 20_000;
 
-fn statements(program: &Loop) -> usize {
+/// Statements of a loop, those in arms and scalar loops aside.
+pub(super) fn statements(program: &Loop) -> usize {
     program
         .blocks
         .iter()
@@ -197,16 +367,33 @@ impl Engine {
         Engine::new(Arc::new(CBackend::new()))
     }
 
+    /// An engine on the embedded compiler: Cranelift compiles a loop in about a tenth of a millisecond.
+    ///
+    /// ```
+    /// use livefusion::{Array, Engine, Force};
+    /// let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
+    /// assert_eq!(xs.map(|x| x * 2.0).sum().force_with(&Engine::jit())?, 12.0);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[cfg(feature = "jit")]
+    pub fn jit() -> Engine {
+        Engine::new(Arc::new(livefusion_jit::JitBackend::new()))
+    }
+
     /// The name of the backend that runs loops: the interpreter's once the engine has fallen back to it.
     pub fn backend_name(&self) -> &'static str {
-        match self.fallback() {
+        match self.0.fallback.get() {
             Some(_) => self.0.interp.name(),
             None => self.0.backend.name(),
         }
     }
 
-    /// Why the default engine interprets, if it has found that it cannot compile.
+    /// Why the default engine does without C, if it has found that it cannot compile any.
     pub fn fallback(&self) -> Option<&str> {
+        #[cfg(feature = "jit")]
+        if let Some(tiers) = &self.0.tiers {
+            return tiers.fallback();
+        }
         self.0.fallback.get().map(String::as_str)
     }
 
@@ -220,16 +407,81 @@ impl Engine {
         self.0.memory_limit
     }
 
-    /// What the kernel cache has done so far.
+    /// How many threads may run one loop.
+    pub fn threads(&self) -> usize {
+        self.0.threads
+    }
+
+    /// An engine that stops when the token says so, and shares everything else with this one. See
+    /// [`CancelToken`].
+    pub fn with_cancel(&self, token: CancelToken) -> Engine {
+        let mut engine = self.clone();
+        engine.1.cancel = Some(token);
+        engine
+    }
+
+    /// An engine that says now and then how far it is, and shares everything else with this one. It calls
+    /// `tell` on the thread that forces, between chunks of long loops; a panic in there goes through to
+    /// whoever forces, and leaves nothing behind.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    /// use std::sync::Arc;
+    /// let most = Arc::new(AtomicU64::new(0));
+    /// let seen = most.clone();
+    /// let engine = Engine::interp().with_progress(move |p| {
+    ///     assert_eq!((p.loop_index, p.loops, p.total), (0, 1, Some(1_000_000)));
+    ///     seen.fetch_max(p.steps, Ordering::Relaxed);
+    /// });
+    /// iota(1_000_000).sum().force_with(&engine)?;
+    /// assert!(most.load(Ordering::Relaxed) > 0);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn with_progress(&self, tell: impl Fn(Progress) + Send + Sync + 'static) -> Engine {
+        let mut engine = self.clone();
+        engine.1.progress = Some(Arc::new(tell));
+        engine
+    }
+
+    pub(super) fn watch(&self) -> &Watch {
+        &self.1
+    }
+
+    pub(super) fn is_eager(&self) -> bool {
+        self.0.eager
+    }
+
+    /// The engine's own threads; none if they cannot be started.
+    pub(super) fn pool(&self) -> Option<Arc<ThreadPool>> {
+        let start = || {
+            let pool = ThreadPoolBuilder::new().num_threads(self.0.threads - 1);
+            pool.thread_name(|i| format!("livefusion {i}")).build()
+        };
+        let pool = self.0.pool.get_or_init(|| start().ok().map(Arc::new));
+        pool.clone()
+    }
+
+    /// Counts a loop that several threads shared.
+    pub(super) fn count_parallel(&self, chunks: u64) {
+        self.0.parallel_loops.fetch_add(1, Ordering::Relaxed);
+        self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
+    }
+
+    /// What the kernel cache and the threads have done so far.
     pub fn counters(&self) -> Counters {
         let disk = self.0.backend.disk_use();
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
+            recognised: self.0.recognised.load(Ordering::Relaxed),
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
+            parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
+            parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
+            tiers: self.0.backend.tier_runs(),
         }
     }
 
@@ -255,9 +507,44 @@ impl Engine {
         Ok(program)
     }
 
+    /// The program of a graph that was forced before, with what it is to be bound to.
+    fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
+        let known = self.0.known.get(&hint(roots))?;
+        let (program, met) = known.iter().find_map(|known| {
+            let met = known.skeleton.recognise(roots)?;
+            let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
+            same.then(|| (known.program.clone(), met))
+        })?;
+        self.0.hits.fetch_add(1, Ordering::Relaxed);
+        self.0.recognised.fetch_add(1, Ordering::Relaxed);
+        Some((program, met))
+    }
+
+    /// Takes notes of a graph, so that it is recognised when it comes again.
+    fn remember(
+        &self,
+        roots: &[Arc<Node>],
+        graph: &Graph,
+        lengths: &[Option<u64>],
+        program: &Arc<Program>,
+    ) {
+        let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
+            return;
+        };
+        let mut known = self.0.known.entry(hint(roots)).or_default();
+        known.truncate(ALIKE - 1);
+        known.push_front(Arc::new(Known {
+            skeleton,
+            lengths: length_pattern(lengths.iter().flatten().copied()),
+            program: program.clone(),
+        }));
+    }
+
     /// The compiled program, and whether it had to be compiled.
     fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
-        let key = graph.key.with(&length_pattern(lengths));
+        let key = graph
+            .key
+            .with(&length_pattern(lengths.iter().flatten().copied()));
         let cell = match self.0.programs.get(&key) {
             Some(cell) => cell.value().clone(),
             None => self.0.programs.entry(key).or_default().value().clone(),
@@ -276,7 +563,7 @@ impl Engine {
 
     /// Compiles a loop with the engine's backend.
     pub(super) fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
-        if self.fallback().is_some() || statements(program) > HUGE_LOOP {
+        if self.0.fallback.get().is_some() || statements(program) > HUGE_LOOP {
             return self.interpret(program);
         }
         match self.0.backend.compile(program) {
@@ -322,10 +609,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .any(|r| r.value.get().is_none() || r.error.is_some())
     {
-        let graph = recover(roots)?;
-        let lengths = known_lengths(&graph, &[]);
-        let program = engine.program(&graph, &lengths)?;
-        let results = program.run(engine, &Bindings::new(&graph, &lengths, &[]))?;
+        let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
             let _ = root.value.set(value);
@@ -335,4 +619,29 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .filter_map(|r| r.value.get().cloned())
         .collect())
+}
+
+/// The values of nodes that are not all there.
+fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
+    if let Some((program, met)) = engine.recognise(roots) {
+        let bindings = Bindings {
+            nodes: Nodes::Met(&met.nodes),
+            constants: &met.constants,
+            lengths: &met.lengths,
+            inputs: &[],
+        };
+        return program.run(engine, &bindings);
+    }
+    let graph = recover(roots)?;
+    let lengths = known_lengths(&graph, &[]);
+    let program = engine.program(&graph, &lengths)?;
+    engine.remember(roots, &graph, &lengths, &program);
+    let known: Vec<u64> = lengths.iter().flatten().copied().collect();
+    let bindings = Bindings {
+        nodes: Nodes::Of(&graph),
+        constants: &graph.constants,
+        lengths: &known,
+        inputs: &[],
+    };
+    program.run(engine, &bindings)
 }

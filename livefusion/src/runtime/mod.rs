@@ -2,16 +2,23 @@
 //!
 //! `force` goes: [recover](crate::sharing::recover) the graph, look its key up in the engine's cache; on a
 //! miss [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run
-//! the loops in order, each as one span, handing arrays and scalars on.
+//! the loops in order, on several threads where that is [worth it](parallel), handing arrays and scalars on.
 
+mod binding;
 mod engine;
 mod explain;
 mod in_place;
+mod parallel;
 mod prepared;
 mod program;
+#[cfg(feature = "jit")]
+mod tier;
+mod watch;
 
 pub use engine::{Counters, Engine, EngineBuilder, force_nodes};
 pub use explain::{
     Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
 };
+pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;
+pub use watch::{CancelToken, Progress};

@@ -113,7 +113,7 @@ impl Facts<'_> {
     }
 
     /// Whether a variable is a sum of `u64` that goes on through the whole loop.
-    fn rises(&self, v: Var) -> bool {
+    pub(super) fn rises(&self, v: Var) -> bool {
         let sums = |g: &Group| {
             g.order == Order::Exact
                 && g.combine == Some(Combine::Op(Op::Add))

@@ -1,10 +1,11 @@
 //! Chunks of the grid: places, sums and results, in random order.
 
 use super::Tally;
-use super::plan::{Part, Plan};
 use crate::rng::Rng;
 use crate::scalar::{same, show};
+use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Memory, Outcome, Pass};
+use loop_lang::chunkable::{Part, Plan};
 use loop_lang::ir::GroupId;
 use loop_lang::state::{DONE, Layout};
 
@@ -136,7 +137,9 @@ impl<'a> Grid<'a> {
         for k in order {
             let mut words = starts[k].clone();
             for id in self.plan.groups(level) {
-                self.plan.clear(self.layout(), id, &mut words, self.args);
+                self.plan.clear(self.layout(), id, &mut words, &|a| {
+                    known_word(&self.plan.program, self.args, a)
+                });
             }
             sums[k] = match self.summary(level, &words, k + 1 == chunks) {
                 Ok((_, end)) => Some(end),

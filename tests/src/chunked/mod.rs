@@ -3,7 +3,6 @@
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | `plan` | which groups are found first, what a chunk's beginning means for a group |
 //! | `grid` | chunks of the grid in random order |
 //! | `turns` | spans in order, cut anywhere, by turns with the summary form |
 //!
@@ -22,16 +21,14 @@
 //! counts these.
 
 mod grid;
-mod plan;
 mod turns;
 
 use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use loop_lang::chunkable::{Reason, Why, chunkable};
+use loop_lang::chunkable::{Plan, Reason, Why, chunkable, raise_levels};
 use loop_lang::ir::CHUNK;
 use loop_lang::state::Layout;
-use plan::Plan;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -113,14 +110,13 @@ impl Backend for Chunked {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        let plan = chunkable(program).map(|()| Plan::of(program));
-        let kernel = match &plan {
-            Ok(plan) => self.inner.compile(&plan.program)?,
-            Err(_) => self.inner.compile(program)?,
-        };
+        let mut program = program.clone();
+        raise_levels(&mut program);
+        let plan = chunkable(&program).map(|()| Plan::of(&program));
+        let kernel = self.inner.compile(&program)?;
         Ok(Arc::new(ChunkedKernel {
             plan,
-            program: program.clone(),
+            program,
             kernel,
             chunk: self.chunk,
             rng: Mutex::new(Rng::new(self.seed)),

@@ -227,7 +227,7 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
 
 /// Everything that a node depends on.
 pub fn links(node: &Node) -> Vec<Arc<Node>> {
-    let mut out = node.inputs.clone();
+    let mut out = node.inputs.to_vec();
     for body in bodies(&node.kind) {
         out.extend(body.captures.iter().map(Capture::node).cloned());
     }

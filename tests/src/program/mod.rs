@@ -241,7 +241,7 @@ impl Step {
                 let len = match len {
                     Length::Known(n) => Len::Known(*n),
                     Length::Delayed(s) => Len::Delayed(nodes[*s].clone()),
-                    Length::Checked(body) => Len::Checked(body.build(nodes)),
+                    Length::Checked(body) => Len::Checked(Box::new(body.build(nodes))),
                 };
                 b.generate(len, body.build(nodes))
             }
@@ -287,7 +287,7 @@ impl Step {
                 let len = match len {
                     Length::Known(n) => Len::Known(*n),
                     Length::Delayed(s) => Len::Delayed(plain[*s].clone()),
-                    Length::Checked(l) => Len::Checked(body(l)),
+                    Length::Checked(l) => Len::Checked(Box::new(body(l))),
                 };
                 Kind::Generate(len, body(b))
             }
@@ -296,15 +296,15 @@ impl Step {
             Step::Fields(_, range) => Kind::Fields(range.clone()),
             Step::Filter(_, b) => Kind::Filter(body(b)),
             Step::Pack(..) => Kind::Pack,
-            Step::Fold(_, fold) => Kind::Fold(fold.build(plain)),
-            Step::Scan(_, fold, kind) => Kind::Scan(fold.build(plain), *kind),
+            Step::Fold(_, fold) => Kind::Fold(Box::new(fold.build(plain))),
+            Step::Scan(_, fold, kind) => Kind::Scan(Box::new(fold.build(plain)), *kind),
             Step::ScanTotal(_) => Kind::ScanTotal,
             Step::Scatter(.., combine) => Kind::Scatter(combine.as_ref().map(body)),
             Step::Compute(b) => Kind::Compute(body(b)),
             Step::Len(_) => Kind::Len,
             Step::Expand(.., b) => Kind::Expand(body(b)),
-            Step::FoldS(.., fold) => Kind::FoldS(fold.build(plain)),
-            Step::ScanS(.., fold, kind) => Kind::ScanS(fold.build(plain), *kind),
+            Step::FoldS(.., fold) => Kind::FoldS(Box::new(fold.build(plain))),
+            Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
             Step::CountS(..) => Kind::CountS,
             Step::TakeWhile(_, test, inclusive) => Kind::TakeWhile {
                 test: body(test),

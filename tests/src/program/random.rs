@@ -158,11 +158,11 @@ impl Making {
         let mut scope = Scope::default();
         for (i, node) in self.nodes.iter().enumerate() {
             if node.rank == 0 {
-                scope.scalars.push((i, node.types.clone()));
+                scope.scalars.push((i, node.types.to_vec()));
             } else {
                 scope
                     .arrays
-                    .push((i, node.types.clone(), self.data[i].len()));
+                    .push((i, node.types.to_vec(), self.data[i].len()));
             }
         }
         scope

@@ -6,6 +6,7 @@ use crate::names::Part;
 use loop_lang::ir::{CHUNK, GroupId, Order, RateId, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 
 impl Machine<'_, '_> {
     /// Lane groups that the block reads after their loop are joined for it, and stay as they are.
@@ -28,6 +29,17 @@ impl Machine<'_, '_> {
             if !self.unit.inside(g) {
                 self.join_lanes(g);
             }
+        }
+    }
+
+    /// Lane groups that a straight loop at this guard reads as they are after their own loop.
+    pub(super) fn join_for_plans(&mut self, rate: RateId) {
+        let plans = self.plans.iter().filter(|p| p.rate == rate);
+        let scalars: BTreeSet<Var> = plans.flat_map(|p| p.scalars.iter().copied()).collect();
+        let joined = |v: &Var| self.unit.facts.local_group(self.unit.program, *v);
+        let groups: BTreeSet<GroupId> = scalars.iter().filter_map(joined).map(|j| j.0).collect();
+        for g in groups {
+            self.join_lanes(g);
         }
     }
 

@@ -143,6 +143,16 @@ impl Machine<'_, '_> {
                 let names = self.unit.names;
                 let part = |p| names.part(*v, p).to_string();
                 match group.order {
+                    // The word is the value.
+                    Order::Lanes(l) if ty.size() == 8 => {
+                        let (lanes, words) = (part(Part::Lanes), format!("run->words + {first}"));
+                        let (to, from) = match restore {
+                            true => (lanes, words),
+                            false => (words, lanes),
+                        };
+                        let bytes = 8 * u64::from(l);
+                        self.line(format!("__builtin_memcpy({to}, {from}, {bytes});"));
+                    }
                     Order::Lanes(l) => {
                         self.unit
                             .open(format!("for (u64 lane = 0; lane < {l}; lane++) {{"));

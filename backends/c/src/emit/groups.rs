@@ -36,24 +36,40 @@ impl Unit<'_> {
                 let now = self.names.part(v, Part::Now);
                 self.line(format!("{now} = {name};"));
             }
-            self.reset(g, i);
+            // A nest of straight loops has its lanes where it uses them.
+            let lanes = matches!(order, Order::Lanes(_));
+            if !(lanes && matches!(self.mode, Mode::Straight(_))) {
+                self.reset(g, i);
+            }
         }
         self.follow(v, &name);
     }
 
+    /// The identity of a group's `i`-th variable.
+    pub(super) fn identity(&mut self, g: GroupId, i: usize) -> String {
+        let group = &self.program.groups[g.index()];
+        let zero = Atom::Const(Const::zero(self.program.ty(group.vars[i]).elem()));
+        self.atom(group.identity.get(i).copied().unwrap_or(zero))
+    }
+
     /// Sets the local part of a group's `i`-th variable to the identity.
     pub fn reset(&mut self, g: GroupId, i: usize) {
+        let identity = self.identity(g, i);
         let group = &self.program.groups[g.index()];
         let v = group.vars[i];
-        let zero = Atom::Const(Const::zero(self.program.ty(v).elem()));
-        let identity = self.atom(group.identity.get(i).copied().unwrap_or(zero));
         let part = |p| self.names.part(v, p);
         let lines = match group.order {
             Order::Lanes(l) => {
-                let lanes = part(Part::Lanes);
-                vec![format!(
-                    "for (u64 lane = 0; lane < {l}; lane++) {lanes}[lane] = {identity};"
-                )]
+                let ty = self.program.ty(v).elem().name();
+                let fill = format!("lf_fill_{l}_{ty}");
+                // A function of its own: where it is called, the compiler may not try as hard.
+                self.helpers.require(&fill, || {
+                    format!(
+                        "static __attribute__((noinline)) void {fill}({ty} *to, {ty} x) {{\n  \
+                         for (u64 l = 0; l < {l}; l++) to[l] = x;\n}}\n"
+                    )
+                });
+                vec![format!("{fill}({}, {identity});", part(Part::Lanes))]
             }
             Order::Prefix(l) => {
                 let (total, last, tree) = (part(Part::Total), part(Part::Last), part(Part::Tree));

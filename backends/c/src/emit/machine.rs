@@ -1,22 +1,34 @@
 //! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
 //! rate. It can begin and pause at any of them, and is what straight loops fall back on.
 
+use super::nest::Nest;
 use super::plan::Plan;
 use super::unit::{Unit, comment};
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
-use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type, Var};
+use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, RateKind, Section, Type, Var};
 use loop_lang::state::Layout;
 use rustc_hash::FxHashMap;
 
 /// Lanes beyond this many bytes live in memory that the host brings, not on the stack.
 const MAX_STACK_LANES: usize = 64 << 10;
 
+/// Marks functions that are not worth the compiler's time. The flags that keep results are repeated:
+/// compilers have been known to forget them in functions with options of their own.
+const COLD: &str = "\
+#if defined __GNUC__ && !defined __clang__
+#define LF_COLD __attribute__((optimize(\"O1\", \"wrapv\", \"fp-contract=off\")))
+#else
+#define LF_COLD
+#endif
+";
+
 /// The state machine's function, being written.
 pub struct Machine<'u, 'a> {
     pub(super) unit: &'u mut Unit<'a>,
     pub(super) layout: &'u Layout,
-    plans: &'u [Plan],
+    pub(super) plans: &'u [Plan],
+    nests: &'u [Nest],
     symbol: &'u str,
     /// C labels by block.
     labels: Vec<String>,
@@ -37,7 +49,13 @@ pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
 }
 
 /// Writes the exported function `symbol`. In a summary pass the returning block does not run.
-pub fn write(unit: &mut Unit, layout: &Layout, plans: &[Plan], symbol: &str, summary: bool) {
+pub fn write(
+    unit: &mut Unit,
+    layout: &Layout,
+    (plans, nests): (&[Plan], &[Nest]),
+    symbol: &str,
+    summary: bool,
+) {
     let mut unique = Unique::default();
     for word in ["event", "resume", "out", "no_memory"] {
         unique.pick(word);
@@ -53,6 +71,7 @@ pub fn write(unit: &mut Unit, layout: &Layout, plans: &[Plan], symbol: &str, sum
         unit,
         layout,
         plans,
+        nests,
         symbol,
         labels,
         summary,
@@ -78,6 +97,10 @@ impl Machine<'_, '_> {
     }
 
     fn function(&mut self) {
+        if self.is_cold() {
+            self.unit.helpers.require("LF_COLD", || COLD.into());
+            self.line("LF_COLD");
+        }
         self.unit
             .open(format!("i32 {}(lf_run *run) {{", self.symbol));
         self.declarations();
@@ -99,6 +122,18 @@ impl Machine<'_, '_> {
         self.leave();
         self.unit.close();
         self.line("");
+    }
+
+    /// Whether straight loops do nearly all of the work, those over segments included.
+    fn is_cold(&self) -> bool {
+        let planned = |i| self.plans.iter().any(|p| p.rate == RateId::new(i));
+        let nested = |i| self.nests.iter().any(|n| n.outer.rate == RateId::new(i));
+        let mut rates = self.unit.program.rates.iter().enumerate();
+        rates.all(|(i, rate)| match rate.kind {
+            RateKind::Root { .. } => planned(i) || nested(i),
+            RateKind::Nested { .. } => planned(i),
+            RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
+        })
     }
 
     fn block(&mut self, i: usize) {
@@ -124,6 +159,10 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         if let Some(rate) = self.guarded(*place) {
             self.stop(rate);
+            for nest in self.nests.iter().filter(|n| n.outer.rate == rate) {
+                nest.call(self.unit, self.symbol, &self.labels[i]);
+            }
+            self.join_for_plans(rate);
             for (version, plan) in self.plans.iter().enumerate() {
                 if plan.rate == rate {
                     plan.call(self.unit, self.symbol, version, &self.labels[i]);

@@ -2,24 +2,37 @@
 //!
 //! | module | writes |
 //! | --- | --- |
-//! | `ops` | scalar operators, constants, frame words |
+//! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
-//! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `masked` | scalar loops of several elements, as masked vectors |
+//! | `prefix` | scans, a block in vector registers |
+//! | `phases` | bodies that run in phases over strips |
+//! | `nest`, `segments` | loops over segments, with their inner loops |
+//! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
+mod body;
 mod cases;
 mod chunk;
 mod compact;
 mod frame;
 mod groups;
 pub mod machine;
+mod masked;
+mod math;
+mod nest;
 pub mod ops;
+mod phases;
 mod plan;
+mod prefix;
+mod segments;
 mod stmt;
 mod straight;
+mod stream;
 mod unit;
 mod vector;
 
@@ -69,6 +82,13 @@ typedef struct lf_run {
 } lf_run;
 enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 #define LF_END (~0ul)
+
+/* Bytes of values of one kind that run side by side: two vector registers. */
+#ifdef __AVX512F__
+#define LF_SIDE 128
+#else
+#define LF_SIDE 64
+#endif
 
 static const u64 lf_zero[1];
 static inline u64 lf_least(u64 x, u64 y) { return x < y ? x : y; }
@@ -142,9 +162,12 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let plans = match form.straight {
-            true => plan::plans(program, &facts, &layout.arrays),
-            false => Vec::new(),
+        let (plans, nests) = match form.straight {
+            true => (
+                plan::plans(program, &facts, &layout.arrays),
+                nest::nests(program, &facts, &layout.arrays),
+            ),
+            false => (Vec::new(), Vec::new()),
         };
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
@@ -160,8 +183,21 @@ impl File {
             let text = straight.out;
             unit.out.push_str(&text);
         }
+        for nest in &nests {
+            let mut straight = Unit {
+                mode: Mode::Straight(&nest.outer),
+                out: String::new(),
+                helpers: &mut *unit.helpers,
+                comb: None,
+                admits: false,
+                ..unit
+            };
+            nest.write(&mut straight, symbol);
+            let text = straight.out;
+            unit.out.push_str(&text);
+        }
         unit.mode = Mode::Machine;
-        machine::write(&mut unit, layout, &plans, symbol, form.summary);
+        machine::write(&mut unit, layout, (&plans, &nests), symbol, form.summary);
         self.large |= unit.out.len() > LARGE;
         self.kernels.push_str(&unit.out);
         Ok(())
@@ -242,45 +278,31 @@ fn joins(unit: &mut Unit) {
             .iter()
             .map(|v| facts::elem(unit.program, *v))
             .collect();
-        let cells = |index: &str| -> Vec<String> {
+        let cells = |array: &str, index: &str| -> Vec<String> {
             (0..types.len())
-                .map(|i| format!("lf_lane_{i}{index}"))
+                .map(|i| format!("lf_{array}_{i}[{index}]"))
                 .collect()
         };
         let mut params = vec!["u64 *trapped".to_string()];
-        params.extend(
-            types
-                .iter()
-                .enumerate()
-                .map(|(i, t)| format!("{} *lf_out_{i}", t.name())),
-        );
-        params.extend(
-            types
-                .iter()
-                .enumerate()
-                .map(|(i, t)| format!("const {} *lf_from_{i}", t.name())),
-        );
+        let each = || types.iter().map(|t| t.name()).enumerate();
+        params.extend(each().map(|(i, t)| format!("{t} *restrict lf_out_{i}")));
+        params.extend(each().map(|(i, t)| format!("const {t} *restrict lf_from_{i}")));
         let name = unit.names.part(*first, Part::Join).to_string();
         unit.open(format!("static void {name}({}) {{", params.join(", ")));
         for (i, t) in types.iter().enumerate() {
-            unit.line(format!("{} lf_lane_{i}[{l}];", t.name()));
-            unit.line(format!(
-                "for (u64 l = 0; l < {l}; l++) lf_lane_{i}[l] = lf_from_{i}[l];"
-            ));
+            unit.line(format!("{} lf_lane_{i}[{}];", t.name(), (l / 2).max(1)));
         }
-        unit.open(format!("for (u64 w = {}; w != 0; w /= 2) {{", l / 2));
-        unit.open("for (u64 l = 0; l < w; l++) {");
-        unit.combine(
-            group.combine,
-            &cells("[l]"),
-            &cells("[l]"),
-            &cells("[l + w]"),
-            &types,
-        );
-        unit.close();
-        unit.close();
+        // One loop for each half: of a fixed length, which compilers unroll.
+        let (mut half, mut from) = (l / 2, "from");
+        while half > 0 {
+            unit.open(format!("for (u64 l = 0; l < {half}; l++) {{"));
+            let (lower, upper) = (cells(from, "l"), cells(from, &format!("l + {half}")));
+            unit.combine(group.combine, &cells("lane", "l"), &lower, &upper, &types);
+            unit.close();
+            (half, from) = (half / 2, "lane");
+        }
         let outs: Vec<String> = (0..types.len()).map(|i| format!("(*lf_out_{i})")).collect();
-        unit.combine(group.combine, &outs, &outs, &cells("[0]"), &types);
+        unit.combine(group.combine, &outs, &outs, &cells(from, "0"), &types);
         unit.close();
         unit.line("");
     }

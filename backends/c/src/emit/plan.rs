@@ -1,20 +1,23 @@
 //! Which innermost loops have a straight form, and what it needs.
 
+use super::body::{Access, Body};
 use super::cases::{Case, Test, cases};
+use super::stream::Streamed;
 use super::vector::{self, Vectors};
 use crate::facts::{self, Facts};
 use loop_lang::Loop;
+use loop_lang::filled::filled;
 use loop_lang::ir::{
     Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
     StmtKind, Type, Var,
 };
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
-use rustc_hash::{FxHashMap, FxHashSet};
+use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// Loops with more statements than this stay with the state machine.
-const MAX_STATEMENTS: usize = 4096;
+pub(super) const MAX_STATEMENTS: usize = 4096;
 /// Subrates nested deeper than this, too.
 const MAX_DEPTH: usize = 64;
 
@@ -53,6 +56,8 @@ pub struct Plan {
     /// Plain carried variables that it updates, without the counter.
     pub carried: BTreeSet<Var>,
     pub groups: BTreeSet<GroupId>,
+    /// Results that are written in step and not looked at.
+    pub streamed: Vec<Streamed>,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
     /// What is taken for granted.
@@ -64,30 +69,81 @@ pub struct Plan {
 /// Plans for the rates that have a straight form.
 pub fn plans(program: &Loop, facts: &Facts, made: &[Var]) -> Vec<Plan> {
     let rates = (0..program.rates.len()).map(RateId::new);
+    // The same loop writes these from end to end, and does nothing else with them.
+    let filled = filled(program);
+    let streamed: Vec<Var> = made
+        .iter()
+        .copied()
+        .filter(|a| filled.contains(a))
+        .collect();
     rates
-        .filter_map(|r| plan(program, facts, made, r))
+        .filter_map(|r| versions(program, facts, (made, &streamed), r))
         .flatten()
         .collect()
 }
 
-fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec<Plan>> {
+/// The versions of a rate's straight loop.
+fn versions(
+    program: &Loop,
+    facts: &Facts,
+    (made, streamed): (&[Var], &[Var]),
+    rate: RateId,
+) -> Option<Vec<Plan>> {
+    let steps = steps(program, facts, rate)?;
+    let (mut plan, body) = plan(program, facts, made, rate, steps)?;
+    let scans = |v: &Var| {
+        let group = facts.local_group(program, *v);
+        matches!(group, Some((_, _, Order::Prefix(_))))
+    };
+    if plan.scalars.iter().any(scans) {
+        return None;
+    }
+    let owner = |a: Var| facts.owner(program, made, a);
+    for a in streamed {
+        let here = body.accesses.iter().find(|x| owner(x.array) == *a);
+        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
+            plan.streamed.push(Streamed { array: *a, index });
+        }
+    }
+    plan.vectors = vector::fit(program, facts, made, &plan);
+    if plan.vectors.is_some() {
+        plan.strip = 1;
+        plan.streamed.clear();
+        return Some(vec![plan]);
+    }
+    let blocks: Vec<&[Stmt]> = plan
+        .blocks()
+        .map(|i| &facts.blocks[i].block.stmts[..])
+        .collect();
+    let outside = |v: Var| {
+        let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
+        !inside && facts.local_group(program, v).is_none()
+    };
+    Some(cases(program, plan, &blocks, &outside, &owner))
+}
+
+/// What the blocks in `steps` need of a rate's loop; what is joined by an earlier loop of the same
+/// iteration is among the scalars.
+pub(super) fn plan(
+    program: &Loop,
+    facts: &Facts,
+    made: &[Var],
+    rate: RateId,
+    steps: Vec<Step>,
+) -> Option<(Plan, Body)> {
     let (counter, bound) = match program.rate(rate).kind {
         RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
             (counter, bound)
         }
         RateKind::Sub { .. } | RateKind::Cursor { .. } => return None,
     };
-    let steps = steps(program, facts, rate)?;
     if !counts_to(program, facts, rate, counter, bound) {
         return None;
     }
     let mut body = Body::default();
     for step in &steps {
         if let Step::Block(i) | Step::Enter(i) = step {
-            body.add(program, &facts.blocks[*i].block.stmts)?;
-            facts::each_leaving_use(facts.blocks[*i].block, &mut |v| {
-                body.uses.insert(v);
-            });
+            body.add(program, facts, &facts.blocks[*i])?;
         }
     }
     if facts.local_group(program, counter).is_some() {
@@ -121,6 +177,7 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec
         scalars: BTreeSet::new(),
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
+        streamed: Vec::new(),
         vectors: None,
         case: Case::default(),
         stops: Vec::new(),
@@ -171,8 +228,8 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec
             (Type::Array(_), _) => {
                 plan.arrays.insert(owner(*v));
             }
-            (_, Some((g, ..))) if !plan.groups.contains(&g) => return None,
-            (_, None) if !known => {
+            (_, Some((g, ..))) if plan.groups.contains(&g) => {}
+            _ if !known => {
                 plan.scalars.insert(*v);
             }
             _ => {}
@@ -193,28 +250,11 @@ fn plan(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Vec
             _ => None,
         });
     plan.strip = lanes.min().unwrap_or(1);
-    plan.vectors = vector::fit(program, facts, made, &plan);
-    if plan.vectors.is_some() {
-        plan.strip = 1;
-        return Some(vec![plan]);
-    }
-    let blocks: Vec<&[Stmt]> = plan
-        .steps
-        .iter()
-        .filter_map(|step| match step {
-            Step::Block(i) | Step::Enter(i) => Some(&facts.blocks[*i].block.stmts[..]),
-            Step::Leave => None,
-        })
-        .collect();
-    let outside = |v: Var| {
-        let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
-        !inside && facts.local_group(program, v).is_none()
-    };
-    Some(cases(program, plan, &blocks, &outside, &owner))
+    Some((plan, body))
 }
 
 /// The straight order of a rate's blocks; none if anything in it leaves that order.
-fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<Step>> {
+pub(super) fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<Step>> {
     let block = |rate, stage, section| {
         facts
             .at
@@ -309,139 +349,15 @@ fn counts_to(program: &Loop, facts: &Facts, rate: RateId, counter: Var, bound: A
         && block.stmts.iter().any(tests)
 }
 
-/// What the statements of a straight body do.
-#[derive(Default)]
-struct Body {
-    statements: usize,
-    uses: FxHashSet<Var>,
-    defs: FxHashSet<Var>,
-    /// What each carried variable is assigned, once per assignment; none for a scan.
-    updates: FxHashMap<Var, Vec<Option<Var>>>,
-    /// `v + 1`, with `v`.
-    successors: FxHashMap<Var, Var>,
-    /// Sums and differences, in order.
-    sums: Vec<(Var, Atom, Atom)>,
-    accesses: Vec<Access>,
-    /// Arrays whose length is asked for.
-    measured: Vec<Var>,
-}
-
-/// A read or a write.
-struct Access {
-    array: Var,
-    index: Atom,
-    is_read: bool,
-    /// Whether it is in an arm or a scalar loop.
-    in_region: bool,
-}
-
-impl Body {
-    /// Takes in a block; none if a statement has no place in a straight loop.
-    fn add(&mut self, program: &Loop, stmts: &[Stmt]) -> Option<()> {
-        let mut fits = true;
-        // An update in a region could happen more than once in an iteration.
-        for s in stmts {
-            let mut updates = 0;
-            facts::each_stmt(std::slice::from_ref(s), &mut |inner| {
-                if !std::ptr::eq(inner, s) {
-                    facts::each_update(program, inner, &mut |_| updates += 1);
-                }
-            });
-            fits &= updates == 0;
-        }
-        let in_region = |s: &Stmt| !stmts.as_ptr_range().contains(&std::ptr::from_ref(s));
-        facts::each_stmt(stmts, &mut |s| {
-            self.statements += 1;
-            facts::each_use(s, &mut |v| {
-                self.uses.insert(v);
-            });
-            facts::each_def(s, &mut |v| {
-                self.defs.insert(v);
-            });
-            match &s.kind {
-                StmtKind::Assign(v, a) => {
-                    let next = if let Atom::Var(n) = a { Some(*n) } else { None };
-                    self.updates.entry(*v).or_default().push(next);
-                }
-                StmtKind::Scan { .. } => facts::each_update(program, s, &mut |v| {
-                    self.updates.entry(v).or_default().push(None);
-                }),
-                StmtKind::Let(v, Op::Sub, args) => self.sums.push((*v, args[0], args[1])),
-                StmtKind::Let(v, Op::Add, args) => {
-                    self.sums.push((*v, args[0], args[1]));
-                    let one = Atom::Const(Const::u64(1));
-                    match args[..] {
-                        [Atom::Var(of), c] | [c, Atom::Var(of)] if c == one => {
-                            self.successors.insert(*v, of);
-                        }
-                        _ => {}
-                    }
-                }
-                StmtKind::ArrayLength(_, a) => self.measured.push(*a),
-                StmtKind::ScatterArray { arrays, .. } => self.measured.extend(arrays),
-                StmtKind::ReadArray(_, a, i) => self.access(*a, *i, true, in_region(s)),
-                StmtKind::WriteArray(a, i, _) => self.access(*a, *i, false, in_region(s)),
-                StmtKind::Carry(..)
-                | StmtKind::NewArray(..)
-                | StmtKind::FillArray(..)
-                | StmtKind::CopyArray(..)
-                | StmtKind::SliceArray(..) => fits = false,
-                _ => {}
-            }
-        });
-        (fits && self.statements <= MAX_STATEMENTS).then_some(())
-    }
-
-    fn access(&mut self, array: Var, index: Atom, is_read: bool, in_region: bool) {
-        self.accesses.push(Access {
-            array,
-            index,
-            is_read,
-            in_region,
-        });
-    }
-
-    /// The variables at a fixed distance from the counter, itself included.
-    fn near(&self, counter: Var) -> FxHashSet<Var> {
-        let mut near = FxHashSet::from_iter([counter]);
-        let fixed = |a: &Atom| match a {
-            Atom::Const(_) => true,
-            Atom::Var(v) => !self.defs.contains(v) && !self.updates.contains_key(v),
-        };
-        for (v, a, b) in &self.sums {
-            let moves = |a: &Atom| matches!(a, Atom::Var(v) if near.contains(v));
-            if moves(a) && fixed(b) || fixed(a) && moves(b) {
-                near.insert(*v);
-            }
-        }
-        near
-    }
-
-    /// Whether the one update of `v` is outside of subrates and regions.
-    fn always_updates(&self, program: &Loop, facts: &Facts, steps: &[Step], v: Var) -> bool {
-        let mut depth = 0;
-        for step in steps {
-            match step {
-                Step::Enter(_) => depth += 1,
-                Step::Leave => depth -= 1,
-                Step::Block(i) if depth == 0 => {
-                    let here = |s: &Stmt| {
-                        let mut found = false;
-                        facts::each_update(program, s, &mut |u| found |= u == v);
-                        found
-                    };
-                    if facts.blocks[*i].block.stmts.iter().any(here) {
-                        return true;
-                    }
-                }
-                Step::Block(_) => {}
-            }
-        }
-        false
-    }
-}
-
 impl Plan {
+    /// Its blocks, in order.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Block(i) | Step::Enter(i) => Some(*i),
+            Step::Leave => None,
+        })
+    }
+
     /// Whether an index is at a fixed distance from the counter.
     pub fn is_near(&self, i: Atom) -> bool {
         matches!(i, Atom::Var(v) if self.near.contains(&v) || self.case.near.contains(&v))

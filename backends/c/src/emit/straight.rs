@@ -14,13 +14,15 @@ use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::types::Ty;
 
 /// A parameter of the straight function.
-struct Passed {
+pub(super) struct Passed {
     /// Its declaration.
-    declaration: String,
+    pub(super) declaration: String,
     /// What the caller passes.
-    argument: String,
+    pub(super) argument: String,
+    /// The array that it is.
+    array: Option<Var>,
     /// The variable that it is loaded into at the start and stored from at the end.
-    local: Option<(Ty, String)>,
+    pub(super) local: Option<(Ty, String)>,
 }
 
 impl Plan {
@@ -29,27 +31,31 @@ impl Plan {
     }
 
     /// Everything that goes in and out, beside the range.
-    fn passed(&self, unit: &Unit) -> Vec<Passed> {
+    pub(super) fn passed(&self, unit: &Unit) -> Vec<Passed> {
         let mut passed = Vec::new();
         let name = |v: Var| unit.names.var(v).to_string();
         let constant = |ty: Ty, name: &str| Passed {
             declaration: format!("const {} {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let pointer = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict {name}", ty.name()),
             argument: name.to_string(),
+            array: None,
             local: None,
         };
         let through = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict lf_{name}", ty.name()),
             argument: format!("&{name}"),
+            array: None,
             local: Some((ty, name.to_string())),
         };
         for a in &self.arrays {
             let (ty, data, length) = (facts::elem(unit.program, *a), name(*a), unit.length(*a));
             let mut p = pointer(ty, &data);
+            p.array = Some(*a);
             if let Some(Source::Param(_)) = unit.facts.source.get(a) {
                 p.declaration.insert_str(0, "const ");
             }
@@ -62,7 +68,11 @@ impl Plan {
             }
         }
         for v in &self.scalars {
-            passed.push(constant(facts::elem(unit.program, *v), &name(*v)));
+            let mut p = constant(facts::elem(unit.program, *v), &name(*v));
+            if unit.facts.local_group(unit.program, *v).is_some() {
+                p.argument = unit.names.part(*v, Part::Joined).to_string();
+            }
+            passed.push(p);
         }
         for v in self.carried.iter().filter(|v| !self.is_counted(**v)) {
             passed.push(through(facts::elem(unit.program, *v), &name(*v)));
@@ -91,7 +101,7 @@ impl Plan {
     }
 
     /// Every carried variable that the loop updates.
-    fn updated(&self, program: &Loop) -> Vec<Var> {
+    pub(super) fn updated(&self, program: &Loop) -> Vec<Var> {
         let grouped = self
             .groups
             .iter()
@@ -128,6 +138,8 @@ impl Plan {
         }
         if let Some(vectors) = &self.vectors {
             vectors.write(unit, self);
+        } else if self.scans(unit) {
+            self.write_scans(unit);
         } else {
             self.write_loop(unit, &counter);
         }
@@ -160,43 +172,75 @@ impl Plan {
             ));
             unit.line(format!("const u64 {counter} = strip + lane;"));
         } else {
+            let masks = self.masks(unit);
+            if masks {
+                self.write_masked(unit);
+            }
+            let from = if masks { "strip" } else { "from" };
             unit.open(format!(
-                "for (u64 {counter} = from; {counter} < end; {counter}++) {{"
+                "for (u64 {counter} = {from}; {counter} < end; {counter}++) {{"
             ));
         }
-        self.write_body(unit);
+        self.write_body(unit, None);
         unit.close();
         if self.strip > 1 {
             unit.close();
         }
     }
 
-    fn write_body(&self, unit: &mut Unit) {
-        let lanes: Vec<(GroupId, Var)> = self
-            .groups
+    /// Writes one iteration. If `keep` is given and false, lanes stay as they are.
+    pub(super) fn write_body(&self, unit: &mut Unit, keep: Option<&str>) {
+        self.open_iteration(unit);
+        self.write_steps(unit);
+        self.close_iteration(unit, keep);
+    }
+
+    /// The variables of lanes that the loop updates, with their groups.
+    fn lane_vars(&self, program: &Loop) -> Vec<(GroupId, Var)> {
+        let lanes = |g: &&GroupId| matches!(program.groups[g.index()].order, Order::Lanes(_));
+        self.groups
             .iter()
-            .filter(|g| matches!(unit.program.groups[g.index()].order, Order::Lanes(_)))
-            .flat_map(|g| unit.program.groups[g.index()].vars.iter().map(|v| (*g, *v)))
-            .collect();
-        for (g, v) in &lanes {
-            let (ty, lane) = (facts::elem(unit.program, *v), unit.lane(*g, *v));
-            unit.line(format!("{} {} = {lane};", ty.name(), unit.names.var(*v)));
+            .filter(lanes)
+            .flat_map(|g| program.groups[g.index()].vars.iter().map(|v| (*g, *v)))
+            .collect()
+    }
+
+    /// The variables whose updates wait for the end of an iteration.
+    fn pending(&self, unit: &Unit) -> Vec<Var> {
+        let pending = unit.facts.pending.get(&self.rate).into_iter().flatten();
+        pending.copied().filter(|v| !self.is_counted(*v)).collect()
+    }
+
+    /// What each iteration begins with.
+    pub(super) fn open_iteration(&self, unit: &mut Unit) {
+        for (g, v) in self.lane_vars(unit.program) {
+            let (ty, lane) = (facts::elem(unit.program, v), unit.lane(g, v));
+            unit.line(format!("{} {} = {lane};", ty.name(), unit.names.var(v)));
         }
-        let pending: Vec<Var> = unit
-            .facts
-            .pending
-            .get(&self.rate)
-            .cloned()
-            .unwrap_or_default();
-        let pending: Vec<Var> = pending
-            .into_iter()
-            .filter(|v| !self.is_counted(*v))
-            .collect();
-        for v in &pending {
-            let ty = facts::elem(unit.program, *v);
-            let (next, now) = (unit.names.part(*v, Part::Next), unit.current(*v));
+        for v in self.pending(unit) {
+            let ty = facts::elem(unit.program, v);
+            let (next, now) = (unit.names.part(v, Part::Next), unit.current(v));
             unit.line(format!("{} {next} = {now};", ty.name()));
         }
+    }
+
+    /// What each iteration ends with.
+    pub(super) fn close_iteration(&self, unit: &mut Unit, keep: Option<&str>) {
+        for v in self.pending(unit) {
+            let (next, now) = (unit.names.part(v, Part::Next).to_string(), unit.current(v));
+            unit.line(format!("{now} = {next};"));
+        }
+        for (g, v) in self.lane_vars(unit.program) {
+            let (lane, name) = (unit.lane(g, v), unit.names.var(v));
+            let value = match keep {
+                Some(test) => format!("{test} ? {name} : {lane}"),
+                None => name.to_string(),
+            };
+            unit.line(format!("{lane} = {value};"));
+        }
+    }
+
+    fn write_steps(&self, unit: &mut Unit) {
         for (at, step) in self.steps.iter().enumerate() {
             match *step {
                 Step::Block(i) => unit.stmts(&unit.facts.blocks[i].block.stmts),
@@ -220,17 +264,6 @@ impl Plan {
                     unit.close();
                 }
             }
-        }
-        for v in &pending {
-            let (next, now) = (
-                unit.names.part(*v, Part::Next).to_string(),
-                unit.current(*v),
-            );
-            unit.line(format!("{now} = {next};"));
-        }
-        for (g, v) in &lanes {
-            let lane = unit.lane(*g, *v);
-            unit.line(format!("{lane} = {};", unit.names.var(*v)));
         }
     }
 
@@ -269,13 +302,36 @@ impl Plan {
             ));
         }
         unit.open("if (count != 0) {");
-        let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
-            .into_iter()
-            .chain(self.passed(unit).into_iter().map(|p| p.argument))
-            .collect();
         let function = self.function(unit, symbol, version);
-        unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
+        let call = |unit: &Unit, n: &str, instead: &dyn Fn(Var) -> Option<String>| {
+            let passed = self.passed(unit).into_iter();
+            let passed = passed.map(|p| p.array.and_then(instead).unwrap_or(p.argument));
+            let range = [counter.clone(), format!("{counter} + {n}")];
+            let arguments: Vec<String> = range.into_iter().chain(passed).collect();
+            format!("{function}({})", arguments.join(", "))
+        };
+        let streams = self.streams(unit);
+        if streams {
+            unit.open(format!("if ({bound} >= {}) {{", self.many(unit)));
+            self.stream(unit, &|unit, instead| call(unit, "n", instead));
+            unit.close();
+            unit.open("else {");
+        }
+        let text = format!("trapped |= {};", call(unit, "count", &|_| None));
+        unit.line(text);
         unit.line(format!("{counter} += count;"));
+        if streams {
+            unit.close();
+        }
+        self.follow_updates(unit);
+        unit.line("steps += count;");
+        unit.line(format!("goto {guard};"));
+        unit.close();
+        unit.close();
+    }
+
+    /// Next values of what the loop has updated, after a call.
+    pub(super) fn follow_updates(&self, unit: &mut Unit) {
         for v in self.updated(unit.program) {
             let plain = match unit.facts.local_group(unit.program, v) {
                 None => unit.names.var(v),
@@ -287,9 +343,5 @@ impl Plan {
                 unit.line(text);
             }
         }
-        unit.line("steps += count;");
-        unit.line(format!("goto {guard};"));
-        unit.close();
-        unit.close();
     }
 }

@@ -57,6 +57,37 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
             ],
         ),
         case("running", vec![Data::F64(numbers.floats(n)), f(0.25)]),
+        case("prefixes", vec![Data::F64(numbers.floats(n)), f(0.5), i(3)]),
+        case(
+            "narrow_prefixes",
+            vec![Data::F64(numbers.floats(n)), Data::Scalar(Const::f32(0.75))],
+        ),
+        case(
+            "escape",
+            vec![
+                Data::F64(numbers.floats(n)),
+                Data::Scalar(Const::int(loop_lang::Ty::U32, 20)),
+                Data::Scalar(Const::int(loop_lang::Ty::U32, 0)),
+                Data::Scalar(Const::int(loop_lang::Ty::U32, 1)),
+                f(4.0),
+            ],
+        ),
+        case(
+            "shares",
+            vec![
+                Data::U64(
+                    segments(&mut numbers, n)
+                        .into_iter()
+                        .filter(|l| *l > 0)
+                        .collect(),
+                ),
+                Data::Scalar(Const::u64(n as u64)),
+                Data::F64(numbers.floats(n)),
+                f(0.5),
+                f(1.0),
+                f(0.0),
+            ],
+        ),
         case(
             "both_ways",
             vec![

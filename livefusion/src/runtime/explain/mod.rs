@@ -81,6 +81,8 @@ pub struct ExplainedLoop {
     pub nodes: Vec<ExplainedNode>,
     /// Number of arrays that it writes to memory.
     pub arrays_written: usize,
+    /// What runs it now, if the engine is tiered.
+    pub tier: Option<&'static str>,
     /// Generated source, where the backend has one.
     pub source: Option<String>,
     /// What it reads from memory: inputs, results of earlier loops.
@@ -203,6 +205,7 @@ impl ExplainedLoop {
             program: compiled.lowered.program.clone(),
             nodes: combs.map(|id| explained(graph, *id)).collect(),
             arrays_written: counting.plan.loops[at].arrays.len(),
+            tier: compiled.kernel.tier(),
             source: compiled.kernel.source().map(str::to_string),
             reads: by_node(graph, &counting.reads(at)),
             writes: by_node(graph, &counting.writes(at)),

@@ -107,6 +107,9 @@ impl Explanation {
                 "  counted first: a loop that writes nothing finds the lengths of its results"
             )?;
         }
+        if let Some(tier) = l.tier {
+            writeln!(f, "  {tier}")?;
+        }
         match &l.in_order {
             None => writeln!(f, "  chunks in any order"),
             Some(why) => writeln!(f, "  chunks in order only: {why}"),

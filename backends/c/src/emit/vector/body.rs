@@ -12,9 +12,7 @@ use rustc_hash::FxHashSet;
 
 /// Keeps a vector in a register.
 const HOLD: &str = "\
-#if LF_BYTES == 64
-#define LF_HOLD(x) __asm__(\"\" : \"+v\"(x))
-#elif LF_BYTES == 32
+#if LF_BYTES == 32
 #define LF_HOLD(x) __asm__(\"\" : \"+x\"(x))
 #else
 #define LF_HOLD(x)

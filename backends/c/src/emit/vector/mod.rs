@@ -34,3 +34,4 @@ mod ops;
 mod pack;
 
 pub use fit::{Vectors, fit};
+pub use pack::BYTES;

@@ -8,7 +8,7 @@ use loop_lang::types::Ty;
 pub struct Shape(pub usize);
 
 /// The size of registers. Wider ones than the machine has would be taken apart again.
-const BYTES: &str = "\
+pub const BYTES: &str = "\
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #define LF_BYTES 64
 #elif defined(__AVX2__)

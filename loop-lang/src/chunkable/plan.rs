@@ -1,17 +1,15 @@
-//! What is known of a loop before it is run in chunks.
+//! How the state of a loop at the beginnings of its chunks is put together from their sums.
 
-use livefusion_backend::Arg;
-use loop_lang::Loop;
-use loop_lang::chunkable::placing_groups;
-use loop_lang::eval::combine;
-use loop_lang::gotos::Tree;
-use loop_lang::ir::{
-    Atom, Group, GroupId, Order, ParamKind, Place, RateId, RateKind, Section, StmtKind, Var,
+use super::roles::{Role, roles};
+use crate::eval::combine;
+use crate::gotos::Tree;
+use crate::ir::{
+    Atom, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var,
 };
-use loop_lang::state::{DONE, Layout, group_total, reset_local};
-use std::collections::HashMap;
+use crate::state::{DONE, Layout, group_total, reset_local};
+use rustc_hash::FxHashMap;
 
-/// A loop with levels such that the first summary finds the chunks' places.
+/// A loop that may be chunked, with what is asked of it at every chunk.
 pub struct Plan {
     /// The loop.
     pub program: Loop,
@@ -19,30 +17,14 @@ pub struct Plan {
     pub place_level: u32,
     /// The levels above it.
     pub levels: Vec<u32>,
+    /// The role of each group.
+    pub roles: Vec<Role>,
     tree: Tree,
-    rank: HashMap<Place, usize>,
+    rank: FxHashMap<Place, usize>,
     /// Where each variable is defined.
-    defined: HashMap<Var, usize>,
+    defined: FxHashMap<Var, usize>,
     /// What each carried variable is assigned, and where.
-    assigned: HashMap<Var, Vec<(Place, Atom)>>,
-}
-
-/// The loop with the levels of all groups raised above those that decide where steps lie.
-fn places_first(program: &Loop) -> Loop {
-    let mut program = program.clone();
-    let placing = placing_groups(&program);
-    let all = program.groups.iter().zip(&placing);
-    let above = 1 + all
-        .filter(|(_, p)| **p)
-        .map(|(g, _)| g.level)
-        .max()
-        .unwrap_or(0);
-    for (group, placing) in program.groups.iter_mut().zip(placing) {
-        if !placing {
-            group.level += above;
-        }
-    }
-    program
+    assigned: FxHashMap<Var, Vec<(Place, Atom)>>,
 }
 
 /// How a group's value at the end of a chunk comes about.
@@ -59,36 +41,29 @@ pub enum Part {
 }
 
 impl Plan {
-    /// The plan of a loop that may be chunked.
+    /// The plan of a loop that may be chunked, and whose [levels are raised](super::raise_levels).
     pub fn of(program: &Loop) -> Plan {
-        let program = places_first(program);
-        let placing = placing_groups(&program);
-        let of = |placing_too: bool| {
-            let all = program.groups.iter().zip(&placing);
-            let mut levels: Vec<u32> = all
-                .filter(|(_, p)| **p == placing_too)
-                .map(|(g, _)| g.level)
-                .collect();
+        let roles = roles(program);
+        let of = |placing: bool| {
+            let all = program.groups.iter().zip(&roles);
+            let these = all.filter(|(_, r)| (**r == Role::Placing) == placing);
+            let mut levels: Vec<u32> = these.map(|(g, _)| g.level).collect();
             levels.sort_unstable();
             levels.dedup();
             levels
         };
         let (below, levels) = (of(true), of(false));
-        let tree = Tree::of(&program);
-        let rank = tree
-            .places()
-            .iter()
-            .enumerate()
-            .map(|(i, p)| (*p, i))
-            .collect();
+        let tree = Tree::of(program);
+        let places = tree.places().iter().enumerate();
         let mut plan = Plan {
             place_level: below.last().copied().unwrap_or(0),
             levels,
+            rank: places.map(|(i, p)| (*p, i)).collect(),
             tree,
-            rank,
-            program,
-            defined: HashMap::new(),
-            assigned: HashMap::new(),
+            roles,
+            program: program.clone(),
+            defined: FxHashMap::default(),
+            assigned: FxHashMap::default(),
         };
         plan.updates();
         plan
@@ -152,6 +127,7 @@ impl Plan {
             .map(|(i, _)| GroupId::new(i))
     }
 
+    /// A group.
     pub fn group(&self, id: GroupId) -> &Group {
         &self.program.groups[id.index()]
     }
@@ -196,6 +172,28 @@ impl Plan {
         let step = self.tree.loop_rate(group.step);
         let strictly_below = |at| at != step && self.program.is_within(at, step);
         !(local && self.at(layout, words).is_some_and(strictly_below))
+    }
+
+    /// Whether a group's value at the end of a chunk follows from its value at the beginning and the
+    /// chunk's sum, by the frames there: not where lanes go on beyond a boundary, nor where an update
+    /// waits whose old value is still read.
+    pub fn tells(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> bool {
+        let waits = |v: &Var| self.next_word(layout, *v, end).is_some();
+        match self.part(layout, id, start, end) {
+            Part::Restarted | Part::Dead => true,
+            Part::Bound => false,
+            Part::Joined => {
+                let inner = self.at(layout, end).is_some_and(|r| self.is_inner(r));
+                self.is_joined(layout, id, end) && !(inner && self.group(id).vars.iter().any(waits))
+            }
+        }
+    }
+
+    /// Whether a frame stands in the same iteration of a root as another one.
+    pub fn same_outer_iteration(&self, layout: &Layout, a: &[u64], b: &[u64]) -> bool {
+        let counter = |r: &RateId| self.program.rate(*r).kind.counter();
+        let mut words = self.program.roots.iter().filter_map(counter);
+        words.all(|c| layout.word(c).is_none_or(|w| a[w] == b[w]))
     }
 
     /// Which run of a nested rate a frame is in, or behind in the same outer iteration: the
@@ -264,35 +262,26 @@ impl Plan {
         }
     }
 
-    /// Makes a group the identity, its local part included.
-    pub fn clear(&self, layout: &Layout, id: GroupId, words: &mut [u64], args: &[Arg<'_>]) {
+    /// Makes a group the identity, its local part included. `known` tells literals and parameters.
+    pub fn clear(
+        &self,
+        layout: &Layout,
+        id: GroupId,
+        words: &mut [u64],
+        known: &dyn Fn(Atom) -> u64,
+    ) {
         let group = self.group(id);
-        let identity = |a: Atom| self.known(a, args);
         for (i, (v, a)) in group.vars.iter().zip(&group.identity).enumerate() {
             let next = self.next_word(layout, *v, words);
             let word = layout.word(*v).into_iter().chain(next);
-            word.for_each(|w| words[w] = identity(*a));
+            word.for_each(|w| words[w] = known(*a));
             if let Order::Prefix(_) = group.order {
                 // What reads see.
-                words[layout.local(id, group, i)] = identity(*a);
+                words[layout.local(id, group, i)] = known(*a);
             }
         }
         if let Order::Lanes(_) | Order::Prefix(_) = group.order {
-            reset_local(&self.program, layout, words, id, &identity);
-        }
-    }
-
-    /// The value of a literal or parameter.
-    fn known(&self, a: Atom, args: &[Arg<'_>]) -> u64 {
-        let v = match a {
-            Atom::Const(c) => return c.bits,
-            Atom::Var(v) => v,
-        };
-        let params = self.program.params.iter().zip(args);
-        let mut scalars = params.filter(|(p, _)| p.kind == ParamKind::Scalar && p.var == v);
-        match scalars.next() {
-            Some((_, Arg::Scalar(c))) => c.bits,
-            _ => 0,
+            reset_local(&self.program, layout, words, id, known);
         }
     }
 

@@ -1,0 +1,212 @@
+//! Scalar loops of several elements side by side, as masked vectors.
+//!
+//! A `while` per element is one long chain of dependent operations. Here a strip of elements runs it
+//! together, in lanes: a mask says which lanes still run, and the strip is done when none does. What
+//! only computes may run for a lane that has ended; its state is kept as it was if something reads it
+//! afterwards, and what nobody reads is left to run wild.
+//!
+//! ```text
+//! do {
+//!   any = 0;
+//!   for (lane ..) { test; now = go[lane] & -test; body; x[lane] = now ? next : x; any |= now; }
+//! } while (any);
+//! ```
+//!
+//! There is no branch in it: compilers make one of a condition that they see used twice.
+
+use super::phases::{Phase, phases, shared};
+use super::plan::{Plan, Step};
+use super::unit::Unit;
+use crate::facts;
+use loop_lang::Loop;
+use loop_lang::ir::{Stmt, StmtKind, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// Arms nested deeper than this keep the loop scalar.
+const MAX_DEPTH: usize = 8;
+
+/// Whether statements may run for a lane that has ended, and vectorise.
+fn only_computes(program: &Loop, stmts: &[Stmt], depth: usize) -> bool {
+    depth < MAX_DEPTH
+        && stmts.iter().all(|s| match &s.kind {
+            StmtKind::Let(v, op, args) => {
+                let (from, to) = (program.atom_ty(args[0]), facts::elem(program, *v));
+                vectorises(*op, from, to)
+            }
+            StmtKind::ReadArray(..) => true,
+            StmtKind::If { then, other, .. } => {
+                only_computes(program, then, depth + 1) && only_computes(program, other, depth + 1)
+            }
+            _ => false,
+        })
+}
+
+/// Whether an operator has a vector form everywhere.
+fn vectorises(op: Op, from: Ty, to: Ty) -> bool {
+    match op {
+        Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::And | Op::Or | Op::Xor | Op::Not => true,
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Select => true,
+        Op::Min | Op::Max | Op::Abs | Op::Shl | Op::Shr | Op::Bitcast => true,
+        Op::Div | Op::Sqrt => from.is_float(),
+        Op::Cast => from.is_int() && to.is_int(),
+        _ => false,
+    }
+}
+
+impl Plan {
+    /// Whether the loop's scalar loops can run in lanes.
+    pub(super) fn masks(&self, unit: &Unit) -> bool {
+        let plain = self.strip == 1
+            && self.groups.is_empty()
+            && self.carried.is_empty()
+            && self.steps.iter().all(|s| matches!(s, Step::Block(_)));
+        let mut loops = 0;
+        plain
+            && self.blocks().all(|i| {
+                let stmts = &unit.facts.blocks[i].block.stmts;
+                stmts.iter().all(|s| match &s.kind {
+                    StmtKind::While { test, body, .. } => {
+                        loops += 1;
+                        only_computes(unit.program, test, 0) && only_computes(unit.program, body, 0)
+                    }
+                    _ => true,
+                })
+            })
+            && loops > 0
+    }
+
+    /// Writes the strips; `strip` is behind them afterwards.
+    pub(super) fn write_masked(&self, unit: &mut Unit) {
+        let phases = phases(self, unit);
+        let shared = shared(unit.program, &phases);
+        let mask = mask(unit.program, &phases);
+        let lanes = format!("LF_SIDE / sizeof({mask})");
+        unit.line(format!("u64 strip = from, width = {lanes};"));
+        unit.open("for (; strip + width <= end; strip += width) {");
+        self.declare_shared(unit, &shared, &lanes);
+        unit.line(format!("{mask} lf_go[{lanes}], lf_any;"));
+        for (i, phase) in phases.iter().enumerate() {
+            let later: FxHashSet<Var> = phases[i + 1..]
+                .iter()
+                .flat_map(|p| &p.uses)
+                .copied()
+                .collect();
+            if phase.is_cut {
+                self.write_while(unit, phase, &shared, &later, mask);
+            } else if !phase.stmts.is_empty() {
+                self.open_side(unit, phase, &shared);
+                phase
+                    .stmts
+                    .iter()
+                    .for_each(|s| unit.stmts(std::slice::from_ref(*s)));
+                self.close_lanes(unit, phase, &shared);
+            }
+        }
+        unit.close();
+    }
+
+    /// A loop over lanes that stays one until it is vectorised.
+    fn open_side(&self, unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
+        unit.line("#pragma GCC unroll 1");
+        self.open_lanes(unit, phase, shared, "width");
+    }
+
+    fn write_while(
+        &self,
+        unit: &mut Unit,
+        phase: &Phase,
+        shared: &BTreeSet<Var>,
+        later: &FxHashSet<Var>,
+        mask: &str,
+    ) {
+        let [s] = phase.stmts[..] else { return };
+        let StmtKind::While {
+            state,
+            test,
+            cond,
+            body,
+            next,
+        } = &s.kind
+        else {
+            return;
+        };
+        self.open_side(unit, phase, shared);
+        for (v, start) in state {
+            let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
+            unit.line(format!("lf_{name}[lane] = {start};"));
+        }
+        unit.line("lf_go[lane] = -1;");
+        unit.close();
+        unit.open("do {");
+        unit.line("lf_any = 0;");
+        self.open_side(unit, phase, shared);
+        for (v, _) in state {
+            let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
+            unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
+        }
+        unit.flat(test);
+        let cond = unit.atom(*cond);
+        unit.line(format!(
+            "const {mask} lf_now = lf_go[lane] & -({mask}){cond};"
+        ));
+        unit.flat(body);
+        for ((v, _), next) in state.iter().zip(next) {
+            let (name, next) = (unit.names.var(*v).to_string(), unit.atom(*next));
+            match later.contains(v) {
+                true => unit.line(format!("lf_{name}[lane] = lf_now ? {next} : {name};")),
+                false => unit.line(format!("lf_{name}[lane] = {next};")),
+            }
+        }
+        unit.line("lf_go[lane] = lf_now;");
+        unit.line("lf_any |= lf_now;");
+        unit.close();
+        unit.depth -= 1;
+        // As everywhere: a trapped loop may count on what trapped.
+        match unit.program.traps.is_empty() {
+            true => unit.line("} while (lf_any);"),
+            false => unit.line("} while (lf_any && !trapped);"),
+        }
+    }
+}
+
+/// The integer type of masks: as wide as the widest value of the scalar loops.
+fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
+    let loops = phases.iter().filter(|p| p.is_cut);
+    let mut all = loops.flat_map(|p| p.defs.iter());
+    let wide = |v: &Var| program.ty(*v).elem().size() == 8;
+    if all.any(wide) { "u64" } else { "u32" }
+}
+
+impl Unit<'_> {
+    /// Statements with both arms of each condition computed.
+    fn flat(&mut self, stmts: &[Stmt]) {
+        for s in stmts {
+            let StmtKind::If {
+                cond,
+                then,
+                other,
+                results,
+            } = &s.kind
+            else {
+                self.stmts(std::slice::from_ref(s));
+                continue;
+            };
+            self.flat(then);
+            self.flat(other);
+            let cond = self.atom(*cond);
+            for (v, a, b) in results {
+                let (a, b) = (self.atom(*a), self.atom(*b));
+                let define = self.define(*v);
+                match facts::elem(self.program, *v) {
+                    Ty::Bool => {
+                        self.line(format!("{define} = ({cond} & {a}) | (({cond} ^ 1) & {b});"))
+                    }
+                    _ => self.line(format!("{define} = {cond} ? {a} : {b};")),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// csrProduct: a sparse matrix in compressed rows (values, columns, row offsets) times a vector.
+#include "common.h"
+
+INLINE double strict_row(const double *v, const uint32_t *c, size_t n, const double *x) {
+  double s = 0;
+  for (size_t i = 0; i < n; i++) s += v[i] * x[c[i]];
+  return s;
+}
+INLINE double lanes_row(const double *v, const uint32_t *c, size_t n, const double *x) {
+  double s[4] = {0};
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (int k = 0; k < 4; k++) s[k] += v[i + k] * x[c[i + k]];
+  for (; i < n; i++) s[0] += v[i] * x[c[i]];
+  return (s[0] + s[1]) + (s[2] + s[3]);
+}
+#ifdef __AVX2__
+INLINE double gather_row(const double *v, const uint32_t *c, size_t n, const double *x) {
+  __m256d s = _mm256_setzero_pd();
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    __m256d at = _mm256_i32gather_pd(x, _mm_loadu_si128((const __m128i *)(c + i)), 8);
+    s += _mm256_loadu_pd(v + i) * at;
+  }
+  double rest = 0;
+  for (; i < n; i++) rest += v[i] * x[c[i]];
+  return (s[0] + s[1]) + (s[2] + s[3]) + rest;
+}
+#endif
+
+typedef double Row(const double *, const uint32_t *, size_t, const double *);
+INLINE void rows(const Job *job, Row *row, size_t first, size_t last) {
+  const double *values = job->in[0], *x = job->in[3];
+  const uint32_t *columns = job->in[1], *offsets = job->in[2];
+  double *out = job->out[0];
+  for (size_t r = first; r < last; r++)
+    out[r] = row(values + offsets[r], columns + offsets[r], offsets[r + 1] - offsets[r], x);
+}
+INLINE void run(const Job *job, Row *row) {
+  job->len[0] = job->in_len[2] - 1;
+  rows(job, row, 0, job->len[0]);
+}
+
+// The first row that begins at an element or after it.
+static size_t row_at(const Job *job, size_t element) {
+  const uint32_t *offsets = job->in[2];
+  size_t low = 0, high = job->in_len[2] - 1;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (offsets[middle] < element) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+INLINE void run_parallel(const Job *job, Row *row) {
+#pragma omp parallel num_threads(job->threads)
+  {
+    int t = omp_get_thread_num(), threads = omp_get_num_threads();
+    size_t last = t + 1 == threads ? job->in_len[2] - 1 : row_at(job, job->n * (t + 1) / threads);
+    rows(job, row, t == 0 ? 0 : row_at(job, job->n * t / threads), last);
+  }
+  job->len[0] = job->in_len[2] - 1;
+}
+
+static void strict(const Job *job) { run(job, strict_row); }
+static void lanes(const Job *job) { run(job, lanes_row); }
+static void lanes_omp(const Job *job) { run_parallel(job, lanes_row); }
+#ifdef __AVX2__
+static void gather(const Job *job) { run(job, gather_row); }
+static void gather_omp(const Job *job) { run_parallel(job, gather_row); }
+#endif
+
+const Variant csrProduct[] = {
+  {"strict", strict, 0},
+  {"reassociated", lanes, 0},
+  {"reassociated, OpenMP", lanes_omp, 1},
+#ifdef __AVX2__
+  {"reassociated, SIMD gather", gather, 0},
+  {"reassociated, SIMD gather, OpenMP", gather_omp, 1},
+#endif
+  {0},
+};

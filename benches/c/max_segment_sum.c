@@ -1,0 +1,114 @@
+// maxSegmentSum: the largest sum of neighbouring integers (0 of none).
+#include "common.h"
+
+// The largest sum, of all that begin with the first, of all that end with the last, of everything.
+typedef struct {
+  int64_t most, first, last, all;
+} Sums;
+INLINE Sums join(Sums a, Sums b) {
+  return (Sums){
+    MAX(MAX(a.most, b.most), a.last + b.first),
+    MAX(a.first, a.all + b.first),
+    MAX(b.last, a.last + b.all),
+    a.all + b.all,
+  };
+}
+static void put(const Job *job, Sums s) {
+  *(int64_t *)job->out[0] = s.most;
+  job->len[0] = 1;
+}
+
+static void strict(const Job *job) {
+  const int64_t *x = job->in[0];
+  int64_t most = 0, last = 0;
+  for (size_t i = 0; i < job->n; i++) {
+    last = MAX(last + x[i], 0);
+    most = MAX(most, last);
+  }
+  put(job, (Sums){.most = most});
+}
+static Sums scalar_part(const int64_t *x, size_t n) {
+  Sums s = {0};
+  for (size_t i = 0; i < n; i++) {
+    s.all += x[i];
+    s.first = MAX(s.first, s.all);
+    s.last = MAX(s.last + x[i], 0);
+    s.most = MAX(s.most, s.last);
+  }
+  return s;
+}
+
+INLINE VI max_i(VI a, VI b) {
+#ifdef __AVX512F__
+  return (VI)_mm512_max_epi64((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (VI)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)(a > b));
+#else
+  return (a & (a > b)) | (b & ~(a > b));
+#endif
+}
+// W elements of each of W rows, as vectors across the rows.
+INLINE void across(VI *to, const int64_t *p, size_t row) {
+#if W == 4
+  __m256i r[4], t[4];
+  for (int k = 0; k < 4; k++) r[k] = (__m256i)load_i(p + k * row);
+  for (int k = 0; k < 4; k += 2) {
+    t[k] = _mm256_unpacklo_epi64(r[k], r[k + 1]);
+    t[k + 1] = _mm256_unpackhi_epi64(r[k], r[k + 1]);
+  }
+  to[0] = (VI)_mm256_permute2x128_si256(t[0], t[2], 0x20);
+  to[1] = (VI)_mm256_permute2x128_si256(t[1], t[3], 0x20);
+  to[2] = (VI)_mm256_permute2x128_si256(t[0], t[2], 0x31);
+  to[3] = (VI)_mm256_permute2x128_si256(t[1], t[3], 0x31);
+#else
+  for (int j = 0; j < W; j++)
+    for (int k = 0; k < W; k++) to[j][k] = p[k * row + j];
+#endif
+}
+
+// Each lane runs over a stretch of its own; SETS vectors of lanes at a time.
+#define SETS 2
+static Sums lanes_part(const int64_t *x, size_t n) {
+  const size_t row = n / (SETS * W) / W * W;
+  VI most[SETS] = {0}, first[SETS] = {0}, last[SETS] = {0}, total[SETS] = {0}, v[SETS][W];
+  const VI zero = {0};
+  for (size_t i = 0; i < row; i += W) {
+#pragma GCC unroll 2
+    for (int s = 0; s < SETS; s++) across(v[s], x + s * W * row + i, row);
+#pragma GCC unroll 8
+    for (int j = 0; j < W; j++)
+#pragma GCC unroll 2
+      for (int s = 0; s < SETS; s++) {
+        total[s] += v[s][j];
+        first[s] = max_i(first[s], total[s]);
+        last[s] = max_i(last[s] + v[s][j], zero);
+        most[s] = max_i(most[s], last[s]);
+      }
+  }
+  Sums all = {0};
+  for (int s = 0; s < SETS; s++)
+    for (int k = 0; k < W; k++) all = join(all, (Sums){most[s][k], first[s][k], last[s][k], total[s][k]});
+  size_t done = row * SETS * W;
+  return join(all, scalar_part(x + done, n - done));
+}
+static void simd(const Job *job) { put(job, lanes_part(job->in[0], job->n)); }
+static void simd_omp(const Job *job) {
+  Sums parts[job->threads];
+  for (int t = 0; t < job->threads; t++) parts[t] = (Sums){0};
+#pragma omp parallel num_threads(job->threads)
+  {
+    size_t from, to;
+    part_of(job->n, omp_get_thread_num(), omp_get_num_threads(), &from, &to);
+    parts[omp_get_thread_num()] = lanes_part((const int64_t *)job->in[0] + from, to - from);
+  }
+  Sums all = {0};
+  for (int t = 0; t < job->threads; t++) all = join(all, parts[t]);
+  put(job, all);
+}
+
+const Variant maxSegmentSum[] = {
+  {"strict", strict, 0},
+  {"SIMD, a stretch per lane", simd, 0},
+  {"SIMD, a stretch per lane, OpenMP", simd_omp, 1},
+  {0},
+};

@@ -1,0 +1,118 @@
+//! Segments: sums of short, long and wildly uneven ones, and the softmax of each.
+
+use super::{Agreement, Case, Ours, Rust, fused, prepared, rayon};
+use crate::data::{Data, Input, Random, uniform};
+use livefusion::prelude::*;
+use rayon::prelude::*;
+
+const SUMS: &[Rust] = &[fused(sums), rayon(sums_in_parallel)];
+
+const fn sum(name: &'static str, input: fn(usize) -> Input) -> Case {
+    Case {
+        name,
+        file: "segmented_sum.c",
+        large: 10_000_000,
+        agreement: Agreement::Within(1e-9),
+        input,
+        reference: sums,
+        ours: sums_ours,
+        rust: SUMS,
+    }
+}
+
+/// Segments of 0 to 16 elements.
+pub const SHORT: Case = sum("segmentedSumShort", |n| cut(n, |r| r.below(17)));
+
+/// Segments of about a thousand elements.
+pub const LONG: Case = sum("segmentedSumLong", |n| cut(n, |r| 500 + r.below(1001)));
+
+/// Half of the elements in one segment, the others in segments of 0, 1, or up to a thousand.
+pub const UNEVEN: Case = sum("segmentedSumUneven", |n| {
+    let mut is_first = true;
+    cut(n, |r| match (std::mem::take(&mut is_first), r.below(100)) {
+        (true, _) => n as u64 / 2,
+        (_, 0..60) => 0,
+        (_, 60..90) => 1,
+        _ => r.below(1000),
+    })
+});
+
+/// The exponentials of each segment's elements over their sum; segments of 1 to 200 elements.
+pub const SOFTMAX: Case = Case {
+    name: "segmentSoftmax",
+    file: "softmax.c",
+    large: 10_000_000,
+    agreement: Agreement::Within(1e-12),
+    input: |n| {
+        let lens = cut(n, |r| 1 + r.below(200)).swap_remove(1);
+        vec![Data::input(Random::new(2).between(n, -8.0, 8.0)), lens]
+    },
+    reference: softmax,
+    ours: softmax_ours,
+    rust: &[fused(softmax)],
+};
+
+/// `n` elements in segments of these lengths, the last of which is cut short.
+fn cut(n: usize, mut len: impl FnMut(&mut Random) -> u64) -> Input {
+    let (mut random, mut lens, mut left) = (Random::new(3), Vec::new(), n as u64);
+    while left > 0 {
+        let len = len(&mut random).min(left);
+        lens.push(len);
+        left -= len;
+    }
+    vec![uniform(1, n), Data::input(lens)]
+}
+
+fn rows(data: &Array<f64>, lens: &Array<u64>) -> Segmented<f64> {
+    Segmented::new(lens, data)
+}
+
+fn sums_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
+    let columns = (input[0].array::<f64>(), input[1].array::<u64>());
+    prepared(engine, columns, |(data, lens)| rows(&data, &lens).sum_s())
+}
+
+/// The segments as slices.
+fn slices(input: &Input) -> impl Iterator<Item = &[f64]> {
+    let mut rest = input[0].of::<f64>();
+    input[1].of::<u64>().iter().map(move |len| {
+        let (slice, after) = rest.split_at(rest.len().min(*len as usize));
+        rest = after;
+        slice
+    })
+}
+
+fn sums(input: &Input) -> Vec<Data> {
+    let sums: Vec<f64> = slices(input).map(|s| s.iter().sum()).collect();
+    vec![Data::result(sums)]
+}
+
+fn sums_in_parallel(input: &Input) -> Vec<Data> {
+    let all: Vec<&[f64]> = slices(input).collect();
+    let sums: Vec<f64> = all.par_iter().map(|s| s.iter().sum()).collect();
+    vec![Data::result(sums)]
+}
+
+fn softmax_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
+    let columns = (input[0].array::<f64>(), input[1].array::<u64>());
+    prepared(engine, columns, |(data, lens)| {
+        let rows = rows(&data, &lens);
+        let shifted = rows.map_s(&rows.max_s(), |x, most| (x - most).exp());
+        let shares = shifted.map_s(&shifted.sum_s(), |x, total| x / total);
+        shares.data().clone()
+    })
+}
+
+fn softmax(input: &Input) -> Vec<Data> {
+    let mut shares = Vec::with_capacity(input[0].len());
+    for segment in slices(input) {
+        let (from, most) = (
+            shares.len(),
+            segment.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        );
+        shares.extend(segment.iter().map(|x| (x - most).exp()));
+        let total: f64 = shares[from..].iter().sum();
+        shares[from..].iter_mut().for_each(|x| *x /= total);
+    }
+    vec![Data::result(shares)]
+}

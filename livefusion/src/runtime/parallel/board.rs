@@ -1,0 +1,315 @@
+//! What the threads that run one loop share: which unit is next, what is known at each unit's beginning,
+//! and what comes after all of them.
+
+use super::shape::Shape;
+use livefusion_backend::{Arg, Buffer, Frame, Kernel, Outcome, Pass};
+use loop_lang::ir::GroupId;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A loop that several threads run from a frame at the end of a chunk. A *unit* is what a thread takes at
+/// a time: one chunk, or several where nothing is joined at their ends.
+pub struct Board<'a> {
+    pub shape: &'a Shape,
+    pub kernel: &'a dyn Kernel,
+    pub args: &'a [Arg<'a>],
+    /// Steps of a unit.
+    pub unit: u64,
+    /// Frames over the loop's arrays, one for each thread.
+    frames: Mutex<Vec<Frame>>,
+    claims: Mutex<Claims>,
+    /// For each level of groups that must be known: how far it is.
+    chains: Vec<Chain>,
+    later: Mutex<Later>,
+    /// Units from here on do not count.
+    over: AtomicUsize,
+    /// The first of those, and the words that it began from.
+    broken: Mutex<Option<(usize, Vec<u64>)>>,
+    stopped: AtomicBool,
+    /// Units that were run.
+    run: AtomicUsize,
+}
+
+/// Where the next unit begins.
+struct Claims {
+    next: usize,
+    /// How many there are, where that is known.
+    units: Option<usize>,
+    ended: bool,
+    /// The words at its beginning: place, and what decides over places.
+    frame: Frame,
+}
+
+/// The words at the beginning of unit `at`, with all groups of a level and of those below.
+struct Chain {
+    at: AtomicUsize,
+    words: Mutex<Vec<u64>>,
+}
+
+/// The groups that are joined after units have run.
+struct Later {
+    /// Units joined so far.
+    at: usize,
+    values: Vec<Vec<u64>>,
+    /// Sums of units that wait for earlier ones.
+    waiting: BTreeMap<usize, Vec<Vec<u64>>>,
+    /// Where units that append to arrays of their own belong.
+    places: BTreeMap<usize, Vec<u64>>,
+}
+
+/// A unit that a thread has to run.
+pub struct Unit {
+    /// Its number.
+    pub k: usize,
+    /// The words at its beginning, with the groups of `level` levels.
+    pub words: Vec<u64>,
+    pub level: usize,
+    pub sum: Sum,
+    /// The words at its end, as far as `level` goes.
+    pub end: Vec<u64>,
+}
+
+/// A unit's sum of the next level.
+pub enum Sum {
+    Unknown,
+    /// The words at its end, if its groups begin as identities.
+    Words(Vec<u64>),
+    /// It cannot be told apart from what comes before.
+    Bound,
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> Board<'a> {
+    /// A board for a frame that is paused at the end of a chunk. `frames` has one frame more than there
+    /// may be threads.
+    pub fn new(
+        shape: &'a Shape,
+        kernel: &'a dyn Kernel,
+        args: &'a [Arg<'a>],
+        unit: u64,
+        mut frames: Vec<Frame>,
+    ) -> Option<Board<'a>> {
+        let frame = frames.pop()?;
+        let words = &frame.words;
+        let value = |id: &GroupId| shape.joined_value(kernel, *id, words);
+        let flat = shape.flat.as_ref();
+        let left = flat.map(|f| f.left(&shape.plan.program, words, args));
+        let chain = |_| Chain {
+            at: AtomicUsize::new(0),
+            words: Mutex::new(words.clone()),
+        };
+        Some(Board {
+            chains: shape.levels.iter().map(chain).collect(),
+            later: Mutex::new(Later {
+                at: 0,
+                values: shape.later.iter().map(value).collect(),
+                waiting: BTreeMap::new(),
+                places: BTreeMap::new(),
+            }),
+            claims: Mutex::new(Claims {
+                next: 0,
+                units: left.map(|left| (left / unit) as usize),
+                ended: false,
+                frame,
+            }),
+            shape,
+            kernel,
+            args,
+            unit,
+            frames: Mutex::new(frames),
+            over: AtomicUsize::new(usize::MAX),
+            broken: Mutex::new(None),
+            stopped: AtomicBool::new(false),
+            run: AtomicUsize::new(0),
+        })
+    }
+
+    /// A frame for one more thread.
+    pub fn frame(&self) -> Option<Frame> {
+        lock(&self.frames).pop()
+    }
+
+    /// The next unit.
+    pub fn claim(&self) -> Option<Unit> {
+        let mut claims = lock(&self.claims);
+        let Claims {
+            next,
+            units,
+            ended,
+            frame,
+        } = &mut *claims;
+        if *ended || units.is_some_and(|n| *next >= n) || self.is_over(*next) {
+            return None;
+        }
+        let words = frame.words.clone();
+        match &self.shape.flat {
+            Some(flat) => flat.advance(&mut frame.words, self.unit),
+            None => {
+                let level = self.shape.plan.place_level;
+                let pass = Pass::Summary { level };
+                if self.kernel.run(pass, self.unit, frame, self.args) != Outcome::Paused {
+                    frame.words = words;
+                    *ended = true;
+                    return None;
+                }
+            }
+        }
+        let k = *next;
+        *next += 1;
+        Some(Unit {
+            k,
+            words,
+            level: 0,
+            sum: Sum::Unknown,
+            end: frame.words.clone(),
+        })
+    }
+
+    /// Whether everything before unit `k` is known.
+    pub fn all_known(&self, k: usize) -> bool {
+        let last = self.chains.last();
+        last.is_none_or(|c| c.at.load(Ordering::Acquire) == k)
+    }
+
+    /// The words at the beginning of the unit before which everything is known.
+    pub fn known(&self) -> Option<Vec<u64>> {
+        self.chains.last().map(|c| lock(&c.words).clone())
+    }
+
+    /// Joins a unit's sum onto its prefix, if that has come.
+    pub fn join(&self, unit: &mut Unit) -> bool {
+        let (Some(chain), Sum::Words(sum)) = (self.chains.get(unit.level), &mut unit.sum) else {
+            return false;
+        };
+        if chain.at.load(Ordering::Acquire) != unit.k {
+            return false;
+        }
+        let mut start = lock(&chain.words);
+        let (_, ids) = &self.shape.levels[unit.level];
+        for id in ids {
+            self.shape.join(self.kernel, *id, &start, sum);
+        }
+        let end = std::mem::take(sum);
+        unit.words = std::mem::replace(&mut start, end.clone());
+        unit.end = end;
+        unit.sum = Sum::Unknown;
+        unit.level += 1;
+        chain.at.store(unit.k + 1, Ordering::Release);
+        true
+    }
+
+    /// Tells the words at the end of unit `k`, which ran from known ones.
+    pub fn publish(&self, k: usize, words: &[u64]) {
+        for chain in &self.chains {
+            if chain.at.load(Ordering::Acquire) == k {
+                lock(&chain.words).copy_from_slice(words);
+                chain.at.store(k + 1, Ordering::Release);
+            }
+        }
+    }
+
+    /// Takes in the sums of a unit that has run.
+    pub fn deliver(&self, k: usize, words: &[u64]) {
+        self.run.fetch_add(1, Ordering::Relaxed);
+        let Shape {
+            later: ids,
+            own,
+            plan,
+            ..
+        } = self.shape;
+        if ids.is_empty() {
+            return;
+        }
+        let value = |id: &GroupId| self.shape.joined_value(self.kernel, *id, words);
+        let sums = ids.iter().map(value).collect();
+        let later = &mut *lock(&self.later);
+        later.waiting.insert(k, sums);
+        while let Some(sums) = later.waiting.remove(&later.at) {
+            if !own.is_empty() {
+                let count = |(_, i): &(usize, usize)| later.values[*i].first().copied();
+                let at = own.iter().map(|o| count(o).unwrap_or(0)).collect();
+                later.places.insert(later.at, at);
+            }
+            for ((id, value), sum) in ids.iter().zip(&mut later.values).zip(&sums) {
+                *value = plan.join(*id, value, sum);
+            }
+            later.at += 1;
+        }
+    }
+
+    /// Where the elements that a unit appended belong, once that is known.
+    pub fn place(&self, k: usize) -> Option<Vec<u64>> {
+        lock(&self.later).places.remove(&k)
+    }
+
+    /// A unit did not come to its end: the loop does, from its beginning on, in order.
+    pub fn give_up(&self, k: usize, words: Vec<u64>) {
+        let mut broken = lock(&self.broken);
+        self.over.fetch_min(k, Ordering::AcqRel);
+        if broken.as_ref().is_none_or(|b| k < b.0) {
+            *broken = Some((k, words));
+        }
+    }
+
+    /// Whether a unit does not count any more.
+    pub fn is_over(&self, k: usize) -> bool {
+        k >= self.over.load(Ordering::Acquire) || self.stopped()
+    }
+
+    /// Makes all threads leave.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Whether all threads are to leave.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Units that were run so far.
+    pub fn units_run(&self) -> usize {
+        self.run.load(Ordering::Relaxed)
+    }
+
+    /// The words from which the rest of the loop runs in order, when all threads have left.
+    pub fn rest(self) -> Vec<u64> {
+        let known = self.known();
+        let broken = self
+            .broken
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let claims = self
+            .claims
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let later = self
+            .later
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut words = match broken {
+            Some((_, words)) => words,
+            None => known.unwrap_or(claims.frame.words),
+        };
+        let shape = self.shape;
+        shape.clear(self.kernel, &shape.later, &mut words, self.args);
+        for (id, value) in shape.later.iter().zip(&later.values) {
+            shape.set(self.kernel, *id, &mut words, value);
+        }
+        words
+    }
+
+    /// Arrays that a unit appends to; none if there is no memory for them.
+    pub fn own_arrays(&self, whole: &[Option<Buffer>]) -> Option<Vec<Buffer>> {
+        // Kernels may write a vector beyond the last element.
+        let room = self.unit as usize + 64;
+        let like = |(slot, _): &(usize, usize)| {
+            let ty = whole.get(*slot)?.as_ref()?.ty();
+            Buffer::uncleared(ty, room)
+        };
+        self.shape.own.iter().map(like).collect()
+    }
+}

@@ -1,0 +1,311 @@
+//! Runs a compiled loop: the calling thread begins at once, chunk by chunk, and calls others in when the
+//! time that chunks take says that the rest is worth waking them.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `shape` | what of a loop decides how its chunks run beside each other |
+//! | `team` | threads that help |
+//! | `board` | what they share: units to take, prefixes, sums |
+//! | `worker` | what each does |
+//!
+//! Chunks run as the [interface of kernels](livefusion_backend::kernel) has it: groups that others depend
+//! on are summed up first and joined in order; then a chunk is emitted from its prefix, while it is in the
+//! cache. A thread that finds its prefix known emits without a sum, so that one thread alone runs each
+//! chunk once. Groups that only the loop's end reads are joined afterwards. Chunks that append to arrays do
+//! so in arrays of their own, and copy what they have when the counts of those before are known.
+//!
+//! A chunk that ends in an unforeseen way (a trap, an early exit) ends the common work: the loop goes on in
+//! order from its beginning, and comes to the same end as if nobody had helped.
+
+mod board;
+mod shape;
+mod team;
+mod worker;
+
+use super::engine::Engine;
+use super::watch::{Progress, Watch};
+use board::Board;
+use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
+use loop_lang::Loop;
+use shape::{Flat, Shape};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use team::{Team, Wait};
+use worker::Worker;
+
+/// The rest of a loop must be expected to take so long for others to be called.
+const WORTH_CALLING: Duration = Duration::from_micros(250);
+/// How long to run before looking whether somebody has come, or cancelled.
+const SPAN: Duration = Duration::from_micros(100);
+/// Units of several chunks take about so long.
+const UNIT: Duration = Duration::from_micros(50);
+/// Engines that run everything in parallel wait so long for help.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// A loop's shape, found when it first turns out to be long.
+#[derive(Default)]
+pub struct Shapes(OnceLock<Option<Shape>>, OnceLock<Option<Flat>>);
+
+/// How a loop is run.
+pub struct Run<'a> {
+    pub engine: &'a Engine,
+    pub kernel: &'a Arc<dyn Kernel>,
+    pub program: &'a Loop,
+    pub shapes: &'a Shapes,
+    pub args: &'a [Arg<'a>],
+    /// Which of how many loops it is.
+    pub at: (usize, usize),
+}
+
+/// How a run ended.
+pub enum Ended {
+    By(Outcome),
+    Cancelled,
+}
+
+impl Run<'_> {
+    /// Runs a fresh frame to the loop's end.
+    pub fn to_end(&self, frame: &mut Frame) -> Ended {
+        let watch = self.engine.watch();
+        let alone = self.engine.threads() == 1;
+        if alone && !watch.is_on() {
+            return Ended::By(self.span(u64::MAX, frame));
+        }
+        if watch.is_cancelled() {
+            return Ended::Cancelled;
+        }
+        let chunk = self.kernel.chunk();
+        // A clock is not looked at for arrays of one chunk.
+        let long = |a: &Arg<'_>| matches!(a, Arg::Array(v) if v.len() as u64 > chunk);
+        let start = self.args.iter().any(long).then(Instant::now);
+        match self.span(chunk, frame) {
+            Outcome::Paused => {}
+            ended => return Ended::By(ended),
+        }
+        let first = start.map(|t| t.elapsed());
+        self.long(frame, first, watch)
+    }
+
+    fn span(&self, steps: u64, frame: &mut Frame) -> Outcome {
+        self.kernel.run(Pass::Emit, steps, frame, self.args)
+    }
+
+    /// What is behind the first chunk, which took so long.
+    fn long(&self, frame: &mut Frame, first: Option<Duration>, watch: &Watch) -> Ended {
+        let find = || Shape::of(self.program, self.kernel.layout());
+        let shape = self.shapes.0.get_or_init(find).as_ref();
+        let shape = shape.filter(|_| self.engine.threads() > 1);
+        let mut pace = Pace::new(first, self.kernel.chunk());
+        let mut help = Help::NotCalled;
+        loop {
+            let left = self.left(frame);
+            if watch.is_on() {
+                if watch.is_cancelled() {
+                    return Ended::Cancelled;
+                }
+                self.tell(watch, frame.words[1], left);
+            }
+            help = match (help, shape) {
+                (Help::NotCalled, Some(shape)) if self.engine.is_eager() || pace.is_long(left) => {
+                    Help::Called(self.call(shape))
+                }
+                (Help::Called(team), Some(shape)) if self.has_come(&team) => {
+                    if let ControlFlow::Break(ended) = self.together(shape, &team, frame, &pace) {
+                        return ended;
+                    }
+                    // The rest is the loop's end, or has to be in order.
+                    Help::Over
+                }
+                (_, None) => Help::Over,
+                (help, _) => help,
+            };
+            let on = match help {
+                Help::Called(_) if self.engine.is_eager() => continue,
+                _ if watch.is_on() => pace.span(),
+                Help::Over => u64::MAX,
+                Help::NotCalled if pace.is_short(left) => u64::MAX,
+                _ => pace.span(),
+            };
+            let start = Instant::now();
+            match self.span(on, frame) {
+                Outcome::Paused => pace.took(start.elapsed(), on),
+                ended => return Ended::By(ended),
+            }
+        }
+    }
+
+    /// Steps to the loop's end, where they are known.
+    fn left(&self, frame: &Frame) -> Option<u64> {
+        let flat = self
+            .shapes
+            .1
+            .get_or_init(|| Flat::of(self.program, self.kernel.layout()));
+        let flat = flat.as_ref()?;
+        Some(flat.left(self.program, &frame.words, self.args))
+    }
+
+    fn tell(&self, watch: &Watch, steps: u64, left: Option<u64>) {
+        watch.tell(Progress {
+            loop_index: self.at.0,
+            loops: self.at.1,
+            steps,
+            total: left.map(|left| steps + left),
+        });
+    }
+
+    fn call(&self, shape: &Shape) -> Team {
+        let helpers = self.engine.threads() - 1;
+        Team::call(|| self.engine.pool(), helpers, self.kernel, &shape.passes())
+    }
+
+    /// Whether a helper has come. An eager engine waits for it.
+    fn has_come(&self, team: &Team) -> bool {
+        let start = Instant::now();
+        let mut wait = Wait::default();
+        while self.engine.is_eager() && !team.arrived() && start.elapsed() < PATIENCE {
+            wait.once();
+        }
+        team.arrived() || self.engine.is_eager()
+    }
+
+    /// Runs a paused frame on with a team, up to the last whole unit or to what must be done in order.
+    fn together(
+        &self,
+        shape: &Shape,
+        team: &Team,
+        frame: &mut Frame,
+        pace: &Pace,
+    ) -> ControlFlow<Ended> {
+        let (threads, watch) = (self.engine.threads(), self.engine.watch());
+        let left = self.left(frame);
+        let unit = match shape.joins_nothing() {
+            true => pace.unit(left, threads as u64),
+            false => pace.chunk,
+        };
+        let (before, kernel) = (frame.words[1], &**self.kernel);
+        // SAFETY: `frame` and its arrays are not touched until all threads have left. The shape is that
+        // of a loop which writes no element twice and reads none that it writes; where a kernel may
+        // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
+        let frames = (0..=threads).map(|_| unsafe { frame.beside() }).collect();
+        let Some(board) = Board::new(shape, kernel, self.args, unit, frames) else {
+            return ControlFlow::Continue(());
+        };
+        let help = || {
+            let work = || Worker::new(&board).map(|worker| worker.run(&mut || {}));
+            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                board.stop();
+            }
+        };
+        let mut told = Instant::now();
+        let mut tick = || {
+            if watch.is_cancelled() {
+                board.stop();
+            }
+            if watch.progress.is_some() && told.elapsed() > SPAN {
+                told = Instant::now();
+                let run = board.units_run() as u64 * unit;
+                self.tell(watch, before + run, left.map(|l| l.saturating_sub(run)));
+            }
+        };
+        team.share(&help, || {
+            let unwinding = StopAll(&board);
+            if let Some(worker) = Worker::new(&board) {
+                worker.run(&mut tick);
+            }
+            std::mem::forget(unwinding);
+        });
+        let (stopped, units) = (board.stopped(), board.units_run() as u64);
+        self.engine.count_parallel(units * (unit / pace.chunk));
+        frame.words = board.rest();
+        match stopped {
+            false => ControlFlow::Continue(()),
+            true if watch.is_cancelled() => ControlFlow::Break(Ended::Cancelled),
+            true => {
+                let why = "a thread that helped with a loop panicked".into();
+                ControlFlow::Break(Ended::By(Outcome::BadArgs(why)))
+            }
+        }
+    }
+}
+
+/// Whether others take part.
+enum Help {
+    NotCalled,
+    Called(Team),
+    Over,
+}
+
+/// Makes helpers leave when the calling thread unwinds.
+struct StopAll<'b, 'a>(&'b Board<'a>);
+
+impl Drop for StopAll<'_, '_> {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// How long chunks take.
+struct Pace {
+    chunk: u64,
+    taken: Duration,
+    /// Chunks that took `taken`.
+    run: u32,
+    /// Chunks of the next span.
+    next: u64,
+}
+
+impl Pace {
+    fn new(first: Option<Duration>, chunk: u64) -> Pace {
+        Pace {
+            chunk,
+            taken: first.unwrap_or_default(),
+            run: u32::from(first.is_some()),
+            next: 1,
+        }
+    }
+
+    fn each(&self) -> Option<Duration> {
+        self.taken.checked_div(self.run)
+    }
+
+    /// Chunks that take about so long.
+    fn fitting(&self, time: Duration) -> u64 {
+        let each = self.each().unwrap_or(time).as_nanos().max(1);
+        (time.as_nanos() / each).clamp(1, 1 << 20) as u64
+    }
+
+    /// What is left, as far as is known: as much again as was, if it is not.
+    fn rest(&self, left: Option<u64>) -> Option<Duration> {
+        let each = self.each()?;
+        match left {
+            Some(left) => Some(each.mul_f64(left as f64 / self.chunk as f64)),
+            None => Some(self.taken),
+        }
+    }
+
+    fn is_long(&self, left: Option<u64>) -> bool {
+        self.rest(left).is_some_and(|t| t > WORTH_CALLING)
+    }
+
+    fn is_short(&self, left: Option<u64>) -> bool {
+        left.is_some() && self.rest(left).is_some_and(|t| t < WORTH_CALLING)
+    }
+
+    fn span(&self) -> u64 {
+        self.next * self.chunk
+    }
+
+    fn took(&mut self, time: Duration, steps: u64) {
+        self.taken += time;
+        self.run = self.run.saturating_add((steps / self.chunk) as u32);
+        self.next = self.fitting(SPAN).min(2 * self.next);
+    }
+
+    /// Steps of a unit: enough to be worth taking, and several for each thread.
+    fn unit(&self, left: Option<u64>, threads: u64) -> u64 {
+        let share = left.map_or(1, |l| l / self.chunk / (4 * threads));
+        self.fitting(UNIT).min(share).max(1) * self.chunk
+    }
+}

@@ -1,0 +1,230 @@
+//! What one thread does: it takes units in their order, finds what must be known before they run, runs
+//! them, and brings what they appended to its place.
+
+use super::board::{Board, Sum, Unit};
+use super::team::Wait;
+use livefusion_backend::{Buffer, Frame, Outcome, Pass};
+use std::collections::VecDeque;
+
+/// Units that a thread holds while it waits for others: so many that they stay in its cache.
+const AHEAD: usize = 4;
+
+/// A thread at work.
+pub struct Worker<'b, 'a> {
+    board: &'b Board<'a>,
+    /// What units run in: over the loop's arrays, or over arrays of their own.
+    frame: Frame,
+    /// The loop's arrays, where units append to arrays of their own.
+    whole: Vec<Option<Buffer>>,
+    /// Units that wait for what must be known.
+    ahead: VecDeque<Unit>,
+    /// Units whose elements wait for their place.
+    appended: VecDeque<Appended>,
+    spare: Vec<Vec<Buffer>>,
+}
+
+/// What a unit has appended: how much, and to which arrays.
+struct Appended {
+    k: usize,
+    counts: Vec<u64>,
+    arrays: Vec<Buffer>,
+}
+
+/// What came of one look at what there is to do.
+#[derive(PartialEq)]
+enum Did {
+    Something,
+    /// Others must move first.
+    Nothing,
+    /// There is nothing left.
+    All,
+}
+
+impl<'b, 'a> Worker<'b, 'a> {
+    /// A thread with one of the board's frames.
+    pub fn new(board: &'b Board<'a>) -> Option<Worker<'b, 'a>> {
+        let mut frame = board.frame()?;
+        let mut whole: Vec<Option<Buffer>> = frame.arrays.iter().map(|_| None).collect();
+        let first = board.own_arrays(&frame.arrays)?;
+        for (slot, _) in &board.shape.own {
+            whole[*slot] = frame.arrays[*slot].take();
+        }
+        Some(Worker {
+            board,
+            frame,
+            whole,
+            ahead: VecDeque::new(),
+            appended: VecDeque::new(),
+            spare: vec![first],
+        })
+    }
+
+    /// Works until nothing is left. `tick` is called now and then.
+    pub fn run(mut self, tick: &mut dyn FnMut()) {
+        let mut wait = Wait::default();
+        loop {
+            tick();
+            if self.board.stopped() {
+                return;
+            }
+            if self.bring() {
+                continue;
+            }
+            match self.step() {
+                Did::Something => wait = Wait::default(),
+                Did::Nothing => wait.once(),
+                Did::All => return,
+            }
+        }
+    }
+
+    fn step(&mut self) -> Did {
+        if self.appended.len() >= AHEAD {
+            return Did::Nothing;
+        }
+        let levels = self.board.shape.levels.len();
+        while self.ahead.front().is_some_and(|u| self.board.is_over(u.k)) {
+            self.ahead.clear();
+        }
+        for unit in &mut self.ahead {
+            while self.board.join(unit) {}
+        }
+        let Some(front) = self.ahead.front() else {
+            return self.take();
+        };
+        let known = self.board.all_known(front.k);
+        match front.sum {
+            _ if front.level == levels || known => self.emit_front(),
+            Sum::Unknown => self.summarise(0),
+            Sum::Words(_) if self.ahead.len() < AHEAD => match self.take() {
+                Did::Something => self.summarise(self.ahead.len() - 1),
+                _ => Did::Nothing,
+            },
+            Sum::Words(_) | Sum::Bound => Did::Nothing,
+        }
+    }
+
+    /// One more unit.
+    fn take(&mut self) -> Did {
+        match self.board.claim() {
+            Some(unit) => {
+                self.ahead.push_back(unit);
+                Did::Something
+            }
+            None if self.appended.is_empty() => Did::All,
+            None => Did::Nothing,
+        }
+    }
+
+    /// Sums a unit's next level up from identities.
+    fn summarise(&mut self, at: usize) -> Did {
+        let board = self.board;
+        let unit = &mut self.ahead[at];
+        let (level, ids) = &board.shape.levels[unit.level];
+        self.frame.words.copy_from_slice(&unit.words);
+        board
+            .shape
+            .clear(board.kernel, ids, &mut self.frame.words, board.args);
+        let pass = Pass::Summary { level: *level };
+        let outcome = board
+            .kernel
+            .run(pass, board.unit, &mut self.frame, board.args);
+        let end = &self.frame.words;
+        let told =
+            outcome == Outcome::Paused && board.shape.tells(board.kernel, ids, &unit.words, end);
+        unit.sum = match told {
+            true => Sum::Words(end.clone()),
+            false => Sum::Bound,
+        };
+        Did::Something
+    }
+
+    /// Runs the first unit: from its prefix, or from the words that all before it have come to.
+    fn emit_front(&mut self) -> Did {
+        let (board, shape) = (self.board, self.board.shape);
+        let Some(mut unit) = self.ahead.pop_front() else {
+            return Did::Nothing;
+        };
+        let in_order = unit.level < shape.levels.len();
+        if in_order && let Some(words) = board.known() {
+            unit.words = words;
+        }
+        let Some(arrays) = self.spare.pop().or_else(|| self.own_arrays()) else {
+            board.give_up(unit.k, unit.words);
+            return Did::Something;
+        };
+        for ((slot, _), array) in shape.own.iter().zip(arrays) {
+            self.frame.arrays[*slot] = Some(array);
+        }
+        for (slot, id, var) in &shape.limited {
+            let end = match in_order {
+                true => u64::MAX,
+                false => shape.value(board.kernel, *id, &unit.end)[*var],
+            };
+            if let Some(array) = &mut self.frame.arrays[*slot] {
+                array.limit(usize::try_from(end).unwrap_or(usize::MAX));
+            }
+        }
+        self.frame.words.copy_from_slice(&unit.words);
+        let words = &mut self.frame.words;
+        shape.clear(board.kernel, &shape.later, words, board.args);
+        let outcome = board
+            .kernel
+            .run(Pass::Emit, board.unit, &mut self.frame, board.args);
+        if outcome != Outcome::Paused {
+            board.give_up(unit.k, unit.words);
+            // A loop's end may have taken arrays out of the frame.
+            return Did::Something;
+        }
+        if in_order {
+            board.publish(unit.k, &self.frame.words);
+        }
+        self.keep(unit.k);
+        board.deliver(unit.k, &self.frame.words);
+        Did::Something
+    }
+
+    fn own_arrays(&self) -> Option<Vec<Buffer>> {
+        self.board.own_arrays(&self.whole)
+    }
+
+    /// Keeps what a unit has appended until its place is known.
+    fn keep(&mut self, k: usize) {
+        let shape = self.board.shape;
+        if shape.own.is_empty() {
+            return;
+        }
+        let count = |(_, i): &(usize, usize)| {
+            let value = shape.value(self.board.kernel, shape.later[*i], &self.frame.words);
+            value.first().copied().unwrap_or(0)
+        };
+        let counts = shape.own.iter().map(count).collect();
+        let take = |(slot, _): &(usize, usize)| self.frame.arrays[*slot].take();
+        let arrays = shape.own.iter().filter_map(take).collect();
+        self.appended.push_back(Appended { k, counts, arrays });
+    }
+
+    /// Brings what the first unit has appended to its place, if that is known.
+    fn bring(&mut self) -> bool {
+        let Some(first) = self.appended.front() else {
+            return false;
+        };
+        let place = self.board.place(first.k);
+        if place.is_none() && !self.board.is_over(first.k) {
+            return false;
+        }
+        let Some(Appended { counts, arrays, .. }) = self.appended.pop_front() else {
+            return false;
+        };
+        let own = self.board.shape.own.iter().zip(&arrays).zip(&counts);
+        for ((((slot, _), array), count), at) in own.zip(place.into_iter().flatten()) {
+            if let Some(to) = &mut self.whole[*slot]
+                && let Some(from) = array.slice(0, *count as usize)
+            {
+                to.write_from(usize::try_from(at).unwrap_or(usize::MAX), from);
+            }
+        }
+        self.spare.push(arrays);
+        true
+    }
+}

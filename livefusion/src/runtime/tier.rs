@@ -1,0 +1,332 @@
+//! The default engine's backend: a loop begins on the tier that begins soonest, and moves to the one that
+//! runs fastest when it has proven worth it.
+//!
+//! All kernels of a loop share the layout of frames and give the same bits, so a run may change tiers at
+//! any guard. Tiny runs are interpreted; others run on code that Cranelift makes in about a tenth of a
+//! millisecond. What runs long or often is compiled as C by one thread in the background, which nobody waits
+//! for: runs under way go over to it between spans, later ones begin with it.
+
+use crate::runtime::engine::statements;
+use livefusion_backend::{
+    Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass, TierRuns,
+};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, CHUNK, RateKind};
+use loop_lang::state::Layout;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+/// Runs of at most this many statements, all steps together, are interpreted: about as long as it takes
+/// Cranelift to compile a small loop.
+const TINY: u64 = 4096;
+/// A loop that has been run this often is worth Cranelift's time however little it does.
+const OFTEN: u64 = 3;
+/// Runs that are expected to take this many statements are worth a C compiler's time: some milliseconds.
+const LONG: u64 = 1 << 24;
+/// So are loops whose runs have taken this many together.
+const LONG_TOGETHER: u64 = 1 << 26;
+/// Steps after which a run looks whether its C has been compiled.
+const SPAN: u64 = 64 * CHUNK;
+
+/// Interpreter, Cranelift and C, each where it is best.
+#[derive(Clone)]
+pub struct Tiers(Arc<Shared>);
+
+struct Shared {
+    interp: InterpBackend,
+    jit: JitBackend,
+    c: CBackend,
+    /// Why there is no C.
+    fallback: OnceLock<String>,
+    interp_runs: AtomicU64,
+    jit_runs: AtomicU64,
+    c_runs: AtomicU64,
+}
+
+impl Tiers {
+    /// Tiers with this C backend.
+    pub fn new(c: CBackend) -> Tiers {
+        Tiers(Arc::new(Shared {
+            interp: InterpBackend::new(),
+            jit: JitBackend::new(),
+            c,
+            fallback: OnceLock::new(),
+            interp_runs: AtomicU64::new(0),
+            jit_runs: AtomicU64::new(0),
+            c_runs: AtomicU64::new(0),
+        }))
+    }
+
+    /// Why no C is compiled, if that was found out.
+    pub fn fallback(&self) -> Option<&str> {
+        self.0.fallback.get().map(String::as_str)
+    }
+}
+
+impl Backend for Tiers {
+    fn name(&self) -> &'static str {
+        "tiered"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        loop_lang::verify::verify(program).map_err(|faults| {
+            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            CompileError::Malformed(lines.join("\n"))
+        })?;
+        Ok(Arc::new(TierKernel(Arc::new(Slots {
+            tiers: self.0.clone(),
+            layout: Layout::of(program),
+            weight: statements(program).max(1) as u64,
+            program: program.clone(),
+            interp: OnceLock::new(),
+            jit: OnceLock::new(),
+            c: OnceLock::new(),
+            asked: AtomicBool::new(false),
+            passes: Mutex::default(),
+            runs: AtomicU64::new(0),
+            work: AtomicU64::new(0),
+        }))))
+    }
+
+    fn disk_use(&self) -> DiskUse {
+        self.0.c.disk_use()
+    }
+
+    fn tier_runs(&self) -> TierRuns {
+        let count = |n: &AtomicU64| n.load(Ordering::Relaxed);
+        TierRuns {
+            interp: count(&self.0.interp_runs),
+            jit: count(&self.0.jit_runs),
+            c: count(&self.0.c_runs),
+        }
+    }
+}
+
+/// What runs a span.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tier {
+    Interp,
+    Jit,
+    C,
+}
+
+/// A loop with a kernel of each tier, as far as they have been made.
+struct TierKernel(Arc<Slots>);
+
+struct Slots {
+    tiers: Arc<Shared>,
+    program: Loop,
+    layout: Layout,
+    /// Statements of a step, about.
+    weight: u64,
+    interp: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
+    /// An error if Cranelift does not take the loop.
+    jit: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
+    /// An error if there is no C, or will be none.
+    c: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
+    /// Whether C has been asked for.
+    asked: AtomicBool,
+    /// Passes that C is to be compiled with.
+    passes: Mutex<Vec<Pass>>,
+    runs: AtomicU64,
+    /// Statements that all runs have taken, about.
+    work: AtomicU64,
+}
+
+impl Slots {
+    fn interp(&self) -> Result<&Arc<dyn Kernel>, CompileError> {
+        let made = self
+            .interp
+            .get_or_init(|| self.tiers.interp.compile(&self.program));
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// Cranelift's kernel, made now if need be.
+    fn jit(&self) -> Option<&Arc<dyn Kernel>> {
+        let made = self
+            .jit
+            .get_or_init(|| self.tiers.jit.compile(&self.program));
+        made.as_ref().ok()
+    }
+
+    fn c(&self) -> Option<&Arc<dyn Kernel>> {
+        self.c.get()?.as_ref().ok()
+    }
+
+    /// The tier of the next span, its kernel, and how long the span should be. `expected` is the work that
+    /// the whole run is expected to be, `taken` the steps that it has taken.
+    fn next(
+        &self,
+        expected: u64,
+        taken: u64,
+    ) -> Result<(Tier, &Arc<dyn Kernel>, u64), CompileError> {
+        if let Some(c) = self.c() {
+            return Ok((Tier::C, c, u64::MAX));
+        }
+        let tiny = expected <= TINY && taken == 0 && self.runs.load(Ordering::Relaxed) <= OFTEN;
+        if tiny {
+            return Ok((Tier::Interp, self.interp()?, TINY / self.weight + 1));
+        }
+        match self.jit() {
+            Some(jit) => Ok((Tier::Jit, jit, SPAN)),
+            None => Ok((Tier::Interp, self.interp()?, SPAN)),
+        }
+    }
+
+    /// How many statements a run with these arguments may take, by what can be told beforehand.
+    fn expected(&self, args: &[Arg<'_>]) -> u64 {
+        let lengths = args.iter().map(|a| match a {
+            Arg::Array(view) => view.len() as u64,
+            Arg::Scalar(_) => 0,
+        });
+        let bounds = self.program.rates.iter().map(|rate| match rate.kind {
+            RateKind::Root { bound, .. } => self.known(bound, args),
+            _ => 0,
+        });
+        let steps = lengths.chain(bounds).max().unwrap_or(0);
+        steps.saturating_mul(self.weight)
+    }
+
+    /// The value of a literal or of a scalar parameter; 0 for what the loop computes.
+    fn known(&self, a: Atom, args: &[Arg<'_>]) -> u64 {
+        let v = match a {
+            Atom::Const(c) => return c.bits,
+            Atom::Var(v) => v,
+        };
+        let position = self.program.params.iter().position(|p| p.var == v);
+        match position.and_then(|i| args.get(i)) {
+            Some(Arg::Scalar(c)) => c.bits,
+            _ => 0,
+        }
+    }
+
+    /// Notes a span.
+    fn count(&self, tier: Tier, steps: u64) {
+        let runs = match tier {
+            Tier::Interp => &self.tiers.interp_runs,
+            Tier::Jit => &self.tiers.jit_runs,
+            Tier::C => &self.tiers.c_runs,
+        };
+        runs.fetch_add(1, Ordering::Relaxed);
+        if tier != Tier::C {
+            let work = steps.saturating_mul(self.weight);
+            self.work.fetch_add(work, Ordering::Relaxed);
+        }
+    }
+
+    /// Compiles C. Until it is there, with the passes that were asked for, nobody sees it.
+    fn compile_c(&self) {
+        let compiled = self.tiers.c.compile(&self.program);
+        let compiled = compiled.and_then(|kernel| {
+            let passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
+            let passes = passes.clone();
+            passes.into_iter().try_for_each(|p| kernel.prepare(p))?;
+            Ok(kernel)
+        });
+        if let Err(CompileError::Unavailable { why, .. }) = &compiled {
+            let _ = self.tiers.fallback.set(why.clone());
+        }
+        let _ = self.c.set(compiled);
+    }
+}
+
+impl TierKernel {
+    /// Has C compiled in the background if that is worth it.
+    fn ask_for_c(&self, expected: u64) {
+        let slots = &self.0;
+        let work = slots.work.load(Ordering::Relaxed);
+        let worth_it = expected >= LONG || work >= LONG_TOGETHER;
+        let none = slots.tiers.fallback.get().is_some();
+        if !worth_it || none || slots.asked.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Some(compiler) = &*COMPILER else { return };
+        let compiler = compiler.lock().unwrap_or_else(PoisonError::into_inner);
+        // A kernel that was dropped meanwhile needs no C any more.
+        let kernel = Arc::downgrade(slots);
+        let _ = compiler.send(Box::new(move || {
+            if let Some(slots) = kernel.upgrade() {
+                slots.compile_c();
+            }
+        }));
+    }
+}
+
+impl Kernel for TierKernel {
+    fn layout(&self) -> &Layout {
+        &self.0.layout
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+        let slots = &*self.0;
+        slots.runs.fetch_add(1, Ordering::Relaxed);
+        let expected = slots.expected(args).min(steps.saturating_mul(slots.weight));
+        let mut taken = 0;
+        loop {
+            self.ask_for_c(expected);
+            let (tier, kernel, span) = match slots.next(expected, taken) {
+                Ok(next) => next,
+                Err(e) => return Outcome::BadArgs(e.to_string()),
+            };
+            let before = step_count(frame);
+            let outcome = kernel.run(pass, span.min(steps - taken), frame, args);
+            let now = step_count(frame).saturating_sub(before);
+            slots.count(tier, now);
+            taken = taken.saturating_add(now);
+            if outcome != Outcome::Paused || taken >= steps || now == 0 {
+                return outcome;
+            }
+        }
+    }
+
+    fn prepare(&self, pass: Pass) -> Result<(), CompileError> {
+        let slots = &*self.0;
+        let mut passes = slots.passes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !passes.contains(&pass) {
+            passes.push(pass);
+        }
+        drop(passes);
+        match (slots.c(), slots.jit()) {
+            (Some(kernel), _) | (None, Some(kernel)) => kernel.prepare(pass),
+            (None, None) => slots.interp()?.prepare(pass),
+        }
+    }
+
+    fn source(&self) -> Option<&str> {
+        self.0.c()?.source()
+    }
+
+    fn tier(&self) -> Option<&'static str> {
+        Some(match (self.0.c(), self.0.jit.get(), self.0.interp.get()) {
+            (Some(_), _, _) => "compiled as C",
+            (None, Some(Ok(_)), _) if self.0.asked.load(Ordering::Relaxed) => {
+                "compiled by Cranelift, C asked for"
+            }
+            (None, Some(Ok(_)), _) => "compiled by Cranelift",
+            (None, _, Some(_)) => "interpreted",
+            (None, _, None) => "not run yet",
+        })
+    }
+}
+
+fn step_count(frame: &Frame) -> u64 {
+    frame.words.get(1).copied().unwrap_or(0)
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread in the background. It ends with the process, whatever it is doing then.
+static COMPILER: LazyLock<Option<Mutex<Sender<Job>>>> = LazyLock::new(|| {
+    let (sender, jobs) = channel::<Job>();
+    let thread = std::thread::Builder::new().name("livefusion compiler".into());
+    let thread = thread.spawn(move || {
+        for job in jobs {
+            job();
+        }
+    });
+    thread.ok().map(|_| Mutex::new(sender))
+});

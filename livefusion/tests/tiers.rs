@@ -1,0 +1,92 @@
+//! The default engine changes tiers as work grows, and nothing of it shows in the results.
+#![cfg(feature = "jit")]
+
+use livefusion::Ix0;
+use livefusion::prelude::*;
+use livefusion::runtime::TierRuns;
+use std::time::{Duration, Instant};
+
+fn shares(n: u64) -> (Array<f64>, Array<f64, Ix0>) {
+    let xs = iota(n).map(|i| (i.cast::<f64>() * 0.37).sin());
+    let kept = xs.filter(|x| x.gt(-0.5));
+    (kept.map(|x| x * 3.0), kept.sum())
+}
+
+/// Forces on an engine, and compares with the interpreter bit for bit.
+fn check(engine: &Engine, n: u64) -> TierRuns {
+    let bits = |engine: &Engine| {
+        let (shares, total) = shares(n);
+        let shares = shares.force_with(engine).expect("it runs");
+        let shares: Vec<u64> = shares.iter().map(|x| x.to_bits()).collect();
+        let total = total.force_with(engine).expect("it runs");
+        (shares, total.to_bits())
+    };
+    assert!(bits(engine) == bits(&Engine::interp()), "{n} elements");
+    engine.counters().tiers
+}
+
+#[test]
+fn tiny_runs_are_interpreted_until_they_come_often() {
+    let engine = Engine::builder().build();
+    let first = check(&engine, 10);
+    assert!(
+        first.interp > 0 && first.jit == 0 && first.c == 0,
+        "{first:?}"
+    );
+    for _ in 0..5 {
+        check(&engine, 10);
+    }
+    let often = engine.counters().tiers;
+    assert!(often.jit > 0 && often.c == 0, "{often:?}");
+}
+
+#[test]
+fn others_run_at_once_on_code() {
+    let engine = Engine::builder().build();
+    let tiers = check(&engine, 50_000);
+    assert!(
+        tiers.jit > 0 && tiers.interp == 0 && tiers.c == 0,
+        "{tiers:?}"
+    );
+    let (more, _) = shares(50_000);
+    let explained = more.explain_with(&engine).expect("it can be planned");
+    assert_eq!(explained.backend, "tiered");
+    assert!(
+        explained.to_string().contains("compiled by Cranelift"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn long_runs_go_over_to_c() {
+    let engine = Engine::builder().build();
+    let start = Instant::now();
+    loop {
+        let tiers = check(&engine, 1_500_000);
+        if engine.fallback().is_some() {
+            assert!(tiers.jit > 0 && tiers.c == 0, "{tiers:?}");
+            return;
+        }
+        if tiers.c > 0 {
+            assert!(tiers.jit > 0, "C is not waited for: {tiers:?}");
+            let (more, _) = shares(1_500_000);
+            let explained = more.explain_with(&engine).expect("it can be planned");
+            assert!(
+                explained.to_string().contains("compiled as C"),
+                "{explained}"
+            );
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(300), "{tiers:?}");
+    }
+}
+
+#[test]
+fn traps_are_found_on_every_tier() {
+    let engine = Engine::builder().build();
+    for n in [10u64, 50_000] {
+        let xs = iota(n).map(|i| 100 / (i - i));
+        let error = xs.force_with(&engine).expect_err("a division by zero");
+        assert_eq!(error.combinator, "map");
+    }
+}

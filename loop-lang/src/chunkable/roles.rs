@@ -1,0 +1,226 @@
+//! What a chunk must know of each group before it runs.
+
+use super::facts::Facts;
+use super::{placing_groups, var};
+use crate::ir::{Atom, Block, Group, GroupId, Loop, Place, Stmt, StmtKind, Var};
+use crate::liveness::saved_variables;
+use crate::op::Op;
+use crate::types::Const;
+use crate::walk;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a chunk must know of a group at its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Role {
+    /// It decides where steps lie.
+    Placing,
+    /// Elements, traps or other groups depend on its value: it must be known before they are emitted.
+    Prefix,
+    /// It counts elements that are appended to arrays, and nothing else reads it in the loop: a chunk
+    /// may append to arrays of its own from zero, and be copied to its place when that is known.
+    Count,
+    /// Nothing but the loop's end reads it: a chunk may be emitted from its identity, and be joined
+    /// later.
+    Total,
+}
+
+/// The role of each group. A group of an outer rate with a loop below it is neither a count nor a
+/// total: a chunk may begin where its lanes go on.
+pub fn roles(program: &Loop) -> Vec<Role> {
+    let facts = Facts::of(program);
+    let read = facts.read_groups();
+    let placing = placing_groups(program);
+    let groups = program.groups.iter().enumerate();
+    let role = |(i, group): (usize, &Group)| {
+        let step = facts.tree.loop_rate(group.step);
+        let outer = program.rate(group.owner).kind.parent().is_none();
+        let later = outer && !facts.above_loops[step.index()];
+        match read[i] {
+            _ if placing[i] => Role::Placing,
+            Read::No if later => Role::Total,
+            Read::Appends if later && facts.counts_by_one(group) => Role::Count,
+            _ => Role::Prefix,
+        }
+    };
+    groups.map(role).collect()
+}
+
+/// The arrays of which all elements are written at one carried variable of a group, with that
+/// variable. Kernels may write to such an array beyond the variable as well, up to its length.
+pub fn appended(program: &Loop) -> Vec<(Var, Var)> {
+    Facts::of(program).appended()
+}
+
+/// Raises the groups' levels such that a summary can stop below those that need not be known: what
+/// decides where steps lie comes first, what only the end reads comes last. Doing it twice changes
+/// nothing.
+pub fn raise_levels(program: &mut Loop) {
+    let roles = roles(program);
+    let mut below = 0;
+    for role in [Role::Placing, Role::Prefix, Role::Count, Role::Total] {
+        let all = || roles.iter().enumerate().filter(|(_, r)| **r == role);
+        let Some(lowest) = all().map(|(i, _)| program.groups[i].level).min() else {
+            continue;
+        };
+        let ids: Vec<usize> = all().map(|(i, _)| i).collect();
+        let by = u32::saturating_sub(below, lowest);
+        for i in ids {
+            let level = &mut program.groups[i].level;
+            *level += by;
+            below = below.max(*level + 1);
+        }
+    }
+}
+
+/// Whether values of an iteration under way that a pause keeps depend on groups that do not decide
+/// where steps lie: on such as go on from one outer iteration to the next, and on such as start in each.
+pub fn kept_from_groups(program: &Loop, roles: &[Role]) -> (bool, bool) {
+    let facts = Facts::of(program);
+    let in_iteration = |v: &Var| !facts.group_of.contains_key(v) && !facts.fixed.contains(v);
+    let kept = saved_variables(program);
+    let kept = kept.into_iter().filter(in_iteration).collect();
+    let mut read = vec![Read::No; program.groups.len()];
+    facts.mark(kept, None, Read::Yes, &mut read);
+    let (mut outer, mut inner) = (false, false);
+    for (i, group) in program.groups.iter().enumerate() {
+        if read[i] == Read::Yes && roles[i] != Role::Placing {
+            match program.rate(group.owner).kind.parent() {
+                None => outer = true,
+                Some(_) => inner = true,
+            }
+        }
+    }
+    (outer, inner)
+}
+
+/// What an iteration reads a group for, other than its own updates.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    No,
+    /// Elements are appended to arrays at its value.
+    Appends,
+    Yes,
+}
+
+impl Facts<'_> {
+    /// As [`appended`].
+    fn appended(&self) -> Vec<(Var, Var)> {
+        let mut at: FxHashMap<Var, Option<Var>> = FxHashMap::default();
+        self.each_stmt(&mut |s| match &s.kind {
+            StmtKind::WriteArray(a, i, _) => {
+                let index = var(*i).filter(|v| self.group_of.contains_key(v));
+                let known = at.entry(*a).or_insert(index);
+                *known = known.filter(|v| index == Some(*v));
+            }
+            StmtKind::ScatterArray { arrays, .. } => {
+                at.extend(arrays.iter().map(|a| (*a, None)));
+            }
+            StmtKind::ArrayLength(_, a) => {
+                at.insert(*a, None);
+            }
+            _ => {}
+        });
+        let mut all: Vec<(Var, Var)> = at.into_iter().filter_map(|(a, v)| Some((a, v?))).collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Each statement of an iteration, those in regions included.
+    fn each_stmt(&self, f: &mut dyn FnMut(&Stmt)) {
+        let inside = |p: &&(Place, &Block)| matches!(p.0, Place::At { .. });
+        for (_, block) in self.blocks.iter().filter(inside) {
+            for stmt in &block.stmts {
+                walk::each(stmt, &mut |s| f(s));
+            }
+        }
+    }
+
+    /// Whether a group is a count from the loop's beginning on.
+    fn counts_by_one(&self, group: &Group) -> bool {
+        let ([v], [next]) = (&group.vars[..], &group.next[..]) else {
+            return false;
+        };
+        let one = Atom::Const(Const::u64(1));
+        let by_one = match var(*next).and_then(|n| self.lets.get(&n)) {
+            Some((Op::Add, [x, y])) => {
+                (*x == Atom::Var(*v) && *y == one) || (*y == Atom::Var(*v) && *x == one)
+            }
+            _ => false,
+        };
+        let updates = self.assigned.get(v).map_or(0, Vec::len);
+        by_one && updates == 1 && self.rises(*v)
+    }
+
+    /// What iterations read each group for.
+    fn read_groups(&self) -> Vec<Read> {
+        let appended: FxHashMap<Var, Var> = self.appended().into_iter().collect();
+        let mut updates = vec![Vec::new(); self.program.groups.len()];
+        let (mut effects, mut appends) = (Vec::new(), Vec::new());
+        for (place, block) in &self.blocks {
+            if let Place::Return = place {
+                continue;
+            }
+            walk::leaving(block, &mut |a| effects.extend(var(a)));
+            for stmt in &block.stmts {
+                let reads = &mut Vec::new();
+                walk::summary(stmt, &mut |a| reads.extend(var(a)), &mut |_| {});
+                let target = match &stmt.kind {
+                    StmtKind::Scan { group, .. } => Some(*group),
+                    StmtKind::Assign(v, _) => self.group_of.get(v).copied(),
+                    _ => None,
+                };
+                let mut acts = false;
+                walk::each(stmt, &mut |s| acts |= has_effect(&s.kind));
+                match (&stmt.kind, target) {
+                    (StmtKind::WriteArray(a, i, x), _) if appended.contains_key(a) => {
+                        appends.extend(var(*i));
+                        effects.extend(var(*x));
+                    }
+                    (_, Some(group)) => updates[group.index()].append(reads),
+                    (_, None) if acts => effects.append(reads),
+                    _ => {}
+                }
+            }
+        }
+        let mut read = vec![Read::No; updates.len()];
+        self.mark(appends, None, Read::Appends, &mut read);
+        self.mark(effects, None, Read::Yes, &mut read);
+        for (i, vars) in updates.into_iter().enumerate() {
+            self.mark(vars, Some(GroupId::new(i)), Read::Yes, &mut read);
+        }
+        read
+    }
+
+    /// Marks the groups, `own` excepted, whose values are behind these variables.
+    fn mark(&self, mut stack: Vec<Var>, own: Option<GroupId>, how: Read, read: &mut [Read]) {
+        let mut seen = FxHashSet::default();
+        while let Some(v) = stack.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            match self.group_of.get(&v) {
+                Some(g) if Some(*g) == own => {}
+                Some(g) => read[g.index()] = how,
+                None => stack.extend(self.operands.get(&v).into_iter().flatten()),
+            }
+        }
+    }
+}
+
+/// Whether more than its own results comes of a statement. Updates of counters, which are in no
+/// group, are effects as well.
+fn has_effect(kind: &StmtKind) -> bool {
+    matches!(
+        kind,
+        StmtKind::Assign(..)
+            | StmtKind::Scan { .. }
+            | StmtKind::Carry(..)
+            | StmtKind::Trap { .. }
+            | StmtKind::WriteArray(..)
+            | StmtKind::ScatterArray { .. }
+            | StmtKind::NewArray(..)
+            | StmtKind::FillArray(..)
+            | StmtKind::CopyArray(..)
+            | StmtKind::SliceArray(..)
+    )
+}

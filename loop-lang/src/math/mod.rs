@@ -1,0 +1,117 @@
+//! The transcendental functions, each written once, for every CPU backend.
+//!
+//! A function is a straight line of operations that are exact or rounded once on every machine: sums,
+//! products, quotients, square roots, multiply-adds with one rounding, bit patterns, comparisons and
+//! selections (the trait [`Real`](real::Real)). So its bits are the same wherever it is computed, and it
+//! can be computed for several numbers at once. It has two instances: native numbers, by the trait
+//! [`Math`], and [`body`], the Loop-level function, for backends that write it into their code.
+//!
+//! Sine and cosine of large arguments have no such form: see [`limit`].
+
+pub mod exp;
+mod huge;
+mod hyperbolic;
+mod inverse;
+mod log;
+mod native;
+mod power;
+pub mod real;
+mod trace;
+mod trig;
+
+pub use native::Math;
+
+use crate::ir::Loop;
+use crate::op::Op;
+use crate::types::Ty;
+use real::Real;
+use trace::{Scalar, Term, Tracer};
+
+/// Calls a macro with every function: its operator, its name, where it is, and for each width whether
+/// it is computed at that width or as `f64`.
+macro_rules! for_all_functions {
+    ($then:ident) => {
+        $then! {
+            unary {
+                Exp exp exp own;
+                Exp2 exp2 exp own;
+                ExpM1 exp_m1 exp own;
+                Ln ln log own;
+                Ln1p ln_1p log own;
+                Log2 log2 log own;
+                Log10 log10 log own;
+                Sin sin trig own;
+                Cos cos trig own;
+                Tan tan trig wide;
+                Asin asin inverse wide;
+                Acos acos inverse wide;
+                Atan atan inverse wide;
+                Sinh sinh hyperbolic wide;
+                Cosh cosh hyperbolic own;
+                Tanh tanh hyperbolic own;
+                Asinh asinh hyperbolic wide;
+                Acosh acosh hyperbolic wide;
+                Atanh atanh hyperbolic wide;
+                Cbrt cbrt power wide;
+            }
+            binary {
+                Powf powf power own;
+                Atan2 atan2 inverse wide;
+                Hypot hypot power wide;
+            }
+        }
+    };
+}
+use for_all_functions;
+
+/// The operator at a float type as a Loop-level function of one result, without branches; none for
+/// operators that are no function of this module.
+///
+/// Where [`limit`] gives a number, the function is right for operands of smaller magnitude only; for
+/// others backends call [`Math`].
+pub fn body(op: Op, ty: Ty) -> Option<Loop> {
+    match ty {
+        Ty::F32 => single(op),
+        Ty::F64 => double(op),
+        _ => None,
+    }
+}
+
+/// From which magnitude of the operand on (and for NaN) [`body`] is not to be used.
+pub fn limit(op: Op, ty: Ty) -> Option<f64> {
+    match (op, ty) {
+        (Op::Sin | Op::Cos, Ty::F32) => Some(trig::limit::<f32>()),
+        (Op::Tan, Ty::F32) | (Op::Sin | Op::Cos | Op::Tan, Ty::F64) => Some(trig::limit::<f64>()),
+        _ => None,
+    }
+}
+
+/// Traces the functions of one type.
+macro_rules! trace {
+    (@own $f:path, $($x:expr),*) => { $f($($x),*) };
+    (@wide $f:path, $($x:expr),*) => { Real::narrow($f($($x.widen()),*)) };
+    (unary { $($op:ident $name:ident $module:ident $width:ident;)* }
+     binary { $($op2:ident $name2:ident $module2:ident $width2:ident;)* }) => {
+        trace!(@type single f32; $($op $module::$name $width;)* @ $($op2 $module2::$name2 $width2;)*);
+        trace!(@type double f64; $($op $module::$name $width;)* @ $($op2 $module2::$name2 $width2;)*);
+    };
+    (@type $all:ident $t:ident; $($op:ident $m:ident::$n:ident $width:ident;)*
+     @ $($op2:ident $m2:ident::$n2:ident $width2:ident;)*) => {
+        fn $all(op: Op) -> Option<Loop> {
+            let tracer = Tracer::default();
+            let x: Term<'_, $t> = tracer.param("x");
+            let (params, result): (Vec<_>, Term<'_, $t>) = match op {
+                $(Op::$op => (vec![x.atom], trace!(@$width $m::$n, x)),)*
+                $(Op::$op2 => {
+                    let y: Term<'_, $t> = tracer.param("y");
+                    (vec![x.atom, y.atom], trace!(@$width2 $m2::$n2, x, y))
+                })*
+                _ => return None,
+            };
+            let name = format!("{}_{}", op.name(), <$t as Scalar>::TY);
+            Some(tracer.finish(name, &params, result.atom))
+        }
+    };
+}
+
+for_all_functions!(trace);

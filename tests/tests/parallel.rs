@@ -1,0 +1,114 @@
+//! Loops that several threads run give the bits of one: random programs on engines that call for help
+//! wherever they can, written programs, traps, early exits, many callers at once, calls from inside of
+//! rayon, progress and cancellation.
+
+#[path = "chunked/programs.rs"]
+mod written;
+
+use livefusion::Engine;
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::runtime::force_nodes;
+use livefusion_backend::Backend;
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use livefusion_tests::check::{agree, check_all, data, run};
+use livefusion_tests::program::{Options, programs};
+use livefusion_tests::rng::Rng;
+use std::sync::Arc;
+use written::Input;
+
+/// Small chunks, so that small arrays have many.
+const GRIDS: [u64; 3] = [8, 16, 13];
+
+/// Arrays of several such chunks.
+const LENGTHS: Options = Options {
+    steps: 12,
+    lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
+};
+
+fn alone(backend: Arc<dyn Backend>) -> Engine {
+    Engine::builder().backend(backend).threads(1).build()
+}
+
+fn eager(backend: Arc<dyn Backend>, threads: usize) -> Engine {
+    Engine::builder()
+        .backend(backend)
+        .threads(threads)
+        .eager()
+        .build()
+}
+
+#[test]
+fn random_programs() {
+    for (i, chunk) in GRIDS.into_iter().enumerate() {
+        let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
+        let one = alone(inner.clone());
+        let several = [2, 4].map(|n| eager(inner.clone(), n));
+        let check = |_, p: &_| {
+            let expected = run(p, &one)?;
+            several
+                .iter()
+                .try_for_each(|e| agree(&expected, &run(p, e)?))
+        };
+        let all = programs(300 * (i as u64 + 1), LENGTHS);
+        check_all(all.skip(300 * i), check, |_, ()| {});
+        for engine in &several {
+            let counters = engine.counters();
+            println!("{counters}");
+            if std::env::var_os("LOOP_PROGRAMS").is_none() {
+                assert!(counters.parallel_loops > 150, "{counters}");
+                assert!(counters.parallel_chunks > 500, "{counters}");
+            }
+        }
+    }
+}
+
+fn forced(engine: &Engine, nodes: &[Arc<Node>]) -> Result<String, String> {
+    let values = force_nodes(engine, nodes).map_err(|e| e.to_string())?;
+    let columns: Vec<_> = values.iter().map(data).collect();
+    Ok(format!("{columns:x?}"))
+}
+
+#[test]
+fn programs_over_segments_and_streams() {
+    for chunk in GRIDS {
+        let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(chunk));
+        let one = alone(inner.clone());
+        let several = [2, 4].map(|n| eager(inner.clone(), n));
+        for (name, make) in written::ALL {
+            for seed in 0..12 {
+                let input = Input::random(&mut Rng::new(seed));
+                let expected = forced(&one, &make(&input));
+                for engine in &several {
+                    let got = forced(engine, &make(&input));
+                    assert_eq!(got, expected, "{name}, seed {seed}, chunks of {chunk}");
+                }
+            }
+        }
+        for engine in several {
+            println!("{}", engine.counters());
+            assert!(engine.counters().parallel_loops > 50, "{engine:?}");
+        }
+    }
+}
+
+/// Arrays of several chunks of the language's.
+const LONG: Options = Options {
+    steps: 6,
+    lengths: &[16385, 65536, 90000],
+};
+
+/// With the language's chunks, compiled, against the interpreter.
+#[test]
+fn long_programs_in_c() {
+    let one = alone(Arc::new(InterpBackend::new()));
+    let several = eager(Arc::new(CBackend::new()), 4);
+    check_all(
+        programs(12, LONG),
+        |_, p: &_| agree(&run(p, &one)?, &run(p, &several)?),
+        |_, ()| {},
+    );
+    println!("{}", several.counters());
+    assert!(several.counters().parallel_loops > 5, "{several:?}");
+}
