@@ -1,7 +1,7 @@
 //! Measures the errors of the transcendental functions in units in the last place: one-argument `f32`
-//! functions for all 2^32 operands, the others for many. Run with `--release`; a number as argument
-//! says how many operands of each `f64` function are compared with the reference (10^5 without it), and
-//! `quick` behind it leaves out most `f32` operands.
+//! functions for all 2^32 operands, the others for many. Run with `--release`. Arguments: how many
+//! operands of each `f64` function are compared with the reference (10^5 if not given), `quick` to take
+//! every 1009th `f32` operand only, and names of functions, to measure no others.
 
 #[path = "../tests/ulps/mod.rs"]
 mod ulps;
@@ -89,13 +89,21 @@ fn double(op: Op, count: u64) -> Worst {
 }
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let count = args.next().and_then(|n| n.parse().ok()).unwrap_or(100_000);
-    let step = if args.next().is_some() { 1009 } else { 1 };
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let number = args.iter().find_map(|a| a.parse().ok());
+    let step = if args.iter().any(|a| a == "quick") {
+        1009
+    } else {
+        1
+    };
+    args.retain(|a| BOUNDS.iter().any(|(op, ..)| op.name() == a));
     println!("| function | f32 | f64 | worst f32 at | worst f64 at |");
     println!("| --- | --- | --- | --- | --- |");
     for (op, ..) in BOUNDS {
-        let (s, d) = (single(*op, step), double(*op, count));
+        if !args.is_empty() && !args.iter().any(|a| a == op.name()) {
+            continue;
+        }
+        let (s, d) = (single(*op, step), double(*op, number.unwrap_or(100_000)));
         let shown = |w: Worst| match op.arity() {
             1 => format!("{:e}", w.at.0),
             _ => format!("{:e}, {:e}", w.at.0, w.at.1),

@@ -106,10 +106,7 @@ fn versions(
         }
     }
     plan.vectors = vector::fit(program, facts, made, &plan);
-    if let Some(vectors) = &plan.vectors {
-        // What is packed asks for room by itself.
-        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
-        plan.lengths.extend(&vectors.packed);
+    if plan.vectors.is_some() {
         plan.strip = 1;
         return Some(vec![plan]);
     }
