@@ -1,9 +1,9 @@
 //! What `force` costs beside the loop itself: on a cached program, on a prepared one, and the first
 //! time on each backend.
 
-use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use livefusion::prelude::*;
-use livefusion_bench::{chain, filter_max};
+use livefusion_bench::{chain, filter_max, uniform};
 use std::hint::black_box;
 
 /// A force keeps its result in the node, so each iteration gets a graph of its own, built outside of
@@ -18,6 +18,25 @@ fn cached(c: &mut Criterion) {
                 || chain(&xs, *n),
                 |sum| sum.force_with(&engine),
                 BatchSize::SmallInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+/// The same by number of elements; the graph is a filter with two folds.
+fn cached_by_size(c: &mut Criterion) {
+    let engine = Engine::builder().build();
+    let mut group = c.benchmark_group("cached_force_of_filter_max");
+    group.sample_size(20);
+    for n in [1, 1_000, 10_000, 1_000_000, 10_000_000] {
+        let xs = Array::from(uniform(n));
+        group.throughput(Throughput::Elements(n as u64));
+        group.bench_with_input(BenchmarkId::new("elements", n), &xs, |b, xs| {
+            b.iter_batched(
+                || filter_max(xs),
+                |(kept, largest)| (&kept, &largest).force_with(&engine).map(drop),
+                BatchSize::PerIteration,
             );
         });
     }
@@ -63,5 +82,5 @@ fn first(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, cached, prepared, first);
+criterion_group!(benches, cached, cached_by_size, prepared, first);
 criterion_main!(benches);

@@ -20,8 +20,8 @@ static void scalar_part(const Job *job, size_t from, size_t to) {
   for (size_t i = from; i < to; i++) out[i] = steps(cx[i], cy[i]);
 }
 
-// SETS vectors of points, until all of them are out.
-#define SETS 4
+// Some vectors of points at a time, until all of them are out.
+#define MOST 4
 #ifdef __AVX2__
 #define FW (2 * W)
 typedef float F __attribute__((vector_size(4 * FW)));
@@ -35,15 +35,15 @@ INLINE int any(FI m) {
   return !_mm256_testz_si256((__m256i)m, (__m256i)m);
 #endif
 }
-static void simd_part(const Job *job, size_t from, size_t to) {
+INLINE void vectors(const Job *job, size_t from, size_t to, const int sets) {
   const float *px = job->in[0], *py = job->in[1];
   uint32_t *out = job->out[0];
   size_t i = from;
-  for (; i + SETS * FW <= to; i += SETS * FW) {
-    F x[SETS], y[SETS], cx[SETS], cy[SETS];
-    FI n[SETS], in[SETS];
+  for (; i + sets * FW <= to; i += sets * FW) {
+    F x[MOST], y[MOST], cx[MOST], cy[MOST];
+    FI n[MOST], in[MOST];
 #pragma GCC unroll 4
-    for (int s = 0; s < SETS; s++) {
+    for (int s = 0; s < sets; s++) {
       cx[s] = *(const FU *)(px + i + s * FW), cy[s] = *(const FU *)(py + i + s * FW);
       x[s] = y[s] = (F){0};
       n[s] = (FI){0}, in[s] = ~(FI){0};
@@ -51,7 +51,7 @@ static void simd_part(const Job *job, size_t from, size_t to) {
     for (int turn = 0; turn < LIMIT; turn++) {
       FI left = {0};
 #pragma GCC unroll 4
-      for (int s = 0; s < SETS; s++) {
+      for (int s = 0; s < sets; s++) {
         F xx = x[s] * x[s], yy = y[s] * y[s];
         in[s] &= xx + yy <= 4.0f;
         n[s] -= in[s];
@@ -62,10 +62,12 @@ static void simd_part(const Job *job, size_t from, size_t to) {
       if (!any(left)) break;
     }
 #pragma GCC unroll 4
-    for (int s = 0; s < SETS; s++) *(FIU *)(out + i + s * FW) = n[s];
+    for (int s = 0; s < sets; s++) *(FIU *)(out + i + s * FW) = n[s];
   }
   scalar_part(job, i, to);
 }
+static void part2(const Job *job, size_t from, size_t to) { vectors(job, from, to, 2); }
+static void part4(const Job *job, size_t from, size_t to) { vectors(job, from, to, 4); }
 #endif
 
 typedef void Part(const Job *, size_t, size_t);
@@ -80,16 +82,20 @@ INLINE void run_parallel(const Job *job, Part *part) {
 static void scalar(const Job *job) { run(job, scalar_part); }
 static void scalar_omp(const Job *job) { run_parallel(job, scalar_part); }
 #ifdef __AVX2__
-static void simd(const Job *job) { run(job, simd_part); }
-static void simd_omp(const Job *job) { run_parallel(job, simd_part); }
+static void simd2(const Job *job) { run(job, part2); }
+static void simd4(const Job *job) { run(job, part4); }
+static void simd2_omp(const Job *job) { run_parallel(job, part2); }
+static void simd4_omp(const Job *job) { run_parallel(job, part4); }
 #endif
 
 const Variant mandelbrot[] = {
   {"scalar", scalar, 0},
   {"scalar, OpenMP", scalar_omp, 1},
 #ifdef __AVX2__
-  {"SIMD, 4 vectors", simd, 0},
-  {"SIMD, 4 vectors, OpenMP", simd_omp, 1},
+  {"SIMD, 2 vectors", simd2, 0},
+  {"SIMD, 4 vectors", simd4, 0},
+  {"SIMD, 2 vectors, OpenMP", simd2_omp, 1},
+  {"SIMD, 4 vectors, OpenMP", simd4_omp, 1},
 #endif
   {0},
 };

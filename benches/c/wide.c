@@ -27,7 +27,7 @@ static void chain_part(const Job *job, size_t from, size_t to) {
 
 // The sums of `|x - k / 40|` for all k, some at a time so that they stay in registers.
 #define SUMS 40
-#define TOGETHER 8
+#define TOGETHER 5
 #define STRIP 2048
 static void sums_part(const double *x, size_t n, double *sums) {
   V all_sums[SUMS] = {{0}};

@@ -3,6 +3,7 @@
 use crate::chain;
 use crate::kernels::Outcome;
 use crate::measure::{Effort, median};
+use livefusion::KernelCache;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
 use std::hint::black_box;
@@ -40,7 +41,8 @@ pub fn measure(effort: Effort) -> Outcome<Vec<Latency>> {
     add("cached_force_40", cached_force(&c, 40, many))?;
     add("prepared_call", prepared_call(&c, many))?;
     add("first_force_interp", first_force(Engine::interp, many))?;
-    add("first_force_c", first_force(Engine::c, few))?;
+    add("first_force_jit", first_force(Engine::jit, many))?;
+    add("first_force_c", first_force(uncached_c, few))?;
     add("cc_alone", compiler_alone(few))?;
     add("second_process_force", second_process(few))?;
     Ok(all)
@@ -96,6 +98,12 @@ fn prepared_call(engine: &Engine, samples: usize) -> Outcome<Vec<f64>> {
     Ok(repeated(samples, || drop(black_box(program.call(&xs)))))
 }
 
+/// C that compiles whatever earlier processes have left.
+fn uncached_c() -> Engine {
+    let cache = KernelCache::off();
+    Engine::builder().only_c().kernel_cache(cache).build()
+}
+
 /// With a fresh engine each time: planning, lowering, compiling, running on one element.
 fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
     let xs = one();
@@ -111,7 +119,7 @@ fn first_force(engine: fn() -> Engine, samples: usize) -> Outcome<Vec<f64>> {
 /// The C compiler on the file that the C backend writes for this program, with the same flags.
 fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
     let explained = chain(&one(), 10)
-        .explain_with(&Engine::c())
+        .explain_with(&uncached_c())
         .map_err(words)?;
     let code = explained.loops.into_iter().find_map(|l| l.source);
     let folder = tempfile::tempdir().map_err(words)?;
@@ -136,11 +144,13 @@ fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
 /// The same program in a process that has just been started, after another one has run it.
 fn second_process(samples: usize) -> Outcome<Vec<f64>> {
     let program = std::env::current_exe().map_err(words)?;
+    let kernels = tempfile::tempdir().map_err(words)?;
     let sample = |_| {
-        let done = Command::new(&program)
+        let mut command = Command::new(&program);
+        command
             .arg(SECOND_PROCESS)
-            .output()
-            .map_err(words)?;
+            .env("LIVEFUSION_CACHE_DIR", kernels.path().join("kernels"));
+        let done = command.output().map_err(words)?;
         let said = String::from_utf8_lossy(&done.stdout);
         said.trim()
             .parse()

@@ -31,7 +31,7 @@ pub fn this() -> Machine {
     let has = |flag: &str| flags.split(' ').any(|f| f == flag);
     Machine {
         cpu: field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_string()),
-        cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        cores: cores(),
         vectors: match (has("avx512f"), has("avx2")) {
             (true, _) => "AVX-512",
             (_, true) => "AVX2",
@@ -41,6 +41,11 @@ pub fn this() -> Machine {
         compiler: compiler().unwrap_or_else(|| "none".to_string()),
         load: load().map(|(minute, _)| minute),
     }
+}
+
+/// How many cores this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
 /// The first line of what the compiler says of itself.

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Loc, Result};
 use crate::exp::types_of;
 use crate::force::Force;
 use crate::runtime::{Engine, Prepared, force_nodes};
+use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -76,27 +77,28 @@ impl<I: Inputs, O: Force> Program<I, O> {
     /// # Errors
     /// What goes wrong while inputs or results are computed.
     pub fn call(&self, inputs: &I) -> Result<O::Out> {
-        let mut nodes = Vec::new();
+        let mut nodes = Given::new();
         inputs.nodes(&mut nodes);
-        let missing: Vec<Arc<Node>> = nodes
-            .iter()
-            .filter(|n| n.value.get().is_none())
-            .cloned()
-            .collect();
-        if !missing.is_empty() {
+        let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
+        if nodes.iter().any(|n| is_missing(&n)) {
+            let missing: Vec<Arc<Node>> =
+                nodes.iter().filter(is_missing).cloned().cloned().collect();
             force_nodes(Engine::default_engine(), &missing)?;
         }
-        let values: Option<Vec<Value>> = nodes.iter().map(|n| n.value.get().cloned()).collect();
-        let Some(values) = values else {
-            let kind = ErrorKind::Backend("a forced input has no value".to_string());
-            return Err(Error {
-                combinator: "call",
-                location: None,
-                kind,
-            });
-        };
+        let mut values: SmallVec<[&Value; 8]> = SmallVec::new();
+        for node in nodes {
+            values.push(node.value.get().ok_or_else(no_value)?);
+        }
         let results = self.prepared.call(&values)?;
         self.output.take(&mut results.into_iter())
+    }
+}
+
+fn no_value() -> Error {
+    Error {
+        combinator: "call",
+        location: None,
+        kind: ErrorKind::Backend("a forced input has no value".to_string()),
     }
 }
 
@@ -105,6 +107,9 @@ impl<I, O> fmt::Debug for Program<I, O> {
         f.write_str("Program")
     }
 }
+
+/// The nodes of inputs.
+pub type Given<'a> = SmallVec<[&'a Arc<Node>; 8]>;
 
 /// Inputs of a prepared program: an array, a delayed scalar, or a tuple of up to 8 inputs.
 #[diagnostic::on_unimplemented(
@@ -115,7 +120,7 @@ pub trait Inputs: Sized {
     /// Arrays that stand for inputs; appends their nodes.
     fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self;
     /// Appends the nodes of inputs.
-    fn nodes(&self, out: &mut Vec<Arc<Node>>);
+    fn nodes<'a>(&'a self, out: &mut Given<'a>);
 }
 
 impl<T: Elt, D: Rank> Inputs for Array<T, D> {
@@ -125,8 +130,8 @@ impl<T: Elt, D: Rank> Inputs for Array<T, D> {
         nodes.push(node.clone());
         Array::wrap(node)
     }
-    fn nodes(&self, out: &mut Vec<Arc<Node>>) {
-        out.push(self.node().clone());
+    fn nodes<'a>(&'a self, out: &mut Given<'a>) {
+        out.push(self.node());
     }
 }
 
@@ -136,7 +141,7 @@ macro_rules! tuples {
             fn placeholders(loc: Loc, nodes: &mut Vec<Arc<Node>>) -> Self {
                 ($($I::placeholders(loc, nodes),)*)
             }
-            fn nodes(&self, out: &mut Vec<Arc<Node>>) {
+            fn nodes<'a>(&'a self, out: &mut Given<'a>) {
                 $(self.$i.nodes(out);)*
             }
         }

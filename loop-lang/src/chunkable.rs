@@ -9,6 +9,9 @@
 //! * it reads no array that it writes, and writes no element twice: of two writes the later one
 //!   stays.
 //!
+//! [`roles`] says what a chunk must know of each group before it runs, [`Plan`] how groups are joined
+//! where chunks meet.
+//!
 //! What is written at a counter that moves on is written once. Statements that write to one array
 //! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
 

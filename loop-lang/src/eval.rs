@@ -1,7 +1,7 @@
 //! What the operators compute, on canonical words (see [`Const`](crate::types::Const)): the reference
 //! for every backend.
 //!
-//! Transcendental functions are those of Rust's std. NaN payloads carry no meaning and are left as the
+//! Transcendental functions are those of [`crate::math`]. NaN payloads carry no meaning and are left as the
 //! machine gives them, except that `min` and `max` of two NaN give the canonical quiet NaN.
 
 mod call;
@@ -10,6 +10,7 @@ mod tests;
 
 pub use call::{call, call_with, combine, join};
 
+use crate::math::Math;
 use crate::op::Op;
 use crate::types::{Ty, canonical};
 
@@ -168,7 +169,7 @@ int!(int_u64, u64, |x| u64::from(x != 0), std::convert::identity);
 macro_rules! float {
     ($module:ident, $t:ident, $bits:ty) => {
         mod $module {
-            use super::{Op, compare};
+            use super::{Math, Op, compare};
 
             #[inline]
             pub fn eval(op: Op, args: &[u64]) -> Option<u64> {
@@ -206,26 +207,26 @@ macro_rules! float {
                     Op::RoundEven => a.round_ties_even(),
                     Op::Trunc => a.trunc(),
                     Op::Sqrt => a.sqrt(),
-                    Op::Cbrt => a.cbrt(),
-                    Op::Exp => a.exp(),
-                    Op::Exp2 => a.exp2(),
-                    Op::ExpM1 => a.exp_m1(),
-                    Op::Ln => a.ln(),
-                    Op::Ln1p => a.ln_1p(),
-                    Op::Log2 => a.log2(),
-                    Op::Log10 => a.log10(),
-                    Op::Sin => a.sin(),
-                    Op::Cos => a.cos(),
-                    Op::Tan => a.tan(),
-                    Op::Asin => a.asin(),
-                    Op::Acos => a.acos(),
-                    Op::Atan => a.atan(),
-                    Op::Sinh => a.sinh(),
-                    Op::Cosh => a.cosh(),
-                    Op::Tanh => a.tanh(),
-                    Op::Asinh => a.asinh(),
-                    Op::Acosh => a.acosh(),
-                    Op::Atanh => a.atanh(),
+                    Op::Cbrt => Math::cbrt(a),
+                    Op::Exp => Math::exp(a),
+                    Op::Exp2 => Math::exp2(a),
+                    Op::ExpM1 => Math::exp_m1(a),
+                    Op::Ln => Math::ln(a),
+                    Op::Ln1p => Math::ln_1p(a),
+                    Op::Log2 => Math::log2(a),
+                    Op::Log10 => Math::log10(a),
+                    Op::Sin => Math::sin(a),
+                    Op::Cos => Math::cos(a),
+                    Op::Tan => Math::tan(a),
+                    Op::Asin => Math::asin(a),
+                    Op::Acos => Math::acos(a),
+                    Op::Atan => Math::atan(a),
+                    Op::Sinh => Math::sinh(a),
+                    Op::Cosh => Math::cosh(a),
+                    Op::Tanh => Math::tanh(a),
+                    Op::Asinh => Math::asinh(a),
+                    Op::Acosh => Math::acosh(a),
+                    Op::Atanh => Math::atanh(a),
                     _ => return None,
                 })
             }
@@ -241,9 +242,9 @@ macro_rules! float {
                     Op::RemEuclid => a.rem_euclid(b),
                     Op::Min => pick(a, b, a < b || (a == b && a.is_sign_negative())),
                     Op::Max => pick(a, b, a > b || (a == b && a.is_sign_positive())),
-                    Op::Powf => a.powf(b),
-                    Op::Atan2 => a.atan2(b),
-                    Op::Hypot => a.hypot(b),
+                    Op::Powf => Math::powf(a, b),
+                    Op::Atan2 => Math::atan2(a, b),
+                    Op::Hypot => Math::hypot(a, b),
                     Op::Copysign => a.copysign(b),
                     _ => return None,
                 })

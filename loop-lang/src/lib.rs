@@ -6,6 +6,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`types`], [`op`], [`eval`] | scalar types, operators, what they compute |
+//! | [`math`] | the transcendental functions |
 //! | [`ir`], [`entity`], [`alias_map`] | the data |
 //! | [`gotos`] | control flow from the rate tree |
 //! | [`print`](mod@print), [`parse`] | the text form |
@@ -25,6 +26,7 @@ pub mod gotos;
 pub mod ir;
 pub mod levels;
 pub mod liveness;
+pub mod math;
 pub mod op;
 pub mod parse;
 pub mod passes;

@@ -18,6 +18,7 @@ macro_rules! ops {
             /// The name in the text form.
             pub fn name(self) -> &'static str { match self { $(Op::$variant => $name),* } }
             /// The rule that its operand and result types follow.
+            #[inline]
             pub fn sig(self) -> Sig { match self { $(Op::$variant => Sig::$sig),* } }
         }
     };
@@ -202,6 +203,7 @@ impl Op {
     }
 
     /// Number of operands.
+    #[inline]
     pub fn arity(self) -> usize {
         match self.sig() {
             Sig::Num1
@@ -219,6 +221,7 @@ impl Op {
 
     /// Result type for operands of these types, or `None` if they do not fit.
     /// For `cast` and `bitcast` the target cannot be inferred: give it as `target`.
+    #[inline]
     pub fn result(self, args: &[Ty], target: Option<Ty>) -> Option<Ty> {
         if args.len() != self.arity() {
             return None;

@@ -122,6 +122,7 @@ pub struct Const {
 
 impl Const {
     /// A constant of type `ty` from a word; the word is brought into canonical form.
+    #[inline]
     pub fn new(ty: Ty, bits: u64) -> Const {
         Const {
             ty,
@@ -167,6 +168,7 @@ impl Const {
 }
 
 /// Brings a word into the canonical form of `ty` (see [`Const`]).
+#[inline]
 pub fn canonical(ty: Ty, bits: u64) -> u64 {
     match ty {
         Ty::Bool => bits & 1,

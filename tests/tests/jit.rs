@@ -1,5 +1,5 @@
 //! Random programs through Cranelift: equal to the interpreter bit for bit, traps included, as one span,
-//! cut into spans, and with spans on both backends by turns.
+//! cut into spans, and with spans on both backends by turns; and on the default engine, with helpers.
 
 use livefusion::Engine;
 use livefusion_backend::Backend;
@@ -16,9 +16,11 @@ fn jit_is_the_interpreter_bit_for_bit() {
         .chain(programs(12, Options::CHUNKS).map(|(seed, p)| (seed + 1_000_000, p)));
     let interp = Engine::interp();
     let jit: Arc<dyn Backend> = Arc::new(JitBackend::new());
+    let tiered = Engine::builder().threads(2).eager().build();
     let check = |seed, p: &Program| {
         let reference = run(p, &interp)?;
         agree(&reference, &run(p, &Engine::new(jit.clone()))?)?;
+        agree(&reference, &run(p, &tiered)?).map_err(|e| format!("tiered: {e}"))?;
         let cut = Spans::new(vec![jit.clone()], seed);
         agree(&reference, &run(p, &Engine::new(Arc::new(cut)))?)
             .map_err(|e| format!("cut: {e}"))?;
@@ -27,4 +29,6 @@ fn jit_is_the_interpreter_bit_for_bit() {
             .map_err(|e| format!("by turns: {e}"))
     };
     check_all(programs, check, |_, ()| {});
+    let tiers = tiered.counters().tiers;
+    assert!(tiers.interp > 0 && tiers.jit > 0, "{tiers:?}");
 }

@@ -10,6 +10,7 @@ use loop_lang::ir::{Atom, CombId, End, Place, Type};
 use loop_lang::state::{DONE, Layout};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::sync::OnceLock;
 
 /// More steps than any run takes; keeps the sums in compiled code from wrapping.
@@ -29,6 +30,8 @@ enum Returned {
 pub struct Compiled {
     program: Loop,
     layout: Layout,
+    /// Types of the arrays that the loop makes, by slot.
+    types: Vec<Ty>,
     returned: Vec<Returned>,
     /// The combinator that the returning block is named after.
     returning: CombId,
@@ -43,7 +46,9 @@ impl Compiled {
     pub fn new(program: Loop, layout: Layout, scratch_words: usize) -> Result<Compiled, String> {
         let (returning, returned) = returned(&program, &layout)?;
         let filled = loop_lang::filled::filled(&program);
+        let types = layout.arrays.iter().map(|v| program.ty(*v).elem());
         Ok(Compiled {
+            types: types.collect(),
             filled: layout.arrays.iter().map(|a| filled.contains(a)).collect(),
             program,
             layout,
@@ -89,26 +94,20 @@ impl Compiled {
             Ok(entry) => entry,
             Err(e) => return Outcome::BadArgs(format!("no summary pass: {e}")),
         };
-        let scalars: Vec<u64> = args
+        let scalars: SmallVec<[u64; 24]> = args
             .iter()
             .map(|a| match a {
                 Arg::Scalar(c) => c.bits,
                 Arg::Array(_) => 0,
             })
             .collect();
-        let inputs: Vec<Array> = args.iter().map(input).collect();
+        let inputs: SmallVec<[Array; 24]> = args.iter().map(input).collect();
         let mut made: Vec<Array> = frame
             .arrays
             .iter_mut()
             .map(|a| a.as_mut().map_or(NO_ARRAY, view_of))
             .collect();
-        let types = self
-            .layout
-            .arrays
-            .iter()
-            .map(|v| self.program.ty(*v).elem())
-            .collect();
-        let mut results = vec![0; self.returned.len()];
+        let mut results: SmallVec<[u64; 8]> = SmallVec::from_elem(0, self.returned.len());
         let mut scratch: Vec<u64> = vec![0; self.scratch_words];
         let made_at = made.as_mut_ptr();
         let mut run = Run {
@@ -125,7 +124,7 @@ impl Compiled {
             host: Host {
                 arrays: &mut frame.arrays,
                 given: &mut frame.given,
-                types,
+                types: &self.types,
                 filled: &self.filled,
                 left: &mut frame.memory.left,
                 refused: None,
@@ -181,9 +180,8 @@ impl Compiled {
         if words[1] > MAX_STEPS {
             return Err(format!("the frame has taken {} steps", words[1]));
         }
-        for (v, array) in self.layout.arrays.iter().zip(arrays) {
-            let want = self.program.ty(*v).elem();
-            if let Some(got) = array.as_ref().map(Buffer::ty).filter(|t| *t != want) {
+        for ((v, want), array) in self.layout.arrays.iter().zip(&self.types).zip(arrays) {
+            if let Some(got) = array.as_ref().map(Buffer::ty).filter(|t| t != want) {
                 return Err(format!(
                     "array {} of the frame is [{got}], not [{want}]",
                     self.program.name(*v)
@@ -201,6 +199,7 @@ impl Compiled {
         args: &[Arg<'_>],
     ) -> Result<(), Outcome> {
         frame.results.clear();
+        frame.results.reserve_exact(self.returned.len());
         for (word, from) in words.iter().zip(&self.returned) {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),

@@ -64,7 +64,8 @@ pub mod outcome {
 pub(crate) struct Host<'f> {
     pub arrays: &'f mut [Option<Buffer>],
     pub given: &'f mut Vec<usize>,
-    pub types: Vec<Ty>,
+    /// Types of the arrays, by slot.
+    pub types: &'f [Ty],
     /// Which arrays the loop fills, by slot.
     pub filled: &'f [bool],
     /// Bytes that may still be allocated.

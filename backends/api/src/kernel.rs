@@ -56,6 +56,10 @@ pub trait Kernel: Send + Sync {
     /// Runs one pass over one span: from the frame's position, for at most `steps` steps (admitted
     /// iterations of loop rates). A fresh frame starts with `init`. Pass `u64::MAX` to run to the end.
     ///
+    /// Where all elements of an array are written at one carried variable
+    /// ([`appended`](loop_lang::chunkable::appended)), elements from that variable on may be written as
+    /// well, as far as the array goes.
+    ///
     /// In a summary pass nothing is written, only groups up to the level are updated, and the loop's
     /// last block (`done` of the last root) is not run.
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome;
@@ -177,7 +181,8 @@ impl Frame {
     ///
     /// This frame and its arrays must stay where they are while the other one lives. Frames that share
     /// arrays may be run by several threads at once if no element that one of them writes is read or
-    /// written by another; nothing else may use the arrays meanwhile.
+    /// written by another, those behind appended elements included (see [`Kernel::run`]); nothing else
+    /// may use the arrays meanwhile.
     pub unsafe fn beside(&mut self) -> Frame {
         // SAFETY: what is asked of the caller.
         let share = |a: &mut Option<Buffer>| a.as_mut().map(|a| unsafe { a.share() });

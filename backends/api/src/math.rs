@@ -1,8 +1,10 @@
 //! The one implementation of each transcendental function, for compiled kernels to call.
 //!
-//! The functions are those that [`loop_lang::eval`] uses, so all CPU backends give the same bits.
+//! The functions are those of [`loop_lang::math`], which [`loop_lang::eval`] uses too, so all CPU backends give
+//! the same bits.
 //! Compiled code reaches them through a table of addresses in the order of [`entries`].
 
+use loop_lang::math::Math;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -90,6 +92,16 @@ macro_rules! functions {
             },
         )*];
     };
+    (@math $t:ident $m:ident) => {
+        functions!(@one $t { extern "C" fn f(x: $t) -> $t { Math::$m(x) } f })
+    };
+    (@math2 $t:ident $m:ident) => {
+        functions!(@two $t { extern "C" fn f(x: $t, y: $t) -> $t { Math::$m(x, y) } f })
+    };
+    (@one f32 $f:expr) => { MathFn::F32($f) };
+    (@one f64 $f:expr) => { MathFn::F64($f) };
+    (@two f32 $f:expr) => { MathFn::F32F32($f) };
+    (@two f64 $f:expr) => { MathFn::F64F64($f) };
     (@unary f32 $m:ident) => { MathFn::F32({ extern "C" fn f(x: f32) -> f32 { x.$m() } f }) };
     (@unary f64 $m:ident) => { MathFn::F64({ extern "C" fn f(x: f64) -> f64 { x.$m() } f }) };
     (@binary f32 $m:ident) => { MathFn::F32F32({ extern "C" fn f(x: f32, y: f32) -> f32 { x.$m(y) } f }) };
@@ -107,30 +119,30 @@ macro_rules! functions {
 use std::ops::Rem as _;
 
 functions! {
-    Cbrt "cbrt" unary cbrt;
-    Exp "exp" unary exp;
-    Exp2 "exp2" unary exp2;
-    ExpM1 "expM1" unary exp_m1;
-    Ln "ln" unary ln;
-    Ln1p "ln1p" unary ln_1p;
-    Log2 "log2" unary log2;
-    Log10 "log10" unary log10;
-    Sin "sin" unary sin;
-    Cos "cos" unary cos;
-    Tan "tan" unary tan;
-    Asin "asin" unary asin;
-    Acos "acos" unary acos;
-    Atan "atan" unary atan;
-    Sinh "sinh" unary sinh;
-    Cosh "cosh" unary cosh;
-    Tanh "tanh" unary tanh;
-    Asinh "asinh" unary asinh;
-    Acosh "acosh" unary acosh;
-    Atanh "atanh" unary atanh;
-    Powf "powf" binary powf;
+    Cbrt "cbrt" math cbrt;
+    Exp "exp" math exp;
+    Exp2 "exp2" math exp2;
+    ExpM1 "expM1" math exp_m1;
+    Ln "ln" math ln;
+    Ln1p "ln1p" math ln_1p;
+    Log2 "log2" math log2;
+    Log10 "log10" math log10;
+    Sin "sin" math sin;
+    Cos "cos" math cos;
+    Tan "tan" math tan;
+    Asin "asin" math asin;
+    Acos "acos" math acos;
+    Atan "atan" math atan;
+    Sinh "sinh" math sinh;
+    Cosh "cosh" math cosh;
+    Tanh "tanh" math tanh;
+    Asinh "asinh" math asinh;
+    Acosh "acosh" math acosh;
+    Atanh "atanh" math atanh;
+    Powf "powf" math2 powf;
     Powi "powi" power powi;
-    Atan2 "atan2" binary atan2;
-    Hypot "hypot" binary hypot;
+    Atan2 "atan2" math2 atan2;
+    Hypot "hypot" math2 hypot;
     // Not transcendental, but calls into a math library where the machine has no instruction.
     Rem "rem" binary rem;
     RemEuclid "remEuclid" binary rem_euclid;

@@ -30,6 +30,10 @@ impl JitKernel {
         })
     }
 
+    fn pass(&self, pass: Pass) -> Result<&Code, CompileError> {
+        self.passes.get(pass, |level| self.compile_summary(level))
+    }
+
     fn compile_summary(&self, level: u32) -> Result<Code, CompileError> {
         let summary = loop_lang::passes::summary(self.compiled.program(), level);
         self.target.compile(&summary, self.compiled.layout(), true)
@@ -42,15 +46,11 @@ impl Kernel for JitKernel {
     }
 
     fn prepare(&self, pass: Pass) -> Result<(), CompileError> {
-        let code = self.passes.get(pass, |level| self.compile_summary(level));
-        code.map(|_| ())
+        self.pass(pass).map(|_| ())
     }
 
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
-        let entry = || {
-            let code = self.passes.get(pass, |level| self.compile_summary(level));
-            code.map(Code::entry)
-        };
+        let entry = || self.pass(pass).map(Code::entry);
         // SAFETY: the code was compiled from this loop for this layout, lives as long as `self`, and
         // checks every access that is not proven inside of its array, whatever arguments and frame hold.
         unsafe { self.compiled.run(entry, pass, steps, frame, args) }

@@ -130,38 +130,15 @@ pub struct Report {
 
 /// Runs the comparison. Errors: nothing of that name, no C compiler, a C file that does not compile.
 pub fn compare(options: &Options) -> Outcome<Report> {
-    let cases = chosen(CASES, options.case.as_deref(), |c| c.name, "case")?;
-    let backends = chosen(BACKENDS, options.backend.as_deref(), |b| b.name, "backend")?;
-    let machine = machine::this();
-    let threads = match options.threads {
-        Some(threads) => vec![threads.max(1)],
-        None if machine.cores > 1 => vec![1, machine.cores],
-        None => vec![1],
-    };
+    let plan = Plan::new(options)?;
     let mut notes = Vec::from_iter(machine::busy());
     let was_busy = !notes.is_empty();
     let mut kernels = Kernels::new()?;
-    let sizes = |case: &Case| match options.n {
-        Some(n) => vec![n],
-        None => vec![SMALL, case.large / options.shrink],
-    };
-    let steps: usize = cases.iter().map(|c| sizes(c).len() * threads.len()).sum();
-    let bar = progress(steps + 2);
+    let bar = progress(plan.steps() + 2);
     bar.set_message("roof");
-    let roofs = roof::measure(&mut kernels, &threads, options.effort)?;
+    let roofs = roof::measure(&mut kernels, &plan.threads, options.effort)?;
     bar.inc(1);
-    let engines = engines(&backends, &threads);
-    let mut cells = Vec::new();
-    for case in cases {
-        for n in sizes(case) {
-            let setting = Setting::new(case, n, &mut kernels)?;
-            for &threads in &threads {
-                bar.set_message(format!("{}, n = {n}, threads = {threads}", case.name));
-                cells.push(setting.measure(&engines, threads, options.effort, &mut notes));
-                bar.inc(1);
-            }
-        }
-    }
+    let cells = plan.cells(&mut kernels, &mut notes, &bar)?;
     bar.set_message("latency");
     let latency = match options.case {
         None => latency::measure(options.effort)?,
@@ -172,12 +149,77 @@ pub fn compare(options: &Options) -> Outcome<Report> {
         notes.extend(machine::busy());
     }
     Ok(Report {
-        machine,
+        machine: machine::this(),
         roofs,
         latency,
         cells,
         notes,
     })
+}
+
+/// Only the cases: neither roof nor fixed costs. Gives the notes too. Errors: as [`compare`].
+pub fn compare_cases(options: &Options) -> Outcome<(Vec<Cell>, Vec<String>)> {
+    let mut notes = Vec::new();
+    let bar = ProgressBar::hidden();
+    let cells = Plan::new(options)?.cells(&mut Kernels::new()?, &mut notes, &bar)?;
+    Ok((cells, notes))
+}
+
+/// What the options come to.
+struct Plan {
+    cases: Vec<&'static Case>,
+    backends: Vec<&'static Backend>,
+    threads: Vec<usize>,
+    options: Options,
+}
+
+impl Plan {
+    fn new(options: &Options) -> Outcome<Plan> {
+        let cores = machine::cores();
+        Ok(Plan {
+            cases: chosen(CASES, options.case.as_deref(), |c| c.name, "case")?,
+            backends: chosen(BACKENDS, options.backend.as_deref(), |b| b.name, "backend")?,
+            threads: match options.threads {
+                Some(threads) => vec![threads.max(1)],
+                None if cores > 1 => vec![1, cores],
+                None => vec![1],
+            },
+            options: options.clone(),
+        })
+    }
+
+    fn sizes(&self, case: &Case) -> Vec<usize> {
+        match self.options.n {
+            Some(n) => vec![n],
+            None => vec![SMALL, case.large / self.options.shrink],
+        }
+    }
+
+    fn steps(&self) -> usize {
+        let sizes: usize = self.cases.iter().map(|c| self.sizes(c).len()).sum();
+        sizes * self.threads.len()
+    }
+
+    fn cells(
+        &self,
+        kernels: &mut Kernels,
+        notes: &mut Vec<String>,
+        bar: &ProgressBar,
+    ) -> Outcome<Vec<Cell>> {
+        let engines = engines(&self.backends, &self.threads);
+        let mut cells = Vec::new();
+        for case in &self.cases {
+            for n in self.sizes(case) {
+                let setting = Setting::new(case, n, kernels)?;
+                for &threads in &self.threads {
+                    bar.set_message(format!("{}, n = {n}, threads = {threads}", case.name));
+                    cells.push(setting.measure(&engines, threads, self.options.effort, notes));
+                    bar.inc(1);
+                }
+            }
+        }
+        Ok(cells)
+    }
 }
 
 /// An engine of a backend.

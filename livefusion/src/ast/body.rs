@@ -278,16 +278,13 @@ impl BodyBuilder {
                 "an open loop".to_string(),
             );
         }
-        self.body.results = results
-            .iter()
-            .map(|r| {
-                if self.known(*r) {
-                    *r
-                } else {
-                    self.unknown_term()
-                }
-            })
-            .collect();
+        for r in results {
+            let known = match self.known(*r) {
+                true => *r,
+                false => self.unknown_term(),
+            };
+            self.body.results.push(known);
+        }
         self.body
     }
 

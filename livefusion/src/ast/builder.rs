@@ -123,7 +123,7 @@ impl Builder {
     /// `f` of each element of the inputs, in step. The body's parameters are all their fields.
     /// If the inputs are delayed scalars, so is the result.
     pub fn map(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
-        let mut d = Draft::new(self, inputs.iter().cloned().collect());
+        let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let params = d.input_types();
         d.body(&body, "a function", &params, None);
@@ -141,7 +141,7 @@ impl Builder {
 
     /// The inputs' fields side by side, in step. Of delayed scalars it is a delayed scalar.
     pub fn zip(self, inputs: &[Arc<Node>]) -> Arc<Node> {
-        let mut d = Draft::new(self, inputs.iter().cloned().collect());
+        let mut d = Draft::new(self, all(inputs));
         let rank = d.in_step();
         let types = d.input_types();
         if rank == 0 && d.error.is_none() {
@@ -372,6 +372,15 @@ impl Builder {
         d.fail(kind);
         d.finish(Kind::Manifest, Types::from_slice(types), rank)
     }
+}
+
+/// The inputs of a node, of which there is mostly one.
+fn all(inputs: &[Arc<Node>]) -> Inputs {
+    let mut all = Inputs::new();
+    for input in inputs {
+        all.push(input.clone());
+    }
+    all
 }
 
 /// Gives a fresh node its value.

@@ -174,11 +174,13 @@ impl Drop for Node {
 type Links = SmallVec<[Arc<Node>; 8]>;
 
 fn take_links(node: &mut Node, out: &mut Links) {
-    out.extend(node.inputs.drain(..));
+    while let Some(input) = node.inputs.pop() {
+        out.push(input);
+    }
     let mut body = |b: Body| {
-        out.extend(b.captures.into_iter().map(|c| match c {
-            Capture::Scalar(n) | Capture::Array(n) => n,
-        }))
+        for Capture::Scalar(n) | Capture::Array(n) in b.captures {
+            out.push(n);
+        }
     };
     match std::mem::replace(&mut node.kind, Kind::Zip) {
         Kind::Generate(len, b) => {

@@ -99,16 +99,20 @@ impl Arena {
     }
 
     /// The innermost scope with these fields as terms of it.
+    #[inline]
     fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
         let Arena {
             scopes, mistakes, ..
         } = self;
         let scope = scopes.last_mut()?;
         scope.body.locate(loc);
-        let ids = fields
-            .iter()
-            .map(|f| resolve(scope, mistakes, *f, loc))
-            .collect();
+        let mut ids = Ids::new();
+        for f in fields {
+            ids.push(match f.scope == scope.number {
+                true => TermId(f.word as u32),
+                false => resolve(scope, mistakes, *f, loc),
+            });
+        }
         Some((scope, ids))
     }
 
@@ -141,11 +145,8 @@ impl Arena {
 
 type Ids = SmallVec<[TermId; 4]>;
 
-/// The term of the scope that a field is; a leaked one is a mistake of the scope.
+/// The term of the scope that a field from elsewhere is; a leaked one is a mistake of the scope.
 fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) -> TermId {
-    if f.scope == scope.number {
-        return TermId(f.word as u32);
-    }
     if let Some(c) = f.as_literal() {
         return scope.body.lit(c);
     }
@@ -343,11 +344,10 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
         (number, arena.scopes.len() - 1)
     });
     let leave = Leave { depth };
-    let fields: Fields = params
-        .iter()
-        .zip(0..)
-        .map(|(ty, k)| Field::new(number, k, *ty))
-        .collect();
+    let mut fields = Fields::new();
+    for ty in params {
+        fields.push(Field::new(number, fields.len() as u64, *ty));
+    }
     let results = f(&fields);
     let body = ARENA.with_borrow_mut(|arena| {
         arena.scopes.truncate(depth + 1);

@@ -17,6 +17,7 @@ use crate::ast::{Kind, Len};
 use crate::custom::Output;
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// A class, by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -222,13 +223,31 @@ pub fn known_lengths(graph: &Graph, inputs: &[Option<u64>]) -> Vec<Option<u64>> 
         .collect()
 }
 
+/// An equality pattern.
+pub type Pattern = SmallVec<[u64; 8]>;
+
+/// Up to this many different lengths are looked through one by one.
+const FEW: usize = 16;
+
 /// The equality pattern of lengths: each known one as the number of its first occurrence.
-pub fn length_pattern(lengths: &[Option<u64>]) -> Vec<u64> {
+pub fn length_pattern(lengths: impl Iterator<Item = u64>) -> Pattern {
+    let mut distinct: SmallVec<[u64; 8]> = SmallVec::new();
     let mut first: FxHashMap<u64, u64> = FxHashMap::default();
-    let mut pattern = Vec::new();
-    for l in lengths.iter().flatten() {
-        let next = first.len() as u64;
-        pattern.push(*first.entry(*l).or_insert(next));
+    let mut pattern = Pattern::new();
+    for l in lengths {
+        let next = distinct.len() as u64;
+        let known = match distinct.len() {
+            ..=FEW => distinct.iter().position(|d| *d == l).map(|at| at as u64),
+            _ => first.get(&l).copied(),
+        };
+        pattern.push(known.unwrap_or(next));
+        if known.is_none() {
+            distinct.push(l);
+            if distinct.len() > FEW {
+                let missing = distinct.iter().zip(0..).skip(first.len());
+                first.extend(missing.map(|(d, at)| (*d, at)));
+            }
+        }
     }
     pattern
 }

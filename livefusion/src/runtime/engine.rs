@@ -1,7 +1,9 @@
 //! The engine: backend, limits, and the kernel cache in memory.
 
+use super::binding::{Bindings, Nodes};
 use super::explain::Explanation;
-use super::program::{Bindings, Program};
+use super::known::KnownGraphs;
+use super::program::Program;
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
@@ -54,7 +56,10 @@ struct Inner {
     clustering: Clustering,
     memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
+    /// Graphs that need not be recovered.
+    known: KnownGraphs,
     hits: AtomicU64,
+    recognised: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
     threads: usize,
@@ -72,6 +77,8 @@ pub struct Counters {
     pub hits: u64,
     /// Forces that compiled theirs.
     pub misses: u64,
+    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
+    pub recognised: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
     /// Runs of loops that several threads shared.
@@ -231,7 +238,9 @@ impl EngineBuilder {
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             programs: DashMap::new(),
+            known: KnownGraphs::default(),
             hits: AtomicU64::new(0),
+            recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             compile_nanos: AtomicU64::new(0),
             threads: self.threads.unwrap_or_else(processors),
@@ -433,6 +442,7 @@ impl Engine {
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
+            recognised: self.0.recognised.load(Ordering::Relaxed),
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
@@ -467,7 +477,9 @@ impl Engine {
 
     /// The compiled program, and whether it had to be compiled.
     fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
-        let key = graph.key.with(&length_pattern(lengths));
+        let key = graph
+            .key
+            .with(&length_pattern(lengths.iter().flatten().copied()));
         let cell = match self.0.programs.get(&key) {
             Some(cell) => cell.value().clone(),
             None => self.0.programs.entry(key).or_default().value().clone(),
@@ -543,10 +555,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .any(|r| r.value.get().is_none() || r.error.is_some())
     {
-        let graph = recover(roots)?;
-        let lengths = known_lengths(&graph, &[]);
-        let program = engine.program(&graph, &lengths)?;
-        let results = program.run(engine, &Bindings::new(&graph, &lengths, &[]))?;
+        let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
             let _ = root.value.set(value);
@@ -556,4 +565,31 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
         .iter()
         .filter_map(|r| r.value.get().cloned())
         .collect())
+}
+
+/// The values of nodes that are not all there.
+fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
+    if let Some((program, met)) = engine.0.known.recognise(roots) {
+        engine.0.hits.fetch_add(1, Ordering::Relaxed);
+        engine.0.recognised.fetch_add(1, Ordering::Relaxed);
+        let bindings = Bindings {
+            nodes: Nodes::Met(&met.nodes),
+            constants: &met.constants,
+            lengths: &met.lengths,
+            inputs: &[],
+        };
+        return program.run(engine, &bindings);
+    }
+    let graph = recover(roots)?;
+    let lengths = known_lengths(&graph, &[]);
+    let program = engine.program(&graph, &lengths)?;
+    engine.0.known.remember(roots, &graph, &lengths, &program);
+    let known: Vec<u64> = lengths.iter().flatten().copied().collect();
+    let bindings = Bindings {
+        nodes: Nodes::Of(&graph),
+        constants: &graph.constants,
+        lengths: &known,
+        inputs: &[],
+    };
+    program.run(engine, &bindings)
 }

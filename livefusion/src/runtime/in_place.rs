@@ -16,8 +16,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Take {
     /// Which parameter it would be copied from.
     pub param: usize,
-    /// The array.
-    pub field: FieldRef,
     /// Which of the loop's arrays it becomes.
     pub slot: usize,
 }
@@ -87,7 +85,7 @@ pub fn takes(
             && needs.last_is(at, field)
             && is_only_copied(program, declared.var, *to);
         let slot = layout.array_slot(*to).filter(|_| may)?;
-        Some(Take { param, field, slot })
+        Some(Take { param, slot })
     };
     params.filter_map(take).collect()
 }

@@ -1,11 +1,14 @@
 //! Prepared programs: traced once, called many times with new inputs.
 
+use super::binding::{Bindings, Nodes};
 use super::engine::Engine;
-use super::program::{Bindings, Program};
-use crate::ast::{Node, Types, Value};
+use super::program::Program;
+use crate::ast::{Kind, Node, Value};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fusion::rates::{known_lengths, length_pattern};
-use crate::sharing::{Graph, recover};
+use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
+use crate::sharing::{Graph, GraphNode, recover};
+use loop_lang::types::Ty;
+use smallvec::SmallVec;
 use std::sync::{Arc, RwLock};
 
 /// A graph over placeholders. What a call depends on beyond the structure is which of its inputs have
@@ -14,7 +17,17 @@ pub struct Prepared {
     engine: Engine,
     graph: Graph,
     inputs: Vec<Arc<Node>>,
-    programs: RwLock<Vec<(Vec<u64>, Arc<Program>)>>,
+    /// The lengths that a call knows, in the order of their nodes.
+    lengths: Vec<Length>,
+    programs: RwLock<Vec<(Pattern, Arc<Program>)>>,
+}
+
+/// A length that is known when a program is called.
+enum Length {
+    /// That of an input.
+    Of(u32),
+    /// One that every call has.
+    Fixed(u64),
 }
 
 impl Prepared {
@@ -23,8 +36,14 @@ impl Prepared {
     /// Errors: whatever went wrong while the graph was built.
     pub fn new(engine: &Engine, roots: Vec<Arc<Node>>, inputs: Vec<Arc<Node>>) -> Result<Prepared> {
         let graph = recover(&roots)?;
+        let fixed = known_lengths(&graph, &[]);
+        let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
+            Kind::Input(k) if fixed.is_none() && node.node.rank > 0 => Some(Length::Of(k)),
+            _ => fixed.map(Length::Fixed),
+        };
         Ok(Prepared {
             engine: engine.clone(),
+            lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
             graph,
             inputs,
             programs: RwLock::default(),
@@ -34,22 +53,28 @@ impl Prepared {
     /// Runs the program on these inputs.
     ///
     /// Errors: an input whose type is not the placeholder's; traps.
-    pub fn call(&self, inputs: &[Value]) -> Result<Vec<Value>> {
+    pub fn call(&self, inputs: &[&Value]) -> Result<Vec<Value>> {
         self.check(inputs)?;
-        let lens: Vec<Option<u64>> = inputs
-            .iter()
-            .map(|v| match v {
-                Value::Array(fields) => fields.first().map(|f| f.len() as u64),
-                Value::Scalar(_) => None,
-            })
-            .collect();
-        let lengths = known_lengths(&self.graph, &lens);
-        let program = self.program(&lengths)?;
-        program.run(&self.engine, &Bindings::new(&self.graph, &lengths, inputs))
+        let length = |length: &Length| match length {
+            Length::Of(k) => inputs
+                .get(*k as usize)
+                .and_then(|v| length_of(v))
+                .unwrap_or(0),
+            Length::Fixed(n) => *n,
+        };
+        let lengths: SmallVec<[u64; 8]> = self.lengths.iter().map(length).collect();
+        let program = self.program(inputs, &lengths)?;
+        let bindings = Bindings {
+            nodes: Nodes::Of(&self.graph),
+            constants: &self.graph.constants,
+            lengths: &lengths,
+            inputs,
+        };
+        program.run(&self.engine, &bindings)
     }
 
-    fn program(&self, lengths: &[Option<u64>]) -> Result<Arc<Program>> {
-        let pattern = length_pattern(lengths);
+    fn program(&self, inputs: &[&Value], lengths: &[u64]) -> Result<Arc<Program>> {
+        let pattern = length_pattern(lengths.iter().copied());
         let known = self.programs.read().map_or(None, |programs| {
             programs
                 .iter()
@@ -59,14 +84,16 @@ impl Prepared {
         if let Some(program) = known {
             return Ok(program);
         }
-        let program = self.engine.program(&self.graph, lengths)?;
+        let lens: Vec<Option<u64>> = inputs.iter().map(|v| length_of(v)).collect();
+        let lengths = known_lengths(&self.graph, &lens);
+        let program = self.engine.program(&self.graph, &lengths)?;
         if let Ok(mut programs) = self.programs.write() {
             programs.push((pattern, program.clone()));
         }
         Ok(program)
     }
 
-    fn check(&self, inputs: &[Value]) -> Result<()> {
+    fn check(&self, inputs: &[&Value]) -> Result<()> {
         if inputs.len() != self.inputs.len() {
             return Err(malformed(
                 format!("{} inputs", self.inputs.len()),
@@ -74,11 +101,16 @@ impl Prepared {
             ));
         }
         for (node, value) in self.inputs.iter().zip(inputs) {
-            let (rank, types): (u8, Types) = match value {
-                Value::Scalar(fields) => (0, fields.iter().map(|c| c.ty).collect()),
-                Value::Array(fields) => (1, fields.iter().map(|b| b.ty()).collect()),
+            let wanted = node.types.iter().copied();
+            let (rank, fits) = match value {
+                Value::Scalar(fields) => (0, wanted.eq(fields.iter().map(|c| c.ty))),
+                Value::Array(fields) => (1, wanted.eq(fields.iter().map(|b| b.ty()))),
             };
-            if rank != node.rank || types != node.types {
+            if rank != node.rank || !fits {
+                let types: Vec<Ty> = match value {
+                    Value::Scalar(fields) => fields.iter().map(|c| c.ty).collect(),
+                    Value::Array(fields) => fields.iter().map(|b| b.ty()).collect(),
+                };
                 return Err(malformed(
                     format!("rank {} of {:?}", node.rank, node.types),
                     format!("rank {rank} of {types:?}"),
@@ -86,6 +118,14 @@ impl Prepared {
             }
         }
         Ok(())
+    }
+}
+
+/// How long an array is.
+fn length_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Array(fields) => fields.first().map(|f| f.len() as u64),
+        Value::Scalar(_) => None,
     }
 }
 

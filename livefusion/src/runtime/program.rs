@@ -1,20 +1,19 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
+use super::binding::{Args, Bindings, Bound, Origin, Recipe, Store, as_args};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes};
-use crate::ast::{Kind, Value};
+use crate::ast::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
-use crate::fusion::pull::Extent;
-use crate::lower::{Lowered, Source, plan_and_lower};
-use crate::sharing::{FieldRef, Graph, NodeId, error_at};
+use crate::lower::{Lowered, plan_and_lower};
+use crate::sharing::{Graph, NodeId};
 use livefusion_backend::{
     Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value as KernelValue,
 };
 use loop_lang::ir::TrapKind;
 use loop_lang::types::{Const, Ty};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A graph's schedule, compiled. It depends on the graph's structure only: constants, arrays and
@@ -24,6 +23,14 @@ pub struct Program {
     pub plan: Plan,
     /// Its loops.
     pub loops: Vec<CompiledLoop>,
+    /// What the roots consist of.
+    outputs: Vec<Output>,
+}
+
+/// A root's fields.
+struct Output {
+    scalar: bool,
+    fields: Vec<Origin>,
 }
 
 /// One loop of a program.
@@ -36,121 +43,10 @@ pub struct CompiledLoop {
     pub sizing: Option<Arc<dyn Kernel>>,
     /// Arrays that it may have for good.
     pub takes: Vec<Take>,
+    /// Where its parameters come from.
+    params: Vec<Origin>,
     /// How its chunks run beside each other.
     pub shapes: Shapes,
-}
-
-/// What a run is bound to: a graph of the program's structure with its values.
-pub struct Bindings<'g> {
-    graph: &'g Graph,
-    lengths: &'g [Option<u64>],
-    inputs: &'g [Value],
-}
-
-impl<'g> Bindings<'g> {
-    /// Binds leaves to their own values, and inputs of a prepared program to `inputs`.
-    pub fn new(graph: &'g Graph, lengths: &'g [Option<u64>], inputs: &'g [Value]) -> Self {
-        Bindings {
-            graph,
-            lengths,
-            inputs,
-        }
-    }
-
-    fn leaf(&self, id: NodeId) -> Option<&'g Value> {
-        let node = self.graph.node(id);
-        match (node.value.get(), &node.kind) {
-            (Some(value), _) => Some(value),
-            (None, Kind::Input(k)) => self.inputs.get(*k as usize),
-            _ => None,
-        }
-    }
-}
-
-/// Values made so far.
-#[derive(Default)]
-struct Store {
-    arrays: FxHashMap<FieldRef, Arc<Buffer>>,
-    scalars: FxHashMap<FieldRef, Const>,
-    bytes: u64,
-}
-
-impl Store {
-    fn array(&self, b: &Bindings<'_>, field: FieldRef) -> Result<Arc<Buffer>> {
-        if let Some(a) = self.arrays.get(&field) {
-            return Ok(a.clone());
-        }
-        match b.leaf(field.0) {
-            Some(Value::Array(fields)) if (field.1 as usize) < fields.len() => {
-                Ok(fields[field.1 as usize].clone())
-            }
-            _ => Err(unbound(b, field)),
-        }
-    }
-
-    fn scalar(&self, b: &Bindings<'_>, field: FieldRef) -> Result<Const> {
-        if let Some(c) = self.scalars.get(&field) {
-            return Ok(*c);
-        }
-        match b.leaf(field.0) {
-            Some(Value::Scalar(fields)) if (field.1 as usize) < fields.len() => {
-                return Ok(fields[field.1 as usize]);
-            }
-            _ => {}
-        }
-        Err(unbound(b, field))
-    }
-
-    /// A root's field: computed by a loop, or a length that is known without one.
-    fn root_scalar(&self, plan: &Plan, b: &Bindings<'_>, field: FieldRef) -> Result<Const> {
-        let node = &b.graph.nodes[field.0.index()];
-        let extent = match node.node.kind {
-            Kind::Len if !node.leaf => plan.pulls.extent(node.inputs[0]),
-            _ => None,
-        };
-        match extent {
-            Some(Extent::Of(array)) => self.length(b, array),
-            Some(Extent::Scalar(by)) => self.scalar(b, by),
-            None => self.scalar(b, field),
-        }
-    }
-
-    fn length(&self, b: &Bindings<'_>, id: NodeId) -> Result<Const> {
-        match b.lengths[id.index()] {
-            Some(n) => Ok(Const::u64(n)),
-            None => Ok(Const::u64(self.array(b, (id, 0))?.len() as u64)),
-        }
-    }
-}
-
-fn unbound(b: &Bindings<'_>, field: FieldRef) -> Error {
-    let got = format!(
-        "no value for field {} of `{}`",
-        field.1,
-        b.graph.node(field.0).name
-    );
-    error_at(
-        b.graph,
-        field.0,
-        ErrorKind::Malformed {
-            expected: "a computed input".into(),
-            got,
-        },
-    )
-}
-
-/// An argument that is kept alive while a kernel runs.
-enum Bound {
-    Scalar(Const),
-    Array(Arc<Buffer>),
-}
-
-fn as_args(bound: &[Bound]) -> Vec<Arg<'_>> {
-    let arg = |a| match a {
-        &Bound::Scalar(c) => Arg::Scalar(c),
-        Bound::Array(a) => Arg::Array(a.view()),
-    };
-    bound.iter().map(arg).collect()
 }
 
 impl Program {
@@ -174,18 +70,30 @@ impl Program {
             let takes = in_place::takes(graph, &needs, at, lowered, kernel.layout());
             kernels.push((kernel, takes));
         }
+        let mut recipe = Recipe::new(graph, lengths);
         let mut loops = Vec::with_capacity(all.len());
         for (lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
             let sizing = lowered.sizing.as_ref().and_then(|_| sizings.next());
+            let params = recipe.params(&lowered);
+            recipe.ran(&lowered);
             loops.push(CompiledLoop {
                 lowered,
                 kernel,
                 sizing,
                 takes,
+                params,
                 shapes: Shapes::default(),
             });
         }
-        Ok(Program { plan, loops })
+        let output = |root: &NodeId| Output {
+            scalar: graph.node(*root).rank == 0,
+            fields: recipe.root(&plan, *root),
+        };
+        Ok(Program {
+            outputs: graph.roots.iter().map(output).collect(),
+            plan,
+            loops,
+        })
     }
 
     /// Runs every loop in order and collects the roots' values.
@@ -194,22 +102,8 @@ impl Program {
         for (i, l) in self.loops.iter().enumerate() {
             l.run(engine, b, &mut store, (i, self.loops.len()))?;
         }
-        b.graph
-            .roots
-            .iter()
-            .map(|r| root_value(&self.plan, b, &store, *r))
-            .collect()
-    }
-}
-
-fn root_value(plan: &Plan, b: &Bindings<'_>, store: &Store, root: NodeId) -> Result<Value> {
-    let fields = b.graph.fields(root);
-    if b.graph.node(root).rank == 0 {
-        let scalars = fields.into_iter().map(|f| store.root_scalar(plan, b, f));
-        Ok(Value::Scalar(scalars.collect::<Result<_>>()?))
-    } else {
-        let arrays = fields.into_iter().map(|f| store.array(b, f));
-        Ok(Value::Array(arrays.collect::<Result<_>>()?))
+        let value = |o: &Output| store.root(b, o.scalar, &o.fields);
+        self.outputs.iter().map(value).collect()
     }
 }
 
@@ -225,7 +119,7 @@ impl CompiledLoop {
             Some(kernel) => self.sizes(&**kernel, b, store)?,
             None => vec![],
         };
-        let mut bound = self.bind(b, store, &sizes)?;
+        let mut bound = store.args(b, &sizes, &self.params)?;
         let left = engine.memory_limit().saturating_sub(store.bytes);
         let mut frame = new_frame(&*self.kernel, left);
         let taken = self.take(store, &mut bound, &mut frame);
@@ -243,7 +137,7 @@ impl CompiledLoop {
         };
         match outcome {
             Outcome::Done | Outcome::Exited => {
-                self.collect(frame, store);
+                store.keep(frame.results);
                 Ok(())
             }
             Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
@@ -264,7 +158,7 @@ impl CompiledLoop {
     fn take(
         &self,
         store: &mut Store,
-        bound: &mut [Bound],
+        bound: &mut Args,
         frame: &mut Frame,
     ) -> Vec<(usize, Ty, usize)> {
         let mut taken = Vec::new();
@@ -277,7 +171,7 @@ impl CompiledLoop {
             };
             // Here and in the store: if nobody else has it, it can be changed.
             *arg = Arc::new(none);
-            let Some(array) = store.arrays.remove(&take.field) else {
+            let Some(array) = store.give(self.params[take.param]) else {
                 continue;
             };
             match Arc::try_unwrap(array) {
@@ -309,7 +203,7 @@ impl CompiledLoop {
         store: &Store,
         sizes: &[Const],
     ) -> Result<Vec<Const>> {
-        let bound = self.bind(b, store, sizes)?;
+        let bound = store.args(b, sizes, &self.params)?;
         let args = as_args(&bound);
         let mut frame = new_frame(kernel, u64::MAX);
         match kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
@@ -322,39 +216,6 @@ impl CompiledLoop {
                     KernelValue::Array(_) => None,
                 })
                 .collect()),
-        }
-    }
-
-    fn bind(&self, b: &Bindings<'_>, store: &Store, sizes: &[Const]) -> Result<Vec<Bound>> {
-        self.lowered
-            .sources
-            .iter()
-            .map(|source| {
-                Ok(match source {
-                    Source::Array(field) => Bound::Array(store.array(b, *field)?),
-                    Source::Scalar(field) => Bound::Scalar(store.scalar(b, *field)?),
-                    Source::Constant(slot) => Bound::Scalar(b.graph.constants[*slot as usize]),
-                    Source::Length(id) => Bound::Scalar(store.length(b, *id)?),
-                    Source::Size(k) => {
-                        let size = sizes.get(*k as usize).copied();
-                        Bound::Scalar(size.unwrap_or(Const::u64(0)))
-                    }
-                })
-            })
-            .collect()
-    }
-
-    fn collect(&self, frame: Frame, store: &mut Store) {
-        for (field, value) in self.lowered.results.iter().zip(frame.results) {
-            match value {
-                KernelValue::Scalar(c) => {
-                    store.scalars.insert(*field, c);
-                }
-                KernelValue::Array(a) => {
-                    store.bytes += a.bytes() as u64;
-                    store.arrays.insert(*field, Arc::new(a));
-                }
-            }
         }
     }
 
@@ -384,7 +245,7 @@ impl CompiledLoop {
 
     fn error_at(&self, b: &Bindings<'_>, comb: usize, kind: ErrorKind) -> Error {
         match self.lowered.combs.get(comb) {
-            Some(id) => error_at(b.graph, *id, kind),
+            Some(id) => b.error_at(*id, kind),
             None => Error {
                 combinator: "force",
                 location: None,

@@ -86,6 +86,7 @@ impl Backend for Tiers {
             jit: OnceLock::new(),
             c: OnceLock::new(),
             asked: AtomicBool::new(false),
+            passes: Mutex::default(),
             runs: AtomicU64::new(0),
             work: AtomicU64::new(0),
         }))))
@@ -129,6 +130,8 @@ struct Slots {
     c: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
     /// Whether C has been asked for.
     asked: AtomicBool,
+    /// Passes that C is to be compiled with.
+    passes: Mutex<Vec<Pass>>,
     runs: AtomicU64,
     /// Statements that all runs have taken, about.
     work: AtomicU64,
@@ -215,9 +218,15 @@ impl Slots {
         }
     }
 
-    /// Compiles C.
+    /// Compiles C. Until it is there, with the passes that were asked for, nobody sees it.
     fn compile_c(&self) {
         let compiled = self.tiers.c.compile(&self.program);
+        let compiled = compiled.and_then(|kernel| {
+            let passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
+            let passes = passes.clone();
+            passes.into_iter().try_for_each(|p| kernel.prepare(p))?;
+            Ok(kernel)
+        });
         if let Err(CompileError::Unavailable { why, .. }) = &compiled {
             let _ = self.tiers.fallback.set(why.clone());
         }
@@ -271,6 +280,19 @@ impl Kernel for TierKernel {
             if outcome != Outcome::Paused || taken >= steps || now == 0 {
                 return outcome;
             }
+        }
+    }
+
+    fn prepare(&self, pass: Pass) -> Result<(), CompileError> {
+        let slots = &*self.0;
+        let mut passes = slots.passes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !passes.contains(&pass) {
+            passes.push(pass);
+        }
+        drop(passes);
+        match (slots.c(), slots.jit()) {
+            (Some(kernel), _) | (None, Some(kernel)) => kernel.prepare(pass),
+            (None, None) => slots.interp()?.prepare(pass),
         }
     }
 

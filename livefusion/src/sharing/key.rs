@@ -6,11 +6,13 @@
 //! and what integer tests of scalar loops compare with.
 
 use super::{GraphNode, NodeId, bodies};
-use crate::ast::{Body, FoldStyle, Kind, Len, ScanKind, Term, Value};
+use crate::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, Value};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::{SmallVec, smallvec};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// The structure of a graph. Equal keys give equal code; hits compare all of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -42,6 +44,17 @@ impl GraphKey {
         words.push(u64::MAX);
         words.extend_from_slice(more);
         GraphKey::of(words)
+    }
+
+    /// The structure of each node.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &[u64]> {
+        let mut rest = self.words.as_slice();
+        std::iter::from_fn(move || {
+            let (len, behind) = rest.split_first()?;
+            let (words, behind) = behind.split_at_checked(usize::try_from(*len).ok()?)?;
+            rest = behind;
+            Some(words)
+        })
     }
 
     /// A short form for people.
@@ -120,7 +133,7 @@ impl Writer {
         if entry.leaf {
             return self.leaf(entry);
         }
-        self.kind(&node.kind);
+        self.words.extend(kind_words(&node.kind));
         self.put(node.rank as u64);
         self.types(&node.types);
         self.put(entry.inputs.len() as u64);
@@ -162,79 +175,6 @@ impl Writer {
                 vec![*k as u64]
             }
             (None, _) => vec![],
-        }
-    }
-
-    fn kind(&mut self, kind: &Kind) {
-        let style = |s: &FoldStyle| match s {
-            FoldStyle::Associative => 0u64,
-            FoldStyle::First => 1,
-            FoldStyle::Sequential => 2,
-            FoldStyle::Aggregate(_) => 3,
-        };
-        match kind {
-            Kind::Manifest => self.put(0u64),
-            Kind::Input(k) => {
-                self.put(1u64);
-                self.put(*k as u64);
-            }
-            Kind::Generate(len, _) => {
-                self.put(2u64);
-                self.put(match len {
-                    Len::Known(_) => 0u64,
-                    Len::Delayed(_) => 1,
-                    Len::Checked(_) => 2,
-                });
-            }
-            Kind::Map(_) => self.put(3u64),
-            Kind::Zip => self.put(4u64),
-            Kind::Fields(r) => {
-                self.put(5u64);
-                self.put(r.start as u64);
-                self.put(r.end as u64);
-            }
-            Kind::Filter(_) => self.put(6u64),
-            Kind::Pack => self.put(7u64),
-            Kind::Fold(f) => {
-                self.put(8u64);
-                self.put(style(&f.style));
-            }
-            Kind::Scan(f, k) => {
-                self.put(9u64);
-                self.put(style(&f.style));
-                self.put((*k == ScanKind::Inclusive) as u64);
-            }
-            Kind::ScanTotal => self.put(10u64),
-            Kind::Scatter(c) => {
-                self.put(11u64);
-                self.put(c.is_some() as u64);
-            }
-            Kind::Compute(_) => self.put(12u64),
-            Kind::Len => self.put(13u64),
-            Kind::Expand(_) => self.put(14u64),
-            Kind::FoldS(f) => {
-                self.put(15u64);
-                self.put(style(&f.style));
-            }
-            Kind::ScanS(f, k) => {
-                self.put(16u64);
-                self.put(style(&f.style));
-                self.put((*k == ScanKind::Inclusive) as u64);
-            }
-            Kind::CountS => self.put(17u64),
-            Kind::Custom(c) => {
-                self.put(19u64);
-                let name = c.combinator.type_name();
-                self.put(name.len() as u64);
-                self.words.extend(name.bytes().map(u64::from));
-                let key = c.combinator.key();
-                self.put(key.len() as u64);
-                self.words.extend(key);
-            }
-            Kind::TakeWhile { inclusive, .. } => {
-                self.put(18u64);
-                self.put(*inclusive as u64);
-            }
         }
     }
 
@@ -298,6 +238,59 @@ impl Writer {
         self.put(body.results.len() as u64);
         self.words.extend(body.results.iter().map(|t| t.0 as u64));
         slots
+    }
+}
+
+/// What a kind is, without links and bodies.
+pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
+    let style = |f: &Fold| match f.style {
+        FoldStyle::Associative => 0u64,
+        FoldStyle::First => 1,
+        FoldStyle::Sequential => 2,
+        FoldStyle::Aggregate(_) => 3,
+    };
+    let inclusive = |k: &ScanKind| u64::from(*k == ScanKind::Inclusive);
+    match kind {
+        Kind::Manifest => smallvec![0],
+        Kind::Input(k) => smallvec![1, u64::from(*k)],
+        Kind::Generate(Len::Known(_), _) => smallvec![2, 0],
+        Kind::Generate(Len::Delayed(_), _) => smallvec![2, 1],
+        Kind::Generate(Len::Checked(_), _) => smallvec![2, 2],
+        Kind::Map(_) => smallvec![3],
+        Kind::Zip => smallvec![4],
+        Kind::Fields(r) => smallvec![5, u64::from(r.start), u64::from(r.end)],
+        Kind::Filter(_) => smallvec![6],
+        Kind::Pack => smallvec![7],
+        Kind::Fold(f) => smallvec![8, style(f)],
+        Kind::Scan(f, k) => smallvec![9, style(f), inclusive(k)],
+        Kind::ScanTotal => smallvec![10],
+        Kind::Scatter(c) => smallvec![11, u64::from(c.is_some())],
+        Kind::Compute(_) => smallvec![12],
+        Kind::Len => smallvec![13],
+        Kind::Expand(_) => smallvec![14],
+        Kind::FoldS(f) => smallvec![15, style(f)],
+        Kind::ScanS(f, k) => smallvec![16, style(f), inclusive(k)],
+        Kind::CountS => smallvec![17],
+        Kind::TakeWhile { inclusive, .. } => smallvec![18, u64::from(*inclusive)],
+        Kind::Custom(c) => {
+            let (name, key) = (c.combinator.type_name(), c.combinator.key());
+            let mut words = smallvec![19, name.len() as u64];
+            words.extend(name.bytes().map(u64::from));
+            words.push(key.len() as u64);
+            words.extend(key);
+            words
+        }
+    }
+}
+
+/// Whether two nodes that have their values have the same: the very arrays, or equal scalars.
+pub(super) fn same_leaf(a: &Node, b: &Node) -> bool {
+    match (a.value.get(), b.value.get()) {
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| Arc::ptr_eq(a, b))
+        }
+        (Some(Value::Scalar(a)), Some(Value::Scalar(b))) => a == b,
+        _ => false,
     }
 }
 

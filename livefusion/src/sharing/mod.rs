@@ -12,14 +12,17 @@
 
 mod key;
 pub mod place;
+mod skeleton;
 
 use crate::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
 use crate::error::{Error, Result};
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 pub use key::GraphKey;
+pub use skeleton::{Met, Skeleton};
 
 /// A node of the recovered graph, by position. Inputs and captures come before their users.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -120,21 +123,21 @@ impl Graph {
 }
 
 /// The bodies of a kind, in a fixed order.
-pub fn bodies(kind: &Kind) -> Vec<&Body> {
+pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
     match kind {
-        Kind::Generate(Len::Checked(l), b) => vec![l, b],
+        Kind::Generate(Len::Checked(l), b) => smallvec![&**l, b],
         Kind::Generate(_, b)
         | Kind::Map(b)
         | Kind::Filter(b)
         | Kind::Compute(b)
         | Kind::Expand(b)
-        | Kind::TakeWhile { test: b, .. } => vec![b],
-        Kind::Scatter(Some(b)) => vec![b],
+        | Kind::TakeWhile { test: b, .. } => smallvec![b],
+        Kind::Scatter(Some(b)) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
-            FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
-            _ => vec![&f.start, &f.step],
+            FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],
+            _ => smallvec![&f.start, &f.step],
         },
-        _ => vec![],
+        _ => smallvec![],
     }
 }
 

@@ -35,6 +35,11 @@ impl Helpers {
         Ok(out)
     }
 
+    /// Whether a helper is there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.seen.contains(name)
+    }
+
     /// Adds a helper's text once.
     pub fn require(&mut self, name: &str, text: impl FnOnce() -> String) {
         if self.seen.insert(name.to_string()) {
@@ -43,7 +48,7 @@ impl Helpers {
     }
 
     /// A function that the host links in after loading.
-    fn linked(&mut self, op: Op, ty: Ty) -> String {
+    pub(super) fn linked(&mut self, op: Op, ty: Ty) -> String {
         let name = format!("lf_{}_{}", op.name(), ty.name());
         if self.seen.insert(format!("{name}_type")) {
             let Some(index) = math::index_of(op, ty) else {
@@ -66,6 +71,46 @@ impl Helpers {
         self.require(name, || {
             format!("static inline {result} {name}({params}) {{ {body} }}\n")
         });
+    }
+
+    /// The type of vectors of 32 bytes.
+    pub fn vector(&mut self, ty: Ty) -> String {
+        let (t, name) = (ty.name(), format!("lf_{}x{}", ty.name(), 32 / ty.size()));
+        self.require("LF_SHUFFLE", || {
+            "#ifdef __clang__\n\
+             #define LF_SHUFFLE(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n\
+             #else\n\
+             #define LF_SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){ __VA_ARGS__ })\n\
+             #endif\n"
+                .to_string()
+        });
+        self.require(&name, || {
+            format!("typedef {t} {name} __attribute__((vector_size(32)));\n")
+        });
+        name
+    }
+
+    /// An operator on vectors: sums and products of all types, for integers bits and extrema, too.
+    pub fn vector_op(&mut self, op: Op, ty: Ty, a: &str, b: &str) -> String {
+        let sign = match op {
+            Op::Add => "+",
+            Op::Mul => "*",
+            Op::And => "&",
+            Op::Or => "|",
+            Op::Xor => "^",
+            _ => {
+                let vector = self.vector(ty);
+                let name = format!("{vector}_{}", op.name());
+                let less = if op == Op::Min { "<" } else { ">" };
+                let text = format!(
+                    "static inline {vector} {name}({vector} x, {vector} y) {{ \
+                     {vector} m = ({vector})(x {less} y); return (x & m) | (y & ~m); }}\n"
+                );
+                self.require(&name, || text);
+                return format!("{name}({a}, {b})");
+            }
+        };
+        format!("{a} {sign} {b}")
     }
 
     /// Conversion of a bit pattern: `lf_f64_of(u64)` and the like.
@@ -136,7 +181,7 @@ impl Helpers {
     /// first operand (of the arms, for `select`), `to` the result's.
     pub fn op(&mut self, op: Op, from: Ty, to: Ty, args: &[String]) -> String {
         if op.is_transcendental() {
-            return call(&self.linked(op, from), args);
+            return call(&self.transcendental(op, from), args);
         }
         if from.is_float() {
             if let Some(expr) = self.float_op(op, from, args) {
@@ -216,7 +261,11 @@ impl Helpers {
                 format!("return (y != 0) & !((y == -1) & (x == {min}));"),
             ),
             Op::DivOk => ("x, y", "return y != 0;".into()),
-            Op::Shl => ("x, y", format!("return ({t})((u64)x << (y & {mask}));")),
+            Op::Shl => {
+                // At the operand's own width, so that as many elements fit a vector.
+                let wide = if bits == 64 { "u64" } else { "u32" };
+                ("x, y", format!("return ({t})(({wide})x << (y & {mask}));"))
+            }
             Op::Shr => ("x, y", format!("return ({t})(x >> (y & {mask}));")),
             Op::Abs if signed => ("x", format!("return x < 0 ? ({t})(0 - ({unsigned})x) : x;")),
             Op::Abs => ("x", "return x;".into()),

@@ -1,0 +1,369 @@
+//! Recognising a graph that is like one recovered before: one walk beside what was noted down then. Every
+//! structure is compared, every constant and length collected, and nothing is looked up.
+//!
+//! What would be recovered depends on more than structure: nodes of equal structure are one node if their
+//! constants are equal too. So the notes say which nodes were one, and which only [alike](Skeleton::alike);
+//! where that has changed, the graph is not recognised.
+
+use super::key::{kind_words, same_leaf};
+use super::{BodyConstants, Graph, NodeId, address, bodies, links};
+use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::Hasher;
+use std::sync::Arc;
+
+/// Larger graphs are recovered every time.
+const LARGEST: usize = 4096;
+
+/// Notes on a graph, by the links of its nodes in the order in which they are followed. They hold no arrays.
+pub struct Skeleton {
+    steps: Vec<Step>,
+    nodes: usize,
+    constants: usize,
+    lengths: usize,
+    /// Nodes of equal structure that are different nodes for what is not structure.
+    alike: Vec<Vec<Identity>>,
+}
+
+enum Step {
+    /// The node that was met at the k-th step that met a new one.
+    Again(usize),
+    New(Expected),
+}
+
+/// What a node must be like.
+struct Expected {
+    id: NodeId,
+    /// Whether this is the one that the graph keeps, of several equal ones.
+    kept: bool,
+    rank: u8,
+    types: Types,
+    /// The number of its length among those known before a run.
+    length: Option<usize>,
+    /// None for leaves.
+    computed: Option<Computed>,
+}
+
+struct Computed {
+    kind: SmallVec<[u64; 4]>,
+    inputs: usize,
+    bodies: Vec<Pattern>,
+}
+
+/// A body but for its captures and constants.
+struct Pattern {
+    body: Body,
+    captures: usize,
+    /// Which terms are constants that may be others, in order, and their slots.
+    constants: Vec<(usize, usize)>,
+}
+
+/// What makes a node itself, among others of its structure.
+enum Identity {
+    Leaf(NodeId),
+    Computed {
+        slots: Vec<usize>,
+        length: Option<usize>,
+    },
+}
+
+/// A graph that was recognised: what differs from that which was recovered.
+pub struct Met<'a> {
+    /// The AST node behind each id.
+    pub nodes: Vec<&'a Arc<Node>>,
+    /// Values of the constants that are parameters.
+    pub constants: Vec<Const>,
+    /// The known lengths, in the order of their nodes.
+    pub lengths: SmallVec<[u64; 8]>,
+}
+
+impl Skeleton {
+    /// Notes on a graph that was recovered from these roots. None if it cannot be recognised: it has
+    /// combinators of users or inputs of prepared programs, or is too large.
+    pub fn of(roots: &[Arc<Node>], graph: &Graph, lengths: &[Option<u64>]) -> Option<Skeleton> {
+        let mut steps = Vec::new();
+        let mut met: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut stack: Vec<&Arc<Node>> = roots.iter().rev().collect();
+        while let Some(node) = stack.pop() {
+            if let Some(k) = met.get(&address(node)) {
+                steps.push(Step::Again(*k));
+                continue;
+            }
+            if met.len() == LARGEST {
+                return None;
+            }
+            met.insert(address(node), met.len());
+            let expected = Expected::of(node, graph, lengths)?;
+            if expected.computed.is_some() {
+                stack.extend(links(node).into_iter().rev());
+            }
+            steps.push(Step::New(expected));
+        }
+        Some(Skeleton {
+            steps,
+            nodes: graph.nodes.len(),
+            constants: graph.constants.len(),
+            lengths: lengths.iter().flatten().count(),
+            alike: alike(graph, lengths),
+        })
+    }
+
+    /// Whether recovering the graph of these roots would give one with the same key; and then its values.
+    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<Met<'a>> {
+        let mut walk = Walk {
+            met: Met {
+                nodes: vec![roots.first()?; self.nodes],
+                constants: vec![Const::zero(Ty::Bool); self.constants],
+                lengths: SmallVec::from_elem(0, self.lengths),
+            },
+            stack: roots.iter().rev().collect(),
+            doubles: SmallVec::new(),
+        };
+        let mut seen: SmallVec<[&Arc<Node>; 32]> = SmallVec::new();
+        for step in &self.steps {
+            let node = walk.stack.pop()?;
+            match step {
+                Step::Again(k) if Arc::ptr_eq(seen.get(*k)?, node) => {}
+                Step::Again(_) => return None,
+                Step::New(expected) => {
+                    seen.push(node);
+                    walk.meet(node, expected)?;
+                }
+            }
+        }
+        let Walk {
+            met,
+            stack,
+            doubles,
+        } = walk;
+        let same = doubles.iter().all(|d| d.is_same(&met));
+        let apart = self.alike.iter().all(|family| differ(family, &met));
+        (stack.is_empty() && same && apart).then_some(met)
+    }
+}
+
+impl Expected {
+    fn of(node: &Arc<Node>, graph: &Graph, lengths: &[Option<u64>]) -> Option<Expected> {
+        let id = *graph.by_address.get(&address(node))?;
+        let entry = &graph.nodes[id.index()];
+        let computed = match &node.kind {
+            Kind::Custom(_) | Kind::Input(_) => return None,
+            _ if entry.leaf => None,
+            kind => Some(Computed {
+                kind: kind_words(kind),
+                inputs: node.inputs.len(),
+                bodies: bodies(kind)
+                    .into_iter()
+                    .zip(&entry.constants)
+                    .map(|(body, constants)| Pattern::of(body, constants))
+                    .collect(),
+            }),
+        };
+        Some(Expected {
+            id,
+            kept: Arc::ptr_eq(&entry.node, node),
+            rank: node.rank,
+            types: node.types.clone(),
+            length: number(lengths, id),
+            computed,
+        })
+    }
+}
+
+/// The number of a node's length among those that are known.
+fn number(lengths: &[Option<u64>], id: NodeId) -> Option<usize> {
+    let (before, rest) = lengths.split_at(id.index());
+    rest.first()?.map(|_| before.iter().flatten().count())
+}
+
+impl Pattern {
+    fn of(body: &Body, constants: &BodyConstants) -> Pattern {
+        let mut constants: Vec<(usize, usize)> = constants
+            .iter()
+            .map(|(term, slot)| (*term as usize, *slot as usize))
+            .collect();
+        constants.sort_unstable();
+        Pattern {
+            captures: body.captures.len(),
+            body: Body {
+                captures: Vec::new(),
+                ..body.clone()
+            },
+            constants,
+        }
+    }
+
+    /// Whether a body is like this one; its constants go to `found`, by slot.
+    fn matches(&self, body: &Body, mut found: impl FnMut(usize, Const)) -> bool {
+        let like = &self.body;
+        let alike = like.params == body.params
+            && like.terms.len() == body.terms.len()
+            && like.results == body.results
+            && like.loops == body.loops
+            && self.captures == body.captures.len()
+            && body.error.is_none();
+        if !alike {
+            return false;
+        }
+        let mut constants = self.constants.iter();
+        let mut next = constants.next();
+        for (i, (like, data)) in like.terms.iter().zip(&body.terms).enumerate() {
+            if like.ty != data.ty {
+                return false;
+            }
+            match (next, data.term) {
+                (Some((term, slot)), Term::Lit(c)) if *term == i => {
+                    found(*slot, c);
+                    next = constants.next();
+                }
+                _ if like.term == data.term => {}
+                _ => return false,
+            }
+        }
+        next.is_none()
+    }
+}
+
+struct Walk<'a> {
+    met: Met<'a>,
+    stack: SmallVec<[&'a Arc<Node>; 32]>,
+    doubles: SmallVec<[Double<'a>; 4]>,
+}
+
+/// Something of a node that is one with another: it must be the same there.
+enum Double<'a> {
+    Leaf(NodeId, &'a Arc<Node>),
+    Constant(usize, Const),
+    Length(usize, u64),
+}
+
+impl<'a> Walk<'a> {
+    /// Meets a node; none if it is not as expected.
+    fn meet(&mut self, node: &'a Arc<Node>, expected: &Expected) -> Option<()> {
+        let fits = node.error.is_none()
+            && node.rank == expected.rank
+            && node.types == expected.types
+            && node.value.get().is_some() == expected.computed.is_none();
+        if !fits {
+            return None;
+        }
+        if expected.kept {
+            *self.met.nodes.get_mut(expected.id.index())? = node;
+        }
+        match &expected.computed {
+            None if !expected.kept => self.doubles.push(Double::Leaf(expected.id, node)),
+            None => {}
+            Some(computed) => self.computed(node, computed, expected.kept)?,
+        }
+        if let Some(at) = expected.length {
+            let length = match &node.kind {
+                Kind::Generate(Len::Known(n), _) if expected.computed.is_some() => *n,
+                _ => node.known_len()?,
+            };
+            if expected.kept {
+                *self.met.lengths.get_mut(at)? = length;
+            } else {
+                self.doubles.push(Double::Length(at, length));
+            }
+        }
+        Some(())
+    }
+
+    fn computed(&mut self, node: &'a Arc<Node>, computed: &Computed, kept: bool) -> Option<()> {
+        if node.inputs.len() != computed.inputs || kind_words(&node.kind) != computed.kind {
+            return None;
+        }
+        if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
+            self.stack.push(n);
+        }
+        let Walk {
+            met,
+            stack,
+            doubles,
+        } = self;
+        let mut like = computed.bodies.iter().rev();
+        for body in bodies(&node.kind).into_iter().rev() {
+            let found = |slot, c| match met.constants.get_mut(slot) {
+                Some(place) if kept => *place = c,
+                _ => doubles.push(Double::Constant(slot, c)),
+            };
+            if !like.next()?.matches(body, found) {
+                return None;
+            }
+            stack.extend(body.captures.iter().rev().map(Capture::node));
+        }
+        stack.extend(node.inputs.iter().rev());
+        Some(())
+    }
+}
+
+impl Double<'_> {
+    fn is_same(&self, met: &Met<'_>) -> bool {
+        match self {
+            Double::Leaf(id, node) => same_leaf(met.nodes[id.index()], node),
+            Double::Constant(slot, c) => met.constants.get(*slot) == Some(c),
+            Double::Length(at, n) => met.lengths.get(*at) == Some(n),
+        }
+    }
+}
+
+/// Nodes of equal structure.
+fn alike(graph: &Graph, lengths: &[Option<u64>]) -> Vec<Vec<Identity>> {
+    let mut families: FxHashMap<&[u64], Vec<NodeId>> = FxHashMap::default();
+    for (words, id) in graph.key.nodes().zip(graph.ids()) {
+        families.entry(words).or_default().push(id);
+    }
+    let identity = |id: &NodeId| match &graph.nodes[id.index()] {
+        leaf if leaf.leaf => Identity::Leaf(*id),
+        node => Identity::Computed {
+            slots: node.constants.iter().flat_map(slots).collect(),
+            length: number(lengths, *id),
+        },
+    };
+    let several = families.values().filter(|family| family.len() > 1);
+    several.map(|f| f.iter().map(identity).collect()).collect()
+}
+
+/// The slots of a body's constants, in the order of its terms.
+fn slots(constants: &BodyConstants) -> Vec<usize> {
+    let mut by_term: Vec<_> = constants.iter().collect();
+    by_term.sort_unstable();
+    by_term
+        .into_iter()
+        .map(|(_, slot)| *slot as usize)
+        .collect()
+}
+
+/// Whether nodes of equal structure are different. Seldom they are where this says that they are not.
+fn differ(family: &[Identity], met: &Met<'_>) -> bool {
+    let mut marks: SmallVec<[u64; 16]> = family.iter().map(|i| i.mark(met)).collect();
+    marks.sort_unstable();
+    marks.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+impl Identity {
+    /// Equal for equal nodes.
+    fn mark(&self, met: &Met<'_>) -> u64 {
+        let mut h = FxHasher::default();
+        match self {
+            Identity::Leaf(id) => match met.nodes[id.index()].value.get() {
+                Some(Value::Array(fields)) => {
+                    fields
+                        .iter()
+                        .for_each(|f| h.write_usize(Arc::as_ptr(f) as usize));
+                }
+                Some(Value::Scalar(fields)) => fields.iter().for_each(|c| h.write_u64(c.bits)),
+                None => {}
+            },
+            Identity::Computed { slots, length } => {
+                for slot in slots {
+                    h.write_u64(met.constants.get(*slot).map_or(0, |c| c.bits));
+                }
+                h.write_u64(length.and_then(|at| met.lengths.get(at)).map_or(0, |n| *n));
+            }
+        }
+        h.finish()
+    }
+}

@@ -1,0 +1,235 @@
+//! Loops on several threads: what is shared, traps, early exits, many callers, rayon, watching.
+
+use livefusion::prelude::*;
+use livefusion::{CancelToken, ErrorKind, Progress};
+use livefusion_interp::InterpBackend;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// An interpreter with chunks of 64 steps that calls for help wherever it can.
+fn eager(threads: usize) -> Engine {
+    let backend = Arc::new(InterpBackend::with_chunk(64));
+    let builder = Engine::builder().backend(backend);
+    builder.threads(threads).eager().build()
+}
+
+fn floats(n: usize) -> Array<f64> {
+    let x = |i| ((i * 7919) % 1000) as f64 * 0.37 - 100.0;
+    (0..n).map(x).collect::<Vec<_>>().into()
+}
+
+fn ints(n: i64) -> Array<i64> {
+    (0..n).map(|i| (i * 31) % 100).collect::<Vec<_>>().into()
+}
+
+/// Forces on one thread and on some, and compares.
+macro_rules! same {
+    ($make:expr) => {{
+        let (one, four) = (eager(1), eager(4));
+        let expected = $make.force_with(&one);
+        for _ in 0..8 {
+            assert_eq!($make.force_with(&four), expected);
+        }
+        assert_eq!(one.counters().parallel_loops, 0);
+        assert!(four.counters().parallel_chunks > 8 * 20, "{four:?}");
+        expected
+    }};
+}
+
+#[test]
+fn folds_maps_filters_and_scans_are_shared() {
+    let xs = floats(5000);
+    same!(xs.map(|x| x * 2.0)).unwrap();
+    same!((&xs * &xs).sum()).unwrap();
+    same!(xs.filter(|x| x.gt(0.0))).unwrap();
+    same!(xs.scan(0.5, |a, b| a + b)).unwrap();
+    same!(xs.scan_exclusive(0.5, |a, b| a + b)).unwrap();
+    let sums = xs.scan(0.0, |a, b| a + b);
+    same!(sums.filter(|x| x.gt(30.0)).scan(0.0, |a, b| a.max(b))).unwrap();
+}
+
+#[test]
+fn segments_are_shared() {
+    let lengths = |n: u64| (0..n).map(|i| (i * i) % 17).collect::<Vec<u64>>();
+    let n = lengths(400).iter().sum::<u64>() as usize;
+    let rows = || Segmented::new(&lengths(400).into(), &floats(n));
+    same!(rows().sum_s()).unwrap();
+    same!(rows().filter_s(|x| x.gt(0.0)).data().map(|x| x + 1.0)).unwrap();
+}
+
+#[test]
+fn one_giant_segment_among_empty_ones() {
+    let mut lengths = vec![0u64; 3000];
+    lengths[1700] = 4000;
+    let rows = || Segmented::new(&lengths.clone().into(), &floats(4000));
+    same!(rows().sum_s()).unwrap();
+}
+
+#[test]
+fn the_first_trap_is_reported() {
+    let divisors = |zeros: &[usize]| {
+        let mut xs = vec![3i64; 5000];
+        zeros.iter().for_each(|i| xs[*i] = 0);
+        Array::from(xs)
+    };
+    let (one, four) = (eager(1), eager(4));
+    for zeros in [&[4900usize, 300][..], &[2000, 2001], &[4999], &[0, 4000]] {
+        let quotients = || ints(5000).zip_with(&divisors(zeros), |a, b| a / b);
+        let expected = quotients().force_with(&one).unwrap_err();
+        for _ in 0..8 {
+            let got = quotients().force_with(&four).unwrap_err();
+            assert_eq!(got.kind, expected.kind, "{zeros:?}");
+        }
+        // The inputs are as they were.
+        let sum = divisors(zeros).sum().force_with(&four).unwrap();
+        assert_eq!(sum, 3 * (5000 - zeros.len() as i64));
+    }
+}
+
+#[test]
+fn early_exits() {
+    let xs = ints(20_000);
+    let (one, four) = (eager(1), eager(4));
+    for most in [-1i64, 0, 50, 98, 99] {
+        let find = || xs.position(|x| x.gt(most));
+        assert_eq!(find().force_with(&four), find().force_with(&one));
+        let any = || xs.any(|x| x.eq(most));
+        assert_eq!(any().force_with(&four), any().force_with(&one));
+    }
+    // Behind the end, nothing traps.
+    let before = ints(20_000).take_while(|x| x.ne(93));
+    let quotients = || before.map(|x| 1000 / (x - 94));
+    assert_eq!(quotients().force_with(&four), quotients().force_with(&one));
+}
+
+#[test]
+fn many_callers_at_once() {
+    let engine = eager(3);
+    let expected = floats(3000)
+        .scan(0.0, |a, b| a + b)
+        .force_with(&eager(1))
+        .unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for _ in 0..4 {
+                    let sums = floats(3000).scan(0.0, |a, b| a + b);
+                    assert_eq!(sums.force_with(&engine).unwrap(), expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn inside_of_rayon() {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .unwrap();
+    let engine = eager(8);
+    let sum = || floats(3000).sum().force_with(&engine).unwrap().to_bits();
+    let expected = sum();
+    fn all(depth: u32, sum: &(dyn Fn() -> u64 + Sync)) -> Vec<u64> {
+        if depth == 0 {
+            return vec![sum()];
+        }
+        let (mut a, b) = rayon::join(|| all(depth - 1, sum), || all(depth - 1, sum));
+        a.extend(b);
+        a
+    }
+    let sums = pool.install(|| all(3, &sum));
+    assert_eq!(sums, vec![expected; 8]);
+}
+
+#[test]
+fn a_force_is_cancelled_from_another_thread() {
+    for threads in [1, 3] {
+        let token = CancelToken::new();
+        let begun = Arc::new(AtomicBool::new(false));
+        let told = begun.clone();
+        let engine = eager(threads).with_cancel(token.clone());
+        let engine = engine.with_progress(move |_| told.store(true, Ordering::Relaxed));
+        // So long that no test could wait for its end.
+        let endless = iota(1u64 << 46).map(|i| i * i).sum();
+        let stopped = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !begun.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                token.cancel();
+            });
+            endless.force_with(&engine).unwrap_err()
+        });
+        assert_eq!(stopped.kind, ErrorKind::Cancelled);
+        assert_eq!(stopped.to_string(), "`force`: cancelled");
+        assert!(token.is_cancelled());
+    }
+}
+
+#[test]
+fn inputs_of_a_cancelled_force_stay_usable() {
+    let token = CancelToken::new();
+    let engine = eager(2);
+    let stopped = engine.with_cancel(token.clone());
+    let xs = floats(1000);
+    let doubled = xs.map(|x| x * 2.0);
+    token.cancel();
+    assert_eq!(
+        doubled.force_with(&stopped).unwrap_err().kind,
+        ErrorKind::Cancelled
+    );
+    assert_eq!(doubled.force_with(&engine).unwrap().len(), 1000);
+    // What is forced already is there.
+    assert_eq!(doubled.force_with(&stopped).unwrap().len(), 1000);
+}
+
+#[test]
+fn progress_goes_up_to_the_end() {
+    for threads in [1, 4] {
+        let seen = Arc::new(Mutex::new(Vec::<Progress>::new()));
+        let saw = seen.clone();
+        let engine = eager(threads).with_progress(move |p| saw.lock().unwrap().push(p));
+        let xs = floats(200_000);
+        let sum = xs.sum().force_with(&engine).unwrap();
+        assert!(sum.is_finite());
+        let seen = seen.lock().unwrap();
+        assert!(seen.len() > 1);
+        let rises = seen.windows(2).all(|w| w[0].steps <= w[1].steps);
+        assert!(rises, "{seen:?}");
+        assert!(
+            seen.iter()
+                .all(|p| p.total == Some(200_000) && p.loops == 1)
+        );
+    }
+}
+
+#[test]
+fn a_panic_in_a_callback_leaves_nothing_behind() {
+    for threads in [1, 3] {
+        let plain = eager(threads);
+        let calls = AtomicU64::new(0);
+        let engine = plain.with_progress(move |_| {
+            if calls.fetch_add(1, Ordering::Relaxed) == 1 {
+                panic!("enough");
+            }
+        });
+        let sum = floats(50_000).sum();
+        let force = || sum.force_with(&engine);
+        assert!(catch_unwind(AssertUnwindSafe(force)).is_err());
+        let expected = floats(50_000).sum().force_with(&plain).unwrap();
+        assert_eq!(
+            sum.force_with(&engine).unwrap().to_bits(),
+            expected.to_bits()
+        );
+    }
+}
+
+#[test]
+fn one_thread_shares_nothing() {
+    let engine = Engine::builder().threads(0).build();
+    assert_eq!(engine.threads(), 1);
+    iota(1_000_000).sum().force_with(&engine).unwrap();
+    assert_eq!(engine.counters().parallel_loops, 0);
+}

@@ -1,0 +1,159 @@
+//! The functions of `loop_lang::math`: errors within the documented bounds, special values, and the
+//! Loop-level bodies, which give the same bits.
+
+mod ulps;
+
+use loop_lang::entity::FnId;
+use loop_lang::eval::{call, eval};
+use loop_lang::{Op, Ty, math};
+use ulps::*;
+
+const SPECIAL: &[f64] = &[
+    0.0,
+    -0.0,
+    0.5,
+    -0.5,
+    1.0,
+    -1.0,
+    2.0,
+    -2.0,
+    3.0,
+    -3.0,
+    2.5,
+    -2.5,
+    1e-320,
+    -1e-320,
+    f64::MIN_POSITIVE,
+    709.0,
+    -709.0,
+    710.0,
+    711.0,
+    -745.0,
+    -746.0,
+    1e30,
+    -1e30,
+    1e300,
+    -1e300,
+    f64::MAX,
+    f64::MIN,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+fn pairs(op: Op) -> impl Iterator<Item = (f64, f64)> {
+    let second = if op.arity() == 1 {
+        &SPECIAL[..1]
+    } else {
+        SPECIAL
+    };
+    SPECIAL
+        .iter()
+        .flat_map(move |x| second.iter().map(move |y| (*x, *y)))
+}
+
+#[test]
+fn special_values_are_those_of_the_standard() {
+    for (op, single, double) in BOUNDS {
+        for (x, y) in pairs(*op) {
+            let (got, want) = (value(*op, Ty::F64, x, y), std_value(*op, x, y));
+            let exact = got == want && got.is_sign_negative() == want.is_sign_negative();
+            let near = (got - want).abs() <= (double + 1.0) * f64::EPSILON * want.abs();
+            let fine = exact || (near && want != 0.0) || got.is_nan() && want.is_nan();
+            assert!(fine, "{op:?} {x:?} {y:?}: {got:?}, not {want:?}");
+            let (x, y) = (f64::from(x as f32), f64::from(y as f32));
+            let (got, want) = (value(*op, Ty::F32, x, y), std_value(*op, x, y));
+            let zero = got != 0.0
+                || want as f32 != 0.0
+                || got.is_sign_negative() == want.is_sign_negative();
+            let error = error_f32(got, want);
+            assert!(
+                error <= *single && zero,
+                "{op:?} {x:?} {y:?}: {got:?}, not {want:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn f32_within_the_bounds() {
+    let mut random = Random(1);
+    for (op, bound, _) in BOUNDS {
+        for _ in 0..10_000 {
+            let [x, y] = [(); 2].map(|()| random.operand(*op) as f32);
+            let any = f32::from_bits(random.bits() as u32);
+            for x in [x, any] {
+                let (x, y) = (f64::from(x), f64::from(y));
+                let (got, want) = (value(*op, Ty::F32, x, y), std_value(*op, x, y));
+                let error = error_f32(got, want);
+                assert!(
+                    error <= *bound,
+                    "{op:?} {x:?} {y:?}: {got:?}, not {want:?}: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn f64_within_the_bounds() {
+    let (mut random, mut reference) = (Random(2), Reference::new());
+    for (op, _, bound) in BOUNDS {
+        for _ in 0..300 {
+            let [x, y] = [(); 2].map(|()| random.operand(*op));
+            let want = std_value(*op, x, y);
+            // Special cases are for the other test.
+            if !want.is_finite() || want == 0.0 {
+                continue;
+            }
+            let got = value(*op, Ty::F64, x, y);
+            let error = error_f64(got, &reference.value(*op, x, y));
+            assert!(
+                error <= *bound,
+                "{op:?} {x:?} {y:?}: {got:?}, not {want:?}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bodies_give_the_same_bits() {
+    let mut random = Random(3);
+    for (op, ..) in BOUNDS {
+        for ty in [Ty::F32, Ty::F64] {
+            let body = math::body(*op, ty).expect("a body");
+            let limit = math::limit(*op, ty).unwrap_or(f64::INFINITY);
+            let some: Vec<_> = (0..300)
+                .map(|_| (random.operand(*op), random.operand(*op)))
+                .chain(pairs(*op))
+                .collect();
+            for (x, y) in some {
+                let words = [x, y].map(|x| match ty {
+                    Ty::F32 => u64::from((x as f32).to_bits()),
+                    _ => x.to_bits(),
+                });
+                let words = &words[..op.arity()];
+                let (x32, y32) = (x as f32, y as f32);
+                let within = x.abs() < limit;
+                if limit.is_finite() && !within {
+                    continue;
+                }
+                let got = call(&body, FnId::new(0), words)[0];
+                let want = eval(*op, ty, ty, words);
+                let nan = |w: u64| match ty {
+                    Ty::F32 => f32::from_bits(w as u32).is_nan(),
+                    _ => f64::from_bits(w).is_nan(),
+                };
+                let same = got == want || nan(got) && nan(want);
+                assert!(same, "{op:?} {ty} {x32:?} {y32:?}: {got:x}, not {want:x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn other_operators_have_no_body() {
+    assert!(math::body(Op::Add, Ty::F64).is_none());
+    assert!(math::body(Op::Exp, Ty::I32).is_none());
+    assert_eq!(math::limit(Op::Exp, Ty::F64), None);
+}
