@@ -75,7 +75,7 @@ fn check(ty: Ty, kernels: &[(Op, Arc<dyn Kernel>)]) {
         ),
     };
     for (op, kernel) in kernels {
-        let args = [array.clone(), Arg::Scalar(scalar)];
+        let args = [array, Arg::Scalar(scalar)];
         let (outcome, results) = run(&**kernel, &args);
         assert_eq!(outcome, Outcome::Done);
         for (word, got) in words.iter().zip(&results[0].1) {

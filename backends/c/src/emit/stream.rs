@@ -40,6 +40,9 @@ pub struct Streamed {
     pub index: Var,
 }
 
+/// Writes a call, given what to pass for the arrays.
+type Call<'c> = dyn Fn(&Unit, &dyn Fn(Var) -> Option<String>) -> String + 'c;
+
 impl Plan {
     /// Whether results of this loop are ever streamed.
     pub fn streams(&self, unit: &Unit) -> bool {
@@ -56,11 +59,7 @@ impl Plan {
 
     /// Writes the calls for `count` iterations, tile by tile. `call` is the call of the straight function
     /// up to `n`, given what to pass for the arrays.
-    pub fn stream(
-        &self,
-        unit: &mut Unit,
-        call: &dyn Fn(&Unit, &dyn Fn(Var) -> Option<String>) -> String,
-    ) {
+    pub fn stream(&self, unit: &mut Unit, call: &Call) {
         unit.helpers
             .require("LF_BYTES", || vector::BYTES.to_string());
         unit.helpers.require("lf_stream", || STREAM.to_string());
@@ -103,7 +102,7 @@ impl Plan {
         }
         unit.close();
         // Whoever is told that the loop is done must see all of it.
-        fence(&mut unit.helpers);
+        fence(unit.helpers);
         unit.line("lf_fence();");
     }
 }
