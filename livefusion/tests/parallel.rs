@@ -50,6 +50,18 @@ fn folds_maps_filters_and_scans_are_shared() {
 }
 
 #[test]
+fn heavy_steps_are_shared_within_a_chunk() {
+    let collatz = |x: livefusion::Exp<i64>| {
+        let step = |x: livefusion::Exp<i64>| (x % 2).eq(0).cond(x / 2, x * 3 + 1);
+        while_loop(x + 1, |x| x.gt(1), step)
+    };
+    let (one, four) = (eager(1), eager(4));
+    let reached = |e: &Engine| ints(60).map(collatz).sum().force_with(e);
+    assert_eq!(reached(&four), reached(&one));
+    assert_eq!(four.counters().parallel_loops, 1);
+}
+
+#[test]
 fn segments_are_shared() {
     let lengths = |n: u64| (0..n).map(|i| (i * i) % 17).collect::<Vec<u64>>();
     let n = lengths(400).iter().sum::<u64>() as usize;

@@ -106,11 +106,9 @@ fn versions(
         }
     }
     plan.vectors = vector::fit(program, facts, made, &plan);
-    if let Some(vectors) = &plan.vectors {
-        // What is packed asks for room by itself.
-        plan.proven.retain(|(a, _)| !vectors.packed.contains(a));
-        plan.lengths.extend(&vectors.packed);
+    if plan.vectors.is_some() {
         plan.strip = 1;
+        plan.streamed.clear();
         return Some(vec![plan]);
     }
     let blocks: Vec<&[Stmt]> = plan

@@ -140,6 +140,8 @@ impl Plan {
             vectors.write(unit, self);
         } else if self.scans(unit) {
             self.write_scans(unit);
+        } else if self.has_extrema(unit) {
+            self.write_extrema(unit, &counter);
         } else {
             self.write_loop(unit, &counter);
         }
@@ -152,7 +154,7 @@ impl Plan {
     }
 
     /// Writes the loop, in strips or not.
-    fn write_loop(&self, unit: &mut Unit, counter: &str) {
+    pub(super) fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -289,8 +291,9 @@ impl Plan {
             unit.line(format!("count = lf_least(count, {count});"));
         }
         if let Some(vectors) = &self.vectors {
+            let granule = vectors.granule(unit);
+            unit.line(format!("count &= ~({granule} - 1ul);"));
             let mask = format!("({} - 1ul)", vectors.elements(unit));
-            unit.line(format!("count &= ~{mask};"));
             if !vectors.lanes.is_empty() {
                 unit.line(format!("if ({counter} & {mask}) count = 0;"));
             }

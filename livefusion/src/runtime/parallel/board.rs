@@ -41,10 +41,19 @@ struct Claims {
     frame: Frame,
 }
 
-/// The words at the beginning of unit `at`, with all groups of a level and of those below.
+/// How far one level is known: up to the beginning of unit `at`.
 struct Chain {
     at: AtomicUsize,
-    words: Mutex<Vec<u64>>,
+    links: Mutex<Links>,
+}
+
+struct Links {
+    /// The words there, with all groups of the level and of those below.
+    words: Vec<u64>,
+    /// The words at the ends of later units, whose groups began as identities.
+    sums: BTreeMap<usize, Vec<u64>>,
+    /// The words at the beginnings and ends of units whose sums were joined: for those who run them.
+    joined: BTreeMap<usize, (Vec<u64>, Vec<u64>)>,
 }
 
 /// The groups that are joined after units have run.
@@ -73,8 +82,8 @@ pub struct Unit {
 /// A unit's sum of the next level.
 pub enum Sum {
     Unknown,
-    /// The words at its end, if its groups begin as identities.
-    Words(Vec<u64>),
+    /// It waits to be joined.
+    Offered,
     /// It cannot be told apart from what comes before.
     Bound,
 }
@@ -100,7 +109,11 @@ impl<'a> Board<'a> {
         let left = flat.map(|f| f.left(&shape.plan.program, words, args));
         let chain = |_| Chain {
             at: AtomicUsize::new(0),
-            words: Mutex::new(words.clone()),
+            links: Mutex::new(Links {
+                words: words.clone(),
+                sums: BTreeMap::new(),
+                joined: BTreeMap::new(),
+            }),
         };
         Some(Board {
             chains: shape.levels.iter().map(chain).collect(),
@@ -165,7 +178,10 @@ impl<'a> Board<'a> {
             words,
             level: 0,
             sum: Sum::Unknown,
-            end: frame.words.clone(),
+            end: match self.shape.limited.is_empty() {
+                true => Vec::new(),
+                false => frame.words.clone(),
+            },
         })
     }
 
@@ -177,37 +193,59 @@ impl<'a> Board<'a> {
 
     /// The words at the beginning of the unit before which everything is known.
     pub fn known(&self) -> Option<Vec<u64>> {
-        self.chains.last().map(|c| lock(&c.words).clone())
+        self.chains.last().map(|c| lock(&c.links).words.clone())
     }
 
-    /// Joins a unit's sum onto its prefix, if that has come.
-    pub fn join(&self, unit: &mut Unit) -> bool {
-        let (Some(chain), Sum::Words(sum)) = (self.chains.get(unit.level), &mut unit.sum) else {
+    /// Takes in a unit's sum of its next level: the words at its end.
+    pub fn offer(&self, unit: &mut Unit, end: &[u64]) {
+        let Some(chain) = self.chains.get(unit.level) else {
+            return;
+        };
+        let mut links = lock(&chain.links);
+        links.sums.insert(unit.k, end.to_vec());
+        let at = chain.at.load(Ordering::Acquire);
+        self.link(unit.level, chain, &mut links, at);
+        unit.sum = Sum::Offered;
+    }
+
+    /// Joins sums onto the words before them, which are those of unit `at`, as far as there are sums.
+    /// Nobody sees how far the level is before all of these are joined.
+    fn link(&self, level: usize, chain: &Chain, links: &mut Links, mut at: usize) {
+        let (_, ids) = &self.shape.levels[level];
+        while let Some(mut end) = links.sums.remove(&at) {
+            for id in ids {
+                self.shape.join(self.kernel, *id, &links.words, &mut end);
+            }
+            let start = std::mem::replace(&mut links.words, end.clone());
+            links.joined.insert(at, (start, end));
+            at += 1;
+        }
+        chain.at.store(at, Ordering::Release);
+    }
+
+    /// Brings a unit to its next level, if its sum was joined.
+    pub fn lift(&self, unit: &mut Unit) -> bool {
+        let (Some(chain), Sum::Offered) = (self.chains.get(unit.level), &unit.sum) else {
             return false;
         };
-        if chain.at.load(Ordering::Acquire) != unit.k {
+        if chain.at.load(Ordering::Acquire) <= unit.k {
             return false;
         }
-        let mut start = lock(&chain.words);
-        let (_, ids) = &self.shape.levels[unit.level];
-        for id in ids {
-            self.shape.join(self.kernel, *id, &start, sum);
-        }
-        let end = std::mem::take(sum);
-        unit.words = std::mem::replace(&mut start, end.clone());
-        unit.end = end;
-        unit.sum = Sum::Unknown;
+        let Some((start, end)) = lock(&chain.links).joined.remove(&unit.k) else {
+            return false;
+        };
+        (unit.words, unit.end, unit.sum) = (start, end, Sum::Unknown);
         unit.level += 1;
-        chain.at.store(unit.k + 1, Ordering::Release);
         true
     }
 
     /// Tells the words at the end of unit `k`, which ran from known ones.
     pub fn publish(&self, k: usize, words: &[u64]) {
-        for chain in &self.chains {
+        for (level, chain) in self.chains.iter().enumerate() {
             if chain.at.load(Ordering::Acquire) == k {
-                lock(&chain.words).copy_from_slice(words);
-                chain.at.store(k + 1, Ordering::Release);
+                let mut links = lock(&chain.links);
+                links.words.copy_from_slice(words);
+                self.link(level, chain, &mut links, k + 1);
             }
         }
     }

@@ -27,7 +27,7 @@ use super::watch::{Progress, Watch};
 use board::Board;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use shape::{Flat, Shape};
+use shape::{Flat, Shape, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -37,16 +37,26 @@ use worker::Worker;
 
 /// The rest of a loop must be expected to take so long for others to be called.
 const WORTH_CALLING: Duration = Duration::from_micros(250);
+/// Chunks that the calling thread runs at first, where steps are light.
+const FIRST: u64 = 4;
 /// How long to run before looking whether somebody has come, or cancelled.
 const SPAN: Duration = Duration::from_micros(100);
 /// Units of several chunks take about so long.
 const UNIT: Duration = Duration::from_micros(50);
 /// Engines that run everything in parallel wait so long for help.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// Of a chunk whose steps take long, and which can be cut anywhere, so much is run before the first look
+/// at the clock.
+const HEAVY_PART: u64 = 16;
 
-/// A loop's shape, found when it first turns out to be long.
+/// What is known of a loop, found when it is first asked for.
 #[derive(Default)]
-pub struct Shapes(OnceLock<Option<Shape>>, OnceLock<Option<Flat>>);
+pub struct Shapes {
+    shape: OnceLock<Option<Shape>>,
+    flat: OnceLock<Option<Flat>>,
+    /// Whether less than a chunk can be worth sharing.
+    heavy: OnceLock<bool>,
+}
 
 /// How a loop is run.
 pub struct Run<'a> {
@@ -76,28 +86,29 @@ impl Run<'_> {
         if watch.is_cancelled() {
             return Ended::Cancelled;
         }
-        let chunk = self.kernel.chunk();
-        // A clock is not looked at for arrays of one chunk.
-        let long = |a: &Arg<'_>| matches!(a, Arg::Array(v) if v.len() as u64 > chunk);
+        let grain = self.grain();
+        let steps = self.first(grain);
+        // A clock is not looked at for arrays that are done by then.
+        let long = |a: &Arg<'_>| matches!(a, Arg::Array(v) if v.len() as u64 > steps);
         let start = self.args.iter().any(long).then(Instant::now);
-        match self.span(chunk, frame) {
+        match self.span(steps, frame) {
             Outcome::Paused => {}
             ended => return Ended::By(ended),
         }
-        let first = start.map(|t| t.elapsed());
-        self.long(frame, first, watch)
+        let mut pace = Pace::new(grain);
+        if let Some(start) = start {
+            pace.took(start.elapsed(), steps);
+        }
+        self.long(frame, pace, watch)
     }
 
     fn span(&self, steps: u64, frame: &mut Frame) -> Outcome {
         self.kernel.run(Pass::Emit, steps, frame, self.args)
     }
 
-    /// What is behind the first chunk, which took so long.
-    fn long(&self, frame: &mut Frame, first: Option<Duration>, watch: &Watch) -> Ended {
-        let find = || Shape::of(self.program, self.kernel.layout());
-        let shape = self.shapes.0.get_or_init(find).as_ref();
-        let shape = shape.filter(|_| self.engine.threads() > 1);
-        let mut pace = Pace::new(first, self.kernel.chunk());
+    /// What is behind the first chunks.
+    fn long(&self, frame: &mut Frame, mut pace: Pace, watch: &Watch) -> Ended {
+        let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
         loop {
             let left = self.left(frame);
@@ -136,12 +147,34 @@ impl Run<'_> {
         }
     }
 
+    /// The loop's shape; none if its chunks run in order.
+    fn shape(&self) -> Option<&Shape> {
+        let find = || Shape::of(self.program, self.kernel.layout());
+        self.shapes.shape.get_or_init(find).as_ref()
+    }
+
+    /// Steps before the first look around: a few chunks, which are not worth sharing.
+    fn first(&self, grain: u64) -> u64 {
+        match self.engine.is_eager() || grain < self.kernel.chunk() {
+            true => grain,
+            false => FIRST * grain,
+        }
+    }
+
+    /// Steps after which to look around: a chunk, or less where that takes long.
+    fn grain(&self) -> u64 {
+        let chunk = self.kernel.chunk();
+        let find = || is_heavy(self.program) && self.shape().is_some_and(Shape::joins_nothing);
+        match self.shapes.heavy.get_or_init(find) {
+            true => (chunk / HEAVY_PART).max(1),
+            false => chunk,
+        }
+    }
+
     /// Steps to the loop's end, where they are known.
     fn left(&self, frame: &Frame) -> Option<u64> {
-        let flat = self
-            .shapes
-            .1
-            .get_or_init(|| Flat::of(self.program, self.kernel.layout()));
+        let find = || Flat::of(self.program, self.kernel.layout());
+        let flat = self.shapes.flat.get_or_init(find);
         let flat = flat.as_ref()?;
         Some(flat.left(self.program, &frame.words, self.args))
     }
@@ -217,7 +250,7 @@ impl Run<'_> {
             std::mem::forget(unwinding);
         });
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
-        self.engine.count_parallel(units * (unit / pace.chunk));
+        self.engine.count_parallel(units * unit / kernel.chunk());
         frame.words = board.rest();
         match stopped {
             false => ControlFlow::Continue(()),
@@ -248,6 +281,7 @@ impl Drop for StopAll<'_, '_> {
 
 /// How long chunks take.
 struct Pace {
+    /// Steps of a chunk, or of a part of one.
     chunk: u64,
     taken: Duration,
     /// Chunks that took `taken`.
@@ -257,11 +291,11 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(first: Option<Duration>, chunk: u64) -> Pace {
+    fn new(chunk: u64) -> Pace {
         Pace {
             chunk,
-            taken: first.unwrap_or_default(),
-            run: u32::from(first.is_some()),
+            taken: Duration::ZERO,
+            run: 0,
             next: 1,
         }
     }

@@ -204,6 +204,17 @@ impl Flat {
     }
 }
 
+/// Whether steps take long: elements are iterated.
+pub fn is_heavy(program: &Loop) -> bool {
+    let mut iterates = false;
+    for stmt in program.blocks.iter().flat_map(|(_, b)| &b.stmts) {
+        walk::each(stmt, &mut |s| {
+            iterates |= matches!(s.kind, StmtKind::While { .. });
+        });
+    }
+    iterates
+}
+
 /// Whether an operator that joins chunks may trap: then it must do so where it stands in the order.
 fn joining_may_trap(program: &Loop) -> bool {
     let mut traps = false;

@@ -163,7 +163,7 @@ impl Wait {
     pub fn once(&mut self) {
         self.0 += 1;
         match self.0 {
-            0..200 => std::hint::spin_loop(),
+            0..2000 => std::hint::spin_loop(),
             _ => std::thread::yield_now(),
         }
     }

@@ -87,20 +87,22 @@ impl<'b, 'a> Worker<'b, 'a> {
             self.ahead.clear();
         }
         for unit in &mut self.ahead {
-            while self.board.join(unit) {}
+            while self.board.lift(unit) {}
         }
         let Some(front) = self.ahead.front() else {
             return self.take();
         };
         let known = self.board.all_known(front.k);
         match front.sum {
-            _ if front.level == levels || known => self.emit_front(),
+            _ if front.level == levels => self.emit_front(),
+            // What was offered may be joined at any moment.
+            Sum::Unknown | Sum::Bound if known => self.emit_front(),
             Sum::Unknown => self.summarise(0),
-            Sum::Words(_) if self.ahead.len() < AHEAD => match self.take() {
+            Sum::Offered if self.ahead.len() < AHEAD => match self.take() {
                 Did::Something => self.summarise(self.ahead.len() - 1),
                 _ => Did::Nothing,
             },
-            Sum::Words(_) | Sum::Bound => Did::Nothing,
+            Sum::Offered | Sum::Bound => Did::Nothing,
         }
     }
 
@@ -132,10 +134,10 @@ impl<'b, 'a> Worker<'b, 'a> {
         let end = &self.frame.words;
         let told =
             outcome == Outcome::Paused && board.shape.tells(board.kernel, ids, &unit.words, end);
-        unit.sum = match told {
-            true => Sum::Words(end.clone()),
-            false => Sum::Bound,
-        };
+        match told {
+            true => board.offer(unit, end),
+            false => unit.sum = Sum::Bound,
+        }
         Did::Something
     }
 
