@@ -2,7 +2,6 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::prelude::*;
-use livefusion::sharing::recover;
 use livefusion_bench::chain;
 
 fn build(c: &mut Criterion) {
@@ -19,18 +18,5 @@ fn build(c: &mut Criterion) {
     group.finish();
 }
 
-/// What a graph costs that is like none before it, until its program is looked up.
-fn recovered(c: &mut Criterion) {
-    let xs = Array::from(vec![1.0]);
-    let mut group = c.benchmark_group("recover");
-    for n in [10, 40] {
-        let roots = [chain(&xs, n).node().clone()];
-        group.bench_function(BenchmarkId::new("combinators", n), |b| {
-            b.iter(|| recover(&roots));
-        });
-    }
-    group.finish();
-}
-
-criterion_group!(benches, build, recovered);
+criterion_group!(benches, build);
 criterion_main!(benches);
