@@ -496,19 +496,30 @@ impl Engine {
         Ok((program.clone(), compiled_here))
     }
 
-    /// Compiles a loop with the engine's backend.
-    pub(super) fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
-        if self.0.fallback.get().is_some() || statements(program) > HUGE_LOOP {
-            return self.interpret(program);
-        }
-        match self.0.backend.compile(program) {
-            Ok(kernel) => Ok(kernel),
-            Err(CompileError::Unavailable { why, .. }) if self.0.may_fall_back => {
+    /// Compiles loops with the engine's backend, at once where that is sooner done.
+    pub(super) fn compile_all(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
+        let none = self.0.fallback.get().is_some();
+        let interpreted = |p: &Loop| none || statements(p) > HUGE_LOOP;
+        let others: Vec<&Loop> = programs
+            .iter()
+            .copied()
+            .filter(|p| !interpreted(p))
+            .collect();
+        let mut compiled = self.0.backend.compile_all(&others).into_iter();
+        let mut next = |p: &Loop| match interpreted(p) {
+            true => None,
+            false => compiled.next(),
+        };
+        let kernel = |p: &&Loop| match next(p) {
+            None => self.interpret(p),
+            Some(Ok(kernel)) => Ok(kernel),
+            Some(Err(CompileError::Unavailable { why, .. })) if self.0.may_fall_back => {
                 let _ = self.0.fallback.set(why);
-                self.interpret(program)
+                self.interpret(p)
             }
-            Err(e) => Err(backend_error(e.to_string())),
-        }
+            Some(Err(e)) => Err(backend_error(e.to_string())),
+        };
+        programs.iter().map(kernel).collect()
     }
 
     /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.

@@ -61,20 +61,19 @@ impl Program {
             }
         }
         let needs = Needs::of(graph, &all);
+        let programs = all.iter().map(|l| &l.program);
+        let programs: Vec<_> = programs.chain(all.iter().flat_map(|l| &l.sizing)).collect();
+        let mut compiled = engine.compile_all(&programs)?;
+        let mut sizings = compiled.split_off(all.len()).into_iter();
         let mut kernels = Vec::with_capacity(all.len());
-        for (at, lowered) in all.iter().enumerate() {
-            let kernel = engine.compile(&lowered.program)?;
+        for (at, (lowered, kernel)) in all.iter().zip(compiled).enumerate() {
             let takes = in_place::takes(graph, &needs, at, lowered, kernel.layout());
             kernels.push((kernel, takes));
         }
         let mut recipe = Recipe::new(graph, lengths);
         let mut loops = Vec::with_capacity(all.len());
         for (lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
-            let sizing = lowered
-                .sizing
-                .as_ref()
-                .map(|program| engine.compile(program));
-            let sizing = sizing.transpose()?;
+            let sizing = lowered.sizing.as_ref().and_then(|_| sizings.next());
             let params = recipe.params(&lowered);
             recipe.ran(&lowered);
             loops.push(CompiledLoop {

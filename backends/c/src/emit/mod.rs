@@ -7,6 +7,7 @@
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
 //! | `masked` | scalar loops of several elements, as masked vectors |
+//! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
@@ -19,6 +20,7 @@ mod body;
 mod cases;
 mod chunk;
 mod compact;
+mod extrema;
 mod frame;
 mod groups;
 pub mod machine;
@@ -158,6 +160,7 @@ impl File {
             place: Place::Init,
             comb: None,
             admits: false,
+            plain: Vec::new(),
         };
         header(&mut unit);
         functions(&mut unit);
@@ -177,6 +180,7 @@ impl File {
                 helpers: &mut *unit.helpers,
                 comb: None,
                 admits: false,
+                plain: Vec::new(),
                 ..unit
             };
             plan.write(&mut straight, symbol, version);
@@ -190,6 +194,7 @@ impl File {
                 helpers: &mut *unit.helpers,
                 comb: None,
                 admits: false,
+                plain: Vec::new(),
                 ..unit
             };
             nest.write(&mut straight, symbol);

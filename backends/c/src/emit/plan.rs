@@ -108,6 +108,7 @@ fn versions(
     plan.vectors = vector::fit(program, facts, made, &plan);
     if plan.vectors.is_some() {
         plan.strip = 1;
+        plan.streamed.clear();
         return Some(vec![plan]);
     }
     let blocks: Vec<&[Stmt]> = plan

@@ -194,7 +194,7 @@ impl Unit<'_> {
         let to = self.program.ty(v).elem();
         let operands: Vec<String> = args.iter().map(|a| self.atom(*a)).collect();
         let name = self.define(v);
-        let value = match self.known(v) {
+        let value = match self.known(v).or_else(|| self.plain_extremum(op, args)) {
             Some(value) => value,
             // Where nothing is vectorised a call serves, and takes the compiler less time.
             None if matches!(self.mode, Mode::Machine) && op.is_transcendental() => {

@@ -140,6 +140,8 @@ impl Plan {
             vectors.write(unit, self);
         } else if self.scans(unit) {
             self.write_scans(unit);
+        } else if self.has_extrema(unit) {
+            self.write_extrema(unit, &counter);
         } else {
             self.write_loop(unit, &counter);
         }
@@ -152,7 +154,7 @@ impl Plan {
     }
 
     /// Writes the loop, in strips or not.
-    fn write_loop(&self, unit: &mut Unit, counter: &str) {
+    pub(super) fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",

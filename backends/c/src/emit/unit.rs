@@ -5,6 +5,7 @@ use super::plan::Plan;
 use crate::facts::Facts;
 use crate::names::{Names, Part};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
+use loop_lang::op::Op;
 
 /// What kind of function is written.
 #[derive(Clone, Copy)]
@@ -41,6 +42,8 @@ pub struct Unit<'a> {
     pub comb: Option<CombId>,
     /// Whether updates depend on `admitted`: see [`super::compact`].
     pub admits: bool,
+    /// Extrema in lanes that take one instruction now: see [`super::extrema`].
+    pub plain: Vec<(Var, Op)>,
 }
 
 impl<'a> Unit<'a> {

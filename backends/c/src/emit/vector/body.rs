@@ -12,9 +12,7 @@ use rustc_hash::FxHashSet;
 
 /// Keeps a vector in a register.
 const HOLD: &str = "\
-#if LF_BYTES == 64
-#define LF_HOLD(x) __asm__(\"\" : \"+v\"(x))
-#elif LF_BYTES == 32
+#if LF_BYTES == 32
 #define LF_HOLD(x) __asm__(\"\" : \"+x\"(x))
 #else
 #define LF_HOLD(x)
@@ -125,7 +123,7 @@ impl<'a> Body<'_, 'a> {
         self.unit.line("#endif");
     }
 
-    /// A loop without folds in lanes of their own registers.
+    /// The loop, where no folds keep their lanes in registers.
     fn all_vectors(&mut self) {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let (elements, granule) = (
