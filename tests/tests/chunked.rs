@@ -37,18 +37,23 @@ const LENGTHS: Options = Options {
     lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
 };
 
+/// An engine that hands each loop to its backend as one run, which is then cut there.
+fn alone(backend: Arc<dyn Backend>) -> Engine {
+    Engine::builder().backend(backend).threads(1).build()
+}
+
 #[test]
 fn random_programs() {
     let mut total = Tally::default();
     for (i, chunk) in GRIDS.into_iter().enumerate() {
         let inner = Arc::new(InterpBackend::with_chunk(chunk));
-        let whole = Engine::new(inner.clone());
+        let whole = alone(inner.clone());
         let chunked = Chunked::new(inner.clone(), chunk, 0);
         let check = |seed, p: &_| {
             let one = run(p, &whole)?;
-            let grid = Engine::new(Arc::new(chunked.reseeded(seed)));
+            let grid = alone(Arc::new(chunked.reseeded(seed)));
             agree(&one, &run(p, &grid)?)?;
-            let turns = Engine::new(Arc::new(Turns::new(inner.clone(), seed)));
+            let turns = alone(Arc::new(Turns::new(inner.clone(), seed)));
             agree(&one, &run(p, &turns)?)
         };
         let all = programs(150 * (i as u64 + 1), LENGTHS);
@@ -73,12 +78,12 @@ fn written_programs() {
     let (mut total, mut errors) = (Tally::default(), 0);
     for chunk in GRIDS {
         let backends = Backends::of(chunk);
-        let whole = Engine::new(backends.inner.clone());
+        let whole = alone(backends.inner.clone());
         for (name, make) in written::ALL {
             for seed in 0..6 {
                 let input = Input::random(&mut Rng::new(seed));
-                let grid = Engine::new(Arc::new(backends.chunked.reseeded(seed)));
-                let turns = Engine::new(Arc::new(Turns::new(backends.inner.clone(), seed)));
+                let grid = alone(Arc::new(backends.chunked.reseeded(seed)));
+                let turns = alone(Arc::new(Turns::new(backends.inner.clone(), seed)));
                 let expected = forced(&whole, make(&input));
                 errors += usize::from(expected.is_err());
                 for engine in [grid, turns] {
@@ -134,7 +139,7 @@ fn long_arrays() {
     for inner in inner {
         let chunked = Chunked::on(inner, 0);
         let check = |seed, p: &_| {
-            let engine = Engine::new(Arc::new(chunked.reseeded(seed)));
+            let engine = alone(Arc::new(chunked.reseeded(seed)));
             agree(&run(p, &whole)?, &run(p, &engine)?)
         };
         check_all(programs(6, Options::CHUNKS), check, |_, ()| {});

@@ -264,10 +264,12 @@ impl Kernel for TierKernel {
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
         let slots = &*self.0;
         slots.runs.fetch_add(1, Ordering::Relaxed);
-        let expected = slots.expected(args).min(steps.saturating_mul(slots.weight));
+        // A span of a long run: C is worth it for the whole.
+        let whole = slots.expected(args);
+        let expected = whole.min(steps.saturating_mul(slots.weight));
         let mut taken = 0;
         loop {
-            self.ask_for_c(expected);
+            self.ask_for_c(whole);
             let (tier, kernel, span) = match slots.next(expected, taken) {
                 Ok(next) => next,
                 Err(e) => return Outcome::BadArgs(e.to_string()),
