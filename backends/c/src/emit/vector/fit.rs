@@ -233,7 +233,7 @@ impl Fitting<'_, '_> {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
                     vectors.packed.insert(self.owner(*a));
-                    (here && self.is_cut_to(*a, *index)).then_some(())
+                    (here && self.facts.is_cut_to(*a, *index)).then_some(())
                 }
             },
             StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
@@ -389,25 +389,5 @@ impl Fitting<'_, '_> {
             }
         }
         widest
-    }
-
-    /// Whether an array is written at a count and cut to it, and never looked at otherwise.
-    fn is_cut_to(&self, array: Var, count: Var) -> bool {
-        let (mut only, mut cut) = (true, false);
-        for placed in &self.facts.blocks {
-            facts::each_leaving_use(placed.block, &mut |v| only &= v != array);
-            facts::each_stmt(&placed.block.stmts, &mut |s| match s.kind {
-                StmtKind::WriteArray(a, index, _) if a == array => {
-                    only &= index == Atom::Var(count);
-                }
-                StmtKind::SliceArray(_, a, n) if a == array => {
-                    only &= n == Atom::Var(count);
-                    cut = true;
-                }
-                _ => facts::each_use(s, &mut |v| only &= v != array),
-            });
-        }
-        let made = matches!(self.facts.source.get(&array), Some(Source::Made(_)));
-        only && cut && made
     }
 }
