@@ -43,7 +43,7 @@
     done_##T(job);                                                                             \
   }                                                                                            \
   const Variant name[] = {                                                                     \
-    {"scalar libm", scalar_##T, 0},                                                            \
+    {"plain loop", scalar_##T, 0},                                                            \
     {"SIMD, libmvec", simd_##T, 0},                                                            \
     {"SIMD, libmvec, OpenMP", omp_##T, 1},                                                     \
     {0},                                                                                       \

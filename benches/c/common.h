@@ -7,6 +7,7 @@
 #pragma once
 #include <math.h>
 #include <omp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -96,8 +97,12 @@ INLINE void part_of(size_t n, int t, int threads, size_t *from, size_t *to) {
   *to = t + 1 == threads ? n : lines * (t + 1) / threads * 8;
 }
 
-INLINE void pause_a_little(void) {
+// Until the blocks before b have had their turn. Threads that the machine has no core for give way.
+INLINE void wait_for_turn(const size_t *turn, size_t b) {
+  for (int spins = 0; __atomic_load_n(turn, __ATOMIC_ACQUIRE) != b; spins++) {
+    if (spins > 2000) sched_yield();
 #ifdef __AVX__
-  _mm_pause();
+    _mm_pause();
 #endif
+  }
 }

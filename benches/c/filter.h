@@ -117,7 +117,7 @@ INLINE void run_parallel(const Job *job, int columns, Block *block, Start *start
       if (b >= blocks) break;
       Kept kept = {{rooms[0], rooms[1]}, {0, 0}};
       block(job, b * TICKET, MIN((b + 1) * TICKET, job->n), &kept, &state);
-      while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != b) pause_a_little();
+      wait_for_turn(&turn, b);
       size_t at[COLUMNS];
       for (int k = 0; k < columns; k++) at[k] = total[k], total[k] += kept.len[k];
       __atomic_store_n(&turn, b + 1, __ATOMIC_RELEASE);

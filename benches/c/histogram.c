@@ -38,7 +38,7 @@ INLINE void run_parallel(const Job *job, const int small) {
   if (have < bins * job->threads) {
     have = bins * job->threads;
     free(room);
-    room = aligned_alloc(64, have * 8 + 64);
+    room = aligned_alloc(64, (have * 8 + 63) / 64 * 64);
   }
   uint64_t *out = job->out[0];
 #pragma omp parallel num_threads(job->threads)

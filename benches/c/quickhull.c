@@ -1,4 +1,6 @@
 // quickHull: the corners of the convex hull, counter-clockwise from the leftmost point.
+// Without contraction: with it, a line's own ends can come out beside it, and be cut for ever.
+#pragma GCC optimize("fp-contract=off")
 #include "filter.h"
 #include <stdlib.h>
 
@@ -84,7 +86,7 @@ static double *scratch(size_t doubles) {
   if (have < doubles) {
     have = doubles;
     free(room);
-    room = aligned_alloc(64, doubles * 8);
+    room = aligned_alloc(64, (doubles * 8 + 63) / 64 * 64);
   }
   return room;
 }

@@ -114,7 +114,7 @@ INLINE void blocks(const Job *job, const int past) {
     size_t from = k * BLOCK, to = MIN(from + BLOCK, job->n);
     double sa, sb, ta, tb;
     total((const double *)job->in[0] + from, (const double *)job->in[1] + from, to - from, &sa, &sb);
-    while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != k) pause_a_little();
+    wait_for_turn(&turn, k);
     double start[2] = {sum[0], sum[1]};
     THEN(sum[0], sum[1], sa, sb, ta, tb);
     sum[0] = ta, sum[1] = tb;

@@ -104,7 +104,7 @@ INLINE void stream_f(double *p, V v) { stream(p, v); }
       if (b >= blocks) break;                                                                \
       size_t from = b * BLOCK, to = MIN(from + BLOCK, job->n);                               \
       T own = name##_sum(job->in[0], from, to);                                              \
-      while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != b) pause_a_little();                \
+      wait_for_turn(&turn, b);                \
       T start = total;                                                                       \
       total += own;                                                                          \
       __atomic_store_n(&turn, b + 1, __ATOMIC_RELEASE);                                      \

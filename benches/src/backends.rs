@@ -1,6 +1,8 @@
 //! The backends that are compared. A new one is a line in [`BACKENDS`].
 
 use livefusion::Engine;
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use std::sync::Arc;
 
@@ -12,23 +14,41 @@ pub struct Backend {
     pub engine: fn(usize) -> Engine,
     /// The most elements that it is measured with.
     pub largest: usize,
+    /// Whether what runs often goes over to other code after a while, which is waited for.
+    pub settles: bool,
 }
 
-/// All of them.
+/// All of them; `default` is the tiered engine that users get.
 pub const BACKENDS: &[Backend] = &[
     Backend {
         name: "c",
-        engine: |_| Engine::c(),
+        engine: |threads| on(CBackend::new(), threads),
         largest: usize::MAX,
+        settles: false,
     },
     Backend {
         name: "jit",
-        engine: |_| Engine::new(Arc::new(JitBackend::new())),
+        engine: |threads| on(JitBackend::new(), threads),
         largest: usize::MAX,
+        settles: false,
+    },
+    Backend {
+        name: "default",
+        engine: |threads| Engine::builder().threads(threads).build(),
+        largest: usize::MAX,
+        settles: true,
     },
     Backend {
         name: "interp",
-        engine: |_| Engine::interp(),
+        engine: |threads| on(InterpBackend::new(), threads),
         largest: 50_000,
+        settles: false,
     },
 ];
+
+fn on(backend: impl livefusion_backend::Backend + 'static, threads: usize) -> Engine {
+    Engine::builder()
+        .backend(Arc::new(backend))
+        .threads(threads)
+        .build()
+}

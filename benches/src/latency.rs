@@ -6,11 +6,8 @@ use crate::measure::{Effort, median};
 use livefusion::KernelCache;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
-use livefusion_c::CBackend;
-use livefusion_jit::JitBackend;
 use std::hint::black_box;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A fixed cost.
@@ -44,7 +41,7 @@ pub fn measure(effort: Effort) -> Outcome<Vec<Latency>> {
     add("cached_force_40", cached_force(&c, 40, many))?;
     add("prepared_call", prepared_call(&c, many))?;
     add("first_force_interp", first_force(Engine::interp, many))?;
-    add("first_force_jit", first_force(jit, many))?;
+    add("first_force_jit", first_force(Engine::jit, many))?;
     add("first_force_c", first_force(uncached_c, few))?;
     add("cc_alone", compiler_alone(few))?;
     add("second_process_force", second_process(few))?;
@@ -101,13 +98,10 @@ fn prepared_call(engine: &Engine, samples: usize) -> Outcome<Vec<f64>> {
     Ok(repeated(samples, || drop(black_box(program.call(&xs)))))
 }
 
-fn jit() -> Engine {
-    Engine::new(Arc::new(JitBackend::new()))
-}
-
 /// C that compiles whatever earlier processes have left.
 fn uncached_c() -> Engine {
-    Engine::new(Arc::new(CBackend::new().with_cache(KernelCache::off())))
+    let cache = KernelCache::off();
+    Engine::builder().only_c().kernel_cache(cache).build()
 }
 
 /// With a fresh engine each time: planning, lowering, compiling, running on one element.

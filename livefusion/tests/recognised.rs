@@ -23,7 +23,7 @@ fn constants_arrays_and_lengths_are_bound_anew() -> Result<()> {
     let engine = Engine::interp();
     for n in 1..6u32 {
         let xs = Array::from((0..n).map(f64::from).collect::<Vec<_>>());
-        let step = f64::from(n);
+        let step = f64::from(n + 1);
         let (ys, total) = {
             let ys = xs.map(|x| step * x + 1.0);
             (ys.clone(), ys.sum())
@@ -126,7 +126,7 @@ fn what_is_forced_already_is_a_leaf() -> Result<()> {
 #[test]
 fn captured_scalars_and_arrays_are_bound_anew() -> Result<()> {
     let engine = Engine::interp();
-    for scale in [1.0, 2.0] {
+    for scale in [2.0, 3.0] {
         let xs = Array::from(vec![1.0, 2.0, 5.0]).map(|x| x * scale);
         let total = xs.sum();
         let shares = xs.map(|x| x / &total);

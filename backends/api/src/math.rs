@@ -1,6 +1,7 @@
 //! The one implementation of each transcendental function, for compiled kernels to call.
 //!
-//! The functions are those that [`loop_lang::eval`] uses, so all CPU backends give the same bits.
+//! The functions are those of [`loop_lang::math`], which [`loop_lang::eval`] uses too, so all CPU backends give
+//! the same bits.
 //! Compiled code reaches them through a table of addresses in the order of [`entries`].
 
 use loop_lang::math::Math;

@@ -15,7 +15,8 @@
 //! beside it each innermost loop in the straight form that compilers vectorise. Where straight loops do
 //! nearly all of the work, the state machine gets little of the compiler's time. The code gives the same
 //! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
-//! transcendental functions through [`livefusion_backend::math`].
+//! transcendental functions from their one source, [`loop_lang::math`], written into vectorised loops
+//! and called elsewhere.
 //!
 //! Register allocation takes gcc more than linear time in the size of a function (20,000 statements in
 //! a block: 26 s). A file with a kernel of more than 128 KiB of text is therefore compiled with `-O1`

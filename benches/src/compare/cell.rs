@@ -7,6 +7,7 @@ use crate::kernels::{Kernels, Outcome, Outputs, Room, Variant, room, run_fresh};
 use crate::measure::{Contender, Effort, Role, Timing, best_c, once, rounds};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// A case with data of some size, and what must come out.
 pub struct Setting {
@@ -53,7 +54,7 @@ impl Setting {
         };
         let variants = self.right_variants(threads, &mut faults);
         let rust = self.rust(threads, &mut faults);
-        let (ours, unchecked) = self.ours(engines, threads, &mut faults);
+        let (ours, unchecked) = self.ours(engines, threads, effort, &mut faults);
         let mut contenders: Vec<Contender<'_>> = variants
             .iter()
             .map(|v| self.c(v, threads, Role::C))
@@ -146,6 +147,7 @@ impl Setting {
         &self,
         engines: &[Started],
         threads: usize,
+        effort: Effort,
         is_right: &mut dyn FnMut(&str, Vec<Data>) -> bool,
     ) -> (Vec<(&'static str, bool, Ours)>, Vec<&'static str>) {
         let (mut all, mut unchecked) = (Vec::new(), Vec::new());
@@ -158,6 +160,9 @@ impl Setting {
                 Ok((columns, ours)) => {
                     if !is_right(name, columns) {
                         unchecked.push(name);
+                    }
+                    if started.backend.settles {
+                        settle(&ours, effort);
                     }
                     all.push((name, threads > 1, ours));
                 }
@@ -213,6 +218,14 @@ impl Setting {
             }
         }
         cell
+    }
+}
+
+/// Runs a program for a while, so that what is compiled in the background is there.
+fn settle(ours: &Ours, effort: Effort) {
+    let start = Instant::now();
+    while start.elapsed() < effort.budget / 3 {
+        drop((ours.run)());
     }
 }
 

@@ -12,12 +12,10 @@ type Free = SmallVec<[u32; 2]>;
 
 /// Checks terms, types, captures and that loop variables stay inside of their loops.
 pub(super) fn body(b: &Body) -> Result<(), ErrorKind> {
-    let params = b
-        .params
-        .iter()
-        .zip(0..)
-        .map(|(ty, k)| (Term::Param(k), *ty));
-    if !params.eq(b.terms.iter().take(b.params.len()).map(|d| (d.term, d.ty))) {
+    // That they are the right ones is part of their being well typed.
+    let is_param = |d: &TermData| matches!(d.term, Term::Param(_));
+    let first = b.terms.get(..b.params.len());
+    if !first.is_some_and(|params| params.iter().all(is_param)) {
         return malformed(
             "a body that begins with its parameters",
             "another".to_string(),

@@ -2,13 +2,14 @@
 
 use super::binding::{Bindings, Nodes};
 use super::explain::Explanation;
+use super::known::KnownGraphs;
 use super::program::Program;
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
-use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphKey, Met, Skeleton, recover};
+use crate::fusion::rates::{known_lengths, length_pattern};
+use crate::sharing::{Graph, GraphKey, recover};
 use dashmap::DashMap;
 use livefusion_backend::{Backend, CompileError, Kernel, TierRuns};
 use livefusion_c::{CBackend, KernelCache};
@@ -16,10 +17,7 @@ use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use rustc_hash::FxHasher;
-use std::collections::VecDeque;
 use std::fmt;
-use std::hash::Hasher;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -58,8 +56,8 @@ struct Inner {
     clustering: Clustering,
     memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
-    /// Graphs whose program is known, by their [`hint`]: they need not be recovered.
-    known: DashMap<u64, VecDeque<Arc<Known>>>,
+    /// Graphs that need not be recovered.
+    known: KnownGraphs,
     hits: AtomicU64,
     recognised: AtomicU64,
     misses: AtomicU64,
@@ -70,36 +68,6 @@ struct Inner {
     eager: bool,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
-}
-
-/// A graph that was forced before.
-struct Known {
-    skeleton: Skeleton,
-    /// The equality pattern of its lengths.
-    lengths: Pattern,
-    program: Arc<Program>,
-}
-
-/// So many graphs of one hint are kept.
-const ALIKE: usize = 4;
-
-/// So many nodes above a root tell graphs apart, before they are compared.
-const TELLING: usize = 12;
-
-/// A number that is often the same for graphs of one structure, and often another for others: it hangs on
-/// where a few combinators were called.
-fn hint(roots: &[Arc<Node>]) -> u64 {
-    let mut h = FxHasher::default();
-    for root in roots {
-        let mut at = Some(root);
-        for _ in 0..TELLING {
-            let Some(node) = at else { break };
-            h.write_usize(std::ptr::from_ref(node.loc) as usize);
-            at = node.inputs.first();
-        }
-    }
-    h.write_usize(roots.len());
-    h.finish()
 }
 
 /// What the kernel cache has done so far.
@@ -270,7 +238,7 @@ impl EngineBuilder {
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             programs: DashMap::new(),
-            known: DashMap::new(),
+            known: KnownGraphs::default(),
             hits: AtomicU64::new(0),
             recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -507,39 +475,6 @@ impl Engine {
         Ok(program)
     }
 
-    /// The program of a graph that was forced before, with what it is to be bound to.
-    fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
-        let known = self.0.known.get(&hint(roots))?;
-        let (program, met) = known.iter().find_map(|known| {
-            let met = known.skeleton.recognise(roots)?;
-            let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
-            same.then(|| (known.program.clone(), met))
-        })?;
-        self.0.hits.fetch_add(1, Ordering::Relaxed);
-        self.0.recognised.fetch_add(1, Ordering::Relaxed);
-        Some((program, met))
-    }
-
-    /// Takes notes of a graph, so that it is recognised when it comes again.
-    fn remember(
-        &self,
-        roots: &[Arc<Node>],
-        graph: &Graph,
-        lengths: &[Option<u64>],
-        program: &Arc<Program>,
-    ) {
-        let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
-            return;
-        };
-        let mut known = self.0.known.entry(hint(roots)).or_default();
-        known.truncate(ALIKE - 1);
-        known.push_front(Arc::new(Known {
-            skeleton,
-            lengths: length_pattern(lengths.iter().flatten().copied()),
-            program: program.clone(),
-        }));
-    }
-
     /// The compiled program, and whether it had to be compiled.
     fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
         let key = graph
@@ -623,7 +558,9 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
 
 /// The values of nodes that are not all there.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
-    if let Some((program, met)) = engine.recognise(roots) {
+    if let Some((program, met)) = engine.0.known.recognise(roots) {
+        engine.0.hits.fetch_add(1, Ordering::Relaxed);
+        engine.0.recognised.fetch_add(1, Ordering::Relaxed);
         let bindings = Bindings {
             nodes: Nodes::Met(&met.nodes),
             constants: &met.constants,
@@ -635,7 +572,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
     let graph = recover(roots)?;
     let lengths = known_lengths(&graph, &[]);
     let program = engine.program(&graph, &lengths)?;
-    engine.remember(roots, &graph, &lengths, &program);
+    engine.0.known.remember(roots, &graph, &lengths, &program);
     let known: Vec<u64> = lengths.iter().flatten().copied().collect();
     let bindings = Bindings {
         nodes: Nodes::Of(&graph),

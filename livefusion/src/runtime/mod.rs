@@ -1,13 +1,15 @@
 //! Running programs: the engine, its kernel cache, compiled programs, and what it has to say about them.
 //!
-//! `force` goes: [recover](crate::sharing::recover) the graph, look its key up in the engine's cache; on a
-//! miss [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run
-//! the loops in order, on several threads where that is [worth it](parallel), handing arrays and scalars on.
+//! `force` goes: a graph like one forced before is [recognised](crate::sharing::Skeleton); any other is
+//! [recovered](crate::sharing::recover), and its key looked up in the engine's cache; on a miss
+//! [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run the
+//! loops in order, on several threads where that is [worth it](parallel), handing arrays and scalars on.
 
 mod binding;
 mod engine;
 mod explain;
 mod in_place;
+mod known;
 mod parallel;
 mod prepared;
 mod program;

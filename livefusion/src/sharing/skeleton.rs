@@ -129,7 +129,7 @@ impl Skeleton {
                 Step::Again(_) => return None,
                 Step::New(expected) => {
                     seen.push(node);
-                    walk.new(node, expected)?;
+                    walk.meet(node, expected)?;
                 }
             }
         }
@@ -241,7 +241,7 @@ enum Double<'a> {
 
 impl<'a> Walk<'a> {
     /// Meets a node; none if it is not as expected.
-    fn new(&mut self, node: &'a Arc<Node>, expected: &Expected) -> Option<()> {
+    fn meet(&mut self, node: &'a Arc<Node>, expected: &Expected) -> Option<()> {
         let fits = node.error.is_none()
             && node.rank == expected.rank
             && node.types == expected.types

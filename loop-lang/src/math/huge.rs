@@ -70,8 +70,10 @@ fn remainder(fraction: [u64; 3], below: bool) -> Turn<f64> {
     let unit = 2f64.powi(-64 - zeros as i32);
     let first = ((top >> 75) as u64) as f64 * 2048.0 * unit;
     let second = ((top >> 11) as u64) as f64 * 2f64.powi(-53) * unit;
-    let r = first * FRAC_PI_2;
-    let low = first.mul_add(FRAC_PI_2, -r) + first * 6.123233995736766e-17 + second * FRAC_PI_2;
+    let main = first * FRAC_PI_2;
+    let rest = first.mul_add(FRAC_PI_2, -main) + first * 6.123233995736766e-17 + second * FRAC_PI_2;
+    let r = main + rest;
+    let low = rest - (r - main);
     let sign = if below { -1.0 } else { 1.0 };
     Turn {
         r: sign * r,

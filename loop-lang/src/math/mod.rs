@@ -6,7 +6,44 @@
 //! can be computed for several numbers at once. It has two instances: native numbers, by the trait
 //! [`Math`], and [`body`], the Loop-level function, for backends that write it into their code.
 //!
-//! Sine and cosine of large arguments have no such form: see [`limit`].
+//! Sine, cosine and tangent of large arguments have no such form: see [`limit`].
+//!
+//! Multiply-adds are worth their price: they halve the operations of a polynomial, and the reductions of
+//! arguments are exact with fewer constants. A machine without the instruction computes the same bits,
+//! slowly.
+//!
+//! Functions that cost little more at twice the width (or would lose digits at their own) are computed as
+//! `f64` for `f32`, and rounded once at the end.
+//!
+//! The largest errors, in units in the last place. The documented bound is tested against a reference of
+//! 192 bits (`tests/math.rs`); the example `ulps` measures. What it found for every 1009th `f32` and for
+//! 40,000 `f64` operands of each function, many of them chosen near the hard cases:
+//!
+//! | operator | `f32` | bound | `f64` | bound |
+//! | --- | --- | --- | --- | --- |
+//! | `exp` | 0.85 | 1.0 | 0.84 | 1.0 |
+//! | `exp2` | 0.82 | 1.0 | 0.89 | 1.0 |
+//! | `expM1` | 1.47 | 2.0 | 1.85 | 2.5 |
+//! | `ln` | 0.77 | 1.0 | 0.74 | 1.0 |
+//! | `ln1p` | 0.85 | 1.0 | 0.74 | 1.0 |
+//! | `log2` | 0.62 | 1.0 | 0.59 | 1.0 |
+//! | `log10` | 0.63 | 1.0 | 0.56 | 1.0 |
+//! | `sin` | 0.78 | 1.0 | 0.95 | 1.0 |
+//! | `cos` | 0.85 | 1.0 | 0.84 | 1.0 |
+//! | `tan` | 0.50 | 0.51 | 1.95 | 2.5 |
+//! | `asin` | 0.50 | 0.51 | 1.51 | 2.0 |
+//! | `acos` | 0.50 | 0.51 | 0.99 | 1.5 |
+//! | `atan` | 0.50 | 0.51 | 1.75 | 2.5 |
+//! | `sinh` | 0.50 | 0.51 | 2.02 | 3.0 |
+//! | `cosh` | 1.22 | 2.0 | 1.30 | 2.0 |
+//! | `tanh` | 2.41 | 3.0 | 2.19 | 3.0 |
+//! | `asinh` | 0.50 | 0.51 | 1.41 | 2.5 |
+//! | `acosh` | 0.50 | 0.51 | 1.79 | 2.5 |
+//! | `atanh` | 0.50 | 0.51 | 1.59 | 2.5 |
+//! | `cbrt` | 0.50 | 0.51 | 0.50 | 0.51 |
+//! | `powf` | 0.50 | 0.51 | 0.97 | 1.1 |
+//! | `atan2` | 0.50 | 0.51 | 1.68 | 2.5 |
+//! | `hypot` | 0.50 | 0.51 | 1.07 | 1.5 |
 
 pub mod exp;
 mod huge;

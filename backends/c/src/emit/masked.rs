@@ -14,11 +14,12 @@
 //!
 //! There is no branch in it: compilers make one of a condition that they see used twice.
 
+use super::phases::{Phase, phases, shared};
 use super::plan::{Plan, Step};
 use super::unit::Unit;
 use crate::facts;
 use loop_lang::Loop;
-use loop_lang::ir::{Stmt, StmtKind, Type, Var};
+use loop_lang::ir::{Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
@@ -26,50 +27,6 @@ use std::collections::BTreeSet;
 
 /// Arms nested deeper than this keep the loop scalar.
 const MAX_DEPTH: usize = 8;
-
-/// A run of statements between scalar loops, or one of these.
-struct Phase<'s> {
-    stmts: Vec<&'s Stmt>,
-    defs: FxHashSet<Var>,
-    uses: FxHashSet<Var>,
-}
-
-impl<'s> Phase<'s> {
-    fn of(stmts: Vec<&'s Stmt>) -> Phase<'s> {
-        let (mut defs, mut uses) = (FxHashSet::default(), FxHashSet::default());
-        for s in &stmts {
-            facts::each_stmt(std::slice::from_ref(*s), &mut |s| {
-                facts::each_def(s, &mut |v| {
-                    defs.insert(v);
-                });
-                facts::each_use(s, &mut |v| {
-                    uses.insert(v);
-                });
-            });
-        }
-        Phase { stmts, defs, uses }
-    }
-
-    fn is_loop(&self) -> bool {
-        matches!(self.stmts[..], [s] if matches!(s.kind, StmtKind::While { .. }))
-    }
-}
-
-/// Statements cut at their scalar loops.
-fn phases<'s>(stmts: impl Iterator<Item = &'s Stmt>) -> Vec<Phase<'s>> {
-    let mut phases = Vec::new();
-    let mut plain = Vec::new();
-    for s in stmts {
-        if let StmtKind::While { .. } = s.kind {
-            phases.push(Phase::of(std::mem::take(&mut plain)));
-            phases.push(Phase::of(vec![s]));
-        } else {
-            plain.push(s);
-        }
-    }
-    phases.push(Phase::of(plain));
-    phases
-}
 
 /// Whether statements may run for a lane that has ended, and vectorise.
 fn only_computes(program: &Loop, stmts: &[Stmt], depth: usize) -> bool {
@@ -123,19 +80,13 @@ impl Plan {
 
     /// Writes the strips; `strip` is behind them afterwards.
     pub(super) fn write_masked(&self, unit: &mut Unit) {
-        let blocks: Vec<usize> = self.blocks().collect();
-        let facts = unit.facts;
-        let phases = phases(blocks.iter().flat_map(|i| &facts.blocks[*i].block.stmts));
+        let phases = phases(self, unit);
         let shared = shared(unit.program, &phases);
         let mask = mask(unit.program, &phases);
         let lanes = format!("LF_SIDE / sizeof({mask})");
         unit.line(format!("u64 strip = from, width = {lanes};"));
         unit.open("for (; strip + width <= end; strip += width) {");
-        for v in &shared {
-            let ty = facts::elem(unit.program, *v).name();
-            let name = unit.names.var(*v);
-            unit.line(format!("{ty} lf_{name}[{lanes}];"));
-        }
+        self.declare_shared(unit, &shared, &lanes);
         unit.line(format!("{mask} lf_go[{lanes}], lf_any;"));
         for (i, phase) in phases.iter().enumerate() {
             let later: FxHashSet<Var> = phases[i + 1..]
@@ -143,35 +94,27 @@ impl Plan {
                 .flat_map(|p| &p.uses)
                 .copied()
                 .collect();
-            if phase.is_loop() {
-                self.write_phase_loop(unit, phase, &shared, &later, mask);
+            if phase.is_cut {
+                self.write_while(unit, phase, &shared, &later, mask);
             } else if !phase.stmts.is_empty() {
-                self.open_lanes(unit, phase, &shared);
+                self.open_side(unit, phase, &shared);
                 phase
                     .stmts
                     .iter()
                     .for_each(|s| unit.stmts(std::slice::from_ref(*s)));
-                close_lanes(unit, phase, &shared);
+                self.close_lanes(unit, phase, &shared);
             }
         }
         unit.close();
     }
 
-    /// A loop over the lanes, with what earlier phases left for this one.
-    fn open_lanes(&self, unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
+    /// A loop over lanes that stays one until it is vectorised.
+    fn open_side(&self, unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
         unit.line("#pragma GCC unroll 1");
-        unit.open("for (u64 lane = 0; lane < width; lane++) {");
-        let counter = unit.names.var(self.counter);
-        unit.line(format!("const u64 {counter} = strip + lane;"));
-        for v in shared {
-            if phase.uses.contains(v) && !phase.defs.contains(v) {
-                let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
-                unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
-            }
-        }
+        self.open_lanes(unit, phase, shared, "width");
     }
 
-    fn write_phase_loop(
+    fn write_while(
         &self,
         unit: &mut Unit,
         phase: &Phase,
@@ -190,7 +133,7 @@ impl Plan {
         else {
             return;
         };
-        self.open_lanes(unit, phase, shared);
+        self.open_side(unit, phase, shared);
         for (v, start) in state {
             let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
             unit.line(format!("lf_{name}[lane] = {start};"));
@@ -199,7 +142,7 @@ impl Plan {
         unit.close();
         unit.open("do {");
         unit.line("lf_any = 0;");
-        self.open_lanes(unit, phase, shared);
+        self.open_side(unit, phase, shared);
         for (v, _) in state {
             let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
             unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
@@ -229,34 +172,9 @@ impl Plan {
     }
 }
 
-fn close_lanes(unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
-    for v in shared.iter().filter(|v| phase.defs.contains(v)) {
-        let name = unit.names.var(*v);
-        unit.line(format!("lf_{name}[lane] = {name};"));
-    }
-    unit.close();
-}
-
-/// What one phase defines and another uses, and the states of scalar loops.
-fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
-    let mut shared = BTreeSet::new();
-    for (i, phase) in phases.iter().enumerate() {
-        for later in &phases[i + 1..] {
-            shared.extend(phase.defs.intersection(&later.uses));
-        }
-        if let (true, [s]) = (phase.is_loop(), &phase.stmts[..])
-            && let StmtKind::While { state, .. } = &s.kind
-        {
-            shared.extend(state.iter().map(|s| s.0));
-        }
-    }
-    shared.retain(|v| matches!(program.ty(*v), Type::Scalar(_)));
-    shared
-}
-
 /// The integer type of masks: as wide as the widest value of the scalar loops.
 fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
-    let loops = phases.iter().filter(|p| p.is_loop());
+    let loops = phases.iter().filter(|p| p.is_cut);
     let mut all = loops.flat_map(|p| p.defs.iter());
     let wide = |v: &Var| program.ty(*v).elem().size() == 8;
     if all.any(wide) { "u64" } else { "u32" }

@@ -53,6 +53,11 @@ impl Helpers {
         name
     }
 
+    /// A call of the host's function.
+    pub(super) fn host_call(&mut self, op: Op, ty: Ty, args: &[String]) -> String {
+        format!("{}({})", self.linked(op, ty), args.join(", "))
+    }
+
     /// Statements that compute a function's result, and the result.
     fn body(&mut self, program: &Loop, function: &Function) -> (String, String) {
         let mut out = String::new();

@@ -5,14 +5,17 @@
 //! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
-//! | `plan`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
 //! | `masked` | scalar loops of several elements, as masked vectors |
-//! | `nest` | loops over segments, with their inner loops |
+//! | `prefix` | scans, a block in vector registers |
+//! | `phases` | bodies that run in phases over strips |
+//! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 
+mod body;
 mod cases;
 mod chunk;
 mod compact;
@@ -23,7 +26,10 @@ mod masked;
 mod math;
 mod nest;
 pub mod ops;
+mod phases;
 mod plan;
+mod prefix;
+mod segments;
 mod stmt;
 mod straight;
 mod stream;

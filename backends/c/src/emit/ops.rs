@@ -73,6 +73,46 @@ impl Helpers {
         });
     }
 
+    /// The type of vectors of 32 bytes.
+    pub fn vector(&mut self, ty: Ty) -> String {
+        let (t, name) = (ty.name(), format!("lf_{}x{}", ty.name(), 32 / ty.size()));
+        self.require("LF_SHUFFLE", || {
+            "#ifdef __clang__\n\
+             #define LF_SHUFFLE(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n\
+             #else\n\
+             #define LF_SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){ __VA_ARGS__ })\n\
+             #endif\n"
+                .to_string()
+        });
+        self.require(&name, || {
+            format!("typedef {t} {name} __attribute__((vector_size(32)));\n")
+        });
+        name
+    }
+
+    /// An operator on vectors: sums and products of all types, for integers bits and extrema, too.
+    pub fn vector_op(&mut self, op: Op, ty: Ty, a: &str, b: &str) -> String {
+        let sign = match op {
+            Op::Add => "+",
+            Op::Mul => "*",
+            Op::And => "&",
+            Op::Or => "|",
+            Op::Xor => "^",
+            _ => {
+                let vector = self.vector(ty);
+                let name = format!("{vector}_{}", op.name());
+                let less = if op == Op::Min { "<" } else { ">" };
+                let text = format!(
+                    "static inline {vector} {name}({vector} x, {vector} y) {{ \
+                     {vector} m = ({vector})(x {less} y); return (x & m) | (y & ~m); }}\n"
+                );
+                self.require(&name, || text);
+                return format!("{name}({a}, {b})");
+            }
+        };
+        format!("{a} {sign} {b}")
+    }
+
     /// Conversion of a bit pattern: `lf_f64_of(u64)` and the like.
     fn bitcast(&mut self, from: &str, to: &str) -> String {
         let name = format!("lf_{to}_of_{from}");

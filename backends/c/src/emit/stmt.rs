@@ -196,6 +196,10 @@ impl Unit<'_> {
         let name = self.define(v);
         let value = match self.known(v) {
             Some(value) => value,
+            // Where nothing is vectorised a call serves, and takes the compiler less time.
+            None if matches!(self.mode, Mode::Machine) && op.is_transcendental() => {
+                self.helpers.host_call(op, from, &operands)
+            }
             None => self.helpers.op(op, from, to, &operands),
         };
         self.line(format!("{name} = {value};"));

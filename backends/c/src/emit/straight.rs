@@ -138,6 +138,8 @@ impl Plan {
         }
         if let Some(vectors) = &self.vectors {
             vectors.write(unit, self);
+        } else if self.scans(unit) {
+            self.write_scans(unit);
         } else {
             self.write_loop(unit, &counter);
         }
@@ -287,8 +289,9 @@ impl Plan {
             unit.line(format!("count = lf_least(count, {count});"));
         }
         if let Some(vectors) = &self.vectors {
+            let granule = vectors.granule(unit);
+            unit.line(format!("count &= ~({granule} - 1ul);"));
             let mask = format!("({} - 1ul)", vectors.elements(unit));
-            unit.line(format!("count &= ~{mask};"));
             if !vectors.lanes.is_empty() {
                 unit.line(format!("if ({counter} & {mask}) count = 0;"));
             }

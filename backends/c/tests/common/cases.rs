@@ -57,6 +57,11 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
             ],
         ),
         case("running", vec![Data::F64(numbers.floats(n)), f(0.25)]),
+        case("prefixes", vec![Data::F64(numbers.floats(n)), f(0.5), i(3)]),
+        case(
+            "narrow_prefixes",
+            vec![Data::F64(numbers.floats(n)), Data::Scalar(Const::f32(0.75))],
+        ),
         case(
             "escape",
             vec![

@@ -10,6 +10,17 @@ use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 
+/// Keeps a vector in a register.
+const HOLD: &str = "\
+#if LF_BYTES == 64
+#define LF_HOLD(x) __asm__(\"\" : \"+v\"(x))
+#elif LF_BYTES == 32
+#define LF_HOLD(x) __asm__(\"\" : \"+x\"(x))
+#else
+#define LF_HOLD(x)
+#endif
+";
+
 /// Statements that wait for the chain, with the subrates that they are in.
 type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
 
@@ -21,12 +32,31 @@ pub(super) struct Body<'u, 'a> {
     pub shape: Shape,
     /// The subrates around the next statement, by the steps that enter them.
     subs: Vec<usize>,
+    /// The group whose folds are written, if these have a loop of their own.
+    pass: Option<GroupId>,
+    /// Whether everything else is written beside them.
+    pub rest: bool,
+    /// Whether the group's minimum or maximum is taken the quick way.
+    pub fast: bool,
+    /// Whether all folds are in one loop with the rest.
+    fused: bool,
+    /// How many lanes are at fixed places of a strip.
+    fixed: Option<u32>,
 }
 
 impl Vectors {
     /// Elements in a vector, as a C constant.
     pub fn elements(&self, unit: &mut Unit) -> String {
         Shape(self.widest).elements(unit.helpers)
+    }
+
+    /// Elements that are taken in one go.
+    pub fn granule(&self, unit: &mut Unit) -> String {
+        let elements = self.elements(unit);
+        match self.chain.is_none() && self.widest >= 4 {
+            true => format!("(2 * {elements})"),
+            false => elements,
+        }
     }
 
     /// Writes the loop between the function's head and the end of it.
@@ -37,6 +67,11 @@ impl Vectors {
             vectors: self,
             shape: Shape(self.widest),
             subs: Vec::new(),
+            pass: None,
+            rest: false,
+            fast: false,
+            fused: false,
+            fixed: None,
         };
         body.write();
     }
@@ -44,21 +79,117 @@ impl Vectors {
 
 impl<'a> Body<'_, 'a> {
     fn write(&mut self) {
-        let counter = self.unit.names.var(self.plan.counter).to_string();
         let elements = self.vectors.elements(self.unit);
-        self.prepare(&elements);
+        self.prepare();
         let chain_lanes = self.chain_lanes();
         for (local, lane) in &chain_lanes {
             self.unit.line(format!("{local} = {lane};"));
         }
+        if self.vectors.slices.is_empty() {
+            self.all_vectors();
+        } else {
+            self.elements_and_folds(&elements);
+        }
+        self.finish(&elements);
+        for (local, lane) in &chain_lanes {
+            let name = local.rsplit(' ').next().unwrap_or_default();
+            self.unit.line(format!("{lane} = {name};"));
+        }
+    }
+
+    /// Folds in one loop with the rest where there are registers for all lanes, else in loops of their own
+    /// over elements that are still in the first-level cache.
+    fn elements_and_folds(&mut self, elements: &str) {
+        self.vectors.elements(self.unit);
+        self.unit.line("#if LF_BYTES == 64");
+        self.fused = true;
+        self.strips("from", "end", elements);
+        self.fused = false;
+        self.unit.line("#else");
+        self.unit
+            .open("for (u64 lf_tile = from; lf_tile < end; lf_tile += 1024) {");
+        self.unit
+            .line("const u64 lf_stop = lf_least(end, lf_tile + 1024);");
+        // One group's lanes and everything else fit into registers; what else there is has loops of its own.
+        self.rest = true;
+        for (g, slice) in &self.vectors.slices {
+            self.pass = Some(*g);
+            match slice.extremum {
+                Some((_, op, _)) => self.extremes(slice.var, op, elements),
+                None => self.strips("lf_tile", "lf_stop", elements),
+            }
+            self.rest = false;
+        }
+        self.pass = None;
+        self.unit.close();
+        self.unit.line("#endif");
+    }
+
+    /// A loop without folds in lanes of their own registers.
+    fn all_vectors(&mut self) {
+        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let (elements, granule) = (
+            self.vectors.elements(self.unit),
+            self.vectors.granule(self.unit),
+        );
         self.unit.open(format!(
-            "for (u64 {counter} = from; {counter} < end; {counter} += {elements}) {{"
+            "for (u64 strip = from; strip < end; strip += {granule}) {{"
         ));
+        if granule == elements {
+            self.unit.line(format!("const u64 {counter} = strip;"));
+            self.vector();
+        } else {
+            self.unit.line("#pragma GCC unroll 2");
+            self.unit.open(format!(
+                "for (u64 lane = 0; lane < {granule}; lane += {elements}) {{"
+            ));
+            self.unit
+                .line(format!("const u64 {counter} = strip + lane;"));
+            self.vector();
+            self.unit.close();
+        }
+        self.unit.close();
+    }
+
+    /// As many vectors in a row as there are of lanes, which stay in registers; then the rest.
+    pub fn strips(&mut self, from: &str, end: &str, elements: &str) {
+        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let orders = self.lanes().into_iter().map(|(g, _)| {
+            let order = self.unit.program.groups[g.index()].order;
+            if let Order::Lanes(l) = order { l } else { 1 }
+        });
+        let lanes = orders.max().unwrap_or(1);
+        self.unit.open("{");
+        self.unit.line(format!("u64 strip = {from};"));
+        self.unit.open(format!(
+            "for (; !(strip & {}) && {end} - strip >= {lanes}; strip += {lanes}) {{",
+            lanes - 1
+        ));
+        self.unit.line("#pragma GCC unroll 8");
+        self.unit.open(format!(
+            "for (u64 lane = 0; lane < {lanes}; lane += {elements}) {{"
+        ));
+        self.unit
+            .line(format!("const u64 {counter} = strip + lane;"));
+        self.fixed = Some(lanes);
+        self.vector();
+        self.fixed = None;
+        self.unit.close();
+        self.unit.close();
+        self.unit
+            .open(format!("for (; strip < {end}; strip += {elements}) {{"));
+        self.unit.line(format!("const u64 {counter} = strip;"));
+        self.vector();
+        self.unit.close();
+        self.unit.close();
+    }
+
+    /// One vector of elements.
+    fn vector(&mut self) {
+        self.unit.comb = None;
         for (g, v) in self.lanes() {
-            let (vector, lane) = (
-                self.vector_of(facts::elem(self.unit.program, v)),
-                self.lane(g, v),
-            );
+            let ty = facts::elem(self.unit.program, v);
+            let (vector, lane) = (self.vector_of(ty), self.lane(g, v));
             let name = self.unit.names.var(v).to_string();
             self.unit.line(format!("const {vector} {name} = {lane};"));
         }
@@ -72,6 +203,9 @@ impl<'a> Body<'_, 'a> {
                 }
             }
         }
+        if self.pass.is_some() && !self.rest {
+            return;
+        }
         self.run_chain();
         for (s, subs) in late {
             self.subs = subs;
@@ -79,16 +213,10 @@ impl<'a> Body<'_, 'a> {
         }
         self.subs.clear();
         self.counts();
-        self.unit.close();
-        self.finish(&elements);
-        for (local, lane) in &chain_lanes {
-            let name = local.rsplit(' ').next().unwrap_or_default();
-            self.unit.line(format!("{lane} = {name};"));
-        }
     }
 
-    /// What the loop needs before it starts: sums, flags, how far whole registers may be stored.
-    fn prepare(&mut self, elements: &str) {
+    /// What the loop needs before it starts: sums and flags.
+    fn prepare(&mut self) {
         let updates = self.sorted();
         for (v, update) in updates {
             if let Update::Join(op, _) = update {
@@ -102,14 +230,6 @@ impl<'a> Body<'_, 'a> {
                 self.unit.line(format!("{vector} {sum} = {all}({start});"));
             }
         }
-        let mut packed: Vec<Var> = self.vectors.packed.iter().copied().collect();
-        packed.sort();
-        for a in packed {
-            let (room, n) = (self.room(a), self.unit.length(a));
-            self.unit.line(format!(
-                "const u64 {room} = {n} < {elements} ? 0 : {n} - {elements} + 1;"
-            ));
-        }
         if self.traps() {
             let mask = self.shape.mask(self.unit.helpers);
             self.unit.line(format!("{mask} lf_stuck = {{0}};"));
@@ -122,10 +242,10 @@ impl<'a> Body<'_, 'a> {
             if let Update::Join(op, _) = update {
                 let (ty, sum) = (facts::elem(self.unit.program, v), self.sum(v));
                 let name = self.unit.names.var(v).to_string();
-                let operands = [name.clone(), format!("{sum}[k]")];
+                let operands = [name.clone(), format!("{sum}[lf_k]")];
                 let value = self.unit.helpers.op(op, ty, ty, &operands);
                 self.unit.line(format!(
-                    "for (u64 k = 0; k < {elements}; k++) {name} = {value};"
+                    "for (u64 lf_k = 0; lf_k < {elements}; lf_k++) {name} = {value};"
                 ));
             }
         }
@@ -152,7 +272,16 @@ impl<'a> Body<'_, 'a> {
             let g = *g;
             groups[g.index()].vars.iter().map(move |v| (g, *v))
         };
-        self.vectors.lanes.iter().flat_map(vars).collect()
+        let here = |g: &&GroupId| match self.pass {
+            Some(pass) => pass == **g || self.rest && !self.vectors.slices.contains_key(g),
+            None => self.fused || !self.vectors.slices.contains_key(g),
+        };
+        self.vectors
+            .lanes
+            .iter()
+            .filter(here)
+            .flat_map(vars)
+            .collect()
     }
 
     /// The lanes of a variable that belong to the vector's elements.
@@ -165,15 +294,16 @@ impl<'a> Body<'_, 'a> {
         let vector = self.vector_of(facts::elem(self.unit.program, v));
         let names = self.unit.names;
         let (counter, lane) = (names.var(self.plan.counter), names.part(v, Part::Lanes));
-        format!("*({vector}_at *)({lane} + ({counter} & {}))", lanes - 1)
+        match self.fixed {
+            _ if self.fast && self.fixed.is_some() => format!("*({vector}_at *)(lf_lane + lane)"),
+            _ if self.fast => format!("*({vector}_at *)(lf_lane + ({counter} & {}))", lanes - 1),
+            Some(fixed) if fixed == lanes => format!("*({vector}_at *)({lane} + lane)"),
+            _ => format!("*({vector}_at *)({lane} + ({counter} & {}))", lanes - 1),
+        }
     }
 
     fn sum(&self, v: Var) -> String {
         format!("lf_sum_{}", v.index())
-    }
-
-    fn room(&self, a: Var) -> String {
-        format!("lf_room_{}", a.index())
     }
 
     /// The vector type of a variable's values; of truth, the mask.
@@ -234,7 +364,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The mask of the subrate that statements are in.
-    fn mask(&self) -> Option<String> {
+    pub fn mask(&self) -> Option<String> {
         self.subs.last().map(|at| format!("lf_in_{at}"))
     }
 
@@ -246,6 +376,12 @@ impl<'a> Body<'_, 'a> {
     /// The guard of a subrate: which elements it admits.
     fn enter(&mut self, at: usize, i: usize, late: &mut Late<'a>) {
         self.block(i, late);
+        let pass = self.pass.filter(|_| !self.rest);
+        let slice = pass.and_then(|g| self.vectors.slices.get(&g));
+        if slice.is_some_and(|s| !s.subs.contains(&at)) {
+            self.subs.push(at);
+            return;
+        }
         let block = self.unit.facts.blocks[i].block;
         let mut tests: Vec<String> = self.mask().into_iter().collect();
         for exit in &block.exits {
@@ -256,11 +392,13 @@ impl<'a> Body<'_, 'a> {
         if tests.is_empty() {
             tests.push(format!("~({mask}){{0}}"));
         }
-        let bits = self.shape.bits(self.unit.helpers);
         self.unit
             .line(format!("const {mask} lf_in_{at} = {};", tests.join(" & ")));
-        self.unit
-            .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
+        if slice.is_none() {
+            let bits = self.shape.bits(self.unit.helpers);
+            self.unit
+                .line(format!("const u64 lf_kept_{at} = {bits}(lf_in_{at});"));
+        }
         self.subs.push(at);
     }
 
@@ -276,7 +414,29 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn stmt(&mut self, s: &Stmt) {
-        self.wanted(s, &self.vectors.needed);
+        let vectors = self.vectors;
+        let Some(slice) = self.pass.and_then(|g| vectors.slices.get(&g)) else {
+            match self.fused {
+                true => self.wanted(s, &vectors.all_needed),
+                false if vectors.is_sliced(s) => {}
+                false => self.wanted(s, &vectors.needed),
+            }
+            return;
+        };
+        match &s.kind {
+            StmtKind::Let(v, ..) if self.fast && slice.extremum.is_some_and(|e| e.0 == *v) => {}
+            StmtKind::Assign(v, _) if self.fast && *v == slice.var => {
+                if let (Some((_, op, x)), Some(g)) = (slice.extremum, self.pass) {
+                    let lane = self.lane(g, *v);
+                    self.take_extreme(&lane, *v, op, x);
+                }
+            }
+            StmtKind::Assign(v, _) if *v != slice.var && vectors.is_sliced(s) => {}
+            _ if self.rest => self.wanted(s, &slice.with_rest),
+            StmtKind::WriteArray(..) | StmtKind::Trap { .. } => {}
+            StmtKind::Assign(v, _) if *v != slice.var => {}
+            _ => self.wanted(s, &slice.needed),
+        }
     }
 
     /// A statement, if it does more than define what nobody wants.
@@ -330,14 +490,21 @@ impl<'a> Body<'_, 'a> {
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let data = self.unit.array(a);
         let loaded = format!("*(const {vector}_at *)({data} + {counter})");
-        let value = match ty {
+        match ty {
             Ty::Bool => {
                 let mask = self.shape.mask(self.unit.helpers);
-                format!("-__builtin_convertvector({loaded}, {mask})")
+                let value = format!("-__builtin_convertvector({loaded}, {mask})");
+                self.define(v, &value);
             }
-            _ => loaded,
-        };
-        self.define(v, &value);
+            // gcc would read the same memory again for each use.
+            _ if ty.size() == self.shape.0 && (self.pass.is_none() || self.rest) => {
+                self.unit.helpers.require("LF_HOLD", || HOLD.to_string());
+                let name = self.unit.names.var(v).to_string();
+                self.unit.line(format!("{vector} {name} = {loaded};"));
+                self.unit.line(format!("LF_HOLD({name});"));
+            }
+            _ => self.define(v, &loaded),
+        }
     }
 
     /// A value as it is in memory.
@@ -361,9 +528,8 @@ impl<'a> Body<'_, 'a> {
         }
         let bits = self.kept(self.subs.last().copied());
         let (pack, int) = self.shape.pack(self.unit.helpers, ty.size());
-        let (n, room) = (self.unit.length(a), self.room(self.unit.owner(a)));
         self.unit.line(format!(
-            "{pack}((void *){data}, {index}, {n}, {room}, ({int})({value}), {bits});"
+            "{pack}((void *)({data} + {index}), ({int})({value}), {bits});"
         ));
     }
 

@@ -379,27 +379,27 @@ impl Body<'_, '_> {
         match &kept {
             Some(kept) if !masked => {
                 self.unit.open(format!(
-                    "for (u64 left = {kept}; left != 0; left &= left - 1) {{"
+                    "for (u64 lf_left = {kept}; lf_left != 0; lf_left &= lf_left - 1) {{"
                 ));
-                self.unit.line("const u64 k = __builtin_ctzl(left);");
+                self.unit.line("const u64 lf_k = __builtin_ctzl(lf_left);");
             }
             _ => self
                 .unit
-                .open(format!("for (u64 k = 0; k < {elements}; k++) {{")),
+                .open(format!("for (u64 lf_k = 0; lf_k < {elements}; lf_k++) {{")),
         }
         if let Some(kept) = kept.filter(|_| masked) {
             self.unit
-                .line(format!("const bool admitted = {kept} >> k & 1;"));
+                .line(format!("const bool admitted = {kept} >> lf_k & 1;"));
             self.unit.admits = true;
         }
         self.unit
-            .line(format!("const u64 {counter} = lf_first + k;"));
+            .line(format!("const u64 {counter} = lf_first + lf_k;"));
         for v in &chain.inputs {
             let ty = facts::elem(self.unit.program, *v);
             let name = self.unit.names.var(*v).to_string();
             let bit = if ty == Ty::Bool { " & 1" } else { "" };
             self.unit.line(format!(
-                "const {} {name} = lf_from_{}[k]{bit};",
+                "const {} {name} = lf_from_{}[lf_k]{bit};",
                 ty.name(),
                 v.index()
             ));
@@ -410,7 +410,7 @@ impl Body<'_, '_> {
             let ty = facts::elem(self.unit.program, *v);
             let sign = if ty == Ty::Bool { "-" } else { "" };
             let (to, name) = (self.export(*v), self.unit.names.var(*v).to_string());
-            self.unit.line(format!("{to}[k] = {sign}{name};"));
+            self.unit.line(format!("{to}[lf_k] = {sign}{name};"));
         }
         self.unit.close();
     }

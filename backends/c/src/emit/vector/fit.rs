@@ -2,12 +2,13 @@
 
 use super::chain::Chain;
 use crate::emit::plan::{Plan, Step};
-use crate::facts::{self, Facts, Source};
+use crate::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// A loop that is written in vectors.
 #[derive(Clone)]
@@ -22,9 +23,29 @@ pub struct Vectors {
     pub chain: Option<Chain>,
     /// Statements' results that vectors need.
     pub needed: FxHashSet<Var>,
-    /// Arrays that are packed.
-    pub packed: FxHashSet<Var>,
+    /// The same, if all folds are in one loop with the rest.
+    pub all_needed: FxHashSet<Var>,
+    /// What a group's folds need, where these have a loop of their own: all lanes of a group stay in
+    /// registers, but not those of several.
+    pub slices: BTreeMap<GroupId, Slice>,
 }
+
+/// What the folds of a group with one variable need.
+#[derive(Clone)]
+pub struct Slice {
+    pub var: Var,
+    /// Statements' results.
+    pub needed: FxHashSet<Var>,
+    /// The same, with what everything else but other such folds needs.
+    pub with_rest: FxHashSet<Var>,
+    /// The subrates around the update, by the steps that enter them.
+    pub subs: Vec<usize>,
+    /// The minimum or maximum of floats that it is: the result, the operator, the elements.
+    pub extremum: Option<(Var, Op, Atom)>,
+}
+
+/// A slice with more statements is not worth being computed again.
+const MAX_SLICE: usize = 10;
 
 /// How a plain carried variable is updated.
 #[derive(Clone, Copy)]
@@ -105,6 +126,14 @@ fn flatten<'a>(stmts: &'a [Stmt], sub: Option<usize>, top: bool, inner: &mut Vec
     }
 }
 
+impl Vectors {
+    /// Whether a statement is an update in a loop of its own.
+    pub(super) fn is_sliced(&self, s: &Stmt) -> bool {
+        let updates = |v: &Var| self.slices.values().any(|slice| slice.var == *v);
+        matches!(&s.kind, StmtKind::Assign(v, _) if updates(v))
+    }
+}
+
 /// Whether a statement costs little, and may run for a rejected element.
 pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
     match &s.kind {
@@ -126,7 +155,8 @@ impl Fitting<'_, '_> {
             lanes: Vec::new(),
             chain: None,
             needed: FxHashSet::default(),
-            packed: FxHashSet::default(),
+            all_needed: FxHashSet::default(),
+            slices: BTreeMap::new(),
         };
         let mut serial: FxHashSet<Var> = FxHashSet::default();
         for v in &self.plan.carried {
@@ -157,14 +187,83 @@ impl Fitting<'_, '_> {
         };
         vectors.needed = self.needed(&vectors);
         for i in &self.inner {
-            self.take(&mut vectors, i)?;
+            self.take(&vectors, i)?;
         }
         vectors.widest = self.widest(&vectors);
         let fits = |g: &GroupId| match self.program.groups[g.index()].order {
             Order::Lanes(l) => l as usize * vectors.widest >= 64,
             _ => false,
         };
+        for g in &vectors.lanes {
+            if let Some(slice) = self.slice(*g, vectors.widest) {
+                vectors.slices.insert(*g, slice);
+            }
+        }
+        vectors.all_needed = std::mem::take(&mut vectors.needed);
+        vectors.needed = self.needed(&vectors);
+        for slice in vectors.slices.values_mut() {
+            slice.with_rest = slice.needed.union(&vectors.needed).copied().collect();
+        }
         vectors.lanes.iter().all(fits).then_some(vectors)
+    }
+
+    /// What the folds of a group need, if that is little and its lanes fit into registers.
+    fn slice(&self, g: GroupId, widest: usize) -> Option<Slice> {
+        let group = &self.program.groups[g.index()];
+        let (Order::Lanes(lanes), [var]) = (group.order, &group.vars[..]) else {
+            return None;
+        };
+        if lanes as usize * widest > 256 {
+            return None;
+        }
+        let update = |i: &&Inner| matches!(i.stmt.kind, StmtKind::Assign(v, _) if v == *var);
+        let update = self.inner.iter().find(update)?;
+        let mut needed = FxHashSet::default();
+        facts::each_use(update.stmt, &mut |v| {
+            needed.insert(v);
+        });
+        let mut subs = Vec::new();
+        for (at, step) in self.plan.steps.iter().enumerate() {
+            match step {
+                Step::Enter(_) => subs.push(at),
+                Step::Leave => {
+                    subs.pop();
+                }
+                Step::Block(_) => {}
+            }
+            if subs.last().copied() == update.sub {
+                break;
+            }
+        }
+        for at in &subs {
+            if let Step::Enter(i) = self.plan.steps[*at] {
+                facts::each_leaving_use(self.facts.blocks[i].block, &mut |v| {
+                    needed.insert(v);
+                });
+            }
+        }
+        let statements = self.close(&mut needed);
+        let next = match update.stmt.kind {
+            StmtKind::Assign(_, Atom::Var(next)) => Some(next),
+            _ => None,
+        };
+        let extremum = self.inner.iter().find_map(|i| match &i.stmt.kind {
+            StmtKind::Let(v, op @ (Op::Min | Op::Max), args) if Some(*v) == next && i.top => {
+                match args[..] {
+                    [Atom::Var(a), x] | [x, Atom::Var(a)] if a == *var => Some((*v, *op, x)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        let ty = facts::elem(self.program, *var);
+        (statements <= MAX_SLICE).then_some(Slice {
+            var: *var,
+            needed,
+            with_rest: FxHashSet::default(),
+            subs,
+            extremum: extremum.filter(|_| ty.is_float() && ty.size() == widest),
+        })
     }
 
     /// What is updated with values of the chain belongs to it.
@@ -219,7 +318,7 @@ impl Fitting<'_, '_> {
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
-    fn take(&self, vectors: &mut Vectors, i: &Inner) -> Option<()> {
+    fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
         let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
         match &i.stmt.kind {
             _ if chained => Some(()),
@@ -232,8 +331,8 @@ impl Fitting<'_, '_> {
                 Some(_) => {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
-                    vectors.packed.insert(self.owner(*a));
-                    (here && self.facts.is_cut_to(*a, *index)).then_some(())
+                    let proven = self.plan.proven.contains(&(self.owner(*a), *index));
+                    (here && proven && self.facts.is_cut_to(*a, *index)).then_some(())
                 }
             },
             StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
@@ -335,7 +434,7 @@ impl Fitting<'_, '_> {
         for i in &self.inner {
             match &i.stmt.kind {
                 StmtKind::Assign(v, a) => match vectors.updates.get(v) {
-                    _ if *v == self.plan.counter => {}
+                    _ if *v == self.plan.counter || vectors.is_sliced(i.stmt) => {}
                     Some(Update::Count) => {}
                     Some(Update::Join(_, x)) => need(*x),
                     None => need(*a),
@@ -348,16 +447,24 @@ impl Fitting<'_, '_> {
         if let Some(chain) = &vectors.chain {
             chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
         }
+        self.close(&mut needed);
+        needed
+    }
+
+    /// Adds what is needed to compute what is needed; how many statements that takes.
+    fn close(&self, needed: &mut FxHashSet<Var>) -> usize {
+        let mut statements = 0;
         for i in self.inner.iter().rev() {
             let mut defines = false;
             facts::each_def(i.stmt, &mut |v| defines |= needed.contains(&v));
             if defines && matches!(i.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
+                statements += 1;
                 facts::each_use(i.stmt, &mut |u| {
                     needed.insert(u);
                 });
             }
         }
-        needed
+        statements
     }
 
     /// Bytes of the widest element that a vector holds.

@@ -9,7 +9,7 @@
 //! const lf_8f64 elt_0 = *(const lf_8f64_at *)(arr_0 + ix_0);
 //! const lf_8i64 lf_in_1 = (lf_8i64)(elt_0 > lf_8f64_all(least_1));
 //! const u64 lf_kept_1 = lf_bits_8(lf_in_1);
-//! lf_pack_8_8((u64 *)out_1, ix_1, lf_room_1, (lf_8u64)elt_0, lf_kept_1);
+//! lf_pack_8_8((void *)(out_1 + ix_1), (lf_8u64)elt_0, lf_kept_1);
 //! ix_1 += __builtin_popcountl(lf_kept_1);
 //! ```
 //!
@@ -23,10 +23,12 @@
 //! | `body` | the function |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
+//! | `extremes` | minima and maxima of floats |
 //! | `pack` | masks as bits, packing |
 
 mod body;
 mod chain;
+mod extremes;
 mod fit;
 mod ops;
 mod pack;

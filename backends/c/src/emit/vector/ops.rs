@@ -141,14 +141,14 @@ impl Body<'_, '_> {
             self.unit
                 .line(format!("const {vector} lf_of_{i} = {value};"));
             of.push(match ty {
-                Ty::Bool => format!("(bool)(lf_of_{i}[k] & 1)"),
-                _ => format!("lf_of_{i}[k]"),
+                Ty::Bool => format!("(bool)(lf_of_{i}[lf_k] & 1)"),
+                _ => format!("lf_of_{i}[lf_k]"),
             });
         }
         let value = self.unit.helpers.op(op, from, to, &of);
         let sign = if to == Ty::Bool { "-" } else { "" };
         self.unit.line(format!(
-            "for (u64 k = 0; k < {elements}; k++) {name}[k] = {sign}({value});"
+            "for (u64 lf_k = 0; lf_k < {elements}; lf_k++) {name}[lf_k] = {sign}({value});"
         ));
         self.unit.close();
     }

@@ -110,9 +110,8 @@ impl Shape {
         name
     }
 
-    /// A function that stores the elements under a mask, packed, at a count. Whole registers are stored
-    /// while there is `room`: the positions from which on a register fits into the array. The operands
-    /// are unsigned integers of the elements' size.
+    /// A function that stores the elements under a mask, packed, and something behind them: as many
+    /// elements as a vector has. The operands are unsigned integers of the elements' size.
     pub fn pack(self, helpers: &mut Helpers, size: usize) -> (String, String) {
         let int = unsigned(size);
         let (v, n, m) = (self.vector(helpers, int), self.elements(helpers), self.0);
@@ -125,10 +124,7 @@ impl Shape {
         let (wide, half) = (wide(m, size, &v), half(m, size, &v));
         helpers.require(&name, || {
             format!(
-                "static inline void {name}({t} *to, u64 at, u64 n, u64 room, {v} x, u64 bits) {{\n  \
-                 if (__builtin_expect(at >= room, 0)) {{\n    \
-                 for (u64 k = 0; k < {n}; k++) if ((bits >> k & 1) && at < n) to[at++] = x[k];\n    \
-                 return;\n  }}\n  {t} *p = to + at;\n\
+                "static inline void {name}({t} *p, {v} x, u64 bits) {{\n\
                  {wide}{half}#else\n  \
                  for (u64 k = 0; k < {n}; k++) {{ *p = x[k]; p += bits >> k & 1; }}\n\
                  #endif\n}}\n"

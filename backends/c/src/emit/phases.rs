@@ -1,0 +1,115 @@
+//! A straight body cut in phases: each runs for all lanes of a strip before the next begins.
+//!
+//! What one phase computes and another needs is kept in small arrays, one cell per lane, which compilers
+//! keep in registers.
+
+use super::plan::Plan;
+use super::unit::Unit;
+use crate::facts;
+use loop_lang::Loop;
+use loop_lang::ir::{Stmt, StmtKind, Type, Var};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// A run of plain statements, or one at which the body is cut.
+pub(super) struct Phase<'s> {
+    pub stmts: Vec<&'s Stmt>,
+    pub defs: FxHashSet<Var>,
+    pub uses: FxHashSet<Var>,
+    /// Whether it is a statement at which the body is cut.
+    pub is_cut: bool,
+}
+
+impl<'s> Phase<'s> {
+    fn of(stmts: Vec<&'s Stmt>, is_cut: bool) -> Phase<'s> {
+        let (mut defs, mut uses) = (FxHashSet::default(), FxHashSet::default());
+        for s in &stmts {
+            facts::each_stmt(std::slice::from_ref(*s), &mut |s| {
+                facts::each_def(s, &mut |v| {
+                    defs.insert(v);
+                });
+                facts::each_use(s, &mut |v| {
+                    uses.insert(v);
+                });
+            });
+        }
+        Phase {
+            stmts,
+            defs,
+            uses,
+            is_cut,
+        }
+    }
+}
+
+/// The phases of a plan's body, cut at scalar loops and scans.
+pub(super) fn phases<'a>(plan: &Plan, unit: &Unit<'a>) -> Vec<Phase<'a>> {
+    let facts = unit.facts;
+    let mut phases = Vec::new();
+    let mut plain = Vec::new();
+    for s in plan.blocks().flat_map(|i| &facts.blocks[i].block.stmts) {
+        if matches!(s.kind, StmtKind::While { .. } | StmtKind::Scan { .. }) {
+            phases.push(Phase::of(std::mem::take(&mut plain), false));
+            phases.push(Phase::of(vec![s], true));
+        } else {
+            plain.push(s);
+        }
+    }
+    phases.push(Phase::of(plain, false));
+    phases
+}
+
+/// What one phase defines and another uses, and the states of scalar loops.
+pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
+    let mut shared = BTreeSet::new();
+    for (i, phase) in phases.iter().enumerate() {
+        for later in &phases[i + 1..] {
+            shared.extend(phase.defs.intersection(&later.uses));
+        }
+        for s in &phase.stmts {
+            if let (true, StmtKind::While { state, .. }) = (phase.is_cut, &s.kind) {
+                shared.extend(state.iter().map(|s| s.0));
+            }
+        }
+    }
+    shared.retain(|v| matches!(program.ty(*v), Type::Scalar(_)));
+    shared
+}
+
+impl Plan {
+    /// A loop over `width` lanes, with what other phases left for this one.
+    pub(super) fn open_lanes(
+        &self,
+        unit: &mut Unit,
+        phase: &Phase,
+        shared: &BTreeSet<Var>,
+        width: &str,
+    ) {
+        unit.open(format!("for (u64 lane = 0; lane < {width}; lane++) {{"));
+        let counter = unit.names.var(self.counter);
+        unit.line(format!("const u64 {counter} = strip + lane;"));
+        for v in shared {
+            if phase.uses.contains(v) && !phase.defs.contains(v) {
+                let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
+                unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
+            }
+        }
+    }
+
+    /// The end of it.
+    pub(super) fn close_lanes(&self, unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
+        for v in shared.iter().filter(|v| phase.defs.contains(v)) {
+            let name = unit.names.var(*v);
+            unit.line(format!("lf_{name}[lane] = {name};"));
+        }
+        unit.close();
+    }
+
+    /// Declares the cells of what phases share.
+    pub(super) fn declare_shared(&self, unit: &mut Unit, shared: &BTreeSet<Var>, width: &str) {
+        for v in shared {
+            let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
+            unit.line(format!("{ty} lf_{name}[{width}];"));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Graphs that were forced before, with their programs: those like them are recognised.
+
+use super::program::Program;
+use crate::ast::Node;
+use crate::fusion::rates::{Pattern, length_pattern};
+use crate::sharing::{Graph, Met, Skeleton};
+use dashmap::DashMap;
+use rustc_hash::FxHasher;
+use std::collections::VecDeque;
+use std::hash::Hasher;
+use std::sync::Arc;
+
+/// Graphs whose program is known, by their [`hint`], the newest first.
+#[derive(Default)]
+pub struct KnownGraphs(DashMap<u64, VecDeque<Known>>);
+
+struct Known {
+    skeleton: Skeleton,
+    /// The equality pattern of its lengths.
+    lengths: Pattern,
+    program: Arc<Program>,
+}
+
+/// So many graphs of one hint are kept.
+const ALIKE: usize = 4;
+
+/// So many nodes from a root on tell graphs apart, before they are compared.
+const TELLING: usize = 12;
+
+/// A number that is often the same for graphs of one structure, and often another for others: it hangs on
+/// where a few combinators were called.
+fn hint(roots: &[Arc<Node>]) -> u64 {
+    let mut h = FxHasher::default();
+    for root in roots {
+        let mut at = Some(root);
+        for _ in 0..TELLING {
+            // Data may come from anywhere.
+            let Some(node) = at.filter(|n| n.value.get().is_none()) else {
+                break;
+            };
+            h.write_usize(std::ptr::from_ref(node.loc) as usize);
+            at = node.inputs.first();
+        }
+    }
+    h.write_usize(roots.len());
+    h.finish()
+}
+
+impl KnownGraphs {
+    /// The program of a graph like one that was forced before, with what it is to be bound to.
+    pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
+        let known = self.0.get(&hint(roots))?;
+        known.iter().find_map(|known| {
+            let met = known.skeleton.recognise(roots)?;
+            let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
+            same.then(|| (known.program.clone(), met))
+        })
+    }
+
+    /// Takes notes of a graph, so that it is recognised when it comes again.
+    pub fn remember(
+        &self,
+        roots: &[Arc<Node>],
+        graph: &Graph,
+        lengths: &[Option<u64>],
+        program: &Arc<Program>,
+    ) {
+        let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
+            return;
+        };
+        let mut known = self.0.entry(hint(roots)).or_default();
+        known.truncate(ALIKE - 1);
+        known.push_front(Known {
+            skeleton,
+            lengths: length_pattern(lengths.iter().flatten().copied()),
+            program: program.clone(),
+        });
+    }
+}
