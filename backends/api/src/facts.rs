@@ -180,6 +180,26 @@ impl<'a> Facts<'a> {
         self.tree.loop_rate(program.groups[g.index()].step)
     }
 
+    /// Whether an array that the loop makes is written at a count and cut to it, and never looked at
+    /// otherwise: then what is written behind the last element that counts is of no matter.
+    pub fn is_cut_to(&self, array: Var, count: Var) -> bool {
+        let (mut only, mut cut) = (true, false);
+        for placed in &self.blocks {
+            each_leaving_use(placed.block, &mut |v| only &= v != array);
+            each_stmt(&placed.block.stmts, &mut |s| match s.kind {
+                StmtKind::WriteArray(a, index, _) if a == array => {
+                    only &= index == Atom::Var(count);
+                }
+                StmtKind::SliceArray(_, a, n) if a == array => {
+                    only &= n == Atom::Var(count);
+                    cut = true;
+                }
+                _ => each_use(s, &mut |v| only &= v != array),
+            });
+        }
+        only && cut && matches!(self.source.get(&array), Some(Source::Made(_)))
+    }
+
     fn find_sources(&mut self, program: &Loop, made: &[Var]) -> Result<(), String> {
         for (i, p) in program.params.iter().enumerate() {
             if p.kind != ParamKind::Scalar {

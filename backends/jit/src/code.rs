@@ -6,7 +6,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, default_libcall_names};
+use cranelift_module::{Module, ModuleError, default_libcall_names};
 use livefusion_backend::CompileError;
 use livefusion_backend::host::Entry;
 use loop_lang::Loop;
@@ -115,9 +115,9 @@ impl Target {
             address: std::ptr::null(),
         };
         code.finish(&mut context)
-            .map_err(|e| CompileError::Failed {
+            .map_err(|stderr| CompileError::Failed {
                 compiler: "cranelift".into(),
-                stderr: format!("{e:?}"),
+                stderr,
             })?;
         Ok(code)
     }
@@ -135,13 +135,16 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    fn finish(&mut self, context: &mut Context) -> cranelift_module::ModuleResult<()> {
+    /// Brings a function into executable memory; errors are Cranelift's.
+    fn finish(&mut self, context: &mut Context) -> Result<(), String> {
+        let failed = |e: ModuleError| format!("{e:?}");
         let Some(module) = &mut self.module else {
             return Ok(());
         };
-        let id = module.declare_anonymous_function(&context.func.signature)?;
-        module.define_function(id, context)?;
-        module.finalize_definitions()?;
+        let id = module.declare_anonymous_function(&context.func.signature);
+        let id = id.map_err(failed)?;
+        module.define_function(id, context).map_err(failed)?;
+        module.finalize_definitions().map_err(failed)?;
         self.address = module.get_finalized_function(id);
         Ok(())
     }

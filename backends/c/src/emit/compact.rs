@@ -12,7 +12,6 @@
 
 use super::plan::{Plan, Step};
 use super::unit::Unit;
-use crate::facts;
 use loop_lang::Op;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 
@@ -44,7 +43,7 @@ impl Plan {
                 .any(|s| matches!(s.kind, StmtKind::WriteArray(..)))
             && writes.all(|(a, index)| {
                 let counted = counts.contains(&index) && self.proven.contains(&(a, index));
-                counted && is_cut_to(unit, a, index)
+                counted && unit.facts.is_cut_to(a, index)
             })
     }
 }
@@ -61,22 +60,4 @@ fn is_cheap(unit: &Unit, s: &Stmt) -> bool {
         StmtKind::WriteArray(_, Atom::Var(_), _) => true,
         _ => false,
     }
-}
-
-/// Whether an array is written at a count and cut to it, and never looked at otherwise.
-fn is_cut_to(unit: &Unit, array: Var, count: Var) -> bool {
-    let mut only = true;
-    let mut cut = false;
-    for placed in &unit.facts.blocks {
-        facts::each_leaving_use(placed.block, &mut |v| only &= v != array);
-        facts::each_stmt(&placed.block.stmts, &mut |s| match s.kind {
-            StmtKind::WriteArray(a, index, _) if a == array => only &= index == Atom::Var(count),
-            StmtKind::SliceArray(_, a, n) if a == array => {
-                only &= n == Atom::Var(count);
-                cut = true;
-            }
-            _ => facts::each_use(s, &mut |v| only &= v != array),
-        });
-    }
-    only && cut
 }

@@ -151,7 +151,7 @@ impl Emit<'_, '_> {
         })
     }
 
-    pub(super) fn to_float(&mut self, from: Ty, to: Ty, x: Value) -> Value {
+    pub(super) fn cast_int(&mut self, from: Ty, to: Ty, x: Value) -> Value {
         let register = Self::register(to);
         // What is narrower than 64 bits fits a signed integer of 64.
         let wide = self.extend(from, types::I64, x);

@@ -5,9 +5,11 @@
 //! | `ops`, `floats` | scalar operators, constants, words |
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
 //! | `innermost` | which innermost loops run without stops |
+//! | `admit` | filters without a branch |
 //! | `machine`, `straight` | the loop's blocks as a state machine; innermost loops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
 
+mod admit;
 mod arrays;
 mod chunk;
 mod floats;
@@ -155,6 +157,8 @@ struct Emit<'a, 'f> {
     place: Place,
     /// The innermost loop that is written without stops.
     innermost: Option<&'a Innermost>,
+    /// Whether the element was admitted, where updates depend on it: see [`admit`].
+    admitted: Option<Value>,
     /// Whether anything in the loop can trap.
     traps: bool,
     run: Value,
@@ -203,6 +207,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             held: request.layout.held.iter().copied().collect(),
             place: Place::Init,
             innermost: None,
+            admitted: None,
             traps: !program.traps.is_empty(),
             run,
             words: run,

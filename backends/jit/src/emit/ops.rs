@@ -257,7 +257,7 @@ impl Emit<'_, '_> {
         }
         match (from.is_float(), to.is_float()) {
             (true, _) => return self.cast_float(from, to, x),
-            (false, true) => return self.to_float(from, to, x),
+            (false, true) => return self.cast_int(from, to, x),
             (false, false) => {}
         }
         if to == Ty::Bool {

@@ -3,7 +3,7 @@
 
 use super::innermost::{Innermost, Step};
 use super::{Emit, Part};
-use cranelift_codegen::ir::{Block, InstBuilder};
+use cranelift_codegen::ir::{Block, InstBuilder, types};
 use loop_lang::ir::{Place, Section};
 
 impl<'a> Emit<'a, '_> {
@@ -71,6 +71,15 @@ impl<'a> Emit<'a, '_> {
                     let block = self.facts.blocks[i].block;
                     self.place = self.facts.blocks[i].place;
                     self.stmts(&block.stmts);
+                    if self.needs_no_branch(plan, k) {
+                        let mut admitted = self.builder.ins().iconst(types::I8, 1);
+                        for exit in &block.exits {
+                            let unless = self.atom(exit.unless);
+                            admitted = self.builder.ins().band(admitted, unless);
+                        }
+                        self.admitted = Some(admitted);
+                        continue;
+                    }
                     let skip = self.builder.create_block();
                     for exit in &block.exits {
                         let unless = self.atom(exit.unless);
@@ -80,6 +89,8 @@ impl<'a> Emit<'a, '_> {
                     }
                     skips.push(skip);
                 }
+                // What needs no branch has nothing inside.
+                Step::Leave if self.admitted.take().is_some() => {}
                 Step::Leave => {
                     if let Some(skip) = skips.pop() {
                         self.builder.ins().jump(skip, &[]);

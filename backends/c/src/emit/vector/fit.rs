@@ -2,7 +2,7 @@
 
 use super::chain::Chain;
 use crate::emit::plan::{Plan, Step};
-use crate::facts::{self, Facts, Source};
+use crate::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -332,7 +332,7 @@ impl Fitting<'_, '_> {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
                     let proven = self.plan.proven.contains(&(self.owner(*a), *index));
-                    (here && proven && self.is_cut_to(*a, *index)).then_some(())
+                    (here && proven && self.facts.is_cut_to(*a, *index)).then_some(())
                 }
             },
             StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
@@ -496,25 +496,5 @@ impl Fitting<'_, '_> {
             }
         }
         widest
-    }
-
-    /// Whether an array is written at a count and cut to it, and never looked at otherwise.
-    fn is_cut_to(&self, array: Var, count: Var) -> bool {
-        let (mut only, mut cut) = (true, false);
-        for placed in &self.facts.blocks {
-            facts::each_leaving_use(placed.block, &mut |v| only &= v != array);
-            facts::each_stmt(&placed.block.stmts, &mut |s| match s.kind {
-                StmtKind::WriteArray(a, index, _) if a == array => {
-                    only &= index == Atom::Var(count);
-                }
-                StmtKind::SliceArray(_, a, n) if a == array => {
-                    only &= n == Atom::Var(count);
-                    cut = true;
-                }
-                _ => facts::each_use(s, &mut |v| only &= v != array),
-            });
-        }
-        let made = matches!(self.facts.source.get(&array), Some(Source::Made(_)));
-        only && cut && made
     }
 }
