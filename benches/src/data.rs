@@ -64,7 +64,7 @@ impl Data {
 
     /// Bytes of the elements.
     pub fn bytes(&self) -> u64 {
-        (self.len() * self.ty().size() as usize) as u64
+        (self.len() * self.ty().size()) as u64
     }
 
     /// Where the elements are.
@@ -137,7 +137,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -146,12 +146,12 @@ impl Random {
 
     /// From 0 to 1.
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Below a bound.
     pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
 
     /// `n` numbers between two bounds.

@@ -182,9 +182,7 @@ impl Outputs {
 pub fn run_fresh(variant: &Variant, input: &[Data], room: &Room, n: usize, threads: usize) {
     let layouts: Vec<Layout> = room
         .iter()
-        .filter_map(|(ty, len)| {
-            Layout::from_size_align((len + SLACK) * ty.size() as usize, 64).ok()
-        })
+        .filter_map(|(ty, len)| Layout::from_size_align((len + SLACK) * ty.size(), 64).ok())
         .collect();
     // SAFETY: no layout is empty.
     let blocks: Vec<*mut u8> = layouts.iter().map(|l| unsafe { alloc(*l) }).collect();

@@ -7,13 +7,12 @@ mod written;
 
 use livefusion::Engine;
 use livefusion::ast::Node;
-use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{agree, check_all, data, run};
-use livefusion_tests::program::{Options, programs};
+use livefusion_tests::program::{Options, programs, random};
 use livefusion_tests::rng::Rng;
 use std::sync::Arc;
 use written::Input;
@@ -111,4 +110,15 @@ fn long_programs_in_c() {
     );
     println!("{}", several.counters());
     assert!(several.counters().parallel_loops > 5, "{several:?}");
+}
+
+/// A chunk may end in an inner loop, when the iteration around it has written already.
+#[test]
+fn what_is_written_before_an_inner_loop() {
+    let inner: Arc<dyn Backend> = Arc::new(InterpBackend::with_chunk(16));
+    let (one, several) = (alone(inner.clone()), eager(inner, 4));
+    let p = random(564, LENGTHS);
+    let expected = run(&p, &one).expect("it runs");
+    let got = run(&p, &several).expect("it runs");
+    agree(&expected, &got).expect("the same");
 }

@@ -22,7 +22,7 @@ const SMALL: usize = 16;
 /// let two = body.lit(Const::f64(2.0));
 /// let twice = body.op(Op::Mul, &[two, x]);
 /// let body = body.finish(&[twice]);
-/// assert_eq!(body.result_types(), [Ty::F64]);
+/// assert_eq!(body.result_types()[..], [Ty::F64]);
 /// ```
 #[derive(Debug, Default)]
 pub struct BodyBuilder {

@@ -185,9 +185,9 @@ impl EngineBuilder {
     ///
     /// ```
     /// use livefusion::prelude::*;
-    /// let sum = iota(5_000_000).map(|i| i.to_f64() * 0.1).sum();
+    /// let sum = iota(5_000_000).map(|i| i.cast::<f64>() * 0.1).sum();
     /// let one = sum.force_with(&Engine::builder().threads(1).build())?;
-    /// let more = iota(5_000_000).map(|i| i.to_f64() * 0.1).sum();
+    /// let more = iota(5_000_000).map(|i| i.cast::<f64>() * 0.1).sum();
     /// assert_eq!(more.force_with(&Engine::builder().threads(4).build())?.to_bits(), one.to_bits());
     /// # Ok::<(), livefusion::Error>(())
     /// ```

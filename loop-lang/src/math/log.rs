@@ -34,6 +34,10 @@ struct Constants {
     unit_bits: u64,
 }
 
+#[allow(
+    clippy::approx_constant,
+    reason = "parts of constants, in the type's precision"
+)]
 const SINGLE: Constants = Constants {
     series: &[0.2987212836742401, 0.39977553486824036, 0.6666677594184875],
     ln2: [0.6931471824645996, -1.9046542121259336e-09],

@@ -31,7 +31,9 @@ impl Backend for Counting {
 /// What a program does, run by `force` on the engine that it is given.
 pub fn work(force: impl FnOnce(&Engine)) -> Work {
     let backend = Arc::new(Counting::default());
-    force(&Engine::new(backend.clone()));
+    // Threads that help sum chunks up before they run them.
+    let engine = Engine::builder().backend(backend.clone()).threads(1);
+    force(&engine.build());
     let kernels = backend
         .kernels
         .lock()

@@ -48,7 +48,10 @@ fn program<R: Force>(
     let results = |engine: &Engine| build().force_with(engine).expect("it runs");
     for clustering in [Clustering::Unfused, Clustering::Greedy] {
         let interp = Arc::new(InterpBackend::new());
-        let engine = Engine::builder().backend(interp).clustering(clustering);
+        let engine = Engine::builder()
+            .backend(interp)
+            .clustering(clustering)
+            .threads(1);
         check(results(&engine.build()));
     }
     check(results(&Engine::c()));

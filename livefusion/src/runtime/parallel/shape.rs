@@ -4,7 +4,7 @@ use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
 use loop_lang::chunkable::{Part, Plan, Role, appended, chunkable, kept_from_groups};
-use loop_lang::ir::{Atom, Group, GroupId, Order, RateKind, StmtKind, Var};
+use loop_lang::ir::{Atom, Group, GroupId, Order, RateId, RateKind, StmtKind, Var};
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
@@ -66,6 +66,15 @@ impl Shape {
             let find = |g: &Group| g.vars.iter().position(|v| *v == count);
             let mut all = program.groups.iter().enumerate();
             let (i, var) = all.find_map(|(i, g)| Some((GroupId::new(i), find(g)?)))?;
+            let step = program.groups[i.index()].step;
+            if is_above_loops(program, step) {
+                // A chunk may end in an iteration that has written: what it may write cannot be told from
+                // the counter. Only filters write beyond that, too.
+                match program.rate(step).kind {
+                    RateKind::Sub { .. } => return None,
+                    _ => continue,
+                }
+            }
             match later.iter().position(|id| *id == i) {
                 Some(at) => own.push((slot, at)),
                 None => limited.push((slot, i, var)),
@@ -213,6 +222,14 @@ pub fn is_heavy(program: &Loop) -> bool {
         });
     }
     iterates
+}
+
+/// Whether there is a loop in each iteration of a rate's loop.
+fn is_above_loops(program: &Loop, rate: RateId) -> bool {
+    let around = program.loop_rate(rate);
+    let parents = program.rates.iter().filter(|r| !r.kind.is_sub());
+    let mut parents = parents.filter_map(|r| r.kind.parent());
+    parents.any(|p| program.loop_rate(p) == around)
 }
 
 /// Whether an operator that joins chunks may trap: then it must do so where it stands in the order.
