@@ -57,8 +57,8 @@ pub trait Kernel: Send + Sync {
     /// iterations of loop rates). A fresh frame starts with `init`. Pass `u64::MAX` to run to the end.
     ///
     /// Where all elements of an array are written at one carried variable
-    /// ([`appended`](loop_lang::chunkable::appended)), elements from that variable on may be written as
-    /// well, as far as the array goes.
+    /// ([`appended`](loop_lang::chunkable::appended)), by an innermost loop or a filter, elements from that
+    /// variable on may be written as well, as far as the array goes.
     ///
     /// In a summary pass nothing is written, only groups up to the level are updated, and the loop's
     /// last block (`done` of the last root) is not run.

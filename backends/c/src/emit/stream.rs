@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! for (u64 left = count; left != 0; left -= n) {
-//!   n = lf_least(left, 2048);
+//!   n = lf_least(left, 512);
 //!   const u64 lf_at_7 = ix_0;
 //!   trapped |= loop_0_loop_0_r0_0(ix_0, ix_0 + n, arr_0, lf_tile_7 - lf_at_7);
 //!   ix_0 += n;
@@ -26,7 +26,7 @@ use loop_lang::ir::{RateKind, Var};
 const LARGE: u64 = 4 << 20;
 
 /// Iterations per tile.
-const TILE: u64 = 2048;
+const TILE: u64 = 512;
 
 /// Results that are streamed at most: their tiles are on the stack.
 const MOST: usize = 8;

@@ -1,0 +1,33 @@
+//! Results past the caches: arrays that are large enough for it have the interpreter's bits, wherever the
+//! loop is cut.
+
+mod common;
+
+use common::cases::cases;
+use common::*;
+use livefusion_backend::Backend;
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+
+/// Elements of which 8 bytes read and 8 written are more than the caches are taken to hold.
+const MANY: usize = 300_007;
+
+#[test]
+fn large_results_are_whole() {
+    let mut streamed = Vec::new();
+    for (program, data) in cases(MANY) {
+        let c = CBackend::new().compile(&program).unwrap();
+        if !c.source().unwrap().contains("lf_stream((u8 *)") {
+            continue;
+        }
+        let args = args(&data);
+        let interp = InterpBackend::new().compile(&program).unwrap();
+        let want = run(&*interp, &args);
+        for spans in [&[u64::MAX][..], &[100_001], &[16_384, 5000, 1]] {
+            let got = run_by_turns(&[&*c], spans, &args);
+            assert!(got == want, "{} in spans {spans:?}", program.name);
+        }
+        streamed.push(program.name);
+    }
+    assert!(streamed.len() > 2, "{streamed:?}");
+}
