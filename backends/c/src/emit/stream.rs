@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! for (u64 left = count; left != 0; left -= n) {
-//!   n = lf_least(left, 512);
+//!   n = lf_least(left, 256);
 //!   const u64 lf_at_7 = ix_0;
 //!   trapped |= loop_0_loop_0_r0_0(ix_0, ix_0 + n, arr_0, lf_tile_7 - lf_at_7);
 //!   ix_0 += n;
@@ -26,7 +26,7 @@ use loop_lang::ir::{RateKind, Var};
 const LARGE: u64 = 4 << 20;
 
 /// Iterations per tile.
-const TILE: u64 = 512;
+const TILE: u64 = 256;
 
 /// Results that are streamed at most: their tiles are on the stack.
 const MOST: usize = 8;
@@ -47,7 +47,8 @@ impl Plan {
     /// Whether results of this loop are ever streamed.
     pub fn streams(&self, unit: &Unit) -> bool {
         let root = matches!(unit.program.rate(self.rate).kind, RateKind::Root { .. });
-        root && !self.streamed.is_empty() && self.streamed.len() <= MOST
+        let strips = TILE.is_multiple_of(self.strip.max(1));
+        root && strips && !self.streamed.is_empty() && self.streamed.len() <= MOST
     }
 
     /// The number of iterations from which on results are streamed.
