@@ -15,7 +15,7 @@
 //! What is written at a counter that moves on is written once. Statements that write to one array
 //! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
 
-mod facts;
+pub(crate) mod facts;
 mod placing;
 mod plan;
 mod roles;
@@ -23,7 +23,7 @@ mod writes;
 
 pub use placing::placing_groups;
 pub use plan::{Part, Plan};
-pub use roles::{Role, appended, kept_from_groups, raise_levels, roles};
+pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::walk;
@@ -150,17 +150,10 @@ impl Facts<'_> {
             StmtKind::ArrayLength(..) => None,
             _ => {
                 let mut uses = false;
-                let mut used = |a: Atom| uses |= var(a).is_some_and(|v| made(&v));
+                let mut used = |a: Atom| uses |= a.var().is_some_and(|v| made(&v));
                 walk::summary(stmt, &mut used, &mut |_| {});
                 uses.then_some(Reason::Reread)
             }
         }
-    }
-}
-
-fn var(a: Atom) -> Option<Var> {
-    match a {
-        Atom::Var(v) => Some(v),
-        Atom::Const(_) => None,
     }
 }

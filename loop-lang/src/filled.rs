@@ -1,9 +1,8 @@
 //! Which arrays a loop fills: every element that is left in the end was written, so that it does not matter
 //! what was in the memory before.
 
-use crate::gotos::Tree;
+use crate::chunkable::facts::Facts;
 use crate::ir::{Atom, Block, End, Label, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
-use crate::op::Op;
 use crate::types::Const;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -42,17 +41,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// assert_eq!(loop_lang::filled::filled(&program).len(), 1);
 /// ```
 pub fn filled(program: &Loop) -> FxHashSet<Var> {
-    let tree = Tree::of(program);
+    let facts = Facts::of(program);
     let mut uses = Uses::default();
-    for (labels, block) in program.blocks.iter() {
-        if let Some(label) = labels.first() {
-            uses.block(tree.place(program, *label), block);
-            let led_to = targets(block).map(|l| tree.place(program, l));
-            led_to.for_each(|place| *uses.edges.entry(place).or_default() += 1);
-        }
+    for (place, block) in &facts.blocks {
+        uses.block(*place, block);
+        let led_to = targets(block).map(|l| facts.tree.place(program, l));
+        led_to.for_each(|place| *uses.edges.entry(place).or_default() += 1);
     }
     let made = uses.made.iter();
-    made.filter(|(array, size)| uses.fills(program, &tree, **array, **size))
+    made.filter(|(array, size)| uses.fills(&facts, **array, **size))
         .map(|(array, _)| *array)
         .collect()
 }
@@ -70,9 +67,6 @@ struct Uses {
     whole: FxHashSet<Var>,
     /// Arrays that are used otherwise.
     other: FxHashSet<Var>,
-    starts: FxHashMap<Var, (Place, Atom)>,
-    updates: FxHashMap<Var, Vec<(Place, Atom)>>,
-    sums: FxHashMap<Var, [Atom; 2]>,
     /// How many ways lead to a place.
     edges: FxHashMap<Place, usize>,
 }
@@ -100,24 +94,15 @@ impl Uses {
                 }
                 StmtKind::SliceArray(_, a, n) => self.cuts.entry(*a).or_default().push(*n),
                 StmtKind::ArrayLength(..) => {}
-                StmtKind::Carry(v, from) => {
-                    self.starts.insert(*v, (place, *from));
-                }
-                StmtKind::Assign(v, to) => self.updates.entry(*v).or_default().push((place, *to)),
-                StmtKind::Let(v, Op::Add, args) => {
-                    if let [x, y] = args[..] {
-                        self.sums.insert(*v, [x, y]);
-                    }
-                }
-                _ => walk::summary(stmt, &mut |a| self.other.extend(var(a)), &mut |_| {}),
+                _ => walk::summary(stmt, &mut |a| self.other.extend(a.var()), &mut |_| {}),
             }
         }
         if let End::Return(results) = &block.end {
-            self.whole.extend(results.iter().copied().filter_map(var));
+            self.whole.extend(results.iter().filter_map(|a| a.var()));
         }
     }
 
-    fn fills(&self, program: &Loop, tree: &Tree, array: Var, size: Atom) -> bool {
+    fn fills(&self, facts: &Facts<'_>, array: Var, size: Atom) -> bool {
         let Some([(place, Atom::Var(index))]) = self.writes.get(&array).map(Vec::as_slice) else {
             return false;
         };
@@ -129,12 +114,13 @@ impl Uses {
         else {
             return false;
         };
+        let program = facts.program;
         let cut = self.cuts.get(&array).map_or(&[][..], Vec::as_slice);
         let counted = match program.rate(rate).kind {
             RateKind::Sub { count, .. } => count == Some(*index) && !self.whole.contains(&array),
             RateKind::Root { counter, bound } => {
                 // Another way out than the guard's leaves before the counter reaches its bound.
-                let ways_out = self.edges.get(&tree.done(program, rate));
+                let ways_out = self.edges.get(&facts.tree.done(program, rate));
                 let all = bound == size && ways_out == Some(&1);
                 counter == *index && (all || !self.whole.contains(&array))
             }
@@ -144,40 +130,27 @@ impl Uses {
         counted
             && !self.other.contains(&array)
             && cut.iter().all(cut_to)
-            && self.counts_up(*index, rate)
-    }
-
-    /// Whether a variable is 0 at first and one more after each iteration of a rate.
-    fn counts_up(&self, v: Var, rate: RateId) -> bool {
-        let from_zero = self.starts.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
-        let Some(
-            [
-                (
-                    Place::At {
-                        rate: at, section, ..
-                    },
-                    Atom::Var(next),
-                ),
-            ],
-        ) = self.updates.get(&v).map(Vec::as_slice)
-        else {
-            return false;
-        };
-        let sections = [Section::Body, Section::Yield, Section::Bottom];
-        let one = Const::u64(1).into();
-        let sum = self.sums.get(next);
-        from_zero
-            && *at == rate
-            && sections.contains(section)
-            && sum.is_some_and(|s| *s == [v.into(), one] || *s == [one, v.into()])
+            && counts_up(facts, *index, rate)
     }
 }
 
-fn var(a: Atom) -> Option<Var> {
-    match a {
-        Atom::Var(v) => Some(v),
-        Atom::Const(_) => None,
-    }
+/// Whether a variable is 0 at first and one more after each iteration of a rate.
+fn counts_up(facts: &Facts<'_>, v: Var, rate: RateId) -> bool {
+    let from_zero = facts.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
+    let Some([(at, Some(Atom::Var(next)))]) = facts.assigned.get(&v).map(Vec::as_slice) else {
+        return false;
+    };
+    let assigns = |block: &Block| {
+        let mut kinds = block.stmts.iter().map(|s| &s.kind);
+        kinds.any(|kind| matches!(kind, StmtKind::Assign(to, _) if *to == v))
+    };
+    // What a guard assigns takes effect for rejected elements, too.
+    let mut places = facts.blocks.iter().filter(|(_, block)| assigns(block));
+    let for_each = places.all(|(place, _)| {
+        let sections = [Section::Body, Section::Yield, Section::Bottom];
+        matches!(place, Place::At { section, .. } if sections.contains(section))
+    });
+    from_zero && for_each && *at == rate && facts.is_one_more(v, *next)
 }
 
 #[cfg(test)]

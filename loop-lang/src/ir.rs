@@ -432,6 +432,16 @@ pub enum Atom {
     Const(Const),
 }
 
+impl Atom {
+    /// The variable, if it is one.
+    pub fn var(self) -> Option<Var> {
+        match self {
+            Atom::Var(v) => Some(v),
+            Atom::Const(_) => None,
+        }
+    }
+}
+
 impl From<Var> for Atom {
     fn from(v: Var) -> Atom {
         Atom::Var(v)

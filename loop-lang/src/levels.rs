@@ -14,7 +14,7 @@ pub fn required_levels(program: &Loop) -> Vec<u32> {
     let analysis = Dependencies::of(program);
     let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
     let next = program.groups.iter().enumerate().map(|(id, g)| {
-        let vars = g.next.iter().filter_map(var).collect();
+        let vars = g.next.iter().filter_map(|a| a.var()).collect();
         behind(vars, Some(GroupId::new(id)))
     });
     let control = analysis
@@ -95,7 +95,7 @@ impl Dependencies {
             control: vec![Vec::new(); program.rates.len()],
         };
         for (id, g) in program.groups.iter().enumerate() {
-            let next = g.next.iter().filter_map(var);
+            let next = g.next.iter().filter_map(|a| a.var());
             for v in g.vars.iter().copied().chain(next) {
                 d.group_of.insert(v, GroupId::new(id));
             }
@@ -117,7 +117,7 @@ impl Dependencies {
                 _ => None,
             };
             if !is_root {
-                d.control[home.rate.index()].extend(exits.chain(branch).filter_map(|a| var(&a)));
+                d.control[home.rate.index()].extend(exits.chain(branch).filter_map(Atom::var));
             }
         }
         d
@@ -128,7 +128,7 @@ impl Dependencies {
     fn statements(&mut self, stmts: &[Stmt]) {
         for s in stmts {
             let mut reads = Vec::new();
-            walk::summary(s, &mut |a| reads.extend(var(&a)), &mut |_| {});
+            walk::summary(s, &mut |a| reads.extend(a.var()), &mut |_| {});
             walk::definitions(&s.kind, &mut |v| {
                 self.operands
                     .entry(v)
@@ -154,12 +154,5 @@ impl Dependencies {
             }
         }
         found.into_iter().collect()
-    }
-}
-
-fn var(a: &Atom) -> Option<Var> {
-    match a {
-        Atom::Var(v) => Some(*v),
-        Atom::Const(_) => None,
     }
 }

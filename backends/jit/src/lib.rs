@@ -1,5 +1,5 @@
 //! The embedded compiled backend: Cranelift makes machine code of a loop within the process, in about a
-//! tenth of a millisecond, where no C compiler is at hand or worth its time.
+//! millisecond, where no C compiler is at hand or worth its time.
 //!
 //! | module | room for |
 //! | --- | --- |

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// Holds the choices (backend, clustering, memory limit) and what was compiled. Cheap to clone; clones share the cache.
 ///
 /// The default engine is *tiered*: what is tiny is interpreted, everything else runs at once on code that an
-/// embedded compiler (Cranelift) makes in about a tenth of a millisecond, and what runs long or often is
+/// embedded compiler (Cranelift) makes in about a millisecond, and what runs long or often is
 /// compiled as C in the background and goes over to that. On a machine without a C compiler it does without,
 /// and says why in [`Engine::fallback`]. Results have the same bits on every tier. Without the feature `jit`
 /// the default engine compiles C first, and interprets where that cannot be done.
@@ -335,7 +335,7 @@ impl Engine {
         Engine::new(Arc::new(CBackend::new()))
     }
 
-    /// An engine on the embedded compiler: Cranelift compiles a loop in about a tenth of a millisecond.
+    /// An engine on the embedded compiler: Cranelift compiles a loop in about a millisecond.
     ///
     /// ```
     /// use livefusion::{Array, Engine, Force};

@@ -2,7 +2,7 @@
 //! runs fastest when it has proven worth it.
 //!
 //! All kernels of a loop share the layout of frames and give the same bits, so a run may change tiers at
-//! any guard. Tiny runs are interpreted; others run on code that Cranelift makes in about a tenth of a
+//! any guard. Tiny runs are interpreted; others run on code that Cranelift makes in about a
 //! millisecond. What runs long or often is compiled as C by one thread in the background, which nobody waits
 //! for: runs under way go over to it between spans, later ones begin with it.
 

@@ -1,25 +1,25 @@
 //! What is asked of a loop's blocks: where values come from, and what iterations change.
 
-use super::var;
 use crate::gotos::Tree;
 use crate::ir::{Atom, Block, CombId, GroupId, Loop, Place, RateId, Section, StmtKind, Var};
 use crate::op::Op;
+use crate::types::Const;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is asked of a loop's blocks.
-pub(super) struct Facts<'a> {
-    pub(super) program: &'a Loop,
-    pub(super) tree: Tree,
-    pub(super) blocks: Vec<(Place, &'a Block)>,
+pub(crate) struct Facts<'a> {
+    pub(crate) program: &'a Loop,
+    pub(crate) tree: Tree,
+    pub(crate) blocks: Vec<(Place, &'a Block)>,
     /// What each variable is computed, started or assigned from.
     pub(super) operands: FxHashMap<Var, Vec<Var>>,
     /// The only definition of each variable that an operator computes.
-    pub(super) lets: FxHashMap<Var, (Op, &'a [Atom])>,
+    pub(crate) lets: FxHashMap<Var, (Op, &'a [Atom])>,
     /// Where each carried variable is started, and from what.
-    pub(super) carries: FxHashMap<Var, (Place, Atom)>,
+    pub(crate) carries: FxHashMap<Var, (Place, Atom)>,
     /// The rates in which each variable is assigned or scanned, and what it is assigned.
-    pub(super) assigned: FxHashMap<Var, Vec<(RateId, Option<Atom>)>>,
+    pub(crate) assigned: FxHashMap<Var, Vec<(RateId, Option<Atom>)>>,
     /// Combinators that update each group.
     updaters: Vec<Option<CombId>>,
     pub(super) group_of: FxHashMap<Var, GroupId>,
@@ -35,7 +35,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// Reads a loop.
-    pub(super) fn of(program: &'a Loop) -> Facts<'a> {
+    pub(crate) fn of(program: &'a Loop) -> Facts<'a> {
         let tree = Tree::of(program);
         let mut blocks = Vec::with_capacity(program.blocks.len());
         for (labels, block) in program.blocks.iter() {
@@ -89,7 +89,7 @@ impl<'a> Facts<'a> {
         for stmt in &block.stmts {
             let mut reads = Vec::new();
             let mut defined = Vec::new();
-            walk::summary(stmt, &mut |a| reads.extend(var(a)), &mut |v| {
+            walk::summary(stmt, &mut |a| reads.extend(a.var()), &mut |v| {
                 defined.push(v)
             });
             match &stmt.kind {
@@ -141,5 +141,11 @@ impl<'a> Facts<'a> {
     /// The combinator that updates a group.
     pub(super) fn updater(&self, group: GroupId) -> CombId {
         self.updaters[group.index()].unwrap_or(CombId(0))
+    }
+
+    /// Whether a value is a variable and one.
+    pub(crate) fn is_one_more(&self, v: Var, value: Var) -> bool {
+        let (v, one) = (Atom::Var(v), Atom::Const(Const::u64(1)));
+        matches!(self.lets.get(&value), Some((Op::Add, [x, y])) if (*x, *y) == (v, one) || (*x, *y) == (one, v))
     }
 }

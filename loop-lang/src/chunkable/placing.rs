@@ -1,7 +1,6 @@
 //! The groups that decide where steps lie.
 
 use super::facts::Facts;
-use super::var;
 use crate::ir::{Block, End, Exit, Loop, Place, RateId, Section, Var};
 use crate::walk;
 use rustc_hash::FxHashSet;
@@ -71,7 +70,7 @@ impl Placing<'_> {
             }
             let kind = self.facts.program.rate(r).kind;
             self.stack.extend(kind.counter());
-            self.stack.extend(kind.bound().and_then(var));
+            self.stack.extend(kind.bound().and_then(|a| a.var()));
             if let Some(guard) = self.facts.guards[r.index()] {
                 self.leaving(guard);
             }
@@ -81,7 +80,7 @@ impl Placing<'_> {
 
     fn leaving(&mut self, block: &Block) {
         let stack = &mut self.stack;
-        walk::leaving(block, &mut |a| stack.extend(var(a)));
+        walk::leaving(block, &mut |a| stack.extend(a.var()));
     }
 
     /// Follows values back to what they are computed from, and groups to where they are updated.

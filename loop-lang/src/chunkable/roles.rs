@@ -1,11 +1,9 @@
 //! What a chunk must know of each group before it runs.
 
 use super::facts::Facts;
-use super::{placing_groups, var};
-use crate::ir::{Atom, Block, Group, GroupId, Loop, Place, Stmt, StmtKind, Var};
+use super::placing_groups;
+use crate::ir::{Block, Group, GroupId, Loop, Place, Stmt, StmtKind, Var};
 use crate::liveness::saved_variables;
-use crate::op::Op;
-use crate::types::Const;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -45,10 +43,35 @@ pub fn roles(program: &Loop) -> Vec<Role> {
     groups.map(role).collect()
 }
 
-/// The arrays of which all elements are written at one carried variable of a group, with that
-/// variable. Kernels may write to such an array beyond the variable as well, up to its length.
-pub fn appended(program: &Loop) -> Vec<(Var, Var)> {
-    Facts::of(program).appended()
+/// An array of which all elements are written at one carried variable of a group. Kernels may write to it
+/// beyond the variable as well, up to its length.
+#[derive(Clone, Copy, Debug)]
+pub struct Appended {
+    /// The array.
+    pub array: Var,
+    /// The variable.
+    pub at: Var,
+    /// Its group.
+    pub group: GroupId,
+    /// Whether there is a loop in each iteration that appends: one that is under way may have written.
+    pub above_loops: bool,
+}
+
+/// The arrays that a loop appends to.
+pub fn appended(program: &Loop) -> Vec<Appended> {
+    let facts = Facts::of(program);
+    let appended = |(array, at): (Var, Var)| {
+        let group = *facts.group_of.get(&at)?;
+        let step = program.groups[group.index()].step;
+        let above_loops = facts.above_loops[facts.tree.loop_rate(step).index()];
+        Some(Appended {
+            array,
+            at,
+            group,
+            above_loops,
+        })
+    };
+    facts.appended().into_iter().filter_map(appended).collect()
 }
 
 /// Raises the groups' levels such that a summary can stop below those that need not be known: what
@@ -108,7 +131,7 @@ impl Facts<'_> {
         let mut at: FxHashMap<Var, Option<Var>> = FxHashMap::default();
         self.each_stmt(&mut |s| match &s.kind {
             StmtKind::WriteArray(a, i, _) => {
-                let index = var(*i).filter(|v| self.group_of.contains_key(v));
+                let index = i.var().filter(|v| self.group_of.contains_key(v));
                 let known = at.entry(*a).or_insert(index);
                 *known = known.filter(|v| index == Some(*v));
             }
@@ -140,13 +163,7 @@ impl Facts<'_> {
         let ([v], [next]) = (&group.vars[..], &group.next[..]) else {
             return false;
         };
-        let one = Atom::Const(Const::u64(1));
-        let by_one = match var(*next).and_then(|n| self.lets.get(&n)) {
-            Some((Op::Add, [x, y])) => {
-                (*x == Atom::Var(*v) && *y == one) || (*y == Atom::Var(*v) && *x == one)
-            }
-            _ => false,
-        };
+        let by_one = next.var().is_some_and(|next| self.is_one_more(*v, next));
         let updates = self.assigned.get(v).map_or(0, Vec::len);
         by_one && updates == 1 && self.rises(*v)
     }
@@ -160,10 +177,10 @@ impl Facts<'_> {
             if let Place::Return = place {
                 continue;
             }
-            walk::leaving(block, &mut |a| effects.extend(var(a)));
+            walk::leaving(block, &mut |a| effects.extend(a.var()));
             for stmt in &block.stmts {
                 let reads = &mut Vec::new();
-                walk::summary(stmt, &mut |a| reads.extend(var(a)), &mut |_| {});
+                walk::summary(stmt, &mut |a| reads.extend(a.var()), &mut |_| {});
                 let target = match &stmt.kind {
                     StmtKind::Scan { group, .. } => Some(*group),
                     StmtKind::Assign(v, _) => self.group_of.get(v).copied(),
@@ -173,8 +190,8 @@ impl Facts<'_> {
                 walk::each(stmt, &mut |s| acts |= has_effect(&s.kind));
                 match (&stmt.kind, target) {
                     (StmtKind::WriteArray(a, i, x), _) if appended.contains_key(a) => {
-                        appends.extend(var(*i));
-                        effects.extend(var(*x));
+                        appends.extend(i.var());
+                        effects.extend(x.var());
                     }
                     (_, Some(group)) => updates[group.index()].append(reads),
                     (_, None) if acts => effects.append(reads),

@@ -1,7 +1,6 @@
 //! Which indices never repeat: those that follow a counter that moves on.
 
 use super::facts::Facts;
-use super::var;
 use crate::ir::{Atom, Combine, Group, Order, Place, Rate, RateId, RateKind, Type, Var};
 use crate::op::Op;
 use crate::types::Ty;
@@ -22,7 +21,7 @@ impl Facts<'_> {
     /// Which way an index goes each time that control comes by; none if it may stand still or turn
     /// around. Sums of lengths are taken to fit into 64 bits: lowering checks them.
     fn way(&self, index: Atom, rate: RateId) -> Option<Way> {
-        let v = var(index)?;
+        let v = index.var()?;
         if let Some(r) = self.counted_by(v) {
             let here = r == self.tree.loop_rate(rate);
             return (here && (self.runs_on(v) || self.contiguous(r))).then_some(Way::Up);
@@ -94,7 +93,7 @@ impl Facts<'_> {
         let zero = matches!(self.carries.get(&counter), Some((_, Atom::Const(c))) if c.bits == 0);
         let next = self
             .next_of(base)
-            .and_then(var)
+            .and_then(Atom::var)
             .and_then(|v| self.lets.get(&v));
         let Some((Op::Add, [x, y])) = next else {
             return false;
@@ -128,7 +127,7 @@ impl Facts<'_> {
 
     /// Whether what a variable takes next is a literal more.
     fn steps_up(&self, v: Var, next: Option<Atom>) -> bool {
-        match next.and_then(var).and_then(|n| self.lets.get(&n)) {
+        match next.and_then(Atom::var).and_then(|n| self.lets.get(&n)) {
             Some((Op::Add, [x, y])) => {
                 (*x == Atom::Var(v) && is_positive(*y)) || (*y == Atom::Var(v) && is_positive(*x))
             }
@@ -153,12 +152,12 @@ impl Facts<'_> {
     /// Whether a value never goes back from one iteration to the next.
     fn keeps_up(&self, a: Atom) -> bool {
         self.is_fixed(a)
-            || var(a)
+            || a.var()
                 .is_some_and(|v| self.rises(v) || (self.counted_by(v).is_some() && self.runs_on(v)))
     }
 
     fn is_fixed(&self, a: Atom) -> bool {
-        var(a).is_none_or(|v| self.fixed.contains(&v))
+        a.var().is_none_or(|v| self.fixed.contains(&v))
     }
 }
 

@@ -3,8 +3,8 @@
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
-use loop_lang::chunkable::{Part, Plan, Role, appended, chunkable, kept_from_groups};
-use loop_lang::ir::{Atom, Group, GroupId, Order, RateId, RateKind, StmtKind, Var};
+use loop_lang::chunkable::{Appended, Part, Plan, Role, appended, chunkable, kept_from_groups};
+use loop_lang::ir::{Atom, GroupId, Order, RateKind, StmtKind, Var};
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
@@ -61,23 +61,27 @@ impl Shape {
         let levels = levels.into_iter().map(|l| (l, known_first(l)));
         let levels = levels.filter(|(_, ids)| !ids.is_empty()).collect();
         let (mut own, mut limited) = (Vec::new(), Vec::new());
-        for (array, count) in appended(program) {
+        for Appended {
+            array,
+            at,
+            group,
+            above_loops,
+        } in appended(program)
+        {
             let slot = layout.array_slot(array)?;
-            let find = |g: &Group| g.vars.iter().position(|v| *v == count);
-            let mut all = program.groups.iter().enumerate();
-            let (i, var) = all.find_map(|(i, g)| Some((GroupId::new(i), find(g)?)))?;
-            let step = program.groups[i.index()].step;
-            if is_above_loops(program, step) {
+            if above_loops {
                 // A chunk may end in an iteration that has written: what it may write cannot be told from
                 // the counter. Only filters write beyond that, too.
-                match program.rate(step).kind {
+                match program.rate(program.groups[group.index()].step).kind {
                     RateKind::Sub { .. } => return None,
                     _ => continue,
                 }
             }
-            match later.iter().position(|id| *id == i) {
+            let vars = &program.groups[group.index()].vars;
+            let var = vars.iter().position(|v| *v == at)?;
+            match later.iter().position(|id| *id == group) {
                 Some(at) => own.push((slot, at)),
-                None => limited.push((slot, i, var)),
+                None => limited.push((slot, group, var)),
             }
         }
         Some(Shape {
@@ -222,14 +226,6 @@ pub fn is_heavy(program: &Loop) -> bool {
         });
     }
     iterates
-}
-
-/// Whether there is a loop in each iteration of a rate's loop.
-fn is_above_loops(program: &Loop, rate: RateId) -> bool {
-    let around = program.loop_rate(rate);
-    let parents = program.rates.iter().filter(|r| !r.kind.is_sub());
-    let mut parents = parents.filter_map(|r| r.kind.parent());
-    parents.any(|p| program.loop_rate(p) == around)
 }
 
 /// Whether an operator that joins chunks may trap: then it must do so where it stands in the order.
