@@ -21,6 +21,7 @@
 //! | --- | --- |
 //! | `fit` | which loops have this form |
 //! | `body` | the function |
+//! | `stmt` | statements |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
 //! | `extremes` | minima and maxima of floats |
@@ -32,6 +33,7 @@ mod extremes;
 mod fit;
 mod ops;
 mod pack;
+mod stmt;
 
 pub use fit::{Vectors, fit};
 pub use pack::BYTES;
