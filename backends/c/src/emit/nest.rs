@@ -23,7 +23,7 @@ use loop_lang::op::Op;
 use std::collections::BTreeSet;
 
 /// Segments of up to this many elements are folded in as few lanes.
-pub(super) const FEW: u64 = 8;
+pub(super) const FEW: u64 = 16;
 
 /// A straight loop with straight loops inside.
 pub struct Nest {
