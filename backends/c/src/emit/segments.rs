@@ -125,8 +125,8 @@ impl Nest {
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
-            let wanted = match inner.only_computes {
-                true => format!("(size | {}) + {}", FEW - 1, plan.strip),
+            let wanted = match inner.only_computes || inner.vectors.is_some() {
+                true => format!("((size + {0}) & ~{0}ul)", plan.strip - 1),
                 false => "size".to_string(),
             };
             limits.push(format!("lf_room({length}, {index}) < {wanted}"));
@@ -140,6 +140,9 @@ impl Nest {
             plan.write_body(unit, None);
             unit.close();
             inner.join(unit, None);
+        } else if let Some(vectors) = &inner.vectors {
+            vectors.write(unit, plan);
+            unit.line(format!("{counter} = {bound};"));
         } else if plan.has_extrema(unit) {
             // As in a loop by itself: with one instruction, and by the rules if that says nothing.
             unit.line("bool again = 0;");

@@ -179,6 +179,7 @@ impl<'l, 'a> Look<'l, 'a> {
         let behind = facts.tree.after(program, rate)?;
         let mut delivers = None;
         let mut assigned: FxHashMap<Var, RateId> = FxHashMap::default();
+        let mut twice = false;
         for placed in &facts.blocks {
             let Place::At {
                 rate: r, section, ..
@@ -210,9 +211,8 @@ impl<'l, 'a> Look<'l, 'a> {
             for s in &placed.block.stmts {
                 match s.kind {
                     StmtKind::Assign(v, _) if values.contains(&v) => {
-                        if assigned.insert(v, r).is_some() {
-                            return None;
-                        }
+                        let before = assigned.insert(v, r);
+                        twice |= before.is_some();
                     }
                     StmtKind::WriteArray(..)
                     | StmtKind::ScatterArray { .. }
@@ -223,7 +223,7 @@ impl<'l, 'a> Look<'l, 'a> {
         }
         let (place, r) = delivers?;
         let there = |v: &Var| assigned.get(v) == Some(&r);
-        values.iter().all(there).then_some(place)
+        (!twice && values.iter().all(there)).then_some(place)
     }
 
     /// Whether nothing reads what is delivered before the cursors, in an iteration.
