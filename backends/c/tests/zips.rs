@@ -59,3 +59,62 @@ fn sides_that_keep_as_many() {
         }
     }
 }
+
+/// As many elements above `least` as asked for, with others between them.
+fn with_kept(numbers: &mut Numbers, kept: usize, rejected: u64, least: f64) -> Vec<f64> {
+    let mut all = Vec::new();
+    for _ in 0..kept {
+        let others = numbers.below(rejected + 1);
+        all.extend((0..others).map(|_| least - 1.0));
+        all.push(least + numbers.below(900) as f64 / 1000.0 + 0.001);
+    }
+    let others = numbers.below(rejected * 20 + 1);
+    all.extend((0..others).map(|_| least));
+    all
+}
+
+#[test]
+fn filters_of_filters_beside_memory() {
+    let both = Both::of("zip_three");
+    let mut numbers = Numbers(5);
+    for (n, dense, sparse) in [
+        (0, 1, 1),
+        (5, 0, 3),
+        (300, 2, 0),
+        (9000, 0, 1),
+        (2000, 1, 60),
+        (40, 0, 5000),
+    ] {
+        let (least, bad) = (0.1, float(5000.0));
+        let mut xs = with_kept(&mut numbers, n, dense, least);
+        // Some are too large for the second filter.
+        for _ in 0..n / 3 {
+            let at = numbers.below(xs.len() as u64) as usize;
+            xs.insert(at, 1.05 + numbers.below(100) as f64);
+        }
+        let twice = xs.iter().filter(|x| **x > least && **x * 2.0 < 2.1).count();
+        let ys = with_kept(&mut numbers, twice, sparse, least);
+        let zs = numbers.floats(twice);
+        let data = |xs: &Vec<f64>, zs: &Vec<f64>| {
+            let columns = [xs, &ys].map(|x| Data::F64(x.clone())).to_vec();
+            let rest = [
+                float(least),
+                float(-0.0),
+                Data::F64(zs.clone()),
+                bad.clone(),
+            ];
+            columns.into_iter().chain(rest).collect::<Vec<Data>>()
+        };
+        both.agree(&data(&xs, &zs), Outcome::Exited);
+        // One side ends before the others.
+        let mut more = zs.clone();
+        more.push(1.0);
+        both.agree(&data(&xs, &more), Outcome::Trapped(None));
+        if n > 1 {
+            both.agree(&data(&xs, &zs[1..].to_vec()), Outcome::Trapped(None));
+            let at = numbers.below(xs.len() as u64) as usize;
+            xs[at] = 5000.0;
+            both.agree(&data(&xs, &zs), Outcome::Trapped(None));
+        }
+    }
+}
