@@ -145,11 +145,11 @@ impl Nest {
             unit.line(format!("{counter} = {bound};"));
         } else if plan.has_extrema(unit) {
             // As in a loop by itself: with one instruction, and by the rules if that says nothing.
-            unit.line("bool again = 0;");
+            unit.line("bool lf_again = 0;");
             unit.plain.extend(plan.extrema(unit));
             inner.folds(unit, &counter);
             unit.plain.clear();
-            unit.open("if (again) {");
+            unit.open("if (lf_again) {");
             inner.folds(unit, &counter);
             unit.close();
             unit.line(format!("{counter} = {bound};"));
@@ -269,8 +269,8 @@ impl Inner {
             }
         }
         if !unclear.is_empty() {
-            unit.line(format!("again = {};", unclear.join(" | ")));
-            unit.open("if (!again) {");
+            unit.line(format!("lf_again = {};", unclear.join(" | ")));
+            unit.open("if (!lf_again) {");
         }
         for g in &self.lanes {
             let group = &unit.program.groups[g.index()];

@@ -173,15 +173,15 @@ impl Segment {
                 body.unit.helpers,
                 fold.op,
                 ty,
-                [&format!("{lane}[l]"), &format!("{lane}[l + half]")],
+                [&format!("{lane}[l]"), &format!("{lane}[l + lf_half]")],
             );
             body.unit.line("#pragma GCC unroll 8");
             body.unit.open(format!(
-                "for (u64 half = {lanes} / {elements} / 2; half > 0; half /= 2) {{"
+                "for (u64 lf_half = {lanes} / {elements} / 2; lf_half > 0; lf_half /= 2) {{"
             ));
             body.unit.line("#pragma GCC unroll 8");
             body.unit.line(format!(
-                "for (u64 l = 0; l < half; l++) {lane}[l] = {both};"
+                "for (u64 l = 0; l < lf_half; l++) {lane}[l] = {both};"
             ));
             body.unit.close();
             let within = within(body.shape, body.unit.helpers, fold.op, ty);

@@ -98,7 +98,7 @@ impl Zip {
         });
         let tested: Vec<String> = tested.collect();
         unit.line(format!(
-            "u64 n = lf_room(event - steps, {} + lf_made) / 2;",
+            "u64 lf_n = lf_room(event - steps, {} + lf_made) / 2;",
             tested.join(" + ")
         ));
         let mut rooms = vec![
@@ -115,13 +115,13 @@ impl Zip {
             rooms.push(format!("lf_room({length}, lf_ahead_{counter})"));
         }
         for room in rooms {
-            unit.line(format!("n = lf_least(n, {room});"));
+            unit.line(format!("lf_n = lf_least(lf_n, {room});"));
         }
         if let Some(vectors) = &best.vectors {
             let granule = vectors.granule(unit);
-            unit.line(format!("n &= ~({granule} - 1ul);"));
+            unit.line(format!("lf_n &= ~({granule} - 1ul);"));
         }
-        unit.line(format!("if (n == 0) goto {};", self.settle()));
+        unit.line(format!("if (lf_n == 0) goto {};", self.settle()));
         unit.open(format!("if (lf_first_{k} != 0) {{"));
         side.advance(unit, k);
         unit.close();
@@ -131,20 +131,20 @@ impl Zip {
         }
         unit.line(format!("lf_first_{k} = {count} = 0;"));
         let ahead = format!("lf_ahead_{counter}");
-        let range = [ahead.clone(), format!("{ahead} + n")];
+        let range = [ahead.clone(), format!("{ahead} + lf_n")];
         let call = side.call(unit, symbol, 0, &range, "lf_ahead_");
         // What has trapped may not be needed at all: the state machine goes there.
         unit.open(format!("if ({call}) {{"));
         unit.line(format!("{count} = 0;"));
         unit.line(format!("goto {};", self.settle()));
         unit.close();
-        unit.line(format!("{ahead} += n;"));
+        unit.line(format!("{ahead} += lf_n;"));
         unit.close();
     }
 
     /// Runs what is behind the cursors for as many elements as all have.
     fn run(&self, unit: &mut Unit, symbol: &str, counter: &str, bound: &str) {
-        unit.line(format!("u64 n = lf_room({bound}, {counter});"));
+        unit.line(format!("u64 lf_n = lf_room({bound}, {counter});"));
         let mut rooms = Vec::new();
         for (k, side) in self.sides.iter().enumerate() {
             let count = unit.names.var(side.buffers.count);
@@ -161,9 +161,9 @@ impl Zip {
             rooms.push(format!("lf_room({length}, {index})"));
         }
         for room in rooms {
-            unit.line(format!("n = lf_least(n, {room});"));
+            unit.line(format!("lf_n = lf_least(lf_n, {room});"));
         }
-        unit.line(format!("if (n == 0) goto {};", self.settle()));
+        unit.line(format!("if (lf_n == 0) goto {};", self.settle()));
         unit.line(format!("const u64 lf_at = {counter};"));
         let call = |unit: &Unit, version: usize, n: &str| {
             let end = format!("{counter} + {n}");
@@ -171,31 +171,33 @@ impl Zip {
         };
         match self.behind.granule(unit) {
             None => {
-                let text = format!("trapped |= {};", call(unit, 0, "n"));
+                let text = format!("trapped |= {};", call(unit, 0, "lf_n"));
                 unit.line(text);
-                unit.line(format!("{counter} += n;"));
+                unit.line(format!("{counter} += lf_n;"));
             }
             Some((granule, aligned)) => {
-                unit.open("for (u64 m = n, some; m != 0; m -= some) {");
-                unit.line(format!("const u64 odd = {counter} & ({aligned} - 1ul);"));
-                unit.line(format!("some = odd ? 0 : m & ~({granule} - 1ul);"));
-                unit.open("if (some != 0) {");
-                let text = format!("trapped |= {};", call(unit, 0, "some"));
+                unit.open("for (u64 lf_left = lf_n, lf_some; lf_left != 0; lf_left -= lf_some) {");
+                unit.line(format!("const u64 lf_odd = {counter} & ({aligned} - 1ul);"));
+                unit.line(format!(
+                    "lf_some = lf_odd ? 0 : lf_left & ~({granule} - 1ul);"
+                ));
+                unit.open("if (lf_some != 0) {");
+                let text = format!("trapped |= {};", call(unit, 0, "lf_some"));
                 unit.line(text);
                 unit.depth -= 1;
                 unit.open("} else {");
-                unit.line(format!("some = lf_least(m, {granule} - odd);"));
-                let text = format!("trapped |= {};", call(unit, 1, "some"));
+                unit.line(format!("lf_some = lf_least(lf_left, {granule} - lf_odd);"));
+                let text = format!("trapped |= {};", call(unit, 1, "lf_some"));
                 unit.line(text);
                 unit.close();
-                unit.line(format!("{counter} += some;"));
+                unit.line(format!("{counter} += lf_some;"));
                 unit.close();
             }
         }
         for k in 0..self.sides.len() {
-            unit.line(format!("lf_first_{k} += n;"));
+            unit.line(format!("lf_first_{k} += lf_n;"));
         }
-        unit.line("lf_made += n;");
+        unit.line("lf_made += lf_n;");
         unit.line(format!("if (trapped) goto {};", self.settle()));
     }
 

@@ -32,7 +32,7 @@ use crate::facts::Facts;
 use derive::Buffers;
 use look::Cursor;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Order, RateId, Var};
+use loop_lang::ir::{Atom, Order, Rate, RateId, RateKind, Var};
 
 /// Elements per tile.
 const TILE: u64 = 1024;
@@ -67,6 +67,10 @@ struct Straight {
 
 /// The zips of a loop, with the loop as it is with their variables; none if there are none.
 pub fn zips(program: &Loop, facts: &Facts, made: &[Var]) -> Option<(Loop, Vec<Zip>)> {
+    let cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
+    if !program.rates.iter().any(cursor) {
+        return None;
+    }
     let mut named = program.clone();
     let roots = program.roots.iter();
     let zips: Vec<Zip> = roots
