@@ -4,7 +4,7 @@
 mod common;
 
 use common::*;
-use livefusion_backend::{Backend, Outcome};
+use livefusion_backend::{Backend, Kernel, Outcome};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::{Const, Ty};
@@ -69,12 +69,41 @@ fn any_length_gives_the_same_bits() {
     }
 }
 
-fn check(
-    c: &dyn livefusion_backend::Kernel,
-    interp: &dyn livefusion_backend::Kernel,
-    data: &[Data],
-    outcome: Outcome,
-) {
+#[test]
+fn extrema_follow_the_rules() {
+    let program = loop_file("bounds");
+    let c = CBackend::new().compile(&program).unwrap();
+    let source = c.source().unwrap();
+    assert!(source.contains("if (lf_again) {"), "{source}");
+    let interp = InterpBackend::new().compile(&program).unwrap();
+    let special = [
+        f64::NAN,
+        0.0,
+        -0.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        1.5,
+        -1.5,
+    ];
+    let mut numbers = Numbers(13);
+    for most in [3, 17, 40, 100] {
+        // Which of them occur: each alone, pairs, all.
+        for among in 1..128u64 {
+            let (lengths, total) = lengths(&mut numbers, 30, most);
+            let pick: Vec<f64> = (0..7)
+                .filter(|k| among >> k & 1 == 1)
+                .map(|k| special[k])
+                .collect();
+            let element = |_| pick[numbers.below(pick.len() as u64) as usize];
+            let xs: Vec<f64> = (0..total + 40).map(element).collect();
+            let n = Data::Scalar(Const::u64(xs.len() as u64));
+            let data = [Data::U64(lengths), n, Data::F64(xs)];
+            check(&*c, &*interp, &data, Outcome::Done);
+        }
+    }
+}
+
+fn check(c: &dyn Kernel, interp: &dyn Kernel, data: &[Data], outcome: Outcome) {
     let args = args(data);
     for spans in [&[u64::MAX][..], &[100, 7], &[16384]] {
         let (want, got) = (run(interp, &args), run_by_turns(&[c], spans, &args));
