@@ -1,7 +1,7 @@
 //! Building scalar bodies term by term, hash-consed and checked. Closures are traced through this;
 //! the shell and tests may use it directly.
 
-use crate::ast::{Args, Body, Capture, Node, ScalarLoop, Term, TermData, TermId, Types};
+use crate::ast::{Args, Body, Capture, Node, Parts, ScalarLoop, Term, TermData, TermId, Types};
 use crate::error::{Error, ErrorKind, Loc};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -26,7 +26,7 @@ const SMALL: usize = 16;
 /// ```
 #[derive(Debug, Default)]
 pub struct BodyBuilder {
-    body: Body,
+    body: Parts,
     loc: Option<Loc>,
     terms: FxHashMap<(Term, Ty), TermId>,
     captures: FxHashMap<(*const Node, bool), u32>,
@@ -36,9 +36,14 @@ pub struct BodyBuilder {
 impl BodyBuilder {
     /// A body with these scalar parameters (tuples are flattened, field by field).
     pub fn new(params: &[Ty]) -> BodyBuilder {
+        BodyBuilder::within(Vec::with_capacity(params.len() + 7), params)
+    }
+
+    /// As [`new`](BodyBuilder::new), with memory for terms.
+    pub(crate) fn within(terms: Vec<TermData>, params: &[Ty]) -> BodyBuilder {
         let mut b = BodyBuilder::default();
         b.body.params = Types::from_slice(params);
-        b.body.terms.reserve(params.len() + 7);
+        b.body.terms = terms;
         for (k, ty) in params.iter().enumerate() {
             b.body.terms.push(TermData {
                 term: Term::Param(k as u32),
@@ -270,7 +275,12 @@ impl BodyBuilder {
     }
 
     /// The body with these results, field by field.
-    pub fn finish(mut self, results: &[TermId]) -> Body {
+    pub fn finish(self, results: &[TermId]) -> Body {
+        self.parts(results).into()
+    }
+
+    /// The parts of the body with these results.
+    pub(crate) fn parts(mut self, results: &[TermId]) -> Parts {
         if !self.open.is_empty() {
             self.malformed(
                 Ty::U64,

@@ -1,6 +1,6 @@
 //! The thread-local stack of closures that are being traced, and untyped expressions.
 
-use crate::ast::{Body, BodyBuilder, Node, TermId};
+use crate::ast::{Body, BodyBuilder, Node, TermData, TermId, lately};
 use crate::error::{Error, ErrorKind, Loc};
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
@@ -81,6 +81,8 @@ struct Arena {
     numbers: std::ops::Range<u64>,
     /// Mistakes made outside of any closure. Equal ones are kept once.
     mistakes: Vec<Error>,
+    /// Memory for the terms of the next closure.
+    spare: Vec<TermData>,
 }
 
 thread_local!(static ARENA: RefCell<Arena> = RefCell::default());
@@ -339,7 +341,7 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
         let number = arena.number();
         arena.scopes.push(Scope {
             number,
-            body: BodyBuilder::new(params),
+            body: BodyBuilder::within(std::mem::take(&mut arena.spare), params),
         });
         (number, arena.scopes.len() - 1)
     });
@@ -352,10 +354,16 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     let body = ARENA.with_borrow_mut(|arena| {
         arena.scopes.truncate(depth + 1);
         let ids = arena.inside(&results, None).map(|(_, ids)| ids);
-        arena
-            .scopes
-            .pop()
-            .map(|scope| scope.body.finish(&ids.unwrap_or_default()))
+        let scope = arena.scopes.pop()?;
+        let mut parts = scope.body.parts(&ids.unwrap_or_default());
+        match lately::find(&parts) {
+            Some(known) => {
+                parts.terms.clear();
+                arena.spare = parts.terms;
+                Some(known)
+            }
+            None => Some(parts.into()),
+        }
     });
     drop(leave);
     body.unwrap_or_default()
