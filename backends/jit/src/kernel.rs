@@ -7,13 +7,13 @@ use livefusion_backend::host::Entry;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// A compiled loop, with its code.
 pub struct JitKernel {
     compiled: Compiled,
     passes: Passes<Forms>,
-    target: Arc<Target>,
+    target: &'static Target,
 }
 
 /// A pass in its two forms.
@@ -35,7 +35,7 @@ impl Forms {
 
 impl JitKernel {
     /// Compiles the emit pass of a verified loop.
-    pub fn new(program: Loop, target: Arc<Target>) -> Result<JitKernel, CompileError> {
+    pub fn new(program: Loop, target: &'static Target) -> Result<JitKernel, CompileError> {
         let layout = Layout::of(&program);
         let code = target.compile(&program, &layout, false, true)?;
         let scratch_words = emit::scratch_words(&program);

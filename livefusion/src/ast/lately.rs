@@ -55,3 +55,54 @@ fn place(parts: &Parts) -> usize {
     let mixed = (last + parts.terms.len()).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
     mixed >> (usize::BITS - KEPT.trailing_zeros())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::array::Array;
+    use crate::ast::{Body, Builder, Kind, TermId};
+
+    fn scaled(xs: &Array<f64>, k: f64) -> Array<f64> {
+        xs.map(|x| x * k + 1.0)
+    }
+
+    fn body(of: &Array<f64>) -> Body {
+        match &of.node().kind {
+            Kind::Map(body) => body.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_closure_that_is_traced_again_shares_its_body() {
+        let xs = Array::from(vec![1.0, 2.0]);
+        let [first, again, other] = [2.0, 2.0, 3.0].map(|k| body(&scaled(&xs, k)));
+        assert!(first.is(&again));
+        assert!(!first.is(&other));
+    }
+
+    #[test]
+    fn captures_are_not_kept_alive() {
+        let xs = Array::from(vec![1.0, 2.0]);
+        let shifted = |by: &Array<f64>| {
+            let first = by.sum();
+            xs.map(|x| &first + x)
+        };
+        let captured = Array::from(vec![3.0]);
+        let weak = std::sync::Arc::downgrade(captured.node());
+        drop([shifted(&captured), shifted(&captured)]);
+        drop(captured);
+        assert!(weak.upgrade().is_none());
+    }
+
+    #[test]
+    fn what_was_changed_is_checked_again() {
+        let xs = Array::from(vec![1.0, 2.0]);
+        let mut changed = body(&scaled(&xs, 4.0));
+        changed.results[0] = TermId(99);
+        let node = Builder::named("map").map(&[xs.node().clone()], changed);
+        assert!(node.error.is_some());
+        let sound = body(&scaled(&xs, 4.0));
+        let node = Builder::named("map").map(&[xs.node().clone()], sound);
+        assert!(node.error.is_none());
+    }
+}
