@@ -289,3 +289,26 @@ impl Body {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loop_lang::state::Layout;
+
+    /// A loop over segments that folds each, and then reads what it came to for each element.
+    #[test]
+    fn loops_that_read_what_others_have_folded_run_without_stops() {
+        let text = include_str!("../../../c/tests/loops/shares.loop");
+        let mut program = loop_lang::parse::parse(text).unwrap();
+        loop_lang::gotos::derive_gotos(&mut program);
+        loop_lang::verify::verify(&program).unwrap();
+        let made = Layout::of(&program).arrays;
+        let facts = Facts::of(&program, &made).unwrap();
+        let plans = all(&program, &facts, &made);
+        let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
+        let rates: Vec<RateId> = (0..program.rates.len()).map(RateId::new).collect();
+        let innermost: Vec<RateId> = rates.into_iter().filter(nested).collect();
+        assert_eq!(plans.iter().map(|p| p.rate).collect::<Vec<_>>(), innermost);
+        assert!(innermost.len() > 1);
+    }
+}
