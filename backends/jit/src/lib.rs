@@ -7,9 +7,9 @@
 //! | `code` | the machine's instruction set, finished code in memory |
 //! | `kernel` | running it |
 //!
-//! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it each innermost loop once more without stops and without the checks of what it reads and
-//! writes in step. It gives the same bits as the interpreter: no contraction, no reassociation beyond
+//! The code is a state machine over the loop's blocks, which can begin and pause at every guard. In its fast
+//! form each innermost loop is without stops and without the checks of what it reads and writes in step;
+//! where an array ends before the loop, the machine with all checks goes on, which is compiled then. It gives the same bits as the interpreter: no contraction, no reassociation beyond
 //! the loop's lanes, and transcendental functions through [`livefusion_backend::math`].
 
 mod code;
