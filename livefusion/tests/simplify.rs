@@ -86,7 +86,7 @@ fn run(body: Body, engine: &Engine) -> std::result::Result<Vec<Vec<u64>>, ErrorK
         Buffer::from_vec(floats.to_vec()),
     ];
     let input = Builder::named("input").manifest(buffers.map(Arc::new).to_vec());
-    let forced: Result<Vec<Value>> = force_nodes(engine, &[raw_map(body, &input)]);
+    let forced = force_nodes(engine, &[raw_map(body, &input)]);
     match forced.map_err(|e| e.kind)?.remove(0) {
         Value::Array(fields) => Ok(fields.iter().map(|f| words(f)).collect()),
         Value::Scalar(_) => unreachable!("a map is an array"),
