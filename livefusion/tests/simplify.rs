@@ -2,7 +2,7 @@
 
 use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, TermId, Value, simplify};
 use livefusion::runtime::{Engine, force_nodes};
-use livefusion::{ErrorKind, Result};
+use livefusion::ErrorKind;
 use livefusion_backend::Buffer;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};
