@@ -2,7 +2,7 @@
 
 use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, TermId, Value, simplify};
 use livefusion::runtime::{Engine, force_nodes};
-use livefusion::{ErrorKind, Result};
+use livefusion::ErrorKind;
 use livefusion_backend::Buffer;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};
@@ -86,7 +86,7 @@ fn run(body: Body, engine: &Engine) -> std::result::Result<Vec<Vec<u64>>, ErrorK
         Buffer::from_vec(floats.to_vec()),
     ];
     let input = Builder::named("input").manifest(buffers.map(Arc::new).to_vec());
-    let forced: Result<Vec<Value>> = force_nodes(engine, &[raw_map(body, &input)]);
+    let forced = force_nodes(engine, &[raw_map(body, &input)]);
     match forced.map_err(|e| e.kind)?.remove(0) {
         Value::Array(fields) => Ok(fields.iter().map(|f| words(f)).collect()),
         Value::Scalar(_) => unreachable!("a map is an array"),

@@ -40,7 +40,7 @@ pub fn operands(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
 }
 
 /// The variables that a statement itself defines; not those inside its regions.
-pub(crate) fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Var)) {
+pub fn definitions(kind: &StmtKind, f: &mut dyn FnMut(Var)) {
     match kind {
         StmtKind::Let(v, ..)
         | StmtKind::Carry(v, _)
@@ -70,7 +70,7 @@ pub fn regions(kind: &StmtKind) -> [&[Stmt]; 2] {
 }
 
 /// The values that regions hand out: arms' results, tests, next states.
-pub(crate) fn handed_out(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
+pub fn handed_out(kind: &StmtKind, f: &mut dyn FnMut(Atom)) {
     match kind {
         StmtKind::If { results, .. } => {
             results
@@ -105,7 +105,7 @@ pub(crate) fn summary(stmt: &Stmt, used: &mut dyn FnMut(Atom), defined: &mut dyn
 }
 
 /// The atoms that a block reads when it is left.
-pub(crate) fn leaving(block: &Block, f: &mut dyn FnMut(Atom)) {
+pub fn leaving(block: &Block, f: &mut dyn FnMut(Atom)) {
     block.exits.iter().for_each(|e| f(e.unless));
     match &block.end {
         End::Branch(cond, ..) => f(*cond),

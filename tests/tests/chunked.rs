@@ -300,7 +300,7 @@ fn outcome(
         .unwrap_or_else(|e| panic!("{name}: {e}\n{program}"));
     let mut frame = Frame::new(kernel.layout());
     let outcome = kernel.run(Pass::Emit, u64::MAX, &mut frame, args);
-    (ending(outcome), frame.results)
+    (ending(outcome), frame.results.into_vec())
 }
 
 /// A loop that was left early may have been cut after that, so it counts as done.

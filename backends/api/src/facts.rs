@@ -7,6 +7,7 @@ use loop_lang::ir::{
     StmtKind, Type, Var,
 };
 use loop_lang::types::Ty;
+use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where an array's memory comes from.
@@ -399,100 +400,19 @@ fn check_written(
 
 /// Calls `f` on every statement, regions' included, outer ones first.
 pub fn each_stmt<'s>(stmts: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
-    let mut work: Vec<std::slice::Iter<'s, Stmt>> = vec![stmts.iter()];
-    while let Some(top) = work.last_mut() {
-        let Some(s) = top.next() else {
-            work.pop();
-            continue;
-        };
-        f(s);
-        match &s.kind {
-            StmtKind::If { then, other, .. } => {
-                work.push(other.iter());
-                work.push(then.iter());
-            }
-            StmtKind::While { test, body, .. } => {
-                work.push(body.iter());
-                work.push(test.iter());
-            }
-            _ => {}
-        }
-    }
+    stmts.iter().for_each(|s| walk::each(s, f));
 }
 
 /// Calls `f` on every variable that the statement itself reads, its regions' statements aside.
 pub fn each_use(s: &Stmt, f: &mut impl FnMut(Var)) {
-    let mut atom = |a: &Atom| {
-        if let Atom::Var(v) = a {
-            f(*v);
-        }
-    };
-    match &s.kind {
-        StmtKind::Let(_, _, args) => args.iter().for_each(atom),
-        StmtKind::Assign(_, a) | StmtKind::Carry(_, a) | StmtKind::NewArray(_, a) => atom(a),
-        StmtKind::Scan { elems, .. } => elems.iter().for_each(atom),
-        StmtKind::FillArray(_, n, x) => [n, x].into_iter().for_each(atom),
-        StmtKind::CopyArray(_, a) | StmtKind::ArrayLength(_, a) => f(*a),
-        StmtKind::ReadArray(_, a, i) | StmtKind::SliceArray(_, a, i) => {
-            atom(i);
-            f(*a);
-        }
-        StmtKind::WriteArray(a, i, x) => {
-            [i, x].into_iter().for_each(atom);
-            f(*a);
-        }
-        StmtKind::ScatterArray {
-            arrays,
-            index,
-            values,
-            ..
-        } => {
-            atom(index);
-            values.iter().for_each(atom);
-            arrays.iter().for_each(|a| f(*a));
-        }
-        StmtKind::Trap {
-            unless, payload, ..
-        } => {
-            atom(unless);
-            payload.iter().for_each(atom);
-        }
-        StmtKind::If { cond, results, .. } => {
-            atom(cond);
-            results.iter().flat_map(|(_, a, b)| [a, b]).for_each(atom);
-        }
-        StmtKind::While {
-            state, cond, next, ..
-        } => {
-            state
-                .iter()
-                .map(|(_, a)| a)
-                .chain([cond])
-                .chain(next)
-                .for_each(atom);
-        }
-    }
+    let mut atom = |a: Atom| a.var().into_iter().for_each(&mut *f);
+    walk::operands(&s.kind, &mut atom);
+    walk::handed_out(&s.kind, &mut atom);
 }
 
 /// Calls `f` on every variable that the statement defines, its regions' statements aside.
 pub fn each_def(s: &Stmt, f: &mut impl FnMut(Var)) {
-    match &s.kind {
-        StmtKind::Let(v, ..)
-        | StmtKind::Carry(v, _)
-        | StmtKind::NewArray(v, _)
-        | StmtKind::FillArray(v, ..)
-        | StmtKind::CopyArray(v, _)
-        | StmtKind::ReadArray(v, ..)
-        | StmtKind::ArrayLength(v, _)
-        | StmtKind::SliceArray(v, ..) => f(*v),
-        StmtKind::Scan { results, .. } => results.iter().for_each(|v| f(*v)),
-        StmtKind::If { results, .. } => results.iter().for_each(|r| f(r.0)),
-        StmtKind::While { state, .. } => state.iter().for_each(|s| f(s.0)),
-        StmtKind::Assign(..)
-        | StmtKind::WriteArray(..)
-        | StmtKind::ScatterArray { .. }
-        | StmtKind::Trap { .. } => {}
-    }
+    walk::definitions(&s.kind, f);
 }
 
 /// Calls `f` on every carried variable that the statement updates.
@@ -511,17 +431,7 @@ pub fn each_update(program: &Loop, s: &Stmt, f: &mut impl FnMut(Var)) {
 
 /// Calls `f` on the variables that decide where a block goes, and on a loop's results.
 pub fn each_leaving_use(block: &Block, f: &mut impl FnMut(Var)) {
-    let exits = block.exits.iter().map(|e| e.unless);
-    let end: &[Atom] = match &block.end {
-        End::Branch(c, ..) => std::slice::from_ref(c),
-        End::Return(results) => results,
-        End::Open | End::Goto(_) => &[],
-    };
-    for a in exits.chain(end.iter().copied()) {
-        if let Atom::Var(v) = a {
-            f(v);
-        }
-    }
+    walk::leaving(block, &mut |a| a.var().into_iter().for_each(&mut *f));
 }
 
 /// The labels that a block may go to.

@@ -87,12 +87,13 @@ impl Target {
         })
     }
 
-    /// Compiles one pass over a verified loop. `layout` is that of its emit form.
+    /// Compiles one form of a pass over a verified loop. `layout` is that of its emit form.
     pub fn compile(
         &self,
         program: &Loop,
         layout: &Layout,
         summary: bool,
+        fast: bool,
     ) -> Result<Code, CompileError> {
         let mut context = Context::new();
         let mut builder = FunctionBuilderContext::new();
@@ -104,6 +105,7 @@ impl Target {
                 program,
                 layout,
                 summary,
+                fast,
                 features: self.features,
                 frontend: self.isa.frontend_config(),
             },

@@ -3,25 +3,43 @@
 use crate::code::{Code, Target};
 use crate::emit;
 use livefusion_backend::compiled::{Compiled, Passes};
+use livefusion_backend::host::Entry;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// A compiled loop, with its code.
 pub struct JitKernel {
     compiled: Compiled,
-    passes: Passes<Code>,
-    target: Arc<Target>,
+    passes: Passes<Forms>,
+    target: &'static Target,
+}
+
+/// A pass in its two forms.
+struct Forms {
+    fast: Code,
+    /// The state machine alone, for what the fast form leaves to it: elements that an array lacks which is
+    /// shorter than the others. Such loops are rare, so it is compiled when one is met.
+    machine: OnceLock<Result<Code, CompileError>>,
+}
+
+impl Forms {
+    fn of(fast: Code) -> Forms {
+        Forms {
+            fast,
+            machine: OnceLock::new(),
+        }
+    }
 }
 
 impl JitKernel {
     /// Compiles the emit pass of a verified loop.
-    pub fn new(program: Loop, target: Arc<Target>) -> Result<JitKernel, CompileError> {
+    pub fn new(program: Loop, target: &'static Target) -> Result<JitKernel, CompileError> {
         let layout = Layout::of(&program);
-        let code = target.compile(&program, &layout, false)?;
+        let code = target.compile(&program, &layout, false, true)?;
         let scratch_words = emit::scratch_words(&program);
-        let passes = Passes::new(&program, code);
+        let passes = Passes::new(&program, Forms::of(code));
         let compiled = Compiled::new(program, layout, scratch_words);
         Ok(JitKernel {
             compiled: compiled.map_err(CompileError::Malformed)?,
@@ -30,13 +48,33 @@ impl JitKernel {
         })
     }
 
-    fn pass(&self, pass: Pass) -> Result<&Code, CompileError> {
-        self.passes.get(pass, |level| self.compile_summary(level))
+    fn pass(&self, pass: Pass) -> Result<&Forms, CompileError> {
+        let summary = |level| {
+            let code = self.compile(Pass::Summary { level }, true)?;
+            Ok(Forms::of(code))
+        };
+        self.passes.get(pass, summary)
     }
 
-    fn compile_summary(&self, level: u32) -> Result<Code, CompileError> {
-        let summary = loop_lang::passes::summary(self.compiled.program(), level);
-        self.target.compile(&summary, self.compiled.layout(), true)
+    fn compile(&self, pass: Pass, fast: bool) -> Result<Code, CompileError> {
+        let (program, layout) = (self.compiled.program(), self.compiled.layout());
+        match pass {
+            Pass::Emit => self.target.compile(program, layout, false, fast),
+            Pass::Summary { level } => {
+                let summary = loop_lang::passes::summary(program, level);
+                self.target.compile(&summary, layout, true, fast)
+            }
+        }
+    }
+
+    fn fast(&self, pass: Pass) -> Result<Entry, CompileError> {
+        self.pass(pass).map(|forms| forms.fast.entry())
+    }
+
+    fn machine(&self, pass: Pass) -> Result<Entry, CompileError> {
+        let machine = &self.pass(pass)?.machine;
+        let code = machine.get_or_init(|| self.compile(pass, false));
+        code.as_ref().map(Code::entry).map_err(Clone::clone)
     }
 }
 
@@ -50,9 +88,35 @@ impl Kernel for JitKernel {
     }
 
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
-        let entry = || self.pass(pass).map(Code::entry);
+        let before = steps_taken(frame);
+        let outcome = self.run_form(true, pass, steps, frame, args);
+        let taken = steps_taken(frame).saturating_sub(before);
+        if outcome != Outcome::Paused || taken >= steps {
+            return outcome;
+        }
+        self.run_form(false, pass, steps - taken, frame, args)
+    }
+}
+
+impl JitKernel {
+    fn run_form(
+        &self,
+        fast: bool,
+        pass: Pass,
+        steps: u64,
+        frame: &mut Frame,
+        args: &[Arg<'_>],
+    ) -> Outcome {
+        let entry = || match fast {
+            true => self.fast(pass),
+            false => self.machine(pass),
+        };
         // SAFETY: the code was compiled from this loop for this layout, lives as long as `self`, and
         // checks every access that is not proven inside of its array, whatever arguments and frame hold.
         unsafe { self.compiled.run(entry, pass, steps, frame, args) }
     }
+}
+
+fn steps_taken(frame: &Frame) -> u64 {
+    frame.words.get(1).copied().unwrap_or(0)
 }

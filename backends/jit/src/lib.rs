@@ -7,9 +7,9 @@
 //! | `code` | the machine's instruction set, finished code in memory |
 //! | `kernel` | running it |
 //!
-//! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it each innermost loop once more without stops and without the checks of what it reads and
-//! writes in step. It gives the same bits as the interpreter: no contraction, no reassociation beyond
+//! The code is a state machine over the loop's blocks, which can begin and pause at every guard. In its fast
+//! form each innermost loop is without stops and without the checks of what it reads and writes in step;
+//! where an array ends before the loop, the machine with all checks goes on, which is compiled then. It gives the same bits as the interpreter: no contraction, no reassociation beyond
 //! the loop's lanes, and transcendental functions through [`livefusion_backend::math`].
 
 mod code;
@@ -20,7 +20,7 @@ use code::Target;
 use kernel::JitKernel;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use loop_lang::Loop;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 /// Compiles loops with Cranelift.
 ///
@@ -60,17 +60,18 @@ use std::sync::{Arc, OnceLock};
 /// ```
 ///
 /// Compilation fails only if the loop is not well formed, or on machines that Cranelift does not know.
-#[derive(Debug, Default)]
-pub struct JitBackend {
-    target: OnceLock<Result<Arc<Target>, CompileError>>,
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JitBackend(());
 
 impl JitBackend {
-    /// The backend for this machine. It is asked what it can do when the first loop is compiled.
+    /// The backend for this machine. It is asked what it can do when the process compiles its first loop.
     pub fn new() -> JitBackend {
         JitBackend::default()
     }
 }
+
+/// This machine, of which a process has one.
+static HOST: LazyLock<Result<Target, CompileError>> = LazyLock::new(Target::host);
 
 impl Backend for JitBackend {
     fn name(&self) -> &'static str {
@@ -79,8 +80,8 @@ impl Backend for JitBackend {
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         check(program)?;
-        let target = self.target.get_or_init(|| Target::host().map(Arc::new));
-        let kernel = JitKernel::new(program.clone(), target.clone()?)?;
+        let target = HOST.as_ref().map_err(Clone::clone)?;
+        let kernel = JitKernel::new(program.clone(), target)?;
         Ok(Arc::new(kernel))
     }
 }

@@ -65,13 +65,14 @@ impl<T: Elt> Array<T> {
 
 /// The test that is true where this one is false.
 fn negated(mut test: Body) -> Body {
-    for r in &mut test.results {
-        test.terms.push(TermData {
+    let parts = &mut *test;
+    for r in &mut parts.results {
+        parts.terms.push(TermData {
             term: Term::Op(Op::Not, Args::new(&[*r])),
             ty: Ty::Bool,
             loc: None,
         });
-        *r = TermId(test.terms.len() as u32 - 1);
+        *r = TermId(parts.terms.len() as u32 - 1);
     }
     test
 }

@@ -1,7 +1,9 @@
 //! Building scalar bodies term by term, hash-consed and checked. Closures are traced through this;
 //! the shell and tests may use it directly.
 
-use crate::ast::{Args, Body, Capture, Node, ScalarLoop, Term, TermData, TermId, Types};
+use crate::ast::{
+    Args, Body, Capture, Node, Parts, ScalarLoop, Term, TermData, TermId, Types, lately,
+};
 use crate::error::{Error, ErrorKind, Loc};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -26,7 +28,7 @@ const SMALL: usize = 16;
 /// ```
 #[derive(Debug, Default)]
 pub struct BodyBuilder {
-    body: Body,
+    body: Parts,
     loc: Option<Loc>,
     terms: FxHashMap<(Term, Ty), TermId>,
     captures: FxHashMap<(*const Node, bool), u32>,
@@ -37,16 +39,39 @@ impl BodyBuilder {
     /// A body with these scalar parameters (tuples are flattened, field by field).
     pub fn new(params: &[Ty]) -> BodyBuilder {
         let mut b = BodyBuilder::default();
-        b.body.params = Types::from_slice(params);
-        b.body.terms.reserve(params.len() + 7);
+        b.begin(params);
+        b
+    }
+
+    /// Begins a body in the place of one that has [ended](BodyBuilder::end).
+    pub(crate) fn begin(&mut self, params: &[Ty]) {
+        self.loc = None;
+        self.body.params = Types::from_slice(params);
+        self.body.terms.reserve(params.len() + 7);
         for (k, ty) in params.iter().enumerate() {
-            b.body.terms.push(TermData {
+            self.body.terms.push(TermData {
                 term: Term::Param(k as u32),
                 ty: *ty,
                 loc: None,
             });
         }
-        b
+    }
+
+    /// The body with these results, as one that was met lately if it is like that. Nothing is left of it here
+    /// but memory.
+    pub(crate) fn end(&mut self, results: &[TermId]) -> Body {
+        self.close(results);
+        self.terms.clear();
+        self.captures.clear();
+        self.open.clear();
+        match lately::find(&self.body) {
+            Some(known) => {
+                self.body.terms.clear();
+                self.body.results.clear();
+                known
+            }
+            None => std::mem::take(&mut self.body).into(),
+        }
     }
 
     /// Sets the user's place for the terms that follow.
@@ -271,6 +296,11 @@ impl BodyBuilder {
 
     /// The body with these results, field by field.
     pub fn finish(mut self, results: &[TermId]) -> Body {
+        self.close(results);
+        self.body.into()
+    }
+
+    fn close(&mut self, results: &[TermId]) {
         if !self.open.is_empty() {
             self.malformed(
                 Ty::U64,
@@ -285,7 +315,6 @@ impl BodyBuilder {
             };
             self.body.results.push(known);
         }
-        self.body
     }
 
     fn known(&self, t: TermId) -> bool {

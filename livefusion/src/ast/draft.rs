@@ -1,7 +1,9 @@
 //! A node in the making: the checks that the builder's constructors share.
 
 use crate::ast::body::show_types;
-use crate::ast::{Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Types, check, simplify};
+use crate::ast::{
+    Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Parts, Types, check, lately, simplify,
+};
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
 use std::sync::{Arc, OnceLock};
@@ -39,11 +41,13 @@ impl Draft {
 
     /// The body, simplified if it is well formed.
     pub(super) fn simple(&self, body: Body) -> Body {
-        if self.error.is_none() {
-            simplify(body)
-        } else {
-            body
+        if self.error.is_some() || body.is_sound() {
+            return body;
         }
+        let mut body = simplify(body);
+        body.found_sound();
+        lately::remember(&body);
+        body
     }
 
     /// The fold with its bodies simplified.
@@ -52,8 +56,12 @@ impl Draft {
             FoldStyle::Aggregate(combine) => FoldStyle::Aggregate(self.simple(combine)),
             style => style,
         };
+        let start = match style {
+            FoldStyle::First => fold.start,
+            _ => self.simple(fold.start),
+        };
         Box::new(Fold {
-            start: self.simple(fold.start),
+            start,
             step: self.simple(fold.step),
             style,
         })
@@ -241,7 +249,7 @@ pub(super) fn show_node(n: &Node) -> String {
     )
 }
 
-impl Body {
+impl Parts {
     /// Types of the results; none if a result is no term (a body made by hand).
     pub(super) fn result_types_or_none(&self) -> Types {
         let mut types = Types::new();

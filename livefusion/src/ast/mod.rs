@@ -4,6 +4,7 @@ mod body;
 mod builder;
 mod check;
 mod draft;
+pub(crate) mod lately;
 mod node;
 mod simplify;
 mod term;
@@ -15,7 +16,7 @@ pub use body::BodyBuilder;
 pub use builder::Builder;
 pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, Node, ScanKind};
 pub use simplify::simplify;
-pub use term::{Args, Body, Capture, ScalarLoop, Term, TermData, TermId, Types, may_trap};
+pub use term::{Args, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap};
 
 use livefusion_backend::Buffer;
 use loop_lang::types::Const;

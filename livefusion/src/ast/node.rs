@@ -191,7 +191,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         out.push(input);
     }
     let mut body = |b: Body| {
-        for Capture::Scalar(n) | Capture::Array(n) in b.captures {
+        for Capture::Scalar(n) | Capture::Array(n) in b.into_captures() {
             out.push(n);
         }
     };

@@ -8,7 +8,7 @@
 //! One pass from operands to users: every operand is simplified before its user, so a second pass finds
 //! nothing (a property test says so). Linear in the number of terms.
 
-use crate::ast::{Args, Body, Capture, ScalarLoop, Term, TermData, TermId, may_trap};
+use crate::ast::{Args, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, may_trap};
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -21,7 +21,7 @@ pub fn simplify(body: Body) -> Body {
         return body;
     }
     let rewritten = Rewriter::new(&body).run(&body);
-    prune(rewritten)
+    prune(rewritten).into()
 }
 
 /// Bodies of so many terms are looked through before anything is copied.
@@ -90,7 +90,7 @@ impl Rewriter {
         }
     }
 
-    fn run(mut self, body: &Body) -> Body {
+    fn run(mut self, body: &Body) -> Parts {
         for data in &body.terms {
             let id = self.term(data);
             self.to.push(id);
@@ -102,13 +102,13 @@ impl Rewriter {
             test: to(&l.test),
             next: l.next.iter().map(to).collect(),
         });
-        Body {
+        Parts {
             params: body.params.clone(),
             loops: loops.collect(),
             captures: body.captures.clone(),
             results: body.results.iter().map(to).collect(),
-            error: None,
             terms: self.out,
+            ..Parts::default()
         }
     }
 
@@ -252,7 +252,7 @@ fn is_right_identity(op: Op, c: Const) -> bool {
 }
 
 /// Leaves out terms, loops' dead state excepted, and captures that no result needs.
-fn prune(body: Body) -> Body {
+fn prune(body: Parts) -> Parts {
     let live = body.live_terms(body.results.iter().copied());
     let params = body.params.len();
     if live.iter().skip(params).all(|l| *l) {
@@ -318,17 +318,17 @@ fn prune(body: Body) -> Body {
         });
     let loops = loops.collect();
     let results = body.results.iter().map(at).collect();
-    Body {
+    Parts {
         params: body.params,
         terms,
         loops,
         captures,
         results,
-        error: None,
+        ..Parts::default()
     }
 }
 
-fn kept_loops(body: &Body, live: &[bool]) -> Vec<bool> {
+fn kept_loops(body: &Parts, live: &[bool]) -> Vec<bool> {
     let mut keep = vec![false; body.loops.len()];
     for (data, live) in body.terms.iter().zip(live) {
         if let (Term::LoopResult(l, _), true) = (&data.term, live) {

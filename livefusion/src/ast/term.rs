@@ -7,7 +7,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use smallvec::SmallVec;
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Types of an element's fields. Up to 16 need no memory of their own.
@@ -160,9 +160,13 @@ impl Capture {
     }
 }
 
-/// A traced closure: parameters, terms, results.
+/// A traced closure: parameters, terms, results. Clones share their parts until one is changed.
 #[derive(Clone, Debug, Default)]
-pub struct Body {
+pub struct Body(Arc<Parts>);
+
+/// What a body consists of.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
     /// Types of the scalar parameters (tuples are flattened, field by field).
     pub params: Types,
     /// Terms in dependency order. The first `params.len()` are the parameters.
@@ -175,9 +179,57 @@ pub struct Body {
     pub results: SmallVec<[TermId; 4]>,
     /// The first mistake made while tracing, such as a leaked expression.
     pub error: Option<Box<Error>>,
+    /// Whether it was found well formed, and nothing is to be simplified.
+    pub(super) sound: bool,
+}
+
+impl From<Parts> for Body {
+    fn from(parts: Parts) -> Body {
+        Body(Arc::new(parts))
+    }
+}
+
+impl Deref for Body {
+    type Target = Parts;
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl DerefMut for Body {
+    /// What may be changed has to be checked again.
+    fn deref_mut(&mut self) -> &mut Parts {
+        let parts = Arc::make_mut(&mut self.0);
+        parts.sound = false;
+        parts
+    }
 }
 
 impl Body {
+    /// Whether it was found well formed and simple, and not changed since.
+    pub(super) fn is_sound(&self) -> bool {
+        self.0.sound
+    }
+
+    /// Notes that it is well formed and simple, if nobody else has it yet.
+    pub(super) fn found_sound(&mut self) {
+        if let Some(parts) = Arc::get_mut(&mut self.0) {
+            parts.sound = true;
+        }
+    }
+
+    /// Whether two bodies are one and the same.
+    pub(crate) fn is(&self, other: &Body) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The captures, if nobody else has them.
+    pub(super) fn into_captures(self) -> Vec<Capture> {
+        Arc::into_inner(self.0).map_or_else(Vec::new, |parts| parts.captures)
+    }
+}
+
+impl Parts {
     /// Type of a term.
     pub fn ty(&self, t: TermId) -> Ty {
         self.terms[t.index()].ty

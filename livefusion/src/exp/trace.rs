@@ -70,6 +70,7 @@ impl fmt::Debug for Field {
 }
 
 /// A closure that is being traced. Numbers are never used twice, by any thread.
+#[derive(Default)]
 struct Scope {
     number: u64,
     body: BodyBuilder,
@@ -77,7 +78,9 @@ struct Scope {
 
 #[derive(Default)]
 struct Arena {
+    /// Closures under way, as many as are [open](Arena::open), and behind them memory for more.
     scopes: Vec<Scope>,
+    open: usize,
     numbers: std::ops::Range<u64>,
     /// Mistakes made outside of any closure. Equal ones are kept once.
     mistakes: Vec<Error>,
@@ -98,13 +101,29 @@ impl Arena {
         self.numbers.next().unwrap_or(MISTAKE - 1)
     }
 
+    /// Begins a closure with these parameters; gives its number.
+    fn enter(&mut self, params: &[Ty]) -> u64 {
+        let number = self.number();
+        if self.open == self.scopes.len() {
+            self.scopes.push(Scope::default());
+        }
+        let scope = &mut self.scopes[self.open];
+        scope.number = number;
+        scope.body.begin(params);
+        self.open += 1;
+        number
+    }
+
     /// The innermost scope with these fields as terms of it.
     #[inline]
     fn inside(&mut self, fields: &[Field], loc: Option<Loc>) -> Option<(&mut Scope, Ids)> {
         let Arena {
-            scopes, mistakes, ..
+            scopes,
+            mistakes,
+            open,
+            ..
         } = self;
-        let scope = scopes.last_mut()?;
+        let scope = scopes[..*open].last_mut()?;
         scope.body.locate(loc);
         let mut ids = Ids::new();
         for f in fields {
@@ -318,7 +337,7 @@ fn in_scope(scope: u64, ids: &[TermId], like: &[Field]) -> Vec<Field> {
         .collect()
 }
 
-/// Leaves the scopes that a closure entered, also when it panics.
+/// Leaves the scopes that a closure entered when it panics.
 struct Leave {
     depth: usize,
 }
@@ -326,8 +345,8 @@ struct Leave {
 impl Drop for Leave {
     fn drop(&mut self) {
         let left = ARENA.with_borrow_mut(|arena| {
-            let depth = self.depth.min(arena.scopes.len());
-            arena.scopes.split_off(depth)
+            arena.open = self.depth.min(arena.open);
+            arena.scopes.split_off(arena.open)
         });
         drop(left);
     }
@@ -335,14 +354,7 @@ impl Drop for Leave {
 
 /// Runs a closure on symbolic parameters and gives the body that it wrote down.
 pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
-    let (number, depth) = ARENA.with_borrow_mut(|arena| {
-        let number = arena.number();
-        arena.scopes.push(Scope {
-            number,
-            body: BodyBuilder::new(params),
-        });
-        (number, arena.scopes.len() - 1)
-    });
+    let (number, depth) = ARENA.with_borrow_mut(|arena| (arena.enter(params), arena.open - 1));
     let leave = Leave { depth };
     let mut fields = Fields::new();
     for ty in params {
@@ -350,13 +362,11 @@ pub(crate) fn trace(params: &[Ty], f: impl FnOnce(&[Field]) -> Fields) -> Body {
     }
     let results = f(&fields);
     let body = ARENA.with_borrow_mut(|arena| {
-        arena.scopes.truncate(depth + 1);
-        let ids = arena.inside(&results, None).map(|(_, ids)| ids);
-        arena
-            .scopes
-            .pop()
-            .map(|scope| scope.body.finish(&ids.unwrap_or_default()))
+        let (scope, ids) = arena.inside(&results, None)?;
+        let body = scope.body.end(&ids);
+        arena.open = depth;
+        Some(body)
     });
-    drop(leave);
+    std::mem::forget(leave);
     body.unwrap_or_default()
 }

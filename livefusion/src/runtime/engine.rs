@@ -1,6 +1,8 @@
-//! The engine: backend, limits, and the kernel cache in memory.
+//! The engine: what was chosen, and the kernel cache in memory.
 
 use super::binding::{Bindings, Nodes};
+use super::builder::{Choices, EngineBuilder};
+use super::counters::Counters;
 use super::explain::Explanation;
 use super::known::KnownGraphs;
 use super::program::Program;
@@ -11,14 +13,13 @@ use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphKey, recover};
 use dashmap::DashMap;
-use livefusion_backend::{Backend, CompileError, Kernel, TierRuns};
-use livefusion_c::{CBackend, KernelCache};
+use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
-use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
@@ -47,14 +48,9 @@ use std::time::{Duration, Instant};
 pub struct Engine(Arc<Inner>, Watch);
 
 struct Inner {
-    backend: Arc<dyn Backend>,
+    choices: Choices,
     interp: InterpBackend,
-    may_fall_back: bool,
-    #[cfg(feature = "jit")]
-    tiers: Option<super::tier::Tiers>,
     fallback: OnceLock<String>,
-    clustering: Clustering,
-    memory_limit: u64,
     programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
     /// Graphs that need not be recovered.
     known: KnownGraphs,
@@ -62,236 +58,10 @@ struct Inner {
     recognised: AtomicU64,
     misses: AtomicU64,
     compile_nanos: AtomicU64,
-    threads: usize,
     /// Helpers for long loops, from the first one on.
     pool: OnceLock<Option<Arc<ThreadPool>>>,
-    eager: bool,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
-}
-
-/// What the kernel cache has done so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counters {
-    /// Forces that found their program compiled.
-    pub hits: u64,
-    /// Forces that compiled theirs.
-    pub misses: u64,
-    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
-    pub recognised: u64,
-    /// Time spent planning, lowering and compiling.
-    pub compile_time: Duration,
-    /// Runs of loops that several threads shared.
-    pub parallel_loops: u64,
-    /// Chunks of 16384 steps that these consisted of.
-    pub parallel_chunks: u64,
-    /// Compiled files that the [`KernelCache`] on disk had.
-    pub disk_hits: u64,
-    /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
-    pub disk_refused: u64,
-    /// Files that the C compiler made.
-    pub compiler_runs: u64,
-    /// Spans of loops that each tier ran, if the engine is tiered.
-    pub tiers: TierRuns,
-}
-
-impl fmt::Display for Counters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
-            self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
-        )?;
-        if self.parallel_loops > 0 {
-            let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
-            write!(f, ", {n} loops of {chunks} chunks shared")?;
-        }
-        match self.tiers {
-            TierRuns {
-                interp: 0,
-                jit: 0,
-                c: 0,
-            } => Ok(()),
-            TierRuns { interp, jit, c } => {
-                write!(
-                    f,
-                    "; {interp} spans interpreted, {jit} on Cranelift's code, {c} on C"
-                )
-            }
-        }
-    }
-}
-
-/// Chooses what an [`Engine`] does.
-///
-/// ```
-/// use livefusion::Engine;
-/// let engine = Engine::builder().memory_limit(1 << 30).build();
-/// assert_eq!(engine.memory_limit(), 1 << 30);
-/// ```
-#[derive(Default)]
-pub struct EngineBuilder {
-    backend: Option<Arc<dyn Backend>>,
-    clustering: Clustering,
-    memory_limit: Option<u64>,
-    threads: Option<usize>,
-    eager: bool,
-    kernel_cache: KernelCache,
-    only_c: bool,
-}
-
-impl EngineBuilder {
-    /// Compiles C, with the engine's cache, before anything runs, and uses nothing else.
-    ///
-    /// ```
-    /// use livefusion::Engine;
-    /// assert_eq!(Engine::builder().only_c().build().backend_name(), "c");
-    /// ```
-    pub fn only_c(mut self) -> Self {
-        self.only_c = true;
-        self
-    }
-
-    /// Uses this backend and no other. Default: the tiers of [`Engine`].
-    pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
-        self.backend = Some(backend);
-        self
-    }
-
-    /// How combinators are put into loops. Default: optimally, within about a millisecond of planning.
-    ///
-    /// ```
-    /// use livefusion::{Clustering, Engine};
-    /// let engine = Engine::builder().clustering(Clustering::Greedy).build();
-    /// assert_eq!(engine.clustering(), Clustering::Greedy);
-    /// ```
-    pub fn clustering(mut self, clustering: Clustering) -> Self {
-        self.clustering = clustering;
-        self
-    }
-
-    /// How many bytes the results and intermediates of one `force` may take. Default: no limit.
-    pub fn memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = Some(bytes);
-        self
-    }
-
-    /// How many threads may run one loop, the one that forces included. Default: as many as there are
-    /// processors. With 1 the engine never starts a thread.
-    ///
-    /// Other threads are called only for loops that are expected to run for longer than it takes to wake
-    /// them. Inside of a rayon pool they are that pool's. Results have the same bits for any number of
-    /// threads.
-    ///
-    /// ```
-    /// use livefusion::prelude::*;
-    /// let sum = iota(5_000_000).map(|i| i.cast::<f64>() * 0.1).sum();
-    /// let one = sum.force_with(&Engine::builder().threads(1).build())?;
-    /// let more = iota(5_000_000).map(|i| i.cast::<f64>() * 0.1).sum();
-    /// assert_eq!(more.force_with(&Engine::builder().threads(4).build())?.to_bits(), one.to_bits());
-    /// # Ok::<(), livefusion::Error>(())
-    /// ```
-    pub fn threads(mut self, n: usize) -> Self {
-        self.threads = Some(n.max(1));
-        self
-    }
-
-    /// Calls other threads for every loop of several chunks, and waits a little for them: for tests.
-    #[doc(hidden)]
-    pub fn eager(mut self) -> Self {
-        self.eager = true;
-        self
-    }
-
-    /// Where compiled C is kept for the next process: in a folder, or nowhere. Default: what
-    /// `LIVEFUSION_CACHE_DIR` says, else among the user's caches; see [`KernelCache`]. It is for the engine's
-    /// own C backend; one that is given to [`backend`](EngineBuilder::backend) has its own.
-    ///
-    /// ```
-    /// use livefusion::{Array, Engine, Force, KernelCache};
-    /// let folder = tempfile::tempdir()?;
-    /// for process in 0..2 {
-    ///     // The second would be another process; here it is another engine, which has compiled nothing.
-    ///     let cache = KernelCache::in_folder(folder.path().join("kernels"));
-    ///     let engine = Engine::builder().kernel_cache(cache).only_c().build();
-    ///     let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
-    ///     assert_eq!(xs.sum().force_with(&engine)?, 6.0);
-    ///     assert_eq!(engine.counters().disk_hits, process);
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn kernel_cache(mut self, cache: KernelCache) -> Self {
-        self.kernel_cache = cache;
-        self
-    }
-
-    /// The engine.
-    pub fn build(self) -> Engine {
-        let chosen = self.chosen();
-        let inner = Inner {
-            may_fall_back: chosen.may_fall_back,
-            backend: chosen.backend,
-            #[cfg(feature = "jit")]
-            tiers: chosen.tiers,
-            interp: InterpBackend::new(),
-            fallback: OnceLock::new(),
-            clustering: self.clustering,
-            memory_limit: self.memory_limit.unwrap_or(u64::MAX),
-            programs: DashMap::new(),
-            known: KnownGraphs::default(),
-            hits: AtomicU64::new(0),
-            recognised: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-            compile_nanos: AtomicU64::new(0),
-            threads: self.threads.unwrap_or_else(processors),
-            pool: OnceLock::new(),
-            eager: self.eager,
-            parallel_loops: AtomicU64::new(0),
-            parallel_chunks: AtomicU64::new(0),
-        };
-        Engine(Arc::new(inner), Watch::default())
-    }
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// What an engine runs loops on.
-struct Chosen {
-    backend: Arc<dyn Backend>,
-    may_fall_back: bool,
-    #[cfg(feature = "jit")]
-    tiers: Option<super::tier::Tiers>,
-}
-
-impl EngineBuilder {
-    fn chosen(&self) -> Chosen {
-        let c = || CBackend::new().with_cache(self.kernel_cache.clone());
-        let only = |backend| Chosen {
-            backend,
-            may_fall_back: false,
-            #[cfg(feature = "jit")]
-            tiers: None,
-        };
-        match &self.backend {
-            Some(backend) => only(backend.clone()),
-            None if self.only_c => only(Arc::new(c())),
-            None => {
-                #[cfg(feature = "jit")]
-                let tiers = super::tier::Tiers::new(c());
-                Chosen {
-                    #[cfg(feature = "jit")]
-                    backend: Arc::new(tiers.clone()),
-                    #[cfg(not(feature = "jit"))]
-                    backend: Arc::new(c()),
-                    may_fall_back: cfg!(not(feature = "jit")),
-                    #[cfg(feature = "jit")]
-                    tiers: Some(tiers),
-                }
-            }
-        }
-    }
 }
 
 /// Loops of more statements are interpreted. gcc took 1.6 s for 10,000 chained maps, 8 s for 30,000, and
@@ -310,6 +80,25 @@ pub(super) fn statements(program: &Loop) -> usize {
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
 
 impl Engine {
+    /// An engine that has done nothing yet.
+    pub(super) fn of(choices: Choices) -> Engine {
+        let inner = Inner {
+            choices,
+            interp: InterpBackend::new(),
+            fallback: OnceLock::new(),
+            programs: DashMap::new(),
+            known: KnownGraphs::default(),
+            hits: AtomicU64::new(0),
+            recognised: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            compile_nanos: AtomicU64::new(0),
+            pool: OnceLock::new(),
+            parallel_loops: AtomicU64::new(0),
+            parallel_chunks: AtomicU64::new(0),
+        };
+        Engine(Arc::new(inner), Watch::default())
+    }
+
     /// The engine that serves those who never heard of it.
     pub fn default_engine() -> &'static Engine {
         &DEFAULT
@@ -352,14 +141,14 @@ impl Engine {
     pub fn backend_name(&self) -> &'static str {
         match self.0.fallback.get() {
             Some(_) => self.0.interp.name(),
-            None => self.0.backend.name(),
+            None => self.0.choices.runs_on.backend.name(),
         }
     }
 
     /// Why the default engine does without C, if it has found that it cannot compile any.
     pub fn fallback(&self) -> Option<&str> {
         #[cfg(feature = "jit")]
-        if let Some(tiers) = &self.0.tiers {
+        if let Some(tiers) = &self.0.choices.runs_on.tiers {
             return tiers.fallback();
         }
         self.0.fallback.get().map(String::as_str)
@@ -367,17 +156,17 @@ impl Engine {
 
     /// How combinators are put into loops.
     pub fn clustering(&self) -> Clustering {
-        self.0.clustering
+        self.0.choices.clustering
     }
 
     /// How many bytes the results of one `force` may take.
     pub fn memory_limit(&self) -> u64 {
-        self.0.memory_limit
+        self.0.choices.memory_limit
     }
 
     /// How many threads may run one loop.
     pub fn threads(&self) -> usize {
-        self.0.threads
+        self.0.choices.threads
     }
 
     /// An engine that stops when the token says so, and shares everything else with this one. See
@@ -417,13 +206,13 @@ impl Engine {
     }
 
     pub(super) fn is_eager(&self) -> bool {
-        self.0.eager
+        self.0.choices.eager
     }
 
     /// The engine's own threads; none if they cannot be started.
     pub(super) fn pool(&self) -> Option<Arc<ThreadPool>> {
         let start = || {
-            let pool = ThreadPoolBuilder::new().num_threads(self.0.threads - 1);
+            let pool = ThreadPoolBuilder::new().num_threads(self.0.choices.threads - 1);
             pool.thread_name(|i| format!("livefusion {i}")).build()
         };
         let pool = self.0.pool.get_or_init(|| start().ok().map(Arc::new));
@@ -438,7 +227,7 @@ impl Engine {
 
     /// What the kernel cache and the threads have done so far.
     pub fn counters(&self) -> Counters {
-        let disk = self.0.backend.disk_use();
+        let disk = self.0.choices.runs_on.backend.disk_use();
         Counters {
             hits: self.0.hits.load(Ordering::Relaxed),
             misses: self.0.misses.load(Ordering::Relaxed),
@@ -449,7 +238,7 @@ impl Engine {
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
-            tiers: self.0.backend.tier_runs(),
+            tiers: self.0.choices.runs_on.backend.tier_runs(),
         }
     }
 
@@ -505,7 +294,13 @@ impl Engine {
             .copied()
             .filter(|p| !interpreted(p))
             .collect();
-        let mut compiled = self.0.backend.compile_all(&others).into_iter();
+        let mut compiled = self
+            .0
+            .choices
+            .runs_on
+            .backend
+            .compile_all(&others)
+            .into_iter();
         let mut next = |p: &Loop| match interpreted(p) {
             true => None,
             false => compiled.next(),
@@ -513,7 +308,9 @@ impl Engine {
         let kernel = |p: &&Loop| match next(p) {
             None => self.interpret(p),
             Some(Ok(kernel)) => Ok(kernel),
-            Some(Err(CompileError::Unavailable { why, .. })) if self.0.may_fall_back => {
+            Some(Err(CompileError::Unavailable { why, .. }))
+                if self.0.choices.runs_on.may_fall_back =>
+            {
                 let _ = self.0.fallback.set(why);
                 self.interpret(p)
             }

@@ -6,6 +6,8 @@
 //! loops in order, on several threads where that is [worth it](parallel), handing arrays and scalars on.
 
 mod binding;
+mod builder;
+mod counters;
 mod engine;
 mod explain;
 mod in_place;
@@ -17,7 +19,9 @@ mod program;
 mod tier;
 mod watch;
 
-pub use engine::{Counters, Engine, EngineBuilder, force_nodes};
+pub use builder::EngineBuilder;
+pub use counters::Counters;
+pub use engine::{Engine, force_nodes};
 pub use explain::{
     Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
 };

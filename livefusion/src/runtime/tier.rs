@@ -73,16 +73,13 @@ impl Backend for Tiers {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        loop_lang::verify::verify(program).map_err(|faults| {
-            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            CompileError::Malformed(lines.join("\n"))
-        })?;
+        // It verifies the loop, and is soon done.
+        let interp = self.0.interp.compile(program)?;
         Ok(Arc::new(TierKernel(Arc::new(Slots {
             tiers: self.0.clone(),
-            layout: Layout::of(program),
             weight: statements(program).max(1) as u64,
             program: program.clone(),
-            interp: OnceLock::new(),
+            interp,
             jit: OnceLock::new(),
             c: OnceLock::new(),
             asked: AtomicBool::new(false),
@@ -120,10 +117,9 @@ struct TierKernel(Arc<Slots>);
 struct Slots {
     tiers: Arc<Shared>,
     program: Loop,
-    layout: Layout,
     /// Statements of a step, about.
     weight: u64,
-    interp: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
+    interp: Arc<dyn Kernel>,
     /// An error if Cranelift does not take the loop.
     jit: OnceLock<Result<Arc<dyn Kernel>, CompileError>>,
     /// An error if there is no C, or will be none.
@@ -138,13 +134,6 @@ struct Slots {
 }
 
 impl Slots {
-    fn interp(&self) -> Result<&Arc<dyn Kernel>, CompileError> {
-        let made = self
-            .interp
-            .get_or_init(|| self.tiers.interp.compile(&self.program));
-        made.as_ref().map_err(Clone::clone)
-    }
-
     /// Cranelift's kernel, made now if need be.
     fn jit(&self) -> Option<&Arc<dyn Kernel>> {
         let made = self
@@ -159,21 +148,17 @@ impl Slots {
 
     /// The tier of the next span, its kernel, and how long the span should be. `expected` is the work that
     /// the whole run is expected to be, `taken` the steps that it has taken.
-    fn next(
-        &self,
-        expected: u64,
-        taken: u64,
-    ) -> Result<(Tier, &Arc<dyn Kernel>, u64), CompileError> {
+    fn next(&self, expected: u64, taken: u64) -> (Tier, &Arc<dyn Kernel>, u64) {
         if let Some(c) = self.c() {
-            return Ok((Tier::C, c, u64::MAX));
+            return (Tier::C, c, u64::MAX);
         }
         let tiny = expected <= TINY && taken == 0 && self.runs.load(Ordering::Relaxed) <= OFTEN;
         if tiny {
-            return Ok((Tier::Interp, self.interp()?, TINY / self.weight + 1));
+            return (Tier::Interp, &self.interp, TINY / self.weight + 1);
         }
         match self.jit() {
-            Some(jit) => Ok((Tier::Jit, jit, SPAN)),
-            None => Ok((Tier::Interp, self.interp()?, SPAN)),
+            Some(jit) => (Tier::Jit, jit, SPAN),
+            None => (Tier::Interp, &self.interp, SPAN),
         }
     }
 
@@ -258,7 +243,7 @@ impl TierKernel {
 
 impl Kernel for TierKernel {
     fn layout(&self) -> &Layout {
-        &self.0.layout
+        self.0.interp.layout()
     }
 
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
@@ -270,10 +255,7 @@ impl Kernel for TierKernel {
         let mut taken = 0;
         loop {
             self.ask_for_c(whole);
-            let (tier, kernel, span) = match slots.next(expected, taken) {
-                Ok(next) => next,
-                Err(e) => return Outcome::BadArgs(e.to_string()),
-            };
+            let (tier, kernel, span) = slots.next(expected, taken);
             let before = step_count(frame);
             let outcome = kernel.run(pass, span.min(steps - taken), frame, args);
             let now = step_count(frame).saturating_sub(before);
@@ -294,7 +276,7 @@ impl Kernel for TierKernel {
         drop(passes);
         match (slots.c(), slots.jit()) {
             (Some(kernel), _) | (None, Some(kernel)) => kernel.prepare(pass),
-            (None, None) => slots.interp()?.prepare(pass),
+            (None, None) => slots.interp.prepare(pass),
         }
     }
 
@@ -303,14 +285,14 @@ impl Kernel for TierKernel {
     }
 
     fn tier(&self) -> Option<&'static str> {
-        Some(match (self.0.c(), self.0.jit.get(), self.0.interp.get()) {
-            (Some(_), _, _) => "compiled as C",
-            (None, Some(Ok(_)), _) if self.0.asked.load(Ordering::Relaxed) => {
+        Some(match (self.0.c(), self.0.jit.get()) {
+            (Some(_), _) => "compiled as C",
+            (None, Some(Ok(_))) if self.0.asked.load(Ordering::Relaxed) => {
                 "compiled by Cranelift, C asked for"
             }
-            (None, Some(Ok(_)), _) => "compiled by Cranelift",
-            (None, _, Some(_)) => "interpreted",
-            (None, _, None) => "not run yet",
+            (None, Some(Ok(_))) => "compiled by Cranelift",
+            (None, _) if self.0.runs.load(Ordering::Relaxed) > 0 => "interpreted",
+            (None, _) => "not run yet",
         })
     }
 }

@@ -187,10 +187,7 @@ impl Pattern {
         constants.sort_unstable();
         Pattern {
             captures: body.captures.len(),
-            body: Body {
-                captures: Vec::new(),
-                ..body.clone()
-            },
+            body: without_captures(body),
             constants,
         }
     }
@@ -198,6 +195,14 @@ impl Pattern {
     /// Whether a body is like this one; its constants go to `found`, by slot.
     fn matches(&self, body: &Body, mut found: impl FnMut(usize, Const)) -> bool {
         let like = &self.body;
+        if like.is(body) {
+            for (term, slot) in &self.constants {
+                if let Term::Lit(c) = body.terms[*term].term {
+                    found(*slot, c);
+                }
+            }
+            return true;
+        }
         let alike = like.params == body.params
             && like.terms.len() == body.terms.len()
             && like.results == body.results
@@ -224,6 +229,15 @@ impl Pattern {
         }
         next.is_none()
     }
+}
+
+/// A body without what it captures, which a pattern must not keep alive.
+fn without_captures(body: &Body) -> Body {
+    let mut body = body.clone();
+    if !body.captures.is_empty() {
+        body.captures.clear();
+    }
+    body
 }
 
 struct Walk<'a> {

@@ -4,7 +4,7 @@ use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Type, Value, types};
 use livefusion_backend::facts::{self, Source};
 use livefusion_backend::host::{Array, Run};
-use loop_lang::ir::{Atom, CombId, Combine, Var};
+use loop_lang::ir::{Atom, CombId, Combine, ParamKind, Var};
 use loop_lang::types::Ty;
 use std::mem::{offset_of, size_of};
 
@@ -66,9 +66,10 @@ impl Emit<'_, '_> {
     pub(super) fn load_made(&mut self, slot: usize) {
         let table = self.of_run(offset_of!(Run<'_>, made));
         let v = self.layout.arrays[slot];
-        let (data, length) = self.entry(table, slot);
-        self.set(v, Part::Data, data);
-        self.set(v, Part::Length, length);
+        for part in [Part::Data, Part::Length] {
+            let value = self.entry(table, slot, part);
+            self.set(v, part, value);
+        }
     }
 
     /// Tells the host how long an array is now.
@@ -80,14 +81,27 @@ impl Emit<'_, '_> {
         ins.store(MEMORY, length, table, offset as i32);
     }
 
-    /// Elements and length of an array in a table.
-    pub(super) fn entry(&mut self, table: Value, i: usize) -> (Value, Value) {
-        let at = |field| (i * size_of::<Array>() + field) as i32;
-        let data = at(offset_of!(Array, data));
-        let length = at(offset_of!(Array, length));
-        let data = self.builder.ins().load(types::I64, MEMORY, table, data);
-        let length = self.builder.ins().load(types::I64, MEMORY, table, length);
-        (data, length)
+    /// Elements or length of an array in a table.
+    fn entry(&mut self, table: Value, i: usize, part: Part) -> Value {
+        let field = match part {
+            Part::Length => offset_of!(Array, length),
+            _ => offset_of!(Array, data),
+        };
+        let offset = i * size_of::<Array>() + field;
+        let ins = self.builder.ins();
+        ins.load(types::I64, MEMORY, table, offset as i32)
+    }
+
+    /// What there is to know of a parameter, from the run's tables.
+    pub(super) fn load_param(&mut self, i: usize, part: Part) -> Value {
+        let param = &self.program.params[i];
+        if param.kind == ParamKind::Scalar {
+            let ty = facts::elem(self.program, param.var);
+            let scalars = self.of_run(offset_of!(Run<'_>, scalars));
+            return self.load_word(ty, scalars, i as i32 * 8);
+        }
+        let inputs = self.of_run(offset_of!(Run<'_>, inputs));
+        self.entry(inputs, i, part)
     }
 
     fn address(&mut self, a: Var, index: Value) -> Value {

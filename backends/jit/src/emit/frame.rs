@@ -83,6 +83,9 @@ impl Emit<'_, '_> {
                 self.next_of_scan(GroupId::new(i), position as u64);
             }
         }
+        if let Some(rate) = self.layout.resume.get(position - 1) {
+            self.totals_at(*rate);
+        }
     }
 
     /// In an inner loop the next value of a scan is found again from the group's prefix and last local

@@ -2,7 +2,7 @@
 
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use livefusion_backend::facts;
 use livefusion_backend::host::Run;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
@@ -261,35 +261,74 @@ impl Emit<'_, '_> {
             return Vec::new();
         };
         let types = self.group_types(g);
-        let scratch = self.of_run(offset_of!(Run<'_>, scratch));
-        let firsts: Vec<i32> = (0..types.len())
-            .map(|i| self.local_word(g, i) as i32 * 8)
-            .collect();
-        let places: Vec<i32> = (0..types.len())
-            .map(|i| (i * l as usize) as i32 * 8)
-            .collect();
-        // The first halves are joined from the words into scratch memory, the others in place.
-        if l == 1 {
-            let lanes = self.load_words(self.words, &firsts, &types);
-            return self.onto_prefix(g, &lanes, &types);
+        let offset = |i: usize| self.local_word(g, i) as i64 * 8;
+        let words: Vec<i64> = (0..types.len()).map(offset).collect();
+        let mut at: Vec<Value> = Vec::new();
+        for word in words {
+            at.push(self.builder.ins().iadd_imm_s(self.words, word));
         }
-        let half = self.u64(u64::from(l / 2));
-        self.join_halves(g, half, (self.words, &firsts), (scratch, &places), &types);
-        let mut w = l / 4;
-        while w > 0 {
-            let half = self.u64(u64::from(w));
-            self.join_halves(g, half, (scratch, &places), (scratch, &places), &types);
-            w /= 2;
+        if l > 1 {
+            at = self.join_halves(g, l, &at, &types);
         }
-        let lanes = self.load_words(scratch, &places, &types);
+        let lanes = self.load_at(&at, &types);
         self.onto_prefix(g, &lanes, &types)
     }
 
-    fn load_words(&mut self, at: Value, offsets: &[i32], types: &[Ty]) -> Vec<Value> {
-        let pairs = types.iter().zip(offsets);
-        pairs
-            .map(|(ty, offset)| self.load_word(*ty, at, *offset))
-            .collect()
+    /// Joins the `l` lanes of each variable, which are at `words`, until one is left; gives where. The
+    /// first halves are joined from the words into scratch memory, the others in place.
+    fn join_halves(&mut self, g: GroupId, l: u32, words: &[Value], types: &[Ty]) -> Vec<Value> {
+        let combine = self.program.groups[g.index()].combine;
+        let scratch = self.of_run(offset_of!(Run<'_>, scratch));
+        let mut to = Vec::new();
+        let mut from = Vec::new();
+        for (i, word) in words.iter().enumerate() {
+            let place = i as i64 * i64::from(l) * 8;
+            to.push(self.builder.ins().iadd_imm_s(scratch, place));
+            let variable = self.builder.declare_var(types::I64);
+            self.builder.def_var(variable, *word);
+            from.push(variable);
+        }
+        let half = self.builder.declare_var(types::I64);
+        let first = self.u64(u64::from(l / 2));
+        self.builder.def_var(half, first);
+        let head = self.builder.create_block();
+        let after = self.builder.create_block();
+        self.builder.ins().jump(head, &[]);
+        self.builder.switch_to_block(head);
+        let count = self.builder.use_var(half);
+        self.repeat(count, |emit, j| {
+            let offset = emit.builder.ins().ishl_imm_u(j, 3);
+            let across = emit.builder.ins().ishl_imm_u(count, 3);
+            let mut left = Vec::new();
+            let mut right = Vec::new();
+            for from in &from {
+                let base = emit.builder.use_var(*from);
+                let at = emit.builder.ins().iadd(base, offset);
+                left.push(at);
+                right.push(emit.builder.ins().iadd(at, across));
+            }
+            let left = emit.load_at(&left, types);
+            let right = emit.load_at(&right, types);
+            let joined = emit.combine(combine, &left, &right, types);
+            for (i, value) in joined.into_iter().enumerate() {
+                let at = emit.builder.ins().iadd(to[i], offset);
+                emit.store_word(types[i], value, at, 0);
+            }
+        });
+        for (from, to) in from.iter().zip(&to) {
+            self.builder.def_var(*from, *to);
+        }
+        let next = self.builder.ins().ushr_imm_u(count, 1);
+        self.builder.def_var(half, next);
+        self.builder.ins().brif(next, head, &[], after, &[]);
+        self.builder.seal_block(head);
+        self.begin(after);
+        to
+    }
+
+    fn load_at(&mut self, at: &[Value], types: &[Ty]) -> Vec<Value> {
+        let pairs = types.iter().zip(at);
+        pairs.map(|(ty, at)| self.load_word(*ty, *at, 0)).collect()
     }
 
     fn onto_prefix(&mut self, g: GroupId, lanes: &[Value], types: &[Ty]) -> Vec<Value> {
@@ -297,31 +336,5 @@ impl Emit<'_, '_> {
         let vars = group.vars.iter();
         let prefixes: Vec<Value> = vars.map(|v| self.get(*v, Part::Value)).collect();
         self.combine(group.combine, &prefixes, lanes, types)
-    }
-
-    /// `to[j] = from[j] (+) from[j + half]` for j below `half`, one after the other.
-    fn join_halves(
-        &mut self,
-        g: GroupId,
-        half: Value,
-        from: (Value, &[i32]),
-        to: (Value, &[i32]),
-        types: &[Ty],
-    ) {
-        let combine = self.program.groups[g.index()].combine;
-        self.repeat(half, |emit, j| {
-            let left_at = emit.builder.ins().ishl_imm_u(j, 3);
-            let right_at = emit.builder.ins().iadd(j, half);
-            let right_at = emit.builder.ins().ishl_imm_u(right_at, 3);
-            let left = emit.builder.ins().iadd(from.0, left_at);
-            let right = emit.builder.ins().iadd(from.0, right_at);
-            let left = emit.load_words(left, from.1, types);
-            let right = emit.load_words(right, from.1, types);
-            let joined = emit.combine(combine, &left, &right, types);
-            let at = emit.builder.ins().iadd(to.0, left_at);
-            for (i, value) in joined.into_iter().enumerate() {
-                emit.store_word(types[i], value, at, to.1[i]);
-            }
-        });
     }
 }

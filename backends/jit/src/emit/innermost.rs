@@ -1,6 +1,6 @@
 //! Which innermost loops can run without stops, and which of their accesses cannot miss.
 
-use livefusion_backend::facts::{self, Facts, Source};
+use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{
     Atom, End, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt, StmtKind, Type,
@@ -35,6 +35,18 @@ pub struct Innermost {
     /// Accesses (array, index) that go up by at most one in an iteration: inside for as many iterations
     /// as there is room before the loop.
     pub proven: FxHashSet<(Var, Var)>,
+    /// Parameters that it uses.
+    pub params: Vec<Var>,
+}
+
+impl Innermost {
+    /// The blocks that only this loop runs: all but its guard.
+    pub fn covered(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().skip(1).filter_map(|step| match step {
+            Step::Block(i) | Step::Enter(i) => Some(*i),
+            Step::Leave => None,
+        })
+    }
 }
 
 /// The loops of this kind.
@@ -70,24 +82,24 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
     if bound_moves || !counts || !body.always_updates(program, facts, &steps, counter) {
         return None;
     }
-    let grouped = body.uses.iter().chain(body.updates.keys());
-    for (g, ..) in grouped.filter_map(|v| facts.local_group(program, *v)) {
-        if facts.lane_rate(program, g) != rate {
-            return None;
-        }
-    }
-    let owner = |a: Var| match facts.source.get(&a) {
-        Some(Source::Param(i)) => program.params[*i].var,
-        Some(Source::Made(slot)) => made[*slot],
-        None => a,
+    // What another loop has folded, and ended, is there as a total.
+    let folds = |v: &Var| {
+        let (g, ..) = facts.local_group(program, *v)?;
+        Some(facts.lane_rate(program, g))
     };
+    let around = |loops: RateId| loops != rate && program.is_within(rate, loops);
+    if body.uses.iter().filter_map(folds).any(around)
+        || body.updates.keys().filter_map(folds).any(|r| r != rate)
+    {
+        return None;
+    }
     let random = |a: Var| {
         let param = program.params.iter().find(|p| p.var == a);
         param.is_some_and(|p| p.kind == ParamKind::Random)
     };
     let mut proven = FxHashSet::default();
     for (array, index, in_region) in &body.accesses {
-        let a = owner(*array);
+        let a = facts.owner(program, made, *array);
         // What only some iterations read may be shorter than the rate: it must not end the loop.
         let sometimes = *in_region && random(a);
         if !sometimes && body.goes_up_by_one(program, facts, *index) {
@@ -100,6 +112,9 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
         bound,
         steps,
         proven,
+        params: (program.params.iter().map(|p| p.var))
+            .filter(|v| body.uses.contains(v))
+            .collect(),
     })
 }
 
@@ -272,5 +287,28 @@ impl Body {
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loop_lang::state::Layout;
+
+    /// A loop over segments that folds each, and then reads what it came to for each element.
+    #[test]
+    fn loops_that_read_what_others_have_folded_run_without_stops() {
+        let text = include_str!("../../../c/tests/loops/shares.loop");
+        let mut program = loop_lang::parse::parse(text).unwrap();
+        loop_lang::gotos::derive_gotos(&mut program);
+        loop_lang::verify::verify(&program).unwrap();
+        let made = Layout::of(&program).arrays;
+        let facts = Facts::of(&program, &made).unwrap();
+        let plans = all(&program, &facts, &made);
+        let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
+        let rates: Vec<RateId> = (0..program.rates.len()).map(RateId::new).collect();
+        let innermost: Vec<RateId> = rates.into_iter().filter(nested).collect();
+        assert_eq!(plans.iter().map(|p| p.rate).collect::<Vec<_>>(), innermost);
+        assert!(innermost.len() > 1);
     }
 }

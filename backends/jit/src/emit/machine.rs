@@ -1,5 +1,6 @@
 //! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
-//! rate. It can begin and pause at any of them, and is what innermost loops fall back on.
+//! rate. It can begin and pause at any of them. In the fast form innermost loops have their blocks aside; what
+//! these cannot do is done by the machine in the other form, where it has all blocks.
 
 use super::innermost::Innermost;
 use super::{Emit, MEMORY, Part};
@@ -7,19 +8,21 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use livefusion_backend::facts::{self, Placed};
 use livefusion_backend::host::{Run, outcome};
-use loop_lang::ir::{
-    Atom, CHUNK, End, GroupId, Label, Order, ParamKind, Place, RateId, Section, Type,
-};
+use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type};
 use loop_lang::state::DONE;
+use rustc_hash::FxHashSet;
 use std::mem::offset_of;
 
 impl<'a> Emit<'a, '_> {
     /// Writes the function.
     pub(super) fn machine(&mut self, plans: &'a [Innermost]) {
-        self.count_jumps(plans);
+        let covered: FxHashSet<usize> = plans.iter().flat_map(Innermost::covered).collect();
+        self.count_jumps(plans, &covered);
         self.enter();
         for i in 0..self.facts.blocks.len() {
-            self.block(i, plans);
+            if !covered.contains(&i) {
+                self.block(i, plans);
+            }
         }
         self.event();
         for (block, outcome) in [
@@ -37,10 +40,13 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How often each block is jumped to: by others, by what resumes there, by innermost loops.
-    fn count_jumps(&mut self, plans: &[Innermost]) {
+    fn count_jumps(&mut self, plans: &[Innermost], covered: &FxHashSet<usize>) {
         let facts = self.facts;
         let mut awaited = vec![0; facts.blocks.len()];
-        for placed in &facts.blocks {
+        for (i, placed) in facts.blocks.iter().enumerate() {
+            if covered.contains(&i) {
+                continue;
+            }
             for target in facts::targets(placed.block) {
                 let place = facts.tree.place(self.program, target);
                 if let Some(i) = facts.at.get(&place) {
@@ -54,6 +60,12 @@ impl<'a> Emit<'a, '_> {
             }
             if placed.place == Place::Init {
                 awaited[i] += 1;
+            }
+        }
+        // A guard in front of an innermost loop does not go on into its body.
+        for (i, n) in awaited.iter_mut().enumerate() {
+            if covered.contains(&i) {
+                *n = 0;
             }
         }
         // What nothing goes to has all its jumps.
@@ -81,20 +93,6 @@ impl<'a> Emit<'a, '_> {
     /// Takes the run apart, and begins or goes on.
     fn enter(&mut self) {
         self.words = self.of_run(offset_of!(Run<'_>, words));
-        let scalars = self.of_run(offset_of!(Run<'_>, scalars));
-        let inputs = self.of_run(offset_of!(Run<'_>, inputs));
-        let program = self.program;
-        for (i, p) in program.params.iter().enumerate() {
-            if p.kind == ParamKind::Scalar {
-                let ty = facts::elem(program, p.var);
-                let value = self.load_word(ty, scalars, i as i32 * 8);
-                self.fixed.insert((p.var, Part::Value), value);
-            } else {
-                let (data, length) = self.entry(inputs, i);
-                self.fixed.insert((p.var, Part::Data), data);
-                self.fixed.insert((p.var, Part::Length), length);
-            }
-        }
         for slot in 0..self.layout.arrays.len() {
             self.load_made(slot);
         }
@@ -151,9 +149,11 @@ impl<'a> Emit<'a, '_> {
         self.place = *place;
         self.builder.switch_to_block(self.blocks[i]);
         let guarded = self.guarded(*place);
+        let mut plan = None;
         if let Some(rate) = guarded {
             self.stop(rate);
-            if let Some(plan) = plans.iter().find(|p| p.rate == rate) {
+            plan = plans.iter().find(|p| p.rate == rate);
+            if let Some(plan) = plan {
                 self.run_innermost(plan, i);
             }
         }
@@ -161,7 +161,7 @@ impl<'a> Emit<'a, '_> {
             self.returning(i);
             return;
         }
-        self.join_for_readers(i);
+        self.totals_for_block(i);
         self.stmts(&block.stmts);
         for exit in &block.exits {
             if let Some(target) = exit.target {
@@ -173,6 +173,10 @@ impl<'a> Emit<'a, '_> {
                 self.go(*place, target);
                 self.begin(on);
             }
+        }
+        if let Some(plan) = plan {
+            self.leave_to_the_machine(plan.rate);
+            return;
         }
         if let Some(rate) = guarded {
             let steps = self.builder.use_var(self.steps);
@@ -238,6 +242,15 @@ impl<'a> Emit<'a, '_> {
         self.begin(on);
     }
 
+    /// An iteration that an innermost loop cannot do. The pass pauses before its time, and whoever runs it goes
+    /// on with the machine alone.
+    fn leave_to_the_machine(&mut self, rate: RateId) {
+        self.save(self.position(rate) as u64);
+        let paused = i64::from(outcome::PAUSED);
+        let paused = self.builder.ins().iconst(types::I32, paused);
+        self.builder.ins().return_(&[paused]);
+    }
+
     /// An iteration begins: lanes whose update waits have the old value next, if nothing changes it.
     pub(super) fn begin_lanes(&mut self, rate: RateId) {
         for v in self.facts.pending.get(&rate).into_iter().flatten() {
@@ -282,6 +295,7 @@ impl<'a> Emit<'a, '_> {
             self.builder.def_var(self.event, event);
         }
         self.commit(from, target);
+        self.totals_for_loop(from, target);
         if self.is_early(from, target) {
             let exited = i64::from(outcome::EXITED);
             let exited = self.builder.ins().iconst(types::I32, exited);
@@ -313,7 +327,7 @@ impl<'a> Emit<'a, '_> {
         self.end_if_trapped();
         if !self.summary {
             let block = self.facts.blocks[i].block;
-            self.join_for_readers(i);
+            self.totals_for_block(i);
             self.stmts(&block.stmts);
             self.end_if_trapped();
             if let End::Return(results) = &block.end {
@@ -348,28 +362,5 @@ impl<'a> Emit<'a, '_> {
         }
         let value = self.atom(a);
         self.word_of(self.program.atom_ty(a), value)
-    }
-
-    /// Lane groups that a block reads after their loop are joined for it, and stay as they are.
-    fn join_for_readers(&mut self, i: usize) {
-        let block = self.facts.blocks[i].block;
-        let (program, facts) = (self.program, self.facts);
-        let mut groups: Vec<GroupId> = Vec::new();
-        let mut reads = |v| {
-            if let Some((g, _, Order::Lanes(_))) = facts.local_group(program, v)
-                && !groups.contains(&g)
-            {
-                groups.push(g);
-            }
-        };
-        facts::each_stmt(&block.stmts, &mut |s| facts::each_use(s, &mut reads));
-        facts::each_leaving_use(block, &mut reads);
-        groups.retain(|g| !self.inside(*g));
-        for g in groups {
-            let totals = self.join_lanes(g);
-            for (v, total) in program.groups[g.index()].vars.iter().zip(totals) {
-                self.set(*v, Part::Joined, total);
-            }
-        }
     }
 }

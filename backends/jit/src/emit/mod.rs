@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `ops`, `floats` | scalar operators, constants, words |
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
+//! | `totals` | what lanes come to, for readers after their loop |
 //! | `innermost` | which innermost loops run without stops |
 //! | `admit` | filters without a branch |
 //! | `machine`, `straight` | the loop's blocks as a state machine; innermost loops |
@@ -20,6 +21,7 @@ mod machine;
 mod ops;
 mod stmt;
 mod straight;
+mod totals;
 
 use crate::code::Features;
 use cranelift_codegen::ir::{
@@ -28,12 +30,13 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use innermost::Innermost;
-use livefusion_backend::facts::{self, Facts, Source};
+use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, GroupId, Order, Place, RateId, Var};
 use loop_lang::state::Layout;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
+use totals::Totals;
 
 /// More lanes than this in one group are refused.
 const MAX_LANES: u32 = 4096;
@@ -51,6 +54,8 @@ pub struct Request<'a> {
     pub layout: &'a Layout,
     /// Whether this is a summary: the returning block does not run.
     pub summary: bool,
+    /// Whether innermost loops run without stops, and leave what these cannot do to the machine.
+    pub fast: bool,
     /// What the machine can do.
     pub features: Features,
     /// Its conventions.
@@ -80,7 +85,10 @@ pub fn function(
     check_targets(program, &facts)?;
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));
-    let plans = innermost::all(program, &facts, &layout.arrays);
+    let plans = match request.fast {
+        true => innermost::all(program, &facts, &layout.arrays),
+        false => Vec::new(),
+    };
     let mut emit = Emit::new(FunctionBuilder::new(function, context), &request, &facts);
     emit.machine(&plans);
     emit.builder.finalize(request.frontend);
@@ -149,8 +157,10 @@ struct Emit<'a, 'f> {
     features: Features,
     frontend: TargetFrontendConfig,
     variables: FxHashMap<(Var, Part), Variable>,
-    /// Parameters never change.
-    fixed: FxHashMap<(Var, Part), Value>,
+    /// Where each parameter is in the run's tables.
+    params: FxHashMap<Var, usize>,
+    /// Parameters that are in registers.
+    near: FxHashMap<(Var, Part), Value>,
     /// Next values that a pause must keep beside the old ones, by word.
     held: FxHashMap<Var, usize>,
     /// Where the block that is written is in the rate tree.
@@ -179,6 +189,8 @@ struct Emit<'a, 'f> {
     no_memory_block: Block,
     /// Whether a loop rate that updates lanes has others below it.
     joins_above: bool,
+    /// Where lanes are joined for readers after their loop.
+    totals: Totals,
 }
 
 impl<'a, 'f> Emit<'a, 'f> {
@@ -203,7 +215,8 @@ impl<'a, 'f> Emit<'a, 'f> {
             features: request.features,
             frontend: request.frontend,
             variables: FxHashMap::default(),
-            fixed: FxHashMap::default(),
+            params: program.params.iter().map(|p| p.var).zip(0..).collect(),
+            near: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
             place: Place::Init,
             innermost: None,
@@ -222,6 +235,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             trapped_block: builder.create_block(),
             no_memory_block: builder.create_block(),
             joins_above: false,
+            totals: Totals::of(program, facts),
             builder,
         };
         emit.joins_above = emit.any_joins_above();
@@ -251,8 +265,11 @@ impl<'a, 'f> Emit<'a, 'f> {
     }
 
     fn get(&mut self, v: Var, part: Part) -> Value {
-        if let Some(value) = self.fixed.get(&(v, part)) {
+        if let Some(value) = self.near.get(&(v, part)) {
             return *value;
+        }
+        if let Some(i) = self.params.get(&v) {
+            return self.load_param(*i, part);
         }
         let variable = self.variable(v, part);
         self.builder.use_var(variable)
@@ -290,11 +307,7 @@ impl<'a, 'f> Emit<'a, 'f> {
 
     /// The variable whose memory an array is in: slices share their array's.
     fn owner(&self, a: Var) -> Var {
-        match self.facts.source.get(&a) {
-            Some(Source::Param(i)) => self.program.params[*i].var,
-            Some(Source::Made(slot)) => self.layout.arrays[*slot],
-            None => a,
-        }
+        self.facts.owner(self.program, &self.layout.arrays, a)
     }
 
     fn data(&mut self, a: Var) -> Value {

@@ -4,7 +4,13 @@
 use super::innermost::{Innermost, Step};
 use super::{Emit, Part};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
-use loop_lang::ir::{Place, Section};
+use livefusion_backend::facts;
+use loop_lang::ir::{Place, Section, Type};
+
+/// Parameters that are floats and in registers: some are left for what is computed.
+const FLOATS: usize = 10;
+/// Addresses, lengths and other parameters that are in registers.
+const WORDS: usize = 8;
 
 impl<'a> Emit<'a, '_> {
     /// Writes the loop. Where it ends, and where it cannot be entered, the guard decides.
@@ -34,6 +40,7 @@ impl<'a> Emit<'a, '_> {
         let slowly = self.builder.create_block();
         self.builder.ins().brif(count, enter, &[], slowly, &[]);
         self.begin(enter);
+        self.bring_near(plan);
         let end = self.builder.ins().iadd(counter, count);
         let head = self.builder.create_block();
         self.builder.ins().jump(head, &[]);
@@ -43,6 +50,7 @@ impl<'a> Emit<'a, '_> {
         self.iteration(plan);
         self.place = place;
         self.innermost = None;
+        self.near.clear();
         let counter = self.get(plan.counter, Part::Value);
         let more = self.less(counter, end);
         let leave = self.builder.create_block();
@@ -56,12 +64,36 @@ impl<'a> Emit<'a, '_> {
         self.begin(slowly);
     }
 
+    /// Takes the parameters that a loop uses into registers, as far as there are some; others are read where
+    /// they are used.
+    fn bring_near(&mut self, plan: &Innermost) {
+        let (mut floats, mut words) = (0, 0);
+        for v in &plan.params {
+            let scalar = matches!(self.program.ty(*v), Type::Scalar(_));
+            let float = scalar && facts::elem(self.program, *v).is_float();
+            let (taken, most, parts): (_, _, &[Part]) = match (scalar, float) {
+                (true, true) => (&mut floats, FLOATS, &[Part::Value]),
+                (true, false) => (&mut words, WORDS, &[Part::Value]),
+                (false, _) => (&mut words, WORDS, &[Part::Data, Part::Length]),
+            };
+            *taken += parts.len();
+            if *taken > most {
+                continue;
+            }
+            for part in parts {
+                let value = self.get(*v, *part);
+                self.near.insert((*v, *part), value);
+            }
+        }
+    }
+
     fn iteration(&mut self, plan: &Innermost) {
         let mut skips: Vec<Block> = Vec::new();
         for (k, step) in plan.steps.iter().enumerate() {
             match *step {
                 Step::Block(i) => {
                     self.place = self.facts.blocks[i].place;
+                    self.totals_for_block(i);
                     self.stmts(&self.facts.blocks[i].block.stmts);
                     if k == 0 {
                         self.begin_lanes(plan.rate);
@@ -70,6 +102,7 @@ impl<'a> Emit<'a, '_> {
                 Step::Enter(i) => {
                     let block = self.facts.blocks[i].block;
                     self.place = self.facts.blocks[i].place;
+                    self.totals_for_block(i);
                     self.stmts(&block.stmts);
                     if self.needs_no_branch(plan, k) {
                         let mut admitted = self.builder.ins().iconst(types::I8, 1);

@@ -1,0 +1,108 @@
+//! Bodies that this thread has met lately. A closure that is traced again, at the same place of the program,
+//! mostly gives the same body: it is shared, and neither checked nor simplified once more.
+
+use crate::ast::{Body, Parts, TermData};
+use std::cell::RefCell;
+
+/// Longer bodies are not kept.
+const LONGEST: usize = 24;
+/// How many bodies are kept, each at the place that its hash says: a power of two.
+const KEPT: usize = 64;
+
+thread_local!(static LATELY: RefCell<[Option<Body>; KEPT]> = const { RefCell::new([const { None }; KEPT]) });
+
+/// Keeps a sound body. Those with captures would keep arrays alive.
+pub(super) fn remember(body: &Body) {
+    if body.is_sound() && is_kept(body) {
+        let before = LATELY.with_borrow_mut(|all| all[place(body)].replace(body.clone()));
+        drop(before);
+    }
+}
+
+/// The body with these parts, if it was met lately.
+pub(crate) fn find(parts: &Parts) -> Option<Body> {
+    if !is_kept(parts) {
+        return None;
+    }
+    LATELY.with_borrow(|all| {
+        let known = all[place(parts)].as_ref()?;
+        let same = known.params == parts.params
+            && known.results == parts.results
+            && known.terms.len() == parts.terms.len()
+            && known.terms.iter().zip(&parts.terms).all(same_term);
+        same.then(|| known.clone())
+    })
+}
+
+fn is_kept(parts: &Parts) -> bool {
+    parts.terms.len() <= LONGEST
+        && parts.captures.is_empty()
+        && parts.loops.is_empty()
+        && parts.error.is_none()
+}
+
+fn same_term((a, b): (&TermData, &TermData)) -> bool {
+    a.ty == b.ty && address(a) == address(b) && a.term == b.term
+}
+
+/// Places are compared by address: what two copies of one place cost is work done twice.
+fn address(data: &TermData) -> usize {
+    data.loc.map_or(0, |loc| std::ptr::from_ref(loc) as usize)
+}
+
+fn place(parts: &Parts) -> usize {
+    let last = parts.terms.last().map_or(0, address);
+    let mixed = (last + parts.terms.len()).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize);
+    mixed >> (usize::BITS - KEPT.trailing_zeros())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::array::Array;
+    use crate::ast::{Body, Builder, Kind, TermId};
+
+    fn scaled(xs: &Array<f64>, k: f64) -> Array<f64> {
+        xs.map(|x| x * k + 1.0)
+    }
+
+    fn body(of: &Array<f64>) -> Body {
+        match &of.node().kind {
+            Kind::Map(body) => body.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_closure_that_is_traced_again_shares_its_body() {
+        let xs = Array::from(vec![1.0, 2.0]);
+        let [first, again, other] = [2.0, 2.0, 3.0].map(|k| body(&scaled(&xs, k)));
+        assert!(first.is(&again));
+        assert!(!first.is(&other));
+    }
+
+    #[test]
+    fn captures_are_not_kept_alive() {
+        let xs = Array::from(vec![1.0, 2.0]);
+        let shifted = |by: &Array<f64>| {
+            let first = by.sum();
+            xs.map(|x| &first + x)
+        };
+        let captured = Array::from(vec![3.0]);
+        let weak = std::sync::Arc::downgrade(captured.node());
+        drop([shifted(&captured), shifted(&captured)]);
+        drop(captured);
+        assert!(weak.upgrade().is_none());
+    }
+
+    #[test]
+    fn what_was_changed_is_checked_again() {
+        let xs = Array::from(vec![1.0, 2.0]);
+        let mut changed = body(&scaled(&xs, 4.0));
+        changed.results[0] = TermId(99);
+        let node = Builder::named("map").map(&[xs.node().clone()], changed);
+        assert!(node.error.is_some());
+        let sound = body(&scaled(&xs, 4.0));
+        let node = Builder::named("map").map(&[xs.node().clone()], sound);
+        assert!(node.error.is_none());
+    }
+}

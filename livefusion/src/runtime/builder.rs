@@ -1,0 +1,183 @@
+//! What can be chosen about an engine.
+
+use super::engine::Engine;
+use crate::fusion::Clustering;
+use livefusion_backend::Backend;
+use livefusion_c::{CBackend, KernelCache};
+use std::num::NonZero;
+use std::sync::Arc;
+
+/// Chooses what an [`Engine`] does.
+///
+/// ```
+/// use livefusion::Engine;
+/// let engine = Engine::builder().memory_limit(1 << 30).build();
+/// assert_eq!(engine.memory_limit(), 1 << 30);
+/// ```
+#[derive(Default)]
+pub struct EngineBuilder {
+    backend: Option<Arc<dyn Backend>>,
+    clustering: Clustering,
+    memory_limit: Option<u64>,
+    threads: Option<usize>,
+    eager: bool,
+    kernel_cache: KernelCache,
+    only_c: bool,
+}
+
+impl EngineBuilder {
+    /// Compiles C, with the engine's cache, before anything runs, and uses nothing else.
+    ///
+    /// ```
+    /// use livefusion::Engine;
+    /// assert_eq!(Engine::builder().only_c().build().backend_name(), "c");
+    /// ```
+    pub fn only_c(mut self) -> Self {
+        self.only_c = true;
+        self
+    }
+
+    /// Uses this backend and no other. Default: the tiers of [`Engine`].
+    pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// How combinators are put into loops. Default: optimally, within about a millisecond of planning.
+    ///
+    /// ```
+    /// use livefusion::{Clustering, Engine};
+    /// let engine = Engine::builder().clustering(Clustering::Greedy).build();
+    /// assert_eq!(engine.clustering(), Clustering::Greedy);
+    /// ```
+    pub fn clustering(mut self, clustering: Clustering) -> Self {
+        self.clustering = clustering;
+        self
+    }
+
+    /// How many bytes the results and intermediates of one `force` may take. Default: no limit.
+    pub fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// How many threads may run one loop, the one that forces included. Default: as many as there are
+    /// processors. With 1 the engine never starts a thread.
+    ///
+    /// Other threads are called only for loops that are expected to run for longer than it takes to wake
+    /// them. Inside of a rayon pool they are that pool's. Results have the same bits for any number of
+    /// threads.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let sum = iota(5_000_000).map(|i| i.cast::<f64>() * 0.1).sum();
+    /// let one = sum.force_with(&Engine::builder().threads(1).build())?;
+    /// let more = iota(5_000_000).map(|i| i.cast::<f64>() * 0.1).sum();
+    /// assert_eq!(more.force_with(&Engine::builder().threads(4).build())?.to_bits(), one.to_bits());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn threads(mut self, n: usize) -> Self {
+        self.threads = Some(n.max(1));
+        self
+    }
+
+    /// Calls other threads for every loop of several chunks, and waits a little for them: for tests.
+    #[doc(hidden)]
+    pub fn eager(mut self) -> Self {
+        self.eager = true;
+        self
+    }
+
+    /// Where compiled C is kept for the next process: in a folder, or nowhere. Default: what
+    /// `LIVEFUSION_CACHE_DIR` says, else among the user's caches; see [`KernelCache`]. It is for the engine's
+    /// own C backend; one that is given to [`backend`](EngineBuilder::backend) has its own.
+    ///
+    /// ```
+    /// use livefusion::{Array, Engine, Force, KernelCache};
+    /// let folder = tempfile::tempdir()?;
+    /// for process in 0..2 {
+    ///     // The second would be another process; here it is another engine, which has compiled nothing.
+    ///     let cache = KernelCache::in_folder(folder.path().join("kernels"));
+    ///     let engine = Engine::builder().kernel_cache(cache).only_c().build();
+    ///     let xs: Array<f64> = vec![1.0, 2.0, 3.0].into();
+    ///     assert_eq!(xs.sum().force_with(&engine)?, 6.0);
+    ///     assert_eq!(engine.counters().disk_hits, process);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn kernel_cache(mut self, cache: KernelCache) -> Self {
+        self.kernel_cache = cache;
+        self
+    }
+
+    /// The engine.
+    pub fn build(self) -> Engine {
+        Engine::of(Choices {
+            runs_on: self.runs_on(),
+            clustering: self.clustering,
+            memory_limit: self.memory_limit.unwrap_or(u64::MAX),
+            threads: self.threads.unwrap_or_else(processors),
+            eager: self.eager,
+        })
+    }
+
+    fn runs_on(&self) -> RunsOn {
+        let c = || CBackend::new().with_cache(self.kernel_cache.clone());
+        match &self.backend {
+            Some(backend) => RunsOn::only(backend.clone()),
+            None if self.only_c => RunsOn::only(Arc::new(c())),
+            None => RunsOn::best(c()),
+        }
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// What was chosen.
+pub(super) struct Choices {
+    pub runs_on: RunsOn,
+    pub clustering: Clustering,
+    pub memory_limit: u64,
+    pub threads: usize,
+    pub eager: bool,
+}
+
+/// What an engine runs loops on.
+pub(super) struct RunsOn {
+    pub backend: Arc<dyn Backend>,
+    /// Whether what the backend cannot compile here is interpreted.
+    pub may_fall_back: bool,
+    #[cfg(feature = "jit")]
+    pub tiers: Option<super::tier::Tiers>,
+}
+
+impl RunsOn {
+    fn only(backend: Arc<dyn Backend>) -> RunsOn {
+        RunsOn {
+            backend,
+            may_fall_back: false,
+            #[cfg(feature = "jit")]
+            tiers: None,
+        }
+    }
+
+    #[cfg(feature = "jit")]
+    fn best(c: CBackend) -> RunsOn {
+        let tiers = super::tier::Tiers::new(c);
+        RunsOn {
+            backend: Arc::new(tiers.clone()),
+            may_fall_back: false,
+            tiers: Some(tiers),
+        }
+    }
+
+    #[cfg(not(feature = "jit"))]
+    fn best(c: CBackend) -> RunsOn {
+        RunsOn {
+            backend: Arc::new(c),
+            may_fall_back: true,
+        }
+    }
+}

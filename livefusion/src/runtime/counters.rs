@@ -1,0 +1,57 @@
+//! What an engine has done so far, in numbers.
+
+use livefusion_backend::TierRuns;
+use std::fmt;
+use std::time::Duration;
+
+/// What the kernel cache has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Forces that found their program compiled.
+    pub hits: u64,
+    /// Forces that compiled theirs.
+    pub misses: u64,
+    /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
+    pub recognised: u64,
+    /// Time spent planning, lowering and compiling.
+    pub compile_time: Duration,
+    /// Runs of loops that several threads shared.
+    pub parallel_loops: u64,
+    /// Chunks of 16384 steps that these consisted of.
+    pub parallel_chunks: u64,
+    /// Compiled files that the [`KernelCache`] on disk had.
+    pub disk_hits: u64,
+    /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
+    pub disk_refused: u64,
+    /// Files that the C compiler made.
+    pub compiler_runs: u64,
+    /// Spans of loops that each tier ran, if the engine is tiered.
+    pub tiers: TierRuns,
+}
+
+impl fmt::Display for Counters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
+            self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
+        )?;
+        if self.parallel_loops > 0 {
+            let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
+            write!(f, ", {n} loops of {chunks} chunks shared")?;
+        }
+        match self.tiers {
+            TierRuns {
+                interp: 0,
+                jit: 0,
+                c: 0,
+            } => Ok(()),
+            TierRuns { interp, jit, c } => {
+                write!(
+                    f,
+                    "; {interp} spans interpreted, {jit} on Cranelift's code, {c} on C"
+                )
+            }
+        }
+    }
+}
