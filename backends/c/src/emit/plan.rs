@@ -58,6 +58,9 @@ pub struct Plan {
     pub groups: BTreeSet<GroupId>,
     /// Results that are written in step and not looked at.
     pub streamed: Vec<Streamed>,
+    /// Whether values are joined onto elements anywhere: no compiler vectorises that, so that what traps is
+    /// left by a branch, which costs less than a flag.
+    pub scatters: bool,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
     /// What is taken for granted.
@@ -91,6 +94,7 @@ fn versions(
 ) -> Option<Vec<Plan>> {
     let steps = steps(program, facts, rate)?;
     let (mut plan, body) = plan(program, facts, made, rate, steps)?;
+    plan.scatters = body.scatters;
     let scans = |v: &Var| {
         let group = facts.local_group(program, *v);
         matches!(group, Some((_, _, Order::Prefix(_))))
@@ -178,6 +182,7 @@ pub(super) fn plan(
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
         streamed: Vec::new(),
+        scatters: false,
         vectors: None,
         case: Case::default(),
         stops: Vec::new(),

@@ -179,6 +179,9 @@ impl Plan {
                 self.write_masked(unit);
             }
             let from = if masks { "strip" } else { "from" };
+            if self.scatters {
+                unit.line("#pragma GCC unroll 4");
+            }
             unit.open(format!(
                 "for (u64 {counter} = {from}; {counter} < end; {counter}++) {{"
             ));
