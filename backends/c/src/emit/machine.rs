@@ -165,6 +165,7 @@ impl Machine<'_, '_> {
             self.join_for_plans(rate);
             for (version, plan) in self.plans.iter().enumerate() {
                 if plan.rate == rate {
+                    plan.call_chunks(self.unit, self.symbol, &self.labels[i]);
                     plan.call(self.unit, self.symbol, version, &self.labels[i]);
                 }
             }

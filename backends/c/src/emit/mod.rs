@@ -184,6 +184,7 @@ impl File {
                 ..unit
             };
             plan.write(&mut straight, symbol, version);
+            plan.write_chunks(&mut straight, symbol);
             let text = straight.out;
             unit.out.push_str(&text);
         }

@@ -63,6 +63,8 @@ pub struct Plan {
     pub scatters: bool,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
+    /// Its form with a chunk in each lane.
+    pub chunks: Option<Vectors>,
     /// What is taken for granted.
     pub case: Case,
     /// Comparisons before whose next change the general form stops.
@@ -123,7 +125,13 @@ fn versions(
         let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
         !inside && facts.local_group(program, v).is_none()
     };
-    Some(cases(program, plan, &blocks, &outside, &owner))
+    let mut versions = cases(program, plan, &blocks, &outside, &owner);
+    if let [plan] = &mut versions[..]
+        && plan.stops.is_empty()
+    {
+        plan.chunks = vector::chunks(program, facts, made, plan);
+    }
+    Some(versions)
 }
 
 /// What the blocks in `steps` need of a rate's loop; what is joined by an earlier loop of the same
@@ -184,6 +192,7 @@ pub(super) fn plan(
         streamed: Vec::new(),
         scatters: false,
         vectors: None,
+        chunks: None,
         case: Case::default(),
         stops: Vec::new(),
     };

@@ -8,6 +8,7 @@ use crate::facts;
 use crate::names::Part;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
 
 /// Statements that wait for the chain, with the subrates that they are in.
 type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
@@ -30,6 +31,10 @@ pub(super) struct Body<'u, 'a> {
     pub fused: bool,
     /// How many lanes are at fixed places of a strip.
     fixed: Option<u32>,
+    /// How far apart elements of a vector are, if they are no neighbours.
+    pub apart: Option<u64>,
+    /// Truth that needs no mask.
+    pub known: FxHashMap<Var, bool>,
 }
 
 impl Vectors {
@@ -49,23 +54,28 @@ impl Vectors {
 
     /// Writes the loop between the function's head and the end of it.
     pub fn write(&self, unit: &mut Unit, plan: &Plan) {
-        let mut body = Body {
+        Body::of(unit, plan, self).write();
+    }
+}
+
+impl<'u, 'a> Body<'u, 'a> {
+    pub fn of(unit: &'u mut Unit<'a>, plan: &'u Plan, vectors: &'u Vectors) -> Body<'u, 'a> {
+        Body {
             unit,
             plan,
-            vectors: self,
-            shape: Shape(self.widest),
+            vectors,
+            shape: Shape(vectors.widest),
             subs: Vec::new(),
             pass: None,
             rest: false,
             fast: false,
             fused: false,
             fixed: None,
-        };
-        body.write();
+            apart: None,
+            known: FxHashMap::default(),
+        }
     }
-}
 
-impl<'a> Body<'_, 'a> {
     fn write(&mut self) {
         let elements = self.vectors.elements(self.unit);
         self.prepare();
@@ -320,7 +330,8 @@ impl<'a> Body<'_, 'a> {
             let counter = self.unit.names.var(self.plan.counter).to_string();
             let all = self.shape.all(self.unit.helpers, ty);
             let positions = self.shape.positions(self.unit.helpers);
-            return format!("({all}({counter}) + {positions}())");
+            let apart = self.apart.map_or(String::new(), |n| format!(" * {n}"));
+            return format!("({all}({counter}) + {positions}(){apart})");
         }
         if let (Atom::Var(v), Some(chain)) = (a, &self.vectors.chain)
             && chain.exports(v)

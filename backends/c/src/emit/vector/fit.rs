@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// A loop that is written in vectors.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Vectors {
     /// Bytes of the widest element.
     pub widest: usize,
@@ -77,16 +77,14 @@ pub(super) struct Fitting<'f, 'a> {
 
 /// The vector form of a planned loop, if it has one.
 pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
-    let inner = inner(facts, plan);
-    let fitting = Fitting {
-        program,
-        facts,
-        made,
-        plan,
-        inner,
-    };
+    let fitting = Fitting::of(program, facts, made, plan);
     let filters = fitting.inner.iter().any(|i| i.sub.is_some());
     if filters { fitting.vectors() } else { None }
+}
+
+/// The form of a planned loop with a chunk in each lane, if it has one.
+pub fn chunks(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
+    Fitting::of(program, facts, made, plan).chunks()
 }
 
 fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
@@ -144,6 +142,23 @@ pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
         }
         StmtKind::If { .. } | StmtKind::Assign(..) => true,
         _ => false,
+    }
+}
+
+impl<'f, 'a> Fitting<'f, 'a> {
+    fn of(
+        program: &'a Loop,
+        facts: &'f Facts<'a>,
+        made: &'f [Var],
+        plan: &'f Plan,
+    ) -> Fitting<'f, 'a> {
+        Fitting {
+            program,
+            facts,
+            made,
+            plan,
+            inner: inner(facts, plan),
+        }
     }
 }
 
@@ -318,7 +333,7 @@ impl Fitting<'_, '_> {
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
-    fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
+    pub(super) fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
         let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
         match &i.stmt.kind {
             _ if chained => Some(()),
@@ -418,7 +433,7 @@ impl Fitting<'_, '_> {
 
     /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside,
     /// and for the chain.
-    fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
+    pub(super) fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
         let mut needed = FxHashSet::default();
         let mut need = |a: Atom| {
             if let Atom::Var(v) = a {
@@ -468,7 +483,7 @@ impl Fitting<'_, '_> {
     }
 
     /// Bytes of the widest element that a vector holds.
-    fn widest(&self, vectors: &Vectors) -> usize {
+    pub(super) fn widest(&self, vectors: &Vectors) -> usize {
         let counter_is_read = vectors.needed.contains(&self.plan.counter);
         let mut widest = if counter_is_read { 8 } else { 1 };
         let mut see = |ty: Ty| {
