@@ -26,7 +26,7 @@ use loop_lang::types::{Const, Ty};
 use std::collections::BTreeSet;
 
 /// Steps whose elements are brought together at a time.
-const TILE: u64 = 16;
+pub(super) const TILE: u64 = 8;
 
 /// More variables than this in the states of a loop would not stay in registers.
 const MAX_STATE: usize = 12;
@@ -201,11 +201,16 @@ impl Body<'_, '_> {
                 facts::elem(self.unit.program, *a).name(),
                 self.unit.array(*a),
             );
-            self.unit
-                .line(format!("{ty} {}[{TILE}][{elements}];", tile(*a)));
-            self.unit
-                .line(format!("for (u64 k = 0; k < {elements}; k++)"));
-            self.unit.line(format!("  for (u64 j = 0; j < {TILE}; j++) {}[j][k] = {data}[from + k * {CHUNK} + lf_at + j];", tile(*a)));
+            let tile = tile(*a);
+            // Unrolled, the two loops become shuffles.
+            let lines = [
+                format!("{ty} {tile}[{TILE}][{elements}];"),
+                "#pragma GCC unroll 16".to_string(),
+                format!("for (u64 k = 0; k < {elements}; k++)"),
+                format!("  for (u64 j = 0; j < {TILE}; j++)"),
+                format!("    {tile}[j][k] = {data}[from + k * {CHUNK} + lf_at + j];"),
+            ];
+            lines.iter().for_each(|l| self.unit.line(l));
         }
         self.unit.line("u64 j = 0;");
         if !flags.is_empty() {
