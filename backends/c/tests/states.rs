@@ -35,7 +35,7 @@ fn data(n: usize) -> Vec<Data> {
 fn chunks_side_by_side_have_the_same_bits() {
     let program = loop_file("steepest");
     let c = CBackend::new().compile(&program).unwrap();
-    assert!(c.source().unwrap().contains("a chunk in each lane"));
+    assert!(c.source().unwrap().contains("a run in each lane"));
     let interp = InterpBackend::new().compile(&program).unwrap();
     for n in [0, 1, 100, 16_384, 8 * 16_384, 8 * 16_384 + 1, MANY] {
         let data = data(n);

@@ -449,7 +449,7 @@ fn totals_are_those_of_the_shared_state() {
             }
             let mut totals = Vec::new();
             for (i, g) in program.groups.iter().enumerate() {
-                if matches!(g.order, Order::Lanes(_)) {
+                if g.order.lanes().is_some() {
                     let id = GroupId::new(i);
                     let total = group_total(&program, k.layout(), &frame.words, id);
                     let tys = g.vars.iter().map(|v| program.ty(*v).elem());

@@ -124,7 +124,7 @@ fn take_in(
         let group = &program.groups[g.index()];
         let starts = group.vars.iter().all(|v| body.starts.contains(v));
         match group.order {
-            Order::Lanes(_) if !starts => return None,
+            Order::Lanes(_) | Order::Runs(_) if !starts => return None,
             Order::Prefix(_) if !starts => {
                 outer.groups.insert(*g);
             }
@@ -182,7 +182,7 @@ impl Inner {
                     lanes.push(*g);
                     widths.insert(u64::from(l));
                 }
-                (Order::Lanes(_), _) => return None,
+                (Order::Lanes(_) | Order::Runs(_), _) => return None,
                 (Order::Prefix(_), _) => {
                     widths.insert(1);
                 }

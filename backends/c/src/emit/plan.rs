@@ -63,8 +63,8 @@ pub struct Plan {
     pub scatters: bool,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
-    /// Its form with a chunk in each lane.
-    pub chunks: Option<Vectors>,
+    /// Its form with a run in each lane.
+    pub runs: Option<Vectors>,
     /// What is taken for granted.
     pub case: Case,
     /// Comparisons before whose next change the general form stops.
@@ -129,7 +129,7 @@ fn versions(
     if let [plan] = &mut versions[..]
         && plan.stops.is_empty()
     {
-        plan.chunks = vector::chunks(program, facts, made, plan);
+        plan.runs = vector::runs(program, facts, made, plan);
     }
     Some(versions)
 }
@@ -192,7 +192,7 @@ pub(super) fn plan(
         streamed: Vec::new(),
         scatters: false,
         vectors: None,
-        chunks: None,
+        runs: None,
         case: Case::default(),
         stops: Vec::new(),
     };

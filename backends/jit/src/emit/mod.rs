@@ -60,8 +60,7 @@ pub struct Request<'a> {
 /// Words of scratch memory that a loop's kernels need: where lanes are joined.
 pub fn scratch_words(program: &Loop) -> usize {
     let words = program.groups.iter().map(|g| match g.order {
-        Order::Lanes(l) => g.vars.len() * l as usize,
-        _ => 0,
+        order => g.vars.len() * order.lanes().unwrap_or(0) as usize,
     });
     words.max().unwrap_or(0)
 }

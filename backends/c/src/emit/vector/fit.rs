@@ -82,9 +82,9 @@ pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<V
     if filters { fitting.vectors() } else { None }
 }
 
-/// The form of a planned loop with a chunk in each lane, if it has one.
-pub fn chunks(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
-    Fitting::of(program, facts, made, plan).chunks()
+/// The form of a planned loop with a run in each lane, if it has one.
+pub fn runs(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
+    Fitting::of(program, facts, made, plan).runs()
 }
 
 fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
@@ -191,7 +191,7 @@ impl Fitting<'_, '_> {
                 Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
                     vectors.lanes.push(*g);
                 }
-                Order::Lanes(1) | Order::Prefix(_) => serial.extend(&group.vars),
+                Order::Lanes(1) | Order::Runs(_) | Order::Prefix(_) => serial.extend(&group.vars),
                 _ => return None,
             }
         }

@@ -22,7 +22,7 @@
 //! | `fit` | which loops have this form |
 //! | `body` | the function |
 //! | `stmt` | statements |
-//! | `chunks` | folds, a chunk in each lane |
+//! | `runs` | folds, a run in each lane |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
 //! | `extremes` | minima and maxima of floats |
@@ -30,12 +30,12 @@
 
 mod body;
 mod chain;
-mod chunks;
 mod extremes;
 mod fit;
 mod ops;
 mod pack;
+mod runs;
 mod stmt;
 
-pub use fit::{Vectors, chunks, fit};
+pub use fit::{Vectors, fit, runs};
 pub use pack::BYTES;

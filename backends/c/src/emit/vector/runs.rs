@@ -1,23 +1,21 @@
-//! Chunks side by side: folds by operators that only associate.
+//! Runs side by side: folds by operators that only associate.
 //!
-//! Such an operator joins each chunk's elements from left to right, and chunks in order: within a chunk each
-//! step waits for the one before. But every chunk begins at the identity, whatever comes before it. So where
-//! as many whole chunks lie ahead as a vector has lanes, each lane takes one; what they come to is joined in
-//! order.
+//! Such an operator joins the elements of a run from left to right, and runs in order: within a run each step
+//! waits for the one before. But every run begins at the identity, whatever comes before it. So each lane of a
+//! vector takes a run of its own; what they come to is joined in order.
 //!
 //! ```text
-//! u32 lf_tile_0[16][LF_W8];   elements of all chunks, those of one step together
-//! acc_2 = acc_2 (+) elt_0     for all chunks at once
-//! acc_2 (+)= lane 0, lane 1, ..
+//! i64 lf_tile_0[8][LF_W8];    elements of all runs, those of one step together
+//! acc_2 = acc_2 (+) elt_0     for all runs at once
+//! acc_2_lane[0] (+)= run 0, run 1, ..
 //! ```
 //!
 //! States often begin with a flag that says whether they hold anything: it is known, not computed, to be unset
-//! in the first step of a chunk, and set in all others.
+//! in the first step of a run, and set in all others.
 
 use super::body::Body;
 use super::fit::{Fitting, Vectors};
 use crate::emit::plan::{Plan, Step};
-use crate::emit::straight::Passed;
 use crate::emit::unit::{Unit, comment};
 use crate::facts;
 use crate::names::{Part, identifier};
@@ -26,21 +24,22 @@ use loop_lang::types::{Const, Ty};
 use std::collections::BTreeSet;
 
 /// Steps whose elements are brought together at a time.
-pub(super) const TILE: u64 = 8;
+const TILE: u64 = 8;
 
 /// More variables than this in the states of a loop would not stay in registers.
 const MAX_STATE: usize = 12;
 
 impl Fitting<'_, '_> {
-    /// What vectors of chunks need, if the loop does nothing but fold by such operators.
-    pub(super) fn chunks(&self) -> Option<Vectors> {
+    /// What vectors of runs need, if the loop does nothing but fold by such operators.
+    pub(super) fn runs(&self) -> Option<Vectors> {
         let (program, plan) = (self.program, self.plan);
         let groups = || plan.groups.iter().map(|g| &program.groups[g.index()]);
-        let serial = groups().all(|g| g.order == Order::Lanes(1));
+        let run = u32::try_from(program.grid()).ok()?;
+        let serial = run >= TILE as u32 && groups().all(|g| g.order == Order::Runs(run));
         let plain = plan.steps.iter().all(|s| matches!(s, Step::Block(_)));
-        let state: usize = groups().map(|g| g.vars.len()).sum();
+        let width: usize = groups().map(|g| g.vars.len()).sum();
         let root = matches!(program.rate(plan.rate).kind, RateKind::Root { .. });
-        if !root || !serial || !plain || !(1..=MAX_STATE).contains(&state) {
+        if !root || !serial || !plain || !(1..=MAX_STATE).contains(&width) {
             return None;
         }
         if !plan.carried.is_empty() {
@@ -66,123 +65,90 @@ impl Fitting<'_, '_> {
 
 impl Plan {
     /// The function's name.
-    fn chunks_function(&self, unit: &Unit, symbol: &str) -> String {
+    fn runs_function(&self, unit: &Unit, symbol: &str) -> String {
         let rate = identifier(&unit.program.rate(self.rate).name);
-        format!("{symbol}_chunks_{}_{rate}", self.rate.index())
-    }
-
-    /// What goes in and out: arrays and scalars as for the straight function, and prefixes.
-    fn chunks_passed(&self, unit: &Unit) -> Vec<(String, String)> {
-        let states = self.prefixes(unit);
-        let in_lane = |p: &Passed| {
-            let mut lanes = states.iter().map(|v| unit.names.part(*v, Part::Lanes));
-            lanes.any(|name| name == p.argument)
-        };
-        let passed = self.passed(unit).into_iter();
-        let others = passed.filter(|p| !in_lane(p));
-        let mut all: Vec<(String, String)> = others.map(|p| (p.declaration, p.argument)).collect();
-        for v in &states {
-            let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
-            let joined = unit.names.part(*v, Part::Joined);
-            all.push((format!("{ty} *restrict lf_{name}"), format!("&{joined}")));
-        }
-        all
+        format!("{symbol}_runs_{}_{rate}", self.rate.index())
     }
 
     /// The variables of all groups.
-    fn prefixes(&self, unit: &Unit) -> Vec<Var> {
+    fn states(&self, unit: &Unit) -> Vec<Var> {
         let vars = |g: &GroupId| unit.program.groups[g.index()].vars.iter().copied();
         self.groups.iter().flat_map(vars).collect()
     }
 
     /// Writes the function.
-    pub fn write_chunks(&self, unit: &mut Unit, symbol: &str) {
-        let Some(vectors) = &self.chunks else {
+    pub fn write_runs(&self, unit: &mut Unit, symbol: &str) {
+        let Some(vectors) = &self.runs else {
             return;
         };
-        let parameters: Vec<String> = std::iter::once("const u64 from".to_string())
-            .chain(self.chunks_passed(unit).into_iter().map(|p| p.0))
+        let passed = self.passed(unit);
+        let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
+            .into_iter()
+            .chain(passed.iter().map(|p| p.declaration.as_str()))
             .collect();
         let rate = &unit.program.rate(self.rate).name;
-        unit.line(comment(&format!(
-            "/* Rate {rate}: a chunk in each lane. */"
-        )));
+        unit.line(comment(&format!("/* Rate {rate}: a run in each lane. */")));
         unit.line("static __attribute__((noinline)) u64");
-        let function = self.chunks_function(unit, symbol);
+        let function = self.runs_function(unit, symbol);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
         unit.line("u64 trapped = 0;");
-        vectors.write_chunks(unit, self);
+        let mut body = Body::of(unit, self, vectors);
+        body.apart = Some(body.unit.program.grid());
+        body.runs();
         unit.line("return trapped;");
         unit.close();
         unit.line("");
     }
 
-    /// Writes the call: at the beginning of a chunk, while there are enough of them.
-    pub fn call_chunks(&self, unit: &mut Unit, symbol: &str, guard: &str) {
-        let Some(vectors) = &self.chunks else {
+    /// Writes the call: where a run begins, while there are enough of them in the chunk.
+    pub fn call_runs(&self, unit: &mut Unit, symbol: &str, guard: &str) {
+        let Some(vectors) = &self.runs else {
             return;
         };
-        let elements = vectors.elements(unit);
-        let many = format!("{elements} * {CHUNK}ul");
+        let (elements, run) = (vectors.elements(unit), unit.program.grid());
         let counter = unit.names.var(self.counter).to_string();
-        let mut rooms = vec!["limit - steps".to_string()];
-        rooms.push(format!("lf_room({}, {counter})", unit.atom(self.bound)));
+        let bound = unit.atom(self.bound);
+        unit.open(format!("if (steps % {run} == 0 && {counter} < {bound}) {{"));
+        unit.line(format!(
+            "u64 count = lf_least({bound} - {counter}, limit - steps);"
+        ));
+        let mut rooms = vec![format!("{CHUNK} - steps % {CHUNK}")];
         let mut proven: Vec<&(Var, Var)> = self.proven.iter().collect();
         proven.sort();
         for (a, i) in proven {
-            rooms.push(format!(
-                "lf_room({}, {})",
-                unit.length(*a),
-                unit.names.var(*i)
-            ));
+            let (length, index) = (unit.length(*a), unit.names.var(*i));
+            rooms.push(format!("lf_room({length}, {index})"));
         }
-        let tests: Vec<String> = rooms.iter().map(|r| format!("{r} >= {many}")).collect();
-        unit.open(format!(
-            "if (steps % {CHUNK} == 0 && {}) {{",
-            tests.join(" && ")
-        ));
-        let function = self.chunks_function(unit, symbol);
-        let arguments: Vec<String> = std::iter::once(counter.clone())
-            .chain(self.chunks_passed(unit).into_iter().map(|p| p.1))
+        for room in rooms {
+            unit.line(format!("count = lf_least(count, {room});"));
+        }
+        unit.line(format!("count &= ~({elements} * {run}ul - 1);"));
+        unit.open("if (count != 0) {");
+        let function = self.runs_function(unit, symbol);
+        let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
+            .into_iter()
+            .chain(self.passed(unit).into_iter().map(|p| p.argument))
             .collect();
-        let joined = |v: &Var| {
-            let names = unit.names;
-            (
-                names.part(*v, Part::Joined).to_string(),
-                names.var(*v).to_string(),
-            )
-        };
-        let joined: Vec<(String, String)> = self.prefixes(unit).iter().map(joined).collect();
-        for (to, from) in &joined {
-            unit.line(format!("{to} = {from};"));
-        }
         unit.line(format!("trapped |= {function}({});", arguments.join(", ")));
-        for (from, to) in &joined {
-            unit.line(format!("{to} = {from};"));
-        }
-        unit.line(format!("{counter} += {many};"));
+        unit.line(format!("{counter} += count;"));
         self.follow_updates(unit);
-        unit.line(format!("steps += {many};"));
-        unit.line(format!("event = lf_least(limit, steps + {CHUNK});"));
+        unit.line("event = steps += count;");
         unit.line(format!("goto {guard};"));
+        unit.close();
         unit.close();
     }
 }
 
-impl Vectors {
-    /// Writes the loop over the steps of a chunk, for all chunks at once, and joins what they come to.
-    fn write_chunks(&self, unit: &mut Unit, plan: &Plan) {
-        let mut body = Body::of(unit, plan, self);
-        body.apart = Some(CHUNK);
-        body.chunks();
-    }
-}
-
 impl Body<'_, '_> {
-    fn chunks(&mut self) {
-        let states = self.plan.prefixes(self.unit);
+    /// Writes the loop over vectors of runs.
+    fn runs(&mut self) {
+        let run = self.unit.program.grid();
+        let states = self.plan.states(self.unit);
         let elements = self.vectors.elements(self.unit);
         let flags = self.flags();
+        self.unit.open(format!(
+            "for (u64 lf_first = from; lf_first < end; lf_first += {elements} * {run}) {{"
+        ));
         for v in states.iter().filter(|v| !flags.contains(v)) {
             let ty = facts::elem(self.unit.program, *v);
             let group = self.unit.facts.local_group(self.unit.program, *v);
@@ -190,11 +156,11 @@ impl Body<'_, '_> {
             let identity = group.and_then(|(g, i, _)| groups[g.index()].identity.get(i));
             let start = self.value(identity.copied().unwrap_or(Const::zero(ty).into()));
             let vector = self.vector_of(ty);
-            self.unit.line(format!("{vector} {} = {start};", run(*v)));
+            self.unit.line(format!("{vector} {} = {start};", state(*v)));
         }
         let arrays: BTreeSet<Var> = self.plan.proven.iter().map(|p| p.0).collect();
         self.unit.open(format!(
-            "for (u64 lf_at = 0; lf_at < {CHUNK}; lf_at += {TILE}) {{"
+            "for (u64 lf_at = 0; lf_at < {run}; lf_at += {TILE}) {{"
         ));
         for a in &arrays {
             let (ty, data) = (
@@ -208,7 +174,7 @@ impl Body<'_, '_> {
                 "#pragma GCC unroll 16".to_string(),
                 format!("for (u64 k = 0; k < {elements}; k++)"),
                 format!("  for (u64 j = 0; j < {TILE}; j++)"),
-                format!("    {tile}[j][k] = {data}[from + k * {CHUNK} + lf_at + j];"),
+                format!("    {tile}[j][k] = {data}[lf_first + k * {run} + lf_at + j];"),
             ];
             lines.iter().for_each(|l| self.unit.line(l));
         }
@@ -223,12 +189,13 @@ impl Body<'_, '_> {
         self.step(&states, &flags, true);
         self.unit.close();
         self.unit.close();
-        self.join_chunks(&elements, &flags);
+        self.join_runs(&elements, &flags);
+        self.unit.close();
     }
 }
 
 impl Body<'_, '_> {
-    /// Flags that a chunk begins without and every step sets.
+    /// Flags that a run begins without and every step sets.
     fn flags(&self) -> Vec<Var> {
         let program = self.unit.program;
         let (unset, set) = (Const::bool(false).into(), Const::bool(true).into());
@@ -242,12 +209,12 @@ impl Body<'_, '_> {
         self.plan.groups.iter().flat_map(of).collect()
     }
 
-    /// One step of all chunks.
+    /// One step of all runs.
     fn step(&mut self, states: &[Var], flags: &[Var], set: bool) {
         let program = self.unit.program;
         let counter = self.unit.names.var(self.plan.counter);
         self.unit
-            .line(format!("const u64 {counter} = from + lf_at + j;"));
+            .line(format!("const u64 {counter} = lf_first + lf_at + j;"));
         self.known = flags.iter().map(|v| (*v, set)).collect();
         for v in flags {
             let mask = self.shape.mask(self.unit.helpers);
@@ -255,7 +222,7 @@ impl Body<'_, '_> {
             self.define(*v, &if set { format!("~{none}") } else { none });
         }
         for v in states.iter().filter(|v| !flags.contains(v)) {
-            self.define(*v, &run(*v));
+            self.define(*v, &state(*v));
         }
         self.unit.comb = None;
         let mut updates = Vec::new();
@@ -280,12 +247,12 @@ impl Body<'_, '_> {
         }
         for (v, a) in updates {
             let value = self.value(a);
-            self.unit.line(format!("{} = {value};", run(v)));
+            self.unit.line(format!("{} = {value};", state(v)));
         }
     }
 
-    /// Joins the chunks' folds onto the prefixes, in order.
-    fn join_chunks(&mut self, elements: &str, flags: &[Var]) {
+    /// Joins what the runs came to onto the chunk's runs before, in order.
+    fn join_runs(&mut self, elements: &str, flags: &[Var]) {
         self.unit
             .open(format!("for (u64 k = 0; k < {elements}; k++) {{"));
         for g in &self.plan.groups {
@@ -296,27 +263,27 @@ impl Body<'_, '_> {
                 .map(|v| facts::elem(self.unit.program, *v))
                 .collect();
             let names = self.unit.names;
-            let prefixes: Vec<String> = group
+            let before: Vec<String> = group
                 .vars
                 .iter()
-                .map(|v| format!("(*lf_{})", names.var(*v)))
+                .map(|v| format!("{}[0]", names.part(*v, Part::Lanes)))
                 .collect();
             let cell = |(v, ty): (&Var, &Ty)| match ty {
                 _ if flags.contains(v) => "1".to_string(),
-                Ty::Bool => format!("(bool)({}[k] & 1)", run(*v)),
-                _ => format!("{}[k]", run(*v)),
+                Ty::Bool => format!("(bool)({}[k] & 1)", state(*v)),
+                _ => format!("{}[k]", state(*v)),
             };
             let cells: Vec<String> = group.vars.iter().zip(&types).map(cell).collect();
             self.unit
-                .combine(group.combine, &prefixes, &prefixes, &cells, &types);
+                .combine(group.combine, &before, &before, &cells, &types);
         }
         self.unit.close();
     }
 }
 
 /// The vector of a state's variable between steps.
-fn run(v: Var) -> String {
-    format!("lf_run_{}", v.index())
+fn state(v: Var) -> String {
+    format!("lf_state_{}", v.index())
 }
 
 fn tile(a: Var) -> String {
