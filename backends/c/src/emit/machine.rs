@@ -6,7 +6,9 @@ use super::plan::Plan;
 use super::unit::{Unit, comment};
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
-use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, RateKind, Section, Type, Var};
+use loop_lang::ir::{
+    Atom, CHUNK, End, Group, Label, Order, Place, RateId, RateKind, Section, Type, Var,
+};
 use loop_lang::state::Layout;
 use rustc_hash::FxHashMap;
 
@@ -40,10 +42,9 @@ pub struct Machine<'u, 'a> {
 
 /// Bytes that a loop's lanes take outside of the stack.
 pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
-    let lanes = program.groups.iter().map(|g| match g.order {
-        order => g.vars.len() * 8 * order.lanes().unwrap_or(0) as usize,
-    });
-    let bytes = lanes.sum();
+    let lanes = |g: &Group| g.order.lanes().unwrap_or(0) as usize;
+    let groups = program.groups.iter();
+    let bytes = groups.map(|g| g.vars.len() * 8 * lanes(g)).sum();
     if bytes > MAX_STACK_LANES { bytes } else { 0 }
 }
 
