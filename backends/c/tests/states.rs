@@ -1,4 +1,4 @@
-//! Folds by operators that only associate, a chunk in each lane of vectors: the interpreter's bits, wherever
+//! Folds by operators that only associate, a run in each lane of vectors: the interpreter's bits, wherever
 //! the loop begins and pauses.
 
 mod common;
@@ -9,7 +9,7 @@ use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::{Const, Ty};
 
-/// Two rounds of eight chunks, and some more.
+/// Many chunks, and some more.
 const MANY: usize = 2 * 8 * 16_384 + 40_000;
 
 /// Sums that overflow, and factors of which the product stays a number.
@@ -32,7 +32,7 @@ fn data(n: usize) -> Vec<Data> {
 }
 
 #[test]
-fn chunks_side_by_side_have_the_same_bits() {
+fn runs_side_by_side_have_the_same_bits() {
     let program = loop_file("steepest");
     let c = CBackend::new().compile(&program).unwrap();
     assert!(c.source().unwrap().contains("a run in each lane"));

@@ -35,6 +35,9 @@ pub(super) struct Body<'u, 'a> {
     pub apart: Option<u64>,
     /// Truth that needs no mask.
     pub known: FxHashMap<Var, bool>,
+    /// Whether the folds of a segment are written, and whether under the mask of what is there.
+    pub segment: bool,
+    pub here: bool,
 }
 
 impl Vectors {
@@ -59,6 +62,7 @@ impl Vectors {
 }
 
 impl<'u, 'a> Body<'u, 'a> {
+    /// The body of a loop.
     pub fn of(unit: &'u mut Unit<'a>, plan: &'u Plan, vectors: &'u Vectors) -> Body<'u, 'a> {
         Body {
             unit,
@@ -73,6 +77,8 @@ impl<'u, 'a> Body<'u, 'a> {
             fixed: None,
             apart: None,
             known: FxHashMap::default(),
+            segment: false,
+            here: false,
         }
     }
 
@@ -183,7 +189,7 @@ impl<'u, 'a> Body<'u, 'a> {
     }
 
     /// One vector of elements.
-    fn vector(&mut self) {
+    pub(super) fn vector(&mut self) {
         self.unit.comb = None;
         for (g, v) in self.lanes() {
             let ty = facts::elem(self.unit.program, v);
@@ -284,6 +290,9 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// The lanes of a variable that belong to the vector's elements.
     pub fn lane(&mut self, g: GroupId, v: Var) -> String {
+        if self.segment {
+            return self.segment_lane(v);
+        }
         let group = &self.unit.program.groups[g.index()];
         let lanes = match group.order {
             Order::Lanes(l) => l,
@@ -364,7 +373,8 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// The mask of the subrate that statements are in.
     pub fn mask(&self) -> Option<String> {
-        self.subs.last().map(|at| format!("lf_in_{at}"))
+        let here = self.here.then(|| "lf_here".to_string());
+        self.subs.last().map(|at| format!("lf_in_{at}")).or(here)
     }
 
     /// The bits of the mask of a subrate.

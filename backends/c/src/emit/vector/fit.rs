@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// A loop that is written in vectors.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Vectors {
     /// Bytes of the widest element.
     pub widest: usize,
@@ -87,7 +87,7 @@ pub fn runs(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<
     Fitting::of(program, facts, made, plan).runs()
 }
 
-fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
+pub(super) fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
     let mut subs: Vec<usize> = Vec::new();
     let mut inner = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
@@ -163,6 +163,22 @@ impl<'f, 'a> Fitting<'f, 'a> {
 }
 
 impl Fitting<'_, '_> {
+    /// The form in vectors of a loop that does nothing but fold, in lanes.
+    pub(super) fn folds(&self, lanes: Vec<GroupId>) -> Vectors {
+        let mut vectors = Vectors {
+            widest: 1,
+            updates: FxHashMap::default(),
+            lanes,
+            chain: None,
+            needed: FxHashSet::default(),
+            all_needed: FxHashSet::default(),
+            slices: BTreeMap::new(),
+        };
+        vectors.needed = self.needed(&vectors);
+        vectors.widest = self.widest(&vectors);
+        vectors
+    }
+
     fn vectors(&self) -> Option<Vectors> {
         let mut vectors = Vectors {
             widest: 1,
@@ -356,7 +372,7 @@ impl Fitting<'_, '_> {
         }
     }
 
-    fn in_step(&self, a: Var, index: Var) -> bool {
+    pub(super) fn in_step(&self, a: Var, index: Var) -> bool {
         index == self.plan.counter && self.plan.proven.contains(&(self.owner(a), index))
     }
 

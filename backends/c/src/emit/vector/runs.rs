@@ -45,10 +45,7 @@ impl Fitting<'_, '_> {
         if !plan.carried.is_empty() {
             return None;
         }
-        let mut vectors = Vectors {
-            lanes: plan.groups.iter().copied().collect(),
-            ..Vectors::default()
-        };
+        let vectors = self.folds(plan.groups.iter().copied().collect());
         let computes =
             |kind: &StmtKind| !matches!(kind, StmtKind::WriteArray(..) | StmtKind::Trap { .. });
         for i in &self.inner {
@@ -57,8 +54,6 @@ impl Fitting<'_, '_> {
                 return None;
             }
         }
-        vectors.needed = self.needed(&vectors);
-        vectors.widest = self.widest(&vectors);
         (vectors.widest >= 4).then_some(vectors)
     }
 }
