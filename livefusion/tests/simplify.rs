@@ -1,8 +1,8 @@
 //! Simplification is idempotent and changes no result and no trap.
 
+use livefusion::ErrorKind;
 use livefusion::ast::{Body, BodyBuilder, Builder, Kind, Node, TermId, Value, simplify};
 use livefusion::runtime::{Engine, force_nodes};
-use livefusion::ErrorKind;
 use livefusion_backend::Buffer;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};

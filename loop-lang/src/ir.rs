@@ -13,8 +13,8 @@
 //!   builds a loop places `trap unless` in front where that is an error.
 //! * A loop rate's `nest` and `done` belong to it: what `nest` assigns takes effect at its guard, what
 //!   `done` assigns on the way out.
-//! * After every [`CHUNK`] steps, on arrival at a loop rate's guard, the lanes of `Lanes` groups and the
-//!   local part of `Prefix` groups are joined into the group's prefix: the chunk grid is part of the
+//! * After every [`CHUNK`] steps, on arrival at a loop rate's guard, the lanes of `Lanes` and `Runs` groups
+//!   and the local part of `Prefix` groups are joined into the group's prefix: the chunk grid is part of the
 //!   meaning and fixes the bits. Groups whose step's loop rate is strictly above that guard's rate are
 //!   left as they are: an iteration that would update them is under way.
 
@@ -250,6 +250,9 @@ pub enum Order {
     /// Elements are dealt to L lanes by the counter of the step rate's nearest loop rate, modulo L
     /// (a power of two). Within the loop its variables mean the element's lane.
     Lanes(u32),
+    /// One lane, left to right, in runs of as many steps (a power of two, at most [`CHUNK`]): after each run
+    /// what it came to is joined onto what the chunk's earlier runs did. Runs do not wait for each other.
+    Runs(u32),
     /// Updated by `scan` statements: blocks of L elements (a power of two; by the same counter) are
     /// scanned by a fixed tree, blocks follow left to right. L = 1 is plain left to right, and is
     /// needed where elements may be skipped or another phase goes on with the group.
@@ -259,6 +262,34 @@ pub enum Order {
     Exact,
     /// Left to right only.
     Sequential,
+}
+
+impl Order {
+    /// The lanes of a local part that are joined by halves. Runs have two: what the chunk's runs before
+    /// came to, and the run under way, in which updates go on.
+    pub fn lanes(self) -> Option<u32> {
+        match self {
+            Order::Lanes(l) => Some(l),
+            Order::Runs(_) => Some(2),
+            Order::Prefix(_) | Order::Exact | Order::Sequential => None,
+        }
+    }
+
+    /// Whether a group has a part that belongs to the chunk alone.
+    pub fn is_local(self) -> bool {
+        !matches!(self, Order::Exact | Order::Sequential)
+    }
+}
+
+impl Loop {
+    /// Steps after which a pass stops to join runs or chunks.
+    pub fn grid(&self) -> u64 {
+        let runs = self.groups.iter().filter_map(|g| match g.order {
+            Order::Runs(n) => Some(u64::from(n)),
+            _ => None,
+        });
+        runs.min().unwrap_or(CHUNK)
+    }
 }
 
 /// How two values of a group are joined, the left one earlier.

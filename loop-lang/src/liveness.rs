@@ -5,7 +5,7 @@
 //! carried variables live around the loops that own them: neither is listed.
 
 use crate::gotos::Tree;
-use crate::ir::{Atom, BlockId, End, Label, Loop, Order, Place, Section, StmtKind, Type, Var};
+use crate::ir::{Atom, BlockId, End, Label, Loop, Place, Section, StmtKind, Type, Var};
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -152,7 +152,7 @@ pub fn held_variables(program: &Loop) -> Vec<Var> {
     let local: FxHashSet<Var> = program
         .groups
         .iter()
-        .filter(|g| matches!(g.order, Order::Lanes(_) | Order::Prefix(_)))
+        .filter(|g| g.order.is_local())
         .flat_map(|g| g.vars.iter().copied())
         .collect();
     // For each variable the stretches of ranks in which a read sees a value that is already old and

@@ -171,6 +171,7 @@ impl Printer<'_, '_> {
         write!(self.f, " level {} ", group.level)?;
         match group.order {
             Order::Lanes(n) => writeln!(self.f, "lanes {n}"),
+            Order::Runs(n) => writeln!(self.f, "runs {n}"),
             Order::Prefix(n) => writeln!(self.f, "prefix {n}"),
             Order::Exact => writeln!(self.f, "exact"),
             Order::Sequential => writeln!(self.f, "sequential"),

@@ -8,7 +8,7 @@
 //! | 1 | steps taken since the loop began |
 //! | .. | one canonical word per saved variable |
 //! | .. | one canonical word per held variable |
-//! | .. | local parts of `Lanes` and `Prefix` groups |
+//! | .. | local parts of `Lanes`, `Runs` and `Prefix` groups |
 //!
 //! # Updates that wait
 //!
@@ -23,6 +23,7 @@
 //! A group's *prefix* P is in the words of its variables. Per variable its local part is:
 //!
 //! * `Lanes(L)`: L lanes.
+//! * `Runs(S)`: two lanes, the chunk's runs before and the run under way.
 //! * `Prefix(L)`: the current value C (what reads see), the running total R of finished blocks, the
 //!   last local value, and log2(L) tree entries T.
 //!
@@ -32,6 +33,7 @@
 //! * *Start*: P is the starting value and all of the local part is the identity, but C = P.
 //! * *Update of a lane*: element number i of the step's loop rate (by its counter) reads and writes
 //!   lane i mod L.
+//! * *Update of a run*: reads and writes lane 1.
 //! * *Scan of an element x*, number i, at position j = i mod L of its block:
 //!   ```text
 //!   s = x
@@ -43,7 +45,8 @@
 //!   Elements come with consecutive counters from the group's start on; where that cannot be
 //!   promised (in a sub rate, in a loop of several phases) L is 1. A block that begins in its middle,
 //!   after a start or the end of a chunk, finds the identity where its earlier elements would be.
-//! * *Total*, what reads after the loop see: `Lanes` are joined by
+//! * *End of a run* (every S steps): lane 0 becomes lane 0 ⊕ lane 1, and lane 1 the identity.
+//! * *Total*, what reads after the loop see: `Lanes` and `Runs` are joined by
 //!   `for w in [L/2, L/4, .., 1] { for j in 0 .. w { lane[j] = lane[j] ⊕ lane[j + w] } }` on a copy, and
 //!   the total is P ⊕ lane\[0\]; of `Prefix` it is P ⊕ last.
 //! * *End of a chunk* (every [`CHUNK`](crate::ir::CHUNK) steps): P becomes the total, and all of the local
@@ -55,7 +58,7 @@ mod groups;
 #[cfg(test)]
 mod tests;
 
-pub use groups::{group_total, join_chunk, reset_local, scan_step, start_group};
+pub use groups::{group_total, join_chunk, join_run, reset_local, scan_step, start_group};
 
 use crate::ir::{Group, GroupId, Loop, Order, RateId, Type, Var};
 use crate::liveness;
@@ -87,6 +90,7 @@ pub struct Layout {
 pub fn local_words(order: Order) -> usize {
     match order {
         Order::Lanes(l) => l as usize,
+        Order::Runs(_) => 2,
         Order::Prefix(l) => 3 + l.trailing_zeros() as usize,
         Order::Exact | Order::Sequential => 0,
     }

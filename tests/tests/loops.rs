@@ -39,7 +39,7 @@ fn random_loops_are_well_formed_and_varied() {
         }
         for group in &l.program.groups {
             orders[match group.order {
-                Order::Lanes(_) => 0,
+                Order::Lanes(_) | Order::Runs(_) => 0,
                 Order::Prefix(_) => 1,
                 Order::Exact => 2,
                 Order::Sequential => 3,

@@ -5,12 +5,13 @@
 #[path = "chunked/programs.rs"]
 mod written;
 
-use livefusion::Engine;
 use livefusion::ast::Node;
+use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
 use livefusion_tests::check::{agree, check_all, data, run};
 use livefusion_tests::program::{Options, programs, random};
 use livefusion_tests::rng::Rng;
@@ -110,6 +111,33 @@ fn long_programs_in_c() {
     );
     println!("{}", several.counters());
     assert!(several.counters().parallel_loops > 5, "{several:?}");
+}
+
+/// Sums that wrap around make an operator with `max` lose its associativity: how elements are grouped shows.
+#[test]
+fn folds_in_runs() {
+    let backends: [Arc<dyn Backend>; 2] = [Arc::new(CBackend::new()), Arc::new(JitBackend::new())];
+    let reference = alone(Arc::new(InterpBackend::new()));
+    let mut rng = Rng::new(5);
+    for n in [0, 1, 127, 128, 700, 16_384, 70_001] {
+        let xs: Vec<i64> = (0..n).map(|_| rng.word() as i64).collect();
+        let steepest = |engine: &Engine| {
+            let sums = Array::from(&xs).map(|x: Exp<i64>| {
+                let positive = x.max(0);
+                (positive, positive, positive, x)
+            });
+            let all = sums.fold((1, 2, 3, 4), |(m, l, r, s), (n, k, q, t)| {
+                (m.max(n).max(r + k), l.max(s + k), q.max(r + t), s + t)
+            });
+            all.force_with(engine).expect("it runs")
+        };
+        let want = steepest(&reference);
+        for backend in &backends {
+            for engine in [alone(backend.clone()), eager(backend.clone(), 4)] {
+                assert_eq!(steepest(&engine), want, "{n} with {engine:?}");
+            }
+        }
+    }
 }
 
 /// A chunk may end in an inner loop, when the iteration around it has written already.

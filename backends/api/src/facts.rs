@@ -164,7 +164,7 @@ impl<'a> Facts<'a> {
     pub fn local_group(&self, program: &Loop, v: Var) -> Option<(GroupId, usize, Order)> {
         let (g, i) = *self.group.get(&v)?;
         let order = program.groups[g.index()].order;
-        matches!(order, Order::Lanes(_) | Order::Prefix(_)).then_some((g, i, order))
+        order.is_local().then_some((g, i, order))
     }
 
     /// The parameter or made array that an array variable is, or is a slice of.

@@ -69,7 +69,9 @@ impl Names {
         }
         for g in &program.groups {
             let parts: &[(Part, &str)] = match g.order {
-                Order::Lanes(_) => &[(Part::Lanes, "_lane"), (Part::Joined, "_joined")],
+                Order::Lanes(_) | Order::Runs(_) => {
+                    &[(Part::Lanes, "_lane"), (Part::Joined, "_joined")]
+                }
                 Order::Prefix(_) => &[
                     (Part::Now, "_now"),
                     (Part::Total, "_total"),
@@ -83,7 +85,7 @@ impl Names {
                     names.add(&mut unique, *v, *part, "", suffix);
                 }
             }
-            if let (Order::Lanes(_), Some(v)) = (g.order, g.vars.first()) {
+            if let (Some(_), Some(v)) = (g.order.lanes(), g.vars.first()) {
                 names.add(&mut unique, *v, Part::Join, &format!("{symbol}_join_"), "");
             }
         }

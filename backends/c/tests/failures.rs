@@ -49,6 +49,28 @@ fn a_gather_outside_traps() {
 }
 
 #[test]
+fn a_key_outside_of_the_bins_traps() {
+    let program = loop_file("counts");
+    let scalars = |bins| {
+        let by = Const::int(Ty::I64, 7);
+        [Data::Scalar(Const::u64(bins)), Data::Scalar(by)]
+    };
+    for (key, at) in [(50, 0), (50, 998), (u64::MAX, 500), (1 << 32, 999)] {
+        let mut keys: Vec<u64> = (0..1000).map(|i| i % 50).collect();
+        keys[at] = key;
+        let [bins, by] = scalars(50);
+        for spans in [&[u64::MAX][..], &[7]] {
+            let data = [Data::U64(keys.clone()), bins.clone(), by.clone()];
+            let outcome = both(&program, &data, spans).0;
+            assert_eq!(outcome, Outcome::Trapped(None));
+        }
+    }
+    let [bins, by] = scalars(0);
+    let outcome = both(&program, &[Data::U64(vec![0]), bins, by], &[u64::MAX]).0;
+    assert_eq!(outcome, Outcome::Trapped(None));
+}
+
+#[test]
 fn lengths_that_differ_trap() {
     let program = loop_file("dot");
     let short = || Data::F64(vec![1.0; 10]);

@@ -339,6 +339,8 @@ pub struct GroupCode {
     pub width: u32,
     /// `Lanes`, else `Prefix`.
     pub lanes: bool,
+    /// Steps after which the second of two lanes is joined onto the first.
+    pub run: Option<u64>,
     /// How values are joined.
     pub join: Join,
 }

@@ -104,6 +104,18 @@ impl<'a> Machine<'a> {
         lanes.pop().unwrap_or_default()
     }
 
+    /// At the end of a run: it is joined onto the chunk's runs before.
+    pub(crate) fn join_run(&mut self, group: u32) {
+        let Some(g) = self.group(group) else { return };
+        if g.run.is_none_or(|steps| !self.steps.is_multiple_of(steps)) {
+            return;
+        }
+        let joined = self.lanes_joined(g);
+        let nothing: Values = g.identity.iter().map(|r| self.get(*r)).collect();
+        self.set_locals(g, 0, &joined);
+        self.set_locals(g, 1, &nothing);
+    }
+
     /// At the end of a chunk: the local part is joined into the prefix.
     pub(crate) fn join_locals(&mut self, group: u32) {
         let Some(g) = self.group(group) else { return };

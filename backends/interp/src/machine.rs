@@ -42,9 +42,11 @@ pub struct Machine<'a> {
     /// What counting mode counted.
     pub(crate) counts: Vec<u64>,
     waiting: Vec<Vec<Wait>>,
-    steps: u64,
+    pub(crate) steps: u64,
     /// Steps per chunk.
     pub(crate) chunk: u64,
+    /// Steps after which runs end.
+    grid: u64,
     /// Steps at which the span ends.
     limit: u64,
     /// The next number of steps at which a guard has more to do than its test.
@@ -72,6 +74,7 @@ impl<'a> Machine<'a> {
             waiting: vec![Vec::new(); code.guards.len()],
             steps,
             chunk: CHUNK,
+            grid: program.grid(),
             limit: steps.saturating_add(span),
             alarm: 0,
             trapped: None,
@@ -190,11 +193,11 @@ impl<'a> Machine<'a> {
 
     /// At a chunk's end the alarm stays until the next step: several guards may be met there.
     fn set_alarm(&mut self) {
-        let boundary = match self.steps % self.chunk {
+        let next = |grid: u64| match self.steps % grid {
             0 if self.steps > 0 => self.steps,
-            past => self.steps.saturating_add(self.chunk - past),
+            past => self.steps.saturating_add(grid - past),
         };
-        self.alarm = self.limit.min(boundary);
+        self.alarm = self.limit.min(next(self.chunk)).min(next(self.grid));
     }
 
     /// What a guard does when the alarm rings or a trap was recorded.
@@ -202,6 +205,12 @@ impl<'a> Machine<'a> {
     fn arrive(&mut self, guard: u32) -> Option<Stop> {
         if let Some(stop) = self.trap_stop() {
             return Some(stop);
+        }
+        if self.steps > 0 && self.steps.is_multiple_of(self.grid) {
+            let code = self.code;
+            for group in &code.guards[guard as usize].joins {
+                self.join_run(*group);
+            }
         }
         if self.steps > 0 && self.steps.is_multiple_of(self.chunk) {
             let code = self.code;

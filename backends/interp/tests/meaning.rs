@@ -5,7 +5,7 @@ mod support;
 use livefusion_backend::{Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use loop_lang::Op;
-use loop_lang::ir::{CHUNK, GroupId, Order, TrapKind};
+use loop_lang::ir::{CHUNK, GroupId, TrapKind};
 use loop_lang::state::group_total;
 use loop_lang::types::{Const, Ty};
 use support::*;
@@ -449,7 +449,7 @@ fn totals_are_those_of_the_shared_state() {
             }
             let mut totals = Vec::new();
             for (i, g) in program.groups.iter().enumerate() {
-                if matches!(g.order, Order::Lanes(_)) {
+                if g.order.lanes().is_some() {
                     let id = GroupId::new(i);
                     let total = group_total(&program, k.layout(), &frame.words, id);
                     let tys = g.vars.iter().map(|v| program.ty(*v).elem());

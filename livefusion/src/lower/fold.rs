@@ -9,7 +9,7 @@
 //!   known; floats in lanes, the rest exact.
 //! * Other associative operators: the state is lifted by a flag that says whether it has anything, which
 //!   serves as identity; left to right within a chunk, chunks joined in order. Lanes that deal elements by
-//!   index would need commutativity, which nobody promised.
+//!   index would need commutativity, which nobody promised. Where a loop does nothing else, in runs.
 //! * `fold_seq`, and operators that use captured values: left to right.
 
 use super::anatomy::{Anatomy, Lower, Spot};

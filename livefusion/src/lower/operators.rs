@@ -11,6 +11,8 @@ use loop_lang::types::{Const, Ty};
 
 /// Bytes over which a plain float fold deals its lanes, whatever the machine.
 const LANE_BYTES: usize = 256;
+/// Steps of a fold's runs.
+const RUN: u32 = 128;
 /// Bytes that a plain float scan joins by a tree.
 const PREFIX_BYTES: usize = 64;
 
@@ -221,5 +223,30 @@ pub fn set_levels(program: &mut Loop) {
     let levels = loop_lang::levels::required_levels(program);
     for (group, level) in program.groups.iter_mut().zip(levels) {
         group.level = level;
+    }
+}
+
+/// Lets the folds of a loop go in runs, if it does nothing but fold, from left to right: runs do not wait for
+/// each other. Other loops would only be held up by the ends of runs.
+pub fn set_runs(program: &mut Loop) {
+    let flat = matches!(
+        program.rates[..],
+        [Rate {
+            kind: RateKind::Root { .. },
+            ..
+        }]
+    );
+    let serial = program.groups.iter().all(|g| g.order == Order::Lanes(1));
+    let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
+    let mut writes = stmts.filter(|s| {
+        matches!(
+            s.kind,
+            StmtKind::WriteArray(..) | StmtKind::ScatterArray { .. }
+        )
+    });
+    if flat && serial && writes.next().is_none() {
+        for group in &mut program.groups {
+            group.order = Order::Runs(RUN);
+        }
     }
 }

@@ -168,7 +168,7 @@ impl Plan {
     /// stands.
     pub fn is_joined(&self, layout: &Layout, id: GroupId, words: &[u64]) -> bool {
         let group = self.group(id);
-        let local = matches!(group.order, Order::Lanes(_) | Order::Prefix(_));
+        let local = group.order.is_local();
         let step = self.tree.loop_rate(group.step);
         let strictly_below = |at| at != step && self.program.is_within(at, step);
         !(local && self.at(layout, words).is_some_and(strictly_below))
@@ -226,8 +226,8 @@ impl Plan {
     pub fn value(&self, layout: &Layout, id: GroupId, words: &[u64]) -> Vec<u64> {
         let group = self.group(id);
         match group.order {
-            Order::Lanes(_) | Order::Prefix(_) => group_total(&self.program, layout, words, id),
-            Order::Exact | Order::Sequential => {
+            _ if group.order.is_local() => group_total(&self.program, layout, words, id),
+            _ => {
                 let next = |v| self.next_word(layout, v, words);
                 let word = |v| next(v).or_else(|| layout.word(v));
                 group
@@ -280,7 +280,7 @@ impl Plan {
                 words[layout.local(id, group, i)] = known(*a);
             }
         }
-        if let Order::Lanes(_) | Order::Prefix(_) = group.order {
+        if group.order.is_local() {
             reset_local(&self.program, layout, words, id, known);
         }
     }

@@ -235,10 +235,11 @@ impl<'a> Parser<'a> {
     }
 
     fn order(&mut self) -> Parsed<Order> {
-        const WHAT: &str = "`lanes N`, `prefix N`, `exact` or `sequential`";
+        const WHAT: &str = "`lanes N`, `runs N`, `prefix N`, `exact` or `sequential`";
         let start = self.token().start;
         Ok(match self.name(WHAT)? {
             "lanes" => Order::Lanes(self.count()?),
+            "runs" => Order::Runs(self.count()?),
             "prefix" => Order::Prefix(self.count()?),
             "exact" => Order::Exact,
             "sequential" => Order::Sequential,

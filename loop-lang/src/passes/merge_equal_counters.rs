@@ -155,6 +155,7 @@ fn key(
         None | Some(Order::Exact | Order::Sequential) => None,
         Some(Order::Lanes(l)) => Some((0, l)),
         Some(Order::Prefix(l)) => Some((1, l)),
+        Some(Order::Runs(l)) => Some((2, l)),
     };
     let mut operands: Vec<Option<Atom>> = args
         .iter()

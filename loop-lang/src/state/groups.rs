@@ -89,7 +89,7 @@ pub fn reset_local(
     let order = site.group.order;
     let offset = match order {
         Order::Prefix(_) => RUNNING,
-        Order::Lanes(_) | Order::Exact | Order::Sequential => 0,
+        Order::Lanes(_) | Order::Runs(_) | Order::Exact | Order::Sequential => 0,
     };
     for (i, atom) in site.group.identity.iter().enumerate() {
         let first = layout.local(id, site.group, i);
@@ -104,9 +104,9 @@ pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) 
     match site.group.order {
         Order::Exact | Order::Sequential => prefix,
         Order::Prefix(_) => site.join(&prefix, &site.local(words, LAST)),
-        Order::Lanes(lanes) => {
-            let mut lanes: Vec<Vec<u64>> =
-                (0..lanes as usize).map(|j| site.local(words, j)).collect();
+        Order::Lanes(_) | Order::Runs(_) => {
+            let lanes = 0..local_words(site.group.order);
+            let mut lanes: Vec<Vec<u64>> = lanes.map(|j| site.local(words, j)).collect();
             while lanes.len() > 1 {
                 let upper = lanes.split_off(lanes.len() / 2);
                 for (lane, right) in lanes.iter_mut().zip(&upper) {
@@ -118,6 +118,21 @@ pub fn group_total(program: &Loop, layout: &Layout, words: &[u64], id: GroupId) 
                 .map_or_else(|| prefix.clone(), |lane| site.join(&prefix, lane))
         }
     }
+}
+
+/// At the end of a run: it is joined onto the chunk's runs before.
+pub fn join_run(
+    program: &Loop,
+    layout: &Layout,
+    words: &mut [u64],
+    id: GroupId,
+    identity: &dyn Fn(Atom) -> u64,
+) {
+    let site = Site::of(program, layout, id);
+    let joined = site.join(&site.local(words, 0), &site.local(words, 1));
+    let nothing: Vec<u64> = site.group.identity.iter().map(|a| identity(*a)).collect();
+    site.set_local(words, 0, &joined);
+    site.set_local(words, 1, &nothing);
 }
 
 /// At the end of a chunk: the local part is joined into the prefix.

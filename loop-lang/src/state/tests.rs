@@ -120,6 +120,23 @@ fn lanes_join_in_a_fixed_tree() {
 }
 
 #[test]
+fn runs_join_in_order() {
+    let l = program(Order::Runs(4), Op::Sub, Ty::I64);
+    let layout = layout(&l);
+    let mut words = vec![0; layout.words];
+    start_group(&l, &layout, &mut words, ID, &[5], &identity);
+    let run = layout.local(ID, &l.groups[0], 0) + 1;
+    words[run] = 10;
+    join_run(&l, &layout, &mut words, ID, &identity);
+    assert_eq!(words[run - 1..], [-10i64 as u64, 0]);
+    words[run] = 100;
+    let total = 5 - (-10 - 100);
+    assert_eq!(group_total(&l, &layout, &words, ID), [total as u64]);
+    join_chunk(&l, &layout, &mut words, ID, &identity);
+    assert_eq!(words[2..], [total as u64, 0, 0]);
+}
+
+#[test]
 fn plain_groups_have_no_local_part() {
     let l = program(Order::Exact, Op::Add, Ty::U64);
     let layout = layout(&l);

@@ -48,12 +48,7 @@ struct Lanes<'a> {
 
 /// Values of lanes feed their own group's update only.
 fn lanes(view: &View, faults: &mut Faults) {
-    if !view
-        .l
-        .groups
-        .iter()
-        .any(|g| matches!(g.order, Order::Lanes(_)))
-    {
+    if !view.l.groups.iter().any(|g| g.order.lanes().is_some()) {
         return;
     }
     let mut lanes = Lanes {
@@ -148,7 +143,7 @@ impl Lanes<'_> {
     fn running(&self, g: GroupId, b: usize) -> bool {
         let (view, place) = (self.view, self.view.blocks[b].place);
         let group = &view.l.groups[g.index()];
-        if !matches!(group.order, Order::Lanes(_)) {
+        if group.order.lanes().is_none() {
             return false;
         }
         let over = Place::At {

@@ -156,6 +156,7 @@ impl Groups<'_, '_> {
         }
         let (lanes, what) = match group.order {
             Order::Lanes(lanes) => (lanes, "lanes"),
+            Order::Runs(steps) => (steps, "steps per run"),
             Order::Prefix(lanes) => (lanes, "elements per block"),
             Order::Exact | Order::Sequential => (1, ""),
         };
@@ -168,6 +169,13 @@ impl Groups<'_, '_> {
         if lanes > 1 && matches!(group.order, Order::Prefix(_)) && l.rate(group.step).kind.is_sub()
         {
             found.push("`prefix` above 1 needs a loop rate to step".into());
+        }
+        let above = |r: &Rate| !r.kind.is_sub() && r.kind.parent().is_some();
+        let below = l.rates.iter().enumerate().any(|(i, r)| {
+            above(r) && RateId::new(i) != group.step && l.is_within(RateId::new(i), group.step)
+        });
+        if matches!(group.order, Order::Runs(_)) && (below || l.rate(group.step).kind.is_sub()) {
+            found.push("`runs` need a loop rate to step, with none below".into());
         }
         let float = group.vars.iter().any(|v| l.ty(*v).elem().is_float());
         let rounds = matches!(group.combine, Some(Combine::Op(Op::Add | Op::Mul)));

@@ -428,7 +428,13 @@ impl Generator {
                 RateKind::Nested { .. } => owner != step,
                 RateKind::Root { .. } | RateKind::Cursor { .. } => false,
             };
+            let inner = |r: &Rate| !r.kind.is_sub() && r.kind.parent().is_some();
+            let below = (0..self.l.rates.len())
+                .map(RateId::new)
+                .any(|r| r != step && inner(self.l.rate(r)) && self.l.is_within(r, step));
+            let runs = !below && !self.l.rate(step).kind.is_sub();
             let order = match self.rng.below(5) {
+                0 if runs && self.rng.flip() => Order::Runs(4),
                 0 => Order::Lanes(8),
                 1 => Order::Prefix(if plain { 1 } else { 4 }),
                 2 => Order::Exact,

@@ -5,7 +5,7 @@ use crate::rng::Rng;
 use crate::scalar::same;
 use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use loop_lang::ir::{GroupId, Order, Type};
+use loop_lang::ir::{GroupId, Type};
 use loop_lang::state::{Layout, group_total};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -110,10 +110,8 @@ fn agree(
     }
     for (i, group) in program.groups.iter().enumerate() {
         let value = |words: &[u64]| match group.order {
-            Order::Lanes(_) | Order::Prefix(_) => {
-                group_total(program, layout, words, GroupId::new(i))
-            }
-            Order::Exact | Order::Sequential => {
+            order if order.is_local() => group_total(program, layout, words, GroupId::new(i)),
+            _ => {
                 let word = |v| layout.word(v).map_or(0, |w| words[w]);
                 group.vars.iter().map(|v| word(*v)).collect()
             }

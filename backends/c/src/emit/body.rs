@@ -26,6 +26,8 @@ pub(super) struct Body {
     pub(super) accesses: Vec<Access>,
     /// Arrays whose length is asked for.
     pub(super) measured: Vec<Var>,
+    /// Whether values are joined onto elements anywhere.
+    pub(super) scatters: bool,
 }
 
 /// A read or a write.
@@ -92,7 +94,10 @@ impl Body {
                     }
                 }
                 StmtKind::ArrayLength(_, a) => self.measured.push(*a),
-                StmtKind::ScatterArray { arrays, .. } => self.measured.extend(arrays),
+                StmtKind::ScatterArray { arrays, .. } => {
+                    self.measured.extend(arrays);
+                    self.scatters = true;
+                }
                 StmtKind::ReadArray(_, a, i) => self.access(*a, *i, true, in_region(s)),
                 StmtKind::WriteArray(a, i, _) => self.access(*a, *i, false, in_region(s)),
                 StmtKind::Carry(v, _) if inner => {

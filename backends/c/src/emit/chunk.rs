@@ -17,7 +17,7 @@ impl Machine<'_, '_> {
         let program = self.unit.program;
         let facts = self.unit.facts;
         let mut reads = |v: Var| {
-            if let Some((g, _, Order::Lanes(_))) = facts.local_group(program, v)
+            if let Some((g, _, Order::Lanes(_) | Order::Runs(_))) = facts.local_group(program, v)
                 && seen.insert(g)
             {
                 groups.push(g);
@@ -80,6 +80,13 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         self.line("if (trapped) { outcome = LF_TRAPPED; goto out; }");
         let program = self.unit.program;
+        for (i, group) in program.groups.iter().enumerate() {
+            if let Order::Runs(run) = group.order {
+                self.unit.open(format!("if (steps % {run} == 0) {{"));
+                self.join_run(GroupId::new(i));
+                self.unit.close();
+            }
+        }
         if program.groups.iter().any(|g| is_local(g.order)) {
             self.unit
                 .open(format!("if (steps != 0 && steps % {CHUNK} == 0) {{"));
@@ -92,7 +99,8 @@ impl Machine<'_, '_> {
         }
         self.line("if (steps == limit) { outcome = LF_PAUSED; goto out; }");
         self.line(format!(
-            "event = lf_least(limit, (steps / {CHUNK} + 1) * {CHUNK});"
+            "event = lf_least(limit, (steps / {0} + 1) * {0});",
+            program.grid()
         ));
         self.line("");
     }
@@ -131,13 +139,35 @@ impl Machine<'_, '_> {
             .collect()
     }
 
+    /// Joins a run onto the chunk's runs before.
+    fn join_run(&mut self, g: GroupId) {
+        let group = &self.unit.program.groups[g.index()];
+        let types: Vec<Ty> = group
+            .vars
+            .iter()
+            .map(|v| facts::elem(self.unit.program, *v))
+            .collect();
+        let names = self.unit.names;
+        let lanes = |k: usize| -> Vec<String> {
+            let lane = |v: &Var| format!("{}[{k}]", names.part(*v, Part::Lanes));
+            group.vars.iter().map(lane).collect()
+        };
+        let (before, run) = (lanes(0), lanes(1));
+        self.unit
+            .combine(group.combine, &before, &before, &run, &types);
+        for (i, lane) in run.iter().enumerate() {
+            let identity = self.unit.identity(g, i);
+            self.line(format!("{lane} = {identity};"));
+        }
+    }
+
     /// Joins what a chunk added to a group onto its prefix.
     fn join_chunk(&mut self, g: GroupId, order: Order) {
         let group = &self.unit.program.groups[g.index()];
         let names = self.unit.names;
         let var = |v: &Var| names.var(*v).to_string();
         match order {
-            Order::Lanes(_) => {
+            Order::Lanes(_) | Order::Runs(_) => {
                 self.join_lanes(g);
                 for v in &group.vars {
                     self.line(format!("{} = {};", var(v), names.part(*v, Part::Joined)));

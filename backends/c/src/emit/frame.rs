@@ -95,14 +95,16 @@ impl Machine<'_, '_> {
                 let names = self.unit.names;
                 let part = |p| names.part(*v, p);
                 match group.order {
-                    Order::Lanes(l) if scratch => {
+                    Order::Lanes(_) | Order::Runs(_) if scratch => {
+                        let l = group.order.lanes().unwrap_or(1);
                         let at = format!("({ty} *)((u8 *)run->scratch + {offset})");
                         let lanes = part(Part::Lanes);
                         self.line(format!("{ty} *const {lanes} = {at};"));
                         self.line(format!("{ty} {} = 0;", part(Part::Joined)));
                         offset += 8 * l as usize;
                     }
-                    Order::Lanes(l) => {
+                    Order::Lanes(_) | Order::Runs(_) => {
+                        let l = group.order.lanes().unwrap_or(1);
                         self.line(format!("{ty} {}[{l}];", part(Part::Lanes)));
                         self.line(format!("{ty} {} = 0;", part(Part::Joined)));
                     }
@@ -144,7 +146,8 @@ impl Machine<'_, '_> {
                 let part = |p| names.part(*v, p).to_string();
                 match group.order {
                     // The word is the value.
-                    Order::Lanes(l) if ty.size() == 8 => {
+                    Order::Lanes(_) | Order::Runs(_) if ty.size() == 8 => {
+                        let l = group.order.lanes().unwrap_or(1);
                         let (lanes, words) = (part(Part::Lanes), format!("run->words + {first}"));
                         let (to, from) = match restore {
                             true => (lanes, words),
@@ -153,7 +156,8 @@ impl Machine<'_, '_> {
                         let bytes = 8 * u64::from(l);
                         self.line(format!("__builtin_memcpy({to}, {from}, {bytes});"));
                     }
-                    Order::Lanes(l) => {
+                    Order::Lanes(_) | Order::Runs(_) => {
+                        let l = group.order.lanes().unwrap_or(1);
                         self.unit
                             .open(format!("for (u64 lane = 0; lane < {l}; lane++) {{"));
                         let lane = format!("{}[lane]", part(Part::Lanes));
@@ -211,7 +215,9 @@ impl Machine<'_, '_> {
                 (None, Some(word)) if waits => self.word(ty, &next, &word, restore),
                 (None, Some(word)) => self.word(ty, &name, &word, restore),
                 (None, None) if waits && restore => self.line(format!("{next} = {name};")),
-                (Some((g, _, Order::Lanes(_))), _) if waits => self.next_lane(g, v, restore),
+                (Some((g, _, Order::Lanes(_) | Order::Runs(_))), _) if waits => {
+                    self.next_lane(g, v, restore)
+                }
                 _ => {}
             }
         }

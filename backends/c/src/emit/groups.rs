@@ -37,7 +37,7 @@ impl Unit<'_> {
                 self.line(format!("{now} = {name};"));
             }
             // A nest of straight loops has its lanes where it uses them.
-            let lanes = matches!(order, Order::Lanes(_));
+            let lanes = order.lanes().is_some();
             if !(lanes && matches!(self.mode, Mode::Straight(_))) {
                 self.reset(g, i);
             }
@@ -59,7 +59,8 @@ impl Unit<'_> {
         let v = group.vars[i];
         let part = |p| self.names.part(v, p);
         let lines = match group.order {
-            Order::Lanes(l) => {
+            Order::Lanes(_) | Order::Runs(_) => {
+                let l = group.order.lanes().unwrap_or(1);
                 let ty = self.program.ty(v).elem().name();
                 let fill = format!("lf_fill_{l}_{ty}");
                 // A function of its own: where it is called, the compiler may not try as hard.

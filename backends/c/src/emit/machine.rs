@@ -7,7 +7,9 @@ use super::unit::{Unit, comment};
 use super::zip::Zip;
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
-use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, RateKind, Section, Type, Var};
+use loop_lang::ir::{
+    Atom, CHUNK, End, Group, Label, Order, Place, RateId, RateKind, Section, Type, Var,
+};
 use loop_lang::state::Layout;
 use rustc_hash::FxHashMap;
 
@@ -42,11 +44,9 @@ pub struct Machine<'u, 'a> {
 
 /// Bytes that a loop's lanes take outside of the stack.
 pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
-    let lanes = program.groups.iter().map(|g| match g.order {
-        Order::Lanes(l) => g.vars.len() * 8 * l as usize,
-        _ => 0,
-    });
-    let bytes = lanes.sum();
+    let lanes = |g: &Group| g.order.lanes().unwrap_or(0) as usize;
+    let groups = program.groups.iter();
+    let bytes = groups.map(|g| g.vars.len() * 8 * lanes(g)).sum();
     if bytes > MAX_STACK_LANES { bytes } else { 0 }
 }
 
@@ -87,7 +87,7 @@ pub fn write(
 
 /// Whether a group of this order has a local part.
 pub(super) fn is_local(order: Order) -> bool {
-    matches!(order, Order::Lanes(_) | Order::Prefix(_))
+    order.is_local()
 }
 
 fn label_name(program: &loop_lang::Loop, l: Label) -> String {
@@ -172,6 +172,7 @@ impl Machine<'_, '_> {
             self.join_for_plans(rate);
             for (version, plan) in self.plans.iter().enumerate() {
                 if plan.rate == rate {
+                    plan.call_runs(self.unit, self.symbol, &self.labels[i]);
                     plan.call(self.unit, self.symbol, version, &self.labels[i]);
                 }
             }
@@ -244,7 +245,8 @@ impl Machine<'_, '_> {
             .cloned()
             .unwrap_or_default()
         {
-            if let Some((g, _, Order::Lanes(_))) = self.unit.facts.local_group(self.unit.program, v)
+            if let Some((g, _, Order::Lanes(_) | Order::Runs(_))) =
+                self.unit.facts.local_group(self.unit.program, v)
             {
                 let (next, lane) = (self.unit.names.part(v, Part::Next), self.unit.lane(g, v));
                 self.line(format!("{next} = {lane};"));

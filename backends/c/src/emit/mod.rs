@@ -194,6 +194,7 @@ impl File {
                 ..unit
             };
             plan.write(&mut straight, symbol, version);
+            plan.write_runs(&mut straight, symbol);
             let text = straight.out;
             unit.out.push_str(&text);
         }
@@ -294,7 +295,7 @@ fn functions(unit: &mut Unit) {
 /// For each lane group the function that joins its lanes, by halves, onto a copy of its prefix.
 fn joins(unit: &mut Unit) {
     for group in &unit.program.groups {
-        let (Order::Lanes(l), Some(first)) = (group.order, group.vars.first()) else {
+        let (Some(l), Some(first)) = (group.order.lanes(), group.vars.first()) else {
             continue;
         };
         let types: Vec<_> = group

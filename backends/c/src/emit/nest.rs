@@ -127,7 +127,7 @@ fn take_in(
         let group = &program.groups[g.index()];
         let starts = group.vars.iter().all(|v| body.starts.contains(v));
         match group.order {
-            Order::Lanes(_) if !starts => return None,
+            Order::Lanes(_) | Order::Runs(_) if !starts => return None,
             Order::Prefix(_) if !starts => {
                 outer.groups.insert(*g);
             }
@@ -185,7 +185,7 @@ impl Inner {
                     lanes.push(*g);
                     widths.insert(u64::from(l));
                 }
-                (Order::Lanes(_), _) => return None,
+                (Order::Lanes(_) | Order::Runs(_), _) => return None,
                 (Order::Prefix(_), _) => {
                     widths.insert(1);
                 }

@@ -58,8 +58,13 @@ pub struct Plan {
     pub groups: BTreeSet<GroupId>,
     /// Results that are written in step and not looked at.
     pub streamed: Vec<Streamed>,
+    /// Whether values are joined onto elements anywhere: no compiler vectorises that, so that what traps is
+    /// left by a branch, which costs less than a flag.
+    pub scatters: bool,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
+    /// Its form with a run in each lane.
+    pub runs: Option<Vectors>,
     /// What is taken for granted.
     pub case: Case,
     /// Comparisons before whose next change the general form stops.
@@ -91,6 +96,7 @@ fn versions(
 ) -> Option<Vec<Plan>> {
     let steps = steps(program, facts, rate)?;
     let (mut plan, body) = plan(program, facts, made, rate, steps)?;
+    plan.scatters = body.scatters;
     let scans = |v: &Var| {
         let group = facts.local_group(program, *v);
         matches!(group, Some((_, _, Order::Prefix(_))))
@@ -119,7 +125,13 @@ fn versions(
         let inside = body.defs.contains(&v) || body.updates.contains_key(&v);
         !inside && facts.local_group(program, v).is_none()
     };
-    Some(cases(program, plan, &blocks, &outside, &owner))
+    let mut versions = cases(program, plan, &blocks, &outside, &owner);
+    if let [plan] = &mut versions[..]
+        && plan.stops.is_empty()
+    {
+        plan.runs = vector::runs(program, facts, made, plan);
+    }
+    Some(versions)
 }
 
 /// What the blocks in `steps` need of a rate's loop; what is joined by an earlier loop of the same
@@ -178,7 +190,9 @@ pub(super) fn plan(
         carried: BTreeSet::new(),
         groups: BTreeSet::new(),
         streamed: Vec::new(),
+        scatters: false,
         vectors: None,
+        runs: None,
         case: Case::default(),
         stops: Vec::new(),
     };

@@ -294,7 +294,7 @@ impl Inner {
 fn lanes_of(order: Order) -> u64 {
     match order {
         Order::Lanes(l) => u64::from(l),
-        Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
+        Order::Runs(_) | Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
     }
 }
 

@@ -141,7 +141,13 @@ impl Unit<'_> {
             }
             StmtKind::Trap { unless, .. } => {
                 let (flag, ok) = (self.trapped(), self.atom(*unless));
-                self.line(format!("{flag} |= !{ok};"));
+                // Nobody wants results, or a state to go on from, after a trap.
+                self.line(match self.mode {
+                    Mode::Straight(plan) if plan.scatters => {
+                        format!("if (__builtin_expect(!{ok}, 0)) return 1;")
+                    }
+                    _ => format!("{flag} |= !{ok};"),
+                });
             }
             StmtKind::If {
                 cond,

@@ -83,7 +83,7 @@ impl Plan {
                 let ty = facts::elem(unit.program, *v);
                 let part = |p| unit.names.part(*v, p);
                 match group.order {
-                    Order::Lanes(_) => passed.push(pointer(ty, part(Part::Lanes))),
+                    Order::Lanes(_) | Order::Runs(_) => passed.push(pointer(ty, part(Part::Lanes))),
                     Order::Prefix(l) => {
                         passed.push(constant(ty, &name(*v)));
                         for p in [Part::Now, Part::Total, Part::Last] {
@@ -179,6 +179,9 @@ impl Plan {
                 self.write_masked(unit);
             }
             let from = if masks { "strip" } else { "from" };
+            if self.scatters {
+                unit.line("#pragma GCC unroll 4");
+            }
             unit.open(format!(
                 "for (u64 {counter} = {from}; {counter} < end; {counter}++) {{"
             ));
@@ -199,7 +202,7 @@ impl Plan {
 
     /// The variables of lanes that the loop updates, with their groups.
     fn lane_vars(&self, program: &Loop) -> Vec<(GroupId, Var)> {
-        let lanes = |g: &&GroupId| matches!(program.groups[g.index()].order, Order::Lanes(_));
+        let lanes = |g: &&GroupId| program.groups[g.index()].order.lanes().is_some();
         self.groups
             .iter()
             .filter(lanes)

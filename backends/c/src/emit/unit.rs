@@ -110,6 +110,7 @@ impl<'a> Unit<'a> {
     pub fn lane(&self, g: GroupId, v: Var) -> String {
         let lanes = match self.program.groups[g.index()].order {
             Order::Lanes(l) | Order::Prefix(l) => l,
+            Order::Runs(_) => return format!("{}[1]", self.names.part(v, Part::Lanes)),
             Order::Exact | Order::Sequential => 1,
         };
         format!(

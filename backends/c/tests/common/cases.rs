@@ -96,6 +96,14 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
                 Data::Scalar(Const::u64(3)),
             ],
         ),
+        case(
+            "counts",
+            vec![
+                Data::U64((0..n).map(|_| numbers.below(50)).collect()),
+                Data::Scalar(Const::u64(50)),
+                i(-3),
+            ],
+        ),
         case("argmin", vec![Data::F64(numbers.floats(n))]),
         case(
             "rows",

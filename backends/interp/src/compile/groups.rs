@@ -27,11 +27,13 @@ impl Compiler<'_> {
     pub(super) fn groups(&mut self, layout: &Layout) -> Result<(), String> {
         self.find_lanes_end();
         for (i, group) in self.program.groups.iter().enumerate() {
-            let code = match group.order {
-                Order::Lanes(width) | Order::Prefix(width) => {
-                    self.local_group(layout, i, group, width)?
-                }
-                Order::Exact | Order::Sequential => None,
+            let width = match group.order {
+                Order::Prefix(width) => Some(width),
+                order => order.lanes(),
+            };
+            let code = match width {
+                Some(width) => self.local_group(layout, i, group, width)?,
+                None => None,
             };
             self.code.groups.push(code);
         }
@@ -82,7 +84,11 @@ impl Compiler<'_> {
                 .collect(),
             identity: group.identity.iter().map(|a| self.operand(*a)).collect(),
             width,
-            lanes: matches!(group.order, Order::Lanes(_)),
+            lanes: group.order.lanes().is_some(),
+            run: match group.order {
+                Order::Runs(steps) => Some(u64::from(steps)),
+                _ => None,
+            },
             join: self.combine(combine, group.vars.first().copied()),
         };
         for (i, (v, local)) in group.vars.iter().zip(&code.local).enumerate() {
@@ -171,10 +177,14 @@ impl Compiler<'_> {
             _ => self.scopes.within(self.scope, self.scopes.of_rate(owner)),
         };
         let counter = self.counter_of(group).filter(|_| running)?;
+        let (first, mask) = match code.run {
+            Some(_) => (1, 0),
+            None => (0, code.width - 1),
+        };
         Some(Move::Lane {
-            lanes: code.local[i as usize],
+            lanes: code.local[i as usize] + first,
             counter,
-            mask: code.width - 1,
+            mask,
             a,
         })
     }

@@ -8,7 +8,7 @@ use loop_lang::ir::{CHUNK, GroupId, Order, Place, Section, Var};
 
 /// Whether a group of this order has a local part.
 fn is_local(order: Order) -> bool {
-    matches!(order, Order::Lanes(_) | Order::Prefix(_))
+    order.is_local()
 }
 
 impl Emit<'_, '_> {
@@ -31,6 +31,13 @@ impl Emit<'_, '_> {
             .filter(|(_, g)| is_local(g.order))
             .map(|(i, _)| GroupId::new(i))
             .collect();
+        for (i, group) in self.program.groups.iter().enumerate() {
+            if let Order::Runs(run) = group.order {
+                let into = self.builder.ins().band_imm_u(steps, i64::from(run) - 1);
+                let full = self.builder.ins().icmp_imm_u(IntCC::Equal, into, 0);
+                self.only_if(full, |emit| emit.join_run(GroupId::new(i)));
+            }
+        }
         if !local.is_empty() {
             let some = self.builder.ins().icmp_imm_u(IntCC::NotEqual, steps, 0);
             let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);

@@ -23,7 +23,9 @@ impl Emit<'_, '_> {
                     let part = if waits { Part::Next } else { Part::Value };
                     self.save_word(*v, part, word);
                 }
-                (Some((g, _, Order::Lanes(_))), _) if waits && self.is_below(g, position) => {
+                (Some((g, _, Order::Lanes(_) | Order::Runs(_))), _)
+                    if waits && self.is_below(g, position) =>
+                {
                     let next = self.get(*v, Part::Next);
                     self.set_current(*v, next);
                 }
@@ -71,7 +73,7 @@ impl Emit<'_, '_> {
                     let part = if waits { Part::Next } else { Part::Value };
                     self.restore_word(*v, part, word);
                 }
-                (None, None) | (Some((_, _, Order::Lanes(_))), _) if waits => {
+                (None, None) | (Some((_, _, Order::Lanes(_) | Order::Runs(_))), _) if waits => {
                     let current = self.current(*v);
                     self.set(*v, Part::Next, current);
                 }

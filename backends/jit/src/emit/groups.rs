@@ -42,6 +42,7 @@ impl Emit<'_, '_> {
     fn lane_address(&mut self, g: GroupId) -> Value {
         let offset = match self.program.groups[g.index()].order {
             Order::Lanes(l) | Order::Prefix(l) => self.lane_offset(g, l),
+            Order::Runs(_) => self.u64(8),
             Order::Exact | Order::Sequential => self.u64(0),
         };
         self.builder.ins().iadd(self.words, offset)
@@ -128,9 +129,10 @@ impl Emit<'_, '_> {
         let identity = self.atom(group.identity.get(i).copied().unwrap_or(zero));
         let first = self.local_word(g, i);
         match group.order {
-            Order::Lanes(l) => {
+            Order::Lanes(_) | Order::Runs(_) => {
                 let word = self.word_of(ty, identity);
-                let count = self.u64(u64::from(l));
+                let lanes = group.order.lanes().unwrap_or(1);
+                let count = self.u64(u64::from(lanes));
                 self.repeat(count, |emit, lane| {
                     let offset = emit.builder.ins().ishl_imm_u(lane, 3);
                     let at = emit.builder.ins().iadd(emit.words, offset);
@@ -257,7 +259,7 @@ impl Emit<'_, '_> {
     /// Joins lanes by halves onto a copy of the prefix; gives the totals.
     pub(super) fn join_lanes(&mut self, g: GroupId) -> Vec<Value> {
         let group = &self.program.groups[g.index()];
-        let Order::Lanes(l) = group.order else {
+        let Some(l) = group.order.lanes() else {
             return Vec::new();
         };
         let types = self.group_types(g);
@@ -329,6 +331,32 @@ impl Emit<'_, '_> {
     fn load_at(&mut self, at: &[Value], types: &[Ty]) -> Vec<Value> {
         let pairs = types.iter().zip(at);
         pairs.map(|(ty, at)| self.load_word(*ty, *at, 0)).collect()
+    }
+
+    /// At the end of a run: it is joined onto the chunk's runs before.
+    pub(super) fn join_run(&mut self, g: GroupId) {
+        let group = &self.program.groups[g.index()];
+        let types = self.group_types(g);
+        let before: Vec<i32> = (0..types.len())
+            .map(|i| self.local_word(g, i) as i32 * 8)
+            .collect();
+        let run: Vec<i32> = before.iter().map(|at| at + 8).collect();
+        let left = self.load_words(self.words, &before, &types);
+        let right = self.load_words(self.words, &run, &types);
+        let joined = self.combine(group.combine, &left, &right, &types);
+        for (i, (ty, value)) in types.iter().zip(joined).enumerate() {
+            let zero = Atom::Const(Const::zero(*ty));
+            let identity = self.atom(group.identity.get(i).copied().unwrap_or(zero));
+            self.store_word(*ty, value, self.words, before[i]);
+            self.store_word(*ty, identity, self.words, run[i]);
+        }
+    }
+
+    fn load_words(&mut self, at: Value, offsets: &[i32], types: &[Ty]) -> Vec<Value> {
+        let pairs = types.iter().zip(offsets);
+        pairs
+            .map(|(ty, offset)| self.load_word(*ty, at, *offset))
+            .collect()
     }
 
     fn onto_prefix(&mut self, g: GroupId, lanes: &[Value], types: &[Ty]) -> Vec<Value> {

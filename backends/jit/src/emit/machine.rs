@@ -134,11 +134,12 @@ impl<'a> Emit<'a, '_> {
         steps
     }
 
-    /// The step at which to look next: the end of the chunk or of the span.
+    /// The step at which to look next: the end of the chunk, of a run or of the span.
     pub(super) fn set_event(&mut self, steps: Value) {
-        let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);
+        let grid = self.program.grid() as i64;
+        let into = self.builder.ins().band_imm_u(steps, grid - 1);
         let start = self.builder.ins().isub(steps, into);
-        let end = self.builder.ins().iadd_imm_u(start, CHUNK as i64);
+        let end = self.builder.ins().iadd_imm_u(start, grid);
         let event = self.builder.ins().umin(end, self.limit);
         self.builder.def_var(self.event, event);
     }
@@ -254,7 +255,9 @@ impl<'a> Emit<'a, '_> {
     /// An iteration begins: lanes whose update waits have the old value next, if nothing changes it.
     pub(super) fn begin_lanes(&mut self, rate: RateId) {
         for v in self.facts.pending.get(&rate).into_iter().flatten() {
-            if let Some((_, _, Order::Lanes(_))) = self.facts.local_group(self.program, *v) {
+            if let Some((_, _, Order::Lanes(_) | Order::Runs(_))) =
+                self.facts.local_group(self.program, *v)
+            {
                 let lane = self.current(*v);
                 self.set(*v, Part::Next, lane);
             }

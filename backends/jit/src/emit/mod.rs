@@ -32,7 +32,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use innermost::Innermost;
 use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, End, GroupId, Order, Place, RateId, Var};
+use loop_lang::ir::{Atom, End, Group, GroupId, Order, Place, RateId, Var};
 use loop_lang::state::Layout;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -64,10 +64,8 @@ pub struct Request<'a> {
 
 /// Words of scratch memory that a loop's kernels need: where lanes are joined.
 pub fn scratch_words(program: &Loop) -> usize {
-    let words = program.groups.iter().map(|g| match g.order {
-        Order::Lanes(l) => g.vars.len() * l as usize,
-        _ => 0,
-    });
+    let lanes = |g: &Group| g.order.lanes().unwrap_or(0) as usize;
+    let words = program.groups.iter().map(|g| g.vars.len() * lanes(g));
     words.max().unwrap_or(0)
 }
 

@@ -20,7 +20,9 @@ impl Totals {
         let mut totals = Totals::default();
         for (i, placed) in facts.blocks.iter().enumerate() {
             let mut read = |v| {
-                if let Some((g, _, Order::Lanes(_))) = facts.local_group(program, v) {
+                if let Some((g, _, Order::Lanes(_) | Order::Runs(_))) =
+                    facts.local_group(program, v)
+                {
                     totals.add(program, facts, i, placed.place, g);
                 }
             };

@@ -500,6 +500,7 @@ fn finish_loop(program: &mut Loop, results: Vec<Atom>) {
     }
     loop_lang::gotos::derive_gotos(program);
     crate::lower::operators::set_levels(program);
+    crate::lower::operators::set_runs(program);
 }
 
 /// The sections that a combinator has at a home.

@@ -171,14 +171,14 @@ impl Shape {
     pub fn joined_value(&self, kernel: &dyn Kernel, id: GroupId, words: &[u64]) -> Vec<u64> {
         let (layout, group) = (kernel.layout(), self.plan.group(id));
         match group.order {
-            Order::Lanes(_) | Order::Prefix(_) if !words[1].is_multiple_of(kernel.chunk()) => {
+            order if order.is_local() && !words[1].is_multiple_of(kernel.chunk()) => {
                 group_total(&self.plan.program, layout, words, id)
             }
-            Order::Lanes(_) | Order::Prefix(_) => {
+            order if order.is_local() => {
                 let word = |v: &Var| layout.word(*v).map_or(0, |w| words[w]);
                 group.vars.iter().map(word).collect()
             }
-            Order::Exact | Order::Sequential => self.plan.value(layout, id, words),
+            _ => self.plan.value(layout, id, words),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::facts;
 use crate::names::Part;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
 
 /// Statements that wait for the chain, with the subrates that they are in.
 type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
@@ -30,6 +31,10 @@ pub(super) struct Body<'u, 'a> {
     pub fused: bool,
     /// How many lanes are at fixed places of a strip.
     fixed: Option<u32>,
+    /// How far apart elements of a vector are, if they are no neighbours.
+    pub apart: Option<u64>,
+    /// Truth that needs no mask.
+    pub known: FxHashMap<Var, bool>,
     /// Whether the folds of a segment are written, and whether under the mask of what is there.
     pub segment: bool,
     pub here: bool,
@@ -70,6 +75,8 @@ impl<'u, 'a> Body<'u, 'a> {
             fast: false,
             fused: false,
             fixed: None,
+            apart: None,
+            known: FxHashMap::default(),
             segment: false,
             here: false,
         }
@@ -332,7 +339,8 @@ impl<'u, 'a> Body<'u, 'a> {
             let counter = self.unit.names.var(self.plan.counter).to_string();
             let all = self.shape.all(self.unit.helpers, ty);
             let positions = self.shape.positions(self.unit.helpers);
-            return format!("({all}({counter}) + {positions}())");
+            let apart = self.apart.map_or(String::new(), |n| format!(" * {n}"));
+            return format!("({all}({counter}) + {positions}(){apart})");
         }
         if let (Atom::Var(v), Some(chain)) = (a, &self.vectors.chain)
             && chain.exports(v)

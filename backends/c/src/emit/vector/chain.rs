@@ -277,7 +277,7 @@ impl Body<'_, '_> {
         let mut pairs = Vec::new();
         for v in &chain.vars {
             let group = self.unit.facts.local_group(self.unit.program, *v);
-            if let Some((g, _, Order::Lanes(_))) = group {
+            if let Some((g, _, Order::Lanes(_) | Order::Runs(_))) = group {
                 let ty = facts::elem(self.unit.program, *v);
                 let name = self.unit.names.var(*v);
                 pairs.push((format!("{} {name}", ty.name()), self.unit.lane(g, *v)));

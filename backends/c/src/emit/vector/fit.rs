@@ -77,16 +77,14 @@ pub(super) struct Fitting<'f, 'a> {
 
 /// The vector form of a planned loop, if it has one.
 pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
-    let inner = inner(facts, plan);
-    let fitting = Fitting {
-        program,
-        facts,
-        made,
-        plan,
-        inner,
-    };
+    let fitting = Fitting::of(program, facts, made, plan);
     let filters = fitting.inner.iter().any(|i| i.sub.is_some());
     if filters { fitting.vectors() } else { None }
+}
+
+/// The form of a planned loop with a run in each lane, if it has one.
+pub fn runs(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
+    Fitting::of(program, facts, made, plan).runs()
 }
 
 pub(super) fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
@@ -147,6 +145,23 @@ pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
     }
 }
 
+impl<'f, 'a> Fitting<'f, 'a> {
+    fn of(
+        program: &'a Loop,
+        facts: &'f Facts<'a>,
+        made: &'f [Var],
+        plan: &'f Plan,
+    ) -> Fitting<'f, 'a> {
+        Fitting {
+            program,
+            facts,
+            made,
+            plan,
+            inner: inner(facts, plan),
+        }
+    }
+}
+
 impl Fitting<'_, '_> {
     /// The form in vectors of a loop that does nothing but fold, in lanes.
     pub(super) fn folds(&self, lanes: Vec<GroupId>) -> Vectors {
@@ -192,7 +207,7 @@ impl Fitting<'_, '_> {
                 Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
                     vectors.lanes.push(*g);
                 }
-                Order::Lanes(1) | Order::Prefix(_) => serial.extend(&group.vars),
+                Order::Lanes(1) | Order::Runs(_) | Order::Prefix(_) => serial.extend(&group.vars),
                 _ => return None,
             }
         }
@@ -334,7 +349,7 @@ impl Fitting<'_, '_> {
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
-    fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
+    pub(super) fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
         let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
         match &i.stmt.kind {
             _ if chained => Some(()),
@@ -434,7 +449,7 @@ impl Fitting<'_, '_> {
 
     /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside,
     /// and for the chain.
-    fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
+    pub(super) fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
         let mut needed = FxHashSet::default();
         let mut need = |a: Atom| {
             if let Atom::Var(v) = a {
@@ -484,7 +499,7 @@ impl Fitting<'_, '_> {
     }
 
     /// Bytes of the widest element that a vector holds.
-    fn widest(&self, vectors: &Vectors) -> usize {
+    pub(super) fn widest(&self, vectors: &Vectors) -> usize {
         let counter_is_read = vectors.needed.contains(&self.plan.counter);
         let mut widest = if counter_is_read { 8 } else { 1 };
         let mut see = |ty: Ty| {

@@ -22,6 +22,7 @@
 //! | `fit` | which loops have this form |
 //! | `body` | the function |
 //! | `stmt` | statements |
+//! | `runs` | folds, a run in each lane |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
 //! | `segment` | folds of segments |
@@ -34,9 +35,10 @@ mod extremes;
 mod fit;
 mod ops;
 mod pack;
+mod runs;
 mod segment;
 mod stmt;
 
-pub use fit::{Vectors, fit};
+pub use fit::{Vectors, fit, runs};
 pub use pack::BYTES;
 pub use segment::{Segment, segment};

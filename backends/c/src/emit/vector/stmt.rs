@@ -64,6 +64,16 @@ impl<'a> Body<'_, 'a> {
                 other,
                 results,
             } => {
+                let known = cond.var().and_then(|v| self.known.get(&v).copied());
+                if let Some(truth) = known {
+                    let arm = if truth { then } else { other };
+                    arm.iter().for_each(|s| self.wanted(s, wanted));
+                    for (v, a, b) in results.iter().filter(|(v, ..)| wanted.contains(v)) {
+                        let value = self.value(if truth { *a } else { *b });
+                        self.define(*v, &value);
+                    }
+                    return;
+                }
                 then.iter()
                     .chain(other)
                     .for_each(|s| self.wanted(s, wanted));
@@ -93,7 +103,12 @@ impl<'a> Body<'_, 'a> {
         let vector = self.shape.vector(self.unit.helpers, ty);
         let counter = self.unit.names.var(self.plan.counter).to_string();
         let data = self.unit.array(a);
-        let loaded = format!("*(const {vector}_at *)({data} + {counter})");
+        self.take(v, &format!("*(const {vector}_at *)({data} + {counter})"));
+    }
+
+    /// Defines a variable by what memory holds.
+    pub fn take(&mut self, v: Var, loaded: &str) {
+        let ty = facts::elem(self.unit.program, v);
         match ty {
             Ty::Bool => {
                 let mask = self.shape.mask(self.unit.helpers);
@@ -106,11 +121,12 @@ impl<'a> Body<'_, 'a> {
                 && (self.pass.is_none() || self.rest) =>
             {
                 self.unit.helpers.require("LF_HOLD", || HOLD.to_string());
+                let vector = self.shape.vector(self.unit.helpers, ty);
                 let name = self.unit.names.var(v).to_string();
                 self.unit.line(format!("{vector} {name} = {loaded};"));
                 self.unit.line(format!("LF_HOLD({name});"));
             }
-            _ => self.define(v, &loaded),
+            _ => self.define(v, loaded),
         }
     }
 
