@@ -80,6 +80,12 @@ impl<I: Inputs, O: Force> Program<I, O> {
         let mut nodes = Given::new();
         inputs.nodes(&mut nodes);
         let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
+        for node in nodes.iter().filter(is_missing) {
+            if let Some(value) = node.literal() {
+                // Another thread may have set it meanwhile.
+                let _ = node.value.set(value);
+            }
+        }
         if nodes.iter().any(|n| is_missing(&n)) {
             let missing: Vec<Arc<Node>> =
                 nodes.iter().filter(is_missing).cloned().cloned().collect();

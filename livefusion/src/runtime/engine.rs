@@ -348,13 +348,10 @@ pub(super) fn backend_error(why: String) -> Error {
 /// Errors: whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay
 /// usable.
 pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
-    for root in roots.iter().filter(|r| is_missing(r)) {
-        if let Some(value) = root.literal() {
-            let _ = root.value.set(value);
-        }
-    }
-    if roots.iter().any(is_missing) {
+    if roots
+        .iter()
+        .any(|r| r.value.get().is_none() || r.error.is_some())
+    {
         let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
