@@ -113,6 +113,31 @@ fn innermost_loops_are_vectorised() {
     }
 }
 
+/// Long bodies and folds of more lanes than registers are cut in pieces, and each piece is vectorised.
+#[test]
+fn every_piece_is_vectorised() {
+    let (compiler, gcc) = compiler();
+    for (name, pieces) in [("long_chain", 7), ("many_folds", 8)] {
+        let (source, vectorised) = match gcc {
+            true => vectorised(&compiler, name),
+            false => (
+                compiled(&compiler, name, &["-o", "/dev/null"]).0,
+                Vec::new(),
+            ),
+        };
+        let lines = source.lines().enumerate();
+        let lanes: Vec<usize> = lines
+            .skip_while(|(_, l)| !l.contains("tile += "))
+            .take_while(|(_, l)| *l != "}")
+            .filter(|(_, l)| l.trim_start().starts_with("for (u64 lane"))
+            .map(|(i, _)| i + 1)
+            .collect();
+        assert_eq!(lanes.len(), pieces, "{name}\n{source}");
+        let missed = lanes.iter().find(|l| gcc && !vectorised.contains(l));
+        assert_eq!(missed, None, "{name}: {vectorised:?}\n{source}");
+    }
+}
+
 #[test]
 fn filters_pack_in_registers() {
     if std::env::consts::ARCH != "x86_64" {

@@ -10,6 +10,7 @@
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
+//! | `pieces`, `strips` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
@@ -29,12 +30,14 @@ mod math;
 mod nest;
 pub mod ops;
 mod phases;
+mod pieces;
 mod plan;
 mod prefix;
 mod segments;
 mod stmt;
 mod straight;
 mod stream;
+mod strips;
 mod unit;
 mod vector;
 

@@ -21,7 +21,7 @@ pub(super) struct Phase<'s> {
 }
 
 impl<'s> Phase<'s> {
-    fn of(stmts: Vec<&'s Stmt>, is_cut: bool) -> Phase<'s> {
+    pub(super) fn of(stmts: Vec<&'s Stmt>, is_cut: bool) -> Phase<'s> {
         let (mut defs, mut uses) = (FxHashSet::default(), FxHashSet::default());
         for s in &stmts {
             facts::each_stmt(std::slice::from_ref(*s), &mut |s| {

@@ -96,6 +96,11 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
                 Data::Scalar(Const::u64(3)),
             ],
         ),
+        case(
+            "long_chain",
+            vec![Data::F64(numbers.floats(n)), f(0.5), f(1.0), f(-10.0)],
+        ),
+        case("many_folds", vec![Data::F64(numbers.floats(n)), f(0.25)]),
         case("argmin", vec![Data::F64(numbers.floats(n))]),
         case(
             "rows",
