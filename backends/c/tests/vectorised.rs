@@ -67,7 +67,11 @@ fn scalar_loops_and_segments_are_vectorised() {
         return;
     }
     // The lanes of a scalar loop; whole strips of a segment.
-    for (name, before) in [("escape", "do {"), ("shares", "for (; strip + 32 <=")] {
+    for (name, before) in [
+        ("escape", "do {"),
+        ("turns", "do {"),
+        ("shares", "for (; strip + 32 <="),
+    ] {
         let (source, vectorised) = vectorised(&compiler, name);
         let lines = source.lines().enumerate();
         let mut inner = lines
@@ -111,6 +115,22 @@ fn innermost_loops_are_vectorised() {
             "{name}: {vectorised:?} without {innermost}"
         );
     }
+}
+
+/// What is the same for all elements of a scalar loop is computed once per turn, and ends it for all.
+#[test]
+fn a_count_of_turns_is_no_vector() {
+    let kernel = CBackend::new().compile(&loop_file("turns")).unwrap();
+    let source = kernel.source().unwrap();
+    for text in [
+        "if (!(more_1)) break;",
+        "if (!(few_1)) break;",
+        "const u64 lf_now = lf_go[lane] & -(u64)(large_1);",
+        "lf_one_n_1 = n1_1;",
+    ] {
+        assert!(source.contains(text), "{text} is not in\n{source}");
+    }
+    assert!(!source.contains("lf_n_1[lane] = n1_1"), "{source}");
 }
 
 /// Long bodies and folds of more lanes than registers are cut in pieces, and each piece is vectorised.

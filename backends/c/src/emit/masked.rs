@@ -7,15 +7,17 @@
 //!
 //! ```text
 //! do {
-//!   any = 0;
-//!   for (lane ..) { test; now = go[lane] & -test; body; x[lane] = now ? next : x; any |= now; }
-//! } while (any);
+//!   if (!test of what is the same in all lanes) break;
+//!   for (lane ..) { test; now = go[lane] & -test; body; x[lane] = now ? next : x; go[lane] = now; }
+//! } while (any of go);
 //! ```
 //!
+//! What is the same for all elements, as a count of the turns is, is computed once per turn (`turn`).
 //! There is no branch in it: compilers make one of a condition that they see used twice.
 
 use super::phases::{Phase, phases, shared};
 use super::plan::{Plan, Step};
+use super::turn::Turn;
 use super::unit::Unit;
 use crate::facts;
 use loop_lang::Loop;
@@ -83,11 +85,16 @@ impl Plan {
         let phases = phases(self, unit);
         let shared = shared(unit.program, &phases);
         let mask = mask(unit.program, &phases);
+        // What is another for each element.
+        let defs = phases.iter().flat_map(|p| p.defs.iter().copied());
+        let moves: FxHashSet<Var> = defs.chain([self.counter]).collect();
         let lanes = format!("LF_SIDE / sizeof({mask})");
         unit.line(format!("u64 strip = from, width = {lanes};"));
         unit.open("for (; strip + width <= end; strip += width) {");
         self.declare_shared(unit, &shared, &lanes);
-        unit.line(format!("{mask} lf_go[{lanes}], lf_any;"));
+        unit.line(format!(
+            "{mask} lf_go[{lanes}] __attribute__((aligned(32)));"
+        ));
         for (i, phase) in phases.iter().enumerate() {
             let later: FxHashSet<Var> = phases[i + 1..]
                 .iter()
@@ -95,7 +102,7 @@ impl Plan {
                 .copied()
                 .collect();
             if phase.is_cut {
-                self.write_while(unit, phase, &shared, &later, mask);
+                self.write_while(unit, phase, &shared, (&moves, &later), mask);
             } else if !phase.stmts.is_empty() {
                 self.open_side(unit, phase, &shared);
                 phase
@@ -119,58 +126,105 @@ impl Plan {
         unit: &mut Unit,
         phase: &Phase,
         shared: &BTreeSet<Var>,
-        later: &FxHashSet<Var>,
+        (moves, later): (&FxHashSet<Var>, &FxHashSet<Var>),
         mask: &str,
     ) {
         let [s] = phase.stmts[..] else { return };
-        let StmtKind::While {
-            state,
-            test,
-            cond,
-            body,
-            next,
-        } = &s.kind
-        else {
+        let StmtKind::While { state, next, .. } = &s.kind else {
             return;
         };
+        let moves = |v| moves.contains(&v) && !phase.defs.contains(&v);
+        let Some(turn) = Turn::of(s, moves) else {
+            return;
+        };
+        let (alone, masked) = (|v: &Var| !turn.varies.contains(v), turn.is_masked());
         self.open_side(unit, phase, shared);
-        for (v, start) in state {
+        for (v, start) in state
+            .iter()
+            .filter(|s| !alone(&s.0) || later.contains(&s.0))
+        {
             let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
             unit.line(format!("lf_{name}[lane] = {start};"));
         }
         unit.line("lf_go[lane] = -1;");
         unit.close();
+        for (v, start) in state.iter().filter(|s| alone(&s.0)) {
+            let (ty, start) = (facts::elem(unit.program, *v).name(), unit.atom(*start));
+            unit.line(format!("{ty} lf_one_{} = {start};", unit.names.var(*v)));
+        }
         unit.open("do {");
-        unit.line("lf_any = 0;");
+        for (v, _) in state.iter().filter(|s| alone(&s.0)) {
+            let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
+            unit.line(format!("const {ty} {name} = lf_one_{name};"));
+        }
+        unit.steps(turn.test.iter().filter(|s| !turn.step_varies(s)));
+        if let Some(go) = turn.all_of(unit, false) {
+            unit.line(format!("if (!({go})) break;"));
+        }
+        unit.steps(turn.body.iter().filter(|s| !turn.step_varies(s)));
         self.open_side(unit, phase, shared);
-        for (v, _) in state {
+        for (v, _) in state.iter().filter(|s| !alone(&s.0)) {
             let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
             unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
         }
-        unit.flat(test);
-        let cond = unit.atom(*cond);
-        unit.line(format!(
-            "const {mask} lf_now = lf_go[lane] & -({mask}){cond};"
-        ));
-        unit.flat(body);
-        for ((v, _), next) in state.iter().zip(next) {
-            let (name, next) = (unit.names.var(*v).to_string(), unit.atom(*next));
-            match later.contains(v) {
-                true => unit.line(format!("lf_{name}[lane] = lf_now ? {next} : {name};")),
-                false => unit.line(format!("lf_{name}[lane] = {next};")),
-            }
+        unit.steps(turn.test.iter().filter(|s| turn.step_varies(s)));
+        if let Some(go) = turn.all_of(unit, true) {
+            unit.line(format!(
+                "const {mask} lf_now = lf_go[lane] & -({mask})({go});"
+            ));
         }
-        unit.line("lf_go[lane] = lf_now;");
-        unit.line("lf_any |= lf_now;");
+        unit.steps(turn.body.iter().filter(|s| turn.step_varies(s)));
+        for ((v, _), next) in state.iter().zip(next) {
+            let (ty, name) = (
+                facts::elem(unit.program, *v),
+                unit.names.var(*v).to_string(),
+            );
+            let next = unit.atom(*next);
+            let old = format!("lf_{name}[lane]");
+            let value = match (later.contains(v), alone(v)) {
+                (false, true) => continue,
+                (true, _) if masked && ty.is_int() => {
+                    format!("{old} + (({next} - {name}) & ({})lf_now)", ty.name())
+                }
+                (true, _) if masked => format!("lf_now ? {next} : {old}"),
+                _ => next,
+            };
+            unit.line(format!("{old} = {value};"));
+        }
+        if masked {
+            unit.line("lf_go[lane] = lf_now;");
+        }
         unit.close();
+        for ((v, _), next) in state.iter().zip(next).filter(|s| alone(&s.0.0)) {
+            let next = unit.atom(*next);
+            unit.line(format!("lf_one_{} = {next};", unit.names.var(*v)));
+        }
+        unit.helpers.require("lf_left", || LEFT.to_string());
         unit.depth -= 1;
         // As everywhere: a trapped loop may count on what trapped.
         match unit.program.traps.is_empty() {
-            true => unit.line("} while (lf_any);"),
-            false => unit.line("} while (lf_any && !trapped);"),
+            true => unit.line("} while (lf_left(lf_go));"),
+            false => unit.line("} while (lf_left(lf_go) && !trapped);"),
         }
     }
 }
+
+/// Whether an element's lane is set, of all that run side by side.
+const LEFT: &str = "\
+static inline u64 lf_left(const void *go) {
+#if defined(__AVX__)
+  typedef long long lf_q __attribute__((vector_size(32), may_alias));
+  lf_q x = {0};
+  for (u64 k = 0; k < LF_SIDE / 32; k++) x |= ((const lf_q *)go)[k];
+  return !__builtin_ia32_ptestz256(x, x);
+#else
+  typedef u64 lf_q __attribute__((may_alias));
+  u64 x = 0;
+  for (u64 k = 0; k < LF_SIDE / 8; k++) x |= ((const lf_q *)go)[k];
+  return x;
+#endif
+}
+";
 
 /// The integer type of masks: as wide as the widest value of the scalar loops.
 fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
@@ -178,35 +232,4 @@ fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
     let mut all = loops.flat_map(|p| p.defs.iter());
     let wide = |v: &Var| program.ty(*v).elem().size() == 8;
     if all.any(wide) { "u64" } else { "u32" }
-}
-
-impl Unit<'_> {
-    /// Statements with both arms of each condition computed.
-    fn flat(&mut self, stmts: &[Stmt]) {
-        for s in stmts {
-            let StmtKind::If {
-                cond,
-                then,
-                other,
-                results,
-            } = &s.kind
-            else {
-                self.stmts(std::slice::from_ref(s));
-                continue;
-            };
-            self.flat(then);
-            self.flat(other);
-            let cond = self.atom(*cond);
-            for (v, a, b) in results {
-                let (a, b) = (self.atom(*a), self.atom(*b));
-                let define = self.define(*v);
-                match facts::elem(self.program, *v) {
-                    Ty::Bool => {
-                        self.line(format!("{define} = ({cond} & {a}) | (({cond} ^ 1) & {b});"))
-                    }
-                    _ => self.line(format!("{define} = {cond} ? {a} : {b};")),
-                }
-            }
-        }
-    }
 }

@@ -6,7 +6,7 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
-//! | `masked` | scalar loops of several elements, as masked vectors |
+//! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
@@ -38,6 +38,7 @@ mod stmt;
 mod straight;
 mod stream;
 mod strips;
+mod turn;
 mod unit;
 mod vector;
 

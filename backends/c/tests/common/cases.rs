@@ -24,6 +24,7 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
     let mut numbers = Numbers(n as u64 + 1);
     let f = |x: f64| Data::Scalar(Const::f64(x));
     let i = |x: i64| Data::Scalar(Const::int(loop_lang::Ty::I64, x));
+    let u = |x: i64| Data::Scalar(Const::int(loop_lang::Ty::U32, x));
     let case = |name: &str, data: Vec<Data>| (loop_file(name), data);
     vec![
         case("map", vec![Data::F64(numbers.floats(n)), f(2.5)]),
@@ -64,13 +65,11 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
         ),
         case(
             "escape",
-            vec![
-                Data::F64(numbers.floats(n)),
-                Data::Scalar(Const::int(loop_lang::Ty::U32, 20)),
-                Data::Scalar(Const::int(loop_lang::Ty::U32, 0)),
-                Data::Scalar(Const::int(loop_lang::Ty::U32, 1)),
-                f(4.0),
-            ],
+            vec![Data::F64(numbers.floats(n)), u(20), u(0), u(1), f(4.0)],
+        ),
+        case(
+            "turns",
+            vec![Data::F64(numbers.floats(n)), u(7), u(0), u(1)],
         ),
         case(
             "shares",
