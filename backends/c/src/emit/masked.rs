@@ -58,6 +58,18 @@ fn vectorises(op: Op, from: Ty, to: Ty) -> bool {
     }
 }
 
+/// States of scalar loops that fit the registers for four vectors of elements.
+const FEW: usize = 4;
+
+/// A strip of elements, side by side.
+struct Strip {
+    shared: BTreeSet<Var>,
+    /// The type of masks.
+    mask: &'static str,
+    /// Where the loops over lanes begin and end: one, or two of which each has the usual number of vectors.
+    edges: &'static [&'static str],
+}
+
 impl Plan {
     /// Whether the loop's scalar loops can run in lanes.
     pub(super) fn masks(&self, unit: &Unit) -> bool {
@@ -83,77 +95,85 @@ impl Plan {
     /// Writes the strips; `strip` is behind them afterwards.
     pub(super) fn write_masked(&self, unit: &mut Unit) {
         let phases = phases(self, unit);
-        let shared = shared(unit.program, &phases);
-        let mask = mask(unit.program, &phases);
-        // What is another for each element.
-        let defs = phases.iter().flat_map(|p| p.defs.iter().copied());
-        let moves: FxHashSet<Var> = defs.chain([self.counter]).collect();
-        let lanes = format!("LF_SIDE / sizeof({mask})");
+        let turns: Vec<_> = phases.iter().map(|p| self.turn(&phases, p)).collect();
+        let states = turns.iter().flatten().map(|t| t.varying_states().count());
+        let strip = Strip {
+            shared: shared(unit.program, &phases),
+            mask: mask(unit.program, &phases),
+            edges: match states.max() <= Some(FEW) {
+                true => &["0", "width / 2", "width"],
+                false => &["0", "width"],
+            },
+        };
+        let lanes = format!(
+            "{} * LF_SIDE / sizeof({})",
+            strip.edges.len() - 1,
+            strip.mask
+        );
         unit.line(format!("u64 strip = from, width = {lanes};"));
         unit.open("for (; strip + width <= end; strip += width) {");
-        self.declare_shared(unit, &shared, &lanes);
+        self.declare_shared(unit, &strip.shared, &lanes);
+        let mask = strip.mask;
         unit.line(format!(
             "{mask} lf_go[{lanes}] __attribute__((aligned(32)));"
         ));
-        for (i, phase) in phases.iter().enumerate() {
-            let later: FxHashSet<Var> = phases[i + 1..]
-                .iter()
-                .flat_map(|p| &p.uses)
-                .copied()
-                .collect();
-            if phase.is_cut {
-                self.write_while(unit, phase, &shared, (&moves, &later), mask);
+        for (i, (phase, turn)) in phases.iter().zip(&turns).enumerate() {
+            if let Some(turn) = turn {
+                let later = phases[i + 1..].iter().flat_map(|p| &p.uses);
+                let later: FxHashSet<Var> = later.copied().collect();
+                self.write_while(unit, (phase, turn), &strip, &later);
             } else if !phase.stmts.is_empty() {
-                self.open_side(unit, phase, &shared);
-                phase
-                    .stmts
-                    .iter()
-                    .for_each(|s| unit.stmts(std::slice::from_ref(*s)));
-                self.close_lanes(unit, phase, &shared);
+                self.open_side(unit, phase, &strip.shared, ("0", "width"));
+                for s in &phase.stmts {
+                    unit.stmts(std::slice::from_ref(*s));
+                }
+                self.close_lanes(unit, phase, &strip.shared);
             }
         }
         unit.close();
     }
 
+    /// The turn of a phase that is a scalar loop.
+    fn turn<'s>(&self, phases: &[Phase<'s>], phase: &Phase<'s>) -> Option<Turn<'s>> {
+        let defines = |v: Var| phases.iter().any(|p| p.defs.contains(&v));
+        let moves = |v| v == self.counter || !phase.defs.contains(&v) && defines(v);
+        Turn::of(phase.stmts.first().filter(|_| phase.is_cut)?, moves)
+    }
+
     /// A loop over lanes that stays one until it is vectorised.
-    fn open_side(&self, unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
+    fn open_side(
+        &self,
+        unit: &mut Unit,
+        phase: &Phase,
+        shared: &BTreeSet<Var>,
+        lanes: (&str, &str),
+    ) {
         unit.line("#pragma GCC unroll 1");
-        self.open_lanes(unit, phase, shared, "width");
+        self.open_lanes(unit, phase, shared, lanes);
     }
 
     fn write_while(
         &self,
         unit: &mut Unit,
-        phase: &Phase,
-        shared: &BTreeSet<Var>,
-        (moves, later): (&FxHashSet<Var>, &FxHashSet<Var>),
-        mask: &str,
+        (phase, turn): (&Phase, &Turn),
+        strip: &Strip,
+        later: &FxHashSet<Var>,
     ) {
-        let [s] = phase.stmts[..] else { return };
-        let StmtKind::While { state, next, .. } = &s.kind else {
-            return;
-        };
-        let moves = |v| moves.contains(&v) && !phase.defs.contains(&v);
-        let Some(turn) = Turn::of(s, moves) else {
-            return;
-        };
-        let (alone, masked) = (|v: &Var| !turn.varies.contains(v), turn.is_masked());
-        self.open_side(unit, phase, shared);
-        for (v, start) in state
-            .iter()
-            .filter(|s| !alone(&s.0) || later.contains(&s.0))
-        {
-            let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
-            unit.line(format!("lf_{name}[lane] = {start};"));
+        self.open_side(unit, phase, &strip.shared, ("0", "width"));
+        for (v, start, _) in &turn.states {
+            if turn.varies.contains(v) || later.contains(v) {
+                let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
+                unit.line(format!("lf_{name}[lane] = {start};"));
+            }
         }
         unit.line("lf_go[lane] = -1;");
         unit.close();
-        for (v, start) in state.iter().filter(|s| alone(&s.0)) {
+        for (v, start, _) in turn.common_states() {
             let (ty, start) = (facts::elem(unit.program, *v).name(), unit.atom(*start));
             unit.line(format!("{ty} lf_one_{} = {start};", unit.names.var(*v)));
         }
         unit.open("do {");
-        for (v, _) in state.iter().filter(|s| alone(&s.0)) {
+        for (v, ..) in turn.common_states() {
             let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
             unit.line(format!("const {ty} {name} = lf_one_{name};"));
         }
@@ -162,65 +182,71 @@ impl Plan {
             unit.line(format!("if (!({go})) break;"));
         }
         unit.steps(turn.body.iter().filter(|s| !turn.step_varies(s)));
-        self.open_side(unit, phase, shared);
-        for (v, _) in state.iter().filter(|s| !alone(&s.0)) {
-            let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
-            unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
+        for lanes in strip.edges.windows(2) {
+            self.open_side(unit, phase, &strip.shared, (lanes[0], lanes[1]));
+            write_lanes(unit, turn, strip.mask, later);
+            unit.close();
         }
-        unit.steps(turn.test.iter().filter(|s| turn.step_varies(s)));
-        if let Some(go) = turn.all_of(unit, true) {
-            unit.line(format!(
-                "const {mask} lf_now = lf_go[lane] & -({mask})({go});"
-            ));
-        }
-        unit.steps(turn.body.iter().filter(|s| turn.step_varies(s)));
-        for ((v, _), next) in state.iter().zip(next) {
-            let (ty, name) = (
-                facts::elem(unit.program, *v),
-                unit.names.var(*v).to_string(),
-            );
-            let next = unit.atom(*next);
-            let old = format!("lf_{name}[lane]");
-            let value = match (later.contains(v), alone(v)) {
-                (false, true) => continue,
-                (true, _) if masked && ty.is_int() => {
-                    format!("{old} + (({next} - {name}) & ({})lf_now)", ty.name())
-                }
-                (true, _) if masked => format!("lf_now ? {next} : {old}"),
-                _ => next,
-            };
-            unit.line(format!("{old} = {value};"));
-        }
-        if masked {
-            unit.line("lf_go[lane] = lf_now;");
-        }
-        unit.close();
-        for ((v, _), next) in state.iter().zip(next).filter(|s| alone(&s.0.0)) {
+        for (v, _, next) in turn.common_states() {
             let next = unit.atom(*next);
             unit.line(format!("lf_one_{} = {next};", unit.names.var(*v)));
         }
         unit.helpers.require("lf_left", || LEFT.to_string());
         unit.depth -= 1;
         // As everywhere: a trapped loop may count on what trapped.
-        match unit.program.traps.is_empty() {
-            true => unit.line("} while (lf_left(lf_go));"),
-            false => unit.line("} while (lf_left(lf_go) && !trapped);"),
-        }
+        let trapped = match unit.program.traps.is_empty() {
+            true => "",
+            false => " && !trapped",
+        };
+        unit.line(format!("}} while (lf_left(lf_go, sizeof lf_go){trapped});"));
+    }
+}
+
+/// Writes what a turn does in a lane.
+fn write_lanes(unit: &mut Unit, turn: &Turn, mask: &str, later: &FxHashSet<Var>) {
+    for (v, ..) in turn.varying_states() {
+        let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
+        unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
+    }
+    unit.steps(turn.test.iter().filter(|s| turn.step_varies(s)));
+    let go = turn.all_of(unit, true);
+    if let Some(go) = &go {
+        unit.line(format!(
+            "const {mask} lf_now = lf_go[lane] & -({mask})({go});"
+        ));
+    }
+    unit.steps(turn.body.iter().filter(|s| turn.step_varies(s)));
+    for (v, _, next) in &turn.states {
+        let (ty, name) = (facts::elem(unit.program, *v), unit.names.var(*v));
+        let (name, next) = (name.to_string(), unit.atom(*next));
+        let old = format!("lf_{name}[lane]");
+        let value = match later.contains(v) {
+            false if !turn.varies.contains(v) => continue,
+            true if go.is_some() && ty.is_int() => {
+                format!("{old} + (({next} - {name}) & ({})lf_now)", ty.name())
+            }
+            true if go.is_some() => format!("lf_now ? {next} : {old}"),
+            _ => next,
+        };
+        unit.line(format!("{old} = {value};"));
+    }
+    if go.is_some() {
+        unit.line("lf_go[lane] = lf_now;");
     }
 }
 
 /// Whether an element's lane is set, of all that run side by side.
 const LEFT: &str = "\
-static inline u64 lf_left(const void *go) {
+static inline u64 lf_left(const void *go, u64 bytes) {
 #if defined(__AVX__)
   typedef long long lf_q __attribute__((vector_size(32), may_alias));
   lf_q x = {0};
-  for (u64 k = 0; k < LF_SIDE / 32; k++) x |= ((const lf_q *)go)[k];
+  for (u64 k = 0; k < bytes / 32; k++) x |= ((const lf_q *)go)[k];
   return !__builtin_ia32_ptestz256(x, x);
 #else
   typedef u64 lf_q __attribute__((may_alias));
   u64 x = 0;
-  for (u64 k = 0; k < LF_SIDE / 8; k++) x |= ((const lf_q *)go)[k];
+  for (u64 k = 0; k < bytes / 8; k++) x |= ((const lf_q *)go)[k];
   return x;
 #endif
 }

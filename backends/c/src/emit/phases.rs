@@ -77,15 +77,15 @@ pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
 }
 
 impl Plan {
-    /// A loop over `width` lanes, with what other phases left for this one.
+    /// A loop over some lanes, with what other phases left for this one.
     pub(super) fn open_lanes(
         &self,
         unit: &mut Unit,
         phase: &Phase,
         shared: &BTreeSet<Var>,
-        width: &str,
+        (from, to): (&str, &str),
     ) {
-        unit.open(format!("for (u64 lane = 0; lane < {width}; lane++) {{"));
+        unit.open(format!("for (u64 lane = {from}; lane < {to}; lane++) {{"));
         let counter = unit.names.var(self.counter);
         unit.line(format!("const u64 {counter} = strip + lane;"));
         for v in shared {

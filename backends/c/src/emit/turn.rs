@@ -16,8 +16,13 @@ pub(super) enum Step<'s> {
     Pick(Var, Atom, [Atom; 2]),
 }
 
+/// A variable of a scalar loop, where it starts, and its next value.
+pub(super) type State = (Var, Atom, Atom);
+
 /// What a scalar loop computes in a turn.
 pub(super) struct Turn<'s> {
+    /// Its state: where it starts, what it is next.
+    pub states: Vec<State>,
     pub test: Vec<Step<'s>>,
     pub body: Vec<Step<'s>>,
     /// Variables of the loop that may be another for each element.
@@ -39,7 +44,9 @@ impl<'s> Turn<'s> {
         else {
             return None;
         };
+        let states = state.iter().zip(next).map(|((v, a), b)| (*v, *a, *b));
         let mut turn = Turn {
+            states: states.collect(),
             test: Vec::new(),
             body: Vec::new(),
             varies: FxHashSet::default(),
@@ -54,7 +61,7 @@ impl<'s> Turn<'s> {
         loop {
             let before = turn.varies.len();
             let varies = &mut turn.varies;
-            for ((v, start), next) in state.iter().zip(next) {
+            for (v, start, next) in &turn.states {
                 if moves(varies, start) || moves(varies, next) {
                     varies.insert(*v);
                 }
@@ -99,9 +106,14 @@ impl<'s> Turn<'s> {
         self.varies.contains(&step.defines())
     }
 
-    /// Whether elements end at different turns.
-    pub(super) fn is_masked(&self) -> bool {
-        self.conditions.iter().any(|a| self.atom_varies(a))
+    /// States that may be another for each element.
+    pub(super) fn varying_states(&self) -> impl Iterator<Item = &State> {
+        self.states.iter().filter(|s| self.varies.contains(&s.0))
+    }
+
+    /// States that are the same for all elements.
+    pub(super) fn common_states(&self) -> impl Iterator<Item = &State> {
+        self.states.iter().filter(|s| !self.varies.contains(&s.0))
     }
 
     /// The conditions that vary, or those that do not, as one; none if there are none.
