@@ -16,6 +16,7 @@ pub mod kernels;
 pub mod latency;
 pub mod machine;
 pub mod measure;
+pub mod memory;
 pub mod roof;
 
 use livefusion::prelude::*;

@@ -16,6 +16,11 @@ use std::sync::OnceLock;
 /// More steps than any run takes; keeps the sums in compiled code from wrapping.
 const MAX_STEPS: u64 = 1 << 62;
 
+/// Scalar parameters as words, by parameter.
+type Scalars = SmallVec<[u64; 24]>;
+/// Array parameters, by parameter.
+type Inputs = SmallVec<[Array; 24]>;
+
 /// Where a result comes from.
 enum Returned {
     Scalar(Ty),
@@ -30,6 +35,8 @@ enum Returned {
 pub struct Compiled {
     program: Loop,
     layout: Layout,
+    /// Types of the parameters.
+    params: Vec<Type>,
     /// Types of the arrays that the loop makes, by slot.
     types: Vec<Ty>,
     returned: Vec<Returned>,
@@ -48,6 +55,7 @@ impl Compiled {
         let filled = loop_lang::filled::filled(&program);
         let types = layout.arrays.iter().map(|v| program.ty(*v).elem());
         Ok(Compiled {
+            params: program.params.iter().map(|p| program.ty(p.var)).collect(),
             types: types.collect(),
             filled: layout.arrays.iter().map(|a| filled.contains(a)).collect(),
             program,
@@ -83,9 +91,14 @@ impl Compiled {
         frame: &mut Frame,
         args: &[Arg<'_>],
     ) -> Outcome {
-        let checked = check_args(&self.program, args).and_then(|()| self.check_frame(frame));
-        if let Err(why) = checked {
+        if let Err(why) = self.check_frame(frame) {
             return Outcome::BadArgs(why);
+        }
+        let mut scalars: Scalars = SmallVec::from_elem(0, args.len());
+        let mut inputs: Inputs = SmallVec::from_elem(NO_ARRAY, args.len());
+        if !self.bind(args, &mut scalars, &mut inputs) {
+            let why = check_args(&self.program, args).err();
+            return Outcome::BadArgs(why.unwrap_or_else(|| "these arguments do not fit".into()));
         }
         if frame.words[0] == DONE {
             return Outcome::Done;
@@ -94,28 +107,16 @@ impl Compiled {
             Ok(entry) => entry,
             Err(e) => return Outcome::BadArgs(format!("no summary pass: {e}")),
         };
-        let scalars: SmallVec<[u64; 24]> = args
-            .iter()
-            .map(|a| match a {
-                Arg::Scalar(c) => c.bits,
-                Arg::Array(_) => 0,
-            })
-            .collect();
-        let inputs: SmallVec<[Array; 24]> = args.iter().map(input).collect();
-        let mut made: Vec<Array> = frame
-            .arrays
-            .iter_mut()
-            .map(|a| a.as_mut().map_or(NO_ARRAY, view_of))
-            .collect();
+        let made = frame.arrays.iter_mut();
+        let views = made.map(|a| a.as_mut().map_or(NO_ARRAY, view_of)).collect();
         let mut results: SmallVec<[u64; 8]> = SmallVec::from_elem(0, self.returned.len());
         let mut scratch: Vec<u64> = vec![0; self.scratch_words];
-        let made_at = made.as_mut_ptr();
         let mut run = Run {
             words: frame.words.as_mut_ptr(),
             budget: steps.min(MAX_STEPS),
             scalars: scalars.as_ptr(),
             inputs: inputs.as_ptr(),
-            made: made_at,
+            made: std::ptr::null_mut(),
             results: results.as_mut_ptr(),
             scratch: scratch.as_mut_ptr(),
             new_array: host::new_array,
@@ -128,9 +129,11 @@ impl Compiled {
                 filled: &self.filled,
                 left: &mut frame.memory.left,
                 refused: None,
-                views: made,
+                views,
             },
         };
+        // Where the views are now stays their place until the call is over.
+        run.made = run.host.views.as_mut_ptr();
         // SAFETY: the arguments and the frame were checked against the loop that the code was
         // compiled from, as the caller promises.
         let code = unsafe { entry((&raw mut run).cast()) };
@@ -168,6 +171,20 @@ impl Compiled {
         }
     }
 
+    /// Puts the arguments where compiled code takes them from; whether they are of the parameters' types.
+    fn bind(&self, args: &[Arg<'_>], scalars: &mut [u64], inputs: &mut [Array]) -> bool {
+        let places = scalars.iter_mut().zip(inputs);
+        let mut fits = args.len() == self.params.len();
+        for ((want, arg), (scalar, array)) in self.params.iter().zip(args).zip(places) {
+            match (want, arg) {
+                (Type::Scalar(ty), Arg::Scalar(c)) if c.ty == *ty => *scalar = c.bits,
+                (Type::Array(ty), Arg::Array(view)) if view.ty() == *ty => *array = input(*view),
+                _ => fits = false,
+            }
+        }
+        fits
+    }
+
     /// Why a frame cannot be this kernel's, if so.
     fn check_frame(&self, frame: &Frame) -> Result<(), String> {
         let Frame { words, arrays, .. } = frame;
@@ -199,7 +216,6 @@ impl Compiled {
         args: &[Arg<'_>],
     ) -> Result<(), Outcome> {
         frame.results.clear();
-        frame.results.reserve_exact(self.returned.len());
         for (word, from) in words.iter().zip(&self.returned) {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),
@@ -314,13 +330,10 @@ const NO_ARRAY: Array = Array {
     length: 0,
 };
 
-/// An argument as compiled code sees it; it only reads.
-fn input(arg: &Arg<'_>) -> Array {
-    match arg {
-        Arg::Scalar(_) => NO_ARRAY,
-        Arg::Array(view) => Array {
-            data: View::as_ptr(view).cast_mut().cast(),
-            length: view.len() as u64,
-        },
+/// An array argument as compiled code sees it; it only reads.
+fn input(view: View<'_>) -> Array {
+    Array {
+        data: View::as_ptr(&view).cast_mut().cast(),
+        length: view.len() as u64,
     }
 }

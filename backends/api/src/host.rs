@@ -3,6 +3,7 @@
 
 use crate::{Buffer, Frame};
 use loop_lang::types::Ty;
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -71,7 +72,7 @@ pub(crate) struct Host<'f> {
     /// Bytes that may still be allocated.
     pub left: &'f mut u64,
     pub refused: Option<(u32, u64)>,
-    pub views: Vec<Array>,
+    pub views: SmallVec<[Array; 4]>,
 }
 
 impl Host<'_> {

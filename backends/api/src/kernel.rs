@@ -4,6 +4,7 @@ use crate::buffer::{Buffer, View};
 use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, TrapId, TrapKind};
 use loop_lang::state::Layout;
 use loop_lang::types::{Const, Ty};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Something that turns loops into kernels.
@@ -136,7 +137,7 @@ pub struct Frame {
     /// Slots of arrays that are in place before the loop starts, by [`Frame::give`].
     pub given: Vec<usize>,
     /// Results, once the loop is done.
-    pub results: Vec<Value>,
+    pub results: SmallVec<[Value; 1]>,
     /// What may still be allocated.
     pub memory: Memory,
 }
@@ -144,11 +145,14 @@ pub struct Frame {
 impl Frame {
     /// A frame before `init`.
     pub fn new(layout: &Layout) -> Frame {
+        // Not `vec![0; n]`: an allocator has small blocks at hand, but few that are known to be zero.
+        let mut words = Vec::with_capacity(layout.words);
+        words.resize(layout.words, 0);
         Frame {
-            words: vec![0; layout.words],
+            words,
             arrays: (0..layout.arrays.len()).map(|_| None).collect(),
             given: Vec::new(),
-            results: Vec::new(),
+            results: SmallVec::new(),
             memory: Memory::default(),
         }
     }

@@ -3,6 +3,7 @@
 use super::{Agreement, Case, Ours, fused, prepared, unfused};
 use crate::data::{Data, Input, Random, uniform};
 use livefusion::prelude::*;
+use livefusion::prepare::{Program, prepare_with};
 use ndarray::{ArrayView1, Zip};
 use std::rc::Rc;
 
@@ -28,7 +29,7 @@ pub const STEP: Case = Case {
 };
 
 /// The corners of the convex hull of points in a disc, counter-clockwise from the leftmost point. The
-/// recursion is plain Rust; each cut is a force.
+/// recursion is plain Rust; each cut is a call of one prepared program.
 pub const WHOLE: Case = Case {
     name: "quickHull",
     file: "quickhull.c",
@@ -50,16 +51,20 @@ fn line(input: &Input) -> (Point, Point) {
 fn step(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
     let (a, b) = line(input);
     let columns = (input[0].array::<f64>(), input[1].array::<f64>());
+    let [a, b] = [a, b].map(Array::scalar);
     prepared(engine, columns, |(x, y): (Array<f64>, Array<f64>)| {
-        let (left, farthest) = cut(&zip((&x, &y)), a, b);
-        (left, farthest)
+        cut(&zip((&x, &y)), &a, &b)
     })
 }
 
+/// The points on the left of a line, and the farthest of them with its distance.
+type Parts = (Array<Point>, Array<(f64, Point), Ix0>);
+
 /// As a user writes it.
-fn cut(points: &Array<Point>, a: Point, b: Point) -> (Array<Point>, Array<(f64, Point), Ix0>) {
-    let (dx, dy) = (b.0 - a.0, b.1 - a.1);
-    let measured = points.map(|(x, y)| (dx * (y - a.1) - dy * (x - a.0), (x, y)));
+fn cut(points: &Array<Point>, a: &Array<Point, Ix0>, b: &Array<Point, Ix0>) -> Parts {
+    let ((ax, ay), (bx, by)) = (a.value(), b.value());
+    let (dx, dy) = (bx - ax, by - ay);
+    let measured = points.map(|(x, y)| (dx * (y - ay) - dy * (x - ax), (x, y)));
     let left = measured.filter(|(distance, _)| distance.gt(0.0));
     let farthest = left.fold((0.0, (0.0, 0.0)), |p, q| q.0.gt(p.0).cond(q, p));
     (left.map(|(_, point)| point), farthest)
@@ -124,45 +129,51 @@ fn disc(n: usize) -> Input {
 }
 
 fn hull(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
-    let columns = Rc::new((engine.clone(), input.clone()));
-    let again = columns.clone();
+    let cut: Cut = prepare_with(engine, |(points, a, b)| cut(&points, &a, &b))?;
+    let all = Rc::new((engine.clone(), cut, input.clone()));
+    let again = all.clone();
     Ok(Ours {
-        run: Box::new(move || corners(&columns.0, &columns.1).map(drop)),
+        run: Box::new(move || corners(&all.0, &all.1, &all.2).map(drop)),
         results: Box::new(move || {
-            let (xs, ys) = corners(&again.0, &again.1)?.into_iter().unzip();
+            let (xs, ys) = corners(&again.0, &again.1, &again.2)?.into_iter().unzip();
             Ok([xs, ys].map(Data::result::<f64>).to_vec())
         }),
     })
 }
 
-fn corners(engine: &Engine, input: &Input) -> livefusion::Result<Vec<Point>> {
+/// A cut that is compiled already.
+type Cut = Program<(Array<Point>, Array<Point, Ix0>, Array<Point, Ix0>), Parts>;
+
+fn corners(engine: &Engine, cut: &Cut, input: &Input) -> livefusion::Result<Vec<Point>> {
     let points = zip((&input[0].array::<f64>(), &input[1].array::<f64>()));
     let leftmost = points.fold1(|p, q| q.0.lt(p.0).cond(q, p));
     let rightmost = points.fold1(|p, q| q.0.gt(p.0).cond(q, p));
-    let (left, right) = (&leftmost, &rightmost).force_with(engine)?;
+    let (points, left, right) = (&points, &leftmost, &rightmost).force_with(engine)?;
+    let points = Array::from(points);
     let mut corners = vec![left];
-    side(engine, &points, left, right, &mut corners)?;
+    side(cut, &points, left, right, &mut corners)?;
     corners.push(right);
-    side(engine, &points, right, left, &mut corners)?;
+    side(cut, &points, right, left, &mut corners)?;
     Ok(corners)
 }
 
 /// Appends the corners strictly right of the line from `a` to `b`: those left of it backwards.
 fn side(
-    engine: &Engine,
+    cut: &Cut,
     points: &Array<Point>,
     a: Point,
     b: Point,
     corners: &mut Vec<Point>,
 ) -> livefusion::Result<()> {
-    let (kept, farthest) = cut(points, b, a);
-    let (some, (_, far)) = (&kept, &farthest).force_with(engine)?;
-    if some.is_empty() {
+    let ends = (points.clone(), Array::scalar(b), Array::scalar(a));
+    let (kept, (_, far)) = cut.call(&ends)?;
+    if kept.is_empty() {
         return Ok(());
     }
-    side(engine, &kept, a, far, corners)?;
+    let kept = Array::from(kept);
+    side(cut, &kept, a, far, corners)?;
     corners.push(far);
-    side(engine, &kept, far, b, corners)
+    side(cut, &kept, far, b, corners)
 }
 
 fn hull_by_hand(input: &Input) -> Vec<Data> {

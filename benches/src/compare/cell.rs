@@ -5,9 +5,20 @@ use crate::cases::{Case, Ours, Rust};
 use crate::data::{Data, Input};
 use crate::kernels::{Kernels, Outcome, Outputs, Room, Variant, room, run_fresh};
 use crate::measure::{Contender, Effort, Role, Timing, best_c, once, rounds};
+use crate::memory;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
+
+/// A prepared program on one of our backends.
+struct Entrant {
+    backend: &'static str,
+    ours: Ours,
+    /// Whether its results are those of the reference.
+    checked: bool,
+    /// By how much a call raises the process's memory.
+    peak: Option<u64>,
+}
 
 /// A case with data of some size, and what must come out.
 pub struct Setting {
@@ -54,7 +65,7 @@ impl Setting {
         };
         let variants = self.right_variants(threads, &mut faults);
         let rust = self.rust(threads, &mut faults);
-        let (ours, unchecked) = self.ours(engines, threads, effort, &mut faults);
+        let ours = self.ours(engines, threads, effort, &mut faults);
         let mut contenders: Vec<Contender<'_>> = variants
             .iter()
             .map(|v| self.c(v, threads, Role::C))
@@ -73,14 +84,14 @@ impl Setting {
             contenders.push(self.c(best, threads, Role::Fresh));
         }
         contenders.extend(rust);
-        contenders.extend(ours.iter().map(|(name, parallel, ours)| Contender {
-            name: format!("livefusion, {name}"),
-            role: Role::Ours(name),
-            parallel: *parallel,
-            run: Box::new(|| drop((ours.run)())),
+        contenders.extend(ours.iter().map(|entrant| Contender {
+            name: format!("livefusion, {}", entrant.backend),
+            role: Role::Ours(entrant.backend),
+            parallel: threads > 1,
+            run: Box::new(|| drop((entrant.ours.run)())),
         }));
         let timings = rounds(&mut contenders, effort);
-        self.cell(threads, &timings, &unchecked)
+        self.cell(threads, &timings, &ours)
     }
 
     /// The variants that may be used with a number of threads and whose results are right.
@@ -142,15 +153,15 @@ impl Setting {
         right.map(contender).collect()
     }
 
-    /// The prepared programs, and which of them gave other results than the reference.
+    /// The prepared programs.
     fn ours(
         &self,
         engines: &[Started],
         threads: usize,
         effort: Effort,
         is_right: &mut dyn FnMut(&str, Vec<Data>) -> bool,
-    ) -> (Vec<(&'static str, bool, Ours)>, Vec<&'static str>) {
-        let (mut all, mut unchecked) = (Vec::new(), Vec::new());
+    ) -> Vec<Entrant> {
+        let mut all = Vec::new();
         let fits = |e: &&Started| e.threads == threads && self.n <= e.backend.largest;
         for started in engines.iter().filter(fits) {
             let name = started.backend.name;
@@ -158,32 +169,32 @@ impl Setting {
             let results = made.and_then(|ours| Ok(((ours.results)()?, ours)));
             match results {
                 Ok((columns, ours)) => {
-                    if !is_right(name, columns) {
-                        unchecked.push(name);
-                    }
+                    let checked = is_right(name, columns);
                     if started.backend.settles {
                         settle(&ours, effort);
                     }
-                    all.push((name, threads > 1, ours));
+                    all.push(Entrant {
+                        backend: name,
+                        checked,
+                        peak: memory::peak(|| drop((ours.run)())),
+                        ours,
+                    });
                 }
                 Err(e) => {
                     is_right(&format!("{name}: {e}"), Vec::new());
                 }
             }
         }
-        (all, unchecked)
+        all
     }
 
-    fn cell(&self, threads: usize, timings: &[Timing], unchecked: &[&str]) -> Cell {
+    fn cell(&self, threads: usize, timings: &[Timing], ours: &[Entrant]) -> Cell {
         let per_element = |t: &Timing| t.median() / self.n as f64;
         let best = best_c(timings);
         let best_c_ns_per_element = best.map_or(f64::NAN, per_element);
-        let bytes: u64 = self
-            .input
-            .iter()
-            .chain(&self.reference)
-            .map(Data::bytes)
-            .sum();
+        let result_bytes: u64 = self.reference.iter().map(Data::bytes).sum();
+        let bytes = result_bytes + self.input.iter().map(Data::bytes).sum::<u64>();
+        let entrant = |backend| ours.iter().find(|e| e.backend == backend);
         let again = timings.iter().find(|t| t.role == Role::Again);
         let mut cell = Cell {
             case: self.case.name,
@@ -204,8 +215,10 @@ impl Setting {
                     ns_per_element: per_element(t),
                     best_c_ns_per_element,
                     bytes_per_s: bytes as f64 / (t.median() * 1e-9),
+                    peak_bytes: entrant(backend).and_then(|e| e.peak),
+                    result_bytes,
                     rounds: t.samples.len(),
-                    checked: !unchecked.contains(&backend),
+                    checked: entrant(backend).is_some_and(|e| e.checked),
                 }),
                 Role::C | Role::Fresh | Role::Rust => cell.others.push(Other {
                     name: t.name.clone(),

@@ -49,6 +49,8 @@ fn row(row: &Row) -> Value {
         "best_c_ns_per_element": row.best_c_ns_per_element,
         "ratio": row.ratio(),
         "bytes_per_s": row.bytes_per_s,
+        "peak_bytes": row.peak_bytes,
+        "result_bytes": row.result_bytes,
         "rounds": row.rounds,
         "checked": row.checked,
     })

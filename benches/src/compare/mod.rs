@@ -66,6 +66,11 @@ pub struct Row {
     pub best_c_ns_per_element: f64,
     /// Inputs and results, per second.
     pub bytes_per_s: f64,
+    /// By how much a call raises the process's memory: results, and what is needed for them. None where the
+    /// system does not tell.
+    pub peak_bytes: Option<u64>,
+    /// Bytes of the results.
+    pub result_bytes: u64,
     /// Samples.
     pub rounds: usize,
     /// Whether the results are those of the reference.

@@ -64,9 +64,11 @@ fn cases(report: &Report) -> Table {
         "Rust",
         "GB/s",
         "of roof",
+        "peak, MB",
+        "results, MB",
         "best C is",
     ];
-    let mut table = table(&header, 4..12);
+    let mut table = table(&header, 4..14);
     for cell in &report.cells {
         for row in &cell.rows {
             let roof = report.roofs.iter().find(|r| r.threads == row.threads);
@@ -85,6 +87,8 @@ fn cases(report: &Report) -> Table {
                 number(least(cell, |o| o.rust)),
                 format!("{:.1}", row.bytes_per_s / 1e9),
                 format!("{:.0}%", share * 100.0),
+                row.peak_bytes.map_or_else(|| "-".into(), megabytes),
+                megabytes(row.result_bytes),
                 cell.best_c.trim_start_matches("C, ").to_string(),
             ]);
         }
@@ -112,6 +116,10 @@ pub fn size(n: usize) -> String {
         Some(power) if power > 2 && 10usize.pow(power) == n => format!("10^{power}"),
         _ => n.to_string(),
     }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.2}", bytes as f64 / 1e6)
 }
 
 fn number(x: f64) -> String {

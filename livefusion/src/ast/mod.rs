@@ -19,13 +19,17 @@ pub use term::{Args, Body, Capture, ScalarLoop, Term, TermData, TermId, Types, m
 
 use livefusion_backend::Buffer;
 use loop_lang::types::Const;
+use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Results of a program.
+pub type Values = SmallVec<[Value; 2]>;
 
 /// A computed result.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// A delayed scalar's fields.
-    Scalar(Vec<Const>),
+    Scalar(SmallVec<[Const; 2]>),
     /// An array's fields, one buffer each, all of one length.
     Array(Vec<Arc<Buffer>>),
 }

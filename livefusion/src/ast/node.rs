@@ -1,6 +1,6 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{Body, Capture, Types, Value};
+use crate::ast::{Body, Capture, Term, TermId, Types, Value};
 use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
 use smallvec::SmallVec;
@@ -154,6 +154,19 @@ impl Node {
             Some(Value::Array(columns)) => columns.first().map(|c| c.len() as u64),
             _ => self.len,
         }
+    }
+
+    /// The value of a delayed scalar that is made of literals.
+    pub fn literal(&self) -> Option<Value> {
+        let Kind::Compute(body) = &self.kind else {
+            return None;
+        };
+        let literal = |t: &TermId| match body.terms.get(t.index())?.term {
+            Term::Lit(c) => Some(c),
+            _ => None,
+        };
+        let fields: Option<_> = body.results.iter().map(literal).collect();
+        fields.filter(|_| self.error.is_none()).map(Value::Scalar)
     }
 }
 

@@ -7,8 +7,8 @@ use crate::fusion::Plan;
 use crate::fusion::pull::Extent;
 use crate::lower::{Lowered, Source};
 use crate::sharing::{FieldRef, Graph, NodeId};
-use livefusion_backend::{Arg, Buffer, Value as KernelValue};
-use loop_lang::types::Const;
+use livefusion_backend::{Arg, Buffer, Value as KernelValue, View};
+use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -155,131 +155,142 @@ impl<'g> Recipe<'g> {
     }
 }
 
-/// An argument that is kept alive while a kernel runs, or a result.
-#[derive(Clone)]
-pub enum Bound {
-    /// A scalar.
-    Scalar(Const),
-    /// An array.
-    Array(Arc<Buffer>),
-    /// An array that was handed on for good.
-    Gone,
-}
-
 /// Arguments, in the order of a loop's parameters.
-pub type Args = SmallVec<[Bound; 24]>;
+pub type Args<'a> = SmallVec<[Arg<'a>; 24]>;
 
-/// The arguments as a kernel takes them.
-pub fn as_args(bound: &[Bound]) -> SmallVec<[Arg<'_>; 24]> {
-    let arg = |a| match a {
-        &Bound::Scalar(c) => Arg::Scalar(c),
-        Bound::Array(a) => Arg::Array(a.view()),
-        Bound::Gone => Arg::Scalar(Const::u64(0)),
-    };
-    bound.iter().map(arg).collect()
+/// A result of a loop.
+enum Made {
+    Scalar(Const),
+    Array(Arc<Buffer>),
+    /// An array of this type and length that was handed on for good.
+    Gone(Ty, usize),
 }
+
+/// What stands for a size that was not counted.
+const NONE: Const = Const {
+    ty: Ty::U64,
+    bits: 0,
+};
 
 /// Results of the loops that have run, in order.
 #[derive(Default)]
 pub struct Store {
-    made: SmallVec<[Bound; 4]>,
+    made: SmallVec<[Made; 4]>,
     /// Bytes that the results take.
     pub bytes: u64,
 }
 
 impl Store {
-    /// The value that comes from somewhere.
-    pub fn value(&self, b: &Bindings<'_>, sizes: &[Const], from: Origin) -> Result<Bound> {
-        let value = match from {
-            Origin::Made(at) => self.made.get(at).cloned(),
-            Origin::LengthOf(at) => self.made.get(at).and_then(length),
-            Origin::Constant(slot) => b.constants.get(slot).map(|c| Bound::Scalar(*c)),
-            Origin::Known(at) => b.lengths.get(at).map(|n| Bound::Scalar(Const::u64(*n))),
-            Origin::Size(k) => sizes
-                .get(k)
-                .or(Some(&Const::u64(0)))
-                .map(|c| Bound::Scalar(*c)),
-            Origin::Leaf((id, field)) => match b.leaf(id) {
-                Some(Value::Array(fields)) => fields.get(field as usize).cloned().map(Bound::Array),
-                Some(Value::Scalar(fields)) => {
-                    fields.get(field as usize).copied().map(Bound::Scalar)
-                }
-                None => None,
-            },
-            Origin::LeafLength(id) => match b.leaf(id) {
-                Some(Value::Array(fields)) => fields.first().cloned().map(Bound::Array),
-                _ => None,
-            }
-            .as_ref()
-            .and_then(length),
-        };
-        value.ok_or_else(|| unbound(b, from))
+    /// The arguments of a loop, lent by the store and by what the run is bound to.
+    pub fn args<'a>(
+        &'a self,
+        b: &'a Bindings<'_>,
+        sizes: &[Const],
+        params: &[Origin],
+        args: &mut Args<'a>,
+    ) -> Result<()> {
+        // Most parameters are constants.
+        args.extend(params.iter().map(|from| match *from {
+            Origin::Constant(slot) => Arg::Scalar(*b.constants.get(slot).unwrap_or(&NONE)),
+            Origin::Size(k) => Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)),
+            _ => Arg::Scalar(NONE),
+        }));
+        let others = params
+            .iter()
+            .zip(args)
+            .filter(|(from, _)| !matches!(from, Origin::Constant(_) | Origin::Size(_)));
+        for (from, arg) in others {
+            *arg = self.arg(b, *from).ok_or_else(|| unbound(b, *from))?;
+        }
+        Ok(())
     }
 
-    /// The arguments of a loop.
-    pub fn args(&self, b: &Bindings<'_>, sizes: &[Const], params: &[Origin]) -> Result<Args> {
-        let mut args = Args::with_capacity(params.len());
-        for from in params {
-            args.push(match *from {
-                // Most parameters are constants.
-                Origin::Constant(slot) if slot < b.constants.len() => {
-                    Bound::Scalar(b.constants[slot])
-                }
-                from => self.value(b, sizes, from)?,
-            });
+    /// The value that comes from somewhere.
+    fn arg<'a>(&'a self, b: &'a Bindings<'_>, from: Origin) -> Option<Arg<'a>> {
+        let length = |n: usize| Arg::Scalar(Const::u64(n as u64));
+        match from {
+            Origin::Made(at) => self.made.get(at).map(|made| match made {
+                Made::Scalar(c) => Arg::Scalar(*c),
+                Made::Array(array) => Arg::Array(array.view()),
+                Made::Gone(ty, _) => Arg::Array(View::empty(*ty)),
+            }),
+            Origin::LengthOf(at) => match self.made.get(at)? {
+                Made::Array(array) => Some(length(array.len())),
+                Made::Gone(_, len) => Some(length(*len)),
+                Made::Scalar(_) => None,
+            },
+            Origin::Constant(slot) => b.constants.get(slot).map(|c| Arg::Scalar(*c)),
+            Origin::Known(at) => b.lengths.get(at).map(|n| Arg::Scalar(Const::u64(*n))),
+            Origin::Size(_) => None,
+            Origin::Leaf((id, field)) => match b.leaf(id)? {
+                Value::Array(fields) => fields.get(field as usize).map(|a| Arg::Array(a.view())),
+                Value::Scalar(fields) => fields.get(field as usize).map(|c| Arg::Scalar(*c)),
+            },
+            Origin::LeafLength(id) => match b.leaf(id)? {
+                Value::Array(fields) => fields.first().map(|a| length(a.len())),
+                Value::Scalar(_) => None,
+            },
         }
-        Ok(args)
+    }
+
+    /// The array that comes from somewhere, to be kept.
+    fn array(&self, b: &Bindings<'_>, from: Origin) -> Option<Arc<Buffer>> {
+        match from {
+            Origin::Made(at) => match self.made.get(at)? {
+                Made::Array(array) => Some(array.clone()),
+                _ => None,
+            },
+            Origin::Leaf((id, field)) => match b.leaf(id)? {
+                Value::Array(fields) => fields.get(field as usize).cloned(),
+                Value::Scalar(_) => None,
+            },
+            _ => None,
+        }
     }
 
     /// A root's value.
     pub fn root(&self, b: &Bindings<'_>, scalar: bool, fields: &[Origin]) -> Result<Value> {
-        if scalar {
-            let mut all = Vec::with_capacity(fields.len());
-            for from in fields {
-                match self.value(b, &[], *from)? {
-                    Bound::Scalar(c) => all.push(c),
-                    _ => return Err(unbound(b, *from)),
-                }
-            }
-            return Ok(Value::Scalar(all));
+        if !scalar {
+            let array = |from: &Origin| self.array(b, *from).ok_or_else(|| unbound(b, *from));
+            return Ok(Value::Array(
+                fields.iter().map(array).collect::<Result<_>>()?,
+            ));
         }
-        let mut all = Vec::with_capacity(fields.len());
+        let mut words = SmallVec::new();
         for from in fields {
-            match self.value(b, &[], *from)? {
-                Bound::Array(a) => all.push(a),
+            match self.arg(b, *from) {
+                Some(Arg::Scalar(c)) => words.push(c),
                 _ => return Err(unbound(b, *from)),
             }
         }
-        Ok(Value::Array(all))
+        Ok(Value::Scalar(words))
     }
 
     /// Keeps the results of a loop.
-    pub fn keep(&mut self, results: Vec<KernelValue>) {
+    pub fn keep(&mut self, results: impl IntoIterator<Item = KernelValue>) {
         for value in results {
             self.made.push(match value {
-                KernelValue::Scalar(c) => Bound::Scalar(c),
+                KernelValue::Scalar(c) => Made::Scalar(c),
                 KernelValue::Array(a) => {
                     self.bytes += a.bytes() as u64;
-                    Bound::Array(Arc::new(a))
+                    Made::Array(Arc::new(a))
                 }
             });
         }
     }
 
-    /// Gives a result away, if it is an array.
-    pub fn give(&mut self, from: Origin) -> Option<Arc<Buffer>> {
+    /// Gives a result away, if it is an array that nobody else has.
+    pub fn give(&mut self, from: Origin) -> Option<Buffer> {
         let Origin::Made(at) = from else { return None };
-        match std::mem::replace(self.made.get_mut(at)?, Bound::Gone) {
-            Bound::Array(array) => Some(array),
-            _ => None,
-        }
-    }
-}
-
-fn length(array: &Bound) -> Option<Bound> {
-    match array {
-        Bound::Array(a) => Some(Bound::Scalar(Const::u64(a.len() as u64))),
-        _ => None,
+        let made = self.made.get_mut(at)?;
+        let Made::Array(array) = made else {
+            return None;
+        };
+        let none = Buffer::empty(array.ty());
+        let array = std::mem::replace(Arc::get_mut(array)?, none);
+        *made = Made::Gone(array.ty(), array.len());
+        self.bytes = self.bytes.saturating_sub(array.bytes() as u64);
+        Some(array)
     }
 }
 

@@ -5,7 +5,7 @@ use super::explain::Explanation;
 use super::known::KnownGraphs;
 use super::program::Program;
 use super::watch::{CancelToken, Progress, Watch};
-use crate::ast::{Node, Value};
+use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
@@ -550,11 +550,14 @@ pub(super) fn backend_error(why: String) -> Error {
 ///
 /// Errors: whatever was wrong while the graph was built, could not be compiled, or trapped; inputs stay
 /// usable.
-pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
-    if roots
-        .iter()
-        .any(|r| r.value.get().is_none() || r.error.is_some())
-    {
+pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
+    let is_missing = |r: &Arc<Node>| r.value.get().is_none() || r.error.is_some();
+    for root in roots.iter().filter(|r| is_missing(r)) {
+        if let Some(value) = root.literal() {
+            let _ = root.value.set(value);
+        }
+    }
+    if roots.iter().any(is_missing) {
         let results = run(engine, roots)?;
         for (root, value) in roots.iter().zip(results) {
             // Another thread may have forced it meanwhile: its value is the same.
@@ -568,7 +571,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
 }
 
 /// The values of nodes that are not all there.
-fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Vec<Value>> {
+fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     if let Some((program, met)) = engine.0.known.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);

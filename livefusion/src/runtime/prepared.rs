@@ -3,13 +3,13 @@
 use super::binding::{Bindings, Nodes};
 use super::engine::Engine;
 use super::program::Program;
-use crate::ast::{Kind, Node, Value};
+use crate::ast::{Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphNode, recover};
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// A graph over placeholders. What a call depends on beyond the structure is which of its inputs have
 /// equal lengths: each such pattern is compiled once.
@@ -19,7 +19,9 @@ pub struct Prepared {
     inputs: Vec<Arc<Node>>,
     /// The lengths that a call knows, in the order of their nodes.
     lengths: Vec<Length>,
-    programs: RwLock<Vec<(Pattern, Arc<Program>)>>,
+    /// The program of the first call, and its pattern: most calls have that.
+    first: OnceLock<(Pattern, Arc<Program>)>,
+    others: RwLock<Vec<(Pattern, Arc<Program>)>>,
 }
 
 /// A length that is known when a program is called.
@@ -46,14 +48,15 @@ impl Prepared {
             lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
             graph,
             inputs,
-            programs: RwLock::default(),
+            first: OnceLock::new(),
+            others: RwLock::default(),
         })
     }
 
     /// Runs the program on these inputs.
     ///
     /// Errors: an input whose type is not the placeholder's; traps.
-    pub fn call(&self, inputs: &[&Value]) -> Result<Vec<Value>> {
+    pub fn call(&self, inputs: &[&Value]) -> Result<Values> {
         self.check(inputs)?;
         let length = |length: &Length| match length {
             Length::Of(k) => inputs
@@ -63,32 +66,33 @@ impl Prepared {
             Length::Fixed(n) => *n,
         };
         let lengths: SmallVec<[u64; 8]> = self.lengths.iter().map(length).collect();
-        let program = self.program(inputs, &lengths)?;
+        let pattern = length_pattern(lengths.iter().copied());
         let bindings = Bindings {
             nodes: Nodes::Of(&self.graph),
             constants: &self.graph.constants,
             lengths: &lengths,
             inputs,
         };
-        program.run(&self.engine, &bindings)
+        match self.first.get() {
+            Some((first, program)) if *first == pattern => program.run(&self.engine, &bindings),
+            _ => self.program(inputs, pattern)?.run(&self.engine, &bindings),
+        }
     }
 
-    fn program(&self, inputs: &[&Value], lengths: &[u64]) -> Result<Arc<Program>> {
-        let pattern = length_pattern(lengths.iter().copied());
-        let known = self.programs.read().map_or(None, |programs| {
-            programs
-                .iter()
-                .find(|(p, _)| *p == pattern)
-                .map(|(_, program)| program.clone())
-        });
-        if let Some(program) = known {
-            return Ok(program);
+    /// The program for a pattern of lengths, compiled if it is new.
+    fn program(&self, inputs: &[&Value], pattern: Pattern) -> Result<Arc<Program>> {
+        let others = self.others.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, program)) = others.iter().find(|(p, _)| *p == pattern) {
+            return Ok(program.clone());
         }
+        drop(others);
         let lens: Vec<Option<u64>> = inputs.iter().map(|v| length_of(v)).collect();
         let lengths = known_lengths(&self.graph, &lens);
         let program = self.engine.program(&self.graph, &lengths)?;
-        if let Ok(mut programs) = self.programs.write() {
-            programs.push((pattern, program.clone()));
+        let known = (pattern, program.clone());
+        if let Err(known) = self.first.set(known) {
+            let others = self.others.write();
+            others.unwrap_or_else(PoisonError::into_inner).push(known);
         }
         Ok(program)
     }

@@ -1,10 +1,10 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
-use super::binding::{Args, Bindings, Bound, Origin, Recipe, Store, as_args};
+use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes};
-use crate::ast::Value;
+use crate::ast::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
 use crate::lower::{Lowered, plan_and_lower};
@@ -97,13 +97,16 @@ impl Program {
     }
 
     /// Runs every loop in order and collects the roots' values.
-    pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Vec<Value>> {
+    pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Values> {
         let mut store = Store::default();
         for (i, l) in self.loops.iter().enumerate() {
             l.run(engine, b, &mut store, (i, self.loops.len()))?;
         }
-        let value = |o: &Output| store.root(b, o.scalar, &o.fields);
-        self.outputs.iter().map(value).collect()
+        let mut values = Values::new();
+        for output in &self.outputs {
+            values.push(store.root(b, output.scalar, &output.fields)?);
+        }
+        Ok(values)
     }
 }
 
@@ -119,11 +122,11 @@ impl CompiledLoop {
             Some(kernel) => self.sizes(&**kernel, b, store)?,
             None => vec![],
         };
-        let mut bound = store.args(b, &sizes, &self.params)?;
         let left = engine.memory_limit().saturating_sub(store.bytes);
         let mut frame = new_frame(&*self.kernel, left);
-        let taken = self.take(store, &mut bound, &mut frame);
-        let args = as_args(&bound);
+        let taken = self.take(store, &mut frame);
+        let mut args = Args::new();
+        store.args(b, &sizes, &self.params, &mut args)?;
         let run = Run {
             engine,
             kernel: &self.kernel,
@@ -137,6 +140,7 @@ impl CompiledLoop {
         };
         match outcome {
             Outcome::Done | Outcome::Exited => {
+                drop(args);
                 store.keep(frame.results);
                 Ok(())
             }
@@ -155,32 +159,12 @@ impl CompiledLoop {
     }
 
     /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
-    fn take(
-        &self,
-        store: &mut Store,
-        bound: &mut Args,
-        frame: &mut Frame,
-    ) -> Vec<(usize, Ty, usize)> {
+    fn take(&self, store: &mut Store, frame: &mut Frame) -> Vec<(usize, Ty, usize)> {
         let mut taken = Vec::new();
         for take in &self.takes {
-            let Some(Bound::Array(arg)) = bound.get_mut(take.param) else {
-                continue;
-            };
-            let Some(none) = Buffer::zeroed(arg.ty(), 0) else {
-                continue;
-            };
-            // Here and in the store: if nobody else has it, it can be changed.
-            *arg = Arc::new(none);
-            let Some(array) = store.give(self.params[take.param]) else {
-                continue;
-            };
-            match Arc::try_unwrap(array) {
-                Ok(array) => {
-                    store.bytes = store.bytes.saturating_sub(array.bytes() as u64);
-                    taken.push((take.slot, array.ty(), array.len()));
-                    frame.give(take.slot, array);
-                }
-                Err(shared) => *arg = shared,
+            if let Some(array) = self.params.get(take.param).and_then(|p| store.give(*p)) {
+                taken.push((take.slot, array.ty(), array.len()));
+                frame.give(take.slot, array);
             }
         }
         taken
@@ -203,8 +187,8 @@ impl CompiledLoop {
         store: &Store,
         sizes: &[Const],
     ) -> Result<Vec<Const>> {
-        let bound = store.args(b, sizes, &self.params)?;
-        let args = as_args(&bound);
+        let mut args = Args::new();
+        store.args(b, sizes, &self.params, &mut args)?;
         let mut frame = new_frame(kernel, u64::MAX);
         match kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
             Outcome::BadArgs(why) => Err(backend_error(why)),

@@ -298,6 +298,11 @@ impl<'a> Board<'a> {
         k >= self.over.load(Ordering::Acquire) || self.stopped()
     }
 
+    /// Gives out no more units: those that were taken are run, the rest is left.
+    pub fn close(&self) {
+        lock(&self.claims).ended = true;
+    }
+
     /// Makes all threads leave.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);

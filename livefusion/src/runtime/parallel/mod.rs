@@ -7,6 +7,7 @@
 //! | `team` | threads that help |
 //! | `board` | what they share: units to take, prefixes, sums |
 //! | `worker` | what each does |
+//! | `pace` | how long chunks take, alone and together |
 //!
 //! Chunks run as the [interface of kernels](livefusion_backend::kernel) has it: groups that others depend
 //! on are summed up first and joined in order; then a chunk is emitted from its prefix, while it is in the
@@ -18,6 +19,7 @@
 //! order from its beginning, and comes to the same end as if nobody had helped.
 
 mod board;
+mod pace;
 mod shape;
 mod team;
 mod worker;
@@ -27,6 +29,7 @@ use super::watch::{Progress, Watch};
 use board::Board;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
+use pace::{Pace, Trial};
 use shape::{Flat, Shape, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,14 +38,10 @@ use std::time::{Duration, Instant};
 use team::{Team, Wait};
 use worker::Worker;
 
-/// The rest of a loop must be expected to take so long for others to be called.
-const WORTH_CALLING: Duration = Duration::from_micros(250);
 /// Chunks that the calling thread runs at first, where steps are light.
 const FIRST: u64 = 4;
 /// How long to run before looking whether somebody has come, or cancelled.
 const SPAN: Duration = Duration::from_micros(100);
-/// Units of several chunks take about so long.
-const UNIT: Duration = Duration::from_micros(50);
 /// Engines that run everything in parallel wait so long for help.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// Of a chunk whose steps take long, and which can be cut anywhere, so much is run before the first look
@@ -232,9 +231,13 @@ impl Run<'_> {
             }
         };
         let mut told = Instant::now();
+        let mut trial = Trial::new(pace.alone(unit), self.engine.is_eager());
         let mut tick = || {
             if watch.is_cancelled() {
                 board.stop();
+            }
+            if trial.fails(board.units_run()) {
+                board.close();
             }
             if watch.progress.is_some() && told.elapsed() > SPAN {
                 told = Instant::now();
@@ -276,70 +279,5 @@ struct StopAll<'b, 'a>(&'b Board<'a>);
 impl Drop for StopAll<'_, '_> {
     fn drop(&mut self) {
         self.0.stop();
-    }
-}
-
-/// How long chunks take.
-struct Pace {
-    /// Steps of a chunk, or of a part of one.
-    chunk: u64,
-    taken: Duration,
-    /// Chunks that took `taken`.
-    run: u32,
-    /// Chunks of the next span.
-    next: u64,
-}
-
-impl Pace {
-    fn new(chunk: u64) -> Pace {
-        Pace {
-            chunk,
-            taken: Duration::ZERO,
-            run: 0,
-            next: 1,
-        }
-    }
-
-    fn each(&self) -> Option<Duration> {
-        self.taken.checked_div(self.run)
-    }
-
-    /// Chunks that take about so long.
-    fn fitting(&self, time: Duration) -> u64 {
-        let each = self.each().unwrap_or(time).as_nanos().max(1);
-        (time.as_nanos() / each).clamp(1, 1 << 20) as u64
-    }
-
-    /// What is left, as far as is known: as much again as was, if it is not.
-    fn rest(&self, left: Option<u64>) -> Option<Duration> {
-        let each = self.each()?;
-        match left {
-            Some(left) => Some(each.mul_f64(left as f64 / self.chunk as f64)),
-            None => Some(self.taken),
-        }
-    }
-
-    fn is_long(&self, left: Option<u64>) -> bool {
-        self.rest(left).is_some_and(|t| t > WORTH_CALLING)
-    }
-
-    fn is_short(&self, left: Option<u64>) -> bool {
-        left.is_some() && self.rest(left).is_some_and(|t| t < WORTH_CALLING)
-    }
-
-    fn span(&self) -> u64 {
-        self.next * self.chunk
-    }
-
-    fn took(&mut self, time: Duration, steps: u64) {
-        self.taken += time;
-        self.run = self.run.saturating_add((steps / self.chunk) as u32);
-        self.next = self.fitting(SPAN).min(2 * self.next);
-    }
-
-    /// Steps of a unit: enough to be worth taking, and several for each thread.
-    fn unit(&self, left: Option<u64>, threads: u64) -> u64 {
-        let share = left.map_or(1, |l| l / self.chunk / (4 * threads));
-        self.fitting(UNIT).min(share).max(1) * self.chunk
     }
 }
