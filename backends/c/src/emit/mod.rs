@@ -10,7 +10,7 @@
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
-//! | `pieces`, `strips` | long bodies and many folds, in pieces over tiles |
+//! | `pieces`, `strips`, `cost` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
@@ -21,6 +21,7 @@ mod body;
 mod cases;
 mod chunk;
 mod compact;
+mod cost;
 mod extrema;
 mod frame;
 mod groups;

@@ -8,6 +8,7 @@
 //! What one piece computes and another needs crosses in an array that stays in the cache, a *cell*. Reads at
 //! the counter cost no more than a cell does: each piece has its own.
 
+use super::cost::{Cost, cost};
 use super::phases::Phase;
 use super::plan::{Plan, Step};
 use super::unit::Unit;
@@ -26,10 +27,6 @@ const CELLS: u64 = 16 << 10;
 /// Vector registers of the machines with fewest, and the bytes of one.
 const REGISTERS: u64 = 16;
 const REGISTER: u64 = 32;
-/// Operations that a processor keeps waiting at a time.
-const AHEAD: u64 = 96;
-/// Operations that should be in the works in each cycle.
-const WANTED: u64 = 3;
 /// Regions nested deeper than this are not looked into.
 const MAX_DEPTH: usize = 8;
 
@@ -54,20 +51,6 @@ struct Cutting<'u, 'a> {
     free: Vec<bool>,
     /// The statement that defines a value.
     definer: FxHashMap<Var, usize>,
-}
-
-/// Operations, and cycles until the last has its result.
-#[derive(Clone, Copy, Default)]
-struct Cost {
-    work: u64,
-    depth: u64,
-}
-
-impl Cost {
-    /// Whether the processor would find less to do in each cycle than a `share` of what it could.
-    fn waits(self, share: u64) -> bool {
-        self.depth * WANTED > self.work.max(AHEAD) * share
-    }
 }
 
 /// The pieces of a plan's body, if they are better than one loop.
@@ -246,8 +229,8 @@ impl<'u, 'a> Cutting<'u, 'a> {
         }
         let uncut = order.len();
         order.extend(updates);
-        let whole = self.costs(&order).last().is_some_and(|c| c.waits(2));
-        if !whole {
+        let whole = self.costs(&order).last().unwrap_or_default();
+        if !whole.waits(2) {
             return Vec::from_iter((!order.is_empty()).then_some(order));
         }
         let live = self.live(&order, later);
@@ -270,7 +253,14 @@ impl<'u, 'a> Cutting<'u, 'a> {
             pieces.push(order[from..end].to_vec());
             from = end;
         }
-        pieces
+        // Around one thing that takes as long as the rest, as a lone exponential, cuts are of no use.
+        let mut depths = pieces
+            .iter()
+            .filter_map(|p| Some(self.costs(p).last()?.depth));
+        match depths.any(|depth| 2 * depth > whole.depth) {
+            true => vec![order],
+            false => pieces,
+        }
     }
 
     /// How many values would cross at a cut before each statement.
@@ -398,23 +388,4 @@ fn computes(stmts: &[Stmt], depth: usize) -> bool {
             }
             _ => false,
         })
-}
-
-/// What statements cost that follow each other.
-fn cost<'s>(program: &Loop, stmts: &[&'s Stmt]) -> Cost {
-    let mut sum = Cost::default();
-    let mut add = |s: &'s Stmt| {
-        let (work, depth) = match &s.kind {
-            StmtKind::Let(_, op, _) if op.is_transcendental() => (30, 60),
-            StmtKind::Let(_, Op::Div | Op::Sqrt | Op::Rem, _) => (1, 15),
-            StmtKind::Let(_, _, args) if program.atom_ty(args[0]).is_float() => (1, 4),
-            _ => (1, 1),
-        };
-        sum.work += work;
-        sum.depth += depth;
-    };
-    for s in stmts {
-        facts::each_stmt(std::slice::from_ref(*s), &mut add);
-    }
-    sum
 }
