@@ -14,7 +14,7 @@ use super::plan::{Plan, Step};
 use super::unit::Unit;
 use crate::facts;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Order, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,16 +62,21 @@ pub(super) fn pieces<'a>(plan: &Plan, unit: &Unit<'a>) -> Option<Pieces<'a>> {
     let folds = plan.folds(unit);
     let parts = cutting.parts(&folds)?;
     let mut pieces = Vec::new();
+    let mut better = too_many(&folds);
     for (i, part) in parts.iter().enumerate() {
         let others = parts[i + 1..].iter().flatten();
         let later = others.flat_map(|i| cutting.all[*i].uses.iter().copied());
         let later: FxHashSet<Var> = later.collect();
-        pieces.extend(cutting.cut(part, &later, &folds));
+        let cut = cutting.cut(part, &later, &folds);
+        better |= cut.len() > 1;
+        pieces.extend(cut);
     }
-    if pieces.len() < 2 {
-        return None;
-    }
-    cutting.finish(pieces)
+    better.then(|| cutting.finish(pieces))?
+}
+
+/// Whether folds take more registers than there are.
+fn too_many(folds: &[(Var, u64)]) -> bool {
+    folds.iter().map(|f| f.1).sum::<u64>() > REGISTERS
 }
 
 impl Plan {
@@ -99,36 +104,27 @@ impl<'u, 'a> Cutting<'u, 'a> {
         let counts = |s: &Stmt| matches!(&s.kind, StmtKind::Assign(v, _) if *v == plan.counter);
         let facts = unit.facts;
         let stmts = plan.blocks().flat_map(|i| &facts.blocks[i].block.stmts);
-        let all: Vec<Phase> = stmts
-            .filter(|s| !counts(s))
-            .map(|s| Phase::of(vec![s], false))
-            .collect();
-        let scans = |g: &loop_lang::ir::GroupId| {
-            matches!(program.groups[g.index()].order, Order::Prefix(_))
-        };
+        let stmts: Vec<&Stmt> = stmts.filter(|s| !counts(s)).collect();
+        // Every array is written by one statement, and not read: the order of pieces cannot matter.
         let mut written = FxHashSet::default();
-        for phase in &all {
-            let s = phase.stmts[0];
-            let fits = match &s.kind {
-                StmtKind::WriteArray(a, ..) => written.insert(unit.owner(*a)),
-                StmtKind::Assign(..) | StmtKind::Trap { .. } => true,
-                _ => computes(std::slice::from_ref(s), 0),
-            };
-            if !fits {
-                return None;
-            }
-        }
-        let mut reads_written = false;
-        for phase in &all {
-            facts::each_stmt(std::slice::from_ref(phase.stmts[0]), &mut |s| {
+        let mut fits = stmts.iter().all(|s| match &s.kind {
+            StmtKind::WriteArray(a, ..) => written.insert(unit.owner(*a)),
+            StmtKind::Assign(..) | StmtKind::Trap { .. } => true,
+            _ => computes(std::slice::from_ref(*s), 0),
+        });
+        for s in &stmts {
+            facts::each_stmt(std::slice::from_ref(*s), &mut |s| {
                 if let StmtKind::ReadArray(_, a, _) = &s.kind {
-                    reads_written |= written.contains(&unit.owner(*a));
+                    fits &= !written.contains(&unit.owner(*a));
                 }
             });
         }
-        if reads_written || plan.groups.iter().any(scans) {
+        let scans = |g: &GroupId| matches!(program.groups[g.index()].order, Order::Prefix(_));
+        if !fits || plan.groups.iter().any(scans) {
             return None;
         }
+        let all = stmts.into_iter().map(|s| Phase::of(vec![s], false));
+        let all: Vec<Phase> = all.collect();
         let mut cutting = Cutting {
             program,
             plan,
@@ -170,8 +166,10 @@ impl<'u, 'a> Cutting<'u, 'a> {
     /// What serves no fold or several, and for each set of folds whose lanes fit the registers what serves
     /// it alone; none if folds serve more than themselves.
     fn parts(&self, folds: &[(Var, u64)]) -> Option<Vec<Vec<usize>>> {
-        let all: u64 = folds.iter().map(|f| f.1).sum();
-        let most = if all > REGISTERS { REGISTERS / 2 } else { all };
+        let most = match too_many(folds) {
+            true => REGISTERS / 2,
+            false => REGISTERS,
+        };
         let (mut sets, mut left) = (0, 0);
         let mut set_of = FxHashMap::default();
         for (v, registers) in folds {

@@ -28,6 +28,7 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
     let case = |name: &str, data: Vec<Data>| (loop_file(name), data);
     vec![
         case("map", vec![Data::F64(numbers.floats(n)), f(2.5)]),
+        case("map_sum", vec![Data::F64(numbers.floats(n)), f(2.5)]),
         case(
             "dot",
             vec![
