@@ -61,6 +61,44 @@ fn heavy_steps_are_shared_within_a_chunk() {
     assert_eq!(four.counters().parallel_loops, 1);
 }
 
+/// Units of such loops end where a segment begins, until one is too long for that: then segments are cut.
+#[test]
+fn folds_of_segments_are_shared_between_segments_and_within_long_ones() {
+    let short = |i: u64| (i * i) % 17;
+    let patterns: [&dyn Fn(u64) -> u64; 5] = [
+        &|i| short(i),
+        &|_| 1,
+        &|i| if i % 50 == 49 { 700 } else { short(i) },
+        &|i| if i == 150 { 9000 } else { short(i) },
+        &|i| if i % 3 == 0 { 0 } else { 64 },
+    ];
+    for pattern in patterns {
+        let lengths: Vec<u64> = (0..400).map(pattern).collect();
+        let n = lengths.iter().sum::<u64>() as usize;
+        let rows = |xs: &Array<f64>| Segmented::new(&lengths.clone().into(), xs);
+        let xs = floats(n);
+        let shared = |name: &str, make: &dyn Fn() -> Array<f64>| {
+            let (one, four) = (eager(1), eager(4));
+            assert_eq!(
+                make().force_with(&four),
+                make().force_with(&one),
+                "{name}, {lengths:?}"
+            );
+            assert!(four.counters().parallel_chunks > 5, "{name}, {four:?}");
+        };
+        shared("sum", &|| rows(&xs).sum_s());
+        shared("max", &|| {
+            rows(&xs.map(|x| x * x)).fold_s(0.0, |a, b| a.max(b))
+        });
+        shared("scan", &|| {
+            rows(&xs).scan_s(0.5, |a, b| a + b).data().clone()
+        });
+        shared("fold", &|| {
+            rows(&xs).fold_s(-1.0, |a, b| a.min(b)).map(|x| x + 0.5)
+        });
+    }
+}
+
 #[test]
 fn segments_are_shared() {
     let lengths = |n: u64| (0..n).map(|i| (i * i) % 17).collect::<Vec<u64>>();

@@ -147,7 +147,7 @@ impl Frame {
     pub fn new(layout: &Layout) -> Frame {
         // Not `vec![0; n]`: an allocator has small blocks at hand, but few that are known to be zero.
         let mut words = Vec::with_capacity(layout.words);
-        words.resize(layout.words, 0);
+        words.extend(std::iter::repeat_n(0, layout.words));
         Frame {
             words,
             arrays: (0..layout.arrays.len()).map(|_| None).collect(),

@@ -36,7 +36,7 @@ impl Plan {
     }
 
     /// The variables of lanes that hold extrema of floats, with the operator.
-    fn extrema(&self, unit: &Unit) -> Vec<(Var, Op)> {
+    pub(super) fn extrema(&self, unit: &Unit) -> Vec<(Var, Op)> {
         let groups = self.groups.iter().map(|g| &unit.program.groups[g.index()]);
         let found = groups.flat_map(|g| g.vars.iter().map(|v| (*v, g.combine)));
         let of_floats = |(v, combine): (Var, Option<Combine>)| match combine {
@@ -64,10 +64,9 @@ impl Plan {
             ));
         }
         let extrema = self.extrema(unit);
-        let losing = |op: Op| if op == Op::Max { "-" } else { "" };
         for (v, op) in &extrema {
             let lanes = unit.names.part(*v, Part::Lanes).to_string();
-            let limit = format!("{}__builtin_inf()", losing(*op));
+            let limit = losing(*op);
             unit.line(format!(
                 "for (u64 lane = 0; lane < {width}; lane++) \
                  {lanes}[lane] = {lanes}[lane] == {lanes}[lane] ? {lanes}[lane] : {limit};"
@@ -79,7 +78,7 @@ impl Plan {
         unit.line("u64 again = 0;");
         for (v, op) in &extrema {
             let lanes = unit.names.part(*v, Part::Lanes).to_string();
-            let limit = format!("{}__builtin_inf()", losing(*op));
+            let limit = losing(*op);
             unit.line(format!(
                 "for (u64 lane = 0; lane < {width}; lane++) \
                  again |= ({lanes}[lane] == 0) | ({lanes}[lane] == {limit});"
@@ -97,7 +96,28 @@ impl Plan {
     }
 }
 
+/// The infinity that loses to everything.
+fn losing(op: Op) -> &'static str {
+    match op {
+        Op::Max => "-__builtin_inf()",
+        _ => "__builtin_inf()",
+    }
+}
+
 impl Unit<'_> {
+    /// What lanes of a variable begin as, if its extrema take one instruction now.
+    pub(super) fn losing(&self, v: Var) -> Option<String> {
+        let (_, op) = self.plain.iter().find(|p| p.0 == v)?;
+        Some(losing(*op).to_string())
+    }
+
+    /// Two lanes of such a variable, joined.
+    pub(super) fn plain_join(&self, v: Var, x: &str, y: &str) -> String {
+        let largest = self.plain.contains(&(v, Op::Max));
+        let sign = if largest { ">" } else { "<" };
+        format!("{y} {sign} {x} ? {y} : {x}")
+    }
+
     /// An extremum that is written as one instruction: of a lane and an element, in this order.
     pub(super) fn plain_extremum(&mut self, op: Op, args: &[Atom]) -> Option<String> {
         let lane = |a: &Atom| matches!(a, Atom::Var(v) if self.plain.contains(&(*v, op)));

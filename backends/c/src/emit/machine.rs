@@ -4,6 +4,7 @@
 use super::nest::Nest;
 use super::plan::Plan;
 use super::unit::{Unit, comment};
+use super::zip::Zip;
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
 use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, RateKind, Section, Type, Var};
@@ -29,6 +30,7 @@ pub struct Machine<'u, 'a> {
     pub(super) layout: &'u Layout,
     pub(super) plans: &'u [Plan],
     nests: &'u [Nest],
+    zips: &'u [Zip],
     symbol: &'u str,
     /// C labels by block.
     labels: Vec<String>,
@@ -52,7 +54,7 @@ pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
 pub fn write(
     unit: &mut Unit,
     layout: &Layout,
-    (plans, nests): (&[Plan], &[Nest]),
+    (plans, nests, zips): (&[Plan], &[Nest], &[Zip]),
     symbol: &str,
     summary: bool,
 ) {
@@ -72,6 +74,7 @@ pub fn write(
         layout,
         plans,
         nests,
+        zips,
         symbol,
         labels,
         summary,
@@ -128,9 +131,10 @@ impl Machine<'_, '_> {
     fn is_cold(&self) -> bool {
         let planned = |i| self.plans.iter().any(|p| p.rate == RateId::new(i));
         let nested = |i| self.nests.iter().any(|n| n.outer.rate == RateId::new(i));
+        let zipped = |i| self.zips.iter().any(|z| z.rate == RateId::new(i));
         let mut rates = self.unit.program.rates.iter().enumerate();
         rates.all(|(i, rate)| match rate.kind {
-            RateKind::Root { .. } => planned(i) || nested(i),
+            RateKind::Root { .. } => planned(i) || nested(i) || zipped(i),
             RateKind::Nested { .. } => planned(i),
             RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
         })
@@ -161,6 +165,9 @@ impl Machine<'_, '_> {
             self.stop(rate);
             for nest in self.nests.iter().filter(|n| n.outer.rate == rate) {
                 nest.call(self.unit, self.symbol, &self.labels[i]);
+            }
+            for zip in self.zips.iter().filter(|z| z.rate == rate) {
+                zip.call(self.unit, self.symbol, &self.labels[i]);
             }
             self.join_for_plans(rate);
             for (version, plan) in self.plans.iter().enumerate() {

@@ -12,6 +12,7 @@
 //! | `phases` | bodies that run in phases over strips |
 //! | `pieces`, `strips`, `cost` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
+//! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
@@ -42,6 +43,7 @@ mod strips;
 mod turn;
 mod unit;
 mod vector;
+mod zip;
 
 use crate::compiler::Effort;
 use crate::facts::{self, Facts};
@@ -152,6 +154,14 @@ impl File {
     ) -> Result<(), String> {
         check_lanes(program)?;
         let facts = Facts::of(program, &layout.arrays)?;
+        let zips = match form.straight {
+            true => zip::zips(program, &facts, &layout.arrays),
+            false => None,
+        };
+        let (program, zips) = match &zips {
+            Some((named, zips)) => (named, &zips[..]),
+            None => (program, &[][..]),
+        };
         let names = Names::of(program, &facts.carried, symbol);
         let mut unit = Unit {
             program,
@@ -206,8 +216,17 @@ impl File {
             let text = straight.out;
             unit.out.push_str(&text);
         }
+        for zip in zips {
+            zip.write(&mut unit, symbol);
+        }
         unit.mode = Mode::Machine;
-        machine::write(&mut unit, layout, (&plans, &nests), symbol, form.summary);
+        machine::write(
+            &mut unit,
+            layout,
+            (&plans, &nests, zips),
+            symbol,
+            form.summary,
+        );
         self.large |= unit.out.len() > LARGE;
         self.kernels.push_str(&unit.out);
         Ok(())

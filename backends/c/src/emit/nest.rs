@@ -13,6 +13,7 @@
 
 use super::body::Body;
 use super::plan::{Plan, Step, plan, steps};
+use super::vector::{Segment, segment};
 use crate::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{
@@ -23,7 +24,7 @@ use loop_lang::op::Op;
 use std::collections::BTreeSet;
 
 /// Segments of up to this many elements are folded in as few lanes.
-pub(super) const FEW: u64 = 8;
+pub(super) const FEW: u64 = 16;
 
 /// A straight loop with straight loops inside.
 pub struct Nest {
@@ -47,6 +48,8 @@ pub(super) struct Inner {
     pub(super) lanes: Vec<GroupId>,
     /// Whether the body may run for elements that are not there.
     pub(super) only_computes: bool,
+    /// Its form in vectors.
+    pub(super) vectors: Option<Segment>,
 }
 
 /// The nests of a loop.
@@ -76,7 +79,7 @@ fn nest(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Nes
         scatters |= any_scatter(facts, &blocks(&plan));
         take_in(program, facts, &mut outer, &plan, &body)?;
         defs.extend(inside.defs.iter().copied());
-        inner.push(Inner::of(program, facts, plan)?);
+        inner.push(Inner::of(program, facts, made, plan)?);
     }
     outer.scalars.retain(|v| {
         let carried = outer.carried.contains(v) || body.starts.contains(v);
@@ -172,7 +175,7 @@ fn parts(program: &Loop, facts: &Facts, rate: RateId) -> Option<(Vec<NestPart>, 
 }
 
 impl Inner {
-    fn of(program: &Loop, facts: &Facts, mut plan: Plan) -> Option<Inner> {
+    fn of(program: &Loop, facts: &Facts, made: &[Var], mut plan: Plan) -> Option<Inner> {
         let mut lanes = Vec::new();
         let mut widths = BTreeSet::new();
         for g in &plan.groups {
@@ -202,7 +205,9 @@ impl Inner {
                 stmts.iter().all(|s| only_computes(program, s))
             })
             && plan.proven.iter().all(|(_, i)| *i == plan.counter);
+        let vectors = segment(program, facts, made, &plan);
         Some(Inner {
+            vectors,
             plan,
             lanes,
             only_computes,

@@ -270,21 +270,22 @@ pub(super) fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<S
         b.exits.is_empty() && matches!(b.end, End::Goto(_))
     };
     let mut steps = Vec::new();
-    let mut stack = vec![(rate, 0)];
+    // Rates with the part that is next, and whether they were entered by a test.
+    let mut stack = vec![(rate, 0, false)];
     steps.push(Step::Block(block(rate, 0, Section::Guard)?));
-    while let Some((r, position)) = stack.pop() {
+    while let Some((r, position, tested)) = stack.pop() {
         let Some(part) = program.rate(r).parts.get(position) else {
             let bottom = block(r, 0, Section::Bottom)?;
             if !straight(bottom) {
                 return None;
             }
-            if r != rate {
+            if tested {
                 steps.push(Step::Leave);
             }
             steps.push(Step::Block(bottom));
             continue;
         };
-        stack.push((r, position + 1));
+        stack.push((r, position + 1, tested));
         match *part {
             TreePart::Stage(stage) => {
                 for section in [Section::Body, Section::Yield] {
@@ -312,8 +313,12 @@ pub(super) fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<S
                 {
                     return None;
                 }
-                steps.push(Step::Enter(guard));
-                stack.push((sub, 0));
+                let tests = !b.exits.is_empty();
+                steps.push(match tests {
+                    true => Step::Enter(guard),
+                    false => Step::Block(guard),
+                });
+                stack.push((sub, 0, tests));
             }
         }
     }

@@ -125,8 +125,8 @@ impl Nest {
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
-            let wanted = match inner.only_computes {
-                true => format!("(size | {}) + {}", FEW - 1, plan.strip),
+            let wanted = match inner.only_computes || inner.vectors.is_some() {
+                true => format!("((size + {0}) & ~{0}ul)", plan.strip - 1),
                 false => "size".to_string(),
             };
             limits.push(format!("lf_room({length}, {index}) < {wanted}"));
@@ -140,27 +140,21 @@ impl Nest {
             plan.write_body(unit, None);
             unit.close();
             inner.join(unit, None);
-        } else if inner.only_computes {
-            unit.open(format!("if (size <= {FEW}) {{"));
-            inner.lanes(unit, Some(FEW));
-            inner.tile(unit, &counter, FEW, "first", Some("lane < size"));
-            inner.join(unit, Some(FEW));
-            unit.depth -= 1;
-            unit.open("} else {");
-            inner.lanes(unit, None);
-            inner.strips(unit, &counter);
-            inner.tile(unit, &counter, plan.strip, "strip", Some("lane < size"));
-            inner.join(unit, None);
+        } else if let Some(vectors) = &inner.vectors {
+            vectors.write(unit, plan);
+            unit.line(format!("{counter} = {bound};"));
+        } else if plan.has_extrema(unit) {
+            // As in a loop by itself: with one instruction, and by the rules if that says nothing.
+            unit.line("bool lf_again = 0;");
+            unit.plain.extend(plan.extrema(unit));
+            inner.folds(unit, &counter);
+            unit.plain.clear();
+            unit.open("if (lf_again) {");
+            inner.folds(unit, &counter);
             unit.close();
             unit.line(format!("{counter} = {bound};"));
         } else {
-            inner.lanes(unit, None);
-            inner.strips(unit, &counter);
-            unit.open("for (u64 lane = 0; strip + lane < first + size; lane++) {");
-            unit.line(format!("const u64 {counter} = strip + lane;"));
-            plan.write_body(unit, None);
-            unit.close();
-            inner.join(unit, None);
+            inner.folds(unit, &counter);
             unit.line(format!("{counter} = {bound};"));
         }
         unit.close();
@@ -168,13 +162,42 @@ impl Nest {
 }
 
 impl Inner {
+    /// Writes the loop in strips of lanes, from `first` on, and joins the lanes.
+    fn folds(&self, unit: &mut Unit, counter: &str) {
+        let plan = &self.plan;
+        if self.only_computes {
+            unit.open(format!("if (size <= {FEW}) {{"));
+            self.lanes(unit, Some(FEW));
+            self.tile(unit, counter, FEW, "first", Some("lane < size"));
+            self.join(unit, Some(FEW));
+            unit.depth -= 1;
+            unit.open("} else {");
+            self.lanes(unit, None);
+            self.strips(unit, counter);
+            self.tile(unit, counter, plan.strip, "strip", Some("lane < size"));
+            self.join(unit, None);
+            unit.close();
+        } else {
+            self.lanes(unit, None);
+            self.strips(unit, counter);
+            unit.open("for (u64 lane = 0; strip + lane < first + size; lane++) {");
+            unit.line(format!("const u64 {counter} = strip + lane;"));
+            plan.write_body(unit, None);
+            unit.close();
+            self.join(unit, None);
+        }
+    }
+
     /// Declares lanes that hold the identity: all of a group's, or so many.
     fn lanes(&self, unit: &mut Unit, few: Option<u64>) {
         for g in &self.lanes {
             let group = &unit.program.groups[g.index()];
             let width = few.unwrap_or(lanes_of(group.order));
             for (i, v) in group.vars.iter().enumerate() {
-                let identity = unit.identity(*g, i);
+                let identity = match unit.losing(*v) {
+                    Some(limit) => limit,
+                    None => unit.identity(*g, i),
+                };
                 let (ty, lanes) = (
                     facts::elem(unit.program, *v),
                     unit.names.part(*v, Part::Lanes),
@@ -210,8 +233,9 @@ impl Inner {
         unit.close();
     }
 
-    /// Joins lanes by halves onto the starting value.
+    /// Joins lanes by halves onto the starting value, if what they hold says something.
     fn join(&self, unit: &mut Unit, few: Option<u64>) {
+        let mut unclear = Vec::new();
         for g in &self.lanes {
             let group = &unit.program.groups[g.index()];
             let names = unit.names;
@@ -228,16 +252,41 @@ impl Inner {
             while half > 0 {
                 let (to, from) = (cells("l"), cells(&format!("l + {half}")));
                 unit.open(format!("for (u64 l = 0; l < {half}; l++) {{"));
-                unit.combine(group.combine, &to, &to, &from, &types);
+                match group.vars[..] {
+                    [v] if unit.losing(v).is_some() => {
+                        let value = unit.plain_join(v, &to[0], &from[0]);
+                        unit.line(format!("{} = {value};", to[0]));
+                    }
+                    _ => unit.combine(group.combine, &to, &to, &from, &types),
+                }
                 unit.close();
                 half /= 2;
             }
+            for (v, lane) in group.vars.iter().zip(cells("0")) {
+                if let Some(limit) = unit.losing(*v) {
+                    unclear.push(format!("({lane} == 0) | ({lane} == {limit})"));
+                }
+            }
+        }
+        if !unclear.is_empty() {
+            unit.line(format!("lf_again = {};", unclear.join(" | ")));
+            unit.open("if (!lf_again) {");
+        }
+        for g in &self.lanes {
+            let group = &unit.program.groups[g.index()];
+            let elem = |v: &Var| facts::elem(unit.program, *v);
+            let types: Vec<Ty> = group.vars.iter().map(elem).collect();
+            let lanes = |v: &Var| format!("{}[0]", unit.names.part(*v, Part::Lanes));
+            let firsts: Vec<String> = group.vars.iter().map(lanes).collect();
             let vars: Vec<String> = group
                 .vars
                 .iter()
-                .map(|v| names.var(*v).to_string())
+                .map(|v| unit.names.var(*v).to_string())
                 .collect();
-            unit.combine(group.combine, &vars, &vars, &cells("0"), &types);
+            unit.combine(group.combine, &vars, &vars, &firsts, &types);
+        }
+        if !unclear.is_empty() {
+            unit.close();
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Passed {
     /// What the caller passes.
     pub(super) argument: String,
     /// The array that it is.
-    array: Option<Var>,
+    pub(super) array: Option<Var>,
     /// The variable that it is loaded into at the start and stored from at the end.
     pub(super) local: Option<(Ty, String)>,
 }
@@ -114,7 +114,7 @@ impl Plan {
             .collect()
     }
 
-    fn function(&self, unit: &Unit, symbol: &str, version: usize) -> String {
+    pub(super) fn function(&self, unit: &Unit, symbol: &str, version: usize) -> String {
         let rate = identifier(&unit.program.rate(self.rate).name);
         format!("{symbol}_loop_{}_{rate}_{version}", self.rate.index())
     }

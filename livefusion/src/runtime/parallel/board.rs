@@ -1,6 +1,7 @@
 //! What the threads that run one loop share: which unit is next, what is known at each unit's beginning,
 //! and what comes after all of them.
 
+use super::restart::Restart;
 use super::shape::Shape;
 use livefusion_backend::{Arg, Buffer, Frame, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
@@ -14,8 +15,12 @@ pub struct Board<'a> {
     pub shape: &'a Shape,
     pub kernel: &'a dyn Kernel,
     pub args: &'a [Arg<'a>],
-    /// Steps of a unit.
+    /// Steps of a unit, at least.
     pub unit: u64,
+    /// How units are cut where segments begin; else they are cut anywhere.
+    restart: Option<&'a Restart>,
+    /// Whether a segment was too long for that.
+    too_long: AtomicBool,
     /// Frames over the loop's arrays, one for each thread.
     frames: Mutex<Vec<Frame>>,
     claims: Mutex<Claims>,
@@ -71,6 +76,8 @@ struct Later {
 pub struct Unit {
     /// Its number.
     pub k: usize,
+    /// How many steps it has.
+    pub steps: u64,
     /// The words at its beginning, with the groups of `level` levels.
     pub words: Vec<u64>,
     pub level: usize,
@@ -88,6 +95,9 @@ pub enum Sum {
     Bound,
 }
 
+/// Segments of more units than this are cut.
+const LONG_SEGMENT: u64 = 16;
+
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -97,6 +107,7 @@ impl<'a> Board<'a> {
     /// may be threads.
     pub fn new(
         shape: &'a Shape,
+        restart: Option<&'a Restart>,
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
         unit: u64,
@@ -116,7 +127,12 @@ impl<'a> Board<'a> {
             }),
         };
         Some(Board {
-            chains: shape.levels.iter().map(chain).collect(),
+            chains: match restart {
+                Some(_) => Vec::new(),
+                None => shape.levels.iter().map(chain).collect(),
+            },
+            restart,
+            too_long: AtomicBool::new(false),
             later: Mutex::new(Later {
                 at: 0,
                 values: shape.later.iter().map(value).collect(),
@@ -161,28 +177,60 @@ impl<'a> Board<'a> {
         let words = frame.words.clone();
         match &self.shape.flat {
             Some(flat) => flat.advance(&mut frame.words, self.unit),
+            None if self.pass_over(frame) => {}
             None => {
-                let level = self.shape.plan.place_level;
-                let pass = Pass::Summary { level };
-                if self.kernel.run(pass, self.unit, frame, self.args) != Outcome::Paused {
-                    frame.words = words;
-                    *ended = true;
-                    return None;
-                }
+                frame.words = words;
+                *ended = true;
+                return None;
             }
         }
         let k = *next;
         *next += 1;
         Some(Unit {
             k,
+            steps: frame.words[1] - words[1],
             words,
-            level: 0,
+            level: match self.restart {
+                Some(_) => self.shape.levels.len(),
+                None => 0,
+            },
             sum: Sum::Unknown,
             end: match self.shape.limited.is_empty() {
                 true => Vec::new(),
                 false => frame.words.clone(),
             },
         })
+    }
+
+    /// Brings a frame from the beginning of a unit to its end, as far as places go; false if there is no
+    /// whole unit.
+    fn pass_over(&self, frame: &mut Frame) -> bool {
+        let level = self.shape.plan.place_level;
+        let pass = Pass::Summary { level };
+        let run = |steps, frame: &mut Frame| {
+            self.kernel.run(pass, steps, frame, self.args) == Outcome::Paused
+        };
+        if !run(self.unit, frame) {
+            return false;
+        }
+        let Some(restart) = self.restart else {
+            return true;
+        };
+        let on = restart.steps(&self.shape.plan.program, &frame.words, self.args);
+        if on > LONG_SEGMENT * self.unit {
+            self.too_long.store(true, Ordering::Relaxed);
+            return false;
+        }
+        if on > 0 && !run(on, frame) {
+            return false;
+        }
+        restart.begin(self.shape, self.kernel, &mut frame.words, self.args);
+        true
+    }
+
+    /// Whether a segment was too long for units that end with one.
+    pub fn too_long(&self) -> bool {
+        self.too_long.load(Ordering::Relaxed)
     }
 
     /// Whether everything before unit `k` is known.

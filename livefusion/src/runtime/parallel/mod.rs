@@ -8,6 +8,7 @@
 //! | `board` | what they share: units to take, prefixes, sums |
 //! | `worker` | what each does |
 //! | `pace` | how long chunks take, alone and together |
+//! | `restart` | loops over segments that are cut between segments |
 //!
 //! Chunks run as the [interface of kernels](livefusion_backend::kernel) has it: groups that others depend
 //! on are summed up first and joined in order; then a chunk is emitted from its prefix, while it is in the
@@ -20,6 +21,7 @@
 
 mod board;
 mod pace;
+mod restart;
 mod shape;
 mod team;
 mod worker;
@@ -30,6 +32,7 @@ use board::Board;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use pace::{Pace, Trial};
+use restart::Restart;
 use shape::{Flat, Shape, is_heavy};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,6 +112,7 @@ impl Run<'_> {
     fn long(&self, frame: &mut Frame, mut pace: Pace, watch: &Watch) -> Ended {
         let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
+        let mut restart = shape.and_then(|s| s.restart.as_ref());
         loop {
             let left = self.left(frame);
             if watch.is_on() {
@@ -122,11 +126,18 @@ impl Run<'_> {
                     Help::Called(self.call(shape))
                 }
                 (Help::Called(team), Some(shape)) if self.has_come(&team) => {
-                    if let ControlFlow::Break(ended) = self.together(shape, &team, frame, &pace) {
-                        return ended;
+                    match self.together(shape, restart, &team, frame, &pace) {
+                        ControlFlow::Break(ended) => return ended,
+                        ControlFlow::Continue(Rest::InOrder) => Help::Over,
+                        ControlFlow::Continue(Rest::LongSegments) => {
+                            restart = None;
+                            let chunk = self.kernel.chunk();
+                            match self.span(chunk - frame.words[1] % chunk, frame) {
+                                Outcome::Paused => Help::Called(self.call(shape)),
+                                ended => return Ended::By(ended),
+                            }
+                        }
                     }
-                    // The rest is the loop's end, or has to be in order.
-                    Help::Over
                 }
                 (_, None) => Help::Over,
                 (help, _) => help,
@@ -206,10 +217,11 @@ impl Run<'_> {
     fn together(
         &self,
         shape: &Shape,
+        restart: Option<&Restart>,
         team: &Team,
         frame: &mut Frame,
         pace: &Pace,
-    ) -> ControlFlow<Ended> {
+    ) -> ControlFlow<Ended, Rest> {
         let (threads, watch) = (self.engine.threads(), self.engine.watch());
         let left = self.left(frame);
         let unit = match shape.joins_nothing() {
@@ -221,8 +233,8 @@ impl Run<'_> {
         // of a loop which writes no element twice and reads none that it writes; where a kernel may
         // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
         let frames = (0..=threads).map(|_| unsafe { frame.beside() }).collect();
-        let Some(board) = Board::new(shape, kernel, self.args, unit, frames) else {
-            return ControlFlow::Continue(());
+        let Some(board) = Board::new(shape, restart, kernel, self.args, unit, frames) else {
+            return ControlFlow::Continue(Rest::InOrder);
         };
         let help = || {
             let work = || Worker::new(&board).map(|worker| worker.run(&mut || {}));
@@ -253,10 +265,12 @@ impl Run<'_> {
             std::mem::forget(unwinding);
         });
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
+        let too_long = board.too_long();
         self.engine.count_parallel(units * unit / kernel.chunk());
         frame.words = board.rest();
         match stopped {
-            false => ControlFlow::Continue(()),
+            false if too_long => ControlFlow::Continue(Rest::LongSegments),
+            false => ControlFlow::Continue(Rest::InOrder),
             true if watch.is_cancelled() => ControlFlow::Break(Ended::Cancelled),
             true => {
                 let why = "a thread that helped with a loop panicked".into();
@@ -271,6 +285,14 @@ enum Help {
     NotCalled,
     Called(Team),
     Over,
+}
+
+/// What a team leaves.
+enum Rest {
+    /// The loop's end, what has to be done in order, or what is not worth sharing.
+    InOrder,
+    /// Segments that are too long not to be cut.
+    LongSegments,
 }
 
 /// Makes helpers leave when the calling thread unwinds.

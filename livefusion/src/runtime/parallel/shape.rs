@@ -1,5 +1,6 @@
 //! What of a loop decides how its chunks run beside each other.
 
+use super::restart::{Needs, Restart};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
@@ -25,6 +26,8 @@ pub struct Shape {
     /// Arrays of which a chunk must see no more than is its own, and the group with the variable of it
     /// that says where that ends.
     pub limited: Vec<(usize, GroupId, usize)>,
+    /// How it can be cut where segments begin, if it can.
+    pub restart: Option<Restart>,
 }
 
 /// A loop of one counter, which goes up by one from step to step.
@@ -59,7 +62,7 @@ impl Shape {
                 .collect()
         };
         let levels = levels.into_iter().map(|l| (l, known_first(l)));
-        let levels = levels.filter(|(_, ids)| !ids.is_empty()).collect();
+        let levels: Vec<_> = levels.filter(|(_, ids)| !ids.is_empty()).collect();
         let (mut own, mut limited) = (Vec::new(), Vec::new());
         for Appended {
             array,
@@ -84,8 +87,15 @@ impl Shape {
                 None => limited.push((slot, group, var)),
             }
         }
+        let kept = kept_from_groups(program, &plan.roles);
+        let needs = Needs {
+            first: &levels,
+            later: &later,
+            keeps: kept.0 || kept.1 || !own.is_empty(),
+        };
         Some(Shape {
-            kept: kept_from_groups(program, &plan.roles),
+            restart: Restart::of(program, layout, &plan, needs),
+            kept,
             flat,
             levels,
             later,
@@ -214,6 +224,14 @@ impl Flat {
         for w in &self.words {
             words[*w] = words[*w].wrapping_add(steps);
         }
+    }
+}
+
+/// Whether an atom is a literal or a scalar parameter.
+pub fn is_known(program: &Loop, a: Atom) -> bool {
+    match a {
+        Atom::Const(_) => true,
+        Atom::Var(v) => program.params.iter().any(|p| p.var == v),
     }
 }
 

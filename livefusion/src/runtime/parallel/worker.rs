@@ -172,7 +172,7 @@ impl<'b, 'a> Worker<'b, 'a> {
         shape.clear(board.kernel, &shape.later, words, board.args);
         let outcome = board
             .kernel
-            .run(Pass::Emit, board.unit, &mut self.frame, board.args);
+            .run(Pass::Emit, unit.steps, &mut self.frame, board.args);
         if outcome != Outcome::Paused {
             board.give_up(unit.k, unit.words);
             // A loop's end may have taken arrays out of the frame.

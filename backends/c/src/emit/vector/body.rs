@@ -30,6 +30,9 @@ pub(super) struct Body<'u, 'a> {
     pub fused: bool,
     /// How many lanes are at fixed places of a strip.
     fixed: Option<u32>,
+    /// Whether the folds of a segment are written, and whether under the mask of what is there.
+    pub segment: bool,
+    pub here: bool,
 }
 
 impl Vectors {
@@ -49,23 +52,29 @@ impl Vectors {
 
     /// Writes the loop between the function's head and the end of it.
     pub fn write(&self, unit: &mut Unit, plan: &Plan) {
-        let mut body = Body {
+        Body::of(unit, plan, self).write();
+    }
+}
+
+impl<'u, 'a> Body<'u, 'a> {
+    /// The body of a loop.
+    pub fn of(unit: &'u mut Unit<'a>, plan: &'u Plan, vectors: &'u Vectors) -> Body<'u, 'a> {
+        Body {
             unit,
             plan,
-            vectors: self,
-            shape: Shape(self.widest),
+            vectors,
+            shape: Shape(vectors.widest),
             subs: Vec::new(),
             pass: None,
             rest: false,
             fast: false,
             fused: false,
             fixed: None,
-        };
-        body.write();
+            segment: false,
+            here: false,
+        }
     }
-}
 
-impl<'a> Body<'_, 'a> {
     fn write(&mut self) {
         let elements = self.vectors.elements(self.unit);
         self.prepare();
@@ -173,7 +182,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// One vector of elements.
-    fn vector(&mut self) {
+    pub(super) fn vector(&mut self) {
         self.unit.comb = None;
         for (g, v) in self.lanes() {
             let ty = facts::elem(self.unit.program, v);
@@ -274,6 +283,9 @@ impl<'a> Body<'_, 'a> {
 
     /// The lanes of a variable that belong to the vector's elements.
     pub fn lane(&mut self, g: GroupId, v: Var) -> String {
+        if self.segment {
+            return self.segment_lane(v);
+        }
         let group = &self.unit.program.groups[g.index()];
         let lanes = match group.order {
             Order::Lanes(l) => l,
@@ -353,7 +365,8 @@ impl<'a> Body<'_, 'a> {
 
     /// The mask of the subrate that statements are in.
     pub fn mask(&self) -> Option<String> {
-        self.subs.last().map(|at| format!("lf_in_{at}"))
+        let here = self.here.then(|| "lf_here".to_string());
+        self.subs.last().map(|at| format!("lf_in_{at}")).or(here)
     }
 
     /// The bits of the mask of a subrate.

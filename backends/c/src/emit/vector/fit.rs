@@ -89,7 +89,7 @@ pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<V
     if filters { fitting.vectors() } else { None }
 }
 
-fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
+pub(super) fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
     let mut subs: Vec<usize> = Vec::new();
     let mut inner = Vec::new();
     for (at, step) in plan.steps.iter().enumerate() {
@@ -148,6 +148,22 @@ pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
 }
 
 impl Fitting<'_, '_> {
+    /// The form in vectors of a loop that does nothing but fold, in lanes.
+    pub(super) fn folds(&self, lanes: Vec<GroupId>) -> Vectors {
+        let mut vectors = Vectors {
+            widest: 1,
+            updates: FxHashMap::default(),
+            lanes,
+            chain: None,
+            needed: FxHashSet::default(),
+            all_needed: FxHashSet::default(),
+            slices: BTreeMap::new(),
+        };
+        vectors.needed = self.needed(&vectors);
+        vectors.widest = self.widest(&vectors);
+        vectors
+    }
+
     fn vectors(&self) -> Option<Vectors> {
         let mut vectors = Vectors {
             widest: 1,
@@ -341,7 +357,7 @@ impl Fitting<'_, '_> {
         }
     }
 
-    fn in_step(&self, a: Var, index: Var) -> bool {
+    pub(super) fn in_step(&self, a: Var, index: Var) -> bool {
         index == self.plan.counter && self.plan.proven.contains(&(self.owner(a), index))
     }
 

@@ -24,6 +24,7 @@
 //! | `stmt` | statements |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
+//! | `segment` | folds of segments |
 //! | `extremes` | minima and maxima of floats |
 //! | `pack` | masks as bits, packing |
 
@@ -33,7 +34,9 @@ mod extremes;
 mod fit;
 mod ops;
 mod pack;
+mod segment;
 mod stmt;
 
 pub use fit::{Vectors, fit};
 pub use pack::BYTES;
+pub use segment::{Segment, segment};

@@ -101,7 +101,10 @@ impl<'a> Body<'_, 'a> {
                 self.define(v, &value);
             }
             // gcc would read the same memory again for each use.
-            _ if ty.size() == self.shape.0 && (self.pass.is_none() || self.rest) => {
+            _ if ty.size() == self.shape.0
+                && !self.segment
+                && (self.pass.is_none() || self.rest) =>
+            {
                 self.unit.helpers.require("LF_HOLD", || HOLD.to_string());
                 let name = self.unit.names.var(v).to_string();
                 self.unit.line(format!("{vector} {name} = {loaded};"));
