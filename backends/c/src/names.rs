@@ -31,7 +31,7 @@ const RESERVED: &str = "auto break case char const continue default do double el
     for goto if inline int long register restrict return short signed sizeof static struct switch \
     typedef union unsigned void volatile while asm typeof bool true false linux unix i8 i16 i32 i64 \
     u8 u16 u32 u64 f32 f64 run steps limit event position trapped outcome strip lane from end count \
-    left left_at rest size first l width";
+    left left_at rest size first l width tile";
 
 /// The C names of one loop.
 pub struct Names {

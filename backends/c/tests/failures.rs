@@ -71,6 +71,22 @@ fn a_key_outside_of_the_bins_traps() {
 }
 
 #[test]
+fn a_trap_in_a_piece_ends_the_loop() {
+    let program = loop_file("long_chain");
+    for bad in [0, 255, 256, 700, 20_000] {
+        let mut xs = vec![1.0; 20_001];
+        let scalars = [0.5, 1.0, 0.0].map(|x| Data::Scalar(Const::f64(x)));
+        for (x, outcome) in [(1.0, Outcome::Done), (-1.0, Outcome::Trapped(None))] {
+            xs[bad] = x;
+            let data = [&[Data::F64(xs.clone())], &scalars[..]].concat();
+            for spans in [&[u64::MAX][..], &[1000, 31]] {
+                assert_eq!(both(&program, &data, spans).0, outcome, "{bad} {x}");
+            }
+        }
+    }
+}
+
+#[test]
 fn lengths_that_differ_trap() {
     let program = loop_file("dot");
     let short = || Data::F64(vec![1.0; 10]);

@@ -67,7 +67,11 @@ fn scalar_loops_and_segments_are_vectorised() {
         return;
     }
     // The lanes of a scalar loop; whole strips of a segment.
-    for (name, before) in [("escape", "do {"), ("shares", "for (; strip + 32 <=")] {
+    for (name, before) in [
+        ("escape", "do {"),
+        ("turns", "do {"),
+        ("shares", "for (; strip + 32 <="),
+    ] {
         let (source, vectorised) = vectorised(&compiler, name);
         let lines = source.lines().enumerate();
         let mut inner = lines
@@ -95,7 +99,7 @@ fn compiler() -> (PathBuf, bool) {
 fn innermost_loops_are_vectorised() {
     let (compiler, gcc) = compiler();
     let names: &[&str] = match std::env::consts::ARCH {
-        "x86_64" => &["map", "dot", "gather_trap", "both_ways"],
+        "x86_64" => &["map", "dot", "map_sum", "gather_trap", "both_ways"],
         _ => &["map", "dot"],
     };
     for name in names {
@@ -110,6 +114,53 @@ fn innermost_loops_are_vectorised() {
             vectorised.contains(innermost),
             "{name}: {vectorised:?} without {innermost}"
         );
+    }
+}
+
+/// What is the same for all elements of a scalar loop is computed once per turn, and ends it for all.
+#[test]
+fn a_count_of_turns_is_no_vector() {
+    let kernel = CBackend::new().compile(&loop_file("turns")).unwrap();
+    let source = kernel.source().unwrap();
+    for text in [
+        "if (!(more_1)) break;",
+        "if (!(few_1)) break;",
+        "const u64 lf_now = lf_go[lane] & -(u64)(large_1);",
+        "lf_one_n_1 = n1_1;",
+    ] {
+        assert!(source.contains(text), "{text} is not in\n{source}");
+    }
+    assert!(!source.contains("lf_n_1[lane] = n1_1"), "{source}");
+}
+
+/// Long bodies and folds of more lanes than registers are cut in pieces, and each piece is vectorised.
+#[test]
+fn every_piece_is_vectorised() {
+    let (compiler, gcc) = compiler();
+    for (name, pieces) in [("long_chain", 7), ("many_folds", 8)] {
+        let (source, vectorised) = match gcc {
+            true => vectorised(&compiler, name),
+            false => (
+                compiled(&compiler, name, &["-o", "/dev/null"]).0,
+                Vec::new(),
+            ),
+        };
+        let lines = source.lines().enumerate();
+        let lanes: Vec<usize> = lines
+            .skip_while(|(_, l)| !l.contains("tile += "))
+            .take_while(|(_, l)| *l != "}")
+            .filter(|(_, l)| l.trim_start().starts_with("for (u64 lane"))
+            .map(|(i, _)| i + 1)
+            .collect();
+        assert_eq!(lanes.len(), pieces, "{name}\n{source}");
+        let missed = lanes.iter().find(|l| gcc && !vectorised.contains(l));
+        assert_eq!(missed, None, "{name}: {vectorised:?}\n{source}");
+    }
+    // What is short, with folds that fit, is one loop.
+    for name in ["map", "dot", "map_sum"] {
+        let kernel = CBackend::new().compile(&loop_file(name)).unwrap();
+        let source = kernel.source().unwrap();
+        assert!(!source.contains("tile += "), "{name}\n{source}");
     }
 }
 

@@ -7,15 +7,17 @@
 //!
 //! ```text
 //! do {
-//!   any = 0;
-//!   for (lane ..) { test; now = go[lane] & -test; body; x[lane] = now ? next : x; any |= now; }
-//! } while (any);
+//!   if (!test of what is the same in all lanes) break;
+//!   for (lane ..) { test; now = go[lane] & -test; body; x[lane] = now ? next : x; go[lane] = now; }
+//! } while (any of go);
 //! ```
 //!
+//! What is the same for all elements, as a count of the turns is, is computed once per turn (`turn`).
 //! There is no branch in it: compilers make one of a condition that they see used twice.
 
 use super::phases::{Phase, phases, shared};
 use super::plan::{Plan, Step};
+use super::turn::Turn;
 use super::unit::Unit;
 use crate::facts;
 use loop_lang::Loop;
@@ -56,6 +58,18 @@ fn vectorises(op: Op, from: Ty, to: Ty) -> bool {
     }
 }
 
+/// States of scalar loops that fit the registers for four vectors of elements.
+const FEW: usize = 4;
+
+/// A strip of elements, side by side.
+struct Strip {
+    shared: BTreeSet<Var>,
+    /// The type of masks.
+    mask: &'static str,
+    /// Where the loops over lanes begin and end: one, or two of which each has the usual number of vectors.
+    edges: &'static [&'static str],
+}
+
 impl Plan {
     /// Whether the loop's scalar loops can run in lanes.
     pub(super) fn masks(&self, unit: &Unit) -> bool {
@@ -81,96 +95,162 @@ impl Plan {
     /// Writes the strips; `strip` is behind them afterwards.
     pub(super) fn write_masked(&self, unit: &mut Unit) {
         let phases = phases(self, unit);
-        let shared = shared(unit.program, &phases);
-        let mask = mask(unit.program, &phases);
-        let lanes = format!("LF_SIDE / sizeof({mask})");
+        let turns: Vec<_> = phases.iter().map(|p| self.turn(&phases, p)).collect();
+        let states = turns.iter().flatten().map(|t| t.varying_states().count());
+        let strip = Strip {
+            shared: shared(unit.program, &phases),
+            mask: mask(unit.program, &phases),
+            edges: match states.max() <= Some(FEW) {
+                true => &["0", "width / 2", "width"],
+                false => &["0", "width"],
+            },
+        };
+        let lanes = format!(
+            "{} * LF_SIDE / sizeof({})",
+            strip.edges.len() - 1,
+            strip.mask
+        );
         unit.line(format!("u64 strip = from, width = {lanes};"));
         unit.open("for (; strip + width <= end; strip += width) {");
-        self.declare_shared(unit, &shared, &lanes);
-        unit.line(format!("{mask} lf_go[{lanes}], lf_any;"));
-        for (i, phase) in phases.iter().enumerate() {
-            let later: FxHashSet<Var> = phases[i + 1..]
-                .iter()
-                .flat_map(|p| &p.uses)
-                .copied()
-                .collect();
-            if phase.is_cut {
-                self.write_while(unit, phase, &shared, &later, mask);
+        self.declare_shared(unit, &strip.shared, &lanes);
+        let mask = strip.mask;
+        unit.line(format!(
+            "{mask} lf_go[{lanes}] __attribute__((aligned(32)));"
+        ));
+        for (i, (phase, turn)) in phases.iter().zip(&turns).enumerate() {
+            if let Some(turn) = turn {
+                let later = phases[i + 1..].iter().flat_map(|p| &p.uses);
+                let later: FxHashSet<Var> = later.copied().collect();
+                self.write_while(unit, (phase, turn), &strip, &later);
             } else if !phase.stmts.is_empty() {
-                self.open_side(unit, phase, &shared);
-                phase
-                    .stmts
-                    .iter()
-                    .for_each(|s| unit.stmts(std::slice::from_ref(*s)));
-                self.close_lanes(unit, phase, &shared);
+                self.open_side(unit, phase, &strip.shared, ("0", "width"));
+                for s in &phase.stmts {
+                    unit.stmts(std::slice::from_ref(*s));
+                }
+                self.close_lanes(unit, phase, &strip.shared);
             }
         }
         unit.close();
     }
 
+    /// The turn of a phase that is a scalar loop.
+    fn turn<'s>(&self, phases: &[Phase<'s>], phase: &Phase<'s>) -> Option<Turn<'s>> {
+        let defines = |v: Var| phases.iter().any(|p| p.defs.contains(&v));
+        let moves = |v| v == self.counter || !phase.defs.contains(&v) && defines(v);
+        Turn::of(phase.stmts.first().filter(|_| phase.is_cut)?, moves)
+    }
+
     /// A loop over lanes that stays one until it is vectorised.
-    fn open_side(&self, unit: &mut Unit, phase: &Phase, shared: &BTreeSet<Var>) {
+    fn open_side(
+        &self,
+        unit: &mut Unit,
+        phase: &Phase,
+        shared: &BTreeSet<Var>,
+        lanes: (&str, &str),
+    ) {
         unit.line("#pragma GCC unroll 1");
-        self.open_lanes(unit, phase, shared, "width");
+        self.open_lanes(unit, phase, shared, lanes);
     }
 
     fn write_while(
         &self,
         unit: &mut Unit,
-        phase: &Phase,
-        shared: &BTreeSet<Var>,
+        (phase, turn): (&Phase, &Turn),
+        strip: &Strip,
         later: &FxHashSet<Var>,
-        mask: &str,
     ) {
-        let [s] = phase.stmts[..] else { return };
-        let StmtKind::While {
-            state,
-            test,
-            cond,
-            body,
-            next,
-        } = &s.kind
-        else {
-            return;
-        };
-        self.open_side(unit, phase, shared);
-        for (v, start) in state {
-            let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
-            unit.line(format!("lf_{name}[lane] = {start};"));
+        self.open_side(unit, phase, &strip.shared, ("0", "width"));
+        for (v, start, _) in &turn.states {
+            if turn.varies.contains(v) || later.contains(v) {
+                let (name, start) = (unit.names.var(*v).to_string(), unit.atom(*start));
+                unit.line(format!("lf_{name}[lane] = {start};"));
+            }
         }
         unit.line("lf_go[lane] = -1;");
         unit.close();
+        for (v, start, _) in turn.common_states() {
+            let (ty, start) = (facts::elem(unit.program, *v).name(), unit.atom(*start));
+            unit.line(format!("{ty} lf_one_{} = {start};", unit.names.var(*v)));
+        }
         unit.open("do {");
-        unit.line("lf_any = 0;");
-        self.open_side(unit, phase, shared);
-        for (v, _) in state {
+        for (v, ..) in turn.common_states() {
             let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
-            unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
+            unit.line(format!("const {ty} {name} = lf_one_{name};"));
         }
-        unit.flat(test);
-        let cond = unit.atom(*cond);
-        unit.line(format!(
-            "const {mask} lf_now = lf_go[lane] & -({mask}){cond};"
-        ));
-        unit.flat(body);
-        for ((v, _), next) in state.iter().zip(next) {
-            let (name, next) = (unit.names.var(*v).to_string(), unit.atom(*next));
-            match later.contains(v) {
-                true => unit.line(format!("lf_{name}[lane] = lf_now ? {next} : {name};")),
-                false => unit.line(format!("lf_{name}[lane] = {next};")),
-            }
+        unit.steps(turn.test.iter().filter(|s| !turn.step_varies(s)));
+        if let Some(go) = turn.all_of(unit, false) {
+            unit.line(format!("if (!({go})) break;"));
         }
-        unit.line("lf_go[lane] = lf_now;");
-        unit.line("lf_any |= lf_now;");
-        unit.close();
+        unit.steps(turn.body.iter().filter(|s| !turn.step_varies(s)));
+        for lanes in strip.edges.windows(2) {
+            self.open_side(unit, phase, &strip.shared, (lanes[0], lanes[1]));
+            write_lanes(unit, turn, strip.mask, later);
+            unit.close();
+        }
+        for (v, _, next) in turn.common_states() {
+            let next = unit.atom(*next);
+            unit.line(format!("lf_one_{} = {next};", unit.names.var(*v)));
+        }
+        unit.helpers.require("lf_left", || LEFT.to_string());
         unit.depth -= 1;
         // As everywhere: a trapped loop may count on what trapped.
-        match unit.program.traps.is_empty() {
-            true => unit.line("} while (lf_any);"),
-            false => unit.line("} while (lf_any && !trapped);"),
-        }
+        let trapped = match unit.program.traps.is_empty() {
+            true => "",
+            false => " && !trapped",
+        };
+        unit.line(format!("}} while (lf_left(lf_go, sizeof lf_go){trapped});"));
     }
 }
+
+/// Writes what a turn does in a lane.
+fn write_lanes(unit: &mut Unit, turn: &Turn, mask: &str, later: &FxHashSet<Var>) {
+    for (v, ..) in turn.varying_states() {
+        let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
+        unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
+    }
+    unit.steps(turn.test.iter().filter(|s| turn.step_varies(s)));
+    let go = turn.all_of(unit, true);
+    if let Some(go) = &go {
+        unit.line(format!(
+            "const {mask} lf_now = lf_go[lane] & -({mask})({go});"
+        ));
+    }
+    unit.steps(turn.body.iter().filter(|s| turn.step_varies(s)));
+    for (v, _, next) in &turn.states {
+        let (ty, name) = (facts::elem(unit.program, *v), unit.names.var(*v));
+        let (name, next) = (name.to_string(), unit.atom(*next));
+        let old = format!("lf_{name}[lane]");
+        let value = match later.contains(v) {
+            false if !turn.varies.contains(v) => continue,
+            true if go.is_some() && ty.is_int() => {
+                format!("{old} + (({next} - {name}) & ({})lf_now)", ty.name())
+            }
+            true if go.is_some() => format!("lf_now ? {next} : {old}"),
+            _ => next,
+        };
+        unit.line(format!("{old} = {value};"));
+    }
+    if go.is_some() {
+        unit.line("lf_go[lane] = lf_now;");
+    }
+}
+
+/// Whether an element's lane is set, of all that run side by side.
+const LEFT: &str = "\
+static inline u64 lf_left(const void *go, u64 bytes) {
+#if defined(__AVX__)
+  typedef long long lf_q __attribute__((vector_size(32), may_alias));
+  lf_q x = {0};
+  for (u64 k = 0; k < bytes / 32; k++) x |= ((const lf_q *)go)[k];
+  return !__builtin_ia32_ptestz256(x, x);
+#else
+  typedef u64 lf_q __attribute__((may_alias));
+  u64 x = 0;
+  for (u64 k = 0; k < bytes / 8; k++) x |= ((const lf_q *)go)[k];
+  return x;
+#endif
+}
+";
 
 /// The integer type of masks: as wide as the widest value of the scalar loops.
 fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
@@ -178,35 +258,4 @@ fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
     let mut all = loops.flat_map(|p| p.defs.iter());
     let wide = |v: &Var| program.ty(*v).elem().size() == 8;
     if all.any(wide) { "u64" } else { "u32" }
-}
-
-impl Unit<'_> {
-    /// Statements with both arms of each condition computed.
-    fn flat(&mut self, stmts: &[Stmt]) {
-        for s in stmts {
-            let StmtKind::If {
-                cond,
-                then,
-                other,
-                results,
-            } = &s.kind
-            else {
-                self.stmts(std::slice::from_ref(s));
-                continue;
-            };
-            self.flat(then);
-            self.flat(other);
-            let cond = self.atom(*cond);
-            for (v, a, b) in results {
-                let (a, b) = (self.atom(*a), self.atom(*b));
-                let define = self.define(*v);
-                match facts::elem(self.program, *v) {
-                    Ty::Bool => {
-                        self.line(format!("{define} = ({cond} & {a}) | (({cond} ^ 1) & {b});"))
-                    }
-                    _ => self.line(format!("{define} = {cond} ? {a} : {b};")),
-                }
-            }
-        }
-    }
 }

@@ -6,10 +6,11 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
-//! | `masked` | scalar loops of several elements, as masked vectors |
+//! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
+//! | `pieces`, `strips`, `cost` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
@@ -21,6 +22,7 @@ mod body;
 mod cases;
 mod chunk;
 mod compact;
+mod cost;
 mod extrema;
 mod frame;
 mod groups;
@@ -30,12 +32,15 @@ mod math;
 mod nest;
 pub mod ops;
 mod phases;
+mod pieces;
 mod plan;
 mod prefix;
 mod segments;
 mod stmt;
 mod straight;
 mod stream;
+mod strips;
+mod turn;
 mod unit;
 mod vector;
 mod zip;

@@ -21,7 +21,7 @@ pub(super) struct Phase<'s> {
 }
 
 impl<'s> Phase<'s> {
-    fn of(stmts: Vec<&'s Stmt>, is_cut: bool) -> Phase<'s> {
+    pub(super) fn of(stmts: Vec<&'s Stmt>, is_cut: bool) -> Phase<'s> {
         let (mut defs, mut uses) = (FxHashSet::default(), FxHashSet::default());
         for s in &stmts {
             facts::each_stmt(std::slice::from_ref(*s), &mut |s| {
@@ -77,15 +77,15 @@ pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
 }
 
 impl Plan {
-    /// A loop over `width` lanes, with what other phases left for this one.
+    /// A loop over some lanes, with what other phases left for this one.
     pub(super) fn open_lanes(
         &self,
         unit: &mut Unit,
         phase: &Phase,
         shared: &BTreeSet<Var>,
-        width: &str,
+        (from, to): (&str, &str),
     ) {
-        unit.open(format!("for (u64 lane = 0; lane < {width}; lane++) {{"));
+        unit.open(format!("for (u64 lane = {from}; lane < {to}; lane++) {{"));
         let counter = unit.names.var(self.counter);
         unit.line(format!("const u64 {counter} = strip + lane;"));
         for v in shared {

@@ -108,7 +108,7 @@ impl Plan {
                             unit.line(format!(
                                 "union {{ {ty} cell[{width}]; {vector} all[2]; }} lf_sum_{name};"
                             ));
-                            self.open_lanes(unit, phase, &shared, &width);
+                            self.open_lanes(unit, phase, &shared, ("0", &width));
                             let elem = unit.atom(*elem);
                             unit.line(format!("lf_sum_{}.cell[lane] = {elem};", scan.name));
                             unit.close();
@@ -124,7 +124,7 @@ impl Plan {
                     }
                 }
                 _ => {
-                    self.open_lanes(unit, phase, &shared, &width);
+                    self.open_lanes(unit, phase, &shared, ("0", &width));
                     for scan in scans.iter().filter(|s| phase.uses.contains(&s.var)) {
                         let now = unit.names.part(scan.var, Part::Now);
                         unit.line(format!(

@@ -5,6 +5,7 @@
 //! read and written in step. The state machine calls it at the rate's guard and does the rest.
 //! With lanes, the loop is cut in strips of as many elements, from an aligned counter on.
 
+use super::pieces::pieces;
 use super::plan::{Plan, Step};
 use super::unit::{Unit, comment};
 use crate::facts::{self, Source};
@@ -155,6 +156,10 @@ impl Plan {
 
     /// Writes the loop, in strips or not.
     pub(super) fn write_loop(&self, unit: &mut Unit, counter: &str) {
+        if let Some(pieces) = pieces(self, unit) {
+            self.write_pieces(unit, &pieces);
+            return;
+        }
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",
@@ -201,7 +206,7 @@ impl Plan {
     }
 
     /// The variables of lanes that the loop updates, with their groups.
-    fn lane_vars(&self, program: &Loop) -> Vec<(GroupId, Var)> {
+    pub(super) fn lane_vars(&self, program: &Loop) -> Vec<(GroupId, Var)> {
         let lanes = |g: &&GroupId| program.groups[g.index()].order.lanes().is_some();
         self.groups
             .iter()
@@ -211,17 +216,15 @@ impl Plan {
     }
 
     /// The variables whose updates wait for the end of an iteration.
-    fn pending(&self, unit: &Unit) -> Vec<Var> {
+    pub(super) fn pending(&self, unit: &Unit) -> Vec<Var> {
         let pending = unit.facts.pending.get(&self.rate).into_iter().flatten();
         pending.copied().filter(|v| !self.is_counted(*v)).collect()
     }
 
     /// What each iteration begins with.
     pub(super) fn open_iteration(&self, unit: &mut Unit) {
-        for (g, v) in self.lane_vars(unit.program) {
-            let (ty, lane) = (facts::elem(unit.program, v), unit.lane(g, v));
-            unit.line(format!("{} {} = {lane};", ty.name(), unit.names.var(v)));
-        }
+        let lanes = self.lane_vars(unit.program);
+        self.open_lane_vars(unit, &lanes);
         for v in self.pending(unit) {
             let ty = facts::elem(unit.program, v);
             let (next, now) = (unit.names.part(v, Part::Next), unit.current(v));
@@ -235,8 +238,27 @@ impl Plan {
             let (next, now) = (unit.names.part(v, Part::Next).to_string(), unit.current(v));
             unit.line(format!("{now} = {next};"));
         }
-        for (g, v) in self.lane_vars(unit.program) {
-            let (lane, name) = (unit.lane(g, v), unit.names.var(v));
+        let lanes = self.lane_vars(unit.program);
+        self.close_lane_vars(unit, &lanes, keep);
+    }
+
+    /// Variables of lanes as they are in the element's lanes.
+    pub(super) fn open_lane_vars(&self, unit: &mut Unit, lanes: &[(GroupId, Var)]) {
+        for (g, v) in lanes {
+            let (ty, lane) = (facts::elem(unit.program, *v), unit.lane(*g, *v));
+            unit.line(format!("{} {} = {lane};", ty.name(), unit.names.var(*v)));
+        }
+    }
+
+    /// And back.
+    pub(super) fn close_lane_vars(
+        &self,
+        unit: &mut Unit,
+        lanes: &[(GroupId, Var)],
+        keep: Option<&str>,
+    ) {
+        for (g, v) in lanes {
+            let (lane, name) = (unit.lane(*g, *v), unit.names.var(*v));
             let value = match keep {
                 Some(test) => format!("{test} ? {name} : {lane}"),
                 None => name.to_string(),

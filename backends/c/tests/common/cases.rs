@@ -24,9 +24,11 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
     let mut numbers = Numbers(n as u64 + 1);
     let f = |x: f64| Data::Scalar(Const::f64(x));
     let i = |x: i64| Data::Scalar(Const::int(loop_lang::Ty::I64, x));
+    let u = |x: i64| Data::Scalar(Const::int(loop_lang::Ty::U32, x));
     let case = |name: &str, data: Vec<Data>| (loop_file(name), data);
     vec![
         case("map", vec![Data::F64(numbers.floats(n)), f(2.5)]),
+        case("map_sum", vec![Data::F64(numbers.floats(n)), f(2.5)]),
         case(
             "dot",
             vec![
@@ -64,13 +66,11 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
         ),
         case(
             "escape",
-            vec![
-                Data::F64(numbers.floats(n)),
-                Data::Scalar(Const::int(loop_lang::Ty::U32, 20)),
-                Data::Scalar(Const::int(loop_lang::Ty::U32, 0)),
-                Data::Scalar(Const::int(loop_lang::Ty::U32, 1)),
-                f(4.0),
-            ],
+            vec![Data::F64(numbers.floats(n)), u(20), u(0), u(1), f(4.0)],
+        ),
+        case(
+            "turns",
+            vec![Data::F64(numbers.floats(n)), u(7), u(0), u(1)],
         ),
         case(
             "shares",
@@ -104,6 +104,11 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
                 i(-3),
             ],
         ),
+        case(
+            "long_chain",
+            vec![Data::F64(numbers.floats(n)), f(0.5), f(1.0), f(-10.0)],
+        ),
+        case("many_folds", vec![Data::F64(numbers.floats(n)), f(0.25)]),
         case("argmin", vec![Data::F64(numbers.floats(n))]),
         case(
             "rows",
