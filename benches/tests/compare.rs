@@ -68,6 +68,8 @@ fn the_program_writes_rows_for_machines() {
             "best_c_ns_per_element",
             "ratio",
             "bytes_per_s",
+            "peak_bytes",
+            "result_bytes",
             "rounds",
             "checked",
         ];

@@ -62,9 +62,10 @@ type Parts = (Array<Point>, Array<(f64, Point), Ix0>);
 
 /// As a user writes it.
 fn cut(points: &Array<Point>, a: &Array<Point, Ix0>, b: &Array<Point, Ix0>) -> Parts {
-    let ((ax, ay), (bx, by)) = (a.value(), b.value());
-    let (dx, dy) = (bx - ax, by - ay);
-    let measured = points.map(|(x, y)| (dx * (y - ay) - dy * (x - ax), (x, y)));
+    let measured = points.map(|(x, y)| {
+        let ((ax, ay), (bx, by)) = (a.value(), b.value());
+        ((bx - ax) * (y - ay) - (by - ay) * (x - ax), (x, y))
+    });
     let left = measured.filter(|(distance, _)| distance.gt(0.0));
     let farthest = left.fold((0.0, (0.0, 0.0)), |p, q| q.0.gt(p.0).cond(q, p));
     (left.map(|(_, point)| point), farthest)
