@@ -216,6 +216,7 @@ impl Compiled {
         args: &[Arg<'_>],
     ) -> Result<(), Outcome> {
         frame.results.clear();
+        frame.results.reserve_exact(self.returned.len());
         for (word, from) in words.iter().zip(&self.returned) {
             let value = match from {
                 Returned::Scalar(ty) => Value::Scalar(Const::new(*ty, *word)),

@@ -256,7 +256,7 @@ impl Store {
                 fields.iter().map(array).collect::<Result<_>>()?,
             ));
         }
-        let mut words = SmallVec::new();
+        let mut words = SmallVec::with_capacity(fields.len());
         for from in fields {
             match self.arg(b, *from) {
                 Some(Arg::Scalar(c)) => words.push(c),
@@ -267,7 +267,8 @@ impl Store {
     }
 
     /// Keeps the results of a loop.
-    pub fn keep(&mut self, results: impl IntoIterator<Item = KernelValue>) {
+    pub fn keep(&mut self, results: impl ExactSizeIterator<Item = KernelValue>) {
+        self.made.reserve(results.len());
         for value in results {
             self.made.push(match value {
                 KernelValue::Scalar(c) => Made::Scalar(c),

@@ -102,7 +102,7 @@ impl Program {
         for (i, l) in self.loops.iter().enumerate() {
             l.run(engine, b, &mut store, (i, self.loops.len()))?;
         }
-        let mut values = Values::new();
+        let mut values = Values::with_capacity(self.outputs.len());
         for output in &self.outputs {
             values.push(store.root(b, output.scalar, &output.fields)?);
         }
@@ -141,7 +141,7 @@ impl CompiledLoop {
         match outcome {
             Outcome::Done | Outcome::Exited => {
                 drop(args);
-                store.keep(frame.results);
+                store.keep(frame.results.into_iter());
                 Ok(())
             }
             Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
