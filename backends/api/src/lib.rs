@@ -6,6 +6,7 @@
 //! | [`kernel`] | arguments, frames, passes, outcomes, the two traits |
 //! | [`facts`] | where blocks are, which updates may take effect at once |
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
+//! | [`processor`] | which processor a thread runs on |
 //! | [`math`] | the one implementation of each transcendental function, for C to call |
 
 pub mod buffer;
@@ -15,6 +16,7 @@ pub mod host;
 pub mod kernel;
 pub mod math;
 mod prim;
+pub mod processor;
 
 pub use buffer::{Buffer, Prim, View};
 pub use kernel::{

@@ -4,7 +4,7 @@
 //! A sleeping thread takes up to a millisecond to wake. So the caller goes on alone until a helper has
 //! arrived, and one that arrives too late finds the gate closed.
 
-use livefusion_backend::{Kernel, Pass};
+use livefusion_backend::{Kernel, Pass, processor};
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,8 @@ type Work = dyn Fn() + Sync;
 pub struct Team(Arc<Gate>);
 
 struct Gate {
+    /// The caller's processor, when it called.
+    caller: Option<usize>,
     arrived: AtomicUsize,
     /// Helpers at work.
     inside: AtomicUsize,
@@ -48,6 +50,7 @@ impl Team {
         passes: &[Pass],
     ) -> Team {
         let gate = Arc::new(Gate {
+            caller: processor::here(),
             arrived: AtomicUsize::new(0),
             inside: AtomicUsize::new(0),
             door: Mutex::new(Door::Shut),
@@ -129,6 +132,10 @@ impl Gate {
 
     /// A helper's way: it waits at the gate until that is open or closed.
     fn help(&self) {
+        // There it would only run while the caller does not.
+        if let Some(caller) = self.caller.filter(|p| processor::here() == Some(*p)) {
+            processor::leave(caller);
+        }
         self.arrived.fetch_add(1, Ordering::Relaxed);
         let mut wait = Wait::default();
         loop {
