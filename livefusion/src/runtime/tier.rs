@@ -6,7 +6,6 @@
 //! millisecond. What runs long or often is compiled as C by one thread in the background, which nobody waits
 //! for: runs under way go over to it between spans, later ones begin with it.
 
-use crate::runtime::engine::statements;
 use livefusion_backend::{
     Arg, Backend, CompileError, DiskUse, Frame, Kernel, Outcome, Pass, TierRuns,
 };
@@ -14,8 +13,9 @@ use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, CHUNK, RateKind};
+use loop_lang::ir::{Atom, CHUNK, RateKind, StmtKind};
 use loop_lang::state::Layout;
+use loop_lang::walk;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -31,6 +31,23 @@ const LONG: u64 = 1 << 24;
 const LONG_TOGETHER: u64 = 1 << 26;
 /// Steps after which a run looks whether its C has been compiled.
 const SPAN: u64 = 64 * CHUNK;
+
+/// How often a scalar loop turns, about, where its elements decide.
+const TURNS: u64 = 32;
+
+/// Statements that a step runs, about; at least one.
+fn weight(program: &Loop) -> u64 {
+    let mut weight = 0;
+    for stmt in program.blocks.iter().flat_map(|(_, b)| &b.stmts) {
+        walk::each(stmt, &mut |s| {
+            weight += match &s.kind {
+                StmtKind::While { test, body, .. } => TURNS * (test.len() + body.len()) as u64,
+                _ => 1,
+            };
+        });
+    }
+    weight.max(1)
+}
 
 /// Interpreter, Cranelift and C, each where it is best.
 #[derive(Clone)]
@@ -77,7 +94,7 @@ impl Backend for Tiers {
         let interp = self.0.interp.compile(program)?;
         Ok(Arc::new(TierKernel(Arc::new(Slots {
             tiers: self.0.clone(),
-            weight: statements(program).max(1) as u64,
+            weight: weight(program),
             program: program.clone(),
             interp,
             jit: OnceLock::new(),

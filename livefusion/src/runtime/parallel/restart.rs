@@ -24,7 +24,7 @@ pub struct Restart {
 impl Restart {
     /// For a loop with one inner loop, if the groups that must be known before a unit is emitted belong to
     /// that, and start from what does not change.
-    pub fn of(program: &Loop, layout: &Layout, plan: &Plan, shape: Needs<'_>) -> Option<Restart> {
+    pub fn of(program: &Loop, layout: &Layout, plan: &Plan, needs: Needs<'_>) -> Option<Restart> {
         let is_loop = |(_, r): &(usize, &loop_lang::ir::Rate)| !r.kind.is_sub();
         let mut loops = program.rates.iter().enumerate().filter(is_loop);
         let (Some(_), Some((inner, rate)), None) = (loops.next(), loops.next(), loops.next())
@@ -35,7 +35,7 @@ impl Restart {
         let RateKind::Nested { counter, bound, .. } = rate.kind else {
             return None;
         };
-        let groups: Vec<GroupId> = shape
+        let groups: Vec<GroupId> = needs
             .first
             .iter()
             .flat_map(|(_, ids)| ids)
@@ -47,7 +47,7 @@ impl Restart {
         };
         // What is joined later is cut at ends of units, which are no ends of chunks.
         let exact = |id: &GroupId| plan.group(*id).order == Order::Exact;
-        let fits = !shape.keeps && shape.later.iter().all(exact) && groups.iter().all(starts_anew);
+        let fits = !needs.keeps && needs.later.iter().all(exact) && groups.iter().all(starts_anew);
         let position = layout.resume.iter().position(|r| *r == inner)?;
         (fits && !groups.is_empty()).then_some(Restart {
             position: position as u64 + 1,
