@@ -81,6 +81,26 @@ fn long_runs_go_over_to_c() {
     }
 }
 
+/// A few elements that are iterated take as long as many that are not.
+#[test]
+fn scalar_loops_weigh_what_they_do() {
+    let engine = Engine::builder().build();
+    let turned = |n: u64| {
+        iota(n)
+            .map(|i| while_loop(i % 7, |k| k.lt(1000), |k| k + 3))
+            .sum()
+    };
+    let expected = turned(400_000).force_with(&Engine::interp());
+    let total = turned(400_000);
+    assert_eq!(total.force_with(&engine), expected);
+    let explained = turned(400_000)
+        .explain_with(&engine)
+        .expect("it can be planned");
+    let mut tiers = explained.loops.iter().filter_map(|l| l.tier);
+    let asked = tiers.any(|t| t.contains("C asked for") || t.contains("as C"));
+    assert!(asked || engine.fallback().is_some(), "{explained}");
+}
+
 #[test]
 fn traps_are_found_on_every_tier() {
     let engine = Engine::builder().build();
