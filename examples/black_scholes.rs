@@ -34,10 +34,10 @@ fn main() -> Outcome {
 
     let (result, first) = timed(|| black_scholes(&options).force_with(&engine));
     let result = result?;
-    let again = best_of(7, || Ok(black_scholes(&options).force_with(&engine)?))?;
+    let again = best_of(20, || Ok(black_scholes(&options).force_with(&engine)?))?;
     let counters = engine.counters();
     let expected: Vec<CallPut> = data.iter().map(plain).collect();
-    let plain_time = best_of(7, || Ok(data.iter().map(plain).collect::<Vec<CallPut>>()))?;
+    let plain_time = best_of(20, || Ok(data.iter().map(plain).collect::<Vec<CallPut>>()))?;
 
     let worst = worst_difference(&result, &expected);
     println!("{n} options; {:?} call and put of the first", result.get(0));
@@ -46,11 +46,11 @@ fn main() -> Outcome {
     let per = |t: std::time::Duration| t.as_secs_f64() * 1e9 / n.max(1) as f64;
     println!("  first force, with compiling  {first:>9.1?}");
     println!(
-        "  cached (best of 7)           {again:>9.1?}  {:6.2} ns per option",
+        "  cached (best of 20)          {again:>9.1?}  {:6.2} ns per option",
         per(again)
     );
     println!(
-        "  plain Rust (best of 7)       {plain_time:>9.1?}  {:6.2} ns per option",
+        "  plain Rust (best of 20)      {plain_time:>9.1?}  {:6.2} ns per option",
         per(plain_time)
     );
     println!("  kernel cache                 {counters}");
