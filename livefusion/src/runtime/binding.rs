@@ -189,16 +189,18 @@ impl Store {
         params: &[Origin],
         args: &mut Args<'a>,
     ) -> Result<()> {
-        // Most parameters are constants.
+        // Most parameters are constants, which a loop without ways out copies fastest.
         args.extend(params.iter().map(|from| match *from {
             Origin::Constant(slot) => Arg::Scalar(*b.constants.get(slot).unwrap_or(&NONE)),
             Origin::Size(k) => Arg::Scalar(*sizes.get(k).unwrap_or(&NONE)),
             _ => Arg::Scalar(NONE),
         }));
-        let others = params
-            .iter()
-            .zip(args)
-            .filter(|(from, _)| !matches!(from, Origin::Constant(_) | Origin::Size(_)));
+        let is_there = |from: &Origin| match *from {
+            Origin::Constant(slot) => slot < b.constants.len(),
+            Origin::Size(_) => true,
+            _ => false,
+        };
+        let others = params.iter().zip(args).filter(|(from, _)| !is_there(from));
         for (from, arg) in others {
             *arg = self.arg(b, *from).ok_or_else(|| unbound(b, *from))?;
         }

@@ -2,7 +2,7 @@
 //!
 //! A function is a straight line of operations that are exact or rounded once on every machine: sums,
 //! products, quotients, square roots, multiply-adds with one rounding, bit patterns, comparisons and
-//! selections (the trait [`Real`](real::Real)). So its bits are the same wherever it is computed, and it
+//! selections (the trait [`Real`]). So its bits are the same wherever it is computed, and it
 //! can be computed for several numbers at once. It has two instances: native numbers, by the trait
 //! [`Math`], and [`body`], the Loop-level function, for backends that write it into their code.
 //!

@@ -1,5 +1,5 @@
 //! The operations that the functions are written with, each exact or rounded once on every machine,
-//! and their native instance. [`super::trace`] has the other one.
+//! and their native instance. `trace` has the other one.
 
 use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Sub};

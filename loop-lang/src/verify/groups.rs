@@ -170,9 +170,9 @@ impl Groups<'_, '_> {
         {
             found.push("`prefix` above 1 needs a loop rate to step".into());
         }
-        let above = |r: &Rate| !r.kind.is_sub() && r.kind.parent().is_some();
+        let inner = |r: &Rate| !r.kind.is_sub() && r.kind.parent().is_some();
         let below = l.rates.iter().enumerate().any(|(i, r)| {
-            above(r) && RateId::new(i) != group.step && l.is_within(RateId::new(i), group.step)
+            inner(r) && RateId::new(i) != group.step && l.is_within(RateId::new(i), group.step)
         });
         if matches!(group.order, Order::Runs(_)) && (below || l.rate(group.step).kind.is_sub()) {
             found.push("`runs` need a loop rate to step, with none below".into());

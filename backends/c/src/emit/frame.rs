@@ -94,21 +94,19 @@ impl Machine<'_, '_> {
                 let ty = facts::elem(program, *v).name();
                 let names = self.unit.names;
                 let part = |p| names.part(*v, p);
-                match group.order {
-                    Order::Lanes(_) | Order::Runs(_) if scratch => {
-                        let l = group.order.lanes().unwrap_or(1);
+                match (group.order.lanes(), group.order) {
+                    (Some(l), _) if scratch => {
                         let at = format!("({ty} *)((u8 *)run->scratch + {offset})");
                         let lanes = part(Part::Lanes);
                         self.line(format!("{ty} *const {lanes} = {at};"));
                         self.line(format!("{ty} {} = 0;", part(Part::Joined)));
                         offset += 8 * l as usize;
                     }
-                    Order::Lanes(_) | Order::Runs(_) => {
-                        let l = group.order.lanes().unwrap_or(1);
+                    (Some(l), _) => {
                         self.line(format!("{ty} {}[{l}];", part(Part::Lanes)));
                         self.line(format!("{ty} {} = 0;", part(Part::Joined)));
                     }
-                    Order::Prefix(l) => {
+                    (None, Order::Prefix(l)) => {
                         let (now, total) = (part(Part::Now), part(Part::Total));
                         let last = part(Part::Last);
                         self.line(format!("{ty} {now} = 0, {total} = 0, {last} = 0;"));
@@ -117,7 +115,7 @@ impl Machine<'_, '_> {
                             self.line(format!("{ty} {}[{log}];", part(Part::Tree)));
                         }
                     }
-                    Order::Exact | Order::Sequential => {}
+                    (None, _) => {}
                 }
             }
         }
@@ -144,10 +142,9 @@ impl Machine<'_, '_> {
                 let first = self.layout.local(GroupId::new(i), group, k);
                 let names = self.unit.names;
                 let part = |p| names.part(*v, p).to_string();
-                match group.order {
+                match (group.order.lanes(), group.order) {
                     // The word is the value.
-                    Order::Lanes(_) | Order::Runs(_) if ty.size() == 8 => {
-                        let l = group.order.lanes().unwrap_or(1);
+                    (Some(l), _) if ty.size() == 8 => {
                         let (lanes, words) = (part(Part::Lanes), format!("run->words + {first}"));
                         let (to, from) = match restore {
                             true => (lanes, words),
@@ -156,15 +153,14 @@ impl Machine<'_, '_> {
                         let bytes = 8 * u64::from(l);
                         self.line(format!("__builtin_memcpy({to}, {from}, {bytes});"));
                     }
-                    Order::Lanes(_) | Order::Runs(_) => {
-                        let l = group.order.lanes().unwrap_or(1);
+                    (Some(l), _) => {
                         self.unit
                             .open(format!("for (u64 lane = 0; lane < {l}; lane++) {{"));
                         let lane = format!("{}[lane]", part(Part::Lanes));
                         self.word(ty, &lane, &format!("run->words[{first} + lane]"), restore);
                         self.unit.close();
                     }
-                    Order::Prefix(l) => {
+                    (None, Order::Prefix(l)) => {
                         for (j, p) in [Part::Now, Part::Total, Part::Last].into_iter().enumerate() {
                             let word = format!("run->words[{}]", first + j);
                             self.word(ty, &part(p), &word, restore);
@@ -179,7 +175,7 @@ impl Machine<'_, '_> {
                             );
                         }
                     }
-                    Order::Exact | Order::Sequential => {}
+                    (None, _) => {}
                 }
             }
         }

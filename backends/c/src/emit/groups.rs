@@ -58,9 +58,8 @@ impl Unit<'_> {
         let group = &self.program.groups[g.index()];
         let v = group.vars[i];
         let part = |p| self.names.part(v, p);
-        let lines = match group.order {
-            Order::Lanes(_) | Order::Runs(_) => {
-                let l = group.order.lanes().unwrap_or(1);
+        let lines = match (group.order.lanes(), group.order) {
+            (Some(l), _) => {
                 let ty = self.program.ty(v).elem().name();
                 let fill = format!("lf_fill_{l}_{ty}");
                 // A function of its own: where it is called, the compiler may not try as hard.
@@ -72,7 +71,7 @@ impl Unit<'_> {
                 });
                 vec![format!("{fill}({}, {identity});", part(Part::Lanes))]
             }
-            Order::Prefix(l) => {
+            (None, Order::Prefix(l)) => {
                 let (total, last, tree) = (part(Part::Total), part(Part::Last), part(Part::Tree));
                 let mut lines = vec![format!("{total} = {last} = {identity};")];
                 if l > 1 {
@@ -83,7 +82,7 @@ impl Unit<'_> {
                 }
                 lines
             }
-            Order::Exact | Order::Sequential => Vec::new(),
+            (None, _) => Vec::new(),
         };
         lines.iter().for_each(|l| self.line(l));
     }

@@ -128,10 +128,9 @@ impl Emit<'_, '_> {
         let zero = Atom::Const(Const::zero(ty));
         let identity = self.atom(group.identity.get(i).copied().unwrap_or(zero));
         let first = self.local_word(g, i);
-        match group.order {
-            Order::Lanes(_) | Order::Runs(_) => {
+        match (group.order.lanes(), group.order) {
+            (Some(lanes), _) => {
                 let word = self.word_of(ty, identity);
-                let lanes = group.order.lanes().unwrap_or(1);
                 let count = self.u64(u64::from(lanes));
                 self.repeat(count, |emit, lane| {
                     let offset = emit.builder.ins().ishl_imm_u(lane, 3);
@@ -139,7 +138,7 @@ impl Emit<'_, '_> {
                     emit.builder.ins().store(MEMORY, word, at, first as i32 * 8);
                 });
             }
-            Order::Prefix(l) => {
+            (None, Order::Prefix(l)) => {
                 self.set(v, Part::Total, identity);
                 self.set(v, Part::Last, identity);
                 for k in 0..l.trailing_zeros() as usize {
@@ -147,7 +146,7 @@ impl Emit<'_, '_> {
                     self.store_word(ty, identity, self.words, offset);
                 }
             }
-            Order::Exact | Order::Sequential => {}
+            (None, _) => {}
         }
     }
 
