@@ -41,9 +41,7 @@ impl Anatomy<'_> {
                 if let Some((_, atom)) = visible {
                     return Ok(*atom);
                 }
-                if !self.is_in_memory(from.0)
-                    && !matches!(self.graph.node(from.0).kind, Kind::Generate(..))
-                {
+                if self.is_made_once(from.0) {
                     return self.elt_again(from, spot);
                 }
             }
@@ -107,7 +105,11 @@ impl Anatomy<'_> {
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
     fn elt_again(&mut self, field: FieldRef, at: Spot) -> Lower<Atom> {
         let class = self.plan.rates.output(field.0);
-        let Some(here) = class.and_then(|c| self.around(at.rate, c)) else {
+        let here = class.and_then(|c| self.around(at.rate, c));
+        let made = self.elts.get(&field.into()).and_then(|e| e.first());
+        let made = made.map(|(spot, _)| *spot);
+        let behind = |rate: &RateId| made.is_some_and(|made| self.is_behind(*rate, made));
+        let Some(here) = here.filter(behind) else {
             self.in_the_way = Some(field.0);
             return Err(missing(self.graph, field));
         };
