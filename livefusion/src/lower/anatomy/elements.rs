@@ -226,14 +226,21 @@ impl Anatomy<'_> {
             }
             let node = &self.graph.nodes[first.index()];
             match node.node.kind {
-                Kind::Generate(..) => match indexed_array(self.graph, first) {
-                    Some(array) => stack.push(array),
-                    None => return generate::len(self, first).map(Some),
-                },
+                Kind::Generate(..) => {
+                    let array = indexed_array(self.graph, first);
+                    match array.filter(|array| self.existing_field(*array).is_some()) {
+                        Some(array) => stack.push(array),
+                        None => return generate::len(self, first).map(Some),
+                    }
+                }
                 // Whichever input has a length of its own.
                 Kind::Map(_) => stack.extend(node.inputs.iter().rev()),
                 Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.push(node.inputs[0]),
                 Kind::ScanS(..) => stack.push(node.inputs[1]),
+                Kind::Custom(_) => {
+                    let in_step = self.plan.rates.known_equal(first, node.inputs[0]);
+                    stack.extend(in_step.then_some(node.inputs[0]));
+                }
                 _ => {}
             }
         }
