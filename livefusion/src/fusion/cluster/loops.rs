@@ -21,6 +21,8 @@ struct OpenLoop {
     root: Option<usize>,
     /// The classes below its root that it has.
     held: FxHashSet<usize>,
+    /// The floors of its items.
+    floors: SmallVec<[usize; 1]>,
     items: usize,
 }
 
@@ -117,7 +119,13 @@ impl<'p> Loops<'p> {
         for class in &item.at {
             self.reach(open, &mut entry, *class)?;
         }
-        if !self.streams_fit(l, item, &entry) {
+        let above = |root: usize, floor: &usize| !self.is_within(root, *floor);
+        let mut floors = open.floors.iter().chain(&item.floor);
+        if entry
+            .root
+            .is_some_and(|root| floors.any(|f| above(root, f)))
+            || !self.streams_fit(l, item, &entry)
+        {
             return None;
         }
         entry.make(item, &open.held);
@@ -149,6 +157,7 @@ impl<'p> Loops<'p> {
         let open = &mut self.open[l];
         open.root = entry.root;
         open.held.extend(&entry.held);
+        open.floors.extend(self.problem.items[item].floor);
         open.items += 1;
         self.loop_of[item] = l;
     }
@@ -160,6 +169,8 @@ impl<'p> Loops<'p> {
         for class in &entry.held {
             open.held.remove(class);
         }
+        let floors = self.problem.items[item].floor.iter().len();
+        open.floors.truncate(open.floors.len() - floors);
         open.items -= 1;
         self.loop_of[item] = NONE;
     }
