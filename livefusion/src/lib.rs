@@ -49,7 +49,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use exp::Exp;
 pub use force::Force;
 pub use fusion::Clustering;
-pub use livefusion_c::KernelCache;
+pub use livefusion_c::{CompilerLimits, KernelCache};
 pub use manifest::Manifest;
 pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
