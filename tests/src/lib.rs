@@ -18,6 +18,7 @@ pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;
+pub mod fuzz;
 pub mod loops;
 pub mod naive;
 pub mod problems;

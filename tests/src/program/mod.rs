@@ -8,7 +8,7 @@ mod segments;
 mod show;
 mod shrink;
 
-pub use random::{Options, programs, random};
+pub use random::{Options, drawn, programs, random};
 pub use shrink::shrink;
 
 use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, ScanKind, TermId};

@@ -45,7 +45,11 @@ pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)
 
 /// The program of a seed.
 pub fn random(seed: u64, options: Options) -> Program {
-    let mut rng = Rng::new(seed);
+    drawn(Rng::new(seed), options)
+}
+
+/// The program that a generator draws.
+pub fn drawn(mut rng: Rng, options: Options) -> Program {
     let lengths = [rng.pick(options.lengths), rng.pick(options.lengths)];
     let mut m = Making {
         rng,
