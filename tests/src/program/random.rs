@@ -68,7 +68,7 @@ pub fn random(seed: u64, options: Options) -> Program {
         data: vec![],
         wanted: vec![],
     };
-    m.run();
+    m.run(seed);
     m.program
 }
 
@@ -87,11 +87,9 @@ pub(super) struct Making {
 }
 
 impl Making {
-    fn run(&mut self) {
+    fn run(&mut self, seed: u64) {
         if self.options.wired {
-            for _ in 0..self.rng.range(1, 3) {
-                self.wire();
-            }
+            self.wire(seed);
             if self.rng.chance(70) && !self.program.steps.is_empty() {
                 return self.choose_roots();
             }
