@@ -72,7 +72,7 @@ pub fn drawn(mut rng: Rng, options: Options) -> Program {
         data: vec![],
         wanted: vec![],
     };
-    m.run();
+    m.run(seed);
     m.program
 }
 
@@ -91,11 +91,9 @@ pub(super) struct Making {
 }
 
 impl Making {
-    fn run(&mut self) {
+    fn run(&mut self, seed: u64) {
         if self.options.wired {
-            for _ in 0..self.rng.range(1, 3) {
-                self.wire();
-            }
+            self.wire(seed);
             if self.rng.chance(70) && !self.program.steps.is_empty() {
                 return self.choose_roots();
             }
