@@ -33,10 +33,18 @@ pub trait Elt: ToExp<Self> + Clone + Send + Sync + Sized + 'static {
     fn fields(e: Self::Exp, out: &mut Fields);
     /// Appends one buffer per field.
     fn split(values: Vec<Self>, out: &mut Vec<Arc<Buffer>>);
-    /// The elements in the next buffers; none if those are of other types.
+    /// The elements in the next buffers; none if those are of other types, or if there is no memory.
     fn join(columns: &mut dyn Iterator<Item = Arc<Buffer>>) -> Option<Vec<Self>>;
     /// An element of the next buffers; none outside.
     fn read(columns: &mut std::slice::Iter<'_, Arc<Buffer>>, at: usize) -> Option<Self>;
     /// The element that the next canonical words are.
     fn of_words(next: &mut dyn FnMut() -> u64) -> Self;
+}
+
+/// Elements as a vector with room for `n`, which they are at most; none if there is no memory for it.
+pub fn collected<T>(n: usize, elements: impl Iterator<Item = T>) -> Option<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(n).ok()?;
+    all.extend(elements.take(n));
+    Some(all)
 }

@@ -159,7 +159,7 @@ impl CompiledLoop {
     }
 
     /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
-    fn take(&self, store: &mut Store, frame: &mut Frame) -> Vec<(usize, Ty, usize)> {
+    fn take(&self, store: &mut Store, frame: &mut Frame<'_>) -> Vec<(usize, Ty, usize)> {
         let mut taken = Vec::new();
         for take in &self.takes {
             if let Some(array) = self.params.get(take.param).and_then(|p| store.give(*p)) {
@@ -277,7 +277,7 @@ fn cancelled() -> Error {
     }
 }
 
-fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame {
+fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame<'static> {
     let mut frame = Frame::new(kernel.layout());
     frame.memory = Memory { left: bytes_left };
     frame
