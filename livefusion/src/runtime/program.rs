@@ -4,6 +4,7 @@ use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes};
+use super::programs::LastUse;
 use crate::ast::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -25,6 +26,8 @@ pub struct Program {
     pub loops: Vec<CompiledLoop>,
     /// What the roots consist of.
     outputs: Vec<Output>,
+    /// When it was used last.
+    pub used: LastUse,
 }
 
 /// A root's fields.
@@ -93,6 +96,7 @@ impl Program {
             outputs: graph.roots.iter().map(output).collect(),
             plan,
             loops,
+            used: LastUse::default(),
         })
     }
 
