@@ -5,7 +5,9 @@ use crate::frame::Frame;
 use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, TrapId, TrapKind};
 use loop_lang::state::Layout;
 use loop_lang::types::{Const, Ty};
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Something that turns loops into kernels.
 pub trait Backend: Send + Sync {
@@ -48,6 +50,8 @@ pub struct DiskUse {
     pub refused: u64,
     /// Files that were compiled.
     pub compiled: u64,
+    /// Files that the compiler refused, or did not finish within its limits.
+    pub failed: u64,
 }
 
 /// A compiled loop.
@@ -77,7 +81,7 @@ pub trait Kernel: Send + Sync {
         Ok(())
     }
     /// What runs it now, in words, where that changes.
-    fn tier(&self) -> Option<&'static str> {
+    fn tier(&self) -> Option<Cow<'static, str>> {
         None
     }
     /// Generated source, where there is one.
@@ -177,6 +181,37 @@ pub enum CompileError {
         /// What it printed.
         stderr: String,
     },
+    /// The compiler took longer than it may, and was ended.
+    #[error("the compiler {compiler} did not end within {limit:?}")]
+    TimedOut {
+        /// The compiler's path.
+        compiler: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+}
+
+impl CompileError {
+    /// The error in one line: of what a compiler printed, the first line that speaks of an error.
+    ///
+    /// ```
+    /// use livefusion_backend::CompileError;
+    /// let stderr = "k.c: In function 'f':\nk.c:3:1: error: no\n  3 | f\n".into();
+    /// let failed = CompileError::Failed { compiler: "cc".into(), stderr };
+    /// assert_eq!(failed.in_a_line(), "the compiler cc failed: k.c:3:1: error: no");
+    /// ```
+    pub fn in_a_line(&self) -> String {
+        let CompileError::Failed { compiler, stderr } = self else {
+            return self.to_string().replace('\n', " ");
+        };
+        let mut lines = stderr.lines().filter(|l| !l.trim().is_empty());
+        let first = lines.clone().next();
+        let line = lines.find(|l| l.contains("error")).or(first);
+        format!(
+            "the compiler {compiler} failed: {}",
+            line.unwrap_or_default()
+        )
+    }
 }
 
 /// The word of a literal or of a scalar parameter; 0 for other variables.

@@ -4,7 +4,7 @@ use super::engine::Engine;
 use super::programs::KEPT;
 use crate::fusion::Clustering;
 use livefusion_backend::Backend;
-use livefusion_c::{CBackend, KernelCache};
+use livefusion_c::{CBackend, CompilerLimits, KernelCache};
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ pub struct EngineBuilder {
     threads: Option<usize>,
     eager: bool,
     kernel_cache: KernelCache,
+    compiler_limits: CompilerLimits,
     only_c: bool,
 }
 
@@ -130,6 +131,22 @@ impl EngineBuilder {
         self
     }
 
+    /// What the engine's own C compiler may take. One that takes more is ended: the default engine's loops then
+    /// run without C, and [`Engine::fallback`] says why; on an engine of C alone, the force fails. Default: a minute
+    /// for each loop, 4 GiB.
+    ///
+    /// ```
+    /// use livefusion::{CompilerLimits, Engine};
+    /// use std::time::Duration;
+    /// let limits = CompilerLimits { time: Duration::from_secs(5), memory: 1 << 30 };
+    /// let engine = Engine::builder().compiler_limits(limits).build();
+    /// # drop(engine);
+    /// ```
+    pub fn compiler_limits(mut self, limits: CompilerLimits) -> Self {
+        self.compiler_limits = limits;
+        self
+    }
+
     /// The engine.
     pub fn build(self) -> Engine {
         Engine::of(Choices {
@@ -143,7 +160,11 @@ impl EngineBuilder {
     }
 
     fn runs_on(&self) -> RunsOn {
-        let c = || CBackend::new().with_cache(self.kernel_cache.clone());
+        let c = || {
+            CBackend::new()
+                .with_cache(self.kernel_cache.clone())
+                .with_limits(self.compiler_limits)
+        };
         match &self.backend {
             Some(backend) => RunsOn::only(backend.clone()),
             None if self.only_c => RunsOn::only(Arc::new(c())),

@@ -30,6 +30,11 @@ pub struct Counters {
     pub disk_refused: u64,
     /// Files that the C compiler made.
     pub compiler_runs: u64,
+    /// Files that the C compiler refused, or did not finish within its limits. [`Engine::fallback`] says why,
+    /// where their loops run without it.
+    ///
+    /// [`Engine::fallback`]: super::Engine::fallback
+    pub compiler_failures: u64,
     /// Spans of loops that each tier ran, if the engine is tiered.
     pub tiers: TierRuns,
 }
@@ -47,6 +52,13 @@ impl fmt::Display for Counters {
                 ", {} of {} programs kept",
                 self.programs,
                 self.programs + self.evicted
+            )?;
+        }
+        if self.compiler_failures > 0 {
+            write!(
+                f,
+                ", {} that the compiler failed at",
+                self.compiler_failures
             )?;
         }
         if self.parallel_loops > 0 {

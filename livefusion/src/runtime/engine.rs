@@ -48,7 +48,10 @@ pub struct Engine(Arc<Inner>, Watch);
 struct Inner {
     choices: Choices,
     interp: InterpBackend,
+    /// Why the backend is not asked any more.
     fallback: OnceLock<String>,
+    /// Why it did not compile a loop, the first of those that it did not.
+    refused: OnceLock<String>,
     programs: Programs,
     hits: AtomicU64,
     recognised: AtomicU64,
@@ -83,6 +86,7 @@ impl Engine {
             choices,
             interp: InterpBackend::new(),
             fallback: OnceLock::new(),
+            refused: OnceLock::new(),
             hits: AtomicU64::new(0),
             recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -140,13 +144,16 @@ impl Engine {
         }
     }
 
-    /// Why the default engine does without C, if it has found that it cannot compile any.
+    /// Why the default engine does without C, if it does: for all loops, where there is no C compiler or only
+    /// one that hangs; else for those that the compiler refused, or did not finish within its
+    /// [limits](crate::CompilerLimits), of which this is the first one's reason.
     pub fn fallback(&self) -> Option<&str> {
         #[cfg(feature = "jit")]
         if let Some(tiers) = &self.0.choices.runs_on.tiers {
             return tiers.fallback();
         }
-        self.0.fallback.get().map(String::as_str)
+        let why = self.0.fallback.get().or(self.0.refused.get());
+        why.map(String::as_str)
     }
 
     /// How combinators are put into loops.
@@ -256,6 +263,7 @@ impl Engine {
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
+            compiler_failures: disk.failed,
             tiers: self.0.choices.runs_on.backend.tier_runs(),
         }
     }
@@ -319,10 +327,12 @@ impl Engine {
         let kernel = |p: &&Loop| match next(p) {
             None => self.interpret(p),
             Some(Ok(kernel)) => Ok(kernel),
-            Some(Err(CompileError::Unavailable { why, .. }))
-                if self.0.choices.runs_on.may_fall_back =>
-            {
-                let _ = self.0.fallback.set(why);
+            Some(Err(e)) if self.0.choices.runs_on.may_fall_back => {
+                let _ = match &e {
+                    CompileError::Unavailable { why, .. } => self.0.fallback.set(why.clone()),
+                    CompileError::Malformed(_) => return Err(backend_error(e.to_string())),
+                    _ => self.0.refused.set(e.in_a_line()),
+                };
                 self.interpret(p)
             }
             Some(Err(e)) => Err(backend_error(e.to_string())),
