@@ -1,7 +1,7 @@
 //! Backends around backends: kernels that are cut into spans, and kernels that were compiled before.
 
-use crate::rng::Rng;
 use crate::program::Program;
+use crate::rng::Rng;
 use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
@@ -74,7 +74,7 @@ impl Kernel for Cut {
         self.kernels[0].chunk()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = steps;
         let mut longest = 4;
