@@ -1,7 +1,7 @@
 //! Backends around backends: kernels that are cut into spans, and kernels that were compiled before.
 
-use crate::rng::Rng;
 use crate::program::Program;
+use crate::rng::Rng;
 use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
@@ -9,6 +9,19 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
+pub fn is_sanitized() -> bool {
+    std::env::var_os("LIVEFUSION_TEST_SANITIZED").is_some()
+}
+
+/// The C backend, as the environment asks for it.
+pub fn c() -> CBackend {
+    match is_sanitized() {
+        true => CBackend::new().sanitized(),
+        false => CBackend::new(),
+    }
+}
 
 /// A backend whose kernels run span by span, cut at random guards, each span on one of some backends.
 pub struct Spans {
@@ -61,7 +74,7 @@ impl Kernel for Cut {
         self.kernels[0].chunk()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = steps;
         let mut longest = 4;
@@ -141,7 +154,7 @@ impl Known {
         if loops_of(p, &Engine::interp()).is_ok_and(|loops| loops.iter().all(known)) {
             self.clone()
         } else {
-            Arc::new(CBackend::new())
+            Arc::new(c())
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;
+pub mod fuzz;
 pub mod loops;
 pub mod naive;
 pub mod patterns;

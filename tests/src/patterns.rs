@@ -155,7 +155,11 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
                     });
                     continue;
                 }
-                let rate = if on_demand(at) { Rate::Cursor } else { Rate::Fresh };
+                let rate = if on_demand(at) {
+                    Rate::Cursor
+                } else {
+                    Rate::Fresh
+                };
                 let changes = inputs.iter().map(|i| of(i).changes).max();
                 (rate, Class::Own(at), changes.unwrap_or(0).max(1))
             }
@@ -351,7 +355,11 @@ fn uses(
                 let others = (0..program.steps.len()).filter(live).any(|s| {
                     cut(&program.steps[s]).is_some_and(|(l, d)| l == lengths && d != data)
                 });
-                add(if others { Use::CutShared } else { Use::CutAlone });
+                add(if others {
+                    Use::CutShared
+                } else {
+                    Use::CutAlone
+                });
                 cut_by.insert(lengths);
                 if cut_by.len() == 2 {
                     add(Use::CutByTwo);
@@ -372,7 +380,11 @@ fn uses(
     if let Some(mine) = program.roots.iter().position(|r| *r == array) {
         for (k, root) in program.roots.iter().enumerate() {
             if needs(program, *root, array) {
-                let u = if mine < k { Use::ForcedFirst } else { Use::ForcedLast };
+                let u = if mine < k {
+                    Use::ForcedFirst
+                } else {
+                    Use::ForcedLast
+                };
                 out.push((u, None));
             }
         }

@@ -167,7 +167,10 @@ fn main() -> ExitCode {
     };
     println!("{} programs\n{}", found.programs, found.patterns);
     for (kind, (seeds, small)) in &found.failures {
-        println!("{} failures: {kind}\nseeds {seeds:?}\n{small}\n", seeds.len());
+        println!(
+            "{} failures: {kind}\nseeds {seeds:?}\n{small}\n",
+            seeds.len()
+        );
     }
     if found.failures.is_empty() {
         ExitCode::SUCCESS

@@ -9,7 +9,7 @@ mod show;
 mod shrink;
 mod wiring;
 
-pub use random::{Options, programs, random};
+pub use random::{Options, drawn, programs, random};
 pub use shrink::shrink;
 
 use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, ScanKind, TermId};

@@ -53,7 +53,10 @@ fn fewer_roots(p: &Program) -> Vec<Program> {
         collected(&q)
     };
     let several = p.roots.len() > 1;
-    (0..p.roots.len()).filter(|_| several).map(without).collect()
+    (0..p.roots.len())
+        .filter(|_| several)
+        .map(without)
+        .collect()
 }
 
 /// With what a result is made of in its place.
@@ -292,7 +295,9 @@ fn shorter(p: &Program) -> Vec<Program> {
             for step in &mut q.steps {
                 let Step::Data(columns) = step else { continue };
                 if columns[0].1.len() == n {
-                    columns.iter_mut().for_each(|(_, c)| drop(c.drain(gone.clone())));
+                    columns
+                        .iter_mut()
+                        .for_each(|(_, c)| drop(c.drain(gone.clone())));
                 }
             }
             out.extend(fitted(&q));
@@ -346,7 +351,9 @@ fn fit_once(q: &mut Program, sound: bool) -> bool {
                 let (l, d) = (*l, *d);
                 let n = len(d);
                 let lengths = naive.eval(&nodes.plain[l]).data.clone();
-                let all: u64 = lengths.columns()[0].iter().fold(0, |a, b| a.saturating_add(*b));
+                let all: u64 = lengths.columns()[0]
+                    .iter()
+                    .fold(0, |a, b| a.saturating_add(*b));
                 if all == n as u64 {
                     continue;
                 }
