@@ -1,5 +1,6 @@
 //! Loops that are being filled: which classes each has, and what else can join it.
 
+use super::budget;
 use super::problem::{Class, Item, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -22,6 +23,7 @@ struct OpenLoop {
     /// The classes below its root that it has.
     held: FxHashSet<usize>,
     items: usize,
+    weight: u32,
 }
 
 /// How an item enters a loop.
@@ -103,13 +105,17 @@ impl<'p> Loops<'p> {
         }
     }
 
-    /// How an item enters a loop, if its classes and its streams allow it. An empty loop takes any item.
+    /// How an item enters a loop, if the budget, its classes and its streams allow it. An empty loop takes
+    /// any item.
     pub fn enter(&self, l: usize, item: usize) -> Option<Entry> {
         let open = &self.open[l];
         if open.items == 0 {
             return Some(self.enter_new(item));
         }
         let item = &self.problem.items[item];
+        if !budget::has_room(open.weight, item) {
+            return None;
+        }
         let mut entry = Entry {
             root: open.root,
             held: SmallVec::new(),
@@ -150,6 +156,7 @@ impl<'p> Loops<'p> {
         open.root = entry.root;
         open.held.extend(&entry.held);
         open.items += 1;
+        open.weight = open.weight.saturating_add(self.problem.items[item].weight);
         self.loop_of[item] = l;
     }
 
@@ -161,6 +168,7 @@ impl<'p> Loops<'p> {
             open.held.remove(class);
         }
         open.items -= 1;
+        open.weight = open.weight.saturating_sub(self.problem.items[item].weight);
         self.loop_of[item] = NONE;
     }
 
