@@ -4,6 +4,7 @@
 //! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
 //! computes on demand is part of the zip's.
 
+use super::budget;
 use super::free::{free_generators, is_alias};
 use super::order::Order;
 use super::problem::{Class, Field, Item, Problem, Stream};
@@ -41,11 +42,13 @@ const SEGMENT: u64 = 8;
 
 /// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first.
 pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, NodeId)]) -> Built {
+    let free = free_generators(graph, pulls);
     let mut b = Builder {
         graph,
         rates,
         pulls,
-        free: free_generators(graph, pulls),
+        weights: budget::weights(graph, pulls, &free),
+        free,
         built: Built {
             item_of: vec![None; graph.nodes.len()],
             ..Built::default()
@@ -75,6 +78,8 @@ struct Builder<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     pulls: &'g Pulls,
+    /// How much code each node is.
+    weights: Vec<u32>,
     free: Vec<bool>,
     built: Built,
     /// Nominal length of each class.
@@ -101,7 +106,10 @@ impl Builder<'_> {
             self.built.item_of[id.index()] = Some(scan);
             return;
         }
-        let mut item = Item::default();
+        let mut item = Item {
+            weight: self.weights[id.index()],
+            ..Item::default()
+        };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
         self.link_captures(id, &mut item);
@@ -125,6 +133,7 @@ impl Builder<'_> {
             }
             self.link_captures(*id, item);
             self.link_length(*id, item);
+            item.weight = item.weight.saturating_add(self.weights[id.index()]);
         }
         let unless = |id: &&NodeId| {
             let alias = is_alias(self.graph, self.rates, **id);
@@ -433,7 +442,11 @@ impl Builder<'_> {
         for f in self.graph.roots.iter().flat_map(|r| self.graph.fields(*r)) {
             let field = self.field(f);
             let field = &mut self.built.problem.fields[field];
-            field.stored = field.maker.is_some();
+            if let (Some(maker), false) = (field.maker, field.stored) {
+                field.stored = true;
+                let weight = &mut self.built.problem.items[maker].weight;
+                *weight = weight.saturating_add(if field.bytes > 0 { budget::EFFECT } else { 0 });
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Loops that are being filled: which classes each has, and what else can join it.
 
+use super::budget;
 use super::problem::{Class, Item, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -24,6 +25,7 @@ struct OpenLoop {
     /// The floors of its items.
     floors: SmallVec<[usize; 1]>,
     items: usize,
+    weight: u32,
 }
 
 /// How an item enters a loop.
@@ -105,13 +107,17 @@ impl<'p> Loops<'p> {
         }
     }
 
-    /// How an item enters a loop, if its classes and its streams allow it. An empty loop takes any item.
+    /// How an item enters a loop, if the budget, its classes and its streams allow it. An empty loop takes
+    /// any item.
     pub fn enter(&self, l: usize, item: usize) -> Option<Entry> {
         let open = &self.open[l];
         if open.items == 0 {
             return Some(self.enter_new(item));
         }
         let item = &self.problem.items[item];
+        if !budget::has_room(open.weight, item) {
+            return None;
+        }
         let mut entry = Entry {
             root: open.root,
             held: SmallVec::new(),
@@ -159,6 +165,7 @@ impl<'p> Loops<'p> {
         open.held.extend(&entry.held);
         open.floors.extend(self.problem.items[item].floor);
         open.items += 1;
+        open.weight = open.weight.saturating_add(self.problem.items[item].weight);
         self.loop_of[item] = l;
     }
 
@@ -172,6 +179,7 @@ impl<'p> Loops<'p> {
         let floors = self.problem.items[item].floor.iter().len();
         open.floors.truncate(open.floors.len() - floors);
         open.items -= 1;
+        open.weight = open.weight.saturating_sub(self.problem.items[item].weight);
         self.loop_of[item] = NONE;
     }
 
