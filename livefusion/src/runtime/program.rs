@@ -6,6 +6,7 @@ use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes, in_order};
 use super::programs::LastUse;
 use super::replay::{Replay, Taken};
+use super::watch::CancelToken;
 use crate::ast::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -126,7 +127,7 @@ impl CompiledLoop {
             None => vec![],
         };
         let left = engine.memory_limit().saturating_sub(store.bytes);
-        let mut frame = new_frame(&*self.kernel, left);
+        let mut frame = new_frame(&*self.kernel, engine, left);
         let taken = self.take(store, &mut frame);
         let mut args = Args::new();
         store.args(b, &sizes, &self.params, &mut args)?;
@@ -155,6 +156,10 @@ impl CompiledLoop {
         let Ended::By(outcome) = ended else {
             return Err(cancelled());
         };
+        // A scalar loop may have ended before it was done.
+        if engine.watch().is_cancelled() {
+            return Err(cancelled());
+        }
         match outcome {
             Outcome::Done | Outcome::Exited => {
                 drop(args);
@@ -210,9 +215,11 @@ impl CompiledLoop {
         let mut args = Args::new();
         store.args(b, sizes, &self.params, &mut args)?;
         let left = engine.memory_limit().saturating_sub(store.bytes);
-        let mut frame = new_frame(kernel, left);
+        let mut frame = new_frame(kernel, engine, left);
         match in_order(kernel, engine.watch(), u64::MAX, &mut frame, &args) {
             Ended::Cancelled => Err(cancelled()),
+            // A scalar loop may have ended before it was done.
+            _ if engine.watch().is_cancelled() => Err(cancelled()),
             Ended::By(Outcome::BadArgs(why)) => Err(backend_error(why)),
             Ended::By(Outcome::NoMemory { comb, bytes }) => {
                 Err(self.no_memory(engine, b, comb, bytes))
@@ -283,9 +290,10 @@ fn cancelled() -> Error {
     }
 }
 
-fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame<'static> {
+fn new_frame<'e>(kernel: &dyn Kernel, engine: &'e Engine, bytes_left: u64) -> Frame<'e> {
     let mut frame = Frame::new(kernel.layout());
     frame.memory = Memory { left: bytes_left };
+    frame.stop = engine.watch().cancel.as_ref().map(CancelToken::flag);
     frame
 }
 

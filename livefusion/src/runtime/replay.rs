@@ -4,6 +4,7 @@
 
 use super::engine::Engine;
 use super::parallel::{Ended, in_order, run};
+use super::watch::CancelToken;
 use livefusion_backend::{Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::ir::CombId;
@@ -76,9 +77,10 @@ impl Replay<'_> {
     }
 
     /// A frame before the loop.
-    fn frame(&self) -> Result<Frame<'static>, Ended> {
+    fn frame(&self) -> Result<Frame<'_>, Ended> {
         let mut frame = Frame::new(self.kernel.layout());
         frame.memory = Memory { left: self.left };
+        frame.stop = self.engine.watch().cancel.as_ref().map(CancelToken::flag);
         for (slot, ty, len) in self.taken {
             let Some(array) = Buffer::zeroed(*ty, *len) else {
                 let bytes = (*len as u64).saturating_mul(ty.size() as u64);
