@@ -10,6 +10,19 @@ use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
+pub fn is_sanitized() -> bool {
+    std::env::var_os("LIVEFUSION_TEST_SANITIZED").is_some()
+}
+
+/// The C backend, as the environment asks for it.
+pub fn c() -> CBackend {
+    match is_sanitized() {
+        true => CBackend::new().sanitized(),
+        false => CBackend::new(),
+    }
+}
+
 /// A backend whose kernels run span by span, cut at random guards, each span on one of some backends.
 pub struct Spans {
     backends: Vec<Arc<dyn Backend>>,
@@ -141,7 +154,7 @@ impl Known {
         if loops_of(p, &Engine::interp()).is_ok_and(|loops| loops.iter().all(known)) {
             self.clone()
         } else {
-            Arc::new(CBackend::new())
+            Arc::new(c())
         }
     }
 }

@@ -20,6 +20,9 @@ const CC: &str = "LIVEFUSION_TEST_CC";
 /// How many milliseconds it may take.
 const MILLIS: &str = "LIVEFUSION_TEST_MILLIS";
 
+/// Whether its code looks at itself.
+const SANITIZED: &str = "LIVEFUSION_TEST_SANITIZED";
+
 /// Longer than any test waits.
 const LONG: u64 = 60_000;
 
@@ -34,7 +37,10 @@ fn child() {
         time: Duration::from_millis(millis),
         memory: 512 << 20,
     };
-    let backend = CBackend::with_compiler(PathBuf::from(cc)).with_limits(limits);
+    let mut backend = CBackend::with_compiler(PathBuf::from(cc)).with_limits(limits);
+    if std::env::var_os(SANITIZED).is_some() {
+        backend = backend.sanitized();
+    }
     let said = match backend.compile(&loop_file("map")) {
         Ok(kernel) => {
             let data = [Data::F64(vec![1.5]), Data::Scalar(Const::f64(2.0))];
@@ -444,4 +450,44 @@ fn for_another_user_no_programs_of_the_environment_are_run() {
     let _ = child.wait().unwrap();
     assert!(!asked.exists());
     assert_eq!(place.left(), Vec::<PathBuf>::new());
+}
+
+/// What generated code never does is put into it here.
+#[cfg(target_os = "linux")]
+#[test]
+fn sanitized_code_ends_the_process_where_it_is_wrong() {
+    let place = Place::new();
+    let library = Command::new("gcc")
+        .arg("-print-file-name=libasan.so")
+        .output();
+    let library = library.map_or(String::new(), |o| String::from_utf8_lossy(&o.stdout).into());
+    if !library.starts_with('/') {
+        return; // There is no such gcc.
+    }
+    let said_of = |wrong: &str| {
+        let source = "for source; do :; done";
+        let add = format!(
+            "echo '__attribute__((constructor)) static void f(void) {{ {wrong} }}' >> $source"
+        );
+        let cc = place.script(&format!("{source}; {add}; exec gcc \"$@\"\n"));
+        let first = format!(
+            "export {SANITIZED}=1 LD_PRELOAD={} ASAN_OPTIONS=detect_leaks=0 LIVEFUSION_CACHE_DIR=off",
+            library.trim()
+        );
+        let child = place
+            .start_after(&first, &cc, LONG)
+            .wait_with_output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&child.stderr).into_owned();
+        (child.status.success(), stderr)
+    };
+    let (well, stderr) = said_of("");
+    assert!(well, "{stderr}");
+    let (well, stderr) = said_of("volatile int a[2], *volatile p = a; p[2] = 1;");
+    assert!(
+        !well && stderr.contains("stack-buffer-overflow"),
+        "{stderr}"
+    );
+    let (well, stderr) = said_of("volatile int i = 32; i = 1 << i;");
+    assert!(!well && stderr.contains("shift exponent 32"), "{stderr}");
 }
