@@ -247,7 +247,7 @@ impl<T: Elt> Array<T> {
     /// # Errors
     /// As [`force`](Array::force).
     pub fn get(&self, i: usize) -> Result<Option<T>> {
-        Ok(self.force()?.get(i))
+        Ok(self.force()?.row(i))
     }
 }
 

@@ -81,6 +81,7 @@ pub mod prelude {
 pub mod derive_support {
     pub use crate::ast::Types;
     pub use crate::exp::{Field, Fields};
+    pub use crate::manifest::Rows;
     pub use livefusion_backend::Buffer;
     pub use loop_lang::types::Ty;
 }

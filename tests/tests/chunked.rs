@@ -34,6 +34,7 @@ const GRIDS: [u64; 3] = [8, 16, 13];
 const LENGTHS: Options = Options {
     steps: 12,
     lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
+    wired: false,
 };
 
 /// An engine that hands each loop to its backend as one run, which is then cut there.

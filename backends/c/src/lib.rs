@@ -48,7 +48,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 pub use cache::KernelCache;
+#[doc(hidden)]
+pub use cache::entry::{decode as decode_entry, encode as encode_entry};
 pub use compiler::{CompilerLimits, FLAGS};
+pub use emit::{Idea, Ideas};
 
 /// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
 pub fn system_compiler() -> Result<PathBuf, CompileError> {
@@ -154,6 +157,17 @@ impl CBackend {
             Ok(Arc::new(kernel) as Arc<dyn Kernel>)
         };
         programs.iter().zip(planned).map(kernel).collect()
+    }
+
+    /// The ideas by which a loop's code becomes fast; nothing is compiled.
+    ///
+    /// Errors: a loop that does not verify, or that the backend refuses.
+    pub fn ideas(&self, program: &Loop) -> Result<Ideas, CompileError> {
+        check(program)?;
+        let mut file = emit::File::default();
+        file.add(program, &Layout::of(program), "kernel", self.form)
+            .map_err(CompileError::Malformed)?;
+        Ok(file.ideas().clone())
     }
 
     fn loader(&self) -> Result<Arc<Loader>, CompileError> {

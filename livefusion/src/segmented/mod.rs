@@ -182,7 +182,7 @@ impl<T: Elt> Segmented<T> {
         let counts = self.map(|_| 1u64).sum_s();
         let (counts, data) = (&counts, &self.data).force()?;
         let mut data = data.into_vec().into_iter();
-        let take = |n: u64| data.by_ref().take(n as usize).collect();
+        let take = |n: &u64| data.by_ref().take(*n as usize).collect();
         Ok(counts.iter().map(take).collect())
     }
 }

@@ -12,7 +12,7 @@
 //! the disk costs a compilation, never a result.
 
 mod cpu;
-mod entry;
+pub(crate) mod entry;
 #[cfg(unix)]
 mod folder;
 #[cfg(not(unix))]
