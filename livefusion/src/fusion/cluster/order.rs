@@ -7,33 +7,36 @@
 
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{Graph, NodeId};
+use rustc_hash::FxHashMap;
 
 /// An order of the nodes of a graph.
 pub struct Order {
     /// All nodes. Those that a node depends on come before it, and the lengths of its segments, unless
     /// these depend on it.
     pub nodes: Vec<NodeId>,
-    /// Which nodes depend on each other in a circle, by way of lengths too.
+    /// Which nodes depend on each other in a circle, by way of lengths too. Empty if none do.
     circle: Vec<u32>,
 }
 
 impl Order {
     /// Finds an order; that of the graph, wherever lengths are older than what is cut by them.
     pub fn of(graph: &Graph, rates: &Rates) -> Order {
-        let lengths: Vec<Option<NodeId>> = graph.ids().map(|n| nearest_lengths(rates, n)).collect();
+        let mut known = FxHashMap::default();
+        let nearest = graph.ids().map(|n| nearest_lengths(rates, &mut known, n));
+        let lengths: Vec<Option<NodeId>> = nearest.collect();
         let younger = |n: &NodeId| lengths[n.index()].is_some_and(|l| l > *n);
         match graph.ids().any(|n| younger(&n)) {
             true => Circles::of(graph, &lengths).order(),
             false => Order {
                 nodes: graph.ids().collect(),
-                circle: graph.ids().map(|n| n.0).collect(),
+                circle: Vec::new(),
             },
         }
     }
 
     /// The innermost class of segments that a node runs within whose lengths depend on the node.
     pub fn floor(&self, rates: &Rates, n: NodeId) -> Option<ClassId> {
-        let mut class = flat_class(rates, n);
+        let mut class = flat_class(rates, n).filter(|_| !self.circle.is_empty());
         while let Some(c) = class {
             if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c)
                 && lengths > n
@@ -52,16 +55,29 @@ fn flat_class(rates: &Rates, n: NodeId) -> Option<ClassId> {
     rates.runs_at(n).filter(|_| rates.side_of(n).is_none())
 }
 
-/// The lengths of the innermost segments that a node runs within. They in turn run within those around.
-fn nearest_lengths(rates: &Rates, n: NodeId) -> Option<NodeId> {
-    let mut class = flat_class(rates, n);
+/// The lengths of the innermost segments that a node runs within, as is known of some classes already. They
+/// in turn run within those around.
+fn nearest_lengths(
+    rates: &Rates,
+    known: &mut FxHashMap<ClassId, Option<NodeId>>,
+    n: NodeId,
+) -> Option<NodeId> {
+    let (mut passed, mut class) = (Vec::new(), flat_class(rates, n));
+    let mut found = None;
     while let Some(c) = class {
+        if let Some(nearest) = known.get(&c) {
+            found = *nearest;
+            break;
+        }
+        passed.push(c);
         if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c) {
-            return Some(lengths);
+            found = Some(lengths);
+            break;
         }
         class = rates.parent(c);
     }
-    None
+    known.extend(passed.into_iter().map(|c| (c, found)));
+    found
 }
 
 /// The search for circles (strongly connected components, by Tarjan): each is complete when all that it
