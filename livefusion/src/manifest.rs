@@ -44,6 +44,7 @@ impl<T: Elt> Manifest<T> {
         let fail = |kind| {
             Err(Error {
                 combinator: "manifest",
+                element: None,
                 location: None,
                 kind,
             })

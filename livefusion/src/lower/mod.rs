@@ -151,6 +151,7 @@ fn try_lower(
     let force = |kind| {
         Trouble::Error(Error {
             combinator: "force",
+            element: None,
             location: None,
             kind,
         })

@@ -352,6 +352,7 @@ impl<'g> Anatomy<'g> {
             };
             return Err(Error {
                 combinator: "force",
+                element: None,
                 location: None,
                 kind: missing,
             });
