@@ -153,6 +153,7 @@ fn try_lower(
     let force = |kind| {
         Trouble::Error(Error {
             combinator: "force",
+            element: None,
             location: None,
             kind,
         })

@@ -131,7 +131,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a checked length is not checked",
         file: "lower/generate.rs",
-        sound: "a.trap(comb, Section::Init, TrapKind::SliceRange, values[1], &values[2..4],);",
+        sound: "a.trap(comb, Section::Init, TrapKind::SliceRange, values[1], &values[2..5],);",
         faulty: "",
     },
     Fault {
