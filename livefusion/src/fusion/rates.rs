@@ -158,13 +158,13 @@ impl Rates {
         false
     }
 
-    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first.
-    /// What a zip computes on demand goes by no segments.
-    pub fn lengths_above(&self, n: NodeId) -> Vec<NodeId> {
+    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
+    /// in a loop with this root. What a zip computes on demand goes by no segments.
+    pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
         class = class.filter(|_| self.side_of(n).is_none());
-        while let Some(c) = class {
+        while let Some(c) = class.filter(|c| Some(*c) != root) {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
             }

@@ -6,6 +6,7 @@
 
 use super::budget;
 use super::free::{free_generators, is_alias};
+use super::order::Order;
 use super::problem::{Class, Field, Item, Problem, Stream};
 use super::reason::Reason;
 use crate::ast::{Capture, Kind};
@@ -56,10 +57,12 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, Node
         trees: Vec::new(),
         class_of: FxHashMap::default(),
         field_of: FxHashMap::default(),
+        order: Order::of(graph, rates),
     };
-    for id in graph.ids() {
+    for id in b.order.nodes.clone() {
         b.item(id);
     }
+    b.makers();
     b.built.demand = demand::demand(graph, &b.built.item_of, pulls);
     for id in graph.ids() {
         b.uses(id);
@@ -85,6 +88,7 @@ struct Builder<'g> {
     trees: Vec<usize>,
     class_of: FxHashMap<ClassId, usize>,
     field_of: FxHashMap<FieldRef, usize>,
+    order: Order,
 }
 
 impl Builder<'_> {
@@ -111,6 +115,7 @@ impl Builder<'_> {
         self.link_captures(id, &mut item);
         self.link_length(id, &mut item);
         self.link_segments(&mut item);
+        item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
         for side in self.rates.sides(id).unwrap_or_default() {
             self.side(&side.nodes, &mut item);
         }
@@ -203,11 +208,16 @@ impl Builder<'_> {
     /// Links an item to the makers of a node's fields.
     fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
         for (n, _) in self.graph.fields(n) {
-            if let Some(maker) = self.built.item_of[n.index()] {
-                let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(_));
-                let complete = scattered.then_some(Reason::ScatterResult);
-                item.link(maker, prevents.or(complete));
-            }
+            self.link_to_maker(n, prevents, item);
+        }
+    }
+
+    /// Links an item to the node that makes a field.
+    fn link_to_maker(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+        if let Some(maker) = self.built.item_of[n.index()] {
+            let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(_));
+            let complete = scattered.then_some(Reason::ScatterResult);
+            item.link(maker, prevents.or(complete));
         }
     }
 
@@ -230,12 +240,11 @@ impl Builder<'_> {
             if maker.is_none() && (self.free[n.index()] || beside) {
                 continue;
             }
-            // Under another name, columns of one loop may be used at a class that it cannot have.
-            if let (Some(maker), Some(made)) = (maker, self.rates.output(n)) {
-                let made = self.class(made);
-                if self.trees[made] != self.trees[at] {
-                    item.link(maker, Some(Reason::NoCommonRate));
-                }
+            // Under another name, columns may be used at another class than they are made at.
+            if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
+                && self.class(made) != at
+            {
+                item.link(maker, Some(Reason::NoCommonRate));
             }
             item.stream(Stream { maker, class: at });
         }
@@ -305,13 +314,12 @@ impl Builder<'_> {
         }
     }
 
-    /// The lengths of segments are there before their elements.
+    /// The lengths of segments are there before their elements, unless they depend on these: then they
+    /// have no item yet.
     fn link_segments(&self, item: &mut Item) {
         for class in item.at.clone() {
-            if let Class::Nested { lengths, .. } = self.built.problem.classes[class]
-                && let Some(maker) = self.built.problem.fields[lengths].maker
-            {
-                item.link(maker, None);
+            if let ClassKind::Nested(_, (lengths, _)) = self.rates.kind(self.built.classes[class]) {
+                self.link_to_maker(lengths, None, item);
             }
         }
     }
@@ -386,6 +394,13 @@ impl Builder<'_> {
         let new = self.built.problem.fields.len() - 1;
         self.field_of.insert(f, new);
         new
+    }
+
+    /// Says who makes the lengths that were met before their makers.
+    fn makers(&mut self) {
+        for ((n, _), field) in &self.field_of {
+            self.built.problem.fields[*field].maker = self.built.item_of[n.index()];
+        }
     }
 
     /// The columns that a node of an item needs, those of the free generators that it computes included.

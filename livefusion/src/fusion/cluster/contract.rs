@@ -105,6 +105,7 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let is_from = |maker: Option<usize>| maker == Some(link.from);
     let may = link.prevents.is_none()
         && item.makes.is_empty()
+        && (item.floor.is_none() || item.floor == with.floor)
         && item.at.iter().all(has_class)
         && item.streams.iter().all(|s| is_from(s.maker))
         && item.uses.iter().all(|f| {
@@ -134,7 +135,10 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let is_sub = |c: &usize| matches!(problem.classes[*c], Class::Sub(_));
     let may = fused
         && item.makes.is_empty()
+        && (item.floor.is_none() || item.floor == with.floor)
         && !(item.streams.is_empty() && item.at.iter().any(is_sub))
+        // A subrate that nobody makes is had by the first one in a loop only.
+        && with.at.iter().all(|c| !is_sub(c) || item.at.contains(c))
         && uses.all_for(i, *user)
         && taken.all(|s| Some(s.class) == class)
         && item.at.iter().all(|c| with.at.contains(c))
@@ -193,6 +197,7 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
         if leaders[i] == i {
             new.at = item.at.clone();
             new.makes = item.makes.clone();
+            new.floor = item.floor;
         }
         for link in item.links.iter().filter(|k| into[k.from] != to) {
             new.link(into[link.from], link.prevents);

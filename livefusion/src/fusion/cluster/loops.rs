@@ -22,6 +22,8 @@ struct OpenLoop {
     root: Option<usize>,
     /// The classes below its root that it has.
     held: FxHashSet<usize>,
+    /// The floors of its items.
+    floors: SmallVec<[usize; 1]>,
     items: usize,
     weight: u32,
 }
@@ -123,7 +125,13 @@ impl<'p> Loops<'p> {
         for class in &item.at {
             self.reach(open, &mut entry, *class)?;
         }
-        if !self.streams_fit(l, item, &entry) {
+        let above = |root: usize, floor: &usize| !self.is_within(root, *floor);
+        let mut floors = open.floors.iter().chain(&item.floor);
+        if entry
+            .root
+            .is_some_and(|root| floors.any(|f| above(root, f)))
+            || !self.streams_fit(l, item, &entry)
+        {
             return None;
         }
         entry.make(item, &open.held);
@@ -155,6 +163,7 @@ impl<'p> Loops<'p> {
         let open = &mut self.open[l];
         open.root = entry.root;
         open.held.extend(&entry.held);
+        open.floors.extend(self.problem.items[item].floor);
         open.items += 1;
         open.weight = open.weight.saturating_add(self.problem.items[item].weight);
         self.loop_of[item] = l;
@@ -167,6 +176,8 @@ impl<'p> Loops<'p> {
         for class in &entry.held {
             open.held.remove(class);
         }
+        let floors = self.problem.items[item].floor.iter().len();
+        open.floors.truncate(open.floors.len() - floors);
         open.items -= 1;
         open.weight = open.weight.saturating_sub(self.problem.items[item].weight);
         self.loop_of[item] = NONE;

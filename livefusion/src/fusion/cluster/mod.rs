@@ -28,6 +28,7 @@ pub mod free;
 pub mod greedy;
 pub mod loops;
 pub mod optimal;
+mod order;
 pub mod problem;
 pub mod reason;
 pub mod schedule;

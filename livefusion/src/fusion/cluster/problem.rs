@@ -44,6 +44,9 @@ pub struct Item {
     pub at: SmallVec<[usize; 2]>,
     /// The subrates that it opens.
     pub makes: SmallVec<[usize; 1]>,
+    /// The class of segments that its loop must not run over one by one, if there is one: their lengths
+    /// are known after it only. The loop's root is this class, or below it.
+    pub floor: Option<usize>,
     /// The items that it depends on: each in the same loop or an earlier one.
     pub links: Vec<Link>,
     /// What it consumes in step.

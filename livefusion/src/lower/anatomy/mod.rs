@@ -363,6 +363,7 @@ impl<'g> Anatomy<'g> {
             };
             return Err(Error {
                 combinator: "force",
+                element: None,
                 location: None,
                 kind: missing,
             });

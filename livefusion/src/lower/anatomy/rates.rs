@@ -186,7 +186,7 @@ impl Anatomy<'_> {
         let fresh = self.plan.rates.is_fresh(id) && self.plan.rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
-        stack.extend(self.plan.rates.lengths_above(id).into_iter().rev());
+        stack.extend(self.plan.rates.lengths_above(id, root).into_iter().rev());
         while let (None, Some(at)) = (self.root, stack.pop()) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || self.plan.rates.output(at) == root;
@@ -207,7 +207,7 @@ impl Anatomy<'_> {
             } else {
                 stack.extend(node.inputs.iter().rev());
             }
-            stack.extend(self.plan.rates.lengths_above(at).into_iter().rev());
+            stack.extend(self.plan.rates.lengths_above(at, root).into_iter().rev());
         }
         Ok(())
     }
