@@ -9,7 +9,7 @@ use crate::kernels::Outcome;
 use graphs::Family;
 use livefusion::ast::Node;
 use livefusion::fusion::{plan, rates::known_lengths};
-use livefusion::lower::plan_and_lower;
+use livefusion::lower::lower;
 use livefusion::runtime::force_nodes;
 use livefusion::sharing::recover;
 use livefusion::{Clustering, Engine, KernelCache};
@@ -48,6 +48,9 @@ impl Default for Options {
     }
 }
 
+/// Each graph is measured so often, if that does not take long.
+const ROUNDS: usize = 5;
+
 /// What one graph cost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
@@ -65,6 +68,20 @@ struct Row {
 }
 
 impl Row {
+    /// The shorter times of two measurements.
+    fn least(self, other: Row) -> Row {
+        Row {
+            build: self.build.min(other.build),
+            recover: self.recover.min(other.recover),
+            plan: self.plan.min(other.plan),
+            lower: self.lower.min(other.lower),
+            passes: self.passes.min(other.passes),
+            first: self.first.min(other.first),
+            again: self.again.min(other.again),
+            ..self
+        }
+    }
+
     /// The first force without the stages that were timed one by one: the backend's compiler, and a run.
     fn rest(&self) -> Duration {
         let stages = self.recover + self.plan + self.lower + self.passes;
@@ -130,13 +147,19 @@ fn table(family: &Family, options: &Options) -> Outcome<()> {
     let mut n = options.from.unwrap_or(least).max(1);
     let mut before: Option<Duration> = None;
     while n <= options.to.unwrap_or(most) {
-        let row = match measure(family, n, elements, &options.engine) {
+        let mut row = match measure(family, n, elements, &options.engine) {
             Ok(row) => row,
             Err(why) => {
                 println!("{n:>7} {why}");
                 return Ok(());
             }
         };
+        // Whatever else the machine does can only add to a time.
+        for _ in 1..ROUNDS {
+            if row.first < options.limit / 5 {
+                row = row.least(measure(family, n, elements, &options.engine)?);
+            }
+        }
         println!("{}", line(n, &row, before));
         if row.first > options.limit {
             break;
@@ -202,9 +225,11 @@ fn stages(roots: &[Arc<Node>], row: &mut Row) -> Outcome<()> {
     let (time, planned) = timed(|| plan(&graph, &lengths, Clustering::default()));
     row.plan = time;
     row.loops = planned.loops.len();
-    let (time, lowered) = timed(|| plan_and_lower(&graph, &lengths, Clustering::default()));
-    let (_, mut lowered) = lowered.map_err(text)?;
-    row.lower = time.saturating_sub(row.plan);
+    let lower_one = |at| lower(&graph, &planned, at, &|_, _| None);
+    let all = 0..planned.loops.len();
+    let (time, lowered) = timed(|| all.map(lower_one).collect::<livefusion::Result<Vec<_>>>());
+    let mut lowered = lowered.map_err(text)?;
+    row.lower = time;
     let (time, ()) = timed(|| {
         for l in &mut lowered {
             loop_lang::passes::optimize(&mut l.program);
