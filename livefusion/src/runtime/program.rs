@@ -7,13 +7,13 @@ use super::parallel::{Ended, Run, Shapes, in_order};
 use super::programs::LastUse;
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
-use crate::ast::Values;
+use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
 use crate::lower::{Lowered, plan_and_lower};
 use crate::sharing::{Graph, NodeId};
 use livefusion_backend::{Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue};
-use loop_lang::ir::{CombId, TrapKind};
+use loop_lang::ir::{CombId, RateKind, TrapKind};
 use loop_lang::types::Const;
 use std::sync::Arc;
 
@@ -245,6 +245,7 @@ impl CompiledLoop {
             Some(id) => b.error_at(*id, kind),
             None => Error {
                 combinator: "force",
+                element: None,
                 location: None,
                 kind,
             },
@@ -268,23 +269,53 @@ impl CompiledLoop {
                 got: word(0),
                 expected: word(1),
             },
+            TrapKind::Empty if self.searches(b, report) => ErrorKind::NotFound,
             TrapKind::Empty => ErrorKind::Empty,
             TrapKind::SliceRange => ErrorKind::SliceRange {
-                end: word(0),
-                len: word(1),
+                start: word(0),
+                end: word(1),
+                len: word(2),
             },
             TrapKind::Segments => ErrorKind::Segments {
                 needed: word(0) as i64 as i128,
                 room: word(1),
             },
         };
-        self.error_at(b, report.comb.index(), kind)
+        let by_element = matches!(report.kind, TrapKind::OutOfRange | TrapKind::Division);
+        Error {
+            element: self.position(report).filter(|_| by_element),
+            ..self.error_at(b, report.comb.index(), kind)
+        }
+    }
+
+    /// The position of the iteration that trapped, where one counter tells it.
+    fn position(&self, report: &TrapReport) -> Option<u64> {
+        let mut roots = 0;
+        for rate in &self.lowered.program.rates {
+            match rate.kind {
+                RateKind::Root { .. } => roots += 1,
+                RateKind::Sub { .. } => {}
+                RateKind::Nested { .. } | RateKind::Cursor { .. } => return None,
+            }
+        }
+        report.steps.checked_sub(1).filter(|_| roots == 1)
+    }
+
+    /// Whether what is empty is what the same call of the user's chose from its input.
+    fn searches(&self, b: &Bindings<'_>, report: &TrapReport) -> bool {
+        let Some(id) = self.lowered.combs.get(report.comb.index()) else {
+            return false;
+        };
+        let node = b.nodes.get(*id);
+        let chosen = |n: &Arc<Node>| matches!(n.kind, Kind::Pack) && n.loc == node.loc;
+        node.inputs.first().is_some_and(chosen)
     }
 }
 
 fn cancelled() -> Error {
     Error {
         combinator: "force",
+        element: None,
         location: None,
         kind: ErrorKind::Cancelled,
     }
