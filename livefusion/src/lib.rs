@@ -80,6 +80,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::ast::Types;
+    pub use crate::elt::collected;
     pub use crate::exp::{Field, Fields};
     pub use crate::manifest::Rows;
     pub use livefusion_backend::Buffer;

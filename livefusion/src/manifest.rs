@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
+use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
@@ -89,7 +90,8 @@ impl<T: Elt> Manifest<T> {
         Rows::new(&self.columns)
     }
 
-    /// A copy of the elements.
+    /// A copy of the elements. As with a `Vec`, the process ends if there is no memory for it;
+    /// [`Array::to_vec`] gives an error.
     pub fn to_vec(&self) -> Vec<T> {
         self.clone().into_vec()
     }
@@ -97,8 +99,26 @@ impl<T: Elt> Manifest<T> {
     /// The elements as a vector. No copy if they are scalars that came from a vector, and no array
     /// refers to them any more.
     pub fn into_vec(self) -> Vec<T> {
-        // The columns' types were checked when they were put together, so there is always a vector.
-        T::join(&mut self.columns.into_iter()).unwrap_or_default()
+        let layout = Layout::array::<T>(self.len());
+        self.try_into_vec()
+            .unwrap_or_else(|_| alloc::handle_alloc_error(layout.unwrap_or(Layout::new::<T>())))
+    }
+
+    /// As [`into_vec`](Manifest::into_vec), but an error if there is no memory for a copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`].
+    pub fn try_into_vec(self) -> Result<Vec<T>> {
+        let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
+        // The columns' types were checked when they were put together: only memory can be missing.
+        T::join(&mut self.columns.into_iter()).ok_or(Error {
+            combinator: "to_vec",
+            location: None,
+            kind: ErrorKind::Memory {
+                bytes,
+                limit: u64::MAX,
+            },
+        })
     }
 
     /// The values of the k-th scalar field, if they are of type `U`.

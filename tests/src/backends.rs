@@ -74,7 +74,7 @@ impl Kernel for Cut {
         self.kernels[0].chunk()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = steps;
         let mut longest = 4;

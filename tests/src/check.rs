@@ -316,7 +316,7 @@ pub fn smallest<T>(
 pub fn kind_of(why: &str) -> String {
     why.chars()
         .filter(|c| !c.is_ascii_digit())
-        .take(60)
+        .take(200)
         .collect()
 }
 

@@ -150,7 +150,7 @@ fn summaries(
 
 struct Ended {
     outcome: Outcome,
-    frame: Frame,
+    frame: Frame<'static>,
 }
 
 fn run(kernel: &dyn Kernel, pass: Pass, args: &[Arg<'_>]) -> Ended {

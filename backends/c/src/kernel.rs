@@ -82,7 +82,7 @@ impl Kernel for CKernel {
         Some(&self.source)
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         // SAFETY: the entry was generated from this loop for this layout. Generated code checks every
         // access that is not proven inside of its array, whatever arguments and frame hold. The kernel,
         // which lives until the call has ended, holds the pass.

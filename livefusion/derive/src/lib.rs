@@ -120,11 +120,14 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 columns: &mut dyn ::std::iter::Iterator<Item = ::std::sync::Arc<#support::Buffer>>,
             ) -> ::std::option::Option<::std::vec::Vec<Self>> {
                 #(let mut #columns = <#types as #elt>::join(columns)?.into_iter();)*
-                ::std::option::Option::Some(
+                let n = ::std::iter::Iterator::min(
+                    [#(::std::iter::ExactSizeIterator::len(&#columns)),*].into_iter(),
+                )?;
+                #support::collected(
+                    n,
                     ::std::iter::from_fn(|| ::std::option::Option::Some(
                         #name { #(#names: ::std::iter::Iterator::next(&mut #columns)?,)* }
-                    ))
-                    .collect(),
+                    )),
                 )
             }
             fn read(

@@ -1,7 +1,7 @@
 //! Scalars as elements, and the classes of scalars that operators ask for.
 
 use crate::ast::Types;
-use crate::elt::Elt;
+use crate::elt::{Elt, collected};
 use crate::exp::{Exp, Field, Fields, IntoExp, ToExp};
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::Ty;
@@ -88,10 +88,12 @@ macro_rules! scalars {
                 out.push(Arc::new(Buffer::from_vec(values)));
             }
             fn join(columns: &mut dyn Iterator<Item = Arc<Buffer>>) -> Option<Vec<$t>> {
-                let copy = |b: &Buffer| b.as_slice().map(<[$t]>::to_vec);
                 match Arc::try_unwrap(columns.next()?) {
-                    Ok(buffer) => buffer.into_vec().map_or_else(|b| copy(&b), Some),
-                    Err(shared) => copy(&shared),
+                    Ok(buffer) => buffer.into_vec().ok(),
+                    Err(shared) => {
+                        let elements = shared.as_slice::<$t>()?;
+                        collected(elements.len(), elements.iter().copied())
+                    }
                 }
             }
             fn read(columns: &mut std::slice::Iter<'_, Arc<Buffer>>, at: usize) -> Option<$t> {

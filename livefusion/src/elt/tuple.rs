@@ -1,7 +1,7 @@
 //! Tuples as elements: one buffer per scalar field, nested tuples flattened.
 
 use crate::ast::Types;
-use crate::elt::{Elt, Rows};
+use crate::elt::{Elt, Rows, collected};
 use crate::exp::{Field, Fields, IntoExp, ToExp};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
@@ -31,7 +31,8 @@ macro_rules! tuple {
             }
             fn join(columns: &mut dyn Iterator<Item = Arc<Buffer>>) -> Option<Vec<Self>> {
                 $(let mut $v = $T::join(columns)?.into_iter();)*
-                Some(std::iter::from_fn(|| Some(($($v.next()?,)*))).collect())
+                let n = [$($v.len()),*].into_iter().min()?;
+                collected(n, std::iter::from_fn(|| Some(($($v.next()?,)*))))
             }
             fn read(columns: &mut std::slice::Iter<'_, Arc<Buffer>>, at: usize) -> Option<Self> {
                 Some(($($T::read(columns, at)?,)*))

@@ -13,6 +13,11 @@ pub struct Counters {
     pub misses: u64,
     /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
     pub recognised: u64,
+    /// Programs that are kept.
+    pub programs: u64,
+    /// Programs that were dropped because others came, up to the
+    /// [limit](crate::runtime::EngineBuilder::program_limit).
+    pub evicted: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
     /// Runs of loops that several threads shared.
@@ -41,6 +46,14 @@ impl fmt::Display for Counters {
             "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
             self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
         )?;
+        if self.evicted > 0 {
+            write!(
+                f,
+                ", {} of {} programs kept",
+                self.programs,
+                self.programs + self.evicted
+            )?;
+        }
         if self.compiler_failures > 0 {
             write!(
                 f,

@@ -270,7 +270,7 @@ impl Kernel for TierKernel {
         self.0.interp.layout()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let slots = &*self.0;
         slots.runs.fetch_add(1, Ordering::Relaxed);
         // A span of a long run: C is worth it for the whole.
@@ -325,7 +325,7 @@ impl Kernel for TierKernel {
     }
 }
 
-fn step_count(frame: &Frame) -> u64 {
+fn step_count(frame: &Frame<'_>) -> u64 {
     frame.words.get(1).copied().unwrap_or(0)
 }
 

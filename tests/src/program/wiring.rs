@@ -16,16 +16,37 @@ use loop_lang::types::{Const, Ty};
 const ENOUGH: usize = 60;
 
 impl Making {
-    /// Draws an array and several uses of it.
-    pub(super) fn wire(&mut self) -> Option<()> {
-        let rate = self.rng.pick(&Rate::ALL);
-        let depth = self.rng.range(1, 3);
+    /// Some arrays, each with several uses. The first ones are dealt in turn, seed by seed, so that each
+    /// pattern comes up as often as any other.
+    pub(super) fn wire(&mut self, seed: u64) {
+        let mut aim = seed as usize;
+        let mut dealt = |n: usize| {
+            let k = aim % n;
+            aim /= n;
+            k
+        };
+        let rate = Rate::ALL[dealt(Rate::ALL.len())];
+        let (depth, how) = (1 + dealt(3), Use::ALL[dealt(Use::ALL.len())]);
+        self.use_in_ways(rate, depth, how);
+        for _ in 0..self.rng.below(2) {
+            let (rate, depth) = (self.rng.pick(&Rate::ALL), self.rng.range(1, 3));
+            let how = self.rng.pick(&Use::ALL);
+            self.use_in_ways(rate, depth, how);
+        }
+    }
+
+    /// Takes an array of a rate and depth, and uses it in this way and some others, in any order.
+    fn use_in_ways(&mut self, rate: Rate, depth: usize, how: Use) -> Option<()> {
         let array = self.producer(rate, depth)?;
-        for _ in 0..self.rng.range(2, 4) {
+        let mut ways = vec![how];
+        for _ in 0..self.rng.range(1, 3) {
+            ways.push(self.rng.pick(&Use::ALL));
+        }
+        self.rng.shuffle(&mut ways);
+        for how in ways {
             if self.program.steps.len() > ENOUGH {
                 return None;
             }
-            let how = self.rng.pick(&Use::ALL);
             if let Some(result) = self.used(array, how)
                 && self.data[result].len() > 0
                 && self.rng.chance(50)
