@@ -19,7 +19,7 @@ emitted_c() {
     export CC=gcc LIVEFUSION_TEST_SANITIZED=1 LIVEFUSION_CACHE_DIR=off
     export "$runner=env LD_PRELOAD=$library ASAN_OPTIONS=detect_leaks=0:abort_on_error=1"
     if [ -n "$short" ]; then
-        export LOOP_PROGRAMS=30
+        export LOOP_PROGRAMS=12
     fi
     cargo test -p livefusion-tests --test c --test loops --test chunked -- --nocapture
 }
