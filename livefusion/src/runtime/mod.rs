@@ -16,6 +16,7 @@ mod parallel;
 mod prepared;
 mod program;
 mod programs;
+mod replay;
 #[cfg(feature = "jit")]
 mod tier;
 mod watch;

@@ -64,7 +64,7 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "lengths of zipped arrays are not checked",
-        file: "lower/zip.rs",
+        file: "lower/lengths.rs",
         sound: "if a.plan.rates.known_equal(*first, *other) {",
         faulty: "if a.plan.rates.known_equal(*first, *other) || true {",
     },
@@ -160,7 +160,7 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "data that is left behind the last segment is not found",
-        file: "lower/segments.rs",
+        file: "lower/lengths.rs",
         sound: "if a.first_check(rate, len)? {",
         faulty: "if a.first_check(rate, len)? && false {",
     },
@@ -257,7 +257,7 @@ fn passes(copy: &Path) -> bool {
         cargo(&["--no-run", "--test", "interp", "--test", "errors"]),
         "it does not compile"
     );
-    cargo(&["--test", "interp", "small_programs"]) && cargo(&["--test", "errors"])
+    cargo(&["--test", "interp", "programs_of_all"]) && cargo(&["--test", "errors"])
 }
 
 /// Copies a folder without what was built.
