@@ -50,7 +50,7 @@ fn memory_that_runs_out_is_told_without_contradiction() {
     let engine = Engine::builder().memory_limit(1000).build();
     let xs = iota(100).map(|i| i + 1);
     let both = (&xs, &xs.reverse().scan_seq(0u64, |a, b| a * 3 + b));
-    let e = both.force_with(&engine).err().expect("1600 bytes");
+    let e = both.force_with(&engine).expect_err("1600 bytes");
     let end = "expected room for 800 bytes more, got less: the engine's limit for all results together is 1000";
     assert!(e.to_string().ends_with(end), "{e}");
     let e = error(&iota(u64::MAX / 2), &Engine::interp());
@@ -80,7 +80,7 @@ fn the_element_at_fault_is_told() {
         );
         // Where segments run inside of segments, one number would not say which.
         let rows = Segmented::from_vecs(vec![vec![1i64], vec![0, 2]]);
-        let e = error(&rows.map_s(&rows.sum_s(), |a, t| t / a).data(), &engine);
+        let e = error(rows.map_s(&rows.sum_s(), |a, t| t / a).data(), &engine);
         assert_eq!(
             (e.element, e.kind),
             (

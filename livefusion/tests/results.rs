@@ -91,7 +91,7 @@ fn a_manifest_of_tuples_gives_them_by_value() -> Result<()> {
 fn first_and_last_of_what_is_in_memory_and_what_is_not() -> Result<()> {
     let xs: Array<i64> = (0..50_000).collect();
     let kept = xs.filter(|x| (x % 7).eq(3));
-    let want = (3, 49_997 - (49_997 - 3) % 7);
+    let want = (3, 49_997);
     assert_eq!((&kept.first(), &kept.last()).force()?, want);
     assert_eq!((&xs.first(), &xs.last()).force()?, (0, 49_999));
     assert_eq!(zip((&xs, &xs)).last().force()?, (49_999, 49_999));

@@ -1,0 +1,9 @@
+use livefusion::prelude::*;
+
+fn main() {
+    let xs = Array::from(vec![1.0f64, 2.0]);
+    let _ = xs.map(|x| match x.cast::<i64>() {
+        0 => x,
+        _ => -x,
+    });
+}
