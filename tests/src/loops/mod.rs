@@ -1,8 +1,11 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
 //! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
 
+mod ended;
 mod groups;
 mod statements;
+
+pub use ended::{Ended, run};
 
 use crate::program::buffer;
 use crate::rng::Rng;
@@ -22,13 +25,17 @@ pub struct RandomLoop {
     args: Vec<Argument>,
 }
 
-enum Argument {
+/// An argument that owns its data.
+pub enum Argument {
+    /// A scalar.
     Scalar(Const),
+    /// An array.
     Array(Arc<Buffer>),
 }
 
 impl Argument {
-    fn arg(&self) -> Arg<'_> {
+    /// As kernels take it.
+    pub fn arg(&self) -> Arg<'_> {
         match self {
             Argument::Scalar(c) => Arg::Scalar(*c),
             Argument::Array(b) => Arg::Array(b.view()),
