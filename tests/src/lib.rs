@@ -8,6 +8,7 @@
 //! | [`mutants`] | the golden loops, and what becomes of their text by small changes |
 //! | [`check`] | engines against the naive evaluator and each other |
 //! | [`coverage`] | which pairs of combinators shared a loop |
+//! | [`patterns`] | which rates arrays have, and how they are consumed |
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`catalog`] | the programs of the literature, and what becomes of them |
 //! | [`chunked`] | a backend that runs chunks in random order |
@@ -19,9 +20,11 @@ pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;
+pub mod fuzz;
 pub mod loops;
 pub mod mutants;
 pub mod naive;
+pub mod patterns;
 pub mod problems;
 pub mod program;
 pub mod rng;

@@ -1,7 +1,7 @@
 //! Golden loops on every backend, and mutants of them: all end alike.
 
 use livefusion_backend::{Backend, Kernel};
-use livefusion_c::CBackend;
+use livefusion_tests::backends::c;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Known;
@@ -23,11 +23,11 @@ fn golden_loops_end_alike_on_every_backend() {
         golden.push(("optimised".into(), optimised));
     }
     let programs: Vec<Loop> = golden.iter().map(|g| g.1.clone()).collect();
-    let c = Known::compile(&CBackend::new(), &programs).expect("C compiles");
-    let machine = CBackend::new().without_straight_loops();
+    let straight = Known::compile(&c(), &programs).expect("C compiles");
+    let machine = c().without_straight_loops();
     let machine = Known::compile(&machine, &programs).expect("C compiles");
     let jit = JitBackend::new();
-    let backends: [&dyn Backend; 4] = [&InterpBackend::new(), &jit, &c, &machine];
+    let backends: [&dyn Backend; 4] = [&InterpBackend::new(), &jit, &straight, &machine];
     let mut found = Vec::new();
     for (name, program) in &golden {
         let kernels: Vec<Arc<dyn Kernel>> = backends
@@ -65,7 +65,7 @@ fn jit_and_interpreter_agree_on_mutants() {
 #[test]
 fn c_and_interpreter_agree_on_mutants() {
     let mut hunt = Hunt::default();
-    hunt.run_c(20_000..20_500, &CBackend::new());
+    hunt.run_c(20_000..20_500, &c());
     clean(&hunt);
     assert!(hunt.counts.compiled > 40, "{}", hunt.counts);
 }

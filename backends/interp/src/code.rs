@@ -259,7 +259,7 @@ pub enum Rare {
     /// Shortens an array.
     Truncate { slot: u32, len: Reg },
     /// Length of an array.
-    Length { d: Reg, array: Array, ty: Ty },
+    Length { d: Reg, array: Array },
     /// Joins values onto the elements of arrays.
     Scatter {
         slots: Vec<u32>,

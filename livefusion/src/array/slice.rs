@@ -83,14 +83,7 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn reverse(&self) -> Array<T> {
-        let builder = Builder::named("reverse");
-        let len = builder.len(self.node());
-        let body = reading(builder, self.node(), |b, i| {
-            let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
-            let last = b.op(Op::Sub, &[n, one]);
-            b.op(Op::Sub, &[last, i])
-        });
-        Array::wrap(builder.generate(Len::Delayed(len), body))
+        Array::wrap(reversed(Builder::named("reverse"), self.node()))
     }
 
     /// The elements moved by `by` places, to higher indices if it is positive; what comes in is
@@ -159,6 +152,17 @@ impl<T: Elt> Array<T> {
         });
         builder.generate(len, body)
     }
+}
+
+/// The elements from last to first.
+pub(super) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
+    let len = builder.len(xs);
+    let body = reading(builder, xs, |b, i| {
+        let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
+        let last = b.op(Op::Sub, &[n, one]);
+        b.op(Op::Sub, &[last, i])
+    });
+    builder.generate(Len::Delayed(len), body)
 }
 
 /// A delayed `u64`.

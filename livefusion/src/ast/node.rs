@@ -156,6 +156,11 @@ impl Node {
         }
     }
 
+    /// Whether it has its value, or stands for one that comes with each call: what is read from memory.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.value.get().is_some() || matches!(self.kind, Kind::Manifest | Kind::Input(_))
+    }
+
     /// The value of a delayed scalar that is made of literals.
     pub fn literal(&self) -> Option<Value> {
         let Kind::Compute(body) = &self.kind else {

@@ -48,7 +48,7 @@ impl Field {
         self.ty
     }
 
-    fn as_literal(self) -> Option<Const> {
+    pub(super) fn as_literal(self) -> Option<Const> {
         (self.scope == LITERAL).then_some(Const {
             ty: self.ty,
             bits: self.word,

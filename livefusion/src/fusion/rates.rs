@@ -157,9 +157,11 @@ impl Rates {
     }
 
     /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first.
+    /// What a zip computes on demand goes by no segments.
     pub fn lengths_above(&self, n: NodeId) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
+        class = class.filter(|_| self.side_of(n).is_none());
         while let Some(c) = class {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
@@ -268,7 +270,7 @@ struct Inference<'g> {
     by_length: FxHashMap<u64, ClassId>,
     by_delayed: FxHashMap<NodeId, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
-    nested: FxHashMap<FieldRef, ClassId>,
+    nested: FxHashMap<FieldRef, Vec<ClassId>>,
     /// Who needs what, if zips may advance their inputs on demand.
     users: Option<Users>,
 }
@@ -438,12 +440,17 @@ impl Inference<'_> {
         {
             return class;
         }
-        if let Some(c) = self.nested.get(&field) {
-            return self.rates.find(*c);
-        }
+        // One array may have its elements read at the rates of several classes, as one per segment of each.
         let parent = self.class(lengths);
+        let known = self.nested.get(&field).into_iter().flatten();
+        if let Some(c) = known
+            .copied()
+            .find(|c| self.rates.parent(*c) == Some(parent))
+        {
+            return self.rates.find(c);
+        }
         let class = self.rates.new_class(ClassKind::Nested(parent, field));
-        self.nested.insert(field, class);
+        self.nested.entry(field).or_default().push(class);
         class
     }
 

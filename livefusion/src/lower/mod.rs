@@ -12,6 +12,7 @@
 //! | [`cursor`] | zips of streams that advance differently |
 //! | [`filter`] | `filter`, `pack` |
 //! | [`take_while`] | `take_while` |
+//! | [`lengths`] | checks that what is consumed together is of one length |
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
 //! | [`scatter`] | `scatter`, `reduce_by_index` |
@@ -31,6 +32,7 @@ pub mod custom;
 pub mod filter;
 pub mod fold;
 pub mod generate;
+pub mod lengths;
 pub mod manifest;
 pub mod map;
 pub mod operators;

@@ -15,6 +15,7 @@ mod known;
 mod parallel;
 mod prepared;
 mod program;
+mod programs;
 #[cfg(feature = "jit")]
 mod tier;
 mod watch;

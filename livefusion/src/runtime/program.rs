@@ -4,6 +4,7 @@ use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes};
+use super::programs::LastUse;
 use crate::ast::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
@@ -25,6 +26,8 @@ pub struct Program {
     pub loops: Vec<CompiledLoop>,
     /// What the roots consist of.
     outputs: Vec<Output>,
+    /// When it was used last.
+    pub used: LastUse,
 }
 
 /// A root's fields.
@@ -93,6 +96,7 @@ impl Program {
             outputs: graph.roots.iter().map(output).collect(),
             plan,
             loops,
+            used: LastUse::default(),
         })
     }
 
@@ -159,7 +163,7 @@ impl CompiledLoop {
     }
 
     /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
-    fn take(&self, store: &mut Store, frame: &mut Frame) -> Vec<(usize, Ty, usize)> {
+    fn take(&self, store: &mut Store, frame: &mut Frame<'_>) -> Vec<(usize, Ty, usize)> {
         let mut taken = Vec::new();
         for take in &self.takes {
             if let Some(array) = self.params.get(take.param).and_then(|p| store.give(*p)) {
@@ -277,7 +281,7 @@ fn cancelled() -> Error {
     }
 }
 
-fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame {
+fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame<'static> {
     let mut frame = Frame::new(kernel.layout());
     frame.memory = Memory { left: bytes_left };
     frame

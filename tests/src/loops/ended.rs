@@ -8,7 +8,7 @@ pub struct Ended {
     /// The outcome.
     pub outcome: Outcome,
     /// The frame with the results.
-    pub frame: Frame,
+    pub frame: Frame<'static>,
 }
 
 /// Bytes that a run may allocate.

@@ -92,11 +92,11 @@ impl<'a> Emit<'a, '_> {
 
     /// Takes the run apart, and begins or goes on.
     fn enter(&mut self) {
-        self.words = self.of_run(offset_of!(Run<'_>, words));
+        self.words = self.of_run(offset_of!(Run<'_, '_>, words));
         for slot in 0..self.layout.arrays.len() {
             self.load_made(slot);
         }
-        let budget = self.of_run(offset_of!(Run<'_>, budget));
+        let budget = self.of_run(offset_of!(Run<'_, '_>, budget));
         let steps = self.load_steps();
         self.limit = self.builder.ins().iadd(steps, budget);
         self.set_event(steps);
@@ -327,7 +327,7 @@ impl<'a> Emit<'a, '_> {
             self.stmts(&block.stmts);
             self.end_if_trapped();
             if let End::Return(results) = &block.end {
-                let table = self.of_run(offset_of!(Run<'_>, results));
+                let table = self.of_run(offset_of!(Run<'_, '_>, results));
                 for (k, a) in results.iter().enumerate() {
                     let word = self.result(*a);
                     let ins = self.builder.ins();

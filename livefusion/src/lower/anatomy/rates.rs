@@ -183,13 +183,15 @@ impl Anatomy<'_> {
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         let root = self.plan.loops[self.at].root;
         let fresh = self.plan.rates.is_fresh(id) && self.plan.rates.runs_at(id) == root;
-        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(self.plan.rates.lengths_above(id).into_iter().rev());
         while let (None, Some(at)) = (self.root, stack.pop()) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || self.plan.rates.output(at) == root;
-            let Some(field) = self.existing_field(at).filter(|f| seen.insert(f.0)) else {
+            let field = self.existing_field(at);
+            // An array may be at one rate by its own name, and at another where it is zipped.
+            let Some(field) = field.filter(|f| seen.insert((f.0, at_root))) else {
                 continue;
             };
             let node = &self.graph.nodes[field.0.index()];
@@ -271,12 +273,7 @@ impl Anatomy<'_> {
             if checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
                 continue;
             }
-            if self.first_check(told.rate, told.len)? {
-                let payload = [self.index(told.rate).into(), told.len];
-                let all = self.emit(told.comb, Section::Done, "all", Op::Eq, &payload);
-                let kind = TrapKind::Segments;
-                self.trap(told.comb, Section::Done, kind, all.into(), &payload);
-            }
+            crate::lower::lengths::visited(self, told.comb, told.rate, told.len)?;
         }
         Ok(())
     }
