@@ -88,6 +88,7 @@ fn next(values: &mut dyn Iterator<Item = Value>) -> Result<Value> {
         let (expected, got) = ("one value per result".to_string(), "fewer".to_string());
         Error {
             combinator: "force",
+            element: None,
             location: None,
             kind: ErrorKind::Malformed { expected, got },
         }

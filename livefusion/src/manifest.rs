@@ -45,6 +45,7 @@ impl<T: Elt> Manifest<T> {
         let fail = |kind| {
             Err(Error {
                 combinator: "manifest",
+                element: None,
                 location: None,
                 kind,
             })
@@ -112,6 +113,7 @@ impl<T: Elt> Manifest<T> {
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
         // The columns' types were checked when they were put together: only memory can be missing.
         T::join(&mut self.columns.into_iter()).ok_or(Error {
+            element: None,
             combinator: "to_vec",
             location: None,
             kind: ErrorKind::Memory {

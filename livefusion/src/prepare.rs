@@ -131,6 +131,7 @@ where
 fn no_value() -> Error {
     Error {
         combinator: "call",
+        element: None,
         location: None,
         kind: ErrorKind::Backend("a forced input has no value".to_string()),
     }

@@ -102,7 +102,7 @@ fn a_refused_program_is_counted_and_explained() {
     let why = "error: assignment of read-only variable 'acc_5'";
     assert!(line(&text, "FALLBACK").contains(why), "{text}");
     assert!(line(&text, "COUNTERS").contains("1 that the compiler failed at"));
-    assert!(line(&text, "  without C, or not all as C").contains(why));
+    assert!(line(&text, "  without C, for all loops or some").contains(why));
     #[cfg(feature = "jit")]
     assert!(line(&text, "  compiled by Cranelift, not as C").contains(why));
 }
@@ -113,7 +113,28 @@ fn a_hanging_compiler_is_counted_and_explained() {
     let why = "did not end within 300ms";
     assert!(line(&text, "FALLBACK").contains(why), "{text}");
     assert!(line(&text, "COUNTERS").contains("1 that the compiler failed at"));
-    assert!(line(&text, "  without C, or not all as C").contains(why));
+    assert!(line(&text, "  without C, for all loops or some").contains(why));
+}
+
+/// Code is unloaded with the engine, and with what was prepared on it. No other test of this program loads
+/// any.
+#[cfg(target_os = "linux")]
+#[test]
+fn code_goes_with_its_engine() {
+    let mapped = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("a list");
+        maps.matches("memfd:livefusion").count()
+    };
+    for _ in 0..2 {
+        assert_eq!(mapped(), 0);
+        let engine = Engine::c();
+        let total = iota(100).map(|i| i * 3).sum();
+        assert_eq!(total.force_with(&engine), Ok(14850));
+        assert!(mapped() > 0);
+        drop(engine);
+        assert_eq!(total.force(), Ok(14850));
+    }
+    assert_eq!(mapped(), 0);
 }
 
 /// An engine of C alone has nothing to fall back to.

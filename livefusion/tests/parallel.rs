@@ -359,3 +359,23 @@ fn a_callback_waits_for_the_pool_without_working_for_it() {
     };
     assert_eq!(within_a_minute(waiting), expected);
 }
+
+/// One element whose scalar loop never ends.
+#[cfg(feature = "jit")]
+#[test]
+fn a_scalar_loop_is_cancelled() {
+    for engine in [Engine::interp(), Engine::jit()] {
+        let token = CancelToken::new();
+        let (stop, engine) = (token.clone(), engine.with_cancel(token));
+        let endless = move || {
+            let up = |x: livefusion::Exp<i64>| (x + 1) & 0xffff;
+            let turns = Array::from(vec![1i64]).map(|x| while_loop(x, |x| x.ge(0), up));
+            turns.sum().force_with(&engine).unwrap_err()
+        };
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            stop.cancel();
+        });
+        assert_eq!(within_a_minute(endless).kind, ErrorKind::Cancelled);
+    }
+}

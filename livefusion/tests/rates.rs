@@ -2,11 +2,12 @@
 //! filter leaves meets data of its length. Each program gives what plain Rust gives, whichever of its
 //! results is asked for first, on every engine and under every clustering.
 
-use livefusion::ast::Node;
+use livefusion::ast::{BodyBuilder, Builder, Node};
 use livefusion::custom::{Combinator, Output, Template};
 use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result};
 use livefusion_interp::InterpBackend;
+use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
 
@@ -274,4 +275,114 @@ fn a_combinator_of_a_users_is_as_long_as_its_input() {
         let (expected, got) = (3, 2);
         assert_eq!(kind, ErrorKind::LengthMismatch { expected, got });
     }
+}
+
+#[test]
+fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
+    // As many of each key as there are keys: the keys run in a loop that knows no segments.
+    let build = || {
+        let keys = Array::from(vec![1u64, 0, 2, 1, 5, 2]).map(|k| k % 3);
+        let ones = keys.map(|_| 1u64);
+        let counts = reduce_by_index(3, 0u64, &keys, &ones, |a, b| a + b);
+        let places = Array::from(vec![4u64, 5, 6]).map(|x| x + 1);
+        let rows = Segmented::new(&counts, &keys);
+        (
+            (rows.sum_s(), keys.max()),
+            (places.sum(), &places + &counts),
+        )
+    };
+    both(build, |(sums, most), (places, moved)| {
+        assert_eq!((&sums[..], most), (&[1, 2, 5][..], 2));
+        assert_eq!((places, &moved[..]), (18, &[6, 8, 10][..]));
+    })?;
+    // Lengths that read the data at random.
+    let build = || {
+        let ranks = generate(4u64, |i| (i * i) % 3);
+        let picks = Array::from(vec![1u64, 1]);
+        let lengths = picks.map(|i| ranks.at(i) + i);
+        let rows = Segmented::new(&lengths, &ranks);
+        (
+            picks.map(|i| i + 3),
+            rows.scan_exclusive_s(1, |a, b| a + b).data().clone(),
+        )
+    };
+    both(build, |picks, running| {
+        assert_eq!(picks, [4, 4]);
+        assert_eq!(running, [1, 1, 1, 2]);
+    })
+}
+
+#[test]
+fn columns_under_another_name_at_another_class() -> Result<()> {
+    let build = || {
+        let spread = replicate_s(&Array::from(vec![2u64]), &Array::from(vec![5u64]));
+        let numbers = Array::from(vec![7u64, 8]);
+        let running = Segmented::new(&Array::from(vec![2u64]), &numbers);
+        let running = running.scan_exclusive_s(0, |a, b| a + b);
+        let (_, again) = Array::from(vec![1u64, 2]).zip(spread.data()).unzip();
+        let rows = Segmented::new(&Array::from(vec![2u64, 0]), &again);
+        let kept = rows.pack_s(&again.map(|x| x.gt(1)));
+        let others = Segmented::new(kept.lengths(), &Array::from(vec![4u64, 6]));
+        (running.data().clone(), others.sum_s())
+    };
+    both(build, |running, sums| {
+        assert_eq!(running, [0, 7]);
+        assert_eq!(sums, [10, 0]);
+    })
+}
+
+#[test]
+fn lengths_that_a_scatter_makes_are_complete_before_their_elements() -> Result<()> {
+    let build = || {
+        let indices = Array::from(vec![1u64, 0]);
+        let lengths = Array::from(vec![0u64, 0]).scatter(&indices, &Array::from(vec![1u64, 2]));
+        let data = Array::from(vec![3u64, 4, 5]);
+        let kept = Segmented::new(&lengths, &data).pack_s(&data.map(|x| x.ne(4)));
+        let others = Segmented::new(kept.lengths(), &Array::from(vec![4u64, 6]));
+        (kept.lengths().clone(), others.sum_s())
+    };
+    both(build, |counts, sums| {
+        assert_eq!(counts, [1, 1]);
+        assert_eq!(sums, [4, 6]);
+    })
+}
+
+#[test]
+fn a_subrate_is_had_by_those_in_whose_loop_it_is_made() -> Result<()> {
+    // As many are kept as there are segments: what was spread over them may be spread again.
+    let build = || {
+        let rows = Segmented::from_vecs(vec![vec![1u64, 0], vec![2]]);
+        let kept = rows.pack_s(&rows.data().map(|x| x.gt(0)));
+        let spread = kept.replicate_s(&Array::from(vec![7u64, 8]));
+        let running = kept.lengths().scan(0u64, |a, b| a.max(b).max(a));
+        let mut f = BodyBuilder::new(&[Ty::U64; 3]);
+        let sum = [1, 2].map(|k| f.param(k));
+        let sum = f.op(Op::Add, &sum);
+        let values = [spread.node().clone(), running.node().clone()];
+        let builder = Builder::named("spread_again");
+        let again = builder.expand(kept.lengths().node(), &values, f.finish(&[sum]));
+        let again: Array<u64> = Array::from_node(again).expect("numbers");
+        (again, running)
+    };
+    both(build, |again, running| {
+        assert_eq!(again, [8, 9]);
+        assert_eq!(running, [1, 1]);
+    })
+}
+
+#[test]
+fn sides_of_a_zip_over_what_is_cut_elsewhere() -> Result<()> {
+    let build = || {
+        let (xs, ys) = (Array::from(vec![3i64, 1, 4]), Array::from(vec![1i64, 5, 9]));
+        let most = xs.zip_with(&ys, |x, y| x.max(y));
+        let zipped = xs.filter(|x| x.gt(0)).zip_with(&most, |x, m| x + m);
+        let others = Array::from(vec![1i64, 2, 3]);
+        let running = Segmented::new(&Array::from(vec![3u64]), &others);
+        let running = running.scan_s(0, |a, b| a + b);
+        (zipped, running.data().clone())
+    };
+    both(build, |zipped, running| {
+        assert_eq!(zipped, [6, 6, 13]);
+        assert_eq!(running, [1, 3, 6]);
+    })
 }

@@ -265,13 +265,31 @@ fn parts_of_arrays_of_known_and_computed_length() -> Result<()> {
         let error = xs.slice(5..11).force().unwrap_err();
         assert_eq!(
             (error.combinator, error.kind),
-            ("slice", ErrorKind::SliceRange { end: 11, len: 10 })
+            (
+                "slice",
+                ErrorKind::SliceRange {
+                    start: 5,
+                    end: 11,
+                    len: 10
+                }
+            )
         );
         let error = xs
             .slice(std::ops::Range { start: 7, end: 2 })
             .force()
             .unwrap_err();
-        assert_eq!(error.kind, ErrorKind::SliceRange { end: 7, len: 2 });
+        let backwards = ErrorKind::SliceRange {
+            start: 7,
+            end: 2,
+            len: 10,
+        };
+        assert_eq!(error.kind, backwards);
+        assert!(
+            error
+                .to_string()
+                .ends_with("got 7..2, which runs backwards"),
+            "{error}"
+        );
     }
     Ok(())
 }

@@ -154,7 +154,7 @@ impl Known {
         if loops_of(p, &Engine::interp()).is_ok_and(|loops| loops.iter().all(known)) {
             self.clone()
         } else {
-            Arc::new(CBackend::new())
+            Arc::new(c())
         }
     }
 }

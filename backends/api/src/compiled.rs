@@ -12,6 +12,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 /// More steps than any run takes; keeps the sums in compiled code from wrapping.
 const MAX_STEPS: u64 = 1 << 62;
@@ -122,6 +123,7 @@ impl Compiled {
             new_array: host::new_array,
             fill_array: host::fill_array,
             copy_array: host::copy_array,
+            stop: frame.stop.map_or(&raw const NEVER, std::ptr::from_ref),
             host: Host {
                 arrays: &mut frame.arrays,
                 given: &mut frame.given,
@@ -338,6 +340,9 @@ fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), 
     returned.reverse();
     Ok((block.labels[0].comb, returned))
 }
+
+/// What runs look at that nobody stops.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 const NO_ARRAY: Array = Array {
     data: std::ptr::null_mut(),

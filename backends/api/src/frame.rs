@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// How much memory a run may still allocate.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,8 @@ pub struct Frame<'m> {
     pub results: SmallVec<[Value; 1]>,
     /// What may still be allocated.
     pub memory: Memory,
+    /// Once it is set, scalar loops may end at once: whoever set it does not want the results.
+    pub stop: Option<&'m AtomicBool>,
 }
 
 impl<'m> Frame<'m> {
@@ -56,6 +58,7 @@ impl<'m> Frame<'m> {
             given: Vec::new(),
             results: SmallVec::new(),
             memory: Memory::default(),
+            stop: None,
         }
     }
 
@@ -101,6 +104,7 @@ impl<'m> Frame<'m> {
             given: Vec::new(),
             results: SmallVec::new(),
             memory: this.memory,
+            stop: this.stop,
         };
         (0..frames).map(frame).collect()
     }

@@ -6,6 +6,7 @@ use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 /// What compiled code is passed. Code sees the fields before `host`, in this order.
 #[repr(C)]
@@ -30,6 +31,8 @@ pub struct Run<'f, 'm> {
     pub fill_array: extern "C" fn(*mut Run<'f, 'm>, u32, u64, u64, u32) -> u32,
     /// `copyArray`: slot, elements, length, combinator.
     pub copy_array: extern "C" fn(*mut Run<'f, 'm>, u32, *const c_void, u64, u32) -> u32,
+    /// Set once scalar loops may end at once: see [`Frame::stop`].
+    pub stop: *const AtomicBool,
     /// What only the host knows.
     pub(crate) host: Host<'f, 'm>,
 }

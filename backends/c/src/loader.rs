@@ -76,11 +76,11 @@ impl Loader {
             })?;
             Ok((library, passes))
         });
-        let count = match compiled {
-            Ok(_) => &self.compiled,
-            Err(_) => &self.failed,
+        match &compiled {
+            Ok(_) => self.compiled.fetch_add(1, Ordering::Relaxed),
+            Err(CompileError::Unavailable { .. }) => 0,
+            Err(_) => self.failed.fetch_add(1, Ordering::Relaxed),
         };
-        count.fetch_add(1, Ordering::Relaxed);
         let (library, passes) = compiled?;
         if let Some(key) = key {
             self.cache.keep(&key, &library);
@@ -98,19 +98,14 @@ impl Loader {
         let built = self
             .compiler
             .build(&text.source, text.effort, passes, folder.path());
-        match built {
+        match &built {
+            Ok(_) => self.works.store(true, Ordering::Relaxed),
             Err(e @ CompileError::TimedOut { .. }) if !self.works.load(Ordering::Relaxed) => {
-                Err(self
-                    .hangs
-                    .get_or_init(|| unavailable(e.to_string()))
-                    .clone())
+                let _ = self.hangs.set(unavailable(e.to_string()));
             }
-            Err(e) => Err(e),
-            Ok(library) => {
-                self.works.store(true, Ordering::Relaxed);
-                Ok(library)
-            }
+            Err(_) => {}
         }
+        built
     }
 
     /// What the cache has. What cannot be trusted, or not loaded, counts as refused.

@@ -6,6 +6,7 @@ use loop_lang::eval::eval;
 use loop_lang::ir::{CHUNK, Loop};
 use loop_lang::state::DONE;
 use loop_lang::types::{Const, canonical};
+use std::sync::atomic::Ordering;
 
 /// An update that waits for the end of an iteration.
 #[derive(Clone, Copy)]
@@ -330,6 +331,10 @@ impl<'a, 'm> Machine<'a, 'm> {
                     }
                 }
                 Instr::Jump { to } => pc = to,
+                Instr::Turn { to } => match self.frame.stop {
+                    Some(stop) if stop.load(Ordering::Relaxed) => {}
+                    _ => pc = to,
+                },
                 Instr::Unless { c, to } => {
                     if get!(c) == 0 {
                         pc = to;

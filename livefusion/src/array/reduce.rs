@@ -98,7 +98,7 @@ impl<T: Num> Array<T> {
     /// let xs = Array::from(vec![2i64, 4, 4, 4, 5, 5, 7, 9]);
     /// assert_eq!((&xs.var(), &xs.std()).force()?, (4.0, 2.0));
     /// // Far from 0 no digit is lost.
-    /// assert_eq!(Array::from(vec![1e9, 1e9 + 1.0]).var().force()?, 0.25);
+    /// assert_eq!(Array::from(vec![1e9f64, 1e9 + 1.0]).var().force()?, 0.25);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]

@@ -189,10 +189,8 @@ fn known_slice(
     Some(if *start <= end && end <= len {
         Ok(end - start)
     } else {
-        Err(ErrorKind::SliceRange {
-            end: end.max(*start),
-            len: len.min(end),
-        })
+        let start = *start;
+        Err(ErrorKind::SliceRange { start, end, len })
     })
 }
 
@@ -212,9 +210,7 @@ fn checked_slice(
     let ordered = b.op(Op::Le, &[start, end]);
     let inside = b.op(Op::Le, &[end, all]);
     let holds = b.op(Op::And, &[ordered, inside]);
-    let got = b.op(Op::Max, &[start, end]);
-    let room = b.op(Op::Min, &[end, all]);
-    Len::Checked(Box::new(b.finish(&[n, holds, got, room])))
+    Len::Checked(Box::new(b.finish(&[n, holds, start, end, all])))
 }
 
 /// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars,

@@ -104,7 +104,7 @@ pub enum Len {
     /// A delayed `u64`.
     Delayed(Arc<Node>),
     /// Known after all captures of this body are: a range check and a length in one. Results: the
-    /// length (`u64`), then a `bool` that must hold, then (got, expected) of the error if it does not.
+    /// length (`u64`), then a `bool` that must hold, then (start, end, length) of the error if it does not.
     /// The error is a `SliceRange`.
     Checked(Box<Body>),
 }

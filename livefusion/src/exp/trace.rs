@@ -139,6 +139,7 @@ impl Arena {
     fn mistake(&mut self, ty: Ty, kind: ErrorKind, loc: Option<Loc>) -> Field {
         let error = Error {
             combinator: "closure",
+            element: None,
             location: loc,
             kind,
         };
@@ -176,6 +177,7 @@ fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) ->
     };
     let leaked = Error {
         combinator: "closure",
+        element: None,
         location: loc,
         kind: ErrorKind::LeakedExp,
     };

@@ -66,6 +66,8 @@ pub struct Rates {
     sides: FxHashMap<NodeId, Vec<Side>>,
     /// The zip for which a node is computed on demand, and on which side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
+    /// The (first) array in memory of each class that has one.
+    in_memory: FxHashMap<ClassId, NodeId>,
 }
 
 impl Rates {
@@ -156,19 +158,35 @@ impl Rates {
         false
     }
 
-    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first.
-    /// What a zip computes on demand goes by no segments.
-    pub fn lengths_above(&self, n: NodeId) -> Vec<NodeId> {
+    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
+    /// in a loop with this root. What a zip computes on demand goes by no segments.
+    pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
         class = class.filter(|_| self.side_of(n).is_none());
-        while let Some(c) = class {
+        while let Some(c) = class.filter(|c| Some(*c) != root) {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
             }
             class = self.parent(c);
         }
         lengths
+    }
+
+    /// An array in memory of this class.
+    pub fn in_memory(&self, c: ClassId) -> Option<NodeId> {
+        self.in_memory.get(&c).copied()
+    }
+
+    /// Shortens all ways to classes, and notes which arrays in memory have them.
+    fn finish(&mut self, graph: &Graph) {
+        let all = 0..self.joined.len() as u32;
+        self.joined = all.map(|c| self.find(ClassId(c))).collect();
+        for id in graph.ids().filter(|id| graph.nodes[id.index()].leaf) {
+            if let Some(class) = self.output(id) {
+                self.in_memory.entry(class).or_insert(id);
+            }
+        }
     }
 
     fn find(&self, mut c: ClassId) -> ClassId {
@@ -207,6 +225,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     for id in graph.ids() {
         inference.node(id, lengths[id.index()]);
     }
+    inference.rates.finish(graph);
     inference.rates
 }
 

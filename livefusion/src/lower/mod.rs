@@ -153,6 +153,7 @@ fn try_lower(
     let force = |kind| {
         Trouble::Error(Error {
             combinator: "force",
+            element: None,
             location: None,
             kind,
         })
@@ -183,7 +184,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                     let made = graph.fields(*i).into_iter().map(|f| f.0);
                     made.chain([*i])
                 });
-                let lengths = plan.rates.lengths_above(n);
+                let lengths = plan.rates.lengths_above(n, plan.loops[at].root);
                 let before = lengths.into_iter().chain(inputs);
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }

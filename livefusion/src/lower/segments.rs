@@ -66,7 +66,7 @@ fn open_checked(
     (parent, class): (RateId, ClassId),
     (user, len): (NodeId, Atom),
 ) -> Lower<(RateId, Atom)> {
-    let most = match (a.told_by(class), beside(a, user, class)?) {
+    let most = match (a.plan.rates.in_memory(class), beside(a, user, class)?) {
         (Some(leaf), _) => a.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
         (None, Some(len)) => len,
         (None, None) => Const::u64(MOST_ELEMENTS).into(),

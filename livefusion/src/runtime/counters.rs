@@ -24,7 +24,7 @@ pub struct Counters {
     pub parallel_loops: u64,
     /// Chunks of 16384 steps that these consisted of.
     pub parallel_chunks: u64,
-    /// Compiled files that the [`KernelCache`] on disk had.
+    /// Compiled files that the [`KernelCache`](crate::KernelCache) on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
     pub disk_refused: u64,

@@ -359,6 +359,7 @@ impl fmt::Debug for Engine {
 pub(super) fn backend_error(why: String) -> Error {
     Error {
         combinator: "force",
+        element: None,
         location: None,
         kind: ErrorKind::Backend(why),
     }

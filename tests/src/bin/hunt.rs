@@ -11,10 +11,9 @@
 
 use livefusion::{Clustering, Engine};
 use livefusion_backend::Backend;
-use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
-use livefusion_tests::backends::{Known, Spans};
+use livefusion_tests::backends::{self, Known, Spans};
 use livefusion_tests::check::{Ran, against_naive, agree, caught, kind_of, run, smallest};
 use livefusion_tests::patterns::Patterns;
 use livefusion_tests::program::{Options, Program, random};
@@ -99,7 +98,7 @@ fn check(backend: &str, programs: &[(u64, Program)]) -> Result<Check, String> {
             })
         }
         "c" => {
-            let known = Known::of(&CBackend::new(), programs.iter().map(|(_, p)| p));
+            let known = Known::of(&backends::c(), programs.iter().map(|(_, p)| p));
             let known = Arc::new(known);
             Box::new(move |seed, p| held(p, seed, known.backend_for(p)))
         }

@@ -55,11 +55,11 @@ pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)
 
 /// The program of a seed.
 pub fn random(seed: u64, options: Options) -> Program {
-    drawn(Rng::new(seed), options)
+    drawn(Rng::new(seed), seed, options)
 }
 
-/// The program that a generator draws.
-pub fn drawn(mut rng: Rng, options: Options) -> Program {
+/// The program that a generator draws. Wired ones take the pattern of use whose turn it is.
+pub fn drawn(mut rng: Rng, turn: u64, options: Options) -> Program {
     let lengths = [rng.pick(options.lengths), rng.pick(options.lengths)];
     let mut m = Making {
         rng,
@@ -72,7 +72,7 @@ pub fn drawn(mut rng: Rng, options: Options) -> Program {
         data: vec![],
         wanted: vec![],
     };
-    m.run(seed);
+    m.run(turn);
     m.program
 }
 
@@ -91,9 +91,9 @@ pub(super) struct Making {
 }
 
 impl Making {
-    fn run(&mut self, seed: u64) {
+    fn run(&mut self, turn: u64) {
         if self.options.wired {
-            self.wire(seed);
+            self.wire(turn);
             if self.rng.chance(70) && !self.program.steps.is_empty() {
                 return self.choose_roots();
             }

@@ -5,9 +5,10 @@ use crate::naive::{Data, Naive};
 use crate::scalar;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::time::{Duration, Instant};
 
-/// Programs that are tried at most.
-const PATIENCE: usize = 4000;
+/// For so long, and so many programs, is a smaller one looked for.
+const PATIENCE: (Duration, usize) = (Duration::from_secs(90), 4000);
 
 /// The smallest program found for which `fails` holds.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
@@ -15,11 +16,11 @@ pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Pro
     if !fails(&best) {
         best = program.clone();
     }
-    let mut left = PATIENCE;
+    let (until, mut left) = (Instant::now() + PATIENCE.0, PATIENCE.1);
     loop {
         let mut tried = |p: &Program| {
             left = left.saturating_sub(1);
-            left > 0 && fails(p)
+            left > 0 && Instant::now() < until && fails(p)
         };
         let smaller = PASSES.iter().find_map(|pass| {
             let all = pass(&best);

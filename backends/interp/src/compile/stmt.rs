@@ -131,7 +131,7 @@ impl Compiler<'_> {
                     })
                     .collect();
                 self.moves(&moves);
-                self.emit(Instr::Jump { to: top });
+                self.emit(Instr::Turn { to: top });
                 self.land(exit);
                 if outermost {
                     for jump in self.escapes.take().unwrap_or_default() {

@@ -181,21 +181,21 @@ impl Anatomy<'_> {
 
     /// From where on the fields of these inputs are known. What was made in this loop is known behind its
     /// making only, wherever it was read again since; what can be had anywhere needs nothing, unless it was
-    /// read in one place, which serves further users.
+    /// read in one place, which serves further users there.
     pub fn needs(&self, columns: &[Column]) -> Vec<Spot> {
         let mut needs = Vec::new();
         for column in columns {
             let mut at = Some(*column);
             while let Some(c) = at {
-                match self.elts.get(&c).map(|e| e.as_slice()) {
-                    Some([(spot, _)]) => needs.push(*spot),
-                    Some([(made, _), ..]) if self.is_made_once(c.field.0) => needs.push(*made),
-                    Some(_) => {}
-                    None => {
-                        at = self.passed_on(c);
-                        continue;
-                    }
-                }
+                let Some(known) = self.elts.get(&c) else {
+                    at = self.passed_on(c);
+                    continue;
+                };
+                needs.extend(match known.as_slice() {
+                    [(made, _), ..] if self.is_made_once(c.field.0) => Some(*made),
+                    [(read, _)] if self.is_here(read.rate) => Some(*read),
+                    _ => None,
+                });
                 break;
             }
         }

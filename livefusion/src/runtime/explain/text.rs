@@ -39,7 +39,7 @@ impl Display for Explanation {
             count(calls, "combinator")
         )?;
         if let Some(why) = &self.fallback {
-            writeln!(f, "  without C, or not all as C: {why}")?;
+            writeln!(f, "  without C, for all loops or some: {why}")?;
         }
         self.show_clustering(f)?;
         writeln!(f, "  {}", Moves(&self.traffic))?;

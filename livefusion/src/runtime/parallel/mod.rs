@@ -78,7 +78,7 @@ pub enum Ended {
 }
 
 /// Runs a kernel, and sees to it that the frame is one of its loop's afterwards, whoever wrote the kernel.
-fn run(
+pub fn run(
     kernel: &dyn Kernel,
     pass: Pass,
     steps: u64,
@@ -92,6 +92,32 @@ fn run(
     }
     *frame = Frame::new(layout);
     Outcome::BadArgs("a kernel left another frame than it was given".into())
+}
+
+/// Runs a frame in order, up to so many steps from the loop's beginning, and looks between chunks whether
+/// that was cancelled.
+pub fn in_order(
+    kernel: &dyn Kernel,
+    watch: &Watch,
+    until: u64,
+    frame: &mut Frame<'_>,
+    args: &[Arg<'_>],
+) -> Ended {
+    let span = match watch.cancel {
+        Some(_) => kernel.chunk(),
+        None => u64::MAX,
+    };
+    loop {
+        if watch.is_cancelled() {
+            return Ended::Cancelled;
+        }
+        let before = frame.words[1];
+        let steps = span.min(until.saturating_sub(before));
+        match run(kernel, Pass::Emit, steps, frame, args) {
+            Outcome::Paused if (before + 1..until).contains(&frame.words[1]) => {}
+            ended => return Ended::By(ended),
+        }
+    }
 }
 
 impl Run<'_> {
