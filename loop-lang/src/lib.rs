@@ -12,6 +12,7 @@
 //! | [`print`](mod@print), [`parse`] | the text form |
 //! | [`verify`](mod@verify) | what makes a loop well formed |
 //! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
+//! | [`steps`] | where each phase updates each group |
 //! | [`chunkable`](mod@chunkable) | which loops run in chunks out of order |
 //! | [`filled`](mod@filled) | which arrays a loop writes from end to end |
 //! | [`passes`] | optimisations, and the summary form |
@@ -32,6 +33,7 @@ pub mod parse;
 pub mod passes;
 pub mod print;
 pub mod state;
+pub mod steps;
 pub mod types;
 pub mod verify;
 pub mod walk;

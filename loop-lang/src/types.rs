@@ -116,7 +116,8 @@ impl fmt::Display for Ty {
 pub struct Const {
     /// The constant's type.
     pub ty: Ty,
-    /// Its canonical word.
+    /// Its canonical word. A loop with another word does not verify, and a kernel refuses it as an
+    /// argument; [`Const::new`] makes any word canonical.
     pub bits: u64,
 }
 

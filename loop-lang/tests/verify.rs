@@ -3,7 +3,7 @@
 use loop_lang::ir::*;
 use loop_lang::parse::parse;
 use loop_lang::verify::verify;
-use loop_lang::{Const, Loop};
+use loop_lang::{Const, Loop, Ty};
 
 const SCALARS: &str = "loop scalars
 comb 0 scalar
@@ -92,4 +92,38 @@ fn traps_report_at_most_three_values() {
         messages(&l),
         ["init_0: a trap reports at most 3 values, not 4"]
     );
+}
+
+#[test]
+fn constants_must_be_canonical() {
+    let whole = parse(SCALARS).unwrap();
+    let wrong = [
+        (Ty::Bool, 2, "done_0: 0x2 is no `bool`"),
+        (Ty::I8, 0xff, "done_0: 0xff is no `i8`"),
+        (Ty::I32, 0x8000_0000, "done_0: 0x80000000 is no `i32`"),
+        (Ty::U16, 0x1_0000, "done_0: 0x10000 is no `u16`"),
+        (Ty::F32, 1 << 32, "done_0: 0x100000000 is no `f32`"),
+    ];
+    for (ty, bits, message) in wrong {
+        let mut l = whole.clone();
+        for block in l.blocks.values_mut() {
+            if let End::Return(results) = &mut block.end {
+                *results = vec![Atom::Const(Const { ty, bits })];
+            }
+        }
+        assert_eq!(messages(&l), [message]);
+    }
+    // In a statement, too: a backend would write the word into an array as it is.
+    let mut l = whole;
+    edit(&mut l, |s| match s {
+        StmtKind::Let(_, _, args) => {
+            args[0] = Atom::Const(Const {
+                ty: Ty::U8,
+                bits: 256,
+            });
+            true
+        }
+        _ => false,
+    });
+    assert!(messages(&l).contains(&"init_0: 0x100 is no `u8`".to_string()));
 }

@@ -5,6 +5,7 @@
 //! | [`naive`] | the unfused evaluator that says what a graph must give |
 //! | [`program`] | random programs, and smaller ones that fail in the same way |
 //! | [`loops`] | random loops over random rate trees |
+//! | [`mutants`] | the golden loops, and what becomes of their text by small changes |
 //! | [`check`] | engines against the naive evaluator and each other |
 //! | [`coverage`] | which pairs of combinators shared a loop |
 //! | [`patterns`] | which rates arrays have, and how they are consumed |
@@ -21,6 +22,7 @@ pub mod chunked;
 pub mod coverage;
 pub mod fuzz;
 pub mod loops;
+pub mod mutants;
 pub mod naive;
 pub mod patterns;
 pub mod problems;

@@ -1,11 +1,11 @@
 //! Random loops from text: they verify, print and parse back, and run to the same bits on all
 //! backends, in one span, in many, and by turns; summaries give what the emit form ends with.
 
-use livefusion_backend::{Arg, Backend, Frame, Kernel, Outcome, Pass, Value};
+use livefusion_backend::{Arg, Backend, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
-use livefusion_tests::loops::{RandomLoop, random};
+use livefusion_tests::loops::{Ended, RandomLoop, random, run};
 use livefusion_tests::scalar::same;
 use loop_lang::ir::{Order, RateKind, Type};
 use std::sync::Arc;
@@ -91,22 +91,22 @@ fn c_and_interpreter_agree() {
 /// Runs a loop in every way on some kernels; the first is the reference.
 fn check(seed: u64, l: &RandomLoop, kernels: &[Arc<dyn Kernel>]) {
     let args = l.args();
-    let reference = run(&*kernels[0], Pass::Emit, &args);
+    let reference = run(&*kernels[0], Pass::Emit, u64::MAX, &args);
     let equal = |how: &str, other: &Ended| {
-        if let Some(why) = differ(&reference, other) {
+        if let Some(why) = reference.differs(other) {
             panic!("seed {seed}, {how}: {why}\n{}", l.program);
         }
     };
     for kernel in &kernels[1..] {
-        equal("compiled", &run(&**kernel, Pass::Emit, &args));
+        equal("compiled", &run(&**kernel, Pass::Emit, u64::MAX, &args));
     }
     for turn in 0..3 {
         for kernel in kernels {
             let cut = Cut::new(vec![kernel.clone()], seed ^ turn);
-            equal("cut into spans", &run(&cut, Pass::Emit, &args));
+            equal("cut into spans", &run(&cut, Pass::Emit, u64::MAX, &args));
         }
         let by_turns = Cut::new(kernels.to_vec(), seed ^ turn);
-        equal("by turns", &run(&by_turns, Pass::Emit, &args));
+        equal("by turns", &run(&by_turns, Pass::Emit, u64::MAX, &args));
     }
     if matches!(reference.outcome, Outcome::Done | Outcome::Exited) {
         summaries(seed, l, kernels, &args, &reference);
@@ -125,7 +125,7 @@ fn summaries(
     let levels: Vec<u32> = l.program.groups.iter().map(|g| g.level).collect();
     for level in 0..=levels.iter().copied().max().unwrap_or(0) {
         for (k, kernel) in kernels.iter().enumerate() {
-            let ended = run(&**kernel, Pass::Summary { level }, args);
+            let ended = run(&**kernel, Pass::Summary { level }, u64::MAX, args);
             for group in l.program.groups.iter().filter(|g| g.level <= level) {
                 let root = matches!(l.program.rate(group.owner).kind, RateKind::Root { .. });
                 for v in group.vars.iter().filter(|_| root) {
@@ -146,51 +146,4 @@ fn summaries(
             }
         }
     }
-}
-
-struct Ended {
-    outcome: Outcome,
-    frame: Frame<'static>,
-}
-
-fn run(kernel: &dyn Kernel, pass: Pass, args: &[Arg<'_>]) -> Ended {
-    let mut frame = Frame::new(kernel.layout());
-    let outcome = kernel.run(pass, u64::MAX, &mut frame, args);
-    Ended { outcome, frame }
-}
-
-fn differ(a: &Ended, b: &Ended) -> Option<String> {
-    match (&a.outcome, &b.outcome) {
-        // Compiled kernels only know that they trapped.
-        (Outcome::Trapped(Some(x)), Outcome::Trapped(Some(y))) if x == y => return None,
-        (Outcome::Trapped(_), Outcome::Trapped(None)) => return None,
-        // A frame does not remember that an earlier phase was left before its bound.
-        (Outcome::Done | Outcome::Exited, Outcome::Done | Outcome::Exited) => {}
-        (x, y) if x == y => {}
-        (x, y) => return Some(format!("{x:?} and {y:?}")),
-    }
-    if a.frame.words[1] != b.frame.words[1] {
-        return Some(format!(
-            "{} and {} steps",
-            a.frame.words[1], b.frame.words[1]
-        ));
-    }
-    for (k, (x, y)) in a.frame.results.iter().zip(&b.frame.results).enumerate() {
-        let equal = match (x, y) {
-            (Value::Scalar(x), Value::Scalar(y)) => same(x.ty, x.bits, y.bits),
-            (Value::Array(x), Value::Array(y)) => {
-                x.len() == y.len()
-                    && (0..x.len()).all(|i| {
-                        let word =
-                            |b: &livefusion_backend::Buffer| b.get_word(i).unwrap_or_default();
-                        same(x.ty(), word(x), word(y))
-                    })
-            }
-            _ => false,
-        };
-        if !equal {
-            return Some(format!("result {k}: {x:?} and {y:?}"));
-        }
-    }
-    None
 }

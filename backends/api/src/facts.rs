@@ -6,6 +6,7 @@ use loop_lang::ir::{
     Atom, Block, End, GroupId, Label, Loop, Order, ParamKind, Place, RateId, Section, Stmt,
     StmtKind, Type, Var,
 };
+use loop_lang::steps::Steps;
 use loop_lang::types::Ty;
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,6 +50,8 @@ pub struct Facts<'a> {
     pub carried: Vec<Var>,
     /// The loop rates around each rate, itself included if it is one; innermost first.
     chains: Vec<Vec<RateId>>,
+    /// Where each phase updates each group.
+    steps: Steps,
     waits: FxHashSet<(RateId, Var)>,
     waiting: FxHashSet<Var>,
 }
@@ -90,6 +93,7 @@ impl<'a> Facts<'a> {
         }
         let mut facts = Facts {
             chains: chains(program, &tree),
+            steps: Steps::of(program, &tree),
             tree,
             blocks,
             at,
@@ -145,6 +149,23 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
+    /// The variables whose pending updates take effect on the way from `from` to `to`, in order.
+    pub fn taking_effect(&self, program: &Loop, from: Place, to: Place) -> Vec<Var> {
+        let mut all = Vec::new();
+        for rate in self.committed(program, from, to) {
+            // Lanes are updated in iterations, and at the guard none has begun.
+            let idle = from == guard_of(rate);
+            let lanes = |v: &&Var| {
+                let group = self.local_group(program, **v);
+                group.is_some_and(|(_, _, order)| order.lanes().is_some())
+            };
+            let pending = self.pending.get(&rate).into_iter().flatten();
+            all.extend(pending.filter(|v| !(idle && lanes(v))));
+        }
+        all.extend(self.ending.get(&from).into_iter().flatten());
+        all
+    }
+
     /// Whether an update of `v` in a block whose innermost loop rate is `rate` must wait.
     pub fn waits(&self, rate: Option<RateId>, v: Var) -> bool {
         rate.is_some_and(|r| self.waits.contains(&(r, v)))
@@ -176,9 +197,33 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The loop rate whose counter deals a group's elements to lanes.
-    pub fn lane_rate(&self, program: &Loop, g: GroupId) -> RateId {
-        self.tree.loop_rate(program.groups[g.index()].step)
+    /// The loop rate whose counter deals a group's elements to lanes, in the phase that `rate` belongs
+    /// to; none if that does not update the group.
+    pub fn lane_rate(&self, g: GroupId, rate: RateId) -> Option<RateId> {
+        self.steps.at(g, rate)
+    }
+
+    /// Whether a block at `place` runs inside of the loop that updates `g` in its phase: there the group's
+    /// variables mean lanes.
+    pub fn inside(&self, program: &Loop, g: GroupId, place: Place) -> bool {
+        let around = self.chain(program, place);
+        around
+            .first()
+            .and_then(|rate| self.lane_rate(g, *rate))
+            .is_some_and(|rate| around.contains(&rate))
+    }
+
+    /// Whether `at` is strictly below the loop rate at which its phase updates `g`: a stop there has an
+    /// iteration under way that would update it.
+    pub fn is_below(&self, program: &Loop, g: GroupId, at: RateId) -> bool {
+        self.lane_rate(g, at)
+            .is_some_and(|rate| at != rate && program.is_within(at, rate))
+    }
+
+    /// The counter that a variable of lanes or blocks is indexed with where control is inside of `rate`.
+    fn lane_counter(&self, program: &Loop, v: Var, rate: RateId) -> Option<Var> {
+        let (g, ..) = self.local_group(program, v)?;
+        program.rate(self.lane_rate(g, rate)?).kind.counter()
     }
 
     /// Whether an array that the loop makes is written at a count and cut to it, and never looked at
@@ -245,13 +290,13 @@ impl<'a> Facts<'a> {
 
     /// An update may take effect at once if nothing in the iteration reads the old value after it.
     fn find_pending(&mut self, program: &Loop) {
-        let lanes = lane_counters(program, self);
         let mut last_read: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
         let mut first_update: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
         let mut order: Vec<(RateId, Var)> = Vec::new();
         for (rank, placed) in self.blocks.iter().enumerate() {
             let chain = self.chain(program, placed.place);
             let ends = is_end(placed.place);
+            let counter = |v: Var| self.lane_counter(program, v, *chain.first()?);
             let mut read = |v: Var, at: u64| {
                 for rate in chain {
                     let last = last_read.entry((*rate, v)).or_insert(at);
@@ -271,11 +316,11 @@ impl<'a> Facts<'a> {
                 each_stmt(std::slice::from_ref(top), &mut |s| {
                     each_use(s, &mut |v| {
                         read(v, at);
-                        lanes.get(&v).into_iter().for_each(|c| read(*c, at));
+                        counter(v).into_iter().for_each(|c| read(c, at));
                     });
                     each_update(program, s, &mut |v| {
                         update(v, at);
-                        lanes.get(&v).into_iter().for_each(|c| read(*c, at));
+                        counter(v).into_iter().for_each(|c| read(c, at));
                     });
                 });
             }
@@ -293,8 +338,10 @@ impl<'a> Facts<'a> {
         }
         // A waiting update of a lane needs the counter's old value at the end of the iteration.
         for (rate, v) in &order {
-            if let (true, Some(counter)) = (self.waits.contains(&(*rate, *v)), lanes.get(v)) {
-                self.waits.insert((*rate, *counter));
+            if self.waits.contains(&(*rate, *v))
+                && let Some(counter) = self.lane_counter(program, *v, *rate)
+            {
+                self.waits.insert((*rate, counter));
             }
         }
         for (rate, v) in order {
@@ -303,8 +350,11 @@ impl<'a> Facts<'a> {
                 self.pending.entry(rate).or_default().push(v);
             }
         }
+        let lanes: FxHashSet<Var> = (self.waiting.iter().copied())
+            .filter(|v| self.local_group(program, *v).is_some())
+            .collect();
         for pending in self.pending.values_mut() {
-            pending.sort_by_key(|v| !lanes.contains_key(v));
+            pending.sort_by_key(|v| !lanes.contains(v));
         }
         self.find_ending(program);
     }
@@ -346,6 +396,15 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// The place of a rate's guard.
+pub fn guard_of(rate: RateId) -> Place {
+    Place::At {
+        rate,
+        stage: 0,
+        section: Section::Guard,
+    }
+}
+
 /// Whether a place is the `done` of a loop rate.
 fn is_end(place: Place) -> bool {
     matches!(
@@ -369,19 +428,6 @@ fn chains(program: &Loop, tree: &Tree) -> Vec<Vec<RateId>> {
         chains.push(chain);
     }
     chains
-}
-
-/// The counter that each variable of a `Lanes` or `Prefix` group is indexed with.
-fn lane_counters(program: &Loop, facts: &Facts) -> FxHashMap<Var, Var> {
-    let mut counters = FxHashMap::default();
-    for v in facts.group.keys() {
-        if let Some((g, ..)) = facts.local_group(program, *v)
-            && let Some(counter) = program.rate(facts.lane_rate(program, g)).kind.counter()
-        {
-            counters.insert(*v, counter);
-        }
-    }
-    counters
 }
 
 fn check_written(

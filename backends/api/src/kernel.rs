@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, View};
 use crate::frame::Frame;
 use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, TrapId, TrapKind};
 use loop_lang::state::Layout;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::{Const, Ty, canonical};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -239,6 +239,12 @@ pub fn check_args(program: &Loop, args: &[Arg<'_>]) -> Result<(), String> {
         ));
     }
     for (p, a) in program.params.iter().zip(args) {
+        if let Arg::Scalar(c) = a
+            && canonical(c.ty, c.bits) != c.bits
+        {
+            let name = program.name(p.var);
+            return Err(format!("parameter {name}: {:#x} is no {}", c.bits, c.ty));
+        }
         let (want, got) = (
             program.ty(p.var),
             match a {

@@ -407,3 +407,29 @@ fn machines_with_wider_registers_are_compiled_for() {
         }
     }
 }
+
+#[cfg(unix)]
+/// Folds in lanes of what goes from one element to the next: the lanes are updated element by element then.
+#[test]
+fn folds_of_scans_of_what_is_filtered() {
+    for name in ["filter_scan_sum", "filter_prefix_sum"] {
+        let program = loop_file(name);
+        let interp = InterpBackend::new().compile(&program).unwrap();
+        for flags in ["", "-mno-avx512f", "-mno-avx512f -mno-avx2"] {
+            let folder = tempfile::tempdir().unwrap();
+            let c = match flags {
+                "" => CBackend::new().compile(&program),
+                _ => with_flags(folder.path(), flags).compile(&program),
+            };
+            let c = c.unwrap_or_else(|e| panic!("{name} with {flags}: {e}"));
+            for n in [0, 1, 7, 31, 64, 100, 1000, 40_000] {
+                let data = [Data::F64(Numbers(n).floats(n as usize))];
+                let args = args(&data);
+                let want = run(&*interp, &args);
+                assert!(run(&*c, &args) == want, "{name} with {flags}: {n}");
+                let spans = run_by_turns(&[&*c, &*interp], &[13, 100, 1], &args);
+                assert!(spans == want, "{name} with {flags}, cut: {n}");
+            }
+        }
+    }
+}

@@ -6,6 +6,7 @@
 use super::Faults;
 use super::view::View;
 use crate::ir::*;
+use crate::steps::Steps;
 use crate::walk;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {
@@ -44,6 +45,7 @@ struct Lanes<'a> {
     of: Vec<Lane>,
     /// The last phase's root that updates each group which a root owns.
     last_phase: Vec<Option<RateId>>,
+    steps: Steps,
 }
 
 /// Values of lanes feed their own group's update only.
@@ -55,8 +57,10 @@ fn lanes(view: &View, faults: &mut Faults) {
         view,
         of: vec![Lane::None; view.l.vars.len()],
         last_phase: last_phases(view),
+        steps: Steps::of(view.l, &view.tree),
     };
     for (b, placed) in view.blocks.iter().enumerate() {
+        lanes.strays(b, faults);
         let mut report = |l: &Loop, lane: Lane, what: &str| {
             let message = match lane {
                 Lane::None => return,
@@ -137,6 +141,34 @@ impl Lanes<'_> {
             Some(_) => Lane::None,
             None => self.of[v.index()],
         }
+    }
+
+    /// Reports variables that a block reads where they mean nothing.
+    fn strays(&self, b: usize, faults: &mut Faults) {
+        for stmt in &self.view.blocks[b].block.stmts {
+            let mut stray = None;
+            let mut read = |a: Atom| stray = stray.or(a.var().filter(|v| self.is_stray(*v, b)));
+            walk::summary(stmt, &mut read, &mut |_| {});
+            if let Some(v) = stray {
+                let name = self.view.l.name(v);
+                let message =
+                    format!("`{name}` is read where its lanes are neither dealt nor joined");
+                faults.add(self.view.name(b), message);
+            }
+        }
+    }
+
+    /// Whether a variable is read in a rate's block outside of the loop that deals its group's elements to
+    /// lanes, before they are joined for good: there is no lane then that it could mean.
+    fn is_stray(&self, v: Var, b: usize) -> bool {
+        let (view, place) = (self.view, self.view.blocks[b].place);
+        let (Some(g), Place::At { rate, section, .. }) = (view.group_of[v.index()], place) else {
+            return false;
+        };
+        let outside = matches!(section, Section::Nest | Section::Done);
+        let dealt = self.steps.at(g, rate);
+        let inside = dealt.is_some_and(|r| view.within(place, r) && !(outside && r == rate));
+        self.running(g, b) && !inside
     }
 
     /// Whether a group's variables mean lanes in a block: its owner's loop has not ended.

@@ -97,13 +97,26 @@ impl Groups<'_, '_> {
                     .add(&data.name, "is carried but belongs to no group");
             }
         }
-        for rate in &l.rates {
-            if let RateKind::Sub { count: Some(v), .. } = rate.kind
-                && times[v.index()] == 0
-            {
-                self.faults.add(&rate.name, "its count belongs to no group");
+        for (i, rate) in l.rates.iter().enumerate() {
+            let RateKind::Sub { count: Some(v), .. } = rate.kind else {
+                continue;
+            };
+            match self.view.group_of[v.index()] {
+                None => self.faults.add(&rate.name, "its count belongs to no group"),
+                // Who reads the count may rely on it.
+                Some(g) if !self.counts_at(g, RateId::new(i)) => {
+                    let message = format!("its count `{}` is updated at another rate", l.name(v));
+                    self.faults.add(&rate.name, message);
+                }
+                Some(_) => {}
             }
         }
+    }
+
+    /// Whether a group is updated at a rate, or goes on in the rate's phase with what an earlier one counted.
+    fn counts_at(&self, g: GroupId, rate: RateId) -> bool {
+        let step = self.view.l.groups[g.index()].step;
+        step == rate || self.view.root_of(step) != self.view.root_of(rate)
     }
 
     fn group(&mut self, i: usize, group: &Group) {

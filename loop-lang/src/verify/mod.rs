@@ -32,8 +32,11 @@
 //! `placement`
 //! * `carry` is in `init` or `nest`, only carried variables are assigned, regions are free of effects
 //!   other than traps, arrays are made in `init`, `nest` or `done`.
-//! * Only arrays that the loop made are written; a stream is read at its rate's counter; an array that
+//! * Only arrays that the loop made are written or sliced; a stream is read at its rate's counter; an array that
 //!   has been sliced is not used afterwards. Functions hold `let`, `trap`, `if` and `while` only.
+//!
+//! `constants`
+//! * Constants are canonical words of their types.
 //!
 //! `types`
 //! * Operands fit their operators and statements; arrays are used as arrays, scalars as scalars.
@@ -43,17 +46,19 @@
 //!   its rate's `bottom`, or anywhere in a cursor.
 //! * A group starts where its owner says, with the atoms that it names; it is updated in its step rate
 //!   (in another phase, in one rate there), once, with the values that it names. Sequential groups may
-//!   be updated several times, also below their step rate.
+//!   be updated several times, also below their step rate. A subrate's count is of a group that steps there.
 //! * `Prefix` groups are updated by one `scan`, others by assignments. Identity, combine function,
 //!   lanes and blocks fit the group. The counter of a group with blocks does not start anew while the group
 //!   goes on. A group whose variables are nowhere carried or updated has been
 //!   dropped by a pass and is left in peace.
 //!
 //! `dependence`
-//! * A value of a lane feeds its own group's update only, until the owner's loop has ended.
+//! * A value of a lane feeds its own group's update only, until the owner's loop has ended; until then it
+//!   is read in the loop that updates its group, in each phase.
 //! * A group's level is above that of every group that its update's value or admission depends on
 //!   (roots' counters aside). Loops with sequential groups or cursors have no use for levels.
 
+mod constants;
 mod dependence;
 mod flow;
 mod groups;
@@ -114,6 +119,7 @@ pub fn verify(program: &Loop) -> Result<(), Vec<Fault>> {
         return Err(faults.0);
     }
     names::check(program, &mut faults);
+    constants::check(program, &mut faults);
     types::check(program, &mut faults);
     if tree::check(program, &mut faults) {
         let view = view::View::of(program);

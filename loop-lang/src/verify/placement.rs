@@ -115,6 +115,10 @@ impl Placement<'_, '_> {
     /// afterwards.
     fn slice(&mut self, b: usize, i: usize, v: Var, a: Var) {
         let l = self.view.l;
+        if self.view.param[a.index()].is_some() {
+            let message = "is sliced, but the loop has not made it";
+            self.add(b, format!("`{}` {message}", l.name(a)));
+        }
         let once = match self.view.blocks[b].place {
             Place::Init | Place::Return => true,
             Place::At { rate, section, .. } => {

@@ -1,11 +1,13 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
 //! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
 
+mod ended;
 mod files;
 mod groups;
 mod joined;
 mod statements;
 
+pub use ended::{Ended, run};
 pub use files::files;
 pub use joined::joined;
 
@@ -27,13 +29,17 @@ pub struct RandomLoop {
     args: Vec<Argument>,
 }
 
-enum Argument {
+/// An argument that owns its data.
+pub enum Argument {
+    /// A scalar.
     Scalar(Const),
+    /// An array.
     Array(Arc<Buffer>),
 }
 
 impl Argument {
-    fn arg(&self) -> Arg<'_> {
+    /// As kernels take it.
+    pub fn arg(&self) -> Arg<'_> {
         match self {
             Argument::Scalar(c) => Arg::Scalar(*c),
             Argument::Array(b) => Arg::Array(b.view()),

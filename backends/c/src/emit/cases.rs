@@ -178,7 +178,8 @@ impl Walk<'_> {
 
     fn known(&self, a: Atom) -> Option<bool> {
         match a {
-            Atom::Const(c) => Some(c.bits & 1 != 0),
+            // A word has no truth value: `not` and `and` of words are of their bits.
+            Atom::Const(c) => (c.ty == Ty::Bool).then_some(c.bits != 0),
             Atom::Var(v) => self.case.known.get(&v).copied(),
         }
     }

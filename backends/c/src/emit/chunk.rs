@@ -129,9 +129,8 @@ impl Machine<'_, '_> {
 
     /// Positions of the loop rates strictly below that of a group's step.
     pub(super) fn below(&self, g: GroupId) -> Vec<usize> {
-        let program = self.unit.program;
-        let rate = self.unit.facts.lane_rate(program, g);
-        let is_below = |r: &RateId| *r != rate && program.is_within(*r, rate);
+        let (program, facts) = (self.unit.program, self.unit.facts);
+        let is_below = |r: &RateId| facts.is_below(program, g, *r);
         let resume = self.layout.resume.iter().enumerate();
         resume
             .filter(|(_, r)| is_below(r))

@@ -227,14 +227,19 @@ impl Machine<'_, '_> {
 
     /// A lane whose update waits: it is done early if the loop pauses in an inner loop.
     fn next_lane(&mut self, g: GroupId, v: Var, restore: bool) {
-        let lane = self.unit.lane(g, v);
         let next = self.unit.names.part(v, Part::Next).to_string();
-        if restore {
-            self.line(format!("{next} = {lane};"));
-            return;
-        }
         for k in self.below(g) {
-            self.line(format!("if (position == {k}) {lane} = {next};"));
+            // Each phase deals by a counter of its own.
+            let rate = self.layout.resume[k - 1];
+            let place = std::mem::replace(&mut self.unit.place, facts::guard_of(rate));
+            let lane = self.unit.lane(g, v);
+            self.unit.place = place;
+            let (to, from) = if restore {
+                (&next, &lane)
+            } else {
+                (&lane, &next)
+            };
+            self.line(format!("if (position == {k}) {to} = {from};"));
         }
     }
 

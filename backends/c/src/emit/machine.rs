@@ -282,16 +282,9 @@ impl Machine<'_, '_> {
             // A full chunk may have groups to join at the outer guard as well.
             self.line(format!("if (steps % {CHUNK} == 0) event = steps;"));
         }
-        for q in committed {
-            for v in self.unit.facts.pending.get(&q).cloned().unwrap_or_default() {
-                let next = self.unit.names.part(v, Part::Next).to_string();
-                let current = self.unit.current(v);
-                self.line(format!("{current} = {next};"));
-            }
-        }
-        for v in self.unit.facts.ending.get(&from).into_iter().flatten() {
-            let next = self.unit.names.part(*v, Part::Next).to_string();
-            let current = self.unit.current(*v);
+        for v in self.unit.facts.taking_effect(program, from, target) {
+            let next = self.unit.names.part(v, Part::Next).to_string();
+            let current = self.unit.current(v);
             self.line(format!("{current} = {next};"));
         }
         if self.is_early(from, target) {

@@ -227,7 +227,7 @@ pub(super) fn plan(
     plan.lengths.extend(body.measured.iter().map(|a| owner(*a)));
     for v in body.updates.keys().filter(|v| **v != counter) {
         match facts.local_group(program, *v) {
-            Some((g, ..)) if facts.lane_rate(program, g) == rate => {
+            Some((g, ..)) if facts.lane_rate(g, rate) == Some(rate) => {
                 plan.groups.insert(g);
             }
             Some(_) => return None,

@@ -94,8 +94,7 @@ impl<'a> Unit<'a> {
 
     /// Whether the block that is written runs inside of the loop that updates `g`.
     pub fn inside(&self, g: GroupId) -> bool {
-        let rate = self.facts.lane_rate(self.program, g);
-        self.facts.chain(self.program, self.place).contains(&rate)
+        self.facts.inside(self.program, g, self.place)
     }
 
     /// The innermost loop rate around the block that is written.
@@ -134,8 +133,8 @@ impl<'a> Unit<'a> {
                 false => format!("(strip & {mask}) + lane"),
             };
         }
-        let rate = self.facts.lane_rate(self.program, g);
-        match self.program.rate(rate).kind.counter() {
+        let rate = self.loop_rate().and_then(|r| self.facts.lane_rate(g, r));
+        match rate.and_then(|r| self.program.rate(r).kind.counter()) {
             Some(counter) => format!("{} & {mask}", self.names.var(counter)),
             None => "0".into(),
         }

@@ -2,11 +2,9 @@
 
 use super::Compiler;
 use crate::code::{Fast, GroupCode, Instr, Join, JoinOp, LateLane, Rare, Reg};
-use loop_lang::ir::{
-    Atom, Combine, Group, GroupId, Order, Place, RateId, RateKind, Section, StmtKind, Var,
-};
+use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Place, Section, Var};
 use loop_lang::state::Layout;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// A change that an update makes to the machine.
 #[derive(Clone, Copy)]
@@ -25,7 +23,6 @@ pub(super) enum Move {
 impl Compiler<'_> {
     /// Describes every group with a local part, and finds at which guards it matters.
     pub(super) fn groups(&mut self, layout: &Layout) -> Result<(), String> {
-        self.find_lanes_end();
         for (i, group) in self.program.groups.iter().enumerate() {
             let width = match group.order {
                 Order::Prefix(width) => Some(width),
@@ -39,15 +36,20 @@ impl Compiler<'_> {
         }
         for (guard, rate) in layout.resume.iter().enumerate() {
             debug_assert_eq!(self.scopes.of_rate(*rate), guard as u32);
-            for (i, group) in self.program.groups.iter().enumerate() {
+            for i in 0..self.program.groups.len() {
                 let Some(lanes) = self.code.groups[i].as_ref().map(|g| g.lanes) else {
                     continue;
                 };
-                let step = self.scopes.of_rate(group.step);
+                let step = self.steps.at(GroupId::new(i), *rate);
+                let step = step.map(|r| self.scopes.of_rate(r));
                 let site = &mut self.code.guards[guard];
-                if step == guard as u32 || !self.scopes.within(Some(guard as u32), step) {
+                let below =
+                    |s: &u32| *s != guard as u32 && self.scopes.within(Some(guard as u32), *s);
+                let Some(step) = step.filter(below) else {
                     site.joins.push(i as u32);
-                } else if self.waits[step as usize] && !lanes {
+                    continue;
+                };
+                if self.waits[step as usize] && !lanes {
                     site.waiting.push((i as u32, step));
                 }
             }
@@ -162,21 +164,7 @@ impl Compiler<'_> {
     /// The move into a group's lane, if the group's loop runs in the current block.
     fn lane(&self, group: u32, i: u32, a: Reg) -> Option<Move> {
         let code = self.code.groups[group as usize].as_ref()?;
-        let owner = self.program.groups[group as usize].owner;
-        let place = self.blocks.get(self.block)?.place;
-        let running = match (self.program.rate(owner).kind, place) {
-            (RateKind::Root { .. }, _) => self.block < self.lanes_end[group as usize],
-            (
-                _,
-                Place::At {
-                    rate,
-                    section: Section::Nest | Section::Done,
-                    ..
-                },
-            ) if rate == owner => false,
-            _ => self.scopes.within(self.scope, self.scopes.of_rate(owner)),
-        };
-        let counter = self.counter_of(group).filter(|_| running)?;
+        let counter = self.counter_of(group)?;
         let (first, mask) = match code.run {
             Some(_) => (1, 0),
             None => (0, code.width - 1),
@@ -189,44 +177,22 @@ impl Compiler<'_> {
         })
     }
 
-    /// Finds where the lanes of each group that a root owns are joined for good: phases share the
-    /// groups of the first, so this is behind the last phase that updates them.
-    fn find_lanes_end(&mut self) {
-        let mut last: Vec<RateId> = self.program.groups.iter().map(|g| g.owner).collect();
-        let mut group_of: FxHashMap<Var, usize> = FxHashMap::default();
-        for (i, g) in self.program.groups.iter().enumerate() {
-            group_of.extend(g.vars.iter().map(|v| (*v, i)));
-        }
-        let root = self.scopes.roots();
-        for block in &self.blocks {
-            let Place::At { rate, .. } = block.place else {
-                continue;
-            };
-            for stmt in &block.block.stmts {
-                if let StmtKind::Assign(v, _) = stmt.kind
-                    && let Some(g) = group_of.get(&v)
-                {
-                    last[*g] = root[self.scopes.of_rate(rate) as usize];
-                }
-            }
-        }
-        let done = |r: RateId| self.at.get(&self.tree.done(self.program, r)).copied();
-        self.lanes_end = last.into_iter().map(|r| done(r).unwrap_or(0)).collect();
-    }
-
-    /// The counter that deals a group's elements in the current block: that of its step's loop rate,
-    /// or in another phase of the innermost loop rate.
+    /// The counter that deals a group's elements in the current block, if that is inside of the loop that
+    /// updates the group in this phase.
     pub(super) fn counter_of(&self, group: u32) -> Option<Reg> {
-        let step = self
-            .scopes
-            .of_rate(self.program.groups[group as usize].step);
-        let scope = if self.scopes.within(self.scope, step) {
-            step
-        } else {
-            self.scope?
+        // A loop rate's `nest` and `done` are outside of its loop.
+        let (rate, outside) = match self.blocks.get(self.block)?.place {
+            Place::At { rate, section, .. } => {
+                (rate, matches!(section, Section::Nest | Section::Done))
+            }
+            Place::Init | Place::Return => return None,
         };
-        let rate = self.scopes.rate(scope);
-        self.program.rate(rate).kind.counter().map(|v| v.0)
+        let step = self.steps.at(GroupId::new(group as usize), rate)?;
+        let inside = self.scopes.within(self.scope, self.scopes.of_rate(step));
+        let counter = self.program.rate(step).kind.counter();
+        counter
+            .filter(|_| inside && !(outside && step == rate))
+            .map(|v| v.0)
     }
 
     /// What `v := a` changes. None if that has happened at once, because no loop is around.

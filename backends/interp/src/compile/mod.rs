@@ -11,6 +11,7 @@ use groups::Move;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Atom, Block, CombId, Loop, ParamKind, Place, Stmt, StmtKind, Var};
 use loop_lang::state::Layout;
+use loop_lang::steps::Steps;
 use loop_lang::types::{Ty, canonical};
 use rustc_hash::FxHashMap;
 use scopes::Scopes;
@@ -51,6 +52,7 @@ struct Compiler<'a> {
     program: &'a Loop,
     mode: Mode,
     tree: Tree,
+    steps: Steps,
     scopes: Scopes,
     code: Code,
     /// Blocks in execution order.
@@ -65,8 +67,6 @@ struct Compiler<'a> {
     arrays: FxHashMap<Var, Array>,
     /// Group and position in it of each variable of a group with a local part.
     local: FxHashMap<Var, (u32, u32)>,
-    /// For groups that a root owns: the first block behind the last phase that updates them.
-    lanes_end: Vec<usize>,
     consts: FxHashMap<u64, Reg>,
     counters: FxHashMap<Counted, u32>,
     /// Scopes in which updates may wait while other blocks run.
@@ -115,6 +115,7 @@ impl<'a> Compiler<'a> {
             waits: vec![false; layout.resume.len()],
             program,
             mode,
+            steps: Steps::of(program, &tree),
             tree,
             scopes,
             code,
@@ -122,7 +123,6 @@ impl<'a> Compiler<'a> {
             at,
             block: 0,
             scope: None,
-            lanes_end: Vec::new(),
             moves_at_end: Vec::new(),
             arrays: FxHashMap::default(),
             local: FxHashMap::default(),

@@ -53,15 +53,6 @@ impl Scopes {
         self.rates[scope as usize]
     }
 
-    /// The root above each scope.
-    pub fn roots(&self) -> Vec<RateId> {
-        let mut roots: Vec<RateId> = Vec::with_capacity(self.rates.len());
-        for (rate, outer) in self.rates.iter().zip(&self.outer) {
-            roots.push(outer.map_or(*rate, |o| roots[o as usize]));
-        }
-        roots
-    }
-
     /// The innermost scope that a place belongs to. A loop rate's `nest` and `done` belong to it.
     pub fn innermost(&self, place: Place) -> Option<u32> {
         match place {

@@ -157,10 +157,9 @@ impl Emit<'_, '_> {
 
     /// Positions of the loop rates strictly below that of a group's step.
     fn below(&self, g: GroupId) -> Vec<usize> {
-        let rate = self.facts.lane_rate(self.program, g);
         let resume = self.layout.resume.iter().enumerate();
         resume
-            .filter(|(_, r)| self.runs_inside(**r, rate))
+            .filter(|(_, r)| self.facts.is_below(self.program, g, **r))
             .map(|(k, _)| k + 1)
             .collect()
     }

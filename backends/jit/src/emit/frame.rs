@@ -3,7 +3,7 @@
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::{InstBuilder, types};
 use livefusion_backend::facts;
-use loop_lang::ir::{GroupId, Order, RateId, Var};
+use loop_lang::ir::{GroupId, Order, Var};
 
 /// Offsets in the local part of a `Prefix` group's variable.
 const LOCAL: [(Part, usize); 3] = [(Part::Now, 0), (Part::Total, 1), (Part::Last, 2)];
@@ -56,6 +56,10 @@ impl Emit<'_, '_> {
     /// Takes everything back at a loop rate's guard.
     pub(super) fn restore(&mut self, position: usize) {
         self.load_steps();
+        if let Some(rate) = self.layout.resume.get(position - 1) {
+            // Each phase deals elements to lanes by a counter of its own.
+            self.place = facts::guard_of(*rate);
+        }
         let (facts, program) = (self.facts, self.program);
         for (v, word) in &self.layout.saved {
             self.restore_word(*v, Part::Value, *word);
@@ -121,14 +125,9 @@ impl Emit<'_, '_> {
 
     /// Whether a position is strictly inside of the loop that updates a group.
     pub(super) fn is_below(&self, g: GroupId, position: u64) -> bool {
-        let rate = self.facts.lane_rate(self.program, g);
         let at = (position as usize).checked_sub(1);
         let at = at.and_then(|k| self.layout.resume.get(k));
-        at.is_some_and(|at| self.runs_inside(*at, rate))
-    }
-
-    pub(super) fn runs_inside(&self, at: RateId, rate: RateId) -> bool {
-        at != rate && self.program.is_within(at, rate)
+        at.is_some_and(|at| self.facts.is_below(self.program, g, *at))
     }
 
     /// The words of `Prefix` groups that are kept in registers.

@@ -28,8 +28,8 @@ impl Emit<'_, '_> {
 
     /// The element's position in a group of `lanes`.
     pub(super) fn lane_index(&mut self, g: GroupId, lanes: u32) -> Value {
-        let rate = self.facts.lane_rate(self.program, g);
-        match self.program.rate(rate).kind.counter() {
+        let rate = self.loop_rate().and_then(|r| self.facts.lane_rate(g, r));
+        match rate.and_then(|r| self.program.rate(r).kind.counter()) {
             Some(counter) if lanes > 1 => {
                 let counter = self.get(counter, Part::Value);
                 self.builder.ins().band_imm_u(counter, i64::from(lanes - 1))

@@ -85,7 +85,7 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
     // What another loop has folded, and ended, is there as a total.
     let folds = |v: &Var| {
         let (g, ..) = facts.local_group(program, *v)?;
-        Some(facts.lane_rate(program, g))
+        facts.lane_rate(g, rate)
     };
     let around = |loops: RateId| loops != rate && program.is_within(rate, loops);
     if body.uses.iter().filter_map(folds).any(around)

@@ -312,16 +312,9 @@ impl<'a> Emit<'a, '_> {
 
     /// The updates that take effect on a way.
     pub(super) fn commit(&mut self, from: Place, to: Place) {
-        let facts = self.facts;
-        for q in facts.committed(self.program, from, to) {
-            for v in facts.pending.get(&q).into_iter().flatten() {
-                let next = self.get(*v, Part::Next);
-                self.set_current(*v, next);
-            }
-        }
-        for v in facts.ending.get(&from).into_iter().flatten() {
-            let next = self.get(*v, Part::Next);
-            self.set_current(*v, next);
+        for v in self.facts.taking_effect(self.program, from, to) {
+            let next = self.get(v, Part::Next);
+            self.set_current(v, next);
         }
     }
 

@@ -294,8 +294,7 @@ impl<'a, 'f> Emit<'a, 'f> {
 
     /// Whether the block that is written runs inside of the loop that updates `g`.
     fn inside(&self, g: GroupId) -> bool {
-        let rate = self.facts.lane_rate(self.program, g);
-        self.facts.chain(self.program, self.place).contains(&rate)
+        self.facts.inside(self.program, g, self.place)
     }
 
     /// The innermost loop rate around the block that is written.

@@ -33,11 +33,14 @@ impl Totals {
     }
 
     fn add(&mut self, program: &Loop, facts: &Facts, block: usize, place: Place, g: GroupId) {
-        let lanes = facts.lane_rate(program, g);
-        let around = facts.chain(program, place);
-        if around.contains(&lanes) {
+        if facts.inside(program, g, place) {
             return;
         }
+        let around = facts.chain(program, place);
+        let lanes = program.groups[g.index()].step;
+        let lanes = (around.first())
+            .and_then(|rate| facts.lane_rate(g, *rate))
+            .unwrap_or(lanes);
         let groups = match entered_after(program, around, lanes) {
             Some(outermost) => self.by_loop.entry(outermost).or_default(),
             None => self.by_block.entry(block).or_default(),

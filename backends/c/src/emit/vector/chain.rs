@@ -10,7 +10,7 @@ use super::fit::{Fitting, Inner};
 use crate::emit::plan::Step;
 use crate::facts;
 use crate::names::Part;
-use loop_lang::ir::{Atom, Order, Stmt, StmtKind, Type, Var};
+use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -198,11 +198,11 @@ impl Chain {
             }
         }
         let exported = self.exports.is_empty();
-        let lanes = vars.iter().all(|v| {
+        let whole = vars.iter().all(|v| {
             let order = fitting.facts.local_group(fitting.program, *v);
-            !matches!(order, Some((_, _, Order::Prefix(_))))
+            !matches!(order, Some((_, _, Order::Prefix(_) | Order::Lanes(2..))))
         });
-        if cheap && exported && lanes && self.sub.is_some() {
+        if cheap && exported && whole && self.sub.is_some() {
             self.change = Some(joined);
             self.tests = tests;
         }
@@ -269,7 +269,7 @@ impl Change {
 }
 
 impl Body<'_, '_> {
-    /// The chain's variables as scalars of the function, where they are lanes in memory.
+    /// The chain's variables as scalars of the function, where they are a lane in memory.
     pub(super) fn chain_lanes(&mut self) -> Vec<(String, String)> {
         let Some(chain) = &self.vectors.chain else {
             return Vec::new();
@@ -277,13 +277,25 @@ impl Body<'_, '_> {
         let mut pairs = Vec::new();
         for v in &chain.vars {
             let group = self.unit.facts.local_group(self.unit.program, *v);
-            if let Some((g, _, Order::Lanes(_) | Order::Runs(_))) = group {
+            if let Some((g, _, Order::Lanes(1) | Order::Runs(_))) = group {
                 let ty = facts::elem(self.unit.program, *v);
                 let name = self.unit.names.var(*v);
                 pairs.push((format!("{} {name}", ty.name()), self.unit.lane(g, *v)));
             }
         }
         pairs
+    }
+
+    /// The chain's variables of which each element has its own lane.
+    fn dealt(&self, chain: &Chain) -> Vec<(GroupId, Var)> {
+        let mut dealt = Vec::new();
+        for v in &chain.vars {
+            let group = self.unit.facts.local_group(self.unit.program, *v);
+            if let Some((g, _, Order::Lanes(2..))) = group {
+                dealt.push((g, *v));
+            }
+        }
+        dealt
     }
 
     /// Runs the chain behind a vector.
@@ -404,7 +416,10 @@ impl Body<'_, '_> {
                 v.index()
             ));
         }
+        let dealt = self.dealt(chain);
+        self.plan.open_lane_vars(self.unit, &dealt);
         self.chain_stmts(chain);
+        self.plan.close_lane_vars(self.unit, &dealt, None);
         self.unit.admits = false;
         for v in &chain.exports {
             let ty = facts::elem(self.unit.program, *v);

@@ -297,7 +297,7 @@ impl Fitting<'_, '_> {
         })
     }
 
-    /// What is updated with values of the chain belongs to it.
+    /// What is updated with values of the chain belongs to it, lanes too: element by element there.
     fn spread(&self, vectors: &mut Vectors, mut serial: FxHashSet<Var>) -> FxHashSet<Var> {
         loop {
             let chained = self.chained(&serial);
@@ -307,8 +307,24 @@ impl Fitting<'_, '_> {
                 .filter(|(_, u)| matches!(u, Update::Join(_, Atom::Var(x)) if chained.contains(x)))
                 .map(|(v, _)| *v)
                 .collect();
-            if more.is_empty() {
+            let lanes: Vec<GroupId> = vectors
+                .lanes
+                .iter()
+                .copied()
+                .filter(|g| {
+                    let vars = &self.program.groups[g.index()].vars;
+                    let updates =
+                        |s: &Stmt| matches!(&s.kind, StmtKind::Assign(v, _) if vars.contains(v));
+                    let mut inner = self.inner.iter();
+                    inner.any(|i| i.top && updates(i.stmt) && self.reads_any(i, &chained))
+                })
+                .collect();
+            if more.is_empty() && lanes.is_empty() {
                 return serial;
+            }
+            vectors.lanes.retain(|g| !lanes.contains(g));
+            for g in lanes {
+                serial.extend(&self.program.groups[g.index()].vars);
             }
             for v in more {
                 vectors.updates.remove(&v);

@@ -1,0 +1,48 @@
+//! Loops of several phases, and words that are literals: always the bits of the interpreter.
+
+mod common;
+
+use common::*;
+use livefusion_backend::Backend;
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+use loop_lang::Const;
+
+/// Ends alike with straight loops and without, cut into spans or not.
+fn check(name: &str, data: &[Data]) {
+    let program = loop_file(name);
+    let interp = InterpBackend::new().compile(&program).unwrap();
+    let args = args(data);
+    let want = run(&*interp, &args);
+    for backend in [CBackend::new(), CBackend::new().without_straight_loops()] {
+        let c = backend.compile(&program).unwrap();
+        assert_eq!(run(&*c, &args), want, "{name}");
+        let spans = run_by_turns(&[&*c, &*interp], &[7, 40, 1], &args);
+        assert_eq!(spans, want, "{name} in spans");
+    }
+}
+
+/// The second phase goes on with the lanes that the first one left, dealt by its own counter.
+#[test]
+fn phases_share_a_group_of_lanes() {
+    for (n, m) in [(5, 5), (0, 9), (33, 70), (100, 1), (20_000, 20_000)] {
+        let mut numbers = Numbers(n + m);
+        let (xs, ys) = (numbers.floats(n as usize), numbers.floats(m as usize));
+        let (two, start) = (Const::f64(2.0), Const::f64(1.5));
+        let data = [
+            Data::F64(xs),
+            Data::Scalar(two),
+            Data::F64(ys),
+            Data::Scalar(start),
+        ];
+        check("append", &data);
+    }
+}
+
+/// `not` of a word is of its bits; it is no condition whose answer is known.
+#[test]
+fn literals_of_words_are_no_conditions() {
+    for n in [0, 1, 2, 3, 100] {
+        check("scatter_min", &[Data::Scalar(Const::u64(n))]);
+    }
+}

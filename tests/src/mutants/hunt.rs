@@ -1,0 +1,271 @@
+//! Many mutants, each held against the interpreter: no crash, no panic, no disagreement.
+
+use super::{Golden, arguments, complete, golden, mutate, tame::tame};
+use crate::backends::Cut;
+use crate::loops::{self, Argument, run};
+use crate::rng::Rng;
+use livefusion_backend::{Arg, Backend, Kernel, Outcome, Pass};
+use livefusion_c::CBackend;
+use livefusion_interp::InterpBackend;
+
+use loop_lang::Loop;
+use loop_lang::passes::PIPELINE;
+use loop_lang::verify::verify;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Steps that a mutant runs at most.
+const STEPS: u64 = 3000;
+/// Loops in one run of the C compiler.
+const BATCH: usize = 48;
+
+/// What was run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Texts made.
+    pub texts: usize,
+    /// Of these, loops that verify; each was optimised, and interpreted before and after.
+    pub loops: usize,
+    /// Of these, loops that ended by themselves.
+    pub ended: usize,
+    /// Of these, loops that trapped.
+    pub trapped: usize,
+    /// Loops that ran on a compiled backend too.
+    pub compiled: usize,
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts {
+            texts,
+            loops,
+            ended,
+            trapped,
+            compiled,
+        } = self;
+        write!(
+            f,
+            "{texts} texts, {loops} loops verify, {ended} end ({trapped} of them in a trap), {compiled} compiled"
+        )
+    }
+}
+
+/// A fault that a mutant showed.
+pub struct Found {
+    /// The mutant's seed.
+    pub seed: u64,
+    /// What is wrong.
+    pub why: String,
+    /// The loop, or the text that could not be taken.
+    pub text: String,
+}
+
+/// A loop with its arguments.
+struct Mutant {
+    seed: u64,
+    program: Loop,
+    args: Vec<Argument>,
+}
+
+/// What mutants are made from.
+pub struct Hunt {
+    golden: Vec<Golden>,
+    /// What was run.
+    pub counts: Counts,
+    /// What was found.
+    pub found: Vec<Found>,
+}
+
+impl Default for Hunt {
+    fn default() -> Hunt {
+        Hunt {
+            golden: golden(),
+            counts: Counts::default(),
+            found: Vec::new(),
+        }
+    }
+}
+
+/// Runs something that must not panic.
+fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    let caught = catch_unwind(AssertUnwindSafe(work));
+    caught.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
+        Err(format!("a panic: {}", text.unwrap_or_default()))
+    })
+}
+
+impl Hunt {
+    /// Runs the mutants of these seeds on a backend as well, if one is given: one by one.
+    pub fn run(&mut self, seeds: std::ops::Range<u64>, backend: Option<&dyn Backend>) {
+        for seed in seeds {
+            let Some(mutant) = self.mutant(seed) else {
+                continue;
+            };
+            if let Some(backend) = backend {
+                let kernel =
+                    guarded(|| backend.compile(&mutant.program).map_err(|e| e.to_string()));
+                self.compiled(&mutant, kernel);
+            }
+        }
+    }
+
+    /// The same on the C backend, many loops in one run of the compiler.
+    pub fn run_c(&mut self, seeds: std::ops::Range<u64>, backend: &CBackend) {
+        let mut batch = Vec::new();
+        for seed in seeds {
+            batch.extend(self.mutant(seed));
+            if batch.len() == BATCH {
+                self.batch(&batch, backend);
+                batch.clear();
+            }
+        }
+        self.batch(&batch, backend);
+    }
+
+    fn batch(&mut self, batch: &[Mutant], backend: &CBackend) {
+        let programs: Vec<&Loop> = batch.iter().map(|m| &m.program).collect();
+        let kernels = backend.compile_batch(&programs);
+        let all = kernels.iter().all(Result::is_ok);
+        for (mutant, kernel) in batch.iter().zip(kernels) {
+            // One that the compiler refuses takes its batch with it.
+            let kernel = match all {
+                true => kernel,
+                false => backend.compile(&mutant.program),
+            };
+            self.compiled(mutant, kernel.map_err(|e| e.to_string()));
+        }
+    }
+
+    fn report(&mut self, seed: u64, why: String, text: String) {
+        self.found.push(Found { seed, why, text });
+    }
+
+    /// The loop of a seed, if its text gives one: optimised, and interpreted before and after.
+    fn mutant(&mut self, seed: u64) -> Option<Mutant> {
+        let mut rng = Rng::new(seed ^ 0x006d_7574_616e_7473);
+        let text = match rng.chance(75) {
+            true => self.golden[rng.below(self.golden.len())].text.clone(),
+            false => loops::random(rng.word() % 100_000).program.to_string(),
+        };
+        let text = mutate(&text, &mut rng);
+        self.counts.texts += 1;
+        let mut program = match guarded(|| Ok(complete(&text))) {
+            Ok(program) => program?,
+            Err(why) => {
+                self.report(seed, why, text);
+                return None;
+            }
+        };
+        tame(&mut program);
+        let args = arguments(&program, &mut rng);
+        self.counts.loops += 1;
+        match guarded(|| optimised(&program, &args)) {
+            Ok((outcome, optimised)) => {
+                let ended = !matches!(outcome, Outcome::Paused | Outcome::NoMemory { .. });
+                self.counts.ended += usize::from(ended);
+                self.counts.trapped += usize::from(matches!(outcome, Outcome::Trapped(_)));
+                // Backends see both forms.
+                let program = if rng.chance(50) { program } else { optimised };
+                Some(Mutant {
+                    seed,
+                    program,
+                    args,
+                })
+            }
+            Err(why) => {
+                self.report(seed, why, program.to_string());
+                None
+            }
+        }
+    }
+
+    /// Holds a mutant's kernel against the interpreter.
+    fn compiled(&mut self, mutant: &Mutant, kernel: Result<Arc<dyn Kernel>, String>) {
+        self.counts.compiled += 1;
+        let checked = kernel.and_then(|k| guarded(|| agrees(mutant, k)));
+        if let Err(why) = checked {
+            self.report(mutant.seed, why, mutant.program.to_string());
+        }
+    }
+}
+
+/// Runs each pass once and once more, and the optimised loop: it must verify after each pass, and end like
+/// the loop as it was. Gives how that ended, and the optimised loop.
+fn optimised(program: &Loop, args: &[Argument]) -> Result<(Outcome, Loop), String> {
+    let args: Vec<Arg<'_>> = args.iter().map(Argument::arg).collect();
+    let interpret = |program: &Loop| {
+        let kernel = InterpBackend::new()
+            .compile(program)
+            .map_err(|e| e.to_string())?;
+        Ok::<_, String>(run(&*kernel, Pass::Emit, STEPS, &args))
+    };
+    let before = interpret(program)?;
+    if let Outcome::BadArgs(why) = &before.outcome {
+        return Err(why.clone());
+    }
+    let mut changed = program.clone();
+    for _ in 0..2 {
+        for pass in PIPELINE {
+            (pass.run)(&mut changed);
+            if let Err(faults) = verify(&changed) {
+                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                return Err(format!("after {}: {}", pass.name, faults.join("; ")));
+            }
+        }
+    }
+    let after = interpret(&changed)?;
+    // What is not needed takes no memory afterwards.
+    if !matches!(before.outcome, Outcome::NoMemory { .. })
+        && let Some(why) = before.differs(&after)
+    {
+        return Err(format!("passes: {why}\n{changed}"));
+    }
+    Ok((before.outcome, changed))
+}
+
+/// Whether a kernel ends like the interpreter: in one span, in many, and by turns with it.
+fn agrees(mutant: &Mutant, kernel: Arc<dyn Kernel>) -> Result<(), String> {
+    let args: Vec<Arg<'_>> = mutant.args.iter().map(Argument::arg).collect();
+    let interp = InterpBackend::new().compile(&mutant.program);
+    let interp = interp.map_err(|e| e.to_string())?;
+    let want = run(&*interp, Pass::Emit, STEPS, &args);
+    let check = |how: &str, kernel: &dyn Kernel| {
+        let got = run(kernel, Pass::Emit, STEPS, &args);
+        match want.differs(&got) {
+            Some(why) => Err(format!("{how}: {why}")),
+            None => Ok(()),
+        }
+    };
+    check("compiled", &*kernel)?;
+    check("in spans", &Cut::new(vec![kernel.clone()], mutant.seed))?;
+    check(
+        "by turns",
+        &Cut::new(vec![interp.clone(), kernel], mutant.seed),
+    )
+}
+
+/// Runs a golden loop on kernels as mutants are; the faults.
+pub fn golden_agrees(
+    name: &str,
+    program: &Loop,
+    kernels: &[Arc<dyn Kernel>],
+    seeds: u64,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for seed in 0..seeds {
+        let mutant = Mutant {
+            seed,
+            program: program.clone(),
+            args: arguments(program, &mut Rng::new(seed)),
+        };
+        for kernel in kernels {
+            if let Err(why) = agrees(&mutant, kernel.clone()) {
+                found.push(format!("{name}, seed {seed}: {why}"));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,105 @@
+//! The golden loops, run everywhere, and what becomes of their text by small changes: what still verifies
+//! is a loop like any other, and must end alike on every backend, before and after every pass.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `edit` | small changes of a text |
+//! | `tame` | an end for every scalar loop |
+//! | [`hunt`] | many mutants, held against the interpreter |
+
+mod edit;
+pub mod hunt;
+mod tame;
+
+pub use edit::mutate;
+
+use crate::loops::Argument;
+use crate::program::buffer;
+use crate::rng::Rng;
+use crate::scalar;
+use loop_lang::Loop;
+use loop_lang::ir::Type;
+use loop_lang::parse::parse;
+use loop_lang::types::{Const, Ty, canonical};
+use loop_lang::verify::verify;
+use std::path::{Path, PathBuf};
+
+/// A golden loop.
+pub struct Golden {
+    /// Its file, from the repository's root.
+    pub name: String,
+    /// Its text, without what a test of it expects.
+    pub text: String,
+}
+
+/// Every golden loop that verifies, in order of names: of the Loop language's tests, and of the backends'.
+pub fn golden() -> Vec<Golden> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for folder in ["loop-lang/tests/files", "backends/c/tests/loops"] {
+        collect(&root.join(folder), &mut files);
+    }
+    files.sort();
+    let mut all = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a golden file can be read");
+        let text = text
+            .split("\n# ----")
+            .next()
+            .unwrap_or_default()
+            .to_string();
+        if complete(&text).is_some() {
+            let name = file.strip_prefix(&root).unwrap_or(&file);
+            let name = name.to_string_lossy().into_owned();
+            all.push(Golden { name, text });
+        }
+    }
+    all
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).expect("the folder of golden files");
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|e| e == "loop") {
+            files.push(path);
+        }
+    }
+}
+
+/// The loop of a text, with gotos and levels where it says none that do; none if it does not verify.
+pub fn complete(text: &str) -> Option<Loop> {
+    let mut program = parse(text).ok()?;
+    if verify(&program).is_ok() {
+        return Some(program);
+    }
+    loop_lang::gotos::derive_gotos(&mut program);
+    loop_lang::chunkable::raise_levels(&mut program);
+    verify(&program).is_ok().then_some(program)
+}
+
+/// Random arguments for a loop's parameters. Arrays are short, and most are of one length; most numbers
+/// that may be lengths are small.
+pub fn arguments(program: &Loop, rng: &mut Rng) -> Vec<Argument> {
+    let common = rng.pick(&[0, 1, 3, 8, 31, 32, 33, 64, 70, 131]);
+    let argument = |rng: &mut Rng, ty: Type| match ty {
+        Type::Scalar(ty) => Argument::Scalar(Const::new(ty, word(rng, ty))),
+        Type::Array(ty) => {
+            let other = rng.below(140);
+            let n = if rng.chance(80) { common } else { other };
+            let words: Vec<u64> = (0..n).map(|_| word(rng, ty)).collect();
+            Argument::Array(buffer(ty, &words))
+        }
+    };
+    let params = program.params.iter();
+    params.map(|p| argument(rng, program.ty(p.var))).collect()
+}
+
+fn word(rng: &mut Rng, ty: Ty) -> u64 {
+    match ty {
+        Ty::U64 if rng.chance(90) => rng.below(7) as u64,
+        _ => canonical(ty, scalar::random(rng, ty)),
+    }
+}
