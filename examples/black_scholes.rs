@@ -40,7 +40,7 @@ fn main() -> Outcome {
     let plain_time = best_of(20, || Ok(data.iter().map(plain).collect::<Vec<CallPut>>()))?;
 
     let worst = worst_difference(&result, &expected);
-    println!("{n} options; {:?} call and put of the first", result.get(0));
+    println!("{n} options; {:?} call and put of the first", result.row(0));
     println!("largest difference from the plain loop: {worst:.1e} of a price up to 100");
     assert!(worst < 1e-3, "the prices differ");
     let per = |t: std::time::Duration| t.as_secs_f64() * 1e9 / n.max(1) as f64;

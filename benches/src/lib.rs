@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`cases`] | what is compared: a program, its data, the same by hand |
 //! | [`data`] | columns of numbers |
+//! | [`growth`] | what each stage costs as graphs grow |
 //! | [`kernels`] | hand-written C, compiled and called |
 
 pub mod agreement;
@@ -12,6 +13,7 @@ pub mod backends;
 pub mod cases;
 pub mod compare;
 pub mod data;
+pub mod growth;
 pub mod kernels;
 pub mod latency;
 pub mod machine;

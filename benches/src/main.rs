@@ -1,17 +1,21 @@
-//! The comparison program.
+//! The comparison program, and the growth table.
 //!
 //! ```text
 //! cargo run --release -p livefusion-bench -- compare [--case NAME] [--n N] [--backend B] [--threads T]
 //!     [--json FILE] [--svg FOLDER] [--quick]
+//! cargo run --release -p livefusion-bench -- growth [--graph NAME] [--engine E] [--elements N] [--from N]
+//!     [--to N] [--limit SECONDS]
 //! ```
 
 use lexopt::{Arg, Parser, ValueExt};
 use livefusion_bench::compare::{Options, Report, chart, compare, json, table};
+use livefusion_bench::growth;
 use livefusion_bench::kernels::Outcome;
 use livefusion_bench::latency;
 use livefusion_bench::measure::Effort;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const USAGE: &str = "\
 livefusion-bench compare [OPTIONS]
@@ -25,6 +29,17 @@ Runs every case on every backend of livefusion, beside hand-written C and Rust.
   --json FILE      writes all figures to FILE
   --svg FOLDER     draws bar charts into FOLDER
   --quick          a look of a minute: few rounds, large sizes ten times smaller
+
+livefusion-bench growth [OPTIONS]
+
+Times each stage of a first force, for graphs whose sizes double.
+
+  --graph NAME     only this kind of graph
+  --engine E       interp, jit, c or default (default)
+  --elements N     arrays of N elements
+  --from N         sizes from N on
+  --to N           only sizes up to N
+  --limit SECONDS  no larger sizes once a force has taken this long (5)
 ";
 
 /// What the command line asks for.
@@ -52,6 +67,10 @@ fn run() -> Outcome<()> {
             let command = command(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
             let report = compare(&command.options)?;
             publish(&command, &report)
+        }
+        Some(Arg::Value(v)) if v == "growth" => {
+            let options = growth_options(&mut parser).map_err(|e| format!("{e}\n\n{USAGE}"))?;
+            growth::growth(&options)
         }
         Some(Arg::Value(v)) if v == latency::SECOND_PROCESS => latency::force_and_print(),
         _ => {
@@ -84,6 +103,22 @@ fn command(parser: &mut Parser) -> Result<Command, lexopt::Error> {
         }
     }
     Ok(command)
+}
+
+fn growth_options(parser: &mut Parser) -> Result<growth::Options, lexopt::Error> {
+    let mut options = growth::Options::default();
+    while let Some(arg) = parser.next()? {
+        match arg {
+            Arg::Long("graph") => options.graph = Some(parser.value()?.string()?),
+            Arg::Long("engine") => options.engine = parser.value()?.string()?,
+            Arg::Long("elements") => options.elements = Some(parser.value()?.parse()?),
+            Arg::Long("from") => options.from = Some(parser.value()?.parse()?),
+            Arg::Long("to") => options.to = Some(parser.value()?.parse()?),
+            Arg::Long("limit") => options.limit = Duration::from_secs(parser.value()?.parse()?),
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(options)
 }
 
 fn publish(command: &Command, report: &Report) -> Outcome<()> {

@@ -1,7 +1,7 @@
 //! The airports' table.
 
 use livefusion_examples::Outcome;
-use std::path::Path;
+use std::io::Read;
 
 /// A row of the table.
 pub struct Airport {
@@ -33,8 +33,8 @@ impl Airport {
 }
 
 /// Reads `iata,name,city,state,country,latitude,longitude`.
-pub fn read(path: &Path) -> Outcome<Vec<Airport>> {
-    let mut table = csv::Reader::from_path(path)?;
+pub fn read(table: impl Read) -> Outcome<Vec<Airport>> {
+    let mut table = csv::Reader::from_reader(table);
     let rows = table.deserialize::<(String, String, String, String, String, f64, f64)>();
     rows.map(|row| {
         let (iata, name, city, state, country, latitude, longitude) = row?;

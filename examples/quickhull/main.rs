@@ -23,11 +23,12 @@ use lines::Lines;
 use livefusion::prelude::*;
 use livefusion::runtime::Explanation;
 use livefusion_examples::{Outcome, best_of, data, timed};
+use std::fs::File;
 
 fn main() -> Outcome {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let engine = Engine::builder().build();
-    let airports = airports::read(&data("airports.csv"))?;
+    let airports = airports::read(File::open(data("airports.csv"))?)?;
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--explain"] => explain(&engine, &airports, "target/quickhull-plan.svg"),
         ["--explain", path] => explain(&engine, &airports, path),

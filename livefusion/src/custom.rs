@@ -84,19 +84,20 @@ use crate::ast::Builder;
 use crate::elt::Elt;
 pub use crate::lower::custom::{Carried, Template};
 use loop_lang::types::Ty;
+use std::any::Any;
 use std::fmt;
 use std::panic::RefUnwindSafe;
 
 /// A combinator over the elements of one array (zip several first).
-pub trait Combinator: fmt::Debug + Send + Sync + RefUnwindSafe + 'static {
+pub trait Combinator: Any + fmt::Debug + Send + Sync + RefUnwindSafe {
     /// What users call it; errors name it. A word of letters, digits and `_`.
     fn name(&self) -> &'static str;
 
     /// What it gives for elements with fields of these types; none if it does not take them.
     fn output(&self, input: &[Ty]) -> Option<Output>;
 
-    /// Numbers that the template depends on: of two combinators with one [`type_name`](std::any::type_name)
-    /// and one key, the code of either serves for both.
+    /// Numbers that the template depends on: of two combinators of one type with one key, the code of
+    /// either serves for both.
     fn key(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -106,12 +107,6 @@ pub trait Combinator: fmt::Debug + Send + Sync + RefUnwindSafe + 'static {
     /// # Errors
     /// What the template's methods say; `force` returns it under this combinator's name.
     fn fill(&self, template: &mut Template<'_, '_>) -> crate::Result<()>;
-
-    /// The type behind the trait. Not for overriding.
-    #[doc(hidden)]
-    fn type_name(&self) -> &'static str {
-        std::any::type_name::<Self>()
-    }
 }
 
 /// What a combinator gives: the types of its fields, and for which elements.

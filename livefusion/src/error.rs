@@ -16,6 +16,9 @@ pub struct Error {
     pub combinator: &'static str,
     /// Where the user called it.
     pub location: Option<Loc>,
+    /// Which element was at fault, for indices and divisions: its position in the arrays that the loop runs
+    /// over. (What follows a filter has other positions of its own.) None where a loop runs over segments.
+    pub element: Option<u64>,
     /// What went wrong.
     pub kind: ErrorKind,
 }
@@ -56,8 +59,12 @@ pub enum ErrorKind {
     },
     /// An element is needed and there is none.
     Empty,
-    /// A slice reaches outside of its array.
+    /// No element passes the test of a search.
+    NotFound,
+    /// A slice reaches outside of its array, or ends before it begins.
     SliceRange {
+        /// Where the slice would begin.
+        start: u64,
         /// Where the slice would end.
         end: u64,
         /// The array's length.
@@ -65,11 +72,11 @@ pub enum ErrorKind {
     },
     /// An expression was used outside of the closure that made it.
     LeakedExp,
-    /// A result would not fit the engine's memory limit.
+    /// There is no room for a result: within the engine's memory limit, or at all.
     Memory {
-        /// Bytes asked for.
+        /// Bytes asked for, beside those in use.
         bytes: u64,
-        /// The limit.
+        /// The engine's limit for all results of a force together; `u64::MAX` if it has none.
         limit: u64,
     },
     /// A graph built by hand is not well typed.
@@ -91,6 +98,7 @@ impl Error {
         Error {
             combinator,
             location: Some(location),
+            element: None,
             kind,
         }
     }
@@ -101,6 +109,9 @@ impl fmt::Display for Error {
         write!(f, "`{}`", self.combinator)?;
         if let Some(l) = self.location {
             write!(f, " at {l}")?;
+        }
+        if let Some(i) = self.element {
+            write!(f, ", element {i}")?;
         }
         write!(f, ": {}", self.kind)
     }
@@ -131,10 +142,20 @@ impl fmt::Display for ErrorKind {
                 )
             }
             ErrorKind::Empty => f.write_str("expected at least one element, got an empty array"),
-            ErrorKind::SliceRange { end, len } => {
+            ErrorKind::NotFound => {
+                f.write_str("expected an element for which the test holds, got none")
+            }
+            ErrorKind::SliceRange { start, end, .. } if start > end => {
                 write!(
                     f,
-                    "expected a slice that ends by {len}, got one that ends at {end}"
+                    "expected a slice that ends at or after its start, got {start}..{end}, which runs \
+                     backwards"
+                )
+            }
+            ErrorKind::SliceRange { start, end, len } => {
+                write!(
+                    f,
+                    "expected a slice that ends by {len}, the array's length, got {start}..{end}"
                 )
             }
             ErrorKind::Segments { needed, room } => {
@@ -147,10 +168,17 @@ impl fmt::Display for ErrorKind {
             ErrorKind::LeakedExp => f.write_str(
                 "expected an expression of this closure, got one that belongs to another closure",
             ),
+            ErrorKind::Memory {
+                bytes,
+                limit: u64::MAX,
+            } => {
+                write!(f, "expected room for {bytes} bytes, the system has none")
+            }
             ErrorKind::Memory { bytes, limit } => {
                 write!(
                     f,
-                    "expected to stay within {limit} bytes, got a request for {bytes} more"
+                    "expected room for {bytes} bytes more, got less: the engine's limit for all results \
+                     together is {limit}"
                 )
             }
             ErrorKind::Malformed { expected, got } => write!(f, "expected {expected}, got {got}"),

@@ -88,6 +88,7 @@ fn next(values: &mut dyn Iterator<Item = Value>) -> Result<Value> {
         let (expected, got) = ("one value per result".to_string(), "fewer".to_string());
         Error {
             combinator: "force",
+            element: None,
             location: None,
             kind: ErrorKind::Malformed { expected, got },
         }
@@ -205,7 +206,7 @@ impl<T: Elt> Array<T> {
     /// # Errors
     /// As [`force`](Array::force).
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(self.force()?.into_vec())
+        self.force()?.try_into_vec()
     }
 
     /// The elements, computed. An array of scalars that was made from a `Vec` gives it back without a
@@ -224,7 +225,7 @@ impl<T: Elt> Array<T> {
     pub fn into_vec(self) -> Result<Vec<T>> {
         let result = self.force()?;
         drop(self);
-        Ok(result.into_vec())
+        result.try_into_vec()
     }
 
     /// The elements, computed, one by one.
@@ -247,7 +248,7 @@ impl<T: Elt> Array<T> {
     /// # Errors
     /// As [`force`](Array::force).
     pub fn get(&self, i: usize) -> Result<Option<T>> {
-        Ok(self.force()?.get(i))
+        Ok(self.force()?.row(i))
     }
 }
 

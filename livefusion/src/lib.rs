@@ -49,7 +49,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use exp::Exp;
 pub use force::Force;
 pub use fusion::Clustering;
-pub use livefusion_c::KernelCache;
+pub use livefusion_c::{CompilerLimits, KernelCache};
 pub use manifest::Manifest;
 pub use runtime::{CancelToken, Engine, Progress};
 pub use segmented::Segmented;
@@ -80,7 +80,9 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::ast::Types;
+    pub use crate::elt::collected;
     pub use crate::exp::{Field, Fields};
+    pub use crate::manifest::Rows;
     pub use livefusion_backend::Buffer;
     pub use loop_lang::types::Ty;
 }

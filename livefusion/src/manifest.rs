@@ -6,21 +6,28 @@ use crate::elt::{Elt, Scalar};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
 use livefusion_backend::Buffer;
+use loop_lang::types::Ty;
+use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// An array in memory: what [`force`](Array::force) gives. Cheap to clone.
 ///
-/// Of scalars it is a slice (`&ys[..]`, `ys.len()`, `ys.iter()`); of tuples and structs it has one
-/// [`column`](Manifest::column) per field. [`Array::from`] makes it an input again, without a copy.
+/// Of scalars it is a slice: `ys[3]`, `&ys[1..]`, `ys.iter()`, `for y in &ys` and all methods of slices
+/// give what they give there. Of tuples and structs it has a [`column`](Manifest::column) per field, each a
+/// slice; [`row`](Manifest::row), `iter()` and `for` put elements together, by value. [`Array::from`] makes
+/// it an input again, without a copy.
 ///
 /// ```
 /// use livefusion::prelude::*;
 /// let ys = Array::from(vec![1.0f64, 2.0]).map(|x| x + 1.0).force()?;
-/// let total: f64 = ys.iter().sum();
-/// assert_eq!((&ys[..], total), (&[2.0, 3.0][..], 5.0));
+/// let largest: Option<&f64> = ys.iter().max_by(|a, b| a.total_cmp(b));
+/// assert_eq!((ys[0], largest, ys.get(1..)), (2.0, Some(&3.0), Some(&[3.0][..])));
+/// let ps = Array::from(vec![(1i64, 0.5f64), (2, 1.5)]).force()?;
+/// let sum: f64 = ps.iter().map(|(n, x)| n as f64 * x).sum();
+/// assert_eq!((sum, ps.row(1)), (3.5, Some((2, 1.5))));
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 pub struct Manifest<T: Elt> {
@@ -38,6 +45,7 @@ impl<T: Elt> Manifest<T> {
         let fail = |kind| {
             Err(Error {
                 combinator: "manifest",
+                element: None,
                 location: None,
                 kind,
             })
@@ -69,20 +77,22 @@ impl<T: Elt> Manifest<T> {
         self.len() == 0
     }
 
-    /// An element; none outside.
-    pub fn get(&self, i: usize) -> Option<T> {
+    /// An element by value, put together from its fields; none outside.
+    pub fn row(&self, i: usize) -> Option<T> {
         T::read(&mut self.columns.iter(), i)
     }
 
-    /// The elements, one by one.
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter {
-            manifest: self,
-            range: 0..self.len(),
-        }
+    /// The elements, one by one: of scalars the slice's iterator, of tuples and structs by value.
+    pub fn iter(&self) -> T::Iter<'_> {
+        T::iter(&self.columns)
     }
 
-    /// A copy of the elements.
+    fn rows(&self) -> Rows<'_, T> {
+        Rows::new(&self.columns)
+    }
+
+    /// A copy of the elements. As with a `Vec`, the process ends if there is no memory for it;
+    /// [`Array::to_vec`] gives an error.
     pub fn to_vec(&self) -> Vec<T> {
         self.clone().into_vec()
     }
@@ -90,8 +100,27 @@ impl<T: Elt> Manifest<T> {
     /// The elements as a vector. No copy if they are scalars that came from a vector, and no array
     /// refers to them any more.
     pub fn into_vec(self) -> Vec<T> {
-        // The columns' types were checked when they were put together, so there is always a vector.
-        T::join(&mut self.columns.into_iter()).unwrap_or_default()
+        let layout = Layout::array::<T>(self.len());
+        self.try_into_vec()
+            .unwrap_or_else(|_| alloc::handle_alloc_error(layout.unwrap_or(Layout::new::<T>())))
+    }
+
+    /// As [`into_vec`](Manifest::into_vec), but an error if there is no memory for a copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`].
+    pub fn try_into_vec(self) -> Result<Vec<T>> {
+        let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
+        // The columns' types were checked when they were put together: only memory can be missing.
+        T::join(&mut self.columns.into_iter()).ok_or(Error {
+            element: None,
+            combinator: "to_vec",
+            location: None,
+            kind: ErrorKind::Memory {
+                bytes,
+                limit: u64::MAX,
+            },
+        })
     }
 
     /// The values of the k-th scalar field, if they are of type `U`.
@@ -124,17 +153,24 @@ impl<T: Elt> Clone for Manifest<T> {
 impl<T: Scalar> Deref for Manifest<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // The type was checked when the columns were put together.
-        self.columns
-            .first()
-            .and_then(|c| c.as_slice())
-            .unwrap_or_default()
+        self.iter().as_slice()
+    }
+}
+
+impl<T: Elt> Default for Manifest<T> {
+    /// No elements.
+    fn default() -> Manifest<T> {
+        let empty = |ty: &Ty| Arc::new(Buffer::empty(*ty));
+        Manifest {
+            columns: types_of::<T>().iter().map(empty).collect(),
+            elements: PhantomData,
+        }
     }
 }
 
 impl<T: Elt> fmt::Debug for Manifest<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::show::value(f, &Value::Array(self.columns.clone()))
+        crate::show::value::<T>(f, &Value::Array(self.columns.clone()))
     }
 }
 
@@ -162,7 +198,7 @@ impl<T: Elt> From<Manifest<T>> for Array<T> {
 
 impl<T: Elt + PartialEq> PartialEq for Manifest<T> {
     fn eq(&self, other: &Manifest<T>) -> bool {
-        self.iter().eq(other.iter())
+        self.rows().eq(other.rows())
     }
 }
 
@@ -170,7 +206,7 @@ macro_rules! equals {
     ($(<$($n:ident)?> $t:ty;)*) => {$(
         impl<T: Elt + PartialEq $(, const $n: usize)?> PartialEq<$t> for Manifest<T> {
             fn eq(&self, other: &$t) -> bool {
-                self.len() == other.len() && self.iter().zip(other.iter()).all(|(a, b)| a == *b)
+                self.len() == other.len() && self.rows().zip(other.iter()).all(|(a, b)| a == *b)
             }
         }
     )*};
@@ -192,34 +228,53 @@ impl<T: Elt> IntoIterator for Manifest<T> {
 }
 
 impl<'a, T: Elt> IntoIterator for &'a Manifest<T> {
-    type Item = T;
-    type IntoIter = Iter<'a, T>;
-    fn into_iter(self) -> Iter<'a, T> {
+    type Item = <T::Iter<'a> as Iterator>::Item;
+    type IntoIter = T::Iter<'a>;
+    fn into_iter(self) -> T::Iter<'a> {
         self.iter()
     }
 }
 
-/// The elements of a [`Manifest`], by value.
-#[derive(Debug)]
-pub struct Iter<'a, T: Elt> {
-    manifest: &'a Manifest<T>,
-    range: std::ops::Range<usize>,
+/// The elements of a [`Manifest`], each put together from its fields.
+#[derive(Clone, Debug)]
+pub struct Rows<'a, T> {
+    columns: &'a [Arc<Buffer>],
+    range: Range<usize>,
+    elements: PhantomData<fn() -> T>,
 }
 
-impl<T: Elt> Iterator for Iter<'_, T> {
+impl<'a, T: Elt> Rows<'a, T> {
+    /// The elements in these buffers, one per field of `T`.
+    pub fn new(columns: &'a [Arc<Buffer>]) -> Rows<'a, T> {
+        Rows {
+            columns,
+            range: 0..columns.first().map_or(0, |c| c.len()),
+            elements: PhantomData,
+        }
+    }
+
+    fn at(&self, i: usize) -> Option<T> {
+        T::read(&mut self.columns.iter(), i)
+    }
+}
+
+impl<T: Elt> Iterator for Rows<'_, T> {
     type Item = T;
     fn next(&mut self) -> Option<T> {
-        self.manifest.get(self.range.next()?)
+        self.range.next().and_then(|i| self.at(i))
+    }
+    fn nth(&mut self, n: usize) -> Option<T> {
+        self.range.nth(n).and_then(|i| self.at(i))
     }
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.range.size_hint()
     }
 }
 
-impl<T: Elt> DoubleEndedIterator for Iter<'_, T> {
+impl<T: Elt> DoubleEndedIterator for Rows<'_, T> {
     fn next_back(&mut self) -> Option<T> {
-        self.manifest.get(self.range.next_back()?)
+        self.range.next_back().and_then(|i| self.at(i))
     }
 }
 
-impl<T: Elt> ExactSizeIterator for Iter<'_, T> {}
+impl<T: Elt> ExactSizeIterator for Rows<'_, T> {}

@@ -100,9 +100,38 @@ impl<I: Inputs, O: Force> Program<I, O> {
     }
 }
 
+impl<I: Inputs, O: Force> Program<I, O>
+where
+    O::Out: Default,
+{
+    /// As [`call`](Program::call), into the place of results that are not needed any more: they are given
+    /// back first, so a loop of calls touches the same memory each time and makes no new arrays. (`out =
+    /// call(..)` would need room for the old and the new ones at once.)
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let twice = prepare(|xs: Array<f64>| xs.map(|x| x * 2.0))?;
+    /// let mut ys = Manifest::default();
+    /// for k in 1..4 {
+    ///     twice.call_into(&Array::from(vec![f64::from(k); 5]), &mut ys)?;
+    ///     assert_eq!(ys[4], f64::from(2 * k));
+    /// }
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`call`](Program::call); `out` is empty then.
+    pub fn call_into(&self, inputs: &I, out: &mut O::Out) -> Result<()> {
+        *out = O::Out::default();
+        *out = self.call(inputs)?;
+        Ok(())
+    }
+}
+
 fn no_value() -> Error {
     Error {
         combinator: "call",
+        element: None,
         location: None,
         kind: ErrorKind::Backend("a forced input has no value".to_string()),
     }

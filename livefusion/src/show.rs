@@ -1,6 +1,7 @@
 //! How values and delayed arrays are written for people. Nothing here forces.
 
 use crate::ast::{Kind, Node, Value};
+use crate::elt::Elt;
 use loop_lang::types::Ty;
 use std::fmt::{self, Write};
 
@@ -21,17 +22,25 @@ const ENDS: usize = 4;
 const DEPTH: u32 = 3;
 
 /// A node: its elements if they are in memory, else the combinators that lead to it.
-pub(crate) fn node(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result {
+pub(crate) fn node<T: Elt>(f: &mut fmt::Formatter<'_>, n: &Node) -> fmt::Result {
     match n.value.get() {
-        Some(v) => value(f, v),
+        Some(v) => value::<T>(f, v),
         None => combinators(f, n, DEPTH),
     }
 }
 
-/// `[1.0, 2.0, ..., 9.0]`, elements of several fields as tuples.
-pub(crate) fn value(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Result {
+/// `[1.0, 2.0, ..., 9.0]`; tuples and structs as Rust writes them.
+pub(crate) fn value<T: Elt>(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Result {
     match v {
-        Value::Scalar(fields) => element(f, fields.len(), |k| word(fields[k].ty, fields[k].bits)),
+        Value::Scalar(fields) => {
+            let mut fields = fields.iter();
+            let mut next = || {
+                fields
+                    .next()
+                    .map_or_else(String::new, |c| word(c.ty, c.bits))
+            };
+            T::show(&mut next, f)
+        }
         Value::Array(columns) => {
             let len = columns.first().map_or(0, |c| c.len());
             f.write_char('[')?;
@@ -45,27 +54,16 @@ pub(crate) fn value(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Result {
                 if at > 0 {
                     f.write_str(", ")?;
                 }
-                element(f, columns.len(), |k| {
-                    columns[k]
-                        .get_word(at)
-                        .map_or_else(String::new, |w| word(columns[k].ty(), w))
-                })?;
+                let mut columns = columns.iter();
+                let mut next = || {
+                    let field = columns.next().and_then(|c| Some((c.ty(), c.get_word(at)?)));
+                    field.map_or_else(String::new, |(ty, w)| word(ty, w))
+                };
+                T::show(&mut next, f)?;
             }
             f.write_char(']')
         }
     }
-}
-
-fn element(
-    f: &mut fmt::Formatter<'_>,
-    fields: usize,
-    field: impl Fn(usize) -> String,
-) -> fmt::Result {
-    if fields == 1 {
-        return f.write_str(&field(0));
-    }
-    let all: Vec<String> = (0..fields).map(field).collect();
-    write!(f, "({})", all.join(", "))
 }
 
 /// `sum(map(filter(f64[100])))`, cut off where it gets deep.

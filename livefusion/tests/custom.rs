@@ -134,6 +134,43 @@ fn keys_tell_them_apart() -> Result<()> {
     Ok(())
 }
 
+/// Two types of one name: `type_name` cannot tell local types of one function apart.
+macro_rules! times {
+    ($n:literal) => {{
+        #[derive(Debug)]
+        struct Times;
+
+        impl Combinator for Times {
+            fn name(&self) -> &'static str {
+                "times"
+            }
+            fn output(&self, input: &[Ty]) -> Option<Output> {
+                Some(Output::InStep(input.to_vec()))
+            }
+            fn fill(&self, t: &mut Template<'_, '_>) -> Result<()> {
+                let x = t.element(0)?;
+                let product = t.op(Op::Mul, &[x, Const::int(Ty::I64, $n).into()])?;
+                t.give(0, product)
+            }
+        }
+        Times
+    }};
+}
+
+#[test]
+fn types_of_one_name_are_two_combinators() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![1i64, 2]);
+        let (twice, ten): (Array<i64>, Array<i64>) = (xs.custom(times!(2)), xs.custom(times!(10)));
+        assert_eq!(twice.force_with(&engine)?, [2, 4]);
+        assert_eq!(ten.force_with(&engine)?, [10, 20]);
+        let (a, b): (Array<i64>, Array<i64>) = (xs.custom(times!(2)), xs.custom(times!(10)));
+        let (a, b) = (&a, &b).force_with(&engine)?;
+        assert_eq!((a.to_vec(), b.to_vec()), (vec![2, 4], vec![10, 20]));
+    }
+    Ok(())
+}
+
 /// Fills its template in a wrong way.
 #[derive(Debug)]
 struct Wrong(u64);

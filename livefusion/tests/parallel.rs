@@ -283,3 +283,99 @@ fn one_thread_shares_nothing() {
     iota(1_000_000).sum().force_with(&engine).unwrap();
     assert_eq!(engine.counters().parallel_loops, 0);
 }
+
+/// What `body` gives; a failed test if it takes too long.
+fn within_a_minute<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static) -> R {
+    let (send, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(body()));
+    let limit = std::time::Duration::from_secs(60);
+    ended.recv_timeout(limit).expect("it came to no end")
+}
+
+fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    Arc::new(pool.unwrap())
+}
+
+/// Forces on a thread of a pool of two, whose other thread is `busy` until then, with a callback.
+fn sum_in_a_pool(
+    busy: bool,
+    call: impl Fn(&Arc<rayon::ThreadPool>) + Send + Sync + 'static,
+) -> f64 {
+    let two = pool(2);
+    let over = Arc::new(AtomicBool::new(!busy));
+    let (until, occupied) = (over.clone(), Arc::new(AtomicBool::new(false)));
+    let begun = occupied.clone();
+    if busy {
+        two.spawn(move || {
+            begun.store(true, Ordering::Release);
+            while !until.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        });
+        while !occupied.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    }
+    let within = two.clone();
+    let engine = eager(2).with_progress(move |_| call(&within));
+    let sum = two.install(|| floats(5000).sum().force_with(&engine));
+    over.store(true, Ordering::Release);
+    sum.unwrap()
+}
+
+/// The thread that forces comes upon its own call for help, and would wait for itself.
+#[test]
+fn a_callback_yields_to_the_pool_that_it_is_called_in() {
+    let expected = floats(5000).sum().force_with(&eager(1)).unwrap();
+    for busy in [true, false] {
+        let yielding = move || {
+            sum_in_a_pool(busy, |_| {
+                rayon::yield_now();
+            })
+        };
+        assert_eq!(within_a_minute(yielding), expected, "busy: {busy}");
+        let installing = move || {
+            let other = pool(1);
+            sum_in_a_pool(busy, move |_| other.install(|| ()))
+        };
+        assert_eq!(within_a_minute(installing), expected, "busy: {busy}");
+    }
+}
+
+/// What is called needs the thread that helps, which must not wait for whoever called it.
+#[test]
+fn a_callback_waits_for_the_pool_without_working_for_it() {
+    let expected = floats(5000).sum().force_with(&eager(1)).unwrap();
+    let waiting = || {
+        let calls = AtomicU64::new(0);
+        sum_in_a_pool(false, move |pool| {
+            if calls.fetch_add(1, Ordering::Relaxed) < 4 {
+                let pool = pool.clone();
+                let outside = std::thread::spawn(move || pool.install(|| ()));
+                outside.join().unwrap();
+            }
+        })
+    };
+    assert_eq!(within_a_minute(waiting), expected);
+}
+
+/// One element whose scalar loop never ends.
+#[cfg(feature = "jit")]
+#[test]
+fn a_scalar_loop_is_cancelled() {
+    for engine in [Engine::interp(), Engine::jit()] {
+        let token = CancelToken::new();
+        let (stop, engine) = (token.clone(), engine.with_cancel(token));
+        let endless = move || {
+            let up = |x: livefusion::Exp<i64>| (x + 1) & 0xffff;
+            let turns = Array::from(vec![1i64]).map(|x| while_loop(x, |x| x.ge(0), up));
+            turns.sum().force_with(&engine).unwrap_err()
+        };
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            stop.cancel();
+        });
+        assert_eq!(within_a_minute(endless).kind, ErrorKind::Cancelled);
+    }
+}

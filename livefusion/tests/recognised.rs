@@ -181,3 +181,77 @@ fn deep_graphs_are_no_trouble() -> Result<()> {
     assert_eq!(recognised(&engine), (1, 1, 1));
     Ok(())
 }
+
+/// A program of its own for each divisor.
+fn modulo(engine: &Engine, divisor: u64) -> Result<u64> {
+    iota(10).map(|i| i % divisor).sum().force_with(engine)
+}
+
+#[test]
+fn programs_are_kept_up_to_a_limit() -> Result<()> {
+    let backend = std::sync::Arc::new(livefusion_interp::InterpBackend::new());
+    let builder = || Engine::builder().backend(backend.clone());
+    let engine = builder().program_limit(16).build();
+    for divisor in 2..200 {
+        let expected = (0..10).map(|i| i % divisor).sum::<u64>();
+        assert_eq!(modulo(&engine, divisor)?, expected);
+        let counters = engine.counters();
+        assert!(counters.programs <= 16, "{counters}");
+        assert_eq!(counters.programs + counters.evicted, divisor - 1);
+    }
+    // None is kept: each time it is compiled.
+    let engine = builder().program_limit(0).build();
+    for _ in 0..3 {
+        modulo(&engine, 3)?;
+    }
+    let counters = engine.counters();
+    assert_eq!((counters.misses, counters.programs), (3, 0));
+    Ok(())
+}
+
+#[test]
+fn programs_that_are_used_are_kept() -> Result<()> {
+    let backend = std::sync::Arc::new(livefusion_interp::InterpBackend::new());
+    let builder = Engine::builder().backend(backend);
+    let engine = builder.program_limit(3).build();
+    let misses = |divisor| {
+        let before = engine.counters().misses;
+        modulo(&engine, divisor).map(|_| engine.counters().misses - before)
+    };
+    for other in 100..150 {
+        assert_eq!(misses(7)?, u64::from(other == 100), "before {other}");
+        assert_eq!(misses(other)?, 1);
+        assert_eq!(misses(9)?, u64::from(other == 100), "behind {other}");
+    }
+    // The newest of the others is still there, the one before is not.
+    assert_eq!((misses(149)?, misses(148)?), (0, 1));
+    engine.clear();
+    assert_eq!((misses(7)?, misses(9)?), (1, 1));
+    assert_eq!(engine.counters().programs, 2);
+    Ok(())
+}
+
+/// A graph that cannot be compiled leaves nothing behind.
+#[test]
+fn failed_programs_are_not_kept() {
+    struct None;
+    impl livefusion_backend::Backend for None {
+        fn name(&self) -> &'static str {
+            "none"
+        }
+        fn compile(
+            &self,
+            _: &loop_lang::Loop,
+        ) -> std::result::Result<
+            std::sync::Arc<dyn livefusion_backend::Kernel>,
+            livefusion_backend::CompileError,
+        > {
+            Err(livefusion_backend::CompileError::Malformed("never".into()))
+        }
+    }
+    let engine = Engine::new(std::sync::Arc::new(None));
+    for divisor in 2..20 {
+        assert!(modulo(&engine, divisor).is_err());
+    }
+    assert_eq!(engine.counters().programs, 0);
+}

@@ -265,13 +265,31 @@ fn parts_of_arrays_of_known_and_computed_length() -> Result<()> {
         let error = xs.slice(5..11).force().unwrap_err();
         assert_eq!(
             (error.combinator, error.kind),
-            ("slice", ErrorKind::SliceRange { end: 11, len: 10 })
+            (
+                "slice",
+                ErrorKind::SliceRange {
+                    start: 5,
+                    end: 11,
+                    len: 10
+                }
+            )
         );
         let error = xs
             .slice(std::ops::Range { start: 7, end: 2 })
             .force()
             .unwrap_err();
-        assert_eq!(error.kind, ErrorKind::SliceRange { end: 7, len: 2 });
+        let backwards = ErrorKind::SliceRange {
+            start: 7,
+            end: 2,
+            len: 10,
+        };
+        assert_eq!(error.kind, backwards);
+        assert!(
+            error
+                .to_string()
+                .ends_with("got 7..2, which runs backwards"),
+            "{error}"
+        );
     }
     Ok(())
 }
@@ -404,5 +422,75 @@ fn prepared_programs_run_many_times() -> Result<()> {
         let (sum, ys) = program.call(&(xs.clone(), Array::scalar(2.0)))?;
         assert_eq!((sum, ys.len()), (f64::from(n * (n - 1)), n as usize));
     }
+    Ok(())
+}
+
+/// Literal exponents become multiplications, others are data of one call: all give the same bits.
+#[test]
+fn integer_powers_are_the_same_bits_everywhere() -> Result<()> {
+    let xs = Array::from(FLOATS);
+    let short: Array<f32> = FLOATS.iter().map(|x| *x as f32).collect();
+    let bits = |m: Manifest<f64>| {
+        m.iter()
+            .map(|x| canonical(x.to_bits(), x.is_nan()))
+            .collect()
+    };
+    let bits32 = |m: Manifest<f32>| {
+        m.iter()
+            .map(|x| canonical(u64::from(x.to_bits()), x.is_nan()))
+            .collect()
+    };
+    let exponents = [
+        0,
+        1,
+        2,
+        3,
+        7,
+        15,
+        16,
+        17,
+        100,
+        i32::MAX,
+        -1,
+        -2,
+        -3,
+        -17,
+        i32::MIN,
+    ];
+    let engines = [Engine::interp(), Engine::c(), Engine::jit()];
+    let mut seen: Vec<Vec<Vec<u64>>> = Vec::new();
+    for engine in &engines {
+        let mut all = Vec::new();
+        for n in exponents {
+            let data = Array::scalar(n);
+            let (a, b) = (&xs.map(|x| x.powi(n)), &xs.map(|x| x.powi(&data))).force_with(engine)?;
+            let (a, b): (Vec<u64>, Vec<u64>) = (bits(a), bits(b));
+            assert_eq!(a, b, "to the power {n}");
+            let (c, d) =
+                (&short.map(|x| x.powi(n)), &short.map(|x| x.powi(&data))).force_with(engine)?;
+            let (c, d): (Vec<u64>, Vec<u64>) = (bits32(c), bits32(d));
+            assert_eq!(c, d, "to the power {n}");
+            all.extend([a, c]);
+        }
+        seen.push(all);
+    }
+    assert!(seen[0] == seen[1] && seen[0] == seen[2]);
+    Ok(())
+}
+
+fn canonical(bits: u64, nan: bool) -> u64 {
+    if nan { u64::MAX } else { bits }
+}
+
+/// An exponent that is no small literal is data: another one is the same program.
+#[test]
+fn a_changing_exponent_compiles_nothing_anew() -> Result<()> {
+    let engine = Engine::interp();
+    let xs = Array::from(vec![1.0f64, 2.0]);
+    for n in [-1, -2, -3, 20, 21, 22] {
+        let want = vec![1.0, 2f64.powi(n)];
+        assert_eq!(xs.map(|x| x.powi(n)).force_with(&engine)?, want);
+    }
+    assert_eq!(engine.counters().misses, 1);
     Ok(())
 }

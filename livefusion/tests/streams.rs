@@ -499,7 +499,7 @@ proptest! {
         match value(&array.position(|x| x.ge(by))) {
             Ok(at) => {
                 prop_assert_eq!(at, n - rest.len() as u64);
-                prop_assert_eq!(Some(value(&array.find(|x| x.ge(by)))?), rest.get(0));
+                prop_assert_eq!(Some(value(&array.find(|x| x.ge(by)))?), rest.row(0));
             }
             Err(_) => prop_assert_eq!(rest.len(), 0),
         }

@@ -96,7 +96,7 @@ fn scalar_loops_weigh_what_they_do() {
     let explained = turned(400_000)
         .explain_with(&engine)
         .expect("it can be planned");
-    let mut tiers = explained.loops.iter().filter_map(|l| l.tier);
+    let mut tiers = explained.loops.iter().filter_map(|l| l.tier.as_deref());
     let asked = tiers.any(|t| t.contains("C asked for") || t.contains("as C"));
     assert!(asked || engine.fallback().is_some(), "{explained}");
 }

@@ -131,7 +131,14 @@ fn lengths_that_differ_are_found_while_building() {
         "pack"
     );
     let slice = mistake(&xs.slice(1..3));
-    assert_eq!(slice.kind, ErrorKind::SliceRange { end: 3, len: 2 });
+    assert_eq!(
+        slice.kind,
+        ErrorKind::SliceRange {
+            start: 1,
+            end: 3,
+            len: 2
+        }
+    );
     assert_eq!(mistake(&iota(-1)).combinator, "iota");
 }
 

@@ -176,7 +176,7 @@ macro_rules! float {
                 match *args {
                     [a] if op == Op::SignBit => Some(u64::from(float(a).is_sign_negative())),
                     [a] => unary(op, float(a)).map(word),
-                    [a, n] if op == Op::Powi => Some(word(float(a).powi(n as i32))),
+                    [a, n] if op == Op::Powi => Some(word(Math::powi(float(a), n as i32))),
                     [a, b] => match binary(op, float(a), float(b)) {
                         Some(x) => Some(word(x)),
                         None => compare(op, float(a), float(b)),

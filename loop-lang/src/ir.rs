@@ -258,7 +258,7 @@ pub enum TrapKind {
     LengthMismatch,
     /// An operation that needs an element met an empty array.
     Empty,
-    /// A slice outside of its array: payload (end, length).
+    /// A slice outside of its array, or one that runs backwards: payload (start, end, length).
     SliceRange,
     /// A segment descriptor that does not match its data: payload (segment length, room).
     Segments,

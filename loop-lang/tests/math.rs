@@ -117,6 +117,135 @@ fn f64_within_the_bounds() {
 }
 
 #[test]
+fn the_angle_of_a_tiny_number_is_right() {
+    let tiny = 5e-324;
+    assert_eq!(value(Op::Atan2, Ty::F64, 0.0, tiny), 0.0);
+    assert_eq!(
+        value(Op::Atan2, Ty::F64, -0.0, tiny).to_bits(),
+        (-0.0f64).to_bits()
+    );
+    assert_eq!(
+        value(Op::Atan2, Ty::F64, tiny, tiny),
+        std::f64::consts::FRAC_PI_4
+    );
+    assert_eq!(
+        value(Op::Atan2, Ty::F64, tiny, 0.0),
+        std::f64::consts::FRAC_PI_2
+    );
+    assert_eq!(value(Op::Atan2, Ty::F64, 0.0, -tiny), std::f64::consts::PI);
+}
+
+/// Every function of subnormal operands, and of pairs of which one or both are.
+#[test]
+fn subnormal_operands_within_the_bounds() {
+    let (mut random, mut reference) = (Random(4), Reference::new());
+    let edge = [f64::MIN_POSITIVE, f64::from(f32::MIN_POSITIVE)];
+    let mut fixed: Vec<f64> = edge
+        .iter()
+        .flat_map(|x| [*x, x.next_down(), x.next_up()])
+        .collect();
+    fixed.extend([
+        5e-324,
+        1e-323,
+        f64::from(f32::from_bits(1)),
+        f64::from(f32::from_bits(3)),
+    ]);
+    for (op, single, double) in BOUNDS {
+        let mut operands: Vec<(f64, f64)> = Vec::new();
+        let mut firsts: Vec<f64> = fixed.iter().flat_map(|x| [*x, -x]).collect();
+        firsts.extend((0..60).map(|_| random.subnormal()));
+        for x in firsts {
+            let y = random.operand(*op);
+            operands.extend([(x, y), (y, x), (x, random.subnormal()), (x, 0.0), (0.0, x)]);
+        }
+        if op.arity() == 1 {
+            operands.dedup_by_key(|(x, _)| *x);
+        }
+        for (x, y) in operands {
+            let want = std_value(*op, x, y);
+            if !want.is_finite() {
+                continue;
+            }
+            let got = value(*op, Ty::F64, x, y);
+            let error = error_f64(got, &reference.value(*op, x, y));
+            assert!(
+                error <= *double,
+                "{op:?} {x:?} {y:?}: {got:?}, not {want:?}: {error}"
+            );
+            let (x, y) = (f64::from(x as f32), f64::from(y as f32));
+            let (got, want) = (value(*op, Ty::F32, x, y), std_value(*op, x, y));
+            let error = error_f32(got, want);
+            assert!(
+                error <= *single,
+                "{op:?} {x:?} {y:?}: {got:?}, not {want:?}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn integer_powers_within_their_bound() {
+    let mut random = Random(5);
+    let mut worst = [0.0f64; 2];
+    for k in 0..4000 {
+        let n = match k % 4 {
+            0 => (random.bits() % 9) as i32 - 4,
+            1 => (random.bits() % 65) as i32 - 32,
+            2 => (random.bits() % 2001) as i32 - 1000,
+            _ => random.bits() as i32 >> (random.bits() % 14),
+        };
+        // Most powers of most numbers are out of range: so are chosen that these are not.
+        let size = 1080.0 / f64::from(n.unsigned_abs().max(1));
+        let exponent = (2.0 * random.unit() - 1.0) * size.min(1074.0);
+        let x = match random.bits() % 8 {
+            0 => random.operand(Op::Powf),
+            1 => random.subnormal(),
+            _ => exponent.exp2().copysign(random.unit() - 0.5),
+        };
+        if x == 0.0 || x as f32 == 0.0 {
+            continue;
+        }
+        let bound = f64::from(n.unsigned_abs());
+        for (error, worst) in errors_of_powi(x, n).into_iter().zip(&mut worst) {
+            assert!(error <= bound, "{x:?} to the power {n}: off by {error}");
+            *worst = worst.max(error / bound.max(1.0));
+        }
+    }
+    println!("errors over exponents: {worst:?}");
+}
+
+#[test]
+fn integer_powers_of_special_values_are_those_of_std() {
+    for x in SPECIAL {
+        for n in [0, 1, -1, 2, -2, 3, -3, 4, 7, -8, i32::MAX, i32::MIN] {
+            let word = eval(
+                Op::Powi,
+                Ty::F64,
+                Ty::F64,
+                &[x.to_bits(), i64::from(n) as u64],
+            );
+            let (got, want) = (f64::from_bits(word), x.powi(n));
+            let same = got.is_nan() && want.is_nan()
+                || got.is_sign_negative() == want.is_sign_negative()
+                    && (got == want || (got - want).abs() <= 8.0 * f64::EPSILON * want.abs());
+            assert!(same, "{x:?} to the power {n}: {got:?}, not {want:?}");
+        }
+    }
+    // Tenths come out as they are written, and a reciprocal of what overflows is no zero.
+    let power = |x: f64, n: i32| {
+        f64::from_bits(eval(
+            Op::Powi,
+            Ty::F64,
+            Ty::F64,
+            &[x.to_bits(), i64::from(n) as u64],
+        ))
+    };
+    assert_eq!(power(10.0, -2), 0.01);
+    assert_eq!(power(2.0, -1074), 5e-324);
+    assert_eq!(power(-2.0, -1073), -1e-323);
+}
+
+#[test]
 fn bodies_give_the_same_bits() {
     let mut random = Random(3);
     for (op, ..) in BOUNDS {

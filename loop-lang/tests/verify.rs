@@ -79,17 +79,17 @@ fn regions_must_not_be_too_deep() {
 }
 
 #[test]
-fn traps_report_at_most_two_values() {
+fn traps_report_at_most_three_values() {
     let mut l = parse(SCALARS).unwrap();
     edit(&mut l, |s| match s {
         StmtKind::Trap { payload, .. } => {
-            *payload = vec![Const::u64(1).into(); 3].into();
+            *payload = vec![Const::u64(1).into(); 4].into();
             true
         }
         _ => false,
     });
     assert_eq!(
         messages(&l),
-        ["init_0: a trap reports at most 2 values, not 3"]
+        ["init_0: a trap reports at most 3 values, not 4"]
     );
 }

@@ -1,12 +1,27 @@
 //! Backends around backends: kernels that are cut into spans, and kernels that were compiled before.
 
+use crate::program::Program;
 use crate::rng::Rng;
+use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
+pub fn is_sanitized() -> bool {
+    std::env::var_os("LIVEFUSION_TEST_SANITIZED").is_some()
+}
+
+/// The C backend, as the environment asks for it.
+pub fn c() -> CBackend {
+    match is_sanitized() {
+        true => CBackend::new().sanitized(),
+        false => CBackend::new(),
+    }
+}
 
 /// A backend whose kernels run span by span, cut at random guards, each span on one of some backends.
 pub struct Spans {
@@ -59,7 +74,7 @@ impl Kernel for Cut {
         self.kernels[0].chunk()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let mut left = steps;
         let mut longest = 4;
@@ -81,12 +96,30 @@ impl Kernel for Cut {
 /// A backend that only knows loops that were compiled before, by their text.
 #[derive(Default)]
 pub struct Known {
-    kernels: HashMap<String, Arc<dyn Kernel>>,
+    kernels: HashMap<String, Result<Arc<dyn Kernel>, CompileError>>,
 }
 
 impl Known {
-    /// Compiles loops in few runs of the C compiler.
+    /// Compiles the loops of some programs.
+    pub fn of<'a>(backend: &CBackend, programs: impl IntoIterator<Item = &'a Program>) -> Known {
+        let engine = Engine::interp();
+        let loops: Vec<Loop> = programs
+            .into_iter()
+            .flat_map(|p| loops_of(p, &engine).unwrap_or_default())
+            .collect();
+        Known::each(backend, &loops)
+    }
+
+    /// Compiles loops in few runs of the C compiler. Errors: one of them cannot be compiled.
     pub fn compile(backend: &CBackend, programs: &[Loop]) -> Result<Known, CompileError> {
+        let known = Known::each(backend, programs);
+        let failed = known.kernels.values().find_map(|k| k.as_ref().err());
+        failed.cloned().map_or(Ok(known), Err)
+    }
+
+    /// Compiles what can be compiled. Where the compiler refuses a file, each loop of it is compiled
+    /// alone, so that only those at fault fail.
+    fn each(backend: &CBackend, programs: &[Loop]) -> Known {
         let mut by_text: HashMap<String, &Loop> = HashMap::new();
         for p in programs {
             by_text.insert(p.to_string(), p);
@@ -96,12 +129,45 @@ impl Known {
         let mut known = Known::default();
         for batch in texts.chunks(BATCH) {
             let loops: Vec<&Loop> = batch.iter().map(|(_, l)| *l).collect();
-            for ((text, _), kernel) in batch.iter().zip(backend.compile_batch(&loops)) {
-                known.kernels.insert(text.clone(), kernel?);
+            for ((text, l), kernel) in batch.iter().zip(backend.compile_batch(&loops)) {
+                let alone = |_| backend.compile(l);
+                known.kernels.insert(text.clone(), kernel.or_else(alone));
             }
         }
-        Ok(known)
+        known
     }
+
+    /// How many loops it knows.
+    pub fn len(&self) -> usize {
+        self.kernels.len()
+    }
+
+    /// Whether it knows none.
+    pub fn is_empty(&self) -> bool {
+        self.kernels.is_empty()
+    }
+
+    /// A backend for a program: this one, if it knows the program's loops. Smaller programs, made to find
+    /// the cause of a failure, have others.
+    pub fn backend_for(self: &Arc<Known>, p: &Program) -> Arc<dyn Backend> {
+        let known = |l: &Loop| self.kernels.contains_key(&l.to_string());
+        if loops_of(p, &Engine::interp()).is_ok_and(|loops| loops.iter().all(known)) {
+            self.clone()
+        } else {
+            Arc::new(c())
+        }
+    }
+}
+
+/// The loops that a program runs.
+fn loops_of(p: &Program, engine: &Engine) -> Result<Vec<Loop>, String> {
+    let explain = || {
+        let explained = engine.explain(&p.build().roots);
+        explained.map_err(|e| e.to_string())
+    };
+    let loops = crate::check::caught(explain)?.loops.into_iter();
+    let all = loops.flat_map(|l| [Some(l.program), l.sizing]);
+    Ok(all.flatten().collect())
 }
 
 /// Loops in one file for the C compiler.
@@ -113,8 +179,8 @@ impl Backend for Known {
     }
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let text = program.to_string();
-        self.kernels.get(&text).cloned().ok_or_else(|| {
-            CompileError::Malformed(format!("this loop was not compiled before:\n{text}"))
-        })
+        let unknown = || format!("this loop was not compiled before:\n{text}");
+        let known = self.kernels.get(&text).cloned();
+        known.unwrap_or_else(|| Err(CompileError::Malformed(unknown())))
     }
 }

@@ -8,7 +8,7 @@ use livefusion::Engine;
 use livefusion::ast::{Node, Value};
 use livefusion::error::{Error, ErrorKind};
 use livefusion::runtime::{Explanation, force_nodes};
-use loop_lang::ir::TrapKind;
+use loop_lang::ir::{RateId, RateKind, TrapKind};
 use loop_lang::types::Ty;
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -44,6 +44,25 @@ impl Schedule for Ran {
     }
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
         Some(self.graph.nodes[self.graph.step_of(node)?].clone())
+    }
+}
+
+impl Ran {
+    /// Whether a zip advances one of its inputs on demand.
+    pub fn is_on_demand(&self, program: &Program, step: usize) -> bool {
+        let Some((at, _)) = self.places.get(&step) else {
+            return false;
+        };
+        let looped = &self.explanation.loops[*at].program;
+        let is_side = |(l, comb): &(usize, u32)| {
+            let home = looped.combs.get(*comb as usize).and_then(|c| c.home);
+            let rate = home.filter(|_| l == at).map(|h| h.rate);
+            let kind = |r: &RateId| looped.rates[r.index()].kind;
+            std::iter::successors(rate, |r| kind(r).parent())
+                .any(|r| matches!(kind(&r), RateKind::Cursor { .. }))
+        };
+        let inputs = program.steps[step].inputs();
+        inputs.iter().any(|i| self.combs[i].iter().any(is_side))
     }
 }
 
@@ -167,10 +186,12 @@ fn same_trap(error: &ErrorKind, kind: TrapKind, payload: &[loop_lang::Const]) ->
             needed: word(0) as i64 as i128,
             room: word(1),
         },
-        TrapKind::Empty => ErrorKind::Empty,
+        // Whether a search came to nothing is a matter of words.
+        TrapKind::Empty => return matches!(error, ErrorKind::Empty | ErrorKind::NotFound),
         TrapKind::SliceRange => ErrorKind::SliceRange {
-            end: word(0),
-            len: word(1),
+            start: word(0),
+            end: word(1),
+            len: word(2),
         },
     };
     *error == expected
@@ -271,27 +292,33 @@ pub fn check_all<T>(
     check: impl Fn(u64, &Program) -> Result<T, String>,
     mut passed: impl FnMut(&Program, T),
 ) {
-    let check = |seed, p: &Program| caught(|| check(seed, p));
     for (seed, program) in programs {
-        match check(seed, &program) {
+        match caught(|| check(seed, &program)) {
             Ok(t) => passed(&program, t),
-            Err(why) => {
-                let kind = kind_of(&why);
-                let small = shrink(&program, |p| {
-                    check(seed, p).is_err_and(|w| kind_of(&w) == kind)
-                });
-                let why = check(seed, &small).err().unwrap_or(why);
-                panic!("seed {seed}: {why}\n\n{small}\n{}", loops(&small));
-            }
+            Err(why) => panic!("{}", smallest(seed, &program, &why, &check)),
         }
     }
 }
 
+/// The smallest program found that fails as this one does, with its loops, for people.
+pub fn smallest<T>(
+    seed: u64,
+    program: &Program,
+    why: &str,
+    check: impl Fn(u64, &Program) -> Result<T, String>,
+) -> String {
+    let check = |p: &Program| caught(|| check(seed, p));
+    let kind = kind_of(why);
+    let small = shrink(program, |p| check(p).is_err_and(|w| kind_of(&w) == kind));
+    let why = check(&small).err().unwrap_or_else(|| why.to_string());
+    format!("seed {seed}: {why}\n\n{small}\n{}", loops(&small))
+}
+
 /// What failures of one cause have in common: how their messages begin, numbers aside.
-fn kind_of(why: &str) -> String {
+pub fn kind_of(why: &str) -> String {
     why.chars()
         .filter(|c| !c.is_ascii_digit())
-        .take(60)
+        .take(200)
         .collect()
 }
 

@@ -7,6 +7,7 @@
 //! | [`loops`] | random loops over random rate trees |
 //! | [`check`] | engines against the naive evaluator and each other |
 //! | [`coverage`] | which pairs of combinators shared a loop |
+//! | [`patterns`] | which rates arrays have, and how they are consumed |
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`catalog`] | the programs of the literature, and what becomes of them |
 //! | [`chunked`] | a backend that runs chunks in random order |
@@ -18,8 +19,10 @@ pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;
+pub mod fuzz;
 pub mod loops;
 pub mod naive;
+pub mod patterns;
 pub mod problems;
 pub mod program;
 pub mod rng;

@@ -3,18 +3,37 @@
 
 /// The generator's state.
 #[derive(Clone, Debug, Default)]
-pub struct Rng(u64);
+pub struct Rng {
+    state: u64,
+    /// What is drawn first, last byte first.
+    script: Vec<u8>,
+}
 
 impl Rng {
     /// A generator from a seed.
     pub fn new(seed: u64) -> Rng {
-        Rng(seed)
+        Rng {
+            state: seed,
+            script: Vec::new(),
+        }
+    }
+
+    /// A generator whose draws follow bytes, one each, as long as there are any: who changes a byte changes
+    /// one decision.
+    pub fn scripted(bytes: &[u8]) -> Rng {
+        Rng {
+            state: 0,
+            script: bytes.iter().rev().copied().collect(),
+        }
     }
 
     /// The next 64 bits.
     pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
+        if let Some(byte) = self.script.pop() {
+            self.state = u64::from(byte);
+        }
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)

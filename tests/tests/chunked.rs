@@ -8,7 +8,6 @@ use livefusion::Engine;
 use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Outcome, Pass, Value};
-use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{agree, check_all, data, run};
 use livefusion_tests::chunked::{Chunked, Tally, Turns};
@@ -35,6 +34,7 @@ const GRIDS: [u64; 3] = [8, 16, 13];
 const LENGTHS: Options = Options {
     steps: 12,
     lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
+    wired: false,
 };
 
 /// An engine that hands each loop to its backend as one run, which is then cut there.
@@ -134,7 +134,10 @@ fn words(data: &Data) -> Vec<Vec<u64>> {
 /// With the language's chunks, and compiled.
 #[test]
 fn long_arrays() {
-    let inner: [Arc<dyn Backend>; 2] = [Arc::new(InterpBackend::new()), Arc::new(CBackend::new())];
+    let inner: [Arc<dyn Backend>; 2] = [
+        Arc::new(InterpBackend::new()),
+        Arc::new(livefusion_tests::backends::c()),
+    ];
     let whole = Engine::interp();
     for inner in inner {
         let chunked = Chunked::on(inner, 0);

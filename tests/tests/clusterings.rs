@@ -11,21 +11,23 @@ fn agrees_with_naive(clustering: Clustering, count: u64) {
         .backend(Arc::new(InterpBackend::new()))
         .clustering(clustering)
         .build();
-    let several = programs(count, Options::SMALL).chain(programs(2, Options::CHUNKS));
+    let several = programs(count, Options::SMALL)
+        .chain(programs(count / 2, Options::WIRED))
+        .chain(programs(2, Options::CHUNKS));
     check_all(several, |_, p| against_naive(p, &engine), |_, _| {});
 }
 
 #[test]
 fn unfused() {
-    agrees_with_naive(Clustering::Unfused, 600);
+    agrees_with_naive(Clustering::Unfused, 200);
 }
 
 #[test]
 fn greedy() {
-    agrees_with_naive(Clustering::Greedy, 600);
+    agrees_with_naive(Clustering::Greedy, 200);
 }
 
 #[test]
 fn optimal() {
-    agrees_with_naive(Clustering::default(), 300);
+    agrees_with_naive(Clustering::default(), 50);
 }

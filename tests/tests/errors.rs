@@ -135,7 +135,7 @@ fn lengths_that_differ() {
 fn empty_folds_and_slices_out_of_range() {
     let xs = Array::from(vec![1i64, 2, 3]);
     let none = xs.filter(|x| x.gt(5));
-    let range = |end, len| ErrorKind::SliceRange { end, len };
+    let range = |end, len| ErrorKind::SliceRange { start: 1, end, len };
     fails(&none.fold1(|a, b| a + b), "fold1", ErrorKind::Empty);
     fails(
         &none.map(|x| (x, x)).fold1(|a, b| (a.0 + b.0, a.1 * b.1)),

@@ -1,7 +1,13 @@
 //! The generator of programs is itself tested: what it makes is well typed, varied, and repeatable.
 
+use livefusion::{Clustering, Engine};
+use livefusion_interp::InterpBackend;
+use livefusion_tests::check::against_naive;
 use livefusion_tests::naive::Naive;
-use livefusion_tests::program::{Options, Step, random};
+use livefusion_tests::patterns::Patterns;
+use livefusion_tests::program::{Body, Fold, Options, Program, Step, Style, Term, random};
+use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
 
 #[test]
 fn programs_are_well_typed_and_varied() {
@@ -56,4 +62,61 @@ fn kind(step: &Step) -> usize {
         Step::CountS(..) => 16,
         Step::TakeWhile(..) => 17,
     }
+}
+
+/// The patterns of a program are those of its steps.
+#[test]
+fn patterns_are_counted_from_the_steps() {
+    let words = |ty, words: &[u64]| Step::Data(vec![(ty, words.to_vec())]);
+    let first = Body {
+        params: vec![Ty::U64; 2],
+        terms: vec![Term::Param(0), Term::Param(1)],
+        results: vec![1],
+        ..Body::default()
+    };
+    let last = || Fold {
+        start: Body {
+            terms: vec![Term::Lit(Const::u64(0))],
+            results: vec![0],
+            ..Body::default()
+        },
+        step: first.clone(),
+        style: Style::Sequential,
+    };
+    // The last of each row; of groups of rows; for each row again; and of all rows.
+    let program = Program {
+        steps: vec![
+            words(Ty::U64, &[1, 2, 3]),
+            words(Ty::U64, &[2, 1]),
+            Step::FoldS(1, 0, last()),
+            words(Ty::U64, &[2]),
+            Step::FoldS(3, 2, last()),
+            Step::Expand(3, vec![4], first.clone()),
+            Step::Map(vec![2, 5], first.clone()),
+            Step::Fold(2, last()),
+        ],
+        roots: vec![6, 7],
+    };
+    let ran = against_naive(&program, &engine_that_forces_all()).expect("it runs");
+    let mut patterns = Patterns::default();
+    patterns.add(&program, &ran);
+    let missing = patterns.missing();
+    let has = |p: &str| !missing.iter().any(|m| m == p);
+    for there in [
+        "Root at depth 1: CutAlone",
+        "Segment at depth 1: CutShared",
+        "Segment at depth 1: Twice",
+        "Segment at depth 1: Folded",
+        "Segment at depth 2: Spread",
+        "Nested at depth 3: Beside",
+    ] {
+        assert!(has(there), "{there}: {patterns}");
+    }
+    assert!(!has("Segment at depth 1: ForcedFirst") && !has("Root at depth 1: Folded"));
+}
+
+/// An engine that runs each combinator on its own.
+fn engine_that_forces_all() -> Engine {
+    let unfused = Engine::builder().clustering(Clustering::Unfused);
+    unfused.backend(Arc::new(InterpBackend::new())).build()
 }

@@ -6,6 +6,7 @@ use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Spans;
 use livefusion_tests::check::{against_naive, agree, check_all, run};
 use livefusion_tests::coverage::Coverage;
+use livefusion_tests::patterns::Patterns;
 use livefusion_tests::program::{Options, programs};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ fn small_programs_of_all_pairs() {
     let engine = Engine::interp();
     let mut coverage = Coverage::default();
     check_all(
-        programs(4000, Options::SMALL),
+        programs(1800, Options::SMALL),
         |_, p| against_naive(p, &engine),
         |p, ran| coverage.add(p, &ran),
     );
@@ -26,6 +27,25 @@ fn small_programs_of_all_pairs() {
             coverage.missing(),
             APART,
             "pairs of combinators that never shared a loop"
+        );
+    }
+}
+
+/// Two rounds of the patterns that are dealt.
+#[test]
+fn wired_programs_of_all_patterns() {
+    let engine = Engine::interp();
+    let mut patterns = Patterns::default();
+    check_all(
+        programs(650, Options::WIRED),
+        |_, p| against_naive(p, &engine),
+        |p, ran| patterns.add(p, &ran),
+    );
+    if std::env::var_os("LOOP_PROGRAMS").is_none() {
+        assert!(
+            patterns.missing().is_empty(),
+            "arrays were never used so: {:#?}",
+            patterns.missing()
         );
     }
 }
@@ -43,7 +63,9 @@ fn programs_of_several_chunks() {
 #[test]
 fn span_by_span() {
     let whole = Engine::interp();
-    let several = programs(700, Options::SMALL).chain(programs(10, Options::CHUNKS));
+    let several = programs(250, Options::SMALL)
+        .chain(programs(100, Options::WIRED))
+        .chain(programs(10, Options::CHUNKS));
     let check = |seed, p: &_| {
         let spans = Engine::new(Arc::new(Spans::new(
             vec![Arc::new(InterpBackend::new())],

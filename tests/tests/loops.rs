@@ -2,7 +2,6 @@
 //! backends, in one span, in many, and by turns; summaries give what the emit form ends with.
 
 use livefusion_backend::{Arg, Backend, Frame, Kernel, Outcome, Pass, Value};
-use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
@@ -79,7 +78,7 @@ fn jit_and_interpreter_agree() {
 fn c_and_interpreter_agree() {
     let loops: Vec<(u64, RandomLoop)> = (0..COMPILED).map(|s| (s, random(s))).collect();
     let programs: Vec<_> = loops.iter().map(|(_, l)| l.program.clone()).collect();
-    let known = Known::compile(&CBackend::new(), &programs).expect("C compiles");
+    let known = Known::compile(&livefusion_tests::backends::c(), &programs).expect("C compiles");
     for (seed, l) in &loops {
         let interp = InterpBackend::new()
             .compile(&l.program)
@@ -151,7 +150,7 @@ fn summaries(
 
 struct Ended {
     outcome: Outcome,
-    frame: Frame,
+    frame: Frame<'static>,
 }
 
 fn run(kernel: &dyn Kernel, pass: Pass, args: &[Arg<'_>]) -> Ended {

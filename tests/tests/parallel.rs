@@ -25,6 +25,7 @@ const GRIDS: [u64; 3] = [8, 16, 13];
 const LENGTHS: Options = Options {
     steps: 12,
     lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
+    wired: false,
 };
 
 fn alone(backend: Arc<dyn Backend>) -> Engine {
@@ -97,6 +98,7 @@ fn programs_over_segments_and_streams() {
 const LONG: Options = Options {
     steps: 6,
     lengths: &[16385, 65536, 90000],
+    wired: false,
 };
 
 /// With the language's chunks, compiled, against the interpreter.

@@ -6,7 +6,7 @@
 //!
 //! * `ptr` is aligned for `ty` and valid for reads and writes of `len` initialised elements;
 //! * every element is a valid value of `ty`: a `Bool` is a byte 0 or 1;
-//! * the buffer owns the memory, as `storage` says, or whoever shared it vouches for it.
+//! * the buffer owns the memory, as `storage` says.
 
 mod pages;
 pub mod recycle;
@@ -53,8 +53,6 @@ pub struct Buffer {
 enum Storage {
     /// Nothing to free; `len` is 0.
     Empty,
-    /// Another buffer's memory, with room for so many elements.
-    Shared { room: usize },
     /// A block of `bytes` at `base`, which `ptr` points into.
     Block { base: NonNull<u8>, bytes: usize },
     /// Pages, which `ptr` points to the beginning of.
@@ -231,7 +229,7 @@ impl Buffer {
     /// Bytes of memory that the buffer keeps, used or not.
     pub fn bytes(&self) -> usize {
         match self.storage {
-            Storage::Empty | Storage::Shared { .. } => 0,
+            Storage::Empty => 0,
             Storage::Block { bytes, .. } => bytes,
             Storage::Pages(ref pages) => pages.bytes(),
             Storage::Vec { capacity } => capacity * self.ty.size(),
@@ -280,7 +278,7 @@ impl Buffer {
                 }
                 return;
             }
-            Storage::Empty | Storage::Shared { .. } | Storage::Vec { .. } => return,
+            Storage::Empty | Storage::Vec { .. } => return,
         };
         if bytes / 2 < used || bytes - used < WORTH_GIVING_BACK {
             return;
@@ -310,48 +308,6 @@ impl Buffer {
         };
     }
 
-    /// A second buffer over the same memory, which frees nothing.
-    ///
-    /// # Safety
-    ///
-    /// This buffer must neither be dropped nor shortened while the other one lives. No element may be
-    /// written through one of them while the other (on any thread) reads or writes it, or a slice or
-    /// view of it is in use.
-    pub unsafe fn share(&mut self) -> Buffer {
-        Buffer {
-            ty: self.ty,
-            len: self.len,
-            ptr: self.ptr,
-            storage: Storage::Shared { room: self.len },
-        }
-    }
-
-    /// Shows so many elements of a shared buffer, at most as many as were shared. No effect on others.
-    pub fn limit(&mut self, len: usize) {
-        if let Storage::Shared { room } = self.storage {
-            self.len = len.min(room);
-        }
-    }
-
-    /// Copies elements of the same type to `at`, as far as they fit. How many these were.
-    pub fn write_from(&mut self, at: usize, from: View<'_>) -> usize {
-        let n = from.len.min(self.len.saturating_sub(at));
-        if n == 0 || from.ty != self.ty {
-            return 0;
-        }
-        let size = self.ty.size();
-        // SAFETY: `n` elements from `at` on are inside, `from` has as many; `&mut self` is not part of
-        // what `from` borrows.
-        unsafe {
-            let to = self.ptr.add(at * size);
-            match self.len * size >= PAST_CACHES {
-                true => copy_past_caches(from.ptr.as_ptr(), to.as_ptr(), n * size),
-                false => to.copy_from_nonoverlapping(from.ptr, n * size),
-            }
-        }
-        n
-    }
-
     /// The canonical word of an element; none outside.
     #[inline]
     pub fn get_word(&self, i: usize) -> Option<u64> {
@@ -372,6 +328,11 @@ impl Buffer {
         true
     }
 
+    /// Where the memory begins.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.ptr
+    }
+
     /// The memory, for compiled kernels to read `len` elements.
     pub fn as_ptr(&self) -> *const u8 {
         self.ptr.as_ptr()
@@ -384,45 +345,10 @@ impl Buffer {
     }
 }
 
-/// Arrays of so many bytes do not stay in the caches: what is copied to them need not go there.
-const PAST_CACHES: usize = 4 << 20;
-
-/// Copies bytes without reading what they replace.
-///
-/// # Safety
-///
-/// As for [`std::ptr::copy_nonoverlapping`].
-unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
-        let head = to.addr().wrapping_neg() % ALIGN;
-        let lines = bytes.saturating_sub(head) / ALIGN;
-        if lines > 0 {
-            let tail = head + lines * ALIGN;
-            // SAFETY: everything is within the `bytes` of both; the stored-to addresses are multiples
-            // of 16; the fence orders them before whatever follows, as plain stores would be.
-            unsafe {
-                to.copy_from_nonoverlapping(from, head);
-                for at in (head..tail).step_by(16) {
-                    let x = _mm_loadu_si128(from.add(at).cast::<__m128i>());
-                    _mm_stream_si128(to.add(at).cast::<__m128i>(), x);
-                }
-                to.add(tail)
-                    .copy_from_nonoverlapping(from.add(tail), bytes - tail);
-                _mm_sfence();
-            }
-            return;
-        }
-    }
-    // SAFETY: what is asked of the caller.
-    unsafe { to.copy_from_nonoverlapping(from, bytes) };
-}
-
 impl Drop for Buffer {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.storage, Storage::Empty) {
-            Storage::Empty | Storage::Shared { .. } => {}
+            Storage::Empty => {}
             Storage::Pages(pages) => recycle::give(pages),
             Storage::Block { base, bytes } => {
                 // SAFETY: the size and alignment that `base` was allocated with, checked valid then.

@@ -4,7 +4,7 @@
 use crate::facts::{Facts, Source};
 use crate::host::{self, Array, Entry, Host, Run, outcome, view_of};
 use crate::kernel::check_args;
-use crate::{Arg, Buffer, CompileError, Frame, Memory, Outcome, Pass, Value, View};
+use crate::{Arg, Buffer, CompileError, Frame, Held, Memory, Outcome, Pass, Value, View};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, CombId, End, Place, Type};
 use loop_lang::state::{DONE, Layout};
@@ -12,6 +12,7 @@ use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 /// More steps than any run takes; keeps the sums in compiled code from wrapping.
 const MAX_STEPS: u64 = 1 << 62;
@@ -88,7 +89,7 @@ impl Compiled {
         entry: impl FnOnce() -> Result<Entry, CompileError>,
         pass: Pass,
         steps: u64,
-        frame: &mut Frame,
+        frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Outcome {
         if let Err(why) = self.check_frame(frame) {
@@ -122,6 +123,7 @@ impl Compiled {
             new_array: host::new_array,
             fill_array: host::fill_array,
             copy_array: host::copy_array,
+            stop: frame.stop.map_or(&raw const NEVER, std::ptr::from_ref),
             host: Host {
                 arrays: &mut frame.arrays,
                 given: &mut frame.given,
@@ -186,7 +188,7 @@ impl Compiled {
     }
 
     /// Why a frame cannot be this kernel's, if so.
-    fn check_frame(&self, frame: &Frame) -> Result<(), String> {
+    fn check_frame(&self, frame: &Frame<'_>) -> Result<(), String> {
         let Frame { words, arrays, .. } = frame;
         if words.len() != self.layout.words || arrays.len() != self.layout.arrays.len() {
             return Err("the frame is laid out for another loop".into());
@@ -198,7 +200,7 @@ impl Compiled {
             return Err(format!("the frame has taken {} steps", words[1]));
         }
         for ((v, want), array) in self.layout.arrays.iter().zip(&self.types).zip(arrays) {
-            if let Some(got) = array.as_ref().map(Buffer::ty).filter(|t| t != want) {
+            if let Some(got) = array.as_ref().map(Held::ty).filter(|t| t != want) {
                 return Err(format!(
                     "array {} of the frame is [{got}], not [{want}]",
                     self.program.name(*v)
@@ -212,7 +214,7 @@ impl Compiled {
     fn take_results(
         &self,
         words: &[u64],
-        frame: &mut Frame,
+        frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Result<(), Outcome> {
         frame.results.clear();
@@ -224,20 +226,27 @@ impl Compiled {
                     source: Source::Param(i),
                     ..
                 } => match args.get(*i) {
-                    Some(Arg::Array(view)) => Value::Array(self.copy(*view, &mut frame.memory)?),
+                    Some(Arg::Array(view)) => {
+                        let (ty, len) = (view.ty(), view.len());
+                        let copy = || Buffer::copy_of(*view);
+                        Value::Array(self.copy(ty, len, &mut frame.memory, copy)?)
+                    }
                     _ => return Err(Outcome::BadArgs("a result is no array".into())),
                 },
                 Returned::Array {
                     source: Source::Made(slot),
                     last,
                 } => {
-                    let none = Buffer::empty(self.program.ty(self.layout.arrays[*slot]).elem());
-                    if *last {
-                        Value::Array(frame.arrays[*slot].take().unwrap_or(none))
-                    } else {
-                        let view = frame.arrays[*slot].as_ref().unwrap_or(&none).view();
-                        Value::Array(self.copy(view, &mut frame.memory)?)
-                    }
+                    let array = match &mut frame.arrays[*slot] {
+                        None => None,
+                        taken if *last => taken.take().and_then(Held::into_own),
+                        Some(kept) => {
+                            let (ty, len, memory) = (kept.ty(), kept.len(), &mut frame.memory);
+                            Some(self.copy(ty, len, memory, || kept.copy())?)
+                        }
+                    };
+                    let none = || Buffer::empty(self.types[*slot]);
+                    Value::Array(array.unwrap_or_else(none))
                 }
             };
             frame.results.push(value);
@@ -246,10 +255,16 @@ impl Compiled {
     }
 
     /// A copy within the memory limit.
-    fn copy(&self, view: View<'_>, memory: &mut Memory) -> Result<Buffer, Outcome> {
-        let bytes = (view.len() as u64).saturating_mul(view.ty().size() as u64);
+    fn copy(
+        &self,
+        ty: Ty,
+        len: usize,
+        memory: &mut Memory,
+        copy: impl FnOnce() -> Option<Buffer>,
+    ) -> Result<Buffer, Outcome> {
+        let bytes = (len as u64).saturating_mul(ty.size() as u64);
         let left = memory.left.checked_sub(bytes);
-        match left.and_then(|left| Some((left, Buffer::copy_of(view)?))) {
+        match left.and_then(|left| Some((left, copy()?))) {
             Some((left, copy)) => {
                 memory.left = left;
                 Ok(copy)
@@ -325,6 +340,9 @@ fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), 
     returned.reverse();
     Ok((block.labels[0].comb, returned))
 }
+
+/// What runs look at that nobody stops.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 const NO_ARRAY: Array = Array {
     data: std::ptr::null_mut(),

@@ -1,15 +1,16 @@
 //! What compiled code and its host share: the memory layout of a call, and the callbacks that bring
 //! memory.
 
-use crate::{Buffer, Frame};
+use crate::{Buffer, Frame, Held};
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 /// What compiled code is passed. Code sees the fields before `host`, in this order.
 #[repr(C)]
-pub struct Run<'f> {
+pub struct Run<'f, 'm> {
     /// The frame's words.
     pub words: *mut u64,
     /// How many steps to take.
@@ -25,13 +26,15 @@ pub struct Run<'f> {
     /// Memory for the kernel's own use, of the size that it asked for.
     pub scratch: *mut u64,
     /// `newArray`: slot, length, combinator; not 0 if it worked.
-    pub new_array: extern "C" fn(*mut Run<'f>, u32, u64, u32) -> u32,
+    pub new_array: extern "C" fn(*mut Run<'f, 'm>, u32, u64, u32) -> u32,
     /// `fillArray`: slot, length, the elements' word, combinator.
-    pub fill_array: extern "C" fn(*mut Run<'f>, u32, u64, u64, u32) -> u32,
+    pub fill_array: extern "C" fn(*mut Run<'f, 'm>, u32, u64, u64, u32) -> u32,
     /// `copyArray`: slot, elements, length, combinator.
-    pub copy_array: extern "C" fn(*mut Run<'f>, u32, *const c_void, u64, u32) -> u32,
+    pub copy_array: extern "C" fn(*mut Run<'f, 'm>, u32, *const c_void, u64, u32) -> u32,
+    /// Set once scalar loops may end at once: see [`Frame::stop`].
+    pub stop: *const AtomicBool,
     /// What only the host knows.
-    pub(crate) host: Host<'f>,
+    pub(crate) host: Host<'f, 'm>,
 }
 
 /// An array as compiled code sees it.
@@ -62,8 +65,8 @@ pub mod outcome {
 }
 
 /// What the callbacks of compiled code work on.
-pub(crate) struct Host<'f> {
-    pub arrays: &'f mut [Option<Buffer>],
+pub(crate) struct Host<'f, 'm> {
+    pub arrays: &'f mut [Option<Held<'m>>],
     pub given: &'f mut Vec<usize>,
     /// Types of the arrays, by slot.
     pub types: &'f [Ty],
@@ -75,7 +78,7 @@ pub(crate) struct Host<'f> {
     pub views: SmallVec<[Array; 4]>,
 }
 
-impl Host<'_> {
+impl Host<'_, '_> {
     /// Empties a slot; the memory may be allocated again.
     fn vacate(&mut self, slot: u32) {
         if let Some(old) = self.arrays[slot as usize].take() {
@@ -104,22 +107,23 @@ impl Host<'_> {
             .ok()
             .filter(|_| fits)
             .and_then(|n| make(ty, n));
-        let Some(mut buffer) = buffer else {
+        let Some(buffer) = buffer else {
             self.refused = Some((comb, bytes));
             return None;
         };
         *self.left -= bytes;
         self.vacate(slot);
-        self.views[slot as usize] = view_of(&mut buffer);
-        self.arrays[slot as usize] = Some(buffer);
+        let mut held = Held::from(buffer);
+        self.views[slot as usize] = view_of(&mut held);
+        self.arrays[slot as usize] = Some(held);
         Some(())
     }
 }
 
-pub(crate) fn view_of(buffer: &mut Buffer) -> Array {
+pub(crate) fn view_of(held: &mut Held<'_>) -> Array {
     Array {
-        data: buffer.as_mut_ptr().cast(),
-        length: buffer.len() as u64,
+        data: held.as_mut_ptr().cast(),
+        length: held.len() as u64,
     }
 }
 
@@ -128,7 +132,12 @@ fn guarded(call: impl FnOnce() -> Option<()>) -> u32 {
     u32::from(matches!(catch_unwind(AssertUnwindSafe(call)), Ok(Some(()))))
 }
 
-pub(crate) extern "C" fn new_array(run: *mut Run<'_>, slot: u32, length: u64, comb: u32) -> u32 {
+pub(crate) extern "C" fn new_array(
+    run: *mut Run<'_, '_>,
+    slot: u32,
+    length: u64,
+    comb: u32,
+) -> u32 {
     // SAFETY: compiled code passes on the run that it was given, and touches none of `host`.
     let host = unsafe { &mut (*run).host };
     let make = match host.filled.get(slot as usize) {
@@ -139,7 +148,7 @@ pub(crate) extern "C" fn new_array(run: *mut Run<'_>, slot: u32, length: u64, co
 }
 
 pub(crate) extern "C" fn fill_array(
-    run: *mut Run<'_>,
+    run: *mut Run<'_, '_>,
     slot: u32,
     length: u64,
     word: u64,
@@ -151,7 +160,7 @@ pub(crate) extern "C" fn fill_array(
 }
 
 pub(crate) extern "C" fn copy_array(
-    run: *mut Run<'_>,
+    run: *mut Run<'_, '_>,
     slot: u32,
     data: *const c_void,
     length: u64,

@@ -1,11 +1,13 @@
-//! Kernels: arguments, frames, passes over spans, outcomes.
+//! Kernels: arguments, passes over spans, outcomes.
 
 use crate::buffer::{Buffer, View};
+use crate::frame::Frame;
 use loop_lang::ir::{Atom, CHUNK, CombId, Loop, ParamKind, TrapId, TrapKind};
 use loop_lang::state::Layout;
 use loop_lang::types::{Const, Ty};
-use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Something that turns loops into kernels.
 pub trait Backend: Send + Sync {
@@ -48,6 +50,8 @@ pub struct DiskUse {
     pub refused: u64,
     /// Files that were compiled.
     pub compiled: u64,
+    /// Files that the compiler refused, or did not finish within its limits.
+    pub failed: u64,
 }
 
 /// A compiled loop.
@@ -61,9 +65,11 @@ pub trait Kernel: Send + Sync {
     /// ([`appended`](loop_lang::chunkable::appended)), by an innermost loop or a filter, elements from that
     /// variable on may be written as well, as far as the array goes.
     ///
+    /// Arrays that the frame was [lent](Frame::lend) stay where they are, and so are no results.
+    ///
     /// In a summary pass nothing is written, only groups up to the level are updated, and the loop's
     /// last block (`done` of the last root) is not run.
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome;
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome;
     /// Steps after which local parts are joined.
     fn chunk(&self) -> u64 {
         CHUNK
@@ -75,7 +81,7 @@ pub trait Kernel: Send + Sync {
         Ok(())
     }
     /// What runs it now, in words, where that changes.
-    fn tier(&self) -> Option<&'static str> {
+    fn tier(&self) -> Option<Cow<'static, str>> {
         None
     }
     /// Generated source, where there is one.
@@ -112,96 +118,6 @@ pub enum Value {
     Scalar(Const),
     /// An array.
     Array(Buffer),
-}
-
-/// How much memory a run may still allocate.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// Bytes left.
-    pub left: u64,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory { left: u64::MAX }
-    }
-}
-
-/// The state of a run between spans.
-#[derive(Debug, Default)]
-pub struct Frame {
-    /// Words as [`Layout`] says.
-    pub words: Vec<u64>,
-    /// Arrays made so far, by [`Layout::array_slot`].
-    pub arrays: Vec<Option<Buffer>>,
-    /// Slots of arrays that are in place before the loop starts, by [`Frame::give`].
-    pub given: Vec<usize>,
-    /// Results, once the loop is done.
-    pub results: SmallVec<[Value; 1]>,
-    /// What may still be allocated.
-    pub memory: Memory,
-}
-
-impl Frame {
-    /// A frame before `init`.
-    pub fn new(layout: &Layout) -> Frame {
-        // Not `vec![0; n]`: an allocator has small blocks at hand, but few that are known to be zero.
-        let mut words = Vec::with_capacity(layout.words);
-        words.extend(std::iter::repeat_n(0, layout.words));
-        Frame {
-            words,
-            arrays: (0..layout.arrays.len()).map(|_| None).collect(),
-            given: Vec::new(),
-            results: SmallVec::new(),
-            memory: Memory::default(),
-        }
-    }
-
-    /// Hands the loop an array for good. The first `copyArray` into its slot takes it as the copy, whatever
-    /// it was to copy, so that an array of which nobody needs the old state is updated in place.
-    ///
-    /// ```
-    /// use livefusion_backend::{Buffer, Frame};
-    /// use loop_lang::state::Layout;
-    /// let mut frame = Frame::new(&Layout::default());
-    /// assert!(!frame.give(0, Buffer::from_vec(vec![1u8]))); // This loop makes no array.
-    /// ```
-    ///
-    /// Whether the loop has such a slot.
-    pub fn give(&mut self, slot: usize, array: Buffer) -> bool {
-        match self.arrays.get_mut(slot) {
-            Some(place) => {
-                *place = Some(array);
-                self.given.push(slot);
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// A frame over the same arrays, with the same words, for chunks that run beside others.
-    ///
-    /// # Safety
-    ///
-    /// This frame and its arrays must stay where they are while the other one lives. Frames that share
-    /// arrays may be run by several threads at once if no element that one of them writes is read or
-    /// written by another, those behind appended elements included (see [`Kernel::run`]); nothing else
-    /// may use the arrays meanwhile.
-    pub unsafe fn beside(&mut self) -> Frame {
-        // SAFETY: what is asked of the caller.
-        let share = |a: &mut Option<Buffer>| a.as_mut().map(|a| unsafe { a.share() });
-        Frame {
-            words: self.words.clone(),
-            arrays: self.arrays.iter_mut().map(share).collect(),
-            ..Frame::default()
-        }
-    }
-
-    /// Whether a slot's array was given and nobody has asked before.
-    pub fn take_given(given: &mut Vec<usize>, slot: usize) -> bool {
-        let at = given.iter().position(|s| *s == slot);
-        at.map(|at| given.swap_remove(at)).is_some()
-    }
 }
 
 /// How a span ended.
@@ -265,6 +181,37 @@ pub enum CompileError {
         /// What it printed.
         stderr: String,
     },
+    /// The compiler took longer than it may, and was ended.
+    #[error("the compiler {compiler} did not end within {limit:?}")]
+    TimedOut {
+        /// The compiler's path.
+        compiler: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+}
+
+impl CompileError {
+    /// The error in one line: of what a compiler printed, the first line that speaks of an error.
+    ///
+    /// ```
+    /// use livefusion_backend::CompileError;
+    /// let stderr = "k.c: In function 'f':\nk.c:3:1: error: no\n  3 | f\n".into();
+    /// let failed = CompileError::Failed { compiler: "cc".into(), stderr };
+    /// assert_eq!(failed.in_a_line(), "the compiler cc failed: k.c:3:1: error: no");
+    /// ```
+    pub fn in_a_line(&self) -> String {
+        let CompileError::Failed { compiler, stderr } = self else {
+            return self.to_string().replace('\n', " ");
+        };
+        let mut lines = stderr.lines().filter(|l| !l.trim().is_empty());
+        let first = lines.clone().next();
+        let line = lines.find(|l| l.contains("error")).or(first);
+        format!(
+            "the compiler {compiler} failed: {}",
+            line.unwrap_or_default()
+        )
+    }
 }
 
 /// The word of a literal or of a scalar parameter; 0 for other variables.

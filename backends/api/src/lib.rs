@@ -3,7 +3,8 @@
 //! | module | room for |
 //! | --- | --- |
 //! | [`buffer`] | typed, aligned memory and views of it |
-//! | [`kernel`] | arguments, frames, passes, outcomes, the two traits |
+//! | [`frame`] | the state of a run, and the arrays that it holds or was lent |
+//! | [`kernel`] | arguments, passes, outcomes, the two traits |
 //! | [`facts`] | where blocks are, which updates may take effect at once |
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
 //! | [`processor`] | which processor a thread runs on |
@@ -12,6 +13,7 @@
 pub mod buffer;
 pub mod compiled;
 pub mod facts;
+pub mod frame;
 pub mod host;
 pub mod kernel;
 pub mod math;
@@ -19,8 +21,8 @@ mod prim;
 pub mod processor;
 
 pub use buffer::{Buffer, Prim, View};
+pub use frame::{Frame, Held, Memory};
 pub use kernel::{
-    Arg, Backend, CompileError, DiskUse, Frame, Kernel, Memory, Outcome, Pass, TierRuns,
-    TrapReport, Value,
+    Arg, Backend, CompileError, DiskUse, Kernel, Outcome, Pass, TierRuns, TrapReport, Value,
 };
 pub use loop_lang::Loop;

@@ -106,8 +106,8 @@ macro_rules! functions {
     (@unary f64 $m:ident) => { MathFn::F64({ extern "C" fn f(x: f64) -> f64 { x.$m() } f }) };
     (@binary f32 $m:ident) => { MathFn::F32F32({ extern "C" fn f(x: f32, y: f32) -> f32 { x.$m(y) } f }) };
     (@binary f64 $m:ident) => { MathFn::F64F64({ extern "C" fn f(x: f64, y: f64) -> f64 { x.$m(y) } f }) };
-    (@power f32 $m:ident) => { MathFn::F32I32({ extern "C" fn f(x: f32, n: i32) -> f32 { x.$m(n) } f }) };
-    (@power f64 $m:ident) => { MathFn::F64I32({ extern "C" fn f(x: f64, n: i32) -> f64 { x.$m(n) } f }) };
+    (@power f32 $m:ident) => { MathFn::F32I32({ extern "C" fn f(x: f32, n: i32) -> f32 { Math::$m(x, n) } f }) };
+    (@power f64 $m:ident) => { MathFn::F64I32({ extern "C" fn f(x: f64, n: i32) -> f64 { Math::$m(x, n) } f }) };
     (@ternary f32 $m:ident) => {
         MathFn::F32F32F32({ extern "C" fn f(x: f32, y: f32, z: f32) -> f32 { x.$m(y, z) } f })
     };

@@ -1,11 +1,13 @@
-//! The system's C compiler: finding it, telling it from others, running it.
+//! The system's C compiler: finding it, telling it from others, running it within limits.
 
+use crate::{child, user};
 use livefusion_backend::CompileError;
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Names of C compilers, the system's choice first.
 const USUAL: &[&str] = &["cc", "gcc", "clang"];
@@ -21,13 +23,27 @@ pub const FLAGS: &[&str] = &[
     "-ffp-contract=off",
     "-fwrapv",
     "-w",
-    // Kernels call nothing but what the process has: the start files and libraries need not be searched.
+];
+
+/// Kernels call nothing but what the process has: the start files and libraries need not be searched.
+const ALONE: &[&str] = &[
     #[cfg(all(
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")
     ))]
     "-nostdlib",
 ];
+
+/// What makes the code look at itself while it runs, and end the process where it is wrong.
+const SANITIZED: &[&str] = &[
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+];
+
+/// Where compilers are when nobody's word is taken for it.
+const SYSTEM_PATH: &str = "/usr/bin:/bin";
 
 /// How hard the compiler tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,13 +55,40 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// All flags of a file.
-    pub fn flags(self) -> Vec<&'static str> {
-        let effort: &[&str] = match self {
+    /// Its flags.
+    fn flags(self) -> &'static [&'static str] {
+        match self {
             Effort::Full => &["-O3"],
             Effort::Linear => &["-O1", "-fira-algorithm=priority"],
-        };
-        [FLAGS, effort].concat()
+        }
+    }
+}
+
+/// What a C compiler may take. One that takes more is ended, with everything that it has started, and the
+/// loop runs without C where the engine has something else.
+///
+/// ```
+/// use livefusion_c::{CBackend, CompilerLimits};
+/// use std::time::Duration;
+/// let limits = CompilerLimits { time: Duration::from_secs(5), ..CompilerLimits::default() };
+/// # let _ =
+/// CBackend::new().with_limits(limits);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CompilerLimits {
+    /// How long it is waited for, for each loop. Default: a minute.
+    pub time: Duration,
+    /// How many bytes of memory each of its processes may have, where the system can hold it to that. Default:
+    /// 4 GiB.
+    pub memory: u64,
+}
+
+impl Default for CompilerLimits {
+    fn default() -> CompilerLimits {
+        CompilerLimits {
+            time: Duration::from_secs(60),
+            memory: 4 << 30,
+        }
     }
 }
 
@@ -54,6 +97,10 @@ impl Effort {
 pub struct Compiler {
     path: PathBuf,
     args: Vec<OsString>,
+    /// What it may take.
+    pub limits: CompilerLimits,
+    /// Whether the code is to look at itself.
+    pub sanitizes: bool,
 }
 
 impl Compiler {
@@ -62,25 +109,34 @@ impl Compiler {
         Compiler {
             path: path.into(),
             args: Vec::new(),
+            limits: CompilerLimits::default(),
+            sanitizes: false,
         }
     }
 
     /// The system's compiler: what `CC` names (a program, or a command as `ccache gcc`), else the
-    /// first of the usual ones that is there.
+    /// first of the usual ones that is there. A process that runs for another user than the one who started
+    /// it takes nobody's word for where that is.
     pub fn system() -> Result<Compiler, CompileError> {
-        match std::env::var_os("CC").filter(|cc| !cc.is_empty()) {
+        let cc = std::env::var_os("CC").filter(|cc| !cc.is_empty());
+        match cc.filter(|_| !user::is_another()) {
             Some(cc) => Ok(Compiler::command(&cc)),
-            None => {
-                let found = USUAL.iter().find(|name| in_path(Path::new(name)).is_some());
-                let none = || {
-                    let names = USUAL.join(", ");
-                    unavailable(format!(
-                        "no C compiler was found (of {names}); set CC to one"
-                    ))
-                };
-                Ok(Compiler::at(found.ok_or_else(none)?))
-            }
+            None => Compiler::usual(&search_path(user::is_another())),
         }
+    }
+
+    /// The first of the usual compilers in some folders.
+    fn usual(folders: &OsStr) -> Result<Compiler, CompileError> {
+        let mut found = USUAL
+            .iter()
+            .filter_map(|name| in_path(Path::new(name), folders));
+        let none = || {
+            let names = USUAL.join(", ");
+            unavailable(format!(
+                "no C compiler was found (of {names}); set CC to one"
+            ))
+        };
+        Ok(Compiler::at(found.next().ok_or_else(none)?))
     }
 
     /// What a command names: a file, whose path may have spaces, or a program and its arguments.
@@ -89,8 +145,8 @@ impl Compiler {
         let mut words = words.unwrap_or_default().split_whitespace();
         match words.next() {
             Some(program) => Compiler {
-                path: program.into(),
                 args: words.map(OsString::from).collect(),
+                ..Compiler::at(program)
             },
             None => Compiler::at(command),
         }
@@ -113,62 +169,142 @@ impl Compiler {
         Some(identity)
     }
 
-    /// Compiles `source` into a shared library in `folder` and says where it is.
+    /// All flags of a file.
+    pub fn flags(&self, effort: Effort) -> Vec<&'static str> {
+        let more = if self.sanitizes { SANITIZED } else { ALONE };
+        [FLAGS, more, effort.flags()].concat()
+    }
+
+    /// Compiles `source`, of so many loops, in `folder`, and gives the bytes of the shared library.
     pub fn build(
         &self,
         source: &str,
         effort: Effort,
+        loops: usize,
         folder: &Path,
-    ) -> Result<PathBuf, CompileError> {
-        let (input, output) = (folder.join("kernel.c"), folder.join("kernel.so"));
-        std::fs::write(&input, source)
-            .map_err(|e| unavailable(format!("cannot write {}: {e}", input.display())))?;
-        let run = Command::new(&self.path)
-            .args(&self.args)
-            .args(effort.flags())
-            .arg("-o")
-            .args([&output, &input])
-            .stdin(Stdio::null())
-            .output();
-        let done = run.map_err(|e| match e.kind() {
-            ErrorKind::NotFound => unavailable(format!(
+    ) -> Result<Vec<u8>, CompileError> {
+        let program = in_path(&self.path, &search_path(user::is_another())).ok_or_else(|| {
+            unavailable(format!(
                 "there is no C compiler at {}; install one or set CC",
                 self.path.display()
-            )),
-            _ => unavailable(format!("cannot run {}: {e}", self.path.display())),
+            ))
         })?;
-        if done.status.success() {
-            return Ok(output);
+        let cannot = |what: &str, file: &Path, e: std::io::Error| {
+            unavailable(format!("cannot {what} {}: {e}", file.display()))
+        };
+        let file = |name: &str| folder.join(name);
+        let (input, output, said) = (file("kernel.c"), file("kernel.so"), file("messages"));
+        std::fs::write(&input, source).map_err(|e| cannot("write", &input, e))?;
+        // Not a pipe: whoever is left behind by a compiler and holds it open would be waited for.
+        let messages = File::create_new(&said).map_err(|e| cannot("write", &said, e))?;
+        let limit = self.limits.time.saturating_mul(loops.max(1) as u32);
+        let mut command = self.within_limits(&program, limit);
+        command
+            .args(&self.args)
+            .args(self.flags(effort))
+            .arg("-o")
+            .args([&output, &input])
+            .env("TMPDIR", folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(messages);
+        let done = child::run(&mut command, limit).map_err(|e| cannot("run", &program, e))?;
+        let compiler = || self.path.display().to_string();
+        let Some(status) = done else {
+            return Err(CompileError::TimedOut {
+                compiler: compiler(),
+                limit,
+            });
+        };
+        if status.success() {
+            return std::fs::read(&output).map_err(|e| CompileError::Failed {
+                compiler: compiler(),
+                stderr: format!("error: what it made cannot be read: {e}"),
+            });
         }
-        let mut stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        let mut bytes = Vec::new();
+        if let Ok(file) = File::open(&said) {
+            let _ = file.take(MESSAGES).read_to_end(&mut bytes);
+        }
+        let mut stderr = String::from_utf8_lossy(&bytes).into_owned();
+        if NOT_RUN.contains(&status.code()) {
+            let why = stderr.trim_end();
+            return Err(unavailable(format!("cannot run {}: {why}", compiler())));
+        }
         if stderr.is_empty() {
-            stderr = format!("no message, {}", done.status);
+            stderr = format!("no message, {status}");
         }
         Err(CompileError::Failed {
-            compiler: self.path.display().to_string(),
+            compiler: compiler(),
             stderr,
         })
     }
+
+    /// The command that runs a program within the limits. They are set by a shell that becomes the program:
+    /// whatever that starts has them, and a process with much memory need not be copied to set them.
+    #[cfg(unix)]
+    fn within_limits(&self, program: &Path, time: Duration) -> Command {
+        use rustix::process::{Resource, getrlimit};
+        const SCRIPT: &str =
+            r#"{ ulimit -t "$1"; ulimit -d "$2"; } 2>/dev/null; shift 2; exec "$@""#;
+        if user::is_another() {
+            // Shells give up the other user, and environments name folders of programs.
+            let mut command = Command::new(program);
+            command.env_clear().env("PATH", SYSTEM_PATH);
+            return command;
+        }
+        let at_most =
+            |limit: u64, what| getrlimit(what).current.map_or(limit, |now| now.min(limit));
+        // A compiler whose process was killed is nobody's; it ends when it has had its time.
+        let seconds = at_most(time.as_secs().saturating_add(1), Resource::Cpu);
+        let bytes = at_most(self.limits.memory, Resource::Data);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "sh"]);
+        command.args([seconds.to_string(), (bytes / 1024).to_string()]);
+        command.arg(program);
+        if self.sanitizes {
+            // What a process needs that loads such code, compilers do not.
+            command.env_remove("LD_PRELOAD");
+        }
+        command
+    }
+
+    #[cfg(not(unix))]
+    fn within_limits(&self, program: &Path, _: Duration) -> Command {
+        Command::new(program)
+    }
 }
+
+/// So many bytes of what a compiler prints are read.
+const MESSAGES: u64 = 1 << 16;
+
+/// How a shell ends that cannot run a program.
+const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
 
 /// The error of a machine where the backend cannot work.
 pub fn unavailable(why: String) -> CompileError {
     CompileError::Unavailable { backend: "c", why }
 }
 
-/// The file that a path or a name in `PATH` stands for.
-fn in_path(program: &Path) -> Option<PathBuf> {
+/// The folders in which programs are looked for.
+fn search_path(is_another: bool) -> OsString {
+    let path = std::env::var_os("PATH").filter(|_| !is_another);
+    path.unwrap_or_else(|| SYSTEM_PATH.into())
+}
+
+/// The file that a path, or a name in some folders, stands for.
+fn in_path(program: &Path, folders: &OsStr) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return program.is_file().then(|| program.into());
     }
-    let path = std::env::var_os("PATH")?;
-    let mut files = std::env::split_paths(&path).map(|folder| folder.join(program));
+    let mut files = std::env::split_paths(folders).map(|folder| folder.join(program));
     files.find(|file| file.is_file())
 }
 
 /// The file that a program is, and what changes when it is replaced.
 fn identity_of(program: &Path) -> Option<String> {
-    let file = in_path(program)?.canonicalize().ok()?;
+    let folders = search_path(user::is_another());
+    let file = in_path(program, &folders)?.canonicalize().ok()?;
     let about = file.metadata().ok()?;
     let since = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{file:?} {} {}", about.len(), since.as_nanos()))
@@ -192,6 +328,17 @@ mod tests {
         std::fs::write(&spaced, "").unwrap();
         let spaced = spaced.to_str().unwrap();
         assert_eq!(of(spaced), (spaced.into(), vec![]));
+    }
+
+    /// `CC` and `PATH` come from whoever started the process.
+    #[test]
+    fn for_another_user_the_environment_does_not_count() {
+        assert_eq!(search_path(true), SYSTEM_PATH);
+        if let Ok(compiler) = Compiler::usual(&search_path(true)) {
+            let folder = compiler.path().parent();
+            assert!(folder == Some(Path::new("/usr/bin")) || folder == Some(Path::new("/bin")));
+        }
+        assert!(Compiler::usual(OsStr::new("/nowhere")).is_err());
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A loop compiled to C.
 
 use crate::emit::{self, Form, machine};
+use crate::library;
 use crate::loader::Loader;
 use livefusion_backend::compiled::{Compiled, Passes};
-use livefusion_backend::host::Entry;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A compiled loop.
 pub struct CKernel {
     compiled: Compiled,
-    passes: Passes<Entry>,
+    passes: Passes<library::Pass>,
     source: Arc<str>,
     loader: Arc<Loader>,
     form: Form,
@@ -25,7 +25,7 @@ impl CKernel {
         layout: Layout,
         source: Arc<str>,
         loader: Arc<Loader>,
-        emit: Entry,
+        emit: library::Pass,
         form: Form,
     ) -> Result<CKernel, String> {
         let scratch_words = machine::scratch_bytes(&program).div_ceil(8);
@@ -39,12 +39,11 @@ impl CKernel {
         })
     }
 
-    fn entry(&self, pass: Pass) -> Result<Entry, CompileError> {
-        let summary = |level| self.compile_summary(level);
-        self.passes.get(pass, summary).copied()
+    fn pass(&self, pass: Pass) -> Result<&library::Pass, CompileError> {
+        self.passes.get(pass, |level| self.compile_summary(level))
     }
 
-    fn compile_summary(&self, level: u32) -> Result<Entry, CompileError> {
+    fn compile_summary(&self, level: u32) -> Result<library::Pass, CompileError> {
         let summary = loop_lang::passes::summary(self.compiled.program(), level);
         let mut file = emit::File::default();
         let symbol = format!(
@@ -63,10 +62,9 @@ impl CKernel {
             )
             .and_then(|()| file.finish())
             .map_err(CompileError::Malformed)?;
-        let entries = self.loader.load(&text, &[symbol])?;
-        entries
-            .first()
-            .copied()
+        let mut passes = self.loader.load(&text, &[symbol])?;
+        passes
+            .pop()
             .ok_or_else(|| CompileError::Malformed("no summary".into()))
     }
 }
@@ -77,18 +75,19 @@ impl Kernel for CKernel {
     }
 
     fn prepare(&self, pass: Pass) -> Result<(), CompileError> {
-        self.entry(pass).map(|_| ())
+        self.pass(pass).map(|_| ())
     }
 
     fn source(&self) -> Option<&str> {
         Some(&self.source)
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         // SAFETY: the entry was generated from this loop for this layout. Generated code checks every
-        // access that is not proven inside of its array, whatever arguments and frame hold.
+        // access that is not proven inside of its array, whatever arguments and frame hold. The kernel,
+        // which lives until the call has ended, holds the pass.
         unsafe {
-            let entry = || self.entry(pass);
+            let entry = || self.pass(pass).map(library::Pass::entry);
             self.compiled.run(entry, pass, steps, frame, args)
         }
     }

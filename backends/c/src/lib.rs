@@ -5,7 +5,8 @@
 //! | --- | --- |
 //! | `names` | C identifiers |
 //! | `emit` | the text |
-//! | `compiler`, `library` | the system's compiler, loaded code |
+//! | `compiler`, `child`, `user` | the system's compiler, a process within limits, who it works for |
+//! | `library` | loaded code |
 //! | `workplace`, `memory_file` | folders to compile in, files to load from |
 //! | `cache` | compiled code on disk |
 //! | `loader` | the way from text to loaded code |
@@ -24,6 +25,7 @@
 //! `-O3`). It is compiled with `-O1` and the simpler allocator, in linear time (100,000 statements: 6 s).
 
 mod cache;
+mod child;
 mod compiler;
 mod emit;
 mod kernel;
@@ -31,6 +33,7 @@ mod library;
 mod loader;
 mod memory_file;
 mod names;
+mod user;
 mod workplace;
 
 use compiler::Compiler;
@@ -46,7 +49,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 pub use cache::KernelCache;
-pub use compiler::FLAGS;
+#[doc(hidden)]
+pub use cache::entry::{decode as decode_entry, encode as encode_entry};
+pub use compiler::{CompilerLimits, FLAGS};
+pub use emit::{Idea, Ideas};
 
 /// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
 pub fn system_compiler() -> Result<PathBuf, CompileError> {
@@ -57,6 +63,8 @@ pub fn system_compiler() -> Result<PathBuf, CompileError> {
 #[derive(Debug, Default)]
 pub struct CBackend {
     compiler: Option<PathBuf>,
+    limits: CompilerLimits,
+    sanitizes: bool,
     cache: KernelCache,
     form: Form,
     loader: OnceLock<Result<Arc<Loader>, CompileError>>,
@@ -80,6 +88,21 @@ impl CBackend {
     /// The backend with a cache of its own choice, instead of the one that the environment asks for.
     pub fn with_cache(mut self, cache: KernelCache) -> CBackend {
         self.cache = cache;
+        self
+    }
+
+    /// The backend with other limits for its compiler than the default ones.
+    pub fn with_limits(mut self, limits: CompilerLimits) -> CBackend {
+        self.limits = limits;
+        self
+    }
+
+    /// The backend whose code looks at itself while it runs, and ends the process where it reads or writes
+    /// out of bounds or does what C leaves undefined: for tests. gcc's code needs a process that has loaded
+    /// the sanitizer's library first (`LD_PRELOAD=$(gcc -print-file-name=libasan.so)`).
+    #[doc(hidden)]
+    pub fn sanitized(mut self) -> CBackend {
+        self.sanitizes = true;
         self
     }
 
@@ -116,19 +139,19 @@ impl CBackend {
             .finish()
             .map_err(CompileError::Malformed)
             .and_then(|text| {
-                let entries = loader.load(&text, &symbols)?;
-                Ok((Arc::<str>::from(text.source), entries))
+                let passes = loader.load(&text, &symbols)?;
+                Ok((Arc::<str>::from(text.source), passes))
             });
         let kernel = |(program, planned): (&&Loop, Result<(Layout, usize), CompileError>)| {
             let (layout, i) = planned?;
-            let (source, entries) = built.as_ref().map_err(Clone::clone)?;
+            let (source, passes) = built.as_ref().map_err(Clone::clone)?;
             let (source, loader) = (source.clone(), loader.clone());
             let kernel = CKernel::new(
                 Loop::clone(program),
                 layout,
                 source,
                 loader,
-                entries[i],
+                passes[i].clone(),
                 self.form,
             );
             let kernel = kernel.map_err(CompileError::Malformed)?;
@@ -137,12 +160,24 @@ impl CBackend {
         programs.iter().zip(planned).map(kernel).collect()
     }
 
+    /// The ideas by which a loop's code becomes fast; nothing is compiled.
+    ///
+    /// Errors: a loop that does not verify, or that the backend refuses.
+    pub fn ideas(&self, program: &Loop) -> Result<Ideas, CompileError> {
+        check(program)?;
+        let mut file = emit::File::default();
+        file.add(program, &Layout::of(program), "kernel", self.form)
+            .map_err(CompileError::Malformed)?;
+        Ok(file.ideas().clone())
+    }
+
     fn loader(&self) -> Result<Arc<Loader>, CompileError> {
         let make = || {
-            let compiler = match &self.compiler {
+            let mut compiler = match &self.compiler {
                 Some(path) => Compiler::at(path),
                 None => Compiler::system()?,
             };
+            (compiler.limits, compiler.sanitizes) = (self.limits, self.sanitizes);
             Ok(Arc::new(Loader::new(compiler, self.cache.clone())))
         };
         self.loader.get_or_init(make).clone()

@@ -1,25 +1,41 @@
 //! A compiled file in memory: its functions.
 
 use crate::emit::ops::LINK_SYMBOL;
-use libloading::Error;
+use libloading::{Error, Library};
 use livefusion_backend::host::Entry;
 use livefusion_backend::math;
 use std::ffi::c_void;
-use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::Arc;
 
-/// Loads a library for the rest of the process, and looks up the passes in it.
+/// A pass in a library, which stays loaded as long as one of its passes is held.
+#[derive(Clone)]
+pub struct Pass {
+    entry: Entry,
+    _library: Arc<Library>,
+}
+
+impl Pass {
+    /// The pass. It must not be called once this is dropped.
+    pub fn entry(&self) -> Entry {
+        self.entry
+    }
+}
+
+/// Loads a library, and looks up the passes in it.
 ///
-/// A library is never unloaded: kernels are handed around freely, and what unloading would give back
-/// is small. The file may go, but its path must never name another library: the system's loader knows
-/// what it has loaded by the path, too.
+/// It is unloaded with the last of its passes. By then none of its code runs, since whoever calls a pass
+/// holds it; and nothing points into it: passes leave behind words and what the host allocates, and
+/// generated code has neither destructors nor threads. The file may go before, but while the library is
+/// loaded its path must never name another one: the system's loader knows what it has loaded by the path,
+/// too.
 ///
 /// # Safety
 ///
 /// The file is a library that the C compiler made of generated code, with passes of these names.
-pub unsafe fn load(path: &Path, symbols: &[String]) -> Result<Vec<Entry>, Error> {
+pub unsafe fn load(path: &Path, symbols: &[String]) -> Result<Vec<Pass>, Error> {
     // SAFETY: generated code has no initialisers.
-    let library = ManuallyDrop::new(unsafe { libloading::Library::new(path) }?);
+    let library = Arc::new(unsafe { Library::new(path) }?);
     let table: Vec<*const c_void> = math::entries()
         .iter()
         .map(|e| e.address() as *const c_void)
@@ -31,9 +47,13 @@ pub unsafe fn load(path: &Path, symbols: &[String]) -> Result<Vec<Entry>, Error>
         let link = library.get::<Link>(LINK_SYMBOL)?;
         link(table.as_ptr());
     }
-    let entries = symbols.iter().map(|s| {
+    let pass = |symbol: &String| {
         // SAFETY: the file exports each pass with this type, and the library stays loaded.
-        unsafe { library.get::<Entry>(s.as_str()).map(|f| *f) }
-    });
-    entries.collect()
+        let entry = unsafe { library.get::<Entry>(symbol.as_str()).map(|f| *f) }?;
+        Ok(Pass {
+            entry,
+            _library: library.clone(),
+        })
+    };
+    symbols.iter().map(pass).collect()
 }

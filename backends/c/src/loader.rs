@@ -3,12 +3,12 @@
 use crate::cache::{KernelCache, Key, Lookup};
 use crate::compiler::{Compiler, unavailable};
 use crate::emit::Text;
-use crate::library;
+use crate::library::{self, Pass};
 use crate::{memory_file, workplace};
-use livefusion_backend::host::Entry;
 use livefusion_backend::{CompileError, DiskUse};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Compiles and loads files.
 #[derive(Debug)]
@@ -18,6 +18,11 @@ pub struct Loader {
     hits: AtomicU64,
     refused: AtomicU64,
     compiled: AtomicU64,
+    failed: AtomicU64,
+    /// Whether the compiler has ever ended with something.
+    works: AtomicBool,
+    /// Why it is not asked again: it did not end, and had never done so before.
+    hangs: OnceLock<CompileError>,
 }
 
 impl Loader {
@@ -29,6 +34,9 @@ impl Loader {
             hits: AtomicU64::new(0),
             refused: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            works: AtomicBool::new(false),
+            hangs: OnceLock::new(),
         }
     }
 
@@ -38,62 +46,98 @@ impl Loader {
             hits: self.hits.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
             compiled: self.compiled.load(Ordering::Relaxed),
+            failed: self.failed.load(Ordering::Relaxed),
         }
     }
 
     /// Makes machine code of a file, and looks up the passes in it.
-    pub fn load(&self, text: &Text, symbols: &[String]) -> Result<Vec<Entry>, CompileError> {
+    pub fn load(&self, text: &Text, symbols: &[String]) -> Result<Vec<Pass>, CompileError> {
         if symbols.is_empty() {
             return Ok(Vec::new());
         }
         let key = match self.cache.is_usable() {
-            true => Key::of(&self.compiler, &text.effort.flags(), &text.source),
+            true => Key::of(
+                &self.compiler,
+                &self.compiler.flags(text.effort),
+                &text.source,
+            ),
             false => None,
         };
-        if let Some(entries) = key.as_ref().and_then(|key| self.find(key, symbols)) {
+        if let Some(passes) = key.as_ref().and_then(|key| self.find(key, symbols)) {
             self.hits.fetch_add(1, Ordering::Relaxed);
-            return Ok(entries);
+            return Ok(passes);
         }
-        self.compiled.fetch_add(1, Ordering::Relaxed);
-        let folder =
-            workplace::new().map_err(|e| unavailable(format!("no temporary folder: {e}")))?;
-        let path = self
-            .compiler
-            .build(&text.source, text.effort, folder.path())?;
-        // SAFETY: the compiler has just made it of generated code. Nobody else can write into the folder.
-        let entries = unsafe { library::load(&path, symbols) };
-        let entries = entries.map_err(|e| CompileError::Failed {
-            compiler: self.compiler.path().display().to_string(),
-            stderr: format!("what it made cannot be loaded: {e}"),
-        })?;
-        if let (Some(key), Ok(library)) = (key, std::fs::read(&path)) {
+        let compiled = self.compile(text, symbols.len()).and_then(|library| {
+            // SAFETY: the compiler has just made it of generated code, where nobody else can write.
+            let passes = unsafe { open(&library, symbols) };
+            let passes = passes.map_err(|e| CompileError::Failed {
+                compiler: self.compiler.path().display().to_string(),
+                stderr: format!("error: what it made cannot be loaded: {e}"),
+            })?;
+            Ok((library, passes))
+        });
+        match &compiled {
+            Ok(_) => self.compiled.fetch_add(1, Ordering::Relaxed),
+            Err(CompileError::Unavailable { .. }) => 0,
+            Err(_) => self.failed.fetch_add(1, Ordering::Relaxed),
+        };
+        let (library, passes) = compiled?;
+        if let Some(key) = key {
             self.cache.keep(&key, &library);
         }
-        Ok(entries)
+        Ok(passes)
+    }
+
+    /// Compiles a file with so many passes.
+    fn compile(&self, text: &Text, passes: usize) -> Result<Vec<u8>, CompileError> {
+        if let Some(why) = self.hangs.get() {
+            return Err(why.clone());
+        }
+        let folder =
+            workplace::new().map_err(|e| unavailable(format!("no temporary folder: {e}")))?;
+        let built = self
+            .compiler
+            .build(&text.source, text.effort, passes, folder.path());
+        match &built {
+            Ok(_) => self.works.store(true, Ordering::Relaxed),
+            Err(e @ CompileError::TimedOut { .. }) if !self.works.load(Ordering::Relaxed) => {
+                let _ = self.hangs.set(unavailable(e.to_string()));
+            }
+            Err(_) => {}
+        }
+        built
     }
 
     /// What the cache has. What cannot be trusted, or not loaded, counts as refused.
-    fn find(&self, key: &Key, symbols: &[String]) -> Option<Vec<Entry>> {
-        let library = match self.cache.find(key) {
-            Lookup::Hit(library) => library,
+    fn find(&self, key: &Key, symbols: &[String]) -> Option<Vec<Pass>> {
+        let passes = match self.cache.find(key) {
+            // SAFETY: only this user can have written it, its bytes are as they were written, and it was
+            // made of the same text for this processor.
+            Lookup::Hit(library) => unsafe { open(&library, symbols) }.ok(),
             Lookup::Miss => return None,
-            Lookup::Refused => {
-                self.refused.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
+            Lookup::Refused => None,
         };
-        // SAFETY: only this user can have written it, its bytes are as they were written, and it was made
-        // of the same text for this processor.
-        let load = |path: &Path| unsafe { library::load(path, symbols) }.ok();
-        let entries = memory_file::with(&library, load).or_else(|| {
-            let folder = workplace::new().ok()?;
-            let path = folder.path().join("kernel.so");
-            std::fs::write(&path, &library).ok()?;
-            load(&path)
-        });
-        if entries.is_none() {
+        if passes.is_none() {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
-        entries
+        passes
     }
+}
+
+/// Loads the bytes of a library: from memory, for there may be no folder from which code may be loaded; where
+/// that cannot be, from a file.
+///
+/// # Safety
+///
+/// As of [`library::load`].
+unsafe fn open(library: &[u8], symbols: &[String]) -> Result<Vec<Pass>, String> {
+    // SAFETY: what is asked of the caller.
+    let load = |path: &Path| unsafe { library::load(path, symbols) };
+    if let Some(passes) = memory_file::with(library, |path| load(path).ok()) {
+        return Ok(passes);
+    }
+    let folder = workplace::new().map_err(|e| e.to_string())?;
+    let path = folder.path().join("kernel.so");
+    std::fs::write(&path, library).map_err(|e| e.to_string())?;
+    load(&path).map_err(|e| e.to_string())
 }

@@ -1,73 +1,238 @@
-//! Folders in which the compiler works.
+//! Folders in which the compiler works. They go when it is done, or with the next process.
 
-use std::fs;
 use std::io;
-use std::path::Path;
-use std::sync::Once;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// What the names of the folders begin with.
-const PREFIX: &str = "livefusion-";
+const PREFIX: &str = "livefusion-compiles-";
 
-/// A folder of this age was left by a process that ended while its compiler ran.
-const LEFT_BEHIND: Duration = Duration::from_secs(24 * 3600);
+/// How many letters, drawn by chance, follow.
+const LETTERS: usize = 12;
 
-/// A folder that only this user can enter; it goes when it is dropped. The first call in a process also
-/// removes those of this user that nobody will come back to.
-pub fn new() -> io::Result<TempDir> {
-    static TIDIED: Once = Once::new();
-    let parent = std::env::temp_dir();
-    TIDIED.call_once(|| tidy(&parent, LEFT_BEHIND));
-    tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)
-}
-
-/// Removes folders of an age. What cannot be removed stays.
-fn tidy(parent: &Path, age: Duration) {
-    let Ok(entries) = fs::read_dir(parent) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX));
-        // Of a link this is the link itself, which is no folder.
-        let old = || {
-            let about = entry.metadata().ok().filter(|m| m.is_dir() && is_own(m))?;
-            Some(about.modified().ok()?.elapsed().ok()? >= age)
-        };
-        if ours && old() == Some(true) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+/// Where the folders are.
+fn parent() -> PathBuf {
+    match crate::user::is_another() {
+        true => "/tmp".into(),
+        false => std::env::temp_dir(),
     }
 }
 
-/// Whether this user made it.
-fn is_own(about: &fs::Metadata) -> bool {
-    #[cfg(unix)]
-    return std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw();
-    #[cfg(not(unix))]
-    return about.is_dir();
+fn make(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder
+        .prefix(PREFIX)
+        .rand_bytes(LETTERS)
+        .tempdir_in(parent)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+#[cfg(unix)]
+pub use marked::new;
 
-    #[test]
-    fn only_old_folders_of_ours_go() {
-        let parent = tempfile::tempdir().unwrap();
-        let path = |name: &str| parent.path().join(name);
-        for name in ["livefusion-a", "livefusion-b", "other"] {
-            fs::create_dir(path(name)).unwrap();
-            fs::write(path(name).join("kernel.c"), "").unwrap();
+#[cfg(not(unix))]
+/// A folder; it goes when it is dropped.
+pub fn new() -> io::Result<TempDir> {
+    make(&parent())
+}
+
+/// Folders with a file in them that says whose they are, locked as long as they are in use.
+#[cfg(unix)]
+mod marked {
+    use super::{LETTERS, PREFIX, make, parent};
+    use crate::user;
+    use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, openat, unlinkat};
+    use std::fs::{self, File};
+    use std::io::{self, Read, Write};
+    use std::os::fd::OwnedFd;
+    use std::path::{Path, PathBuf};
+    use std::sync::Once;
+    use std::time::Duration;
+
+    /// The name of the file.
+    const MARKER: &str = "livefusion.lock";
+
+    /// What is in it.
+    const MARK: &str = "livefusion compiles in this folder, and holds a lock on this file while it does.\n\
+        Without the lock it was left by a process that was killed, and the next one removes it.\n";
+
+    /// A folder that only this user can enter; it goes when this is dropped.
+    pub struct Workplace {
+        path: PathBuf,
+        folder: OwnedFd,
+        /// Locked.
+        _marker: File,
+    }
+
+    /// A folder to work in. The first call in a process also removes those of this user that were left
+    /// behind by processes that ended while their compilers ran.
+    pub fn new() -> io::Result<Workplace> {
+        static TIDIED: Once = Once::new();
+        let parent = parent();
+        TIDIED.call_once(|| tidy(&parent));
+        Workplace::within(&parent)
+    }
+
+    impl Workplace {
+        fn within(parent: &Path) -> io::Result<Workplace> {
+            let new = make(parent)?;
+            let folder = open(new.path())?;
+            let mut marker = File::create_new(new.path().join(MARKER))?;
+            // Without the text nobody takes the folder for one that was left behind. Where files cannot be
+            // locked, it stays so.
+            if marker.lock().is_ok() {
+                marker.write_all(MARK.as_bytes())?;
+            }
+            Ok(Workplace {
+                path: new.keep(),
+                folder,
+                _marker: marker,
+            })
         }
-        fs::write(path("livefusion-file"), "").unwrap();
-        #[cfg(unix)]
-        std::os::unix::fs::symlink(path("other"), path("livefusion-link")).unwrap();
-        tidy(parent.path(), LEFT_BEHIND);
-        assert!(path("livefusion-a").exists());
-        tidy(parent.path(), Duration::ZERO);
-        assert!(!path("livefusion-a").exists() && !path("livefusion-b").exists());
-        assert!(path("other/kernel.c").exists() && path("livefusion-file").exists());
+
+        /// Where it is.
+        pub fn path(&self) -> &Path {
+            &self.path
+        }
+    }
+
+    impl Drop for Workplace {
+        fn drop(&mut self) {
+            remove(&self.path, &self.folder);
+        }
+    }
+
+    fn open(folder: &Path) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(folder, flags, Mode::empty())?)
+    }
+
+    /// Removes folders that were left behind.
+    pub(super) fn tidy(parent: &Path) {
+        let entries = fs::read_dir(parent);
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let rest = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+            let drawn = |b: u8| b.is_ascii_alphanumeric();
+            if rest.is_some_and(|rest| rest.len() == LETTERS && rest.bytes().all(drawn))
+                && let Some((folder, _locked)) = left_behind(&entry.path())
+            {
+                remove(&entry.path(), &folder);
+            }
+        }
+    }
+
+    /// A folder of this user's with a marker of this user's that nobody holds the lock of; and the lock.
+    fn left_behind(path: &Path) -> Option<(OwnedFd, File)> {
+        let folder = open(path).ok()?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let marker = openat(&folder, MARKER, flags, Mode::empty()).ok()?;
+        let about = fstat(&marker).ok()?;
+        let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
+        if !is_file || !user::owns(&about) || !user::owns(&fstat(&folder).ok()?) {
+            return None;
+        }
+        let marker = File::from(marker);
+        marker.try_lock().ok()?;
+        let mut text = Vec::new();
+        let most = MARK.len() as u64 + 1;
+        (&marker).take(most).read_to_end(&mut text).ok()?;
+        (text == MARK.as_bytes()).then_some((folder, marker))
+    }
+
+    /// Removes a folder. The marker goes last: what somebody who is about to end still writes does not keep
+    /// the next process from removing the rest.
+    fn remove(path: &Path, folder: &OwnedFd) {
+        for _ in 0..3 {
+            if empty(path, folder).is_ok() && fs::remove_dir(path).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn empty(path: &Path, folder: &OwnedFd) -> io::Result<()> {
+        for entry in Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") || name.to_bytes() == MARKER.as_bytes() {
+                continue;
+            }
+            if unlinkat(folder, name, AtFlags::empty()).is_err() {
+                // What compilers put into folders of their own.
+                let name = std::os::unix::ffi::OsStrExt::from_bytes(name.to_bytes());
+                fs::remove_dir_all(path.join::<&std::ffi::OsStr>(name))?;
+            }
+        }
+        match unlinkat(folder, MARKER, AtFlags::empty()) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e.into()),
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::os::unix::fs::symlink;
+
+        /// A folder as a process leaves it that is killed.
+        fn abandoned(parent: &Path) -> PathBuf {
+            let work = Workplace::within(parent).unwrap();
+            let path = work.path.clone();
+            // Its files are closed, but nothing of it is dropped.
+            let Workplace { _marker, .. } = &work;
+            _marker.unlock().unwrap();
+            std::mem::forget(work);
+            fs::write(path.join("kernel.c"), "").unwrap();
+            path
+        }
+
+        #[test]
+        fn folders_go_with_all_that_is_in_them() {
+            let parent = tempfile::tempdir().unwrap();
+            let work = Workplace::within(parent.path()).unwrap();
+            let path = work.path().to_owned();
+            fs::create_dir_all(path.join("a/b")).unwrap();
+            fs::write(path.join("a/b/c"), "").unwrap();
+            symlink("/", path.join("root")).unwrap();
+            drop(work);
+            assert!(!path.exists());
+        }
+
+        #[test]
+        fn only_what_was_left_behind_goes() {
+            let parent = tempfile::tempdir().unwrap();
+            let left = abandoned(parent.path());
+            let used = Workplace::within(parent.path()).unwrap();
+            // Folders that a user may have, with names and even markers like ours.
+            let named = |letters: &str| parent.path().join(format!("{PREFIX}{letters}"));
+            let theirs = [
+                parent.path().join("livefusion-0.1.0"),
+                parent.path().join("livefusion-compiles-notes"),
+                named("abcdefghijkl"),
+                named("abcdefghijkm"),
+                named("abcdefghijk"),
+                named("abcdefghijk-"),
+            ];
+            for folder in &theirs {
+                fs::create_dir(folder).unwrap();
+                fs::write(folder.join("thesis.txt"), "").unwrap();
+            }
+            fs::write(theirs[0].join(MARKER), MARK).unwrap();
+            fs::write(theirs[3].join(MARKER), "mine").unwrap();
+            fs::write(theirs[4].join(MARKER), MARK).unwrap();
+            symlink(&theirs[0], named("abcdefghijkn")).unwrap();
+            tidy(parent.path());
+            assert!(!left.exists());
+            assert!(used.path().join(MARKER).exists(), "it is in use");
+            for folder in &theirs {
+                assert!(folder.join("thesis.txt").exists(), "{}", folder.display());
+            }
+            // With name and marker, but of another user.
+            fs::write(theirs[2].join(MARKER), MARK).unwrap();
+            if std::os::unix::fs::chown(&theirs[2], Some(12345), None).is_ok() {
+                tidy(parent.path());
+                assert!(theirs[2].join("thesis.txt").exists());
+            }
+        }
     }
 }

@@ -59,16 +59,19 @@ const HIT: DiskUse = DiskUse {
     hits: 1,
     refused: 0,
     compiled: 0,
+    failed: 0,
 };
 const MISS: DiskUse = DiskUse {
     hits: 0,
     refused: 0,
     compiled: 1,
+    failed: 0,
 };
 const REFUSED: DiskUse = DiskUse {
     hits: 0,
     refused: 1,
     compiled: 1,
+    failed: 0,
 };
 
 /// A cache with one entry, in a folder of a folder.
@@ -165,8 +168,8 @@ fn damaged_entries_are_replaced() {
         bad
     };
     let long = [&sound[..], b"more"].concat();
-    let damaged = [0, 20, 40, key, end / 2, end].map(flipped);
-    let cut = [0, 1, 63, key, end].map(|n| sound[..n].to_vec());
+    let damaged = [0, 20, 40, key, end / 4, end / 2, end].map(flipped);
+    let cut = [0, 1, 63, key, end / 2, end].map(|n| sound[..n].to_vec());
     for bad in damaged.into_iter().chain(cut).chain([long]) {
         fs::write(&entry, bad).unwrap();
         assert_eq!(force(&in_folder(&folder), &dot("dot")), REFUSED);
@@ -239,10 +242,22 @@ fn folders_of_others_are_not_used() {
     };
     let open = temporary.path().join("open");
     fs::create_dir(&open).unwrap();
-    for mode in [0o755, 0o710, 0o702] {
+    let mode_is = |mode| fs::metadata(&open).unwrap().mode() & 0o7777 == mode;
+    // Others can have put something there.
+    for mode in [0o702, 0o770, 0o1777] {
         fs::set_permissions(&open, Permissions::from_mode(mode)).unwrap();
         unused(&open, "open to other users");
+        assert!(mode_is(mode));
     }
+    // Somebody's home, say: nothing that the cache may close.
+    let notes = open.join("notes");
+    File::create(&notes).unwrap();
+    for mode in [0o755, 0o710] {
+        fs::set_permissions(&open, Permissions::from_mode(mode)).unwrap();
+        unused(&open, "open to other users");
+        assert!(mode_is(mode));
+    }
+    fs::remove_file(&notes).unwrap();
     fs::set_permissions(&open, Permissions::from_mode(0o700)).unwrap();
     let link = temporary.path().join("link");
     symlink(&open, &link).unwrap();
@@ -255,6 +270,20 @@ fn folders_of_others_are_not_used() {
         unused(&open, "another user");
     }
     assert_eq!(entries(&open), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_folder_made_by_hand_is_closed_to_others_and_used() {
+    let (_temporary, folder, _) = one_entry();
+    for mode in [0o755, 0o750, 0o711] {
+        fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        assert_eq!(force(&in_folder(&folder), &dot("dot")), HIT, "{mode:o}");
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+    }
+    let empty = tempfile::tempdir().unwrap();
+    fs::set_permissions(empty.path(), Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(force(&in_folder(empty.path()), &dot("dot")), MISS);
+    assert_eq!(force(&in_folder(empty.path()), &dot("dot")), HIT);
 }
 
 #[test]

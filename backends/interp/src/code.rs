@@ -169,6 +169,8 @@ pub enum Instr {
     Write { array: u32, i: Reg, x: Reg },
     /// Goes to `to`.
     Jump { to: Pc },
+    /// Another turn of a scalar loop, unless the run is to stop.
+    Turn { to: Pc },
     /// Goes to `to` if `c` is false.
     Unless { c: Reg, to: Pc },
     /// Arrival at the guard of a loop rate, by its position in `Layout::resume`.
@@ -259,7 +261,7 @@ pub enum Rare {
     /// Shortens an array.
     Truncate { slot: u32, len: Reg },
     /// Length of an array.
-    Length { d: Reg, array: Array, ty: Ty },
+    Length { d: Reg, array: Array },
     /// Joins values onto the elements of arrays.
     Scatter {
         slots: Vec<u32>,

@@ -12,7 +12,7 @@ const TOTAL: u32 = 1;
 const LAST: u32 = 2;
 const TREE: u32 = 3;
 
-impl<'a> Machine<'a> {
+impl<'a> Machine<'a, '_> {
     /// Joins two values, `left` earlier.
     pub(crate) fn join(&mut self, join: &'a Join, left: &[u64], right: &[u64]) -> Values {
         match join {

@@ -152,7 +152,7 @@ impl InterpKernel {
     }
 
     /// Whether a frame is one of this kernel.
-    fn check_frame(&self, frame: &Frame) -> Result<(), String> {
+    fn check_frame(&self, frame: &Frame<'_>) -> Result<(), String> {
         if frame.words.len() != self.layout.words || frame.arrays.len() != self.layout.arrays.len()
         {
             return Err("the frame is not this kernel's".into());
@@ -177,7 +177,7 @@ impl InterpKernel {
         &self,
         (program, code): (&Loop, &Code),
         steps: u64,
-        frame: &mut Frame,
+        frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Outcome {
         let mut machine = Machine::new(program, code, frame, args, steps);
@@ -200,7 +200,7 @@ impl Kernel for InterpKernel {
         self.chunk
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         if let Err(fault) = check_args(&self.program, args).and_then(|()| self.check_frame(frame)) {
             return Outcome::BadArgs(fault);
         }

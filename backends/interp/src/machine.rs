@@ -6,6 +6,7 @@ use loop_lang::eval::eval;
 use loop_lang::ir::{CHUNK, Loop};
 use loop_lang::state::DONE;
 use loop_lang::types::{Const, canonical};
+use std::sync::atomic::Ordering;
 
 /// An update that waits for the end of an iteration.
 #[derive(Clone, Copy)]
@@ -33,10 +34,10 @@ pub enum Stop {
 }
 
 /// One run of one span.
-pub struct Machine<'a> {
+pub struct Machine<'a, 'm> {
     pub(crate) program: &'a Loop,
     pub(crate) code: &'a Code,
-    pub(crate) frame: &'a mut Frame,
+    pub(crate) frame: &'a mut Frame<'m>,
     pub(crate) params: Vec<View<'a>>,
     pub(crate) regs: Vec<u64>,
     /// What counting mode counted.
@@ -55,15 +56,15 @@ pub struct Machine<'a> {
     exited: bool,
 }
 
-impl<'a> Machine<'a> {
+impl<'a, 'm> Machine<'a, 'm> {
     /// A machine for a frame and arguments that fit the code.
     pub fn new(
         program: &'a Loop,
         code: &'a Code,
-        frame: &'a mut Frame,
+        frame: &'a mut Frame<'m>,
         args: &'a [Arg<'_>],
         span: u64,
-    ) -> Machine<'a> {
+    ) -> Machine<'a, 'm> {
         let steps = frame.words[1];
         let mut machine = Machine {
             program,
@@ -330,6 +331,10 @@ impl<'a> Machine<'a> {
                     }
                 }
                 Instr::Jump { to } => pc = to,
+                Instr::Turn { to } => match self.frame.stop {
+                    Some(stop) if stop.load(Ordering::Relaxed) => {}
+                    _ => pc = to,
+                },
                 Instr::Unless { c, to } => {
                     if get!(c) == 0 {
                         pc = to;

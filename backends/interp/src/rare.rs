@@ -3,11 +3,11 @@
 use crate::code::{Array, Join, Rare, Reg, ResultSite};
 use crate::groups::Values;
 use crate::machine::{Machine, Stop, index};
-use livefusion_backend::{Buffer, Value, View};
+use livefusion_backend::{Buffer, Held, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::{Const, Ty};
 
-impl<'a> Machine<'a> {
+impl<'a> Machine<'a, '_> {
     /// Runs one instruction; some, if the run ends with it.
     pub(crate) fn rare(&mut self, rare: &'a Rare) -> Option<Stop> {
         let result = match rare {
@@ -30,7 +30,7 @@ impl<'a> Machine<'a> {
                 ty,
                 counts,
             } => {
-                let len = self.view(*from, *ty).len() as u64;
+                let len = self.length(*from);
                 for c in counts {
                     self.count(Some(*c), len);
                 }
@@ -44,8 +44,8 @@ impl<'a> Machine<'a> {
                 }
                 Ok(())
             }
-            Rare::Length { d, array, ty } => {
-                self.set(*d, self.view(*array, *ty).len() as u64);
+            Rare::Length { d, array } => {
+                self.set(*d, self.length(*array));
                 Ok(())
             }
             Rare::Scatter {
@@ -93,15 +93,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// An array; an empty one if its slot was not filled.
-    fn view(&self, array: Array, ty: Ty) -> View<'_> {
-        match array {
-            Array::Param(p) => self.params[p as usize],
-            Array::Slot(s) => match &self.frame.arrays[s as usize] {
-                Some(buffer) => buffer.view(),
-                None => View::empty(ty),
-            },
-        }
+    /// How long an array is; 0 if its slot was not filled.
+    fn length(&self, array: Array) -> u64 {
+        let len = match array {
+            Array::Param(p) => self.params[p as usize].len(),
+            Array::Slot(s) => self.frame.arrays[s as usize].as_ref().map_or(0, Held::len),
+        };
+        len as u64
     }
 
     /// Takes bytes from what may be allocated.
@@ -138,7 +136,7 @@ impl<'a> Machine<'a> {
         let Some(buffer) = buffer else {
             return Err(self.no_memory(comb, bytes));
         };
-        self.frame.arrays[slot as usize] = Some(buffer);
+        self.frame.arrays[slot as usize] = Some(buffer.into());
         Ok(())
     }
 
@@ -148,14 +146,21 @@ impl<'a> Machine<'a> {
         }
         let copy = self.copied(comb, from, ty)?;
         self.vacate(slot);
-        self.frame.arrays[slot as usize] = Some(copy);
+        self.frame.arrays[slot as usize] = Some(copy.into());
         Ok(())
     }
 
     fn copied(&mut self, comb: CombId, from: Array, ty: Ty) -> Result<Buffer, Stop> {
-        let bytes = size(ty, self.view(from, ty).len() as u64);
+        let bytes = size(ty, self.length(from));
         self.reserve(comb, bytes)?;
-        match Buffer::copy_of(self.view(from, ty)) {
+        let copy = match from {
+            Array::Param(p) => Buffer::copy_of(self.params[p as usize]),
+            Array::Slot(s) => match &self.frame.arrays[s as usize] {
+                Some(held) => held.copy(),
+                None => Some(Buffer::empty(ty)),
+            },
+        };
+        match copy {
             Some(copy) => Ok(copy),
             None => Err(self.no_memory(comb, bytes)),
         }
@@ -198,7 +203,10 @@ impl<'a> Machine<'a> {
                 } => match array {
                     Array::Slot(s) if last => {
                         let made = self.frame.arrays[s as usize].take();
-                        Value::Array(made.unwrap_or_else(|| Buffer::empty(ty)))
+                        Value::Array(
+                            made.and_then(Held::into_own)
+                                .unwrap_or_else(|| Buffer::empty(ty)),
+                        )
                     }
                     _ => Value::Array(self.copied(comb, array, ty)?),
                 },

@@ -87,7 +87,7 @@ impl Kernel for JitKernel {
         self.pass(pass).map(|_| ())
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let before = steps_taken(frame);
         let outcome = self.run_form(true, pass, steps, frame, args);
         let taken = steps_taken(frame).saturating_sub(before);
@@ -104,7 +104,7 @@ impl JitKernel {
         fast: bool,
         pass: Pass,
         steps: u64,
-        frame: &mut Frame,
+        frame: &mut Frame<'_>,
         args: &[Arg<'_>],
     ) -> Outcome {
         let entry = || match fast {
@@ -117,6 +117,6 @@ impl JitKernel {
     }
 }
 
-fn steps_taken(frame: &Frame) -> u64 {
+fn steps_taken(frame: &Frame<'_>) -> u64 {
     frame.words.get(1).copied().unwrap_or(0)
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Error, Fields, FieldsNamed, Result, parse_macro_input};
 
 /// Makes a struct with named fields an array element.
@@ -66,6 +67,10 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         .map(|i| format_ident!("column_{i}"))
         .collect();
     let about = format!("A [`{name}`] as closures see it: each field is an expression.");
+    let labels = names.iter().enumerate().map(|(i, n)| match i {
+        0 => format!("{} {{ {}: ", name.unraw(), n.unraw()),
+        _ => format!(", {}: ", n.unraw()),
+    });
     let field_docs = names.iter().map(|n| format!("The field `{n}`."));
     let elt = quote!(::livefusion::elt::Elt);
     let to_exp = quote!(::livefusion::exp::ToExp);
@@ -115,11 +120,14 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
                 columns: &mut dyn ::std::iter::Iterator<Item = ::std::sync::Arc<#support::Buffer>>,
             ) -> ::std::option::Option<::std::vec::Vec<Self>> {
                 #(let mut #columns = <#types as #elt>::join(columns)?.into_iter();)*
-                ::std::option::Option::Some(
+                let n = ::std::iter::Iterator::min(
+                    [#(::std::iter::ExactSizeIterator::len(&#columns)),*].into_iter(),
+                )?;
+                #support::collected(
+                    n,
                     ::std::iter::from_fn(|| ::std::option::Option::Some(
                         #name { #(#names: ::std::iter::Iterator::next(&mut #columns)?,)* }
-                    ))
-                    .collect(),
+                    )),
                 )
             }
             fn read(
@@ -132,6 +140,22 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
             fn of_words(next: &mut dyn FnMut() -> u64) -> Self {
                 #name { #(#names: <#types as #elt>::of_words(next),)* }
+            }
+            type Iter<'a> = #support::Rows<'a, Self>;
+            fn iter(
+                columns: &[::std::sync::Arc<#support::Buffer>],
+            ) -> #support::Rows<'_, Self> {
+                #support::Rows::new(columns)
+            }
+            fn show(
+                next: &mut dyn ::std::ops::FnMut() -> ::std::string::String,
+                f: &mut ::std::fmt::Formatter<'_>,
+            ) -> ::std::fmt::Result {
+                #(
+                    f.write_str(#labels)?;
+                    <#types as #elt>::show(next, f)?;
+                )*
+                f.write_str(" }")
             }
         }
 

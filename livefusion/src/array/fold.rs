@@ -5,6 +5,17 @@ use crate::ast::{Body, Builder, Fold, FoldStyle};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, ToExp, closure, value};
 
+/// What a fold may start from, and what its operator may give: an expression of the elements' type.
+#[diagnostic::on_unimplemented(
+    message = "a fold of elements of type `{T}` starts from and gives that type, not `{Self}`",
+    label = "not an expression of type `{T}`",
+    note = "to fold into another type use `aggregate(start, step, combine)`; a literal is `2.0` for floats, `2` for integers"
+)]
+pub trait Joined<T: Elt>: ToExp<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Elt, R: ToExp<T>> Joined<T> for R {}
+
 impl<T: Elt> Array<T> {
     /// All elements joined by `op`, which must be associative: `(a op b) op c = a op (b op c)`. `start`
     /// is joined once, on the left; it need not be an identity, and it is the result of no elements.
@@ -20,9 +31,9 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]
-    pub fn fold<R: ToExp<T>>(
+    pub fn fold<R: Joined<T>>(
         &self,
-        start: impl ToExp<T>,
+        start: impl Joined<T>,
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold");
@@ -42,7 +53,7 @@ impl<T: Elt> Array<T> {
     /// # Errors
     /// When forced: if there are no elements.
     #[track_caller]
-    pub fn fold1<R: ToExp<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
+    pub fn fold1<R: Joined<T>>(&self, op: impl FnOnce(T::Exp, T::Exp) -> R) -> Array<T, Ix0> {
         let builder = Builder::named("fold1");
         self.fold_by(
             builder,
@@ -62,9 +73,9 @@ impl<T: Elt> Array<T> {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]
-    pub fn fold_seq<R: ToExp<T>>(
+    pub fn fold_seq<R: Joined<T>>(
         &self,
-        start: impl ToExp<T>,
+        start: impl Joined<T>,
         op: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T, Ix0> {
         let builder = Builder::named("fold_seq");

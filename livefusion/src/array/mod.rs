@@ -5,13 +5,13 @@
 //! | `from` | arrays from `Vec`, slices, iterators |
 //! | `generate` | `generate`, `iota`, `enum_from_step`, `replicate` |
 //! | `map` | `map` |
-//! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with` |
+//! | `zip` | `zip`, `zip_shortest`, `unzip`, `zip_with`, `enumerate` |
 //! | `operators` | `+ - * / % & \| ^ << >> ! -` between arrays and scalars |
 //! | `filter` | `filter`, `pack`, `partition` |
 //! | `fold` | `fold`, `fold1`, `fold_seq`, `aggregate` |
-//! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean` |
+//! | `reduce` | `sum`, `product`, `min`, `max`, `any`, `all`, `count`, `mean`, `var`, `std` |
 //! | `extremum` | `min_index`, `max_index` |
-//! | `scan` | `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq` |
+//! | `scan` | `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum` |
 //! | `slice` | `take`, `drop`, `slice`, `reverse`, `shift` |
 //! | `windows` | `windows` |
 //! | `append` | `append`, `concat` |
@@ -19,7 +19,7 @@
 //! | `combine` | `combine` |
 //! | `merge` | `merge` |
 //! | `adjacent` | `unique`, `unique_by`, `group`, `group_by` |
-//! | `search` | `find`, `position` |
+//! | `search` | `first`, `last`, `find`, `position` |
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
@@ -218,7 +218,7 @@ impl<T: Elt, D: Rank> fmt::Debug for Array<T, D> {
     /// The elements if they are in memory, else the combinators; never forces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Array<{}, {}>(", show_types(&types_of::<T>()), D::NAME)?;
-        crate::show::node(f, &self.node)?;
+        crate::show::node::<T>(f, &self.node)?;
         f.write_str(")")
     }
 }
@@ -233,7 +233,7 @@ impl<T: Elt, D: Rank> fmt::Display for Array<T, D> {
     /// assert_eq!(xs.map(|x| x + 1.0).sum().to_string(), "sum(map(f64[2]))");
     /// ```
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::show::node(f, &self.node)
+        crate::show::node::<T>(f, &self.node)
     }
 }
 

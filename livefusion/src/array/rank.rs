@@ -87,6 +87,7 @@ fn wrong_rank(expected: &str, got: &str) -> Error {
     };
     Error {
         combinator: "force",
+        element: None,
         location: None,
         kind,
     }

@@ -1,10 +1,12 @@
-//! Running folds: `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`.
+//! Running folds: `scan`, `scan_exclusive`, `scan_with_total`, `scan_seq`, `cumsum`.
 
 use crate::array::fold::operator;
+use crate::array::reduce::{literal, operator as of_op};
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, Builder, Fold, FoldStyle, ScanKind};
-use crate::elt::Elt;
+use crate::elt::{Elt, Num};
 use crate::exp::{ToExp, value};
+use loop_lang::op::Op;
 
 impl<T: Elt> Array<T> {
     /// Running folds: element `i` joins `start` and the elements up to and with `i`. `op` must be
@@ -107,5 +109,26 @@ impl<T: Elt> Array<T> {
             style: FoldStyle::Associative,
         };
         Array::wrap(builder.scan(self.node(), fold, ScanKind::Exclusive))
+    }
+}
+
+impl<T: Num> Array<T> {
+    /// Running sums: element `i` is the sum of the elements up to and with `i`; integers wrap. Fuses as
+    /// [`scan`](Array::scan) does.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// assert_eq!(Array::from(vec![1i64, 2, 3]).cumsum().force()?, [1, 3, 6]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn cumsum(&self) -> Array<T> {
+        let fold = Fold {
+            start: literal(T::from_word(0)),
+            step: of_op(Op::Add, T::TY),
+            style: FoldStyle::Associative,
+        };
+        let builder = Builder::named("cumsum");
+        Array::wrap(builder.scan(self.node(), fold, ScanKind::Inclusive))
     }
 }

@@ -1,15 +1,57 @@
-//! The first element of a kind: `find`, `position`.
+//! Single elements: `first`, `last`, and the first of a kind: `find`, `position`.
 
 use crate::array::fold::operator;
+use crate::array::slice::reversed;
 use crate::array::{Array, Ix0};
 use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Len, Node, identity};
 use crate::elt::Elt;
 use crate::exp::{ToExp, closure};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
+    /// The first element. Fuses with its input and with other consumers of it; a loop in which nothing else
+    /// is left to do ends there.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3i64, 5, 8]);
+    /// let odd = xs.filter(|x| (x % 2).eq(1));
+    /// assert_eq!((&odd.first(), &odd.last()).force()?, (3, 5));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn first(&self) -> Array<T, Ix0> {
+        Array::wrap(first_of::<T>(Builder::named("first"), self.node()))
+    }
+
+    /// The last element. Of an array in memory it is read there; else it is a fold that fuses with what
+    /// makes the elements.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![3i64, 5, 8]);
+    /// assert_eq!(xs.last().force()?, 8);
+    /// assert!(xs.drop(3).last().force().is_err());
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When forced: if there are no elements.
+    #[track_caller]
+    pub fn last(&self) -> Array<T, Ix0> {
+        let builder = Builder::named("last");
+        if self.node().is_leaf() {
+            return Array::wrap(first_of::<T>(builder, &reversed(builder, self.node())));
+        }
+        let step = operator::<T, T::Exp>(|_, b| b);
+        self.fold_by(builder, Body::default(), step, FoldStyle::First)
+    }
+
     /// The first element for which `test` is true. Fuses with its input and with other consumers of it;
     /// a loop in which nothing else is left to do ends there.
     ///
@@ -52,6 +94,14 @@ impl<T: Elt> Array<T> {
     }
 }
 
+/// The first element, as a fold that keeps what it has, over nothing behind it.
+fn first_of<T: Elt>(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
+    let mut b = BodyBuilder::new(&xs.types);
+    let goes_on = b.lit(Const::bool(false));
+    let until = builder.take_while(xs, b.finish(&[goes_on]), true);
+    kept::<T>(builder, &until)
+}
+
 /// The first of some values for whose element the test is true, as a fold that keeps what it has, over
 /// nothing behind it.
 fn first<T: Elt>(builder: Builder, of: &Arc<Node>, values: &Arc<Node>, test: Body) -> Arc<Node> {
@@ -63,12 +113,17 @@ fn first<T: Elt>(builder: Builder, of: &Arc<Node>, values: &Arc<Node>, test: Bod
         &builder.fields(&until, 0..width),
         &builder.fields(&until, width..width + 1),
     );
+    kept::<T>(builder, &found)
+}
+
+/// A fold that keeps what it has.
+fn kept<T: Elt>(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
     let fold = Fold {
         start: Body::default(),
         step: operator::<T, T::Exp>(|a, _| a),
         style: FoldStyle::First,
     };
-    builder.fold(&found, fold)
+    builder.fold(xs, fold)
 }
 
 /// The elements up to and with the first one whose last field is `wanted`.

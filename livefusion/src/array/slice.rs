@@ -83,14 +83,7 @@ impl<T: Elt> Array<T> {
     /// ```
     #[track_caller]
     pub fn reverse(&self) -> Array<T> {
-        let builder = Builder::named("reverse");
-        let len = builder.len(self.node());
-        let body = reading(builder, self.node(), |b, i| {
-            let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
-            let last = b.op(Op::Sub, &[n, one]);
-            b.op(Op::Sub, &[last, i])
-        });
-        Array::wrap(builder.generate(Len::Delayed(len), body))
+        Array::wrap(reversed(Builder::named("reverse"), self.node()))
     }
 
     /// The elements moved by `by` places, to higher indices if it is positive; what comes in is
@@ -161,6 +154,17 @@ impl<T: Elt> Array<T> {
     }
 }
 
+/// The elements from last to first.
+pub(super) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
+    let len = builder.len(xs);
+    let body = reading(builder, xs, |b, i| {
+        let (n, one) = (b.scalar(&len, 0), b.lit(Const::u64(1)));
+        let last = b.op(Op::Sub, &[n, one]);
+        b.op(Op::Sub, &[last, i])
+    });
+    builder.generate(Len::Delayed(len), body)
+}
+
 /// A delayed `u64`.
 fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[]);
@@ -185,10 +189,8 @@ fn known_slice(
     Some(if *start <= end && end <= len {
         Ok(end - start)
     } else {
-        Err(ErrorKind::SliceRange {
-            end: end.max(*start),
-            len: len.min(end),
-        })
+        let start = *start;
+        Err(ErrorKind::SliceRange { start, end, len })
     })
 }
 
@@ -208,9 +210,7 @@ fn checked_slice(
     let ordered = b.op(Op::Le, &[start, end]);
     let inside = b.op(Op::Le, &[end, all]);
     let holds = b.op(Op::And, &[ordered, inside]);
-    let got = b.op(Op::Max, &[start, end]);
-    let room = b.op(Op::Min, &[end, all]);
-    Len::Checked(Box::new(b.finish(&[n, holds, got, room])))
+    Len::Checked(Box::new(b.finish(&[n, holds, start, end, all])))
 }
 
 /// What [`slice`](Array::slice) takes: `a..b`, `a..`, `..b`, `..` of numbers or delayed scalars,

@@ -1,7 +1,7 @@
-//! Arrays side by side: `zip`, `unzip`, `zip_with`.
+//! Arrays side by side: `zip`, `unzip`, `zip_with`, `enumerate`.
 
 use crate::array::{Array, Ix1, Rank};
-use crate::ast::{BodyBuilder, Builder, Len, Node};
+use crate::ast::{BodyBuilder, Builder, Len, Node, identity};
 use crate::elt::Elt;
 use crate::exp::{IntoExp, closure};
 use loop_lang::op::Op;
@@ -36,6 +36,26 @@ pub trait ZipArgs {
 #[track_caller]
 pub fn zip<Z: ZipArgs>(arrays: Z) -> Array<Z::Elt, Z::Rank> {
     Array::wrap(Builder::named("zip").zip(&arrays.nodes()))
+}
+
+impl<T: Elt> Array<T> {
+    /// Each element with its index before it. Copies nothing, and fuses with everything.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![0.5f64, 1.5]);
+    /// assert_eq!(xs.enumerate().to_vec()?, [(0, 0.5), (1, 1.5)]);
+    /// let late = xs.enumerate().filter(|(i, _)| i.gt(0)).map(|(_, x)| x);
+    /// assert_eq!(late.force()?, [1.5]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn enumerate(&self) -> Array<(u64, T)> {
+        let builder = Builder::named("enumerate");
+        let len = Len::Delayed(builder.len(self.node()));
+        let indices = builder.generate(len, identity(&[Ty::U64]));
+        Array::wrap(builder.zip(&[indices, self.node().clone()]))
+    }
 }
 
 /// Arrays as one array of tuples, as long as the shortest of them: what the others have more is

@@ -337,6 +337,7 @@ impl BodyBuilder {
         };
         self.fail(Error {
             combinator: "closure",
+            element: None,
             location: self.loc,
             kind,
         });

@@ -106,7 +106,7 @@ impl Builder {
                     l,
                     "a length",
                     &[],
-                    Some(&[Ty::U64, Ty::Bool, Ty::U64, Ty::U64]),
+                    Some(&[Ty::U64, Ty::Bool, Ty::U64, Ty::U64, Ty::U64]),
                 );
             }
         }

@@ -156,6 +156,7 @@ impl Draft {
             let location = e.location.or(Some(loc));
             self.error = Some(Box::new(Error {
                 combinator: name,
+                element: None,
                 location,
                 kind: e.kind.clone(),
             }));

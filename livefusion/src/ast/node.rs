@@ -104,7 +104,7 @@ pub enum Len {
     /// A delayed `u64`.
     Delayed(Arc<Node>),
     /// Known after all captures of this body are: a range check and a length in one. Results: the
-    /// length (`u64`), then a `bool` that must hold, then (got, expected) of the error if it does not.
+    /// length (`u64`), then a `bool` that must hold, then (start, end, length) of the error if it does not.
     /// The error is a `SliceRange`.
     Checked(Box<Body>),
 }
@@ -154,6 +154,11 @@ impl Node {
             Some(Value::Array(columns)) => columns.first().map(|c| c.len() as u64),
             _ => self.len,
         }
+    }
+
+    /// Whether it has its value, or stands for one that comes with each call: what is read from memory.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.value.get().is_some() || matches!(self.kind, Kind::Manifest | Kind::Input(_))
     }
 
     /// The value of a delayed scalar that is made of literals.

@@ -18,7 +18,7 @@ pub type Types = SmallVec<[Ty; 16]>;
 pub struct TermId(pub u32);
 
 impl TermId {
-    /// Position in [`Body::terms`].
+    /// Position in the terms of a [`Body`].
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -1,11 +1,12 @@
 //! Scalars as elements, and the classes of scalars that operators ask for.
 
 use crate::ast::Types;
-use crate::elt::Elt;
+use crate::elt::{Elt, collected};
 use crate::exp::{Exp, Field, Fields, IntoExp, ToExp};
 use livefusion_backend::{Buffer, Prim};
 use loop_lang::types::Ty;
 use std::sync::Arc;
+use std::{fmt, slice};
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("livefusion needs a machine with 64-bit pointers");
@@ -15,7 +16,10 @@ compile_error!("livefusion needs a machine with 64-bit pointers");
     message = "`{Self}` is not a scalar",
     note = "scalars are bool, integers up to 64 bits, f32 and f64"
 )]
-pub trait Scalar: Elt<Exp = Exp<Self>> + Prim + std::fmt::Display {}
+pub trait Scalar:
+    for<'a> Elt<Exp = Exp<Self>, Iter<'a> = slice::Iter<'a, Self>> + Prim + fmt::Display
+{
+}
 
 /// Integers and floats.
 #[diagnostic::on_unimplemented(
@@ -25,6 +29,8 @@ pub trait Scalar: Elt<Exp = Exp<Self>> + Prim + std::fmt::Display {}
 pub trait Num: Scalar {
     /// 1.
     const ONE: Self;
+    /// The type of means: `f64` for integers, a float's own.
+    type Mean: Float;
 }
 
 /// Integers.
@@ -42,7 +48,7 @@ pub trait Bits: Scalar {}
     message = "`{Self}` is not a float",
     note = "convert with `.cast::<f64>()`"
 )]
-pub trait Float: Num {
+pub trait Float: Num<Mean = Self> {
     /// The unsigned integers of the same width.
     type Bits: Int;
     /// 180 / pi, rounded to this type.
@@ -82,10 +88,12 @@ macro_rules! scalars {
                 out.push(Arc::new(Buffer::from_vec(values)));
             }
             fn join(columns: &mut dyn Iterator<Item = Arc<Buffer>>) -> Option<Vec<$t>> {
-                let copy = |b: &Buffer| b.as_slice().map(<[$t]>::to_vec);
                 match Arc::try_unwrap(columns.next()?) {
-                    Ok(buffer) => buffer.into_vec().map_or_else(|b| copy(&b), Some),
-                    Err(shared) => copy(&shared),
+                    Ok(buffer) => buffer.into_vec().ok(),
+                    Err(shared) => {
+                        let elements = shared.as_slice::<$t>()?;
+                        collected(elements.len(), elements.iter().copied())
+                    }
                 }
             }
             fn read(columns: &mut std::slice::Iter<'_, Arc<Buffer>>, at: usize) -> Option<$t> {
@@ -93,6 +101,14 @@ macro_rules! scalars {
             }
             fn of_words(next: &mut dyn FnMut() -> u64) -> $t {
                 <$t as Prim>::from_word(next())
+            }
+            type Iter<'a> = slice::Iter<'a, $t>;
+            fn iter(columns: &[Arc<Buffer>]) -> slice::Iter<'_, $t> {
+                let values = columns.first().and_then(|c| c.as_slice());
+                values.unwrap_or_default().iter()
+            }
+            fn show(next: &mut dyn FnMut() -> String, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&next())
             }
         }
         impl Scalar for $t {}
@@ -113,6 +129,7 @@ macro_rules! integers {
     ($($t:ty)*) => {$(
         impl Num for $t {
             const ONE: $t = 1;
+            type Mean = f64;
         }
         impl Int for $t {}
         impl Bits for $t {}
@@ -126,6 +143,7 @@ macro_rules! floats {
     ($($t:ident $bits:ty;)*) => {$(
         impl Num for $t {
             const ONE: $t = 1.0;
+            type Mean = $t;
         }
         impl Float for $t {
             type Bits = $bits;

@@ -1,10 +1,11 @@
 //! Tuples as elements: one buffer per scalar field, nested tuples flattened.
 
 use crate::ast::Types;
-use crate::elt::Elt;
+use crate::elt::{Elt, Rows, collected};
 use crate::exp::{Field, Fields, IntoExp, ToExp};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
+use std::fmt;
 use std::sync::Arc;
 
 macro_rules! tuple {
@@ -30,13 +31,28 @@ macro_rules! tuple {
             }
             fn join(columns: &mut dyn Iterator<Item = Arc<Buffer>>) -> Option<Vec<Self>> {
                 $(let mut $v = $T::join(columns)?.into_iter();)*
-                Some(std::iter::from_fn(|| Some(($($v.next()?,)*))).collect())
+                let n = [$($v.len()),*].into_iter().min()?;
+                collected(n, std::iter::from_fn(|| Some(($($v.next()?,)*))))
             }
             fn read(columns: &mut std::slice::Iter<'_, Arc<Buffer>>, at: usize) -> Option<Self> {
                 Some(($($T::read(columns, at)?,)*))
             }
             fn of_words(next: &mut dyn FnMut() -> u64) -> Self {
                 ($($T::of_words(next),)*)
+            }
+            type Iter<'a> = Rows<'a, Self>;
+            fn iter(columns: &[Arc<Buffer>]) -> Rows<'_, Self> {
+                Rows::new(columns)
+            }
+            fn show(next: &mut dyn FnMut() -> String, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut before = "(";
+                $(
+                    f.write_str(before)?;
+                    $T::show(next, f)?;
+                    before = ", ";
+                )*
+                let _ = before;
+                f.write_str(")")
             }
         }
         impl<$($T: Elt, $R: ToExp<$T>),*> ToExp<($($T,)*)> for ($($R,)*) {

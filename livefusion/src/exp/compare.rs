@@ -93,16 +93,36 @@ impl<T: Num> Exp<T> {
     }
 }
 
-/// Makes `x == y` and `x < y` on expressions say what to write instead: no type is `Known`. (The bound is
+/// Makes `x == y` and `x < y` on expressions and arrays say what to write instead: no type is `Known`. (The bound is
 /// on the right side because the compiler would not show the message of one on `Exp` itself.)
 mod hint {
-    use super::Exp;
+    use crate::array::{Array, Rank};
+    use crate::elt::Elt;
+    use crate::exp::Exp;
 
     #[diagnostic::on_unimplemented(
         message = "an expression has no value yet, so Rust's `==`, `<`, `>` cannot compare it",
         label = "write `.eq(..)`, `.ne(..)`, `.lt(..)`, `.le(..)`, `.gt(..)` or `.ge(..)`"
     )]
     pub trait Known {}
+
+    #[diagnostic::on_unimplemented(
+        message = "a delayed array or scalar has no value yet, so Rust's `==`, `<`, `>` cannot compare it",
+        label = "force it first (`total.force()? > limit`), or compare expressions inside of a closure"
+    )]
+    pub trait InMemory {}
+
+    impl<T: Elt, D: Rank, R: InMemory> PartialEq<R> for Array<T, D> {
+        fn eq(&self, _: &R) -> bool {
+            false
+        }
+    }
+
+    impl<T: Elt, D: Rank, R: InMemory> PartialOrd<R> for Array<T, D> {
+        fn partial_cmp(&self, _: &R) -> Option<std::cmp::Ordering> {
+            None
+        }
+    }
 
     impl<T, R: Known> PartialEq<R> for Exp<T> {
         fn eq(&self, _: &R) -> bool {

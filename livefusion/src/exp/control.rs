@@ -9,6 +9,7 @@ use std::panic::Location;
 impl Exp<bool> {
     /// `if self { then } else { otherwise }`. Only the arm that is taken is computed, so it may guard
     /// a division or an index. Arms are expressions, literals, tuples or derived structs of one type.
+    /// Conditions and scalar loops nest up to 90 deep.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -17,6 +18,9 @@ impl Exp<bool> {
     /// assert_eq!(ys.force()?, [2, 0, 4]);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    ///
+    /// # Errors
+    /// When forced: if conditions and loops nest deeper.
     #[track_caller]
     pub fn cond<T: Elt, A: ToExp<T>, B: ToExp<T>>(self, then: A, otherwise: B) -> T::Exp {
         choose::<T>(self, then.to_exp(), otherwise.to_exp(), Location::caller())

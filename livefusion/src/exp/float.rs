@@ -19,14 +19,18 @@
 //! | `exp_m1` | 2 | 2.5 |
 //! | `tanh` | 3 | 3 |
 //!
-//! `powi` multiplies repeatedly; its error grows with the exponent.
+//! `powi` multiplies repeatedly, in one order everywhere; its error is below `|n|` units for the exponent `n`.
 
 use crate::elt::Float;
 use crate::error::Loc;
 use crate::exp::{Exp, Field, ToExp, apply};
+use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::panic::Location;
+
+/// The largest literal exponent of which `powi` makes multiplications.
+const UNROLLED: u32 = 16;
 
 macro_rules! unary {
     ($($(#[$doc:meta])* $name:ident $op:ident;)*) => {
@@ -108,14 +112,32 @@ impl<T: Float> Exp<T> {
         )
     }
 
-    /// To an integer power.
+    /// To an integer power, by repeated multiplication; of a negative one the reciprocal.
+    ///
+    /// A small literal exponent becomes the multiplications themselves, which fuse and go in vectors; any
+    /// other is data of a call, so that a new one compiles nothing anew. The bits are the same.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let xs = Array::from(vec![2.0f64, 10.0]);
+    /// assert_eq!(xs.map(|x| x.powi(3)).force()?, [8.0, 1000.0]);
+    /// let n = Array::scalar(-2);
+    /// assert_eq!(xs.map(|x| x.powi(&n)).force()?, [0.25, 0.01]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
     #[track_caller]
     pub fn powi(self, exponent: impl ToExp<i32>) -> Exp<T> {
-        apply(
-            Op::Powi,
-            &[self.field(), exponent.to_exp().field()],
-            Location::caller(),
-        )
+        let (loc, exponent) = (Location::caller(), exponent.to_exp().field());
+        let small = exponent
+            .as_literal()
+            .and_then(|c| u32::try_from(c.bits).ok());
+        match small.filter(|n| *n <= UNROLLED) {
+            Some(n) => {
+                let times = |a: Exp<T>, b: Exp<T>| apply(Op::Mul, &[a.field(), b.field()], loc);
+                by_squares(self, n, times).unwrap_or(Exp::lit(T::ONE))
+            }
+            None => apply(Op::Powi, &[self.field(), exponent], loc),
+        }
     }
 
     /// Four-quadrant arc tangent of `self / x`.

@@ -2,6 +2,7 @@
 
 use crate::elt::{Int, Num};
 use crate::exp::{Exp, ToExp, apply};
+use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 use std::panic::Location;
 
@@ -39,17 +40,7 @@ impl<T: Int> Exp<T> {
     pub fn pow(self, exponent: u32) -> Exp<T> {
         let loc = Location::caller();
         let mul = |a: Exp<T>, b: Exp<T>| apply::<T>(Op::Mul, &[a.field(), b.field()], loc);
-        let (mut power, mut square, mut left) = (None, self, exponent);
-        while left > 0 {
-            if left % 2 == 1 {
-                power = Some(power.map_or(square, |p| mul(p, square)));
-            }
-            left /= 2;
-            if left > 0 {
-                square = mul(square, square);
-            }
-        }
-        power.unwrap_or(Exp::lit(T::from_word(1)))
+        by_squares(self, exponent, mul).unwrap_or(Exp::lit(T::ONE))
     }
 
     /// Number of one bits.

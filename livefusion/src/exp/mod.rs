@@ -39,6 +39,17 @@ use std::panic::Location;
 ///
 /// A literal that alone decides a type needs a suffix (`1.0f64`); beside an expression it follows that.
 ///
+/// An expression has no value while the closure runs, so Rust's own control flow cannot look at it. (The
+/// compiler says "expected `bool`, found `Exp<bool>`".)
+///
+/// | instead of | write |
+/// | --- | --- |
+/// | `if c { a } else { b }` | `c.cond(a, b)` |
+/// | `a && b`, `a \|\| b`, `!a` | `a.and(b)`, `a.or(b)`, `!a` |
+/// | `match x { 0 => a, 1 => b, _ => c }` | `x.eq(0).cond(a, x.eq(1).cond(b, c))` |
+/// | `while c { .. }`, `for _ in 0..n { .. }` | [`while_loop`], [`iterate`] |
+/// | `x < y`, `x == y` | `x.lt(y)`, `x.eq(y)` |
+///
 /// ```
 /// use livefusion::prelude::*;
 /// let xs = Array::from(vec![1.0f64, 4.0, 9.0]);
@@ -118,7 +129,7 @@ pub(crate) fn apply<T: Scalar>(op: Op, args: &[Field], loc: crate::error::Loc) -
 #[diagnostic::on_unimplemented(
     message = "expected an expression of element type `{T}`, found `{Self}`",
     label = "not an expression of type `{T}`",
-    note = "convert an expression with `.cast::<{T}>()`, or write a literal of that type (`2.0`, not `2`)"
+    note = "convert an expression with `.cast::<{T}>()`, or write a literal of that type: `2.0` for floats, `2` for integers"
 )]
 pub trait ToExp<T: Elt> {
     /// The expression.

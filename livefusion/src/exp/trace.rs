@@ -48,7 +48,7 @@ impl Field {
         self.ty
     }
 
-    fn as_literal(self) -> Option<Const> {
+    pub(super) fn as_literal(self) -> Option<Const> {
         (self.scope == LITERAL).then_some(Const {
             ty: self.ty,
             bits: self.word,
@@ -139,6 +139,7 @@ impl Arena {
     fn mistake(&mut self, ty: Ty, kind: ErrorKind, loc: Option<Loc>) -> Field {
         let error = Error {
             combinator: "closure",
+            element: None,
             location: loc,
             kind,
         };
@@ -176,6 +177,7 @@ fn resolve(scope: &mut Scope, mistakes: &[Error], f: Field, loc: Option<Loc>) ->
     };
     let leaked = Error {
         combinator: "closure",
+        element: None,
         location: loc,
         kind: ErrorKind::LeakedExp,
     };

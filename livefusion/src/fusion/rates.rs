@@ -66,6 +66,8 @@ pub struct Rates {
     sides: FxHashMap<NodeId, Vec<Side>>,
     /// The zip for which a node is computed on demand, and on which side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
+    /// The (first) array in memory of each class that has one.
+    in_memory: FxHashMap<ClassId, NodeId>,
 }
 
 impl Rates {
@@ -156,17 +158,35 @@ impl Rates {
         false
     }
 
-    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first.
-    pub fn lengths_above(&self, n: NodeId) -> Vec<NodeId> {
+    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
+    /// in a loop with this root. What a zip computes on demand goes by no segments.
+    pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
-        while let Some(c) = class {
+        class = class.filter(|_| self.side_of(n).is_none());
+        while let Some(c) = class.filter(|c| Some(*c) != root) {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
             }
             class = self.parent(c);
         }
         lengths
+    }
+
+    /// An array in memory of this class.
+    pub fn in_memory(&self, c: ClassId) -> Option<NodeId> {
+        self.in_memory.get(&c).copied()
+    }
+
+    /// Shortens all ways to classes, and notes which arrays in memory have them.
+    fn finish(&mut self, graph: &Graph) {
+        let all = 0..self.joined.len() as u32;
+        self.joined = all.map(|c| self.find(ClassId(c))).collect();
+        for id in graph.ids().filter(|id| graph.nodes[id.index()].leaf) {
+            if let Some(class) = self.output(id) {
+                self.in_memory.entry(class).or_insert(id);
+            }
+        }
     }
 
     fn find(&self, mut c: ClassId) -> ClassId {
@@ -205,6 +225,7 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     for id in graph.ids() {
         inference.node(id, lengths[id.index()]);
     }
+    inference.rates.finish(graph);
     inference.rates
 }
 
@@ -268,7 +289,7 @@ struct Inference<'g> {
     by_length: FxHashMap<u64, ClassId>,
     by_delayed: FxHashMap<NodeId, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
-    nested: FxHashMap<FieldRef, ClassId>,
+    nested: FxHashMap<FieldRef, Vec<ClassId>>,
     /// Who needs what, if zips may advance their inputs on demand.
     users: Option<Users>,
 }
@@ -438,12 +459,17 @@ impl Inference<'_> {
         {
             return class;
         }
-        if let Some(c) = self.nested.get(&field) {
-            return self.rates.find(*c);
-        }
+        // One array may have its elements read at the rates of several classes, as one per segment of each.
         let parent = self.class(lengths);
+        let known = self.nested.get(&field).into_iter().flatten();
+        if let Some(c) = known
+            .copied()
+            .find(|c| self.rates.parent(*c) == Some(parent))
+        {
+            return self.rates.find(c);
+        }
         let class = self.rates.new_class(ClassKind::Nested(parent, field));
-        self.nested.insert(field, class);
+        self.nested.entry(field).or_default().push(class);
         class
     }
 

@@ -9,6 +9,7 @@ use super::cluster::free::is_cheap;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::Kind;
 use crate::sharing::{Graph, NodeId};
+use rustc_hash::FxHashSet;
 
 /// Inputs of a zip that are computed in its loop, and advanced together.
 #[derive(Clone, Debug)]
@@ -94,10 +95,10 @@ impl Side {
     fn collect(&mut self, graph: &Graph, rates: &Rates, zip: NodeId) -> bool {
         let inputs = &graph.nodes[zip.index()].inputs;
         let mut stack: Vec<NodeId> = self.inputs.iter().map(|k| inputs[*k]).collect();
-        let mut nodes: Vec<NodeId> = Vec::new();
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         while let Some(id) = stack.pop() {
             let node = &graph.nodes[id.index()];
-            if node.leaf || is_cheap(node) || nodes.contains(&id) {
+            if node.leaf || is_cheap(node) || seen.contains(&id) {
                 continue;
             }
             let on_demand = match node.node.kind {
@@ -112,9 +113,10 @@ impl Side {
             if !on_demand || !above {
                 return false;
             }
-            nodes.push(id);
+            seen.insert(id);
             stack.extend(&node.inputs);
         }
+        let mut nodes: Vec<NodeId> = seen.into_iter().collect();
         nodes.sort_unstable();
         self.nodes = nodes;
         true
@@ -122,7 +124,7 @@ impl Side {
 
     fn is_exclusive(&self, users: &Users, zip: NodeId) -> bool {
         self.nodes.iter().all(|n| {
-            let here = |user: &NodeId| *user == zip || self.nodes.contains(user);
+            let here = |user: &NodeId| *user == zip || self.nodes.binary_search(user).is_ok();
             !users.is_wanted[n.index()] && users.of[n.index()].iter().all(here)
         })
     }

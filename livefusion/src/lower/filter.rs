@@ -22,9 +22,9 @@ use loop_lang::ir::Section;
 /// Lowers a filter (its own predicate) or a pack (by tags; packs of one tag array share their subrate):
 /// only what it checks, for its elements are its input's.
 pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let inputs = &a.graph.nodes[id.index()].inputs;
-    let spot = a.spot_of(id, 0..inputs.len())?;
-    super::zip::check(a, id, inputs, spot)
+    let all = 0..a.graph.nodes[id.index()].inputs.len();
+    let spot = a.spot_of(id, all.clone())?;
+    super::lengths::check_together(a, id, all, spot)
 }
 
 /// Opens an instance of a subrate behind everything that its test and its user need.

@@ -109,7 +109,7 @@ pub fn length(a: &mut Anatomy<'_>, id: NodeId, len: &Len) -> Lower<Atom> {
                 Section::Init,
                 TrapKind::SliceRange,
                 values[1],
-                &values[2..4],
+                &values[2..5],
             );
             Ok(values[0])
         }

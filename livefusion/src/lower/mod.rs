@@ -12,6 +12,7 @@
 //! | [`cursor`] | zips of streams that advance differently |
 //! | [`filter`] | `filter`, `pack` |
 //! | [`take_while`] | `take_while` |
+//! | [`lengths`] | checks that what is consumed together is of one length |
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
 //! | [`scatter`] | `scatter`, `reduce_by_index` |
@@ -31,6 +32,7 @@ pub mod custom;
 pub mod filter;
 pub mod fold;
 pub mod generate;
+pub mod lengths;
 pub mod manifest;
 pub mod map;
 pub mod operators;
@@ -151,6 +153,7 @@ fn try_lower(
     let force = |kind| {
         Trouble::Error(Error {
             combinator: "force",
+            element: None,
             location: None,
             kind,
         })
@@ -181,7 +184,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                     let made = graph.fields(*i).into_iter().map(|f| f.0);
                     made.chain([*i])
                 });
-                let lengths = plan.rates.lengths_above(n);
+                let lengths = plan.rates.lengths_above(n, plan.loops[at].root);
                 let before = lengths.into_iter().chain(inputs);
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }

@@ -22,7 +22,7 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     };
     let spot = a.spot_of(id, 1..3)?;
     let comb = a.comb_at(id, spot);
-    super::zip::check(a, id, &node.inputs[1..], spot)?;
+    super::lengths::check_together(a, id, 1..3, spot)?;
     let (arrays, len) = targets(a, id)?;
     let index_column = a.columns(id, 1..2);
     let index = a.elt(index_column[0], spot)?;

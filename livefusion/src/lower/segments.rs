@@ -11,9 +11,10 @@
 //! inner loop's `nest` starts.
 
 use super::Source;
-use super::anatomy::{Anatomy, Lower, Spot};
+use super::anatomy::{Anatomy, Column, Lower, Spot};
 use super::body::{self, Inline};
 use super::fold::fold_at;
+use super::lengths;
 use super::scan::scan_at;
 use crate::ast::Kind;
 use crate::fusion::{ClassId, ClassKind};
@@ -33,7 +34,13 @@ pub fn open(
     (parent, lengths): (ClassId, FieldRef),
     needs: &[Spot],
 ) -> Lower<Spot> {
-    let mut all = a.needs(&[lengths.into()]);
+    // Lengths that are in step with something else are read at the segments' counter.
+    let beside = (a.plan.rates.output(lengths.0) != Some(parent)).then_some(parent);
+    let lengths = Column {
+        field: lengths,
+        beside,
+    };
+    let mut all = a.needs(&[lengths]);
     all.extend_from_slice(needs);
     let spot = a.spot_for_child(user, parent, &all)?;
     let comb = a.unhomed_comb(user);
@@ -59,7 +66,7 @@ fn open_checked(
     (parent, class): (RateId, ClassId),
     (user, len): (NodeId, Atom),
 ) -> Lower<(RateId, Atom)> {
-    let most = match (a.told_by(class), beside(a, user, class)?) {
+    let most = match (a.plan.rates.in_memory(class), beside(a, user, class)?) {
         (Some(leaf), _) => a.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
         (None, Some(len)) => len,
         (None, None) => Const::u64(MOST_ELEMENTS).into(),
@@ -100,30 +107,6 @@ fn beside(a: &mut Anatomy<'_>, user: NodeId, class: ClassId) -> Lower<Option<Ato
     }
 }
 
-/// Checks that an input has as many elements as its segments at a spot.
-pub fn check(a: &mut Anatomy<'_>, id: NodeId, input: NodeId, at: Spot) -> Lower {
-    let rate = a.program.loop_rate(at.rate);
-    let RateKind::Nested { counter, .. } = a.program.rate(rate).kind else {
-        return Ok(());
-    };
-    let Some(len) = a.len(input)? else {
-        return Ok(());
-    };
-    if a.first_check(rate, len)? {
-        let comb = a.comb(id);
-        let all = a.emit(comb, Section::Done, "all", Op::Eq, &[counter.into(), len]);
-        let payload = [counter.into(), len];
-        a.trap(
-            comb,
-            Section::Done,
-            TrapKind::Segments,
-            all.into(),
-            &payload,
-        );
-    }
-    Ok(())
-}
-
 /// Where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
 /// known only behind it, and it runs without them: nobody waits for them.
 fn spot_of(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Spot> {
@@ -135,7 +118,6 @@ fn spot_of(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Spot> {
 
 /// Where a node runs that uses data with its segments' lengths, and the rate of those segments.
 fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
-    let inputs = &a.graph.nodes[id.index()].inputs;
     let spot = spot_of(a, id)?;
     a.comb_at(id, spot);
     // There is a tag for every element, whether it admits that or not.
@@ -143,9 +125,11 @@ fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
         (Kind::CountS, RateKind::Sub { parent, .. }) => parent,
         _ => spot.rate,
     };
-    if !a.program.rate(elements).kind.is_sub() {
-        check(a, id, inputs[1], spot)?;
-    }
+    let at = Spot {
+        rate: elements,
+        position: 0,
+    };
+    lengths::check(a, id, 1..2, at)?;
     Ok((spot, a.program.loop_rate(spot.rate)))
 }
 
@@ -213,7 +197,7 @@ pub fn lower_expand(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let spot = spot_of(a, id)?;
     let owner = a.program.loop_rate(spot.rate);
     if let Some(parent) = a.child_spot(owner) {
-        super::zip::check(a, id, &node.inputs, parent)?;
+        lengths::check_together(a, id, 0..node.inputs.len(), parent)?;
     }
     let comb = a.comb_at(id, spot);
     let within: Atom = match a.program.rate(spot.rate).kind {

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
 use crate::fusion::pull::Extent;
 use crate::lower::{Lowered, Source};
-use crate::sharing::{FieldRef, Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, NodeId, numbered};
 use livefusion_backend::{Arg, Buffer, Value as KernelValue, View};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
@@ -83,7 +83,8 @@ pub enum Origin {
 /// The recipe by which a program is bound, made loop by loop.
 pub struct Recipe<'g> {
     graph: &'g Graph,
-    lengths: &'g [Option<u64>],
+    /// The number of each known length.
+    known: Vec<Option<usize>>,
     made: FxHashMap<FieldRef, usize>,
     results: usize,
 }
@@ -93,7 +94,7 @@ impl<'g> Recipe<'g> {
     pub fn new(graph: &'g Graph, lengths: &'g [Option<u64>]) -> Recipe<'g> {
         Recipe {
             graph,
-            lengths,
+            known: numbered(lengths),
             made: FxHashMap::default(),
             results: 0,
         }
@@ -144,9 +145,8 @@ impl<'g> Recipe<'g> {
     }
 
     fn length(&self, id: NodeId) -> Origin {
-        if self.lengths[id.index()].is_some() {
-            let before = &self.lengths[..id.index()];
-            return Origin::Known(before.iter().flatten().count());
+        if let Some(number) = self.known[id.index()] {
+            return Origin::Known(number);
         }
         match self.made.get(&(id, 0)) {
             Some(at) => Origin::LengthOf(*at),

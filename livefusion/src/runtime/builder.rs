@@ -1,9 +1,10 @@
 //! What can be chosen about an engine.
 
 use super::engine::Engine;
+use super::programs::KEPT;
 use crate::fusion::Clustering;
 use livefusion_backend::Backend;
-use livefusion_c::{CBackend, KernelCache};
+use livefusion_c::{CBackend, CompilerLimits, KernelCache};
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -19,9 +20,11 @@ pub struct EngineBuilder {
     backend: Option<Arc<dyn Backend>>,
     clustering: Clustering,
     memory_limit: Option<u64>,
+    program_limit: Option<usize>,
     threads: Option<usize>,
     eager: bool,
     kernel_cache: KernelCache,
+    compiler_limits: CompilerLimits,
     only_c: bool,
 }
 
@@ -58,6 +61,24 @@ impl EngineBuilder {
     /// How many bytes the results and intermediates of one `force` may take. Default: no limit.
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// How many compiled programs are kept; beyond that, those go that were not used for longest. Default:
+    /// 1024, which take about 20 MiB, and their machine code.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let engine = Engine::builder().program_limit(2).build();
+    /// for divisor in [3u64, 5, 7, 11] {
+    ///     // A divisor shapes the code: each is a program of its own.
+    ///     iota(10).map(|i| i % divisor).sum().force_with(&engine)?;
+    /// }
+    /// assert_eq!((engine.counters().programs, engine.counters().evicted), (2, 2));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn program_limit(mut self, programs: usize) -> Self {
+        self.program_limit = Some(programs);
         self
     }
 
@@ -110,19 +131,40 @@ impl EngineBuilder {
         self
     }
 
+    /// What the engine's own C compiler may take. One that takes more is ended: the default engine's loops then
+    /// run without C, and [`Engine::fallback`] says why; on an engine of C alone, the force fails. Default: a minute
+    /// for each loop, 4 GiB.
+    ///
+    /// ```
+    /// use livefusion::{CompilerLimits, Engine};
+    /// use std::time::Duration;
+    /// let limits = CompilerLimits { time: Duration::from_secs(5), memory: 1 << 30 };
+    /// let engine = Engine::builder().compiler_limits(limits).build();
+    /// # drop(engine);
+    /// ```
+    pub fn compiler_limits(mut self, limits: CompilerLimits) -> Self {
+        self.compiler_limits = limits;
+        self
+    }
+
     /// The engine.
     pub fn build(self) -> Engine {
         Engine::of(Choices {
             runs_on: self.runs_on(),
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
+            program_limit: self.program_limit.unwrap_or(KEPT),
             threads: self.threads.unwrap_or_else(processors),
             eager: self.eager,
         })
     }
 
     fn runs_on(&self) -> RunsOn {
-        let c = || CBackend::new().with_cache(self.kernel_cache.clone());
+        let c = || {
+            CBackend::new()
+                .with_cache(self.kernel_cache.clone())
+                .with_limits(self.compiler_limits)
+        };
         match &self.backend {
             Some(backend) => RunsOn::only(backend.clone()),
             None if self.only_c => RunsOn::only(Arc::new(c())),
@@ -140,6 +182,7 @@ pub(super) struct Choices {
     pub runs_on: RunsOn,
     pub clustering: Clustering,
     pub memory_limit: u64,
+    pub program_limit: usize,
     pub threads: usize,
     pub eager: bool,
 }

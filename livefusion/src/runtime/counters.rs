@@ -13,18 +13,28 @@ pub struct Counters {
     pub misses: u64,
     /// Those of the hits whose graph was like one forced before, by the same code: it was not even recovered.
     pub recognised: u64,
+    /// Programs that are kept.
+    pub programs: u64,
+    /// Programs that were dropped because others came, up to the
+    /// [limit](crate::runtime::EngineBuilder::program_limit).
+    pub evicted: u64,
     /// Time spent planning, lowering and compiling.
     pub compile_time: Duration,
     /// Runs of loops that several threads shared.
     pub parallel_loops: u64,
     /// Chunks of 16384 steps that these consisted of.
     pub parallel_chunks: u64,
-    /// Compiled files that the [`KernelCache`] on disk had.
+    /// Compiled files that the [`KernelCache`](crate::KernelCache) on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
     pub disk_refused: u64,
     /// Files that the C compiler made.
     pub compiler_runs: u64,
+    /// Files that the C compiler refused, or did not finish within its limits. [`Engine::fallback`] says why,
+    /// where their loops run without it.
+    ///
+    /// [`Engine::fallback`]: super::Engine::fallback
+    pub compiler_failures: u64,
     /// Spans of loops that each tier ran, if the engine is tiered.
     pub tiers: TierRuns,
 }
@@ -36,6 +46,21 @@ impl fmt::Display for Counters {
             "{} hits, {} misses, {:.1?} compiling, {} files compiled, {} from disk",
             self.hits, self.misses, self.compile_time, self.compiler_runs, self.disk_hits
         )?;
+        if self.evicted > 0 {
+            write!(
+                f,
+                ", {} of {} programs kept",
+                self.programs,
+                self.programs + self.evicted
+            )?;
+        }
+        if self.compiler_failures > 0 {
+            write!(
+                f,
+                ", {} that the compiler failed at",
+                self.compiler_failures
+            )?;
+        }
         if self.parallel_loops > 0 {
             let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
             write!(f, ", {n} loops of {chunks} chunks shared")?;

@@ -4,20 +4,18 @@ use super::binding::{Bindings, Nodes};
 use super::builder::{Choices, EngineBuilder};
 use super::counters::Counters;
 use super::explain::Explanation;
-use super::known::KnownGraphs;
 use super::program::Program;
+use super::programs::Programs;
 use super::watch::{CancelToken, Progress, Watch};
 use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphKey, recover};
-use dashmap::DashMap;
+use crate::sharing::{Graph, recover};
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
-use once_cell::sync::OnceCell;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,10 +46,11 @@ pub struct Engine(Arc<Inner>, Watch);
 struct Inner {
     choices: Choices,
     interp: InterpBackend,
+    /// Why the backend is not asked any more.
     fallback: OnceLock<String>,
-    programs: DashMap<GraphKey, Arc<OnceCell<Arc<Program>>>>,
-    /// Graphs that need not be recovered.
-    known: KnownGraphs,
+    /// Why it did not compile a loop, the first of those that it did not.
+    refused: OnceLock<String>,
+    programs: Programs,
     hits: AtomicU64,
     recognised: AtomicU64,
     misses: AtomicU64,
@@ -68,11 +67,11 @@ impl Engine {
     /// An engine that has done nothing yet.
     pub(super) fn of(choices: Choices) -> Engine {
         let inner = Inner {
+            programs: Programs::new(choices.program_limit),
             choices,
             interp: InterpBackend::new(),
             fallback: OnceLock::new(),
-            programs: DashMap::new(),
-            known: KnownGraphs::default(),
+            refused: OnceLock::new(),
             hits: AtomicU64::new(0),
             recognised: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -130,13 +129,16 @@ impl Engine {
         }
     }
 
-    /// Why the default engine does without C, if it has found that it cannot compile any.
+    /// Why the default engine does without C, if it does: for all loops, where there is no C compiler or only
+    /// one that hangs; else for those that the compiler refused, or did not finish within its
+    /// [limits](crate::CompilerLimits), of which this is the first one's reason.
     pub fn fallback(&self) -> Option<&str> {
         #[cfg(feature = "jit")]
         if let Some(tiers) = &self.0.choices.runs_on.tiers {
             return tiers.fallback();
         }
-        self.0.fallback.get().map(String::as_str)
+        let why = self.0.fallback.get().or(self.0.refused.get());
+        why.map(String::as_str)
     }
 
     /// How combinators are put into loops.
@@ -210,6 +212,27 @@ impl Engine {
         self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
     }
 
+    /// How many compiled programs are kept.
+    pub fn program_limit(&self) -> usize {
+        self.0.choices.program_limit
+    }
+
+    /// Forgets all programs that were compiled. Those that run, or that a [prepared](mod@crate::prepare) one
+    /// holds, are dropped when they are done.
+    ///
+    /// ```
+    /// use livefusion::{Array, Engine, Force};
+    /// let engine = Engine::interp();
+    /// Array::from(vec![1.0, 2.0]).sum().force_with(&engine)?;
+    /// assert_eq!(engine.counters().programs, 1);
+    /// engine.clear();
+    /// assert_eq!(engine.counters().programs, 0);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn clear(&self) {
+        self.0.programs.clear();
+    }
+
     /// What the kernel cache and the threads have done so far.
     pub fn counters(&self) -> Counters {
         let disk = self.0.choices.runs_on.backend.disk_use();
@@ -220,9 +243,12 @@ impl Engine {
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
+            programs: self.0.programs.kept(),
+            evicted: self.0.programs.evicted(),
             disk_hits: disk.hits,
             disk_refused: disk.refused,
             compiler_runs: disk.compiled,
+            compiler_failures: disk.failed,
             tiers: self.0.choices.runs_on.backend.tier_runs(),
         }
     }
@@ -254,20 +280,13 @@ impl Engine {
         let key = graph
             .key
             .with(&length_pattern(lengths.iter().flatten().copied()));
-        let cell = match self.0.programs.get(&key) {
-            Some(cell) => cell.value().clone(),
-            None => self.0.programs.entry(key).or_default().value().clone(),
-        };
-        let mut compiled_here = false;
-        let program = cell.get_or_try_init(|| {
-            compiled_here = true;
+        self.0.programs.get_or_compile(key, || {
             let start = Instant::now();
             let program = Program::compile(self, graph, lengths);
             let nanos = start.elapsed().as_nanos() as u64;
             self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
-            program.map(Arc::new)
-        })?;
-        Ok((program.clone(), compiled_here))
+            program
+        })
     }
 
     /// Compiles loops with the engine's backend, at once where that is sooner done.
@@ -278,8 +297,12 @@ impl Engine {
         let compiled = self.0.choices.runs_on.backend.compile_all(programs);
         let kernel = |(p, compiled): (&&Loop, _)| match compiled {
             Ok(kernel) => Ok(kernel),
-            Err(CompileError::Unavailable { why, .. }) if self.0.choices.runs_on.may_fall_back => {
-                let _ = self.0.fallback.set(why);
+            Err(e) if self.0.choices.runs_on.may_fall_back => {
+                let _ = match &e {
+                    CompileError::Unavailable { why, .. } => self.0.fallback.set(why.clone()),
+                    CompileError::Malformed(_) => return Err(backend_error(e.to_string())),
+                    _ => self.0.refused.set(e.in_a_line()),
+                };
                 self.interpret(p)
             }
             Err(e) => Err(backend_error(e.to_string())),
@@ -306,6 +329,7 @@ impl fmt::Debug for Engine {
 pub(super) fn backend_error(why: String) -> Error {
     Error {
         combinator: "force",
+        element: None,
         location: None,
         kind: ErrorKind::Backend(why),
     }
@@ -334,7 +358,7 @@ pub fn force_nodes(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
 
 /// The values of nodes that are not all there.
 fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
-    if let Some((program, met)) = engine.0.known.recognise(roots) {
+    if let Some((program, met)) = engine.0.programs.recognise(roots) {
         engine.0.hits.fetch_add(1, Ordering::Relaxed);
         engine.0.recognised.fetch_add(1, Ordering::Relaxed);
         let bindings = Bindings {
@@ -348,7 +372,8 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     let graph = recover(roots)?;
     let lengths = known_lengths(&graph, &[]);
     let program = engine.program(&graph, &lengths)?;
-    engine.0.known.remember(roots, &graph, &lengths, &program);
+    let programs = &engine.0.programs;
+    programs.remember(roots, &graph, &lengths, &program);
     let known: Vec<u64> = lengths.iter().flatten().copied().collect();
     let bindings = Bindings {
         nodes: Nodes::Of(&graph),

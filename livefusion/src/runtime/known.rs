@@ -9,10 +9,15 @@ use rustc_hash::FxHasher;
 use std::collections::VecDeque;
 use std::hash::Hasher;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Graphs whose program is known, by their [`hint`], the newest first.
 #[derive(Default)]
-pub struct KnownGraphs(DashMap<u64, VecDeque<Known>>);
+pub struct KnownGraphs {
+    by_hint: DashMap<u64, VecDeque<Known>>,
+    /// How many there are.
+    count: AtomicUsize,
+}
 
 struct Known {
     skeleton: Skeleton,
@@ -49,7 +54,7 @@ fn hint(roots: &[Arc<Node>]) -> u64 {
 impl KnownGraphs {
     /// The program of a graph like one that was forced before, with what it is to be bound to.
     pub fn recognise<'a>(&self, roots: &'a [Arc<Node>]) -> Option<(Arc<Program>, Met<'a>)> {
-        let known = self.0.get(&hint(roots))?;
+        let known = self.by_hint.get(&hint(roots))?;
         known.iter().find_map(|known| {
             let met = known.skeleton.recognise(roots)?;
             let same = length_pattern(met.lengths.iter().copied()) == known.lengths;
@@ -68,12 +73,40 @@ impl KnownGraphs {
         let Some(skeleton) = Skeleton::of(roots, graph, lengths) else {
             return;
         };
-        let mut known = self.0.entry(hint(roots)).or_default();
-        known.truncate(ALIKE - 1);
+        let mut known = self.by_hint.entry(hint(roots)).or_default();
+        match known.len() < ALIKE {
+            true => _ = self.count.fetch_add(1, Ordering::Relaxed),
+            false => known.truncate(ALIKE - 1),
+        }
         known.push_front(Known {
             skeleton,
             lengths: length_pattern(lengths.iter().flatten().copied()),
             program: program.clone(),
+        });
+    }
+
+    /// How many graphs are known.
+    pub fn len(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// The program of each graph.
+    pub fn programs(&self) -> Vec<Arc<Program>> {
+        let mut programs = Vec::with_capacity(self.len());
+        for known in &self.by_hint {
+            programs.extend(known.iter().map(|k| k.program.clone()));
+        }
+        programs
+    }
+
+    /// Keeps the graphs of some programs.
+    pub fn retain(&self, mut keep: impl FnMut(&Arc<Program>) -> bool) {
+        self.by_hint.retain(|_, known| {
+            let before = known.len();
+            known.retain(|k| keep(&k.program));
+            self.count
+                .fetch_sub(before - known.len(), Ordering::Relaxed);
+            !known.is_empty()
         });
     }
 }

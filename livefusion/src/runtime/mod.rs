@@ -3,7 +3,7 @@
 //! `force` goes: a graph like one forced before is [recognised](crate::sharing::Skeleton); any other is
 //! [recovered](crate::sharing::recover), and its key looked up in the engine's cache; on a miss
 //! [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run the
-//! loops in order, on several threads where that is [worth it](parallel), handing arrays and scalars on.
+//! loops in order, on several threads where that is worth it, handing arrays and scalars on.
 
 mod binding;
 mod builder;
@@ -15,6 +15,8 @@ mod known;
 mod parallel;
 mod prepared;
 mod program;
+mod programs;
+mod replay;
 #[cfg(feature = "jit")]
 mod tier;
 mod watch;

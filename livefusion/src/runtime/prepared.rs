@@ -136,6 +136,7 @@ fn length_of(value: &Value) -> Option<u64> {
 fn malformed(expected: String, got: String) -> Error {
     Error {
         combinator: "prepare",
+        element: None,
         location: None,
         kind: ErrorKind::Malformed { expected, got },
     }

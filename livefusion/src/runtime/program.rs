@@ -3,17 +3,18 @@
 use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
-use super::parallel::{Ended, Run, Shapes};
-use crate::ast::Values;
+use super::parallel::{Ended, Run, Shapes, in_order};
+use super::programs::LastUse;
+use super::replay::{Replay, Taken};
+use super::watch::CancelToken;
+use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
 use crate::lower::{Lowered, plan_and_lower};
 use crate::sharing::{Graph, NodeId};
-use livefusion_backend::{
-    Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass, TrapReport, Value as KernelValue,
-};
-use loop_lang::ir::TrapKind;
-use loop_lang::types::{Const, Ty};
+use livefusion_backend::{Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue};
+use loop_lang::ir::{CombId, RateKind, TrapKind};
+use loop_lang::types::Const;
 use std::sync::Arc;
 
 /// A graph's schedule, compiled. It depends on the graph's structure only: constants, arrays and
@@ -25,6 +26,8 @@ pub struct Program {
     pub loops: Vec<CompiledLoop>,
     /// What the roots consist of.
     outputs: Vec<Output>,
+    /// When it was used last.
+    pub used: LastUse,
 }
 
 /// A root's fields.
@@ -93,6 +96,7 @@ impl Program {
             outputs: graph.roots.iter().map(output).collect(),
             plan,
             loops,
+            used: LastUse::default(),
         })
     }
 
@@ -119,11 +123,11 @@ impl CompiledLoop {
         at: (usize, usize),
     ) -> Result<()> {
         let sizes = match &self.sizing {
-            Some(kernel) => self.sizes(&**kernel, b, store)?,
+            Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
         let left = engine.memory_limit().saturating_sub(store.bytes);
-        let mut frame = new_frame(&*self.kernel, left);
+        let mut frame = new_frame(&*self.kernel, engine, left);
         let taken = self.take(store, &mut frame);
         let mut args = Args::new();
         store.args(b, &sizes, &self.params, &mut args)?;
@@ -135,9 +139,27 @@ impl CompiledLoop {
             args: &args,
             at,
         };
-        let Ended::By(outcome) = run.to_end(&mut frame) else {
+        let mut ended = run.to_end(&mut frame);
+        if let Ended::By(Outcome::Trapped(None)) = ended {
+            // Its arrays make room for those of the replay.
+            frame.arrays.clear();
+            let replay = Replay {
+                engine,
+                kernel: &*self.kernel,
+                program: &self.lowered.program,
+                args: &args,
+                taken: &taken,
+                left,
+            };
+            ended = replay.run();
+        }
+        let Ended::By(outcome) = ended else {
             return Err(cancelled());
         };
+        // A scalar loop may have ended before it was done.
+        if engine.watch().is_cancelled() {
+            return Err(cancelled());
+        }
         match outcome {
             Outcome::Done | Outcome::Exited => {
                 drop(args);
@@ -145,21 +167,17 @@ impl CompiledLoop {
                 Ok(())
             }
             Outcome::Trapped(Some(report)) => Err(self.trap_error(b, &report)),
-            Outcome::Trapped(None) => Err(self.replay(engine, b, &args, &taken)?),
-            Outcome::NoMemory { comb, bytes } => {
-                let kind = ErrorKind::Memory {
-                    bytes,
-                    limit: engine.memory_limit(),
-                };
-                Err(self.error_at(b, comb.index(), kind))
-            }
+            Outcome::Trapped(None) => Err(backend_error(
+                "a kernel trapped where the interpreter does not".into(),
+            )),
+            Outcome::NoMemory { comb, bytes } => Err(self.no_memory(engine, b, comb, bytes)),
             Outcome::BadArgs(why) => Err(backend_error(why)),
             Outcome::Paused => Err(backend_error("a loop stopped before its end".into())),
         }
     }
 
     /// Hands over the arrays that the loop may have. The result says of each slot how long its array is.
-    fn take(&self, store: &mut Store, frame: &mut Frame) -> Vec<(usize, Ty, usize)> {
+    fn take(&self, store: &mut Store, frame: &mut Frame<'_>) -> Vec<Taken> {
         let mut taken = Vec::new();
         for take in &self.takes {
             if let Some(array) = self.params.get(take.param).and_then(|p| store.give(*p)) {
@@ -172,16 +190,23 @@ impl CompiledLoop {
 
     /// Runs the sizing loop. What it counts may hang on elements that are kept in arrays whose sizes it
     /// finds itself, so it runs as often as there are sizes: each run finds one more, at least.
-    fn sizes(&self, kernel: &dyn Kernel, b: &Bindings<'_>, store: &Store) -> Result<Vec<Const>> {
-        let mut sizes = self.counted(kernel, b, store, &[])?;
+    fn sizes(
+        &self,
+        engine: &Engine,
+        kernel: &dyn Kernel,
+        b: &Bindings<'_>,
+        store: &Store,
+    ) -> Result<Vec<Const>> {
+        let mut sizes = self.counted(engine, kernel, b, store, &[])?;
         for _ in 1..sizes.len() {
-            sizes = self.counted(kernel, b, store, &sizes)?;
+            sizes = self.counted(engine, kernel, b, store, &sizes)?;
         }
         Ok(sizes)
     }
 
     fn counted(
         &self,
+        engine: &Engine,
         kernel: &dyn Kernel,
         b: &Bindings<'_>,
         store: &Store,
@@ -189,10 +214,17 @@ impl CompiledLoop {
     ) -> Result<Vec<Const>> {
         let mut args = Args::new();
         store.args(b, sizes, &self.params, &mut args)?;
-        let mut frame = new_frame(kernel, u64::MAX);
-        match kernel.run(Pass::Emit, u64::MAX, &mut frame, &args) {
-            Outcome::BadArgs(why) => Err(backend_error(why)),
-            _ => Ok(frame
+        let left = engine.memory_limit().saturating_sub(store.bytes);
+        let mut frame = new_frame(kernel, engine, left);
+        match in_order(kernel, engine.watch(), u64::MAX, &mut frame, &args) {
+            Ended::Cancelled => Err(cancelled()),
+            // A scalar loop may have ended before it was done.
+            _ if engine.watch().is_cancelled() => Err(cancelled()),
+            Ended::By(Outcome::BadArgs(why)) => Err(backend_error(why)),
+            Ended::By(Outcome::NoMemory { comb, bytes }) => {
+                Err(self.no_memory(engine, b, comb, bytes))
+            }
+            Ended::By(_) => Ok(frame
                 .results
                 .iter()
                 .filter_map(|r| match r {
@@ -203,28 +235,9 @@ impl CompiledLoop {
         }
     }
 
-    /// A compiled kernel only knows that it trapped; the interpreter finds where.
-    fn replay(
-        &self,
-        engine: &Engine,
-        b: &Bindings<'_>,
-        args: &[Arg<'_>],
-        taken: &[(usize, Ty, usize)],
-    ) -> Result<Error> {
-        let kernel = engine.interpret(&self.lowered.program)?;
-        let mut frame = new_frame(&*kernel, u64::MAX);
-        // What was in them is gone, but decides over no trap.
-        for (slot, ty, len) in taken {
-            if let Some(array) = Buffer::zeroed(*ty, *len) {
-                frame.give(*slot, array);
-            }
-        }
-        match kernel.run(Pass::Emit, u64::MAX, &mut frame, args) {
-            Outcome::Trapped(Some(report)) => Ok(self.trap_error(b, &report)),
-            other => Ok(backend_error(format!(
-                "a kernel trapped where the interpreter does not ({other:?})"
-            ))),
-        }
+    fn no_memory(&self, engine: &Engine, b: &Bindings<'_>, comb: CombId, bytes: u64) -> Error {
+        let limit = engine.memory_limit();
+        self.error_at(b, comb.index(), ErrorKind::Memory { bytes, limit })
     }
 
     fn error_at(&self, b: &Bindings<'_>, comb: usize, kind: ErrorKind) -> Error {
@@ -232,6 +245,7 @@ impl CompiledLoop {
             Some(id) => b.error_at(*id, kind),
             None => Error {
                 combinator: "force",
+                element: None,
                 location: None,
                 kind,
             },
@@ -255,31 +269,62 @@ impl CompiledLoop {
                 got: word(0),
                 expected: word(1),
             },
+            TrapKind::Empty if self.searches(b, report) => ErrorKind::NotFound,
             TrapKind::Empty => ErrorKind::Empty,
             TrapKind::SliceRange => ErrorKind::SliceRange {
-                end: word(0),
-                len: word(1),
+                start: word(0),
+                end: word(1),
+                len: word(2),
             },
             TrapKind::Segments => ErrorKind::Segments {
                 needed: word(0) as i64 as i128,
                 room: word(1),
             },
         };
-        self.error_at(b, report.comb.index(), kind)
+        let by_element = matches!(report.kind, TrapKind::OutOfRange | TrapKind::Division);
+        Error {
+            element: self.position(report).filter(|_| by_element),
+            ..self.error_at(b, report.comb.index(), kind)
+        }
+    }
+
+    /// The position of the iteration that trapped, where one counter tells it.
+    fn position(&self, report: &TrapReport) -> Option<u64> {
+        let mut roots = 0;
+        for rate in &self.lowered.program.rates {
+            match rate.kind {
+                RateKind::Root { .. } => roots += 1,
+                RateKind::Sub { .. } => {}
+                RateKind::Nested { .. } | RateKind::Cursor { .. } => return None,
+            }
+        }
+        report.steps.checked_sub(1).filter(|_| roots == 1)
+    }
+
+    /// Whether what is empty is what the same call of the user's chose from its input.
+    fn searches(&self, b: &Bindings<'_>, report: &TrapReport) -> bool {
+        let Some(id) = self.lowered.combs.get(report.comb.index()) else {
+            return false;
+        };
+        let node = b.nodes.get(*id);
+        let chosen = |n: &Arc<Node>| matches!(n.kind, Kind::Pack) && n.loc == node.loc;
+        node.inputs.first().is_some_and(chosen)
     }
 }
 
 fn cancelled() -> Error {
     Error {
         combinator: "force",
+        element: None,
         location: None,
         kind: ErrorKind::Cancelled,
     }
 }
 
-fn new_frame(kernel: &dyn Kernel, bytes_left: u64) -> Frame {
+fn new_frame<'e>(kernel: &dyn Kernel, engine: &'e Engine, bytes_left: u64) -> Frame<'e> {
     let mut frame = Frame::new(kernel.layout());
     frame.memory = Memory { left: bytes_left };
+    frame.stop = engine.watch().cancel.as_ref().map(CancelToken::flag);
     frame
 }
 

@@ -16,6 +16,7 @@ use loop_lang::Loop;
 use loop_lang::ir::{Atom, CHUNK, RateKind, StmtKind};
 use loop_lang::state::Layout;
 use loop_lang::walk;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -59,6 +60,8 @@ struct Shared {
     c: CBackend,
     /// Why there is no C.
     fallback: OnceLock<String>,
+    /// Why there is none of a loop, the first of those that the compiler did not take.
+    refused: OnceLock<String>,
     interp_runs: AtomicU64,
     jit_runs: AtomicU64,
     c_runs: AtomicU64,
@@ -72,15 +75,17 @@ impl Tiers {
             jit: JitBackend::new(),
             c,
             fallback: OnceLock::new(),
+            refused: OnceLock::new(),
             interp_runs: AtomicU64::new(0),
             jit_runs: AtomicU64::new(0),
             c_runs: AtomicU64::new(0),
         }))
     }
 
-    /// Why no C is compiled, if that was found out.
+    /// Why no C is compiled, or not of every loop, if that was found out.
     pub fn fallback(&self) -> Option<&str> {
-        self.0.fallback.get().map(String::as_str)
+        let why = self.0.fallback.get().or(self.0.refused.get());
+        why.map(String::as_str)
     }
 }
 
@@ -229,9 +234,11 @@ impl Slots {
             passes.into_iter().try_for_each(|p| kernel.prepare(p))?;
             Ok(kernel)
         });
-        if let Err(CompileError::Unavailable { why, .. }) = &compiled {
-            let _ = self.tiers.fallback.set(why.clone());
-        }
+        let _ = match &compiled {
+            Ok(_) => Ok(()),
+            Err(CompileError::Unavailable { why, .. }) => self.tiers.fallback.set(why.clone()),
+            Err(e) => self.tiers.refused.set(e.in_a_line()),
+        };
         let _ = self.c.set(compiled);
     }
 }
@@ -263,7 +270,7 @@ impl Kernel for TierKernel {
         self.0.interp.layout()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         let slots = &*self.0;
         slots.runs.fetch_add(1, Ordering::Relaxed);
         // A span of a long run: C is worth it for the whole.
@@ -301,20 +308,24 @@ impl Kernel for TierKernel {
         self.0.c()?.source()
     }
 
-    fn tier(&self) -> Option<&'static str> {
-        Some(match (self.0.c(), self.0.jit.get()) {
-            (Some(_), _) => "compiled as C",
-            (None, Some(Ok(_))) if self.0.asked.load(Ordering::Relaxed) => {
-                "compiled by Cranelift, C asked for"
-            }
-            (None, Some(Ok(_))) => "compiled by Cranelift",
-            (None, _) if self.0.runs.load(Ordering::Relaxed) > 0 => "interpreted",
-            (None, _) => "not run yet",
+    fn tier(&self) -> Option<Cow<'static, str>> {
+        let slots = &*self.0;
+        let now = match slots.jit.get() {
+            Some(Ok(_)) => "compiled by Cranelift",
+            _ if slots.runs.load(Ordering::Relaxed) > 0 => "interpreted",
+            _ => "not run yet",
+        };
+        let asked = slots.asked.load(Ordering::Relaxed);
+        Some(match slots.c.get() {
+            Some(Ok(_)) => "compiled as C".into(),
+            Some(Err(e)) => format!("{now}, not as C: {}", e.in_a_line()).into(),
+            None if asked => format!("{now}, C asked for").into(),
+            None => now.into(),
         })
     }
 }
 
-fn step_count(frame: &Frame) -> u64 {
+fn step_count(frame: &Frame<'_>) -> u64 {
     frame.words.get(1).copied().unwrap_or(0)
 }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Stops forces from another thread. Cheap to clone; clones are one token.
 ///
-/// An engine [with a token](crate::Engine::with_cancel) looks at it between chunks of 16384 steps. A force
+/// An engine [with a token](crate::Engine::with_cancel) looks at it between chunks of 16384 steps; the
+/// interpreter and Cranelift's code look at each turn of a scalar loop too. A force
 /// that was stopped fails with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); its inputs stay
 /// usable, and nothing counts as forced.
 ///
@@ -34,6 +35,11 @@ impl CancelToken {
     /// Stops every force that looks at this token, now and later.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// What [`cancel`](CancelToken::cancel) sets.
+    pub(super) fn flag(&self) -> &AtomicBool {
+        &self.0
     }
 
     /// Whether [`cancel`](CancelToken::cancel) was called.

@@ -181,8 +181,8 @@ impl<T: Elt> Segmented<T> {
         // The counts are those of the lengths, checked against the data.
         let counts = self.map(|_| 1u64).sum_s();
         let (counts, data) = (&counts, &self.data).force()?;
-        let mut data = data.into_vec().into_iter();
-        let take = |n: u64| data.by_ref().take(n as usize).collect();
+        let mut data = data.try_into_vec()?.into_iter();
+        let take = |n: &u64| data.by_ref().take(*n as usize).collect();
         Ok(counts.iter().map(take).collect())
     }
 }

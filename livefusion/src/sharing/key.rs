@@ -2,8 +2,8 @@
 //!
 //! A node's *structure* has its kind, links (as ids) and bodies with constants left out; its *identity*
 //! adds the constants. Nodes of one identity are one node; graphs of one structure share kernels.
-//! Constants that shape the code stay in the structure: `bool`s, divisors, shift amounts, exponents,
-//! and what integer tests of scalar loops compare with.
+//! Constants that shape the code stay in the structure: `bool`s, divisors, shift amounts, and what
+//! integer tests of scalar loops compare with.
 
 use super::{GraphNode, NodeId, bodies};
 use crate::ast::{Body, Fold, FoldStyle, Kind, Len, Node, ScanKind, Term, Value};
@@ -11,8 +11,9 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
+use std::any::{Any, TypeId};
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The structure of a graph. Equal keys give equal code; hits compare all of it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -273,14 +274,21 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::CountS => smallvec![17],
         Kind::TakeWhile { inclusive, .. } => smallvec![18, u64::from(*inclusive)],
         Kind::Custom(c) => {
-            let (name, key) = (c.combinator.type_name(), c.combinator.key());
-            let mut words = smallvec![19, name.len() as u64];
-            words.extend(name.bytes().map(u64::from));
-            words.push(key.len() as u64);
+            let any: &dyn Any = &*c.combinator;
+            let key = c.combinator.key();
+            let mut words = smallvec![19, number_of(any.type_id()), key.len() as u64];
             words.extend(key);
             words
         }
     }
+}
+
+/// A number for a type, the same for it whenever this process asks.
+fn number_of(id: TypeId) -> u64 {
+    static NUMBERS: LazyLock<Mutex<FxHashMap<TypeId, u64>>> = LazyLock::new(Mutex::default);
+    let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let next = numbers.len() as u64;
+    *numbers.entry(id).or_insert(next)
 }
 
 /// Whether two nodes that have their values have the same: the very arrays, or equal scalars.
@@ -319,7 +327,7 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
         if let Term::Op(op, args) = &data.term {
             let by_right = matches!(
                 op,
-                Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid | Op::Shl | Op::Shr | Op::Powi
+                Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid | Op::Shl | Op::Shr
             );
             if by_right && !body.ty(args[1]).is_float() {
                 shaping[args[1].index()] = true;

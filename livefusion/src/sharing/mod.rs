@@ -260,6 +260,13 @@ pub fn known_length(node: &GraphNode) -> Option<u64> {
     }
 }
 
+/// Of the lengths that are known, each one's number.
+pub fn numbered(lengths: &[Option<u64>]) -> Vec<Option<usize>> {
+    let mut next = 0..;
+    let number = |l: &Option<u64>| l.and_then(|_| next.next());
+    lengths.iter().map(number).collect()
+}
+
 /// An error that this node is to blame for.
 pub fn error_at(graph: &Graph, id: NodeId, kind: crate::error::ErrorKind) -> Error {
     let node = graph.node(id);

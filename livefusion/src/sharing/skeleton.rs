@@ -6,7 +6,7 @@
 //! where that has changed, the graph is not recognised.
 
 use super::key::{kind_words, same_leaf};
-use super::{BodyConstants, Graph, NodeId, address, bodies, links};
+use super::{BodyConstants, Graph, NodeId, address, bodies, links, numbered};
 use crate::ast::{Body, Capture, Kind, Len, Node, Term, Types, Value};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -83,6 +83,7 @@ impl Skeleton {
     /// Notes on a graph that was recovered from these roots. None if it cannot be recognised: it has
     /// combinators of users or inputs of prepared programs, or is too large.
     pub fn of(roots: &[Arc<Node>], graph: &Graph, lengths: &[Option<u64>]) -> Option<Skeleton> {
+        let numbers = numbered(lengths);
         let mut steps = Vec::new();
         let mut met: FxHashMap<usize, usize> = FxHashMap::default();
         let mut stack: Vec<&Arc<Node>> = roots.iter().rev().collect();
@@ -95,7 +96,7 @@ impl Skeleton {
                 return None;
             }
             met.insert(address(node), met.len());
-            let expected = Expected::of(node, graph, lengths)?;
+            let expected = Expected::of(node, graph, &numbers)?;
             if expected.computed.is_some() {
                 stack.extend(links(node).into_iter().rev());
             }
@@ -105,8 +106,8 @@ impl Skeleton {
             steps,
             nodes: graph.nodes.len(),
             constants: graph.constants.len(),
-            lengths: lengths.iter().flatten().count(),
-            alike: alike(graph, lengths),
+            lengths: numbers.iter().flatten().count(),
+            alike: alike(graph, &numbers),
         })
     }
 
@@ -145,7 +146,7 @@ impl Skeleton {
 }
 
 impl Expected {
-    fn of(node: &Arc<Node>, graph: &Graph, lengths: &[Option<u64>]) -> Option<Expected> {
+    fn of(node: &Arc<Node>, graph: &Graph, numbers: &[Option<usize>]) -> Option<Expected> {
         let id = *graph.by_address.get(&address(node))?;
         let entry = &graph.nodes[id.index()];
         let computed = match &node.kind {
@@ -166,16 +167,10 @@ impl Expected {
             kept: Arc::ptr_eq(&entry.node, node),
             rank: node.rank,
             types: node.types.clone(),
-            length: number(lengths, id),
+            length: numbers[id.index()],
             computed,
         })
     }
-}
-
-/// The number of a node's length among those that are known.
-fn number(lengths: &[Option<u64>], id: NodeId) -> Option<usize> {
-    let (before, rest) = lengths.split_at(id.index());
-    rest.first()?.map(|_| before.iter().flatten().count())
 }
 
 impl Pattern {
@@ -324,7 +319,7 @@ impl Double<'_> {
 }
 
 /// Nodes of equal structure.
-fn alike(graph: &Graph, lengths: &[Option<u64>]) -> Vec<Vec<Identity>> {
+fn alike(graph: &Graph, numbers: &[Option<usize>]) -> Vec<Vec<Identity>> {
     let mut families: FxHashMap<&[u64], Vec<NodeId>> = FxHashMap::default();
     for (words, id) in graph.key.nodes().zip(graph.ids()) {
         families.entry(words).or_default().push(id);
@@ -333,7 +328,7 @@ fn alike(graph: &Graph, lengths: &[Option<u64>]) -> Vec<Vec<Identity>> {
         leaf if leaf.leaf => Identity::Leaf(*id),
         node => Identity::Computed {
             slots: node.constants.iter().flat_map(slots).collect(),
-            length: number(lengths, *id),
+            length: numbers[id.index()],
         },
     };
     let several = families.values().filter(|family| family.len() > 1);

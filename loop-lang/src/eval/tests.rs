@@ -334,7 +334,7 @@ fn functions_of_floats() {
     for x in floats() {
         for n in [0, 1, -1, 2, 10, -3, i32::MIN, i32::MAX] {
             let got = eval(Op::Powi, Ty::F64, Ty::F64, &[x.to_bits(), n as i64 as u64]);
-            let (got, want) = (f64::from_bits(got), x.powi(n));
+            let (got, want) = (f64::from_bits(got), Math::powi(x, n));
             assert!(got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan());
         }
         let sign = u64::from(x.is_sign_negative());

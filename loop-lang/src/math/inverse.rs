@@ -45,12 +45,14 @@ const PI_LOW: f64 = 1.2246467991473532e-16;
 pub fn atan2<R: Real>(y: R, x: R) -> R {
     let (a, b) = (y.abs(), x.abs());
     let (zero, one, infinity) = (x.of(0.0), x.of(1.0), x.of(f64::INFINITY));
-    // Two infinities are as two ones, two zeros as 0 and 1; sums must not overflow.
+    // Two infinities are as two ones, two zeros as 0 and 1; sums must not overflow, nor products underflow.
     let large = R::select(a.lt(b), b, a);
-    let shrink = R::select(large.gt(x.of(2f64.powi(1000))), x.of(2f64.powi(-100)), one);
+    let [down, up] = [-100, 100].map(|e| x.of(2f64.powi(e)));
+    let grow = R::select(large.lt(x.of(2f64.powi(-900))), up, one);
+    let scale = R::select(large.gt(x.of(2f64.powi(1000))), down, grow);
     let corner = a.same(infinity) & b.same(infinity);
-    let a = R::select(corner, one, a * shrink);
-    let b = R::select(corner, one, b * shrink);
+    let a = R::select(corner, one, a * scale);
+    let b = R::select(corner, one, b * scale);
     let b = R::select(a.same(zero) & b.same(zero), one, b);
 
     // One of y / x, (y - x) / (y + x), -x / y is small; it is turned by nothing, pi/4, pi/2.

@@ -27,6 +27,7 @@ pub trait Math: Sized {
     fn atanh(self) -> Self;
     fn cbrt(self) -> Self;
     fn powf(self, y: Self) -> Self;
+    fn powi(self, n: i32) -> Self;
     fn atan2(self, x: Self) -> Self;
     fn hypot(self, y: Self) -> Self;
 }
@@ -95,6 +96,9 @@ macro_rules! native {
                 let x = self;
                 fused!($t, native!(@$width $m $n x), x)
             })*
+            fn powi(self, n: i32) -> $t {
+                power::powi(self, n)
+            }
             $(fn $n2(self, y: $t) -> $t {
                 let x = self;
                 fused!($t, native!(@$width2 $m2 $n2 x, y), x, y)

@@ -87,6 +87,43 @@ fn long_ln<R: Real>(x: R) -> (R, R) {
     (sum, (high - sum) + low)
 }
 
+/// `n` times `x` under an associative operator, by squares: the factors are those powers `x^(2^k)` whose
+/// bit in `n` is set, joined from the lowest on. None if `n` is 0.
+#[inline]
+pub fn by_squares<T: Copy>(x: T, n: u32, mut times: impl FnMut(T, T) -> T) -> Option<T> {
+    let (mut power, mut square, mut left) = (None, x, n);
+    while left > 0 {
+        if left % 2 == 1 {
+            power = Some(power.map_or(square, |p| times(p, square)));
+        }
+        left /= 2;
+        if left > 0 {
+            square = times(square, square);
+        }
+    }
+    power
+}
+
+/// `x` to an integer power: a product [by squares](by_squares), for negative exponents its reciprocal.
+/// Each product is rounded once, so the error is below `|n|` units in the last place.
+#[inline]
+pub fn powi<R: Real<Truth = bool>>(x: R, n: i32) -> R {
+    let one = x.of(1.0);
+    let to = |n: u32| by_squares(x, n, |a, b| a * b).unwrap_or(one);
+    let size = n.unsigned_abs();
+    let power = to(size);
+    if n >= 0 {
+        return power;
+    }
+    let least = x.of(R::pick(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
+    let normal = !power.abs().lt(least) & power.abs().lt(x.of(f64::INFINITY));
+    if normal {
+        return one / power;
+    }
+    // The power has lost digits, but its reciprocal is perhaps in range: that of two halves.
+    one / to(size / 2) / to(size - size / 2)
+}
+
 /// Cube root: of `2^(3 j) m` it is `2^j` times that of `m`, which starts from a polynomial for the
 /// reciprocal cube root (minimax, error 2^-17) and is improved twice by Newton's method.
 #[inline(always)]

@@ -220,9 +220,9 @@ impl Types<'_, '_> {
                 payload.iter().for_each(|a| {
                     self.scalar(*a);
                 });
-                if payload.len() > 2 {
+                if payload.len() > 3 {
                     self.add(format!(
-                        "a trap reports at most 2 values, not {}",
+                        "a trap reports at most 3 values, not {}",
                         payload.len()
                     ));
                 }

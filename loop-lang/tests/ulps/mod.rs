@@ -200,11 +200,15 @@ impl Reference {
             Op::Powf => a.pow(&b, BITS, ROUND, cc),
             Op::Atan2 => {
                 let angle = a.abs().div(&b.abs(), BITS, ROUND).atan(BITS, ROUND, cc);
-                let angle = match y < 0.0 {
+                let angle = match y.is_sign_negative() {
                     true => cc.pi(2 * BITS, ROUND).sub(&angle, BITS, ROUND),
                     false => angle,
                 };
-                if x < 0.0 { angle.neg() } else { angle }
+                if x.is_sign_negative() {
+                    angle.neg()
+                } else {
+                    angle
+                }
             }
             Op::Hypot => {
                 let squares = [a, b].map(|a| a.mul(&a, 2 * BITS, ROUND));
@@ -215,6 +219,38 @@ impl Reference {
             _ => panic!("{op:?} is no function of the module"),
         }
     }
+}
+
+/// The error of `powi` at both widths; nothing is compared where the true value is beyond the width.
+pub fn errors_of_powi(x: f64, n: i32) -> [f64; 2] {
+    let power = |x: f64| {
+        let size = big(x.abs()).powi(n.unsigned_abs() as usize, BITS, ROUND);
+        let size = if n < 0 {
+            size.reciprocal(BITS, ROUND)
+        } else {
+            size
+        };
+        if x < 0.0 && n % 2 != 0 {
+            size.neg()
+        } else {
+            size
+        }
+    };
+    let words = |x: u64| [x, i64::from(n) as u64];
+    let single = eval(
+        Op::Powi,
+        Ty::F32,
+        Ty::F32,
+        &words(u64::from((x as f32).to_bits())),
+    );
+    let double = eval(Op::Powi, Ty::F64, Ty::F64, &words(x.to_bits()));
+    let short = f64::from(x as f32);
+    // For an `f32` the value at the next width, which is off by less than 2^-20 of a unit.
+    let want = f64::from_bits(eval(Op::Powi, Ty::F64, Ty::F64, &words(short.to_bits())));
+    [
+        error_f32(f64::from(f32::from_bits(single as u32)), want),
+        error_f64(f64::from_bits(double), &power(x)),
+    ]
 }
 
 /// A generator of numbers that is the same everywhere (splitmix64).
@@ -234,11 +270,22 @@ impl Random {
         (self.bits() >> 11) as f64 * 2f64.powi(-53)
     }
 
+    /// A subnormal number of either width, or one that is nearly so.
+    pub fn subnormal(&mut self) -> f64 {
+        let (bits, short) = (self.bits(), self.bits() % 53);
+        let x = match self.bits() & 1 {
+            0 => f64::from_bits(bits >> (11 + short)),
+            _ => f64::from(f32::from_bits((bits >> (40 + short % 24)) as u32)),
+        };
+        if self.bits() & 1 == 0 { x } else { -x }
+    }
+
     /// A finite operand where the function is interesting: any bit pattern, any power of two within
-    /// some bounds, near 1, or evenly spread.
+    /// some bounds, near 1, subnormal, or evenly spread.
     pub fn operand(&mut self, op: Op) -> f64 {
         let sign = if self.bits() & 1 == 0 { 1.0 } else { -1.0 };
-        let x = match self.bits() % 8 {
+        let x = match self.bits() % 9 {
+            8 => self.subnormal(),
             0 => f64::from_bits(self.bits()),
             1 => sign * (1.0 + self.unit() * 2f64.powi(-((self.bits() % 40) as i32))),
             2 => sign * (1.0 - self.unit() * 2f64.powi(-((self.bits() % 40) as i32))),

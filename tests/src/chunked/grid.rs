@@ -41,7 +41,7 @@ impl<'a> Grid<'a> {
     /// Runs the loop from a fresh frame.
     pub fn run(
         &self,
-        frame: &mut Frame,
+        frame: &mut Frame<'_>,
         rng: &mut Rng,
         tally: &mut Tally,
     ) -> Result<Outcome, String> {
@@ -61,7 +61,7 @@ impl<'a> Grid<'a> {
     }
 
     /// In order from the beginning, to find the first trap.
-    fn again(&self, frame: &mut Frame, memory: Memory) -> Result<Outcome, String> {
+    fn again(&self, frame: &mut Frame<'_>, memory: Memory) -> Result<Outcome, String> {
         *frame = Frame::new(self.layout());
         frame.memory = memory;
         match self.kernel.run(Pass::Emit, u64::MAX, frame, self.args) {
@@ -74,7 +74,12 @@ impl<'a> Grid<'a> {
         self.kernel.layout()
     }
 
-    fn chunks(&self, frame: &mut Frame, rng: &mut Rng, tally: &mut Tally) -> Result<Outcome, Stop> {
+    fn chunks(
+        &self,
+        frame: &mut Frame<'_>,
+        rng: &mut Rng,
+        tally: &mut Tally,
+    ) -> Result<Outcome, Stop> {
         let mut starts = self.places(&frame.words)?;
         let chunks = starts.len() - 1;
         match chunks {
@@ -242,7 +247,12 @@ impl<'a> Grid<'a> {
     }
 
     /// Emits every chunk from its prefix, in random order, and at last runs the loop's end.
-    fn emit(&self, starts: &[Vec<u64>], frame: &mut Frame, rng: &mut Rng) -> Result<Outcome, Stop> {
+    fn emit(
+        &self,
+        starts: &[Vec<u64>],
+        frame: &mut Frame<'_>,
+        rng: &mut Rng,
+    ) -> Result<Outcome, Stop> {
         let last = starts.len() - 2;
         let mut order: Vec<usize> = (0..=last).collect();
         rng.shuffle(&mut order);
@@ -278,7 +288,12 @@ impl<'a> Grid<'a> {
     }
 
     /// Emits so many steps from some words, into the arrays of the whole loop's frame.
-    fn emit_chunk(&self, words: &[u64], steps: u64, whole: &mut Frame) -> Result<Emitted, Stop> {
+    fn emit_chunk(
+        &self,
+        words: &[u64],
+        steps: u64,
+        whole: &mut Frame<'_>,
+    ) -> Result<Emitted, Stop> {
         let before = std::mem::replace(&mut whole.words, words.to_vec());
         let outcome = self.kernel.run(Pass::Emit, steps, whole, self.args);
         let words = std::mem::replace(&mut whole.words, before);

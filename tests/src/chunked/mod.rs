@@ -175,7 +175,7 @@ impl Kernel for ChunkedKernel {
         self.kernel.layout()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         if pass != Pass::Emit || steps != u64::MAX || frame.words[0] != 0 {
             return self.kernel.run(pass, steps, frame, args);
         }

@@ -3,7 +3,7 @@
 
 use crate::rng::Rng;
 use crate::scalar::same;
-use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Kernel, Outcome, Pass};
+use livefusion_backend::{Arg, Backend, CompileError, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Type};
 use loop_lang::state::{Layout, group_total};
@@ -47,7 +47,7 @@ impl Kernel for TurnsKernel {
         self.kernel.layout()
     }
 
-    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame, args: &[Arg<'_>]) -> Outcome {
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         if pass != Pass::Emit || steps != u64::MAX || frame.words[0] != 0 {
             return self.kernel.run(pass, steps, frame, args);
         }
@@ -60,7 +60,7 @@ impl Kernel for TurnsKernel {
 pub fn run(
     program: &Loop,
     kernel: &dyn Kernel,
-    frame: &mut Frame,
+    frame: &mut Frame<'_>,
     args: &[Arg<'_>],
     rng: &mut Rng,
 ) -> Result<Outcome, String> {
@@ -72,7 +72,7 @@ pub fn run(
         let mut short = Frame::new(layout);
         short.words.copy_from_slice(&frame.words);
         // What a summary reads again of what the loop writes, it writes for itself.
-        let copy = |a: &Option<Buffer>| a.as_ref().and_then(|a| Buffer::copy_of(a.view()));
+        let copy = |a: &Option<Held<'_>>| a.as_ref().and_then(|a| Some(a.copy()?.into()));
         short.arrays = frame.arrays.iter().map(copy).collect();
         let begun = frame.words[0] != 0;
         let summed = begun.then(|| {

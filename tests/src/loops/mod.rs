@@ -1,8 +1,13 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
 //! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
 
+mod files;
 mod groups;
+mod joined;
 mod statements;
+
+pub use files::files;
+pub use joined::joined;
 
 use crate::program::buffer;
 use crate::rng::Rng;

@@ -21,7 +21,8 @@ pub(super) enum Loose {
 
 impl Loose {
     pub(super) fn bound(self, error: Vec<f64>) -> Bound {
-        if self == Loose::No {
+        // Small whole numbers add up to the same in any order.
+        if self == Loose::No || error.iter().all(|e| *e == 0.0) {
             Bound::Exact
         } else {
             Bound::Within(error)
@@ -40,6 +41,8 @@ pub(super) struct Folding<'a> {
     pub(super) loose: Vec<Loose>,
     /// Per field: sum of magnitudes, or of their logarithms.
     size: Vec<f64>,
+    /// Per field: whether all contributions are multiples of 1/64.
+    whole: Vec<bool>,
     terms: usize,
     /// Traps of folds that need an element and have none.
     empty: Vec<Trap>,
@@ -65,6 +68,7 @@ impl<'a> Folding<'a> {
             state: vec![],
             loose: loose(fold, types),
             size: vec![0.0; types.len()],
+            whole: vec![true; types.len()],
             terms: 0,
             empty: vec![],
         };
@@ -130,6 +134,7 @@ impl<'a> Folding<'a> {
         self.terms += 1;
         for (k, l) in self.loose.iter().enumerate() {
             let x = to_f64(self.types[k], contribution[k]).abs();
+            self.whole[k] &= (x * 64.0).fract() == 0.0;
             match l {
                 Loose::Sum(_) if x.is_finite() => self.size[k] += x,
                 Loose::Product(_) if x.is_finite() && x > 0.0 => self.size[k] += x.log2().abs(),
@@ -150,6 +155,7 @@ impl<'a> Folding<'a> {
         match self.loose[k] {
             Loose::No => 0.0,
             // Partial sums that overflow in one order need not in another.
+            Loose::Sum(_) if self.whole[k] && self.size[k] * epsilon(ty) < 1.0 / 64.0 => 0.0,
             Loose::Sum(_) if self.size[k] >= greatest / 2.0 => f64::INFINITY,
             Loose::Sum(_) => 2.0 * n * epsilon(ty) * self.size[k],
             Loose::Product(_) if self.size[k] >= range => f64::INFINITY,

@@ -181,7 +181,7 @@ fn generate(naive: &Naive, len: &Len, body: &Body, e: &mut Evaluated) {
             let r = f.run(&[], When::Init);
             e.traps.append(&mut f.traps);
             if r[1] == 0 {
-                let payload = vec![Const::u64(r[2]), Const::u64(r[3])];
+                let payload = r[2..5].iter().map(|w| Const::u64(*w)).collect();
                 let kind = TrapKind::SliceRange;
                 e.traps.push(Trap {
                     when: When::Init,

@@ -7,8 +7,9 @@ mod random;
 mod segments;
 mod show;
 mod shrink;
+mod wiring;
 
-pub use random::{Options, programs, random};
+pub use random::{Options, drawn, programs, random};
 pub use shrink::shrink;
 
 use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, ScanKind, TermId};
@@ -330,6 +331,18 @@ impl Step {
             error: None,
             value,
         })
+    }
+
+    /// Whether it makes an array, and not a delayed scalar.
+    pub fn is_array(&self) -> bool {
+        !matches!(
+            self,
+            Step::Constant(_)
+                | Step::Fold(..)
+                | Step::ScanTotal(_)
+                | Step::Compute(_)
+                | Step::Len(_)
+        )
     }
 
     /// Its bodies.

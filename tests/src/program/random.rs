@@ -17,6 +17,8 @@ pub struct Options {
     pub steps: usize,
     /// Lengths of the arrays in memory.
     pub lengths: &'static [usize],
+    /// Whether arrays are used in drawn ways, rather than combinators put on drawn arrays.
+    pub wired: bool,
 }
 
 impl Options {
@@ -26,11 +28,19 @@ impl Options {
         lengths: &[
             0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70,
         ],
+        wired: false,
     };
     /// Arrays of several chunks.
     pub const CHUNKS: Options = Options {
         steps: 6,
         lengths: &[16383, 16384, 16385, 32773, 40000],
+        wired: false,
+    };
+    /// Few elements, used in many ways.
+    pub const WIRED: Options = Options {
+        steps: 5,
+        lengths: &[0, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9, 17],
+        wired: true,
     };
 }
 
@@ -45,7 +55,11 @@ pub fn programs(n: u64, options: Options) -> impl Iterator<Item = (u64, Program)
 
 /// The program of a seed.
 pub fn random(seed: u64, options: Options) -> Program {
-    let mut rng = Rng::new(seed);
+    drawn(Rng::new(seed), seed, options)
+}
+
+/// The program that a generator draws. Wired ones take the pattern of use whose turn it is.
+pub fn drawn(mut rng: Rng, turn: u64, options: Options) -> Program {
     let lengths = [rng.pick(options.lengths), rng.pick(options.lengths)];
     let mut m = Making {
         rng,
@@ -56,30 +70,39 @@ pub fn random(seed: u64, options: Options) -> Program {
         plain: vec![],
         naive: Naive::default(),
         data: vec![],
+        wanted: vec![],
     };
-    m.run();
+    m.run(turn);
     m.program
 }
 
 pub(super) struct Making {
     pub(super) rng: Rng,
     options: Options,
-    lengths: [usize; 2],
+    pub(super) lengths: [usize; 2],
     pub(super) program: Program,
     nodes: Vec<Arc<Node>>,
     plain: Vec<Arc<Node>>,
     naive: Naive,
     /// What each step gave.
     pub(super) data: Vec<Data>,
+    /// What is forced in any case.
+    pub(super) wanted: Vec<usize>,
 }
 
 impl Making {
-    fn run(&mut self) {
+    fn run(&mut self, turn: u64) {
+        if self.options.wired {
+            self.wire(turn);
+            if self.rng.chance(70) && !self.program.steps.is_empty() {
+                return self.choose_roots();
+            }
+        }
         for _ in 0..self.rng.range(1, 3) {
             let step = self.manifest();
             self.add(step);
         }
-        let want = self.rng.range(2, self.options.steps);
+        let want = self.program.steps.len() + self.rng.range(2, self.options.steps);
         for _ in 0..4 * want {
             if self.program.steps.len() >= want + 3 {
                 break;
@@ -497,7 +520,8 @@ impl Making {
         for (i, used) in used.iter().enumerate() {
             let e = self.naive.get(&self.plain[i]);
             let loose = e.is_some_and(|e| e.bounds.iter().any(|b| *b != Bound::Exact));
-            if loose || self.rng.chance(if *used { 20 } else { 90 }) {
+            let wanted = self.wanted.contains(&i);
+            if loose || wanted || self.rng.chance(if *used { 20 } else { 90 }) {
                 roots.push(i);
             }
         }

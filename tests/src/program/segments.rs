@@ -108,7 +108,7 @@ impl Making {
     }
 
     /// Arrays that may serve as lengths of so many elements in all.
-    fn descriptors(&self, fits: impl Fn(usize) -> bool) -> Vec<usize> {
+    pub(super) fn descriptors(&self, fits: impl Fn(usize) -> bool) -> Vec<usize> {
         let is_one = |i: &usize| {
             let Data::Array(columns, _) = &self.data[*i] else {
                 return false;
@@ -136,7 +136,7 @@ impl Making {
     }
 
     /// Lengths in memory, or computed from there.
-    fn add_lengths(&mut self, lengths: Vec<u64>) -> Option<usize> {
+    pub(super) fn add_lengths(&mut self, lengths: Vec<u64>) -> Option<usize> {
         if self.rng.chance(65) {
             return self.add(Step::Data(vec![(Ty::U64, lengths)]));
         }
@@ -157,7 +157,7 @@ impl Making {
     }
 
     /// Random lengths that add up to `n`: some are empty, sometimes one has almost everything.
-    fn pieces(&mut self, n: usize) -> Vec<u64> {
+    pub(super) fn pieces(&mut self, n: usize) -> Vec<u64> {
         let segments = match self.rng.below(10) {
             0 => 1,
             1 => n,

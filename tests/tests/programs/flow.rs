@@ -49,8 +49,8 @@ fn map_map() {
         || flow::map_map(&Array::from(&xs)),
         [1, 1, 0],
         |(up, down)| {
-            assert!(up.iter().zip(&xs).all(|(u, x)| u == 2 * x + 50));
-            assert!(down.iter().zip(&xs).all(|(d, x)| d == 2 * x - 50));
+            assert!(up.iter().zip(&xs).all(|(u, x)| *u == 2 * x + 50));
+            assert!(down.iter().zip(&xs).all(|(d, x)| *d == 2 * x - 50));
         },
     );
     assert_eq!((done.reads(), done.writes()), (N as u64, 2 * N as u64));

@@ -47,7 +47,7 @@ fn case_1_update_in_place() {
         [2, 2, 0],
         |(after, mapped)| {
             assert_eq!(after, updated);
-            assert!(mapped.iter().zip(&a).all(|(m, a)| m == (a + 1.0) * 2.0));
+            assert!(mapped.iter().zip(&a).all(|(m, a)| *m == (a + 1.0) * 2.0));
         },
     );
     assert_eq!(
@@ -86,7 +86,7 @@ fn case_3_into_a_loop() {
     let done = program(
         || graphs::into_a_loop(&Array::from(&a), 7),
         [1, 1, 0],
-        |sums| assert!(sums.iter().zip(&a).all(|(s, a)| s == a.sqrt() * 8.0)),
+        |sums| assert!(sums.iter().zip(&a).all(|(s, a)| *s == a.sqrt() * 8.0)),
     );
     assert_eq!((done.op(Op::Sqrt), done.reads()), (N as u64, N as u64));
 }
@@ -102,8 +102,8 @@ fn case_4_on_both_ways() {
             || graphs::on_both_ways(&Array::from(&a), &Array::scalar(way)),
             [1, 1, 0],
             |(y, z)| {
-                assert!(y.iter().zip(&a).all(|(y, a)| y == on_way(a * a)));
-                assert!(z.iter().zip(&a).all(|(z, a)| z == (a * a) ^ 1));
+                assert!(y.iter().zip(&a).all(|(y, a)| *y == on_way(a * a)));
+                assert!(z.iter().zip(&a).all(|(z, a)| *z == (a * a) ^ 1));
             },
         );
         let n = N as u64;
@@ -173,6 +173,6 @@ fn a_way_that_is_computed() {
             graphs::on_both_ways(&xs, &is_long(&xs))
         },
         [2, 2, 0],
-        |(y, _)| assert!(y.iter().zip(&a).all(|(y, a)| y == (a * a) % 3)),
+        |(y, _)| assert!(y.iter().zip(&a).all(|(y, a)| *y == (a * a) % 3)),
     );
 }

@@ -2,15 +2,17 @@
 //! swapped between a check and its use.
 
 use super::entry::MOST;
-use super::{Found, Listed, NEW};
+use super::{Found, Listed, NEW, is_name_of_ours};
+use crate::user;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW};
-use rustix::fs::{fstat, futimens, openat, renameat, statat, unlinkat};
-use rustix::process::{geteuid, getuid};
+use rustix::fs::{fchmod, fstat, futimens, openat, renameat, statat, unlinkat};
+use std::ffi::CStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -24,7 +26,7 @@ impl Folder {
     /// Opens a folder, which is made if it is not there; or says why it cannot be trusted.
     pub fn open(path: &Path) -> Result<Folder, String> {
         let failed = |what: &str, e: io::Error| format!("cannot {what} {}: {e}", path.display());
-        if getuid() != geteuid() {
+        if user::is_another() {
             return Err("the process runs for another user than the one who started it".into());
         }
         DirBuilder::new()
@@ -36,10 +38,36 @@ impl Folder {
         let handle = rustix::fs::open(path, flags, Mode::empty());
         let handle = handle.map_err(|e| failed("open", e.into()))?;
         let stat = fstat(&handle).map_err(|e| failed("look at", e.into()))?;
+        let folder = Folder { handle };
         match stranger(&stat) {
-            Some(why) => Err(format!("{} {why}", path.display())),
-            None => Ok(Folder { handle }),
+            Some(why) if !folder.make_private(&stat) => {
+                let why = format!("{} {why}", path.display());
+                // Programs run as well, only slower in every process: somebody should know.
+                static SAID: Once = Once::new();
+                SAID.call_once(|| eprintln!("livefusion: compiled kernels are not kept: {why}"));
+                Err(why)
+            }
+            _ => Ok(folder),
         }
+    }
+
+    /// Closes a folder of this user's to others, and says whether it is closed. Folders that others could
+    /// write to, and those that have anything but entries in them, are not the cache's to close.
+    fn make_private(&self, stat: &Stat) -> bool {
+        let is_ours = |name: &CStr| match name.to_bytes() {
+            b"." | b".." => true,
+            _ => name.to_str().is_ok_and(is_name_of_ours),
+        };
+        let holds_nothing_else = || {
+            let mut entries = Dir::read_from(&self.handle)?;
+            entries.try_fold(true, |all, e| {
+                Ok::<bool, io::Error>(all && is_ours(e?.file_name()))
+            })
+        };
+        user::owns(stat)
+            && stat.st_mode & 0o022 == 0
+            && holds_nothing_else().unwrap_or(false)
+            && fchmod(&self.handle, Mode::RWXU).is_ok()
     }
 
     /// Reads a file, and marks it as used now.
@@ -131,7 +159,7 @@ impl Folder {
 
 /// Why a file or folder may be changed by others, if so.
 fn stranger(stat: &Stat) -> Option<&'static str> {
-    if stat.st_uid != geteuid().as_raw() {
+    if !user::owns(stat) {
         return Some("belongs to another user");
     }
     let others = stat.st_mode & 0o077 != 0;

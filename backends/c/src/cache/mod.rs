@@ -12,7 +12,7 @@
 //! the disk costs a compilation, never a result.
 
 mod cpu;
-mod entry;
+pub(crate) mod entry;
 #[cfg(unix)]
 mod folder;
 #[cfg(not(unix))]
@@ -45,8 +45,9 @@ const LEFT_BEHIND: Duration = Duration::from_secs(3600);
 /// macOS `~/Library/Caches`), at most 256 MiB of them; those that were not used for longest go first.
 /// The variable `LIVEFUSION_CACHE_DIR` names another folder; if it is empty or `off`, nothing is kept.
 ///
-/// The folder must belong to the user and to nobody else (mode 0700, not a symbolic link), else nothing is
-/// kept, and [`problem`](KernelCache::problem) says why. An entry that is damaged, or that somebody else
+/// The folder must belong to the user and to nobody else (mode 0700, not a symbolic link). One that others
+/// can only read, and that holds nothing but kernels, is closed to them; of any other nothing is made use, a line
+/// on the standard error says so once, and [`problem`](KernelCache::problem) says why. An entry that is damaged, or that somebody else
 /// can have written, is compiled again and replaced. Faults of the disk are never errors of a program.
 /// Several processes may use one folder at once. Clones are the same cache.
 ///
@@ -105,10 +106,15 @@ struct Listed {
     used: SystemTime,
 }
 
+/// Whether the cache gives files such names.
+fn is_name_of_ours(name: &str) -> bool {
+    name.ends_with(NEW) || name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 impl Listed {
     /// Whether the cache made it.
     fn is_ours(&self) -> bool {
-        self.is_new() || self.name.len() == 64 && self.name.bytes().all(|b| b.is_ascii_hexdigit())
+        is_name_of_ours(&self.name)
     }
 
     /// Whether it is half written.

@@ -17,6 +17,7 @@
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
+//! | `ideas` | nothing: it notes which of these were of use |
 
 mod body;
 mod cases;
@@ -26,6 +27,7 @@ mod cost;
 mod extrema;
 mod frame;
 mod groups;
+mod ideas;
 pub mod machine;
 mod masked;
 mod math;
@@ -48,6 +50,7 @@ mod zip;
 use crate::compiler::Effort;
 use crate::facts::{self, Facts};
 use crate::names::{Names, Part};
+pub use ideas::{Idea, Ideas};
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Place};
 use loop_lang::state::Layout;
@@ -234,6 +237,11 @@ impl File {
         self.large |= statements > plan::MAX_STATEMENTS;
         self.kernels.push_str(&unit.out);
         Ok(())
+    }
+
+    /// The ideas that its kernels make use of.
+    pub fn ideas(&self) -> &Ideas {
+        &self.helpers.ideas
     }
 
     /// The whole text.

@@ -1,6 +1,7 @@
 //! C for the scalar operators: short expressions inline, everything else as a small static function
 //! that is written once per file, and only where the file needs it.
 
+use super::ideas::Ideas;
 use livefusion_backend::math;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -13,6 +14,8 @@ pub const LINK_SYMBOL: &str = "lf_link";
 /// The helper functions that a file needs, in the order in which C must see them.
 #[derive(Default)]
 pub struct Helpers {
+    /// What the file's kernels make use of.
+    pub(super) ideas: Ideas,
     seen: FxHashSet<String>,
     text: String,
     linked: Vec<(String, usize)>,

@@ -1,5 +1,6 @@
 //! Nests of straight loops as C: the function, its inner loops with their lanes, its call.
 
+use super::ideas::Idea;
 use super::nest::{FEW, Inner, Nest, NestPart};
 use super::plan::Step;
 use super::straight::Passed;
@@ -27,6 +28,7 @@ impl Nest {
 
     /// Writes the function. `unit.mode` is changed by it.
     pub fn write<'a>(&'a self, unit: &mut Unit<'a>, symbol: &str) {
+        unit.uses(Idea::Nests);
         let passed = self.passed(unit);
         let counter = unit.names.var(self.outer.counter).to_string();
         let parameters: Vec<&str> = [

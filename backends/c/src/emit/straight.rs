@@ -5,6 +5,7 @@
 //! read and written in step. The state machine calls it at the rate's guard and does the rest.
 //! With lanes, the loop is cut in strips of as many elements, from an aligned counter on.
 
+use super::ideas::Idea;
 use super::pieces::pieces;
 use super::plan::{Plan, Step};
 use super::strips::Aside;
@@ -145,11 +146,18 @@ impl Plan {
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
         }
+        unit.uses(Idea::Straight);
+        if !self.case.tests.is_empty() {
+            unit.uses(Idea::Cases);
+        }
         if let Some(vectors) = &self.vectors {
+            unit.uses(Idea::Packing);
             vectors.write(unit, self);
         } else if self.scans(unit) {
+            unit.uses(Idea::Scans);
             self.write_scans(unit);
         } else if self.has_extrema(unit) {
+            unit.uses(Idea::Extrema);
             self.write_extrema(unit, &counter);
         } else {
             self.write_loop(unit, &counter);
@@ -168,6 +176,7 @@ impl Plan {
     /// Writes the loop, in strips or not.
     pub(super) fn write_loop(&self, unit: &mut Unit, counter: &str) {
         if let Some(pieces) = pieces(self, unit) {
+            unit.uses(Idea::Pieces);
             self.write_pieces(unit, &pieces);
             return;
         }
@@ -192,6 +201,7 @@ impl Plan {
         } else {
             let masks = self.masks(unit);
             if masks {
+                unit.uses(Idea::Masks);
                 self.write_masked(unit);
             }
             let from = if masks { "strip" } else { "from" };
@@ -291,6 +301,7 @@ impl Plan {
                         unit.open("{");
                     } else if self.compacts(unit, at) {
                         unit.open("{");
+                        unit.uses(Idea::Admission);
                         unit.line(format!("const bool admitted = {};", tests.join(" && ")));
                         unit.admits = true;
                     } else {
@@ -350,6 +361,7 @@ impl Plan {
         };
         let streams = self.streams(unit);
         if streams {
+            unit.uses(Idea::Streaming);
             unit.open(format!("if ({bound} >= {}) {{", self.many(unit)));
             self.stream(unit, &|unit, instead| call(unit, "n", instead));
             unit.close();

@@ -79,8 +79,8 @@ impl Compiler<'_> {
                 self.scatter(stmt, arrays, *index, values, *combine)?;
             }
             StmtKind::ArrayLength(d, a) => {
-                let (array, ty) = (self.array(*a)?, self.elem(*a));
-                self.rare(Rare::Length { d: d.0, array, ty });
+                let array = self.array(*a)?;
+                self.rare(Rare::Length { d: d.0, array });
             }
             StmtKind::SliceArray(_, a, len) => {
                 let (slot, len) = (self.slot(*a)?, self.operand(*len));
@@ -131,7 +131,7 @@ impl Compiler<'_> {
                     })
                     .collect();
                 self.moves(&moves);
-                self.emit(Instr::Jump { to: top });
+                self.emit(Instr::Turn { to: top });
                 self.land(exit);
                 if outermost {
                     for jump in self.escapes.take().unwrap_or_default() {

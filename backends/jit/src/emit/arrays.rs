@@ -14,20 +14,20 @@ static ZERO: u64 = 0;
 impl Emit<'_, '_> {
     pub(super) fn new_array(&mut self, v: Var, n: Atom, comb: CombId) {
         let n = self.atom(n);
-        let callback = offset_of!(Run<'_>, new_array);
+        let callback = offset_of!(Run<'_, '_>, new_array);
         self.make(v, callback, &[(types::I64, n)], comb);
     }
 
     pub(super) fn fill_array(&mut self, v: Var, n: Atom, x: Atom, comb: CombId) {
         let (n, value) = (self.atom(n), self.atom(x));
         let word = self.word_of(self.program.atom_ty(x), value);
-        let callback = offset_of!(Run<'_>, fill_array);
+        let callback = offset_of!(Run<'_, '_>, fill_array);
         self.make(v, callback, &[(types::I64, n), (types::I64, word)], comb);
     }
 
     pub(super) fn copy_array(&mut self, v: Var, a: Var, comb: CombId) {
         let (data, n) = (self.data(a), self.length(a));
-        let callback = offset_of!(Run<'_>, copy_array);
+        let callback = offset_of!(Run<'_, '_>, copy_array);
         self.make(v, callback, &[(types::I64, data), (types::I64, n)], comb);
     }
 
@@ -88,10 +88,10 @@ impl Emit<'_, '_> {
         let param = &self.program.params[i];
         if param.kind == ParamKind::Scalar {
             let ty = facts::elem(self.program, param.var);
-            let scalars = self.of_run(offset_of!(Run<'_>, scalars));
+            let scalars = self.of_run(offset_of!(Run<'_, '_>, scalars));
             return self.load_word(ty, scalars, i as i32 * 8);
         }
-        let inputs = self.of_run(offset_of!(Run<'_>, inputs));
+        let inputs = self.of_run(offset_of!(Run<'_, '_>, inputs));
         self.entry(inputs, i, part)
     }
 

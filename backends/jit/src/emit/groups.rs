@@ -279,7 +279,7 @@ impl Emit<'_, '_> {
     /// first halves are joined from the words into scratch memory, the others in place.
     fn join_halves(&mut self, g: GroupId, l: u32, words: &[Value], types: &[Ty]) -> Vec<Value> {
         let combine = self.program.groups[g.index()].combine;
-        let scratch = self.of_run(offset_of!(Run<'_>, scratch));
+        let scratch = self.of_run(offset_of!(Run<'_, '_>, scratch));
         let mut to = Vec::new();
         let mut from = Vec::new();
         for (i, word) in words.iter().enumerate() {

@@ -92,9 +92,9 @@ impl<'a> Emit<'a, '_> {
 
     /// Takes the run apart, and begins or goes on.
     fn enter(&mut self) {
-        self.words = self.of_run(offset_of!(Run<'_>, words));
-        self.made = self.of_run(offset_of!(Run<'_>, made));
-        let budget = self.of_run(offset_of!(Run<'_>, budget));
+        self.words = self.of_run(offset_of!(Run<'_, '_>, words));
+        self.made = self.of_run(offset_of!(Run<'_, '_>, made));
+        let budget = self.of_run(offset_of!(Run<'_, '_>, budget));
         let steps = self.load_steps();
         self.limit = self.builder.ins().iadd(steps, budget);
         self.set_event(steps);
@@ -332,7 +332,7 @@ impl<'a> Emit<'a, '_> {
             self.stmts(&block.stmts);
             self.end_if_trapped();
             if let End::Return(results) = &block.end {
-                let table = self.of_run(offset_of!(Run<'_>, results));
+                let table = self.of_run(offset_of!(Run<'_, '_>, results));
                 for (k, a) in results.iter().enumerate() {
                     let word = self.result(*a);
                     let ins = self.builder.ins();

@@ -1,10 +1,12 @@
 //! Statements and their regions.
 
-use super::{Emit, Part};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use super::{Emit, MEMORY, Part};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use livefusion_backend::facts;
+use livefusion_backend::host::Run;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
+use std::mem::offset_of;
 
 impl Emit<'_, '_> {
     /// Writes statements with their regions, whose depth the verifier bounds.
@@ -110,7 +112,7 @@ impl Emit<'_, '_> {
     }
 
     /// A loop with a test in front. A trapped loop may count on what trapped, and its results are not
-    /// wanted: it ends.
+    /// wanted: it ends. So does one that is to stop.
     fn scalar_loop(&mut self, cond: Atom, test: &[Stmt], body: impl FnOnce(&mut Self)) {
         let head = self.builder.create_block();
         let inside = self.builder.create_block();
@@ -123,6 +125,9 @@ impl Emit<'_, '_> {
             let trapped = self.builder.use_var(self.trapped);
             more = self.builder.ins().band_not(more, trapped);
         }
+        let stop = self.of_run(offset_of!(Run<'_, '_>, stop));
+        let stop = self.builder.ins().load(types::I8, MEMORY, stop, 0);
+        more = self.builder.ins().band_not(more, stop);
         self.builder.ins().brif(more, inside, &[], after, &[]);
         self.begin(inside);
         body(self);

@@ -4,7 +4,9 @@
 //! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
 //! computes on demand is part of the zip's.
 
+use super::budget;
 use super::free::{free_generators, is_alias};
+use super::order::Order;
 use super::problem::{Class, Field, Item, Problem, Stream};
 use super::reason::Reason;
 use crate::ast::{Capture, Kind};
@@ -40,11 +42,13 @@ const SEGMENT: u64 = 8;
 
 /// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first.
 pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, NodeId)]) -> Built {
+    let free = free_generators(graph, pulls);
     let mut b = Builder {
         graph,
         rates,
         pulls,
-        free: free_generators(graph, pulls),
+        weights: budget::weights(graph, pulls, &free),
+        free,
         built: Built {
             item_of: vec![None; graph.nodes.len()],
             ..Built::default()
@@ -53,10 +57,12 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, Node
         trees: Vec::new(),
         class_of: FxHashMap::default(),
         field_of: FxHashMap::default(),
+        order: Order::of(graph, rates),
     };
-    for id in graph.ids() {
+    for id in b.order.nodes.clone() {
         b.item(id);
     }
+    b.makers();
     b.built.demand = demand::demand(graph, &b.built.item_of, pulls);
     for id in graph.ids() {
         b.uses(id);
@@ -72,6 +78,8 @@ struct Builder<'g> {
     graph: &'g Graph,
     rates: &'g Rates,
     pulls: &'g Pulls,
+    /// How much code each node is.
+    weights: Vec<u32>,
     free: Vec<bool>,
     built: Built,
     /// Nominal length of each class.
@@ -80,6 +88,7 @@ struct Builder<'g> {
     trees: Vec<usize>,
     class_of: FxHashMap<ClassId, usize>,
     field_of: FxHashMap<FieldRef, usize>,
+    order: Order,
 }
 
 impl Builder<'_> {
@@ -97,12 +106,16 @@ impl Builder<'_> {
             self.built.item_of[id.index()] = Some(scan);
             return;
         }
-        let mut item = Item::default();
+        let mut item = Item {
+            weight: self.weights[id.index()],
+            ..Item::default()
+        };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
         self.link_captures(id, &mut item);
         self.link_length(id, &mut item);
         self.link_segments(&mut item);
+        item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
         for side in self.rates.sides(id).unwrap_or_default() {
             self.side(&side.nodes, &mut item);
         }
@@ -120,6 +133,7 @@ impl Builder<'_> {
             }
             self.link_captures(*id, item);
             self.link_length(*id, item);
+            item.weight = item.weight.saturating_add(self.weights[id.index()]);
         }
         let unless = |id: &&NodeId| {
             let alias = is_alias(self.graph, self.rates, **id);
@@ -194,11 +208,16 @@ impl Builder<'_> {
     /// Links an item to the makers of a node's fields.
     fn link_to(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
         for (n, _) in self.graph.fields(n) {
-            if let Some(maker) = self.built.item_of[n.index()] {
-                let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(_));
-                let complete = scattered.then_some(Reason::ScatterResult);
-                item.link(maker, prevents.or(complete));
-            }
+            self.link_to_maker(n, prevents, item);
+        }
+    }
+
+    /// Links an item to the node that makes a field.
+    fn link_to_maker(&self, n: NodeId, prevents: Option<Reason>, item: &mut Item) {
+        if let Some(maker) = self.built.item_of[n.index()] {
+            let scattered = matches!(self.graph.node(n).kind, Kind::Scatter(_));
+            let complete = scattered.then_some(Reason::ScatterResult);
+            item.link(maker, prevents.or(complete));
         }
     }
 
@@ -221,12 +240,11 @@ impl Builder<'_> {
             if maker.is_none() && (self.free[n.index()] || beside) {
                 continue;
             }
-            // Under another name, columns of one loop may be used at a class that it cannot have.
-            if let (Some(maker), Some(made)) = (maker, self.rates.output(n)) {
-                let made = self.class(made);
-                if self.trees[made] != self.trees[at] {
-                    item.link(maker, Some(Reason::NoCommonRate));
-                }
+            // Under another name, columns may be used at another class than they are made at.
+            if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
+                && self.class(made) != at
+            {
+                item.link(maker, Some(Reason::NoCommonRate));
             }
             item.stream(Stream { maker, class: at });
         }
@@ -296,13 +314,12 @@ impl Builder<'_> {
         }
     }
 
-    /// The lengths of segments are there before their elements.
+    /// The lengths of segments are there before their elements, unless they depend on these: then they
+    /// have no item yet.
     fn link_segments(&self, item: &mut Item) {
         for class in item.at.clone() {
-            if let Class::Nested { lengths, .. } = self.built.problem.classes[class]
-                && let Some(maker) = self.built.problem.fields[lengths].maker
-            {
-                item.link(maker, None);
+            if let ClassKind::Nested(_, (lengths, _)) = self.rates.kind(self.built.classes[class]) {
+                self.link_to_maker(lengths, None, item);
             }
         }
     }
@@ -379,6 +396,13 @@ impl Builder<'_> {
         new
     }
 
+    /// Says who makes the lengths that were met before their makers.
+    fn makers(&mut self) {
+        for ((n, _), field) in &self.field_of {
+            self.built.problem.fields[*field].maker = self.built.item_of[n.index()];
+        }
+    }
+
     /// The columns that a node of an item needs, those of the free generators that it computes included.
     fn uses(&mut self, id: NodeId) {
         let Some(item) = self.built.item_of[id.index()] else {
@@ -418,7 +442,11 @@ impl Builder<'_> {
         for f in self.graph.roots.iter().flat_map(|r| self.graph.fields(*r)) {
             let field = self.field(f);
             let field = &mut self.built.problem.fields[field];
-            field.stored = field.maker.is_some();
+            if let (Some(maker), false) = (field.maker, field.stored) {
+                field.stored = true;
+                let weight = &mut self.built.problem.items[maker].weight;
+                *weight = weight.saturating_add(if field.bytes > 0 { budget::EFFECT } else { 0 });
+            }
         }
     }
 }

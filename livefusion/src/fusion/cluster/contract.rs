@@ -1,8 +1,10 @@
 //! Decisions that need not be made: items that are together in some best partition.
 //!
 //! Both rules are exchanges: take any partition in which the two are apart; moving one to the other's loop
-//! costs nothing, keeps the order of the loops, and takes a class from nobody.
+//! costs nothing, keeps the order of the loops, and takes a class from nobody. That holds where one loop has
+//! room for all. Where it has not, only what weighs little stays together: then the rules are a guess.
 
+use super::budget::{self, PIECE};
 use super::problem::{Class, Item, Problem};
 
 /// Rounds of contraction: each may make way for the next, and few are worth their time.
@@ -12,12 +14,17 @@ const ROUNDS: usize = 3;
 pub fn contract(problem: &Problem) -> (Problem, Vec<usize>) {
     let mut into: Vec<usize> = (0..problem.items.len()).collect();
     let mut small = problem.clone();
+    let most = if budget::holds(problem) {
+        u32::MAX
+    } else {
+        PIECE
+    };
     for _ in 0..ROUNDS {
         let before = small.items.len();
         for rule in [stays, comes_later] {
             let uses = Uses::of(&small);
             let with = (0..small.items.len()).map(|i| rule(&small, &uses, i));
-            let leaders = leaders(with.collect());
+            let leaders = leaders(&small, with.collect(), most);
             let (merged, moved) = merge(&small, &leaders);
             into.iter_mut().for_each(|i| *i = moved[*i]);
             small = merged;
@@ -98,6 +105,7 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let is_from = |maker: Option<usize>| maker == Some(link.from);
     let may = link.prevents.is_none()
         && item.makes.is_empty()
+        && (item.floor.is_none() || item.floor == with.floor)
         && item.at.iter().all(has_class)
         && item.streams.iter().all(|s| is_from(s.maker))
         && item.uses.iter().all(|f| {
@@ -127,7 +135,10 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     let is_sub = |c: &usize| matches!(problem.classes[*c], Class::Sub(_));
     let may = fused
         && item.makes.is_empty()
+        && (item.floor.is_none() || item.floor == with.floor)
         && !(item.streams.is_empty() && item.at.iter().any(is_sub))
+        // A subrate that nobody makes is had by the first one in a loop only.
+        && with.at.iter().all(|c| !is_sub(c) || item.at.contains(c))
         && uses.all_for(i, *user)
         && taken.all(|s| Some(s.class) == class)
         && item.at.iter().all(|c| with.at.contains(c))
@@ -141,17 +152,24 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     (may && read <= saved).then_some(*user)
 }
 
-/// The item at the end of each chain of merges.
-fn leaders(with: Vec<Option<usize>>) -> Vec<usize> {
+/// The item at the end of each chain of merges, of items that weigh no more than this together.
+fn leaders(problem: &Problem, with: Vec<Option<usize>>, most: u32) -> Vec<usize> {
     let mut leaders: Vec<usize> = (0..with.len()).collect();
-    let earlier = |i: &usize| with[*i].is_some_and(|w| w < *i);
-    let later = |i: &usize| with[*i].is_some_and(|w| w > *i);
-    for i in (0..with.len()).filter(earlier) {
-        leaders[i] = with[i].map_or(i, |w| leaders[w]);
-    }
-    for i in (0..with.len()).rev().filter(later) {
-        leaders[i] = with[i].map_or(i, |w| leaders[w]);
-    }
+    let mut weights: Vec<u32> = problem.items.iter().map(|i| i.weight).collect();
+    let mut join = |i: usize, w: usize| {
+        let leader = leaders[w];
+        let together = weights[leader].saturating_add(weights[i]);
+        if together <= most {
+            leaders[i] = leader;
+            weights[leader] = together;
+        }
+    };
+    let with = |i: usize| with[i].map(|w| (i, w));
+    let all = 0..problem.items.len();
+    let earlier = all.clone().filter_map(with).filter(|(i, w)| w < i);
+    earlier.for_each(|(i, w)| join(i, w));
+    let later = all.rev().filter_map(with).filter(|(i, w)| w > i);
+    later.for_each(|(i, w)| join(i, w));
     leaders
 }
 
@@ -175,9 +193,11 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
     for (i, item) in problem.items.iter().enumerate() {
         let to = into[i];
         let new = &mut small.items[to];
+        new.weight = new.weight.saturating_add(item.weight);
         if leaders[i] == i {
             new.at = item.at.clone();
             new.makes = item.makes.clone();
+            new.floor = item.floor;
         }
         for link in item.links.iter().filter(|k| into[k.from] != to) {
             new.link(into[link.from], link.prevents);

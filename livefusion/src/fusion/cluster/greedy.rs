@@ -17,7 +17,7 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
         let after = after.max().unwrap_or(0);
         let tree = item.at.first().map(|c| trees[*c]);
         let chosen = match tree {
-            None => (after < loops.count()).then_some(after),
+            None => (after..loops.count()).find(|l| loops.enter(*l, i).is_some()),
             Some(tree) => {
                 let late = by_tree[tree].partition_point(|l| *l < after);
                 let mut rest = by_tree[tree][late..].iter().copied();

@@ -1,5 +1,6 @@
 //! Loops that are being filled: which classes each has, and what else can join it.
 
+use super::budget;
 use super::problem::{Class, Item, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -21,7 +22,10 @@ struct OpenLoop {
     root: Option<usize>,
     /// The classes below its root that it has.
     held: FxHashSet<usize>,
+    /// The floors of its items.
+    floors: SmallVec<[usize; 1]>,
     items: usize,
+    weight: u32,
 }
 
 /// How an item enters a loop.
@@ -103,13 +107,17 @@ impl<'p> Loops<'p> {
         }
     }
 
-    /// How an item enters a loop, if its classes and its streams allow it. An empty loop takes any item.
+    /// How an item enters a loop, if the budget, its classes and its streams allow it. An empty loop takes
+    /// any item.
     pub fn enter(&self, l: usize, item: usize) -> Option<Entry> {
         let open = &self.open[l];
         if open.items == 0 {
             return Some(self.enter_new(item));
         }
         let item = &self.problem.items[item];
+        if !budget::has_room(open.weight, item) {
+            return None;
+        }
         let mut entry = Entry {
             root: open.root,
             held: SmallVec::new(),
@@ -117,7 +125,13 @@ impl<'p> Loops<'p> {
         for class in &item.at {
             self.reach(open, &mut entry, *class)?;
         }
-        if !self.streams_fit(l, item, &entry) {
+        let above = |root: usize, floor: &usize| !self.is_within(root, *floor);
+        let mut floors = open.floors.iter().chain(&item.floor);
+        if entry
+            .root
+            .is_some_and(|root| floors.any(|f| above(root, f)))
+            || !self.streams_fit(l, item, &entry)
+        {
             return None;
         }
         entry.make(item, &open.held);
@@ -149,7 +163,9 @@ impl<'p> Loops<'p> {
         let open = &mut self.open[l];
         open.root = entry.root;
         open.held.extend(&entry.held);
+        open.floors.extend(self.problem.items[item].floor);
         open.items += 1;
+        open.weight = open.weight.saturating_add(self.problem.items[item].weight);
         self.loop_of[item] = l;
     }
 
@@ -160,7 +176,10 @@ impl<'p> Loops<'p> {
         for class in &entry.held {
             open.held.remove(class);
         }
+        let floors = self.problem.items[item].floor.iter().len();
+        open.floors.truncate(open.floors.len() - floors);
         open.items -= 1;
+        open.weight = open.weight.saturating_sub(self.problem.items[item].weight);
         self.loop_of[item] = NONE;
     }
 

@@ -12,6 +12,7 @@
 //! | [`problem`] | the problem, with no graph in sight, and what a partition costs |
 //! | [`loops`] | loops that are being filled: what fits where |
 //! | [`unfused`], [`greedy`], [`optimal`] | three ways to solve it |
+//! | [`budget`] | how much code a loop may be |
 //! | [`contract`], [`bound`] | what needs no decision; what no partition can go below |
 //! | [`schedule`] | the order of the loops, what they hand on, and why |
 //!
@@ -20,12 +21,14 @@
 
 pub mod bits;
 pub mod bound;
+pub mod budget;
 pub mod build;
 pub mod contract;
 pub mod free;
 pub mod greedy;
 pub mod loops;
 pub mod optimal;
+mod order;
 pub mod problem;
 pub mod reason;
 pub mod schedule;

@@ -16,28 +16,33 @@ use super::bound::{Bounds, LARGE, bounds};
 use super::contract::contract;
 use super::loops::{Entry, Loops};
 use super::problem::{Cost, Problem, Solution};
-use super::{greedy, schedule};
+use super::{budget, greedy, schedule};
 use smallvec::SmallVec;
 
 /// The best partition that was found within `steps` placements.
 pub fn solve(problem: &Problem, steps: u32) -> Solution {
-    let greedy = greedy::solve(problem);
-    let cost = problem.cost(&greedy).unwrap_or(Cost {
-        bytes: u64::MAX,
-        loops: usize::MAX,
-    });
     let (small, into) = contract(problem);
     let bounds = bounds(&small);
-    let mut solution = Solution {
-        loop_of: greedy,
-        cost,
-        bound: bounds.cost,
-    };
+    let mut solution = begin(problem, greedy::solve(problem), bounds.cost);
+    let fits = budget::holds(problem);
+    if !fits {
+        // What belongs together does not fall where the budget happens to end.
+        let loop_of = greedy::solve(&small);
+        let loop_of = into.iter().map(|i| loop_of[*i]).collect();
+        let other = begin(problem, loop_of, bounds.cost);
+        if other.cost < solution.cost {
+            solution = other;
+        }
+    }
     if solution.is_proven() || small.items.len() > LARGE {
         return solution;
     }
-    let mut search = Search::new(&small, &bounds, cost);
-    solution.bound = search.rounds(steps);
+    let mut search = Search::new(&small, &bounds, solution.cost);
+    let bound = search.rounds(steps);
+    // Of what does not fit one loop, a best partition may part what was contracted.
+    if fits {
+        solution.bound = bound;
+    }
     if let Some(best) = search.best_loops {
         let loop_of: Vec<usize> = into.iter().map(|i| best[*i]).collect();
         let cost = problem.cost(&loop_of);
@@ -48,6 +53,19 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
         }
     }
     solution
+}
+
+/// A partition to begin with.
+fn begin(problem: &Problem, loop_of: Vec<usize>, bound: Cost) -> Solution {
+    let cost = problem.cost(&loop_of).unwrap_or(Cost {
+        bytes: u64::MAX,
+        loops: usize::MAX,
+    });
+    Solution {
+        loop_of,
+        cost,
+        bound,
+    }
 }
 
 /// How far each round follows branches above the bound: in sixteenths of the gap to the best known.

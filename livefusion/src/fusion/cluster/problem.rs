@@ -1,7 +1,7 @@
 //! The clustering problem without the graph: items to be put into loops, and what a way to do so costs.
 //!
 //! Items come in dependency order. Two items may share a loop if the loop has the classes that both touch
-//! and no link between them prevents it; the loops must not wait for each other in a circle. What crosses
+//! no link between them prevents it, and the loop's budget suffices; the loops must not wait for each other in a circle. What crosses
 //! from one loop to another is written once and read by each loop that uses it; what is in memory already
 //! is read by each loop that uses it.
 
@@ -44,12 +44,17 @@ pub struct Item {
     pub at: SmallVec<[usize; 2]>,
     /// The subrates that it opens.
     pub makes: SmallVec<[usize; 1]>,
+    /// The class of segments that its loop must not run over one by one, if there is one: their lengths
+    /// are known after it only. The loop's root is this class, or below it.
+    pub floor: Option<usize>,
     /// The items that it depends on: each in the same loop or an earlier one.
     pub links: Vec<Link>,
     /// What it consumes in step.
     pub streams: Vec<Stream>,
     /// The fields whose elements it needs.
     pub uses: Vec<usize>,
+    /// How much code it is: see [`budget`](super::budget).
+    pub weight: u32,
 }
 
 /// A dependency on an item.

@@ -27,6 +27,8 @@ pub enum Reason {
     Layout,
     /// A third combinator must come between them.
     Between,
+    /// Together they would be more code than a loop may be.
+    Budget,
     /// The strategy gives every combinator a loop of its own.
     Unfused,
     /// The strategy put one where the other could not follow.
@@ -55,6 +57,7 @@ impl fmt::Display for Reason {
             Reason::Between => {
                 "what the user needs besides is complete only after the maker's loop"
             }
+            Reason::Budget => "together they would be more code than a loop may be",
             Reason::Unfused => "nothing is fused",
             Reason::Greedy => "the greedy strategy had filled the loops otherwise",
             Reason::Cheaper => "apart they cost less",

@@ -1,6 +1,7 @@
 //! Loops in an order in which they can run, what each hands on, and why it must.
 
 use super::bound::LARGE;
+use super::budget::BUDGET;
 use super::build::Built;
 use super::problem::Problem;
 use super::reason::Reason;
@@ -137,8 +138,12 @@ fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> 
 
 /// Why each column that is made in one loop and used in another crosses.
 pub fn crossings(built: &Built, loop_of: &[usize], clustering: Clustering) -> Vec<Crossing> {
-    let mut later: FxHashMap<usize, FxHashMap<usize, usize>> = FxHashMap::default();
+    let mut later: FxHashMap<usize, Vec<Option<usize>>> = FxHashMap::default();
     let mut out = Vec::new();
+    let mut weights = vec![0u32; loop_of.iter().max().map_or(0, |l| l + 1)];
+    for (item, l) in built.problem.items.iter().zip(loop_of) {
+        weights[*l] = weights[*l].saturating_add(item.weight);
+    }
     for (to, from) in &built.uses {
         let item = |n: NodeId| built.item_of[n.index()];
         let (Some(user), Some(maker)) = (item(*to), item(from.0)) else {
@@ -152,15 +157,18 @@ pub fn crossings(built: &Built, loop_of: &[usize], clustering: Clustering) -> Ve
         let mut crossing = Crossing {
             from: *from,
             to: *to,
-            reason: direct.unwrap_or(by_choice(clustering)),
+            reason: direct.unwrap_or_else(|| {
+                let together = [user, maker].map(|i| weights[loop_of[i]]);
+                by_choice(clustering, together)
+            }),
             between: None,
         };
         if direct.is_none() && clustering != Clustering::Unfused {
             let later = later.entry(maker);
             let later = later.or_insert_with(|| blocked(&built.problem, maker));
-            if let Some(between) = later.get(&user) {
+            if let Some(between) = user.checked_sub(maker).and_then(|k| *later.get(k)?) {
                 crossing.reason = Reason::Between;
-                crossing.between = Some(built.nodes[*between]);
+                crossing.between = Some(built.nodes[between]);
             }
         }
         out.push(crossing);
@@ -168,31 +176,31 @@ pub fn crossings(built: &Built, loop_of: &[usize], clustering: Clustering) -> Ve
     out
 }
 
-fn by_choice(clustering: Clustering) -> Reason {
+/// Why two loops of these weights are not one, if nothing keeps them apart but the strategy.
+fn by_choice(clustering: Clustering, [a, b]: [u32; 2]) -> Reason {
     match clustering {
         Clustering::Unfused => Reason::Unfused,
+        _ if a.saturating_add(b) > BUDGET => Reason::Budget,
         Clustering::Greedy => Reason::Greedy,
         Clustering::Optimal { .. } => Reason::Cheaper,
     }
 }
 
-/// The items that no partition could put with this one, because something on the way from it to them is
-/// complete only after its loop: each with what is so. Nothing is searched in very large problems.
-fn blocked(problem: &Problem, maker: usize) -> FxHashMap<usize, usize> {
-    let mut reached: FxHashMap<usize, Option<usize>> = FxHashMap::default();
+/// Of the items from this one on, those that no partition could put with it, because something on the way
+/// to them is complete only after its loop: each with what is so. Nothing is searched in very large
+/// problems.
+fn blocked(problem: &Problem, maker: usize) -> Vec<Option<usize>> {
     if problem.items.len() > LARGE {
-        return FxHashMap::default();
+        return Vec::new();
     }
-    reached.insert(maker, None);
-    for (i, item) in problem.items.iter().enumerate().skip(maker + 1) {
+    let mut reached: Vec<Option<Option<usize>>> = vec![Some(None)];
+    for item in &problem.items[maker + 1..] {
         let ways = item.links.iter().filter_map(|k| {
-            let before = *reached.get(&k.from)?;
+            let before = (*reached.get(k.from.checked_sub(maker)?)?)?;
             Some(before.or(k.prevents.map(|_| k.from)))
         });
-        if let Some(way) = ways.reduce(Option::or) {
-            reached.insert(i, way);
-        }
+        let way = ways.reduce(Option::or);
+        reached.push(way);
     }
-    let blocked = reached.into_iter();
-    blocked.filter_map(|(i, way)| Some((i, way?))).collect()
+    reached.into_iter().map(Option::flatten).collect()
 }

@@ -41,9 +41,7 @@ impl Anatomy<'_> {
                 if let Some((_, atom)) = visible {
                     return Ok(*atom);
                 }
-                if !self.is_in_memory(from.0)
-                    && !matches!(self.graph.node(from.0).kind, Kind::Generate(..))
-                {
+                if self.is_made_once(from.0) {
                     return self.elt_again(from, spot);
                 }
             }
@@ -107,7 +105,11 @@ impl Anatomy<'_> {
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
     fn elt_again(&mut self, field: FieldRef, at: Spot) -> Lower<Atom> {
         let class = self.plan.rates.output(field.0);
-        let Some(here) = class.and_then(|c| self.around(at.rate, c)) else {
+        let here = class.and_then(|c| self.around(at.rate, c));
+        let made = self.elts.get(&field.into()).and_then(|e| e.first());
+        let made = made.map(|(spot, _)| *spot);
+        let behind = |rate: &RateId| made.is_some_and(|made| self.is_behind(*rate, made));
+        let Some(here) = here.filter(behind) else {
             self.in_the_way = Some(field.0);
             return Err(missing(self.graph, field));
         };
@@ -224,14 +226,21 @@ impl Anatomy<'_> {
             }
             let node = &self.graph.nodes[first.index()];
             match node.node.kind {
-                Kind::Generate(..) => match indexed_array(self.graph, first) {
-                    Some(array) => stack.push(array),
-                    None => return generate::len(self, first).map(Some),
-                },
+                Kind::Generate(..) => {
+                    let array = indexed_array(self.graph, first);
+                    match array.filter(|array| self.existing_field(*array).is_some()) {
+                        Some(array) => stack.push(array),
+                        None => return generate::len(self, first).map(Some),
+                    }
+                }
                 // Whichever input has a length of its own.
                 Kind::Map(_) => stack.extend(node.inputs.iter().rev()),
                 Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.push(node.inputs[0]),
                 Kind::ScanS(..) => stack.push(node.inputs[1]),
+                Kind::Custom(_) => {
+                    let in_step = self.plan.rates.known_equal(first, node.inputs[0]);
+                    stack.extend(in_step.then_some(node.inputs[0]));
+                }
                 _ => {}
             }
         }

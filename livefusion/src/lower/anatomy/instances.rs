@@ -7,6 +7,7 @@
 //! and stages are added when something first needs them, at the end of an iteration.
 
 use super::{Anatomy, Column, Lower};
+use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::NodeId;
@@ -178,19 +179,42 @@ impl Anatomy<'_> {
         }
     }
 
-    /// From where on the fields of these inputs are known; what can be had anywhere needs nothing.
+    /// From where on the fields of these inputs are known. What was made in this loop is known behind its
+    /// making only, wherever it was read again since; what can be had anywhere needs nothing, unless it was
+    /// read in one place, which serves further users there.
     pub fn needs(&self, columns: &[Column]) -> Vec<Spot> {
         let mut needs = Vec::new();
         for column in columns {
             let mut at = Some(*column);
             while let Some(c) = at {
-                if let Some([(spot, _)]) = self.elts.get(&c).map(|e| e.as_slice()) {
-                    needs.push(*spot);
-                }
-                at = self.passed_on(c).filter(|_| !self.elts.contains_key(&c));
+                let Some(known) = self.elts.get(&c) else {
+                    at = self.passed_on(c);
+                    continue;
+                };
+                needs.extend(match known.as_slice() {
+                    [(made, _), ..] if self.is_made_once(c.field.0) => Some(*made),
+                    [(read, _)] if self.is_here(read.rate) => Some(*read),
+                    _ => None,
+                });
+                break;
             }
         }
         needs
+    }
+
+    /// Whether a node's elements are made in one place of this loop, and kept in memory for all that is
+    /// behind: those of arrays in memory and of generators can be had anywhere.
+    pub(super) fn is_made_once(&self, id: NodeId) -> bool {
+        let anywhere = matches!(self.graph.node(id).kind, Kind::Generate(..));
+        !anywhere && !self.is_in_memory(id)
+    }
+
+    /// Whether what is known from a spot on was complete for all elements of a rate's segment before its
+    /// first iteration over that segment.
+    pub(super) fn is_behind(&self, rate: RateId, made: Spot) -> bool {
+        !self.program.is_within(made.rate, rate)
+            && !self.program.is_within(rate, made.rate)
+            && self.fits(rate, &[made]).is_some()
     }
 }
 

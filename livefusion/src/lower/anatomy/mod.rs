@@ -39,10 +39,14 @@ pub struct Anatomy<'g> {
     combs: Vec<NodeId>,
     combs_of: FxHashMap<NodeId, SmallVec<[CombId; 1]>>,
     sources: Vec<Source>,
-    source_vars: FxHashMap<Source, Var>,
-    names: FxHashSet<String>,
+    /// Which parameter has each source.
+    param_of: FxHashMap<Source, usize>,
+    /// The names that are taken, and the number to try first where one is wanted again.
+    names: FxHashMap<String, u32>,
     /// The rates of each class, in the order in which one iteration runs them.
     instances: FxHashMap<ClassId, SmallVec<[RateId; 1]>>,
+    /// The class of each rate.
+    class_of: Vec<Option<ClassId>>,
     /// The combinator that opened each rate.
     openers: Vec<CombId>,
     /// What each field is, and from which spot on.
@@ -103,9 +107,10 @@ impl<'g> Anatomy<'g> {
             combs: Vec::new(),
             combs_of: FxHashMap::default(),
             sources: Vec::new(),
-            source_vars: FxHashMap::default(),
-            names: FxHashSet::default(),
+            param_of: FxHashMap::default(),
+            names: FxHashMap::default(),
             instances: FxHashMap::default(),
+            class_of: Vec::new(),
             openers: Vec::new(),
             elts: FxHashMap::default(),
             scalars: FxHashMap::default(),
@@ -233,12 +238,18 @@ impl<'g> Anatomy<'g> {
     pub fn var(&mut self, base: &str, comb: CombId, ty: Type) -> Var {
         let suffix = &self.program.combs[comb.index()].name;
         let mut name = format!("{base}_{suffix}");
-        let mut n = 1;
-        while self.names.contains(&name) {
-            name = format!("{base}{n}_{suffix}");
-            n += 1;
+        if let Some(mut n) = self.names.get(&name).copied() {
+            let wanted = name;
+            name = loop {
+                let numbered = format!("{base}{n}_{suffix}");
+                n += 1;
+                if !self.names.contains_key(&numbered) {
+                    break numbered;
+                }
+            };
+            self.names.insert(wanted, n);
         }
-        self.names.insert(name.clone());
+        self.names.insert(name.clone(), 1);
         self.program.new_var(name, ty)
     }
 
@@ -352,6 +363,7 @@ impl<'g> Anatomy<'g> {
             };
             return Err(Error {
                 combinator: "force",
+                element: None,
                 location: None,
                 kind: missing,
             });

@@ -18,19 +18,17 @@ impl Anatomy<'_> {
         ty: Type,
         kind: ParamKind,
     ) -> Var {
-        if let Some(v) = self.source_vars.get(&source) {
+        if let Some(at) = self.param_of.get(&source) {
             // An array that is read in step as well as at random, or in step with two rates, is a random-access parameter.
-            let at = self.sources.iter().position(|s| *s == source);
-            if let Some(p) = at.and_then(|at| self.program.params.get_mut(at))
-                && kind != p.kind
-            {
-                p.kind = ParamKind::Random;
+            let known = &mut self.program.params[*at];
+            if kind != known.kind {
+                known.kind = ParamKind::Random;
             }
-            return *v;
+            return known.var;
         }
         let var = self.var(base, comb, ty);
+        self.param_of.insert(source, self.sources.len());
         self.sources.push(source);
-        self.source_vars.insert(source, var);
         self.program.params.push(Param { var, kind });
         var
     }

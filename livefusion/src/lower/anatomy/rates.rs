@@ -123,6 +123,7 @@ impl Anatomy<'_> {
             parts: vec![Part::Stage(0)],
         });
         self.openers.push(comb);
+        self.class_of.push(class);
         if let Some(parent) = kind.parent() {
             self.program.rates[parent.index()]
                 .parts
@@ -183,13 +184,15 @@ impl Anatomy<'_> {
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         let root = self.plan.loops[self.at].root;
         let fresh = self.plan.rates.is_fresh(id) && self.plan.rates.runs_at(id) == root;
-        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
-        stack.extend(self.plan.rates.lengths_above(id).into_iter().rev());
+        stack.extend(self.plan.rates.lengths_above(id, root).into_iter().rev());
         while let (None, Some(at)) = (self.root, stack.pop()) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || self.plan.rates.output(at) == root;
-            let Some(field) = self.existing_field(at).filter(|f| seen.insert(f.0)) else {
+            let field = self.existing_field(at);
+            // An array may be at one rate by its own name, and at another where it is zipped.
+            let Some(field) = field.filter(|f| seen.insert((f.0, at_root))) else {
                 continue;
             };
             let node = &self.graph.nodes[field.0.index()];
@@ -204,7 +207,7 @@ impl Anatomy<'_> {
             } else {
                 stack.extend(node.inputs.iter().rev());
             }
-            stack.extend(self.plan.rates.lengths_above(at).into_iter().rev());
+            stack.extend(self.plan.rates.lengths_above(at, root).into_iter().rev());
         }
         Ok(())
     }
@@ -244,7 +247,7 @@ impl Anatomy<'_> {
             (RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. }, _) => Ok(bound),
             (_, Some(class)) => {
                 // An array in memory that is segmented like this tells, for it is checked to be as long.
-                let told = self.told_by(class);
+                let told = self.plan.rates.in_memory(class);
                 let source = match told {
                     Some(leaf) => Source::Length(leaf),
                     None => Source::Size(self.size_of(rate, class)),
@@ -271,12 +274,7 @@ impl Anatomy<'_> {
             if checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
                 continue;
             }
-            if self.first_check(told.rate, told.len)? {
-                let payload = [self.index(told.rate).into(), told.len];
-                let all = self.emit(told.comb, Section::Done, "all", Op::Eq, &payload);
-                let kind = TrapKind::Segments;
-                self.trap(told.comb, Section::Done, kind, all.into(), &payload);
-            }
+            crate::lower::lengths::visited(self, told.comb, told.rate, told.len)?;
         }
         Ok(())
     }
@@ -290,14 +288,6 @@ impl Anatomy<'_> {
         })
     }
 
-    /// An array in memory of this class.
-    pub fn told_by(&self, class: ClassId) -> Option<NodeId> {
-        self.graph.ids().find(|n| {
-            let node = &self.graph.nodes[n.index()];
-            node.leaf && node.node.rank > 0 && self.plan.rates.output(*n) == Some(class)
-        })
-    }
-
     /// How many elements the current segment of a nested rate has.
     pub fn size_of_segment(&self, rate: RateId) -> Lower<Atom> {
         let parent = self.program.rate(rate).kind.parent().ok_or_else(no_root)?;
@@ -306,8 +296,7 @@ impl Anatomy<'_> {
     }
 
     fn class_of(&self, rate: RateId) -> Option<ClassId> {
-        let mut all = self.instances.iter();
-        all.find(|(_, all)| all.contains(&rate)).map(|(c, _)| *c)
+        self.class_of.get(rate.index()).copied().flatten()
     }
 
     /// The number of the result of the sizing loop that counts a class's elements.

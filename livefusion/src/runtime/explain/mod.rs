@@ -24,6 +24,7 @@ use calls::Calls;
 use loop_lang::Loop;
 use loop_lang::chunkable::{Why, chunkable};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use bytes::{Bytes, Traffic};
@@ -55,6 +56,8 @@ pub struct Explanation {
     pub loops: Vec<ExplainedLoop>,
     /// The backend that runs them.
     pub backend: String,
+    /// Why the engine does without C, for all loops or for some: see [`Engine::fallback`].
+    pub fallback: Option<String>,
     /// What all loops read and write together.
     pub traffic: Traffic,
     /// What one loop per combinator would read and write.
@@ -82,7 +85,7 @@ pub struct ExplainedLoop {
     /// Number of arrays that it writes to memory.
     pub arrays_written: usize,
     /// What runs it now, if the engine is tiered.
-    pub tier: Option<&'static str>,
+    pub tier: Option<Cow<'static, str>>,
     /// Generated source, where the backend has one.
     pub source: Option<String>,
     /// What it reads from memory: inputs, results of earlier loops.
@@ -133,6 +136,7 @@ impl Explanation {
             .collect();
         Explanation {
             backend: engine.backend_name().to_string(),
+            fallback: engine.fallback().map(str::to_string),
             flows: calls.flows(graph, schedule),
             traffic: loops.iter().map(|l| l.traffic).sum(),
             unfused: unfused.into_iter().sum(),

@@ -38,6 +38,9 @@ impl Display for Explanation {
             self.backend,
             count(calls, "combinator")
         )?;
+        if let Some(why) = &self.fallback {
+            writeln!(f, "  without C, for all loops or some: {why}")?;
+        }
         self.show_clustering(f)?;
         writeln!(f, "  {}", Moves(&self.traffic))?;
         writeln!(f, "  unfused: {}", Moves(&self.unfused))?;
@@ -107,7 +110,7 @@ impl Explanation {
                 "  counted first: a loop that writes nothing finds the lengths of its results"
             )?;
         }
-        if let Some(tier) = l.tier {
+        if let Some(tier) = &l.tier {
             writeln!(f, "  {tier}")?;
         }
         match &l.in_order {

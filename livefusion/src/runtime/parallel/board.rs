@@ -3,7 +3,7 @@
 
 use super::restart::Restart;
 use super::shape::Shape;
-use livefusion_backend::{Arg, Buffer, Frame, Kernel, Outcome, Pass};
+use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,8 +22,8 @@ pub struct Board<'a> {
     /// Whether a segment was too long for that.
     too_long: AtomicBool,
     /// Frames over the loop's arrays, one for each thread.
-    frames: Mutex<Vec<Frame>>,
-    claims: Mutex<Claims>,
+    frames: Mutex<Vec<Frame<'a>>>,
+    claims: Mutex<Claims<'a>>,
     /// For each level of groups that must be known: how far it is.
     chains: Vec<Chain>,
     later: Mutex<Later>,
@@ -37,13 +37,13 @@ pub struct Board<'a> {
 }
 
 /// Where the next unit begins.
-struct Claims {
+struct Claims<'a> {
     next: usize,
     /// How many there are, where that is known.
     units: Option<usize>,
     ended: bool,
     /// The words at its beginning: place, and what decides over places.
-    frame: Frame,
+    frame: Frame<'a>,
 }
 
 /// How far one level is known: up to the beginning of unit `at`.
@@ -111,7 +111,7 @@ impl<'a> Board<'a> {
         kernel: &'a dyn Kernel,
         args: &'a [Arg<'a>],
         unit: u64,
-        mut frames: Vec<Frame>,
+        mut frames: Vec<Frame<'a>>,
     ) -> Option<Board<'a>> {
         let frame = frames.pop()?;
         let words = &frame.words;
@@ -158,7 +158,7 @@ impl<'a> Board<'a> {
     }
 
     /// A frame for one more thread.
-    pub fn frame(&self) -> Option<Frame> {
+    pub fn frame(&self) -> Option<Frame<'a>> {
         lock(&self.frames).pop()
     }
 
@@ -207,8 +207,8 @@ impl<'a> Board<'a> {
     fn pass_over(&self, frame: &mut Frame) -> bool {
         let level = self.shape.plan.place_level;
         let pass = Pass::Summary { level };
-        let run = |steps, frame: &mut Frame| {
-            self.kernel.run(pass, steps, frame, self.args) == Outcome::Paused
+        let run = |steps, frame: &mut Frame<'_>| {
+            super::run(self.kernel, pass, steps, frame, self.args) == Outcome::Paused
         };
         if !run(self.unit, frame) {
             return false;
@@ -394,7 +394,7 @@ impl<'a> Board<'a> {
     }
 
     /// Arrays that a unit appends to; none if there is no memory for them.
-    pub fn own_arrays(&self, whole: &[Option<Buffer>]) -> Option<Vec<Buffer>> {
+    pub fn own_arrays(&self, whole: &[Option<Held<'_>>]) -> Option<Vec<Buffer>> {
         // Kernels may write a vector beyond the last element.
         let room = self.unit as usize + 64;
         let like = |(slot, _): &(usize, usize)| {

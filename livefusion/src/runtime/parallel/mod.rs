@@ -77,6 +77,49 @@ pub enum Ended {
     Cancelled,
 }
 
+/// Runs a kernel, and sees to it that the frame is one of its loop's afterwards, whoever wrote the kernel.
+pub fn run(
+    kernel: &dyn Kernel,
+    pass: Pass,
+    steps: u64,
+    frame: &mut Frame<'_>,
+    args: &[Arg<'_>],
+) -> Outcome {
+    let outcome = kernel.run(pass, steps, frame, args);
+    let layout = kernel.layout();
+    if frame.words.len() == layout.words && frame.arrays.len() == layout.arrays.len() {
+        return outcome;
+    }
+    *frame = Frame::new(layout);
+    Outcome::BadArgs("a kernel left another frame than it was given".into())
+}
+
+/// Runs a frame in order, up to so many steps from the loop's beginning, and looks between chunks whether
+/// that was cancelled.
+pub fn in_order(
+    kernel: &dyn Kernel,
+    watch: &Watch,
+    until: u64,
+    frame: &mut Frame<'_>,
+    args: &[Arg<'_>],
+) -> Ended {
+    let span = match watch.cancel {
+        Some(_) => kernel.chunk(),
+        None => u64::MAX,
+    };
+    loop {
+        if watch.is_cancelled() {
+            return Ended::Cancelled;
+        }
+        let before = frame.words[1];
+        let steps = span.min(until.saturating_sub(before));
+        match run(kernel, Pass::Emit, steps, frame, args) {
+            Outcome::Paused if (before + 1..until).contains(&frame.words[1]) => {}
+            ended => return Ended::By(ended),
+        }
+    }
+}
+
 impl Run<'_> {
     /// Runs a fresh frame to the loop's end.
     pub fn to_end(&self, frame: &mut Frame) -> Ended {
@@ -105,11 +148,11 @@ impl Run<'_> {
     }
 
     fn span(&self, steps: u64, frame: &mut Frame) -> Outcome {
-        self.kernel.run(Pass::Emit, steps, frame, self.args)
+        run(&**self.kernel, Pass::Emit, steps, frame, self.args)
     }
 
     /// What is behind the first chunks.
-    fn long(&self, frame: &mut Frame, mut pace: Pace, watch: &Watch) -> Ended {
+    fn long(&self, frame: &mut Frame<'_>, mut pace: Pace, watch: &Watch) -> Ended {
         let shape = self.shape().filter(|_| self.engine.threads() > 1);
         let mut help = Help::NotCalled;
         let mut restart = shape.and_then(|s| s.restart.as_ref());
@@ -182,7 +225,7 @@ impl Run<'_> {
     }
 
     /// Steps to the loop's end, where they are known.
-    fn left(&self, frame: &Frame) -> Option<u64> {
+    fn left(&self, frame: &Frame<'_>) -> Option<u64> {
         let find = || Flat::of(self.program, self.kernel.layout());
         let flat = self.shapes.flat.get_or_init(find);
         let flat = flat.as_ref()?;
@@ -219,7 +262,7 @@ impl Run<'_> {
         shape: &Shape,
         restart: Option<&Restart>,
         team: &Team,
-        frame: &mut Frame,
+        frame: &mut Frame<'_>,
         pace: &Pace,
     ) -> ControlFlow<Ended, Rest> {
         let (threads, watch) = (self.engine.threads(), self.engine.watch());
@@ -229,33 +272,35 @@ impl Run<'_> {
             false => pace.chunk,
         };
         let (before, kernel) = (frame.words[1], &**self.kernel);
-        // SAFETY: `frame` and its arrays are not touched until all threads have left. The shape is that
-        // of a loop which writes no element twice and reads none that it writes; where a kernel may
-        // write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
-        let frames = (0..=threads).map(|_| unsafe { frame.beside() }).collect();
+        // SAFETY: the shape is that of a loop which writes no element twice and reads none that it writes;
+        // where a kernel may write beyond its chunk's elements, chunks get arrays of their own, or limited ones.
+        let frames = unsafe { frame.lend(threads + 1) };
         let Some(board) = Board::new(shape, restart, kernel, self.args, unit, frames) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
         let help = || {
-            let work = || Worker::new(&board).map(|worker| worker.run(&mut || {}));
+            let work = || Worker::new(&board).map(|worker| worker.run(&mut |_| false));
             if catch_unwind(AssertUnwindSafe(work)).is_err() {
                 board.stop();
             }
         };
         let mut told = Instant::now();
         let mut trial = Trial::new(pace.alone(unit), self.engine.is_eager());
-        let mut tick = || {
+        let mut tick = |holds_none: bool| {
             if watch.is_cancelled() {
                 board.stop();
             }
             if trial.fails(board.units_run()) {
                 board.close();
             }
-            if watch.progress.is_some() && told.elapsed() > SPAN {
-                told = Instant::now();
+            let due = watch.progress.is_some() && told.elapsed() > SPAN;
+            // What is called may take its time, or wait for threads that help.
+            if due && holds_none {
                 let run = board.units_run() as u64 * unit;
                 self.tell(watch, before + run, left.map(|l| l.saturating_sub(run)));
+                told = Instant::now();
             }
+            due && !holds_none
         };
         team.share(&help, || {
             let unwinding = StopAll(&board);

@@ -3,17 +3,27 @@
 //!
 //! A sleeping thread takes up to a millisecond to wake. So the caller goes on alone until a helper has
 //! arrived, and one that arrives too late finds the gate closed.
+//!
+//! In a rayon pool any thread may come upon a helper's job, also one that waits for something in the middle
+//! of a loop: the caller itself, in a callback that yields to the pool. There the helper would wait for what
+//! is below it on its own stack. So a thread that is in a loop helps with none.
 
 use livefusion_backend::{Kernel, Pass, processor};
 use rayon::ThreadPool;
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A helper waits so long to be let in: what the caller does may need the helper's thread for something else.
+const AT_THE_GATE: Duration = Duration::from_secs(1);
 
 /// What helpers do: borrowed from the caller, who does not go on before all have left.
 type Work = dyn Fn() + Sync;
 
-/// Helpers that were called.
-pub struct Team(Arc<Gate>);
+/// Helpers that were called, by the thread that keeps this.
+pub struct Team(Arc<Gate>, InLoop);
 
 struct Gate {
     /// The caller's processor, when it called.
@@ -74,7 +84,7 @@ impl Team {
                 None => {}
             }
         }
-        Team(gate)
+        Team(gate, InLoop::enter())
     }
 
     /// Whether a helper waits to be let in.
@@ -132,15 +142,24 @@ impl Gate {
 
     /// A helper's way: it waits at the gate until that is open or closed.
     fn help(&self) {
+        if InLoop::is_here() {
+            return;
+        }
+        let _here = InLoop::enter();
         // There it would only run while the caller does not.
         if let Some(caller) = self.caller.filter(|p| processor::here() == Some(*p)) {
             processor::leave(caller);
         }
         self.arrived.fetch_add(1, Ordering::Relaxed);
         let mut wait = Wait::default();
+        let since = Instant::now();
         loop {
             let door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
             match *door {
+                Door::Shut if since.elapsed() > AT_THE_GATE => {
+                    self.arrived.fetch_sub(1, Ordering::Relaxed);
+                    return;
+                }
                 Door::Shut => {}
                 Door::Closed => return,
                 Door::Open(Shared(work)) => {
@@ -158,6 +177,32 @@ impl Gate {
             drop(door);
             wait.once();
         }
+    }
+}
+
+/// Marks a thread that is in a loop, as caller or as helper, for as long as it lives.
+struct InLoop(PhantomData<*const ()>);
+
+thread_local! {
+    /// How many loops this thread is in.
+    static IN_LOOPS: Cell<usize> = const { Cell::new(0) };
+}
+
+impl InLoop {
+    fn enter() -> InLoop {
+        IN_LOOPS.set(IN_LOOPS.get() + 1);
+        InLoop(PhantomData)
+    }
+
+    /// Whether this thread is in a loop.
+    fn is_here() -> bool {
+        IN_LOOPS.get() > 0
+    }
+}
+
+impl Drop for InLoop {
+    fn drop(&mut self) {
+        IN_LOOPS.set(IN_LOOPS.get() - 1);
     }
 }
 

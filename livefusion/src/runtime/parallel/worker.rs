@@ -2,8 +2,9 @@
 //! them, and brings what they appended to its place.
 
 use super::board::{Board, Sum, Unit};
+use super::run;
 use super::team::Wait;
-use livefusion_backend::{Buffer, Frame, Outcome, Pass};
+use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
 use std::collections::VecDeque;
 
 /// Units that a thread holds while it waits for others: so many that they stay in its cache.
@@ -13,14 +14,16 @@ const AHEAD: usize = 4;
 pub struct Worker<'b, 'a> {
     board: &'b Board<'a>,
     /// What units run in: over the loop's arrays, or over arrays of their own.
-    frame: Frame,
+    frame: Frame<'a>,
     /// The loop's arrays, where units append to arrays of their own.
-    whole: Vec<Option<Buffer>>,
+    whole: Vec<Option<Held<'a>>>,
     /// Units that wait for what must be known.
     ahead: VecDeque<Unit>,
     /// Units whose elements wait for their place.
     appended: VecDeque<Appended>,
     spare: Vec<Vec<Buffer>>,
+    /// Whether to take no more units for now.
+    pausing: bool,
 }
 
 /// What a unit has appended: how much, and to which arrays.
@@ -44,7 +47,7 @@ impl<'b, 'a> Worker<'b, 'a> {
     /// A thread with one of the board's frames.
     pub fn new(board: &'b Board<'a>) -> Option<Worker<'b, 'a>> {
         let mut frame = board.frame()?;
-        let mut whole: Vec<Option<Buffer>> = frame.arrays.iter().map(|_| None).collect();
+        let mut whole: Vec<Option<Held<'a>>> = frame.arrays.iter().map(|_| None).collect();
         let first = board.own_arrays(&frame.arrays)?;
         for (slot, _) in &board.shape.own {
             whole[*slot] = frame.arrays[*slot].take();
@@ -56,14 +59,17 @@ impl<'b, 'a> Worker<'b, 'a> {
             ahead: VecDeque::new(),
             appended: VecDeque::new(),
             spare: vec![first],
+            pausing: false,
         })
     }
 
-    /// Works until nothing is left. `tick` is called now and then.
-    pub fn run(mut self, tick: &mut dyn FnMut()) {
+    /// Works until nothing is left. `tick` is called now and then, and told whether the thread holds no
+    /// unit that others wait for; it says whether it is to be called so soon.
+    pub fn run(mut self, tick: &mut dyn FnMut(bool) -> bool) {
         let mut wait = Wait::default();
         loop {
-            tick();
+            let holds_none = self.ahead.is_empty() && self.appended.is_empty();
+            self.pausing = tick(holds_none);
             if self.board.stopped() {
                 return;
             }
@@ -108,6 +114,9 @@ impl<'b, 'a> Worker<'b, 'a> {
 
     /// One more unit.
     fn take(&mut self) -> Did {
+        if self.pausing {
+            return Did::Nothing;
+        }
         match self.board.claim() {
             Some(unit) => {
                 self.ahead.push_back(unit);
@@ -128,9 +137,7 @@ impl<'b, 'a> Worker<'b, 'a> {
             .shape
             .clear(board.kernel, ids, &mut self.frame.words, board.args);
         let pass = Pass::Summary { level: *level };
-        let outcome = board
-            .kernel
-            .run(pass, board.unit, &mut self.frame, board.args);
+        let outcome = run(board.kernel, pass, board.unit, &mut self.frame, board.args);
         let end = &self.frame.words;
         let told =
             outcome == Outcome::Paused && board.shape.tells(board.kernel, ids, &unit.words, end);
@@ -156,7 +163,7 @@ impl<'b, 'a> Worker<'b, 'a> {
             return Did::Something;
         };
         for ((slot, _), array) in shape.own.iter().zip(arrays) {
-            self.frame.arrays[*slot] = Some(array);
+            self.frame.arrays[*slot] = Some(array.into());
         }
         for (slot, id, var) in &shape.limited {
             let end = match in_order {
@@ -170,18 +177,20 @@ impl<'b, 'a> Worker<'b, 'a> {
         self.frame.words.copy_from_slice(&unit.words);
         let words = &mut self.frame.words;
         shape.clear(board.kernel, &shape.later, words, board.args);
-        let outcome = board
-            .kernel
-            .run(Pass::Emit, unit.steps, &mut self.frame, board.args);
+        let (steps, frame) = (unit.steps, &mut self.frame);
+        let outcome = run(board.kernel, Pass::Emit, steps, frame, board.args);
         if outcome != Outcome::Paused {
             board.give_up(unit.k, unit.words);
             // A loop's end may have taken arrays out of the frame.
             return Did::Something;
         }
+        if !self.keep(unit.k) {
+            board.give_up(unit.k, unit.words);
+            return Did::Something;
+        }
         if in_order {
             board.publish(unit.k, &self.frame.words);
         }
-        self.keep(unit.k);
         board.deliver(unit.k, &self.frame.words);
         Did::Something
     }
@@ -190,20 +199,30 @@ impl<'b, 'a> Worker<'b, 'a> {
         self.board.own_arrays(&self.whole)
     }
 
-    /// Keeps what a unit has appended until its place is known.
-    fn keep(&mut self, k: usize) {
+    /// Keeps what a unit has appended until its place is known; false if a kernel has lost it, or says
+    /// that it is more than there was room for.
+    fn keep(&mut self, k: usize) -> bool {
         let shape = self.board.shape;
         if shape.own.is_empty() {
-            return;
+            return true;
         }
-        let count = |(_, i): &(usize, usize)| {
-            let value = shape.value(self.board.kernel, shape.later[*i], &self.frame.words);
-            value.first().copied().unwrap_or(0)
+        let mut appended = Appended {
+            k,
+            counts: Vec::with_capacity(shape.own.len()),
+            arrays: Vec::with_capacity(shape.own.len()),
         };
-        let counts = shape.own.iter().map(count).collect();
-        let take = |(slot, _): &(usize, usize)| self.frame.arrays[*slot].take();
-        let arrays = shape.own.iter().filter_map(take).collect();
-        self.appended.push_back(Appended { k, counts, arrays });
+        for (slot, i) in &shape.own {
+            let value = shape.value(self.board.kernel, shape.later[*i], &self.frame.words);
+            let count = value.first().copied().unwrap_or(0);
+            let array = self.frame.arrays[*slot].take().and_then(Held::into_own);
+            match array.filter(|a| a.len() as u64 >= count) {
+                Some(array) => appended.arrays.push(array),
+                None => return false,
+            }
+            appended.counts.push(count);
+        }
+        self.appended.push_back(appended);
+        true
     }
 
     /// Brings what the first unit has appended to its place, if that is known.
@@ -223,7 +242,11 @@ impl<'b, 'a> Worker<'b, 'a> {
             if let Some(to) = &mut self.whole[*slot]
                 && let Some(from) = array.slice(0, *count as usize)
             {
-                to.write_from(usize::try_from(at).unwrap_or(usize::MAX), from);
+                let at = usize::try_from(at).unwrap_or(usize::MAX);
+                // SAFETY: places follow each other as the counts say, which were checked against what
+                // the arrays hold; units get arrays of their own for these slots, so nobody else knows
+                // the whole.
+                unsafe { to.write_from(at, from) };
             }
         }
         self.spare.push(arrays);

@@ -9,6 +9,7 @@ use std::fmt::Write;
 pub fn show(body: &Body) -> Result<String, Error> {
     let placement = place(body).map_err(|kind| Error {
         combinator: "show",
+        element: None,
         location: None,
         kind,
     })?;

@@ -2,6 +2,7 @@
 
 use super::fit::{Update, Vectors};
 use super::pack::Shape;
+use crate::emit::ideas::Idea;
 use crate::emit::plan::{Plan, Step};
 use crate::emit::unit::Unit;
 use crate::facts;
@@ -57,6 +58,9 @@ impl Vectors {
 
     /// Writes the loop between the function's head and the end of it.
     pub fn write(&self, unit: &mut Unit, plan: &Plan) {
+        if self.chain.is_some() {
+            unit.uses(Idea::Chains);
+        }
         Body::of(unit, plan, self).write();
     }
 }

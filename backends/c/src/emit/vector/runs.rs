@@ -15,6 +15,7 @@
 
 use super::body::Body;
 use super::fit::{Fitting, Vectors};
+use crate::emit::ideas::Idea;
 use crate::emit::plan::{Plan, Step};
 use crate::emit::unit::{Unit, comment};
 use crate::facts;
@@ -76,6 +77,7 @@ impl Plan {
         let Some(vectors) = &self.runs else {
             return;
         };
+        unit.uses(Idea::Runs);
         let passed = self.passed(unit);
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
             .into_iter()

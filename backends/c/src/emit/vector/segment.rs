@@ -18,6 +18,7 @@
 use super::body::Body;
 use super::fit::{Fitting, Vectors, inner, is_cheap};
 use super::pack::{Shape, signed};
+use crate::emit::ideas::Idea;
 use crate::emit::nest::FEW;
 use crate::emit::ops::Helpers;
 use crate::emit::plan::{Plan, Step};
@@ -115,6 +116,7 @@ impl Fitting<'_, '_> {
 impl Segment {
     /// Writes the folds of `size` elements from `first` on.
     pub fn write(&self, unit: &mut Unit, plan: &Plan) {
+        unit.uses(Idea::Segments);
         let lanes = plan.strip;
         let mut body = Body::of(unit, plan, &self.vectors);
         body.segment = true;

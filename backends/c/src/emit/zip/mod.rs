@@ -24,6 +24,7 @@ mod call;
 mod derive;
 mod look;
 
+use super::ideas::Idea;
 use super::plan::{self, Plan, plan};
 use super::straight::Passed;
 use super::strips::Aside;
@@ -209,6 +210,7 @@ impl Side {
 impl Zip {
     /// Writes the functions of the loops.
     pub fn write<'a>(&'a self, unit: &mut Unit<'a>, symbol: &str) {
+        unit.uses(Idea::Zips);
         for side in &self.sides {
             side.straight.write(unit, symbol, Some(side.buffers.count));
         }

@@ -1,0 +1,355 @@
+//! The state of a run between spans, and the arrays that it holds: its own, or lent ones.
+//!
+//! Threads that run chunks of one loop have a frame each, over the same arrays. Only the first frame owns
+//! these; it [lends](Frame::lend) them to the others for a lifetime, which is in the others' type. So
+//! nothing that a kernel does with its frame keeps a lent array for longer, and as elements of a [`Held`]
+//! are read and written one by one, without a slice between, no two threads ever have a slice of what
+//! either writes.
+
+use crate::buffer::{ALIGN, Buffer, View};
+use crate::kernel::Value;
+use loop_lang::state::Layout;
+use loop_lang::types::Ty;
+use smallvec::SmallVec;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// How much memory a run may still allocate.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Bytes left.
+    pub left: u64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory { left: u64::MAX }
+    }
+}
+
+/// The state of a run between spans. What it was lent, it has for `'m`.
+#[derive(Debug, Default)]
+pub struct Frame<'m> {
+    /// Words as [`Layout`] says.
+    pub words: Vec<u64>,
+    /// Arrays made so far, by [`Layout::array_slot`].
+    pub arrays: Vec<Option<Held<'m>>>,
+    /// Slots of arrays that are in place before the loop starts, by [`Frame::give`].
+    pub given: Vec<usize>,
+    /// Results, once the loop is done.
+    pub results: SmallVec<[Value; 1]>,
+    /// What may still be allocated.
+    pub memory: Memory,
+    /// Once it is set, scalar loops may end at once: whoever set it does not want the results.
+    pub stop: Option<&'m AtomicBool>,
+}
+
+impl<'m> Frame<'m> {
+    /// A frame before `init`.
+    pub fn new(layout: &Layout) -> Frame<'m> {
+        // Not `vec![0; n]`: an allocator has small blocks at hand, but few that are known to be zero.
+        let mut words = Vec::with_capacity(layout.words);
+        words.extend(std::iter::repeat_n(0, layout.words));
+        Frame {
+            words,
+            arrays: (0..layout.arrays.len()).map(|_| None).collect(),
+            given: Vec::new(),
+            results: SmallVec::new(),
+            memory: Memory::default(),
+            stop: None,
+        }
+    }
+
+    /// Hands the loop an array for good. The first `copyArray` into its slot takes it as the copy, whatever
+    /// it was to copy, so that an array of which nobody needs the old state is updated in place.
+    ///
+    /// ```
+    /// use livefusion_backend::{Buffer, Frame};
+    /// use loop_lang::state::Layout;
+    /// let mut frame = Frame::new(&Layout::default());
+    /// assert!(!frame.give(0, Buffer::from_vec(vec![1u8]))); // This loop makes no array.
+    /// ```
+    ///
+    /// Whether the loop has such a slot.
+    pub fn give(&mut self, slot: usize, array: Buffer) -> bool {
+        match self.arrays.get_mut(slot) {
+            Some(place) => {
+                *place = Some(array.into());
+                self.given.push(slot);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Frames over the same arrays, with the same words, for chunks that run beside each other. This one
+    /// is theirs until all of them are gone.
+    ///
+    /// # Safety
+    ///
+    /// Several threads may run them at once as long as no element that one of them writes is read or
+    /// written by another, those behind appended elements included (see
+    /// [`Kernel::run`](crate::Kernel::run)): compiled code knows nothing of other threads.
+    pub unsafe fn lend(&mut self, frames: usize) -> Vec<Frame<'_>> {
+        let this = &*self;
+        let frame = |_| Frame {
+            words: this.words.clone(),
+            arrays: this
+                .arrays
+                .iter()
+                .map(|a| a.as_ref().map(Held::lent))
+                .collect(),
+            given: Vec::new(),
+            results: SmallVec::new(),
+            memory: this.memory,
+            stop: this.stop,
+        };
+        (0..frames).map(frame).collect()
+    }
+
+    /// Whether a slot's array was given and nobody has asked before.
+    pub fn take_given(given: &mut Vec<usize>, slot: usize) -> bool {
+        let at = given.iter().position(|s| *s == slot);
+        at.map(|at| given.swap_remove(at)).is_some()
+    }
+}
+
+/// An array that a frame holds: its own [`Buffer`], or one of another frame's for as long as `'m`.
+///
+/// ```
+/// use livefusion_backend::{Buffer, Held};
+/// let mut held = Held::from(Buffer::from_vec(vec![1i32, 2, 3]));
+/// assert!(held.set_word(1, 7) && !held.set_word(3, 7));
+/// held.truncate(2);
+/// assert_eq!((held.get_word(1), held.get_word(2)), (Some(7), None));
+/// let own = held.into_own().expect("nobody lent it");
+/// assert_eq!(own.as_slice::<i32>(), Some(&[1, 7][..]));
+/// ```
+pub struct Held<'m> {
+    ty: Ty,
+    len: usize,
+    ptr: NonNull<u8>,
+    owner: Owner<'m>,
+}
+
+/// Whose memory it is.
+enum Owner<'m> {
+    /// The frame's.
+    Own(Buffer),
+    /// Another frame's, with room for so many elements.
+    Lent {
+        room: usize,
+        memory: PhantomData<&'m Buffer>,
+    },
+}
+
+// SAFETY: it owns its memory, or shares it with others that all outlive `'m` and use it by atomic
+// accesses, or as whoever lent it has vouched for.
+unsafe impl Send for Held<'_> {}
+// SAFETY: as above; `&Held` only reads.
+unsafe impl Sync for Held<'_> {}
+
+impl From<Buffer> for Held<'_> {
+    fn from(own: Buffer) -> Self {
+        Held {
+            ty: own.ty(),
+            len: own.len(),
+            ptr: own.base(),
+            owner: Owner::Own(own),
+        }
+    }
+}
+
+impl<'m> Held<'m> {
+    /// The same elements for another frame, while nobody uses this one.
+    fn lent(&self) -> Held<'_> {
+        Held {
+            ty: self.ty,
+            len: self.len,
+            ptr: self.ptr,
+            owner: Owner::Lent {
+                room: self.len,
+                memory: PhantomData,
+            },
+        }
+    }
+
+    /// Element type.
+    pub fn ty(&self) -> Ty {
+        self.ty
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The buffer, if it is the frame's own.
+    pub fn own(&self) -> Option<&Buffer> {
+        match &self.owner {
+            Owner::Own(buffer) => Some(buffer),
+            Owner::Lent { .. } => None,
+        }
+    }
+
+    /// The buffer, if it is the frame's own: what was lent stays with its owner.
+    pub fn into_own(self) -> Option<Buffer> {
+        match self.owner {
+            Owner::Own(buffer) => Some(buffer),
+            Owner::Lent { .. } => None,
+        }
+    }
+
+    /// A copy of the elements; none if there is no memory for it.
+    pub fn copy(&self) -> Option<Buffer> {
+        if let Some(own) = self.own() {
+            return Buffer::copy_of(own.view());
+        }
+        let mut copy = Buffer::zeroed(self.ty, self.len)?;
+        for i in 0..self.len {
+            copy.set_word(i, self.get_word(i)?);
+        }
+        Some(copy)
+    }
+
+    /// Shortens the array to its first `len` elements (no change if it is not longer).
+    pub fn truncate(&mut self, len: usize) {
+        if let Owner::Own(own) = &mut self.owner {
+            own.truncate(len);
+            self.ptr = own.base();
+        }
+        self.len = self.len.min(len);
+    }
+
+    /// Shows so many elements of a lent array, at most as many as were lent. No effect on others.
+    pub fn limit(&mut self, len: usize) {
+        if let Owner::Lent { room, .. } = self.owner {
+            self.len = len.min(room);
+        }
+    }
+
+    /// The canonical word of an element; none outside.
+    #[inline]
+    pub fn get_word(&self, i: usize) -> Option<u64> {
+        if i >= self.len {
+            return None;
+        }
+        // SAFETY: `i` is inside, the element is aligned for its type and so for the atomic one of its
+        // size, and nobody accesses it otherwise than atomically, but as the lender has vouched for.
+        Some(unsafe {
+            let at = self.ptr.as_ptr().add(i * self.ty.size());
+            match self.ty {
+                Ty::Bool | Ty::U8 => u64::from(AtomicU8::from_ptr(at).load(Relaxed)),
+                Ty::I8 => AtomicU8::from_ptr(at).load(Relaxed) as i8 as u64,
+                Ty::U16 => u64::from(AtomicU16::from_ptr(at.cast()).load(Relaxed)),
+                Ty::I16 => AtomicU16::from_ptr(at.cast()).load(Relaxed) as i16 as u64,
+                Ty::U32 | Ty::F32 => u64::from(AtomicU32::from_ptr(at.cast()).load(Relaxed)),
+                Ty::I32 => AtomicU32::from_ptr(at.cast()).load(Relaxed) as i32 as u64,
+                Ty::U64 | Ty::I64 | Ty::F64 => AtomicU64::from_ptr(at.cast()).load(Relaxed),
+            }
+        })
+    }
+
+    /// Sets an element from a canonical word. False, with nothing done, outside.
+    #[inline]
+    pub fn set_word(&mut self, i: usize, word: u64) -> bool {
+        if i >= self.len {
+            return false;
+        }
+        // SAFETY: as in `get_word`; a `Bool`'s byte is made 0 or 1.
+        unsafe {
+            let at = self.ptr.as_ptr().add(i * self.ty.size());
+            match self.ty {
+                Ty::Bool => AtomicU8::from_ptr(at).store((word & 1) as u8, Relaxed),
+                Ty::U8 | Ty::I8 => AtomicU8::from_ptr(at).store(word as u8, Relaxed),
+                Ty::U16 | Ty::I16 => {
+                    AtomicU16::from_ptr(at.cast()).store(word as u16, Relaxed);
+                }
+                Ty::U32 | Ty::I32 | Ty::F32 => {
+                    AtomicU32::from_ptr(at.cast()).store(word as u32, Relaxed);
+                }
+                Ty::U64 | Ty::I64 | Ty::F64 => {
+                    AtomicU64::from_ptr(at.cast()).store(word, Relaxed);
+                }
+            }
+        }
+        true
+    }
+
+    /// Copies elements of the same type to `at`, as far as they fit. How many these were.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else reads or writes these elements meanwhile.
+    pub unsafe fn write_from(&mut self, at: usize, from: View<'_>) -> usize {
+        let n = from.len().min(self.len.saturating_sub(at));
+        if n == 0 || from.ty() != self.ty {
+            return 0;
+        }
+        let size = self.ty.size();
+        // SAFETY: `n` elements from `at` on are inside and nobody else's, `from` has as many; `&mut self`
+        // is not part of what `from` borrows.
+        unsafe {
+            let to = self.ptr.as_ptr().add(at * size);
+            match self.len * size >= PAST_CACHES {
+                true => copy_past_caches(from.as_ptr(), to, n * size),
+                false => to.copy_from_nonoverlapping(from.as_ptr(), n * size),
+            }
+        }
+        n
+    }
+
+    /// The memory, for compiled kernels to read and write `len` elements. Writers must leave valid values:
+    /// a `Bool` is a byte 0 or 1.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+}
+
+impl fmt::Debug for Held<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Held([{}; {}])", self.ty, self.len)
+    }
+}
+
+/// Arrays of so many bytes do not stay in the caches: what is copied to them need not go there.
+const PAST_CACHES: usize = 4 << 20;
+
+/// Copies bytes without reading what they replace.
+///
+/// # Safety
+///
+/// As for [`std::ptr::copy_nonoverlapping`].
+unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        let head = to.addr().wrapping_neg() % ALIGN;
+        let lines = bytes.saturating_sub(head) / ALIGN;
+        if lines > 0 {
+            let tail = head + lines * ALIGN;
+            // SAFETY: everything is within the `bytes` of both; the stored-to addresses are multiples
+            // of 16; the fence orders them before whatever follows, as plain stores would be.
+            unsafe {
+                to.copy_from_nonoverlapping(from, head);
+                for at in (head..tail).step_by(16) {
+                    let x = _mm_loadu_si128(from.add(at).cast::<__m128i>());
+                    _mm_stream_si128(to.add(at).cast::<__m128i>(), x);
+                }
+                to.add(tail)
+                    .copy_from_nonoverlapping(from.add(tail), bytes - tail);
+                _mm_sfence();
+            }
+            return;
+        }
+    }
+    // SAFETY: what is asked of the caller.
+    unsafe { to.copy_from_nonoverlapping(from, bytes) };
+}

@@ -1,0 +1,90 @@
+//! Which ideas the code of a loop makes use of, under the ideas' names: what tests count, so that no idea
+//! goes untried.
+
+use super::unit::Unit;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// An idea by which a loop becomes fast.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Idea {
+    /// A `for` loop that compilers vectorise.
+    Straight,
+    /// A version of it for each answer to comparisons with the counter.
+    Cases,
+    /// Filters in vectors: what passes is packed in a register.
+    Packing,
+    /// A value that goes from one element of a vector to the next.
+    Chains,
+    /// Filters without a branch, element by element.
+    Admission,
+    /// Scalar loops of several elements under a mask.
+    Masks,
+    /// Folds by runs, one in each lane.
+    Runs,
+    /// Long bodies and many folds in pieces over tiles.
+    Pieces,
+    /// Minima and maxima of floats in one instruction.
+    Extrema,
+    /// Scans by blocks in registers.
+    Scans,
+    /// Loops over segments with the loops over their elements.
+    Nests,
+    /// Folds of a segment in vectors.
+    Segments,
+    /// Zips of streams that advance differently, tile by tile.
+    Zips,
+    /// Large results stored past the caches.
+    Streaming,
+}
+
+impl Idea {
+    /// All of them.
+    pub const ALL: &[Idea] = &[
+        Idea::Straight,
+        Idea::Cases,
+        Idea::Packing,
+        Idea::Chains,
+        Idea::Admission,
+        Idea::Masks,
+        Idea::Runs,
+        Idea::Pieces,
+        Idea::Extrema,
+        Idea::Scans,
+        Idea::Nests,
+        Idea::Segments,
+        Idea::Zips,
+        Idea::Streaming,
+    ];
+}
+
+impl fmt::Display for Idea {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Idea::Straight => "straight",
+            Idea::Cases => "cases",
+            Idea::Packing => "packing",
+            Idea::Chains => "chains",
+            Idea::Admission => "admission",
+            Idea::Masks => "masks",
+            Idea::Runs => "runs",
+            Idea::Pieces => "pieces",
+            Idea::Extrema => "extrema",
+            Idea::Scans => "scans",
+            Idea::Nests => "nests",
+            Idea::Segments => "segments",
+            Idea::Zips => "zips",
+            Idea::Streaming => "streaming",
+        })
+    }
+}
+
+/// The ideas of a text.
+pub type Ideas = BTreeSet<Idea>;
+
+impl Unit<'_> {
+    /// Notes that the text makes use of an idea.
+    pub(super) fn uses(&mut self, idea: Idea) {
+        self.helpers.ideas.insert(idea);
+    }
+}

@@ -1,0 +1,218 @@
+//! How the cost of each stage grows with the size of the graph.
+//!
+//! Each [family](graphs::ALL) of graphs is built at sizes that double, until one takes too long. What
+//! grows linearly has ratios of about 2 from line to line; more than that, in any stage, does not scale.
+
+pub mod graphs;
+
+use crate::kernels::Outcome;
+use graphs::Family;
+use livefusion::ast::Node;
+use livefusion::fusion::{plan, rates::known_lengths};
+use livefusion::lower::plan_and_lower;
+use livefusion::runtime::force_nodes;
+use livefusion::sharing::recover;
+use livefusion::{Clustering, Engine, KernelCache};
+use livefusion_c::CBackend;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Only this family.
+    pub graph: Option<String>,
+    /// The engine: `interp`, `jit`, `c` or `default`.
+    pub engine: String,
+    /// Elements of the arrays, if not the family's own number.
+    pub elements: Option<usize>,
+    /// Sizes from this on.
+    pub from: Option<usize>,
+    /// Only sizes up to this.
+    pub to: Option<usize>,
+    /// No larger sizes once one has taken this long.
+    pub limit: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            graph: None,
+            engine: "default".into(),
+            elements: None,
+            from: None,
+            to: None,
+            limit: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What one graph cost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    loops: usize,
+    statements: usize,
+    build: Duration,
+    recover: Duration,
+    plan: Duration,
+    lower: Duration,
+    passes: Duration,
+    /// A first force by a new engine, with all that.
+    first: Duration,
+    /// A later one of an equal graph.
+    again: Duration,
+}
+
+impl Row {
+    /// The first force without the stages that were timed one by one: the backend's compiler, and a run.
+    fn rest(&self) -> Duration {
+        let stages = self.recover + self.plan + self.lower + self.passes;
+        self.first.saturating_sub(stages)
+    }
+}
+
+/// Prints a table for each family.
+///
+/// # Errors
+/// An unknown family or engine.
+pub fn growth(options: &Options) -> Outcome<()> {
+    engine(&options.engine)?;
+    let chosen = |f: &&Family| options.graph.as_deref().is_none_or(|g| g == f.name);
+    let mut any = false;
+    for family in graphs::ALL.iter().filter(chosen) {
+        any = true;
+        table(family, options)?;
+    }
+    if any {
+        return Ok(());
+    }
+    let names: Vec<_> = graphs::ALL.iter().map(|f| f.name).collect();
+    Err(format!("no such graph; there are {}", names.join(", ")))
+}
+
+fn engine(name: &str) -> Outcome<Engine> {
+    // A kernel from the cache on disk would not have been compiled.
+    let off = KernelCache::off();
+    match name {
+        "interp" => Ok(Engine::interp()),
+        "jit" => Ok(Engine::jit()),
+        "c" => Ok(Engine::new(Arc::new(CBackend::new().with_cache(off)))),
+        "default" => Ok(Engine::builder().kernel_cache(off).build()),
+        _ => Err(format!(
+            "no engine {name}; there are interp, jit, c, default"
+        )),
+    }
+}
+
+fn table(family: &Family, options: &Options) -> Outcome<()> {
+    let elements = options.elements.unwrap_or(family.elements);
+    println!(
+        "\n{}: {}, of {elements} elements, engine {}; milliseconds",
+        family.name, family.what, options.engine
+    );
+    println!(
+        "{:>7} {:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>11}",
+        "n",
+        "loops",
+        "stmts",
+        "build",
+        "recover",
+        "plan",
+        "lower",
+        "passes",
+        "rest",
+        "first",
+        "ratio",
+        "run"
+    );
+    let (least, most) = family.sizes;
+    let mut n = options.from.unwrap_or(least).max(1);
+    let mut before: Option<Duration> = None;
+    while n <= options.to.unwrap_or(most) {
+        let row = match measure(family, n, elements, &options.engine) {
+            Ok(row) => row,
+            Err(why) => {
+                println!("{n:>7} {why}");
+                return Ok(());
+            }
+        };
+        println!("{}", line(n, &row, before));
+        if row.first > options.limit {
+            break;
+        }
+        before = Some(row.first);
+        n *= 2;
+    }
+    Ok(())
+}
+
+fn line(n: usize, row: &Row, before: Option<Duration>) -> String {
+    let mut out = format!("{n:>7} {:>6} {:>8}", row.loops, row.statements);
+    let stages = [row.build, row.recover, row.plan, row.lower, row.passes];
+    for stage in stages.into_iter().chain([row.rest(), row.first]) {
+        let _ = write!(out, " {:>9.2}", stage.as_secs_f64() * 1e3);
+    }
+    let ratio = before.map(|b| row.first.as_secs_f64() / b.as_secs_f64());
+    match ratio {
+        Some(ratio) => {
+            let _ = write!(out, " {ratio:>6.2}");
+        }
+        None => out.push_str("       "),
+    }
+    let _ = write!(out, " {:>11.4}", row.again.as_secs_f64() * 1e3);
+    out
+}
+
+/// The time that something takes, and what it gave.
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let made = work();
+    (start.elapsed(), made)
+}
+
+fn measure(family: &Family, n: usize, elements: usize, on: &str) -> Outcome<Row> {
+    let text = |e: livefusion::Error| e.to_string();
+    let build = || (family.build)(n, elements);
+    let mut row = Row::default();
+    let (build_time, roots) = timed(build);
+    row.build = build_time;
+    stages(&roots, &mut row)?;
+    let engine = engine(on)?;
+    let (first, forced) = timed(|| force_nodes(&engine, &roots));
+    forced.map_err(text)?;
+    row.first = first;
+    row.again = Duration::MAX;
+    for _ in 0..5 {
+        let roots = build();
+        let (again, forced) = timed(|| force_nodes(&engine, &roots));
+        forced.map_err(text)?;
+        row.again = row.again.min(again);
+    }
+    Ok(row)
+}
+
+/// Times what comes before the backend.
+fn stages(roots: &[Arc<Node>], row: &mut Row) -> Outcome<()> {
+    let text = |e: livefusion::Error| e.to_string();
+    let (time, graph) = timed(|| recover(roots));
+    let graph = graph.map_err(text)?;
+    row.recover = time;
+    let lengths = known_lengths(&graph, &[]);
+    let (time, planned) = timed(|| plan(&graph, &lengths, Clustering::default()));
+    row.plan = time;
+    row.loops = planned.loops.len();
+    let (time, lowered) = timed(|| plan_and_lower(&graph, &lengths, Clustering::default()));
+    let (_, mut lowered) = lowered.map_err(text)?;
+    row.lower = time.saturating_sub(row.plan);
+    let (time, ()) = timed(|| {
+        for l in &mut lowered {
+            loop_lang::passes::optimize(&mut l.program);
+        }
+    });
+    row.passes = time;
+    let statements =
+        |p: &loop_lang::Loop| -> usize { p.blocks.iter().map(|(_, b)| b.stmts.len()).sum() };
+    row.statements = lowered.iter().map(|l| statements(&l.program)).sum();
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! The order of items: what they depend on first, and so the lengths of the segments that they run over.
+//!
+//! Data may be older than the lengths that it is cut by, and what makes these may even need the data (as
+//! many elements of each key as a histogram of the keys says). Then what makes the data runs over its
+//! elements alone, in a loop that knows nothing of segments: its loop has a *floor*, below which its root
+//! stays.
+
+use crate::fusion::rates::{ClassId, ClassKind, Rates};
+use crate::sharing::{Graph, NodeId};
+
+/// An order of the nodes of a graph.
+pub struct Order {
+    /// All nodes. Those that a node depends on come before it, and the lengths of its segments, unless
+    /// these depend on it.
+    pub nodes: Vec<NodeId>,
+    /// Which nodes depend on each other in a circle, by way of lengths too.
+    circle: Vec<u32>,
+}
+
+impl Order {
+    /// Finds an order; that of the graph, wherever lengths are older than what is cut by them.
+    pub fn of(graph: &Graph, rates: &Rates) -> Order {
+        let lengths: Vec<Option<NodeId>> = graph.ids().map(|n| nearest_lengths(rates, n)).collect();
+        let younger = |n: &NodeId| lengths[n.index()].is_some_and(|l| l > *n);
+        match graph.ids().any(|n| younger(&n)) {
+            true => Circles::of(graph, &lengths).order(),
+            false => Order {
+                nodes: graph.ids().collect(),
+                circle: graph.ids().map(|n| n.0).collect(),
+            },
+        }
+    }
+
+    /// The innermost class of segments that a node runs within whose lengths depend on the node.
+    pub fn floor(&self, rates: &Rates, n: NodeId) -> Option<ClassId> {
+        let mut class = flat_class(rates, n);
+        while let Some(c) = class {
+            if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c)
+                && lengths > n
+                && self.circle[lengths.index()] == self.circle[n.index()]
+            {
+                return Some(c);
+            }
+            class = rates.parent(c);
+        }
+        None
+    }
+}
+
+/// The class in whose iterations a node runs; none for what a zip computes on demand, one after the other.
+fn flat_class(rates: &Rates, n: NodeId) -> Option<ClassId> {
+    rates.runs_at(n).filter(|_| rates.side_of(n).is_none())
+}
+
+/// The lengths of the innermost segments that a node runs within. They in turn run within those around.
+fn nearest_lengths(rates: &Rates, n: NodeId) -> Option<NodeId> {
+    let mut class = flat_class(rates, n);
+    while let Some(c) = class {
+        if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c) {
+            return Some(lengths);
+        }
+        class = rates.parent(c);
+    }
+    None
+}
+
+/// The search for circles (strongly connected components, by Tarjan): each is complete when all that it
+/// depends on is.
+struct Circles<'g> {
+    graph: &'g Graph,
+    lengths: &'g [Option<NodeId>],
+    /// When each node was met, from 1 on.
+    met: Vec<u32>,
+    /// The node met first of those that each is known to reach.
+    first: Vec<u32>,
+    open: Vec<NodeId>,
+    is_open: Vec<bool>,
+    circles: Vec<Vec<NodeId>>,
+}
+
+impl<'g> Circles<'g> {
+    fn of(graph: &'g Graph, lengths: &'g [Option<NodeId>]) -> Circles<'g> {
+        let n = graph.nodes.len();
+        let mut circles = Circles {
+            graph,
+            lengths,
+            met: vec![0; n],
+            first: vec![0; n],
+            open: Vec::new(),
+            is_open: vec![false; n],
+            circles: Vec::new(),
+        };
+        let mut count = 0;
+        for id in graph.ids() {
+            circles.visit(id, &mut count);
+        }
+        circles
+    }
+
+    fn needs(&self, n: NodeId) -> Vec<NodeId> {
+        let node = &self.graph.nodes[n.index()];
+        let captures = node.captures.iter().flatten();
+        let all = node.inputs.iter().chain(captures).chain(&node.length);
+        all.chain(&self.lengths[n.index()]).copied().collect()
+    }
+
+    fn visit(&mut self, start: NodeId, count: &mut u32) {
+        let mut stack: Vec<(NodeId, std::vec::IntoIter<NodeId>)> = Vec::new();
+        let mut next = (self.met[start.index()] == 0).then_some(start);
+        loop {
+            if let Some(n) = next.take() {
+                *count += 1;
+                (self.met[n.index()], self.first[n.index()]) = (*count, *count);
+                self.open.push(n);
+                self.is_open[n.index()] = true;
+                stack.push((n, self.needs(n).into_iter()));
+            }
+            let Some((n, rest)) = stack.last_mut() else {
+                return;
+            };
+            let n = *n;
+            match rest.next() {
+                Some(need) if self.met[need.index()] == 0 => next = Some(need),
+                Some(need) if self.is_open[need.index()] => self.reaches(n, self.met[need.index()]),
+                Some(_) => {}
+                None => {
+                    stack.pop();
+                    self.complete(n);
+                    if let Some((user, _)) = stack.last() {
+                        self.reaches(*user, self.first[n.index()]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn reaches(&mut self, n: NodeId, met: u32) {
+        let first = &mut self.first[n.index()];
+        *first = (*first).min(met);
+    }
+
+    /// Takes out a circle, once its first node has nothing left to visit.
+    fn complete(&mut self, n: NodeId) {
+        if self.first[n.index()] != self.met[n.index()] {
+            return;
+        }
+        let from = self.open.iter().rposition(|o| *o == n).unwrap_or(0);
+        let mut circle = self.open.split_off(from);
+        circle.iter().for_each(|n| self.is_open[n.index()] = false);
+        circle.sort_unstable();
+        self.circles.push(circle);
+    }
+
+    /// Within a circle, nodes come as in the graph: after what they depend on themselves.
+    fn order(self) -> Order {
+        let mut circle = vec![0; self.graph.nodes.len()];
+        for (i, nodes) in self.circles.iter().enumerate() {
+            nodes.iter().for_each(|n| circle[n.index()] = i as u32);
+        }
+        Order {
+            nodes: self.circles.concat(),
+            circle,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Where a loop trapped: compiled kernels only know that they did, and the interpreter, which says where,
+//! takes thirty times as long. So the kernel runs again chunk by chunk until it traps, and once more up to
+//! there; the interpreter runs that chunk only.
+
+use super::engine::Engine;
+use super::parallel::{Ended, in_order, run};
+use super::watch::CancelToken;
+use livefusion_backend::{Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass};
+use loop_lang::Loop;
+use loop_lang::ir::CombId;
+use loop_lang::types::Ty;
+
+/// An array that a loop was given, which is gone: its slot, type and length.
+pub type Taken = (usize, Ty, usize);
+
+/// A loop that trapped.
+pub struct Replay<'a> {
+    pub engine: &'a Engine,
+    pub kernel: &'a dyn Kernel,
+    pub program: &'a Loop,
+    pub args: &'a [Arg<'a>],
+    /// What was in them decides over no trap.
+    pub taken: &'a [Taken],
+    /// Bytes that the loop could allocate.
+    pub left: u64,
+}
+
+impl Replay<'_> {
+    /// The first trap, with a report. It is found within the memory that the loop had, and may be cancelled;
+    /// no report if nothing traps this time.
+    pub fn run(&self) -> Ended {
+        self.trap().unwrap_or_else(|ended| ended)
+    }
+
+    fn trap(&self) -> Result<Ended, Ended> {
+        let interp = self.engine.interpret(self.program).map_err(|e| {
+            let why = e.to_string();
+            Ended::By(Outcome::BadArgs(why))
+        })?;
+        let watch = self.engine.watch();
+        let steps = self.sound_steps()?;
+        let mut frame = self.frame()?;
+        if steps > 0 {
+            match in_order(self.kernel, watch, steps, &mut frame, self.args) {
+                Ended::By(Outcome::Paused) => {}
+                // A kernel that does not do the same twice.
+                Ended::By(_) => frame = self.frame()?,
+                cancelled => return Err(cancelled),
+            }
+        }
+        Ok(
+            match in_order(&*interp, watch, u64::MAX, &mut frame, self.args) {
+                Ended::By(Outcome::Done | Outcome::Exited | Outcome::Paused) => {
+                    Ended::By(Outcome::Trapped(None))
+                }
+                ended => ended,
+            },
+        )
+    }
+
+    /// How many steps the kernel takes, in chunks, before it traps.
+    fn sound_steps(&self) -> Result<u64, Ended> {
+        let (watch, chunk) = (self.engine.watch(), self.kernel.chunk());
+        let mut frame = self.frame()?;
+        loop {
+            if watch.is_cancelled() {
+                return Err(Ended::Cancelled);
+            }
+            let before = frame.words[1];
+            match run(self.kernel, Pass::Emit, chunk, &mut frame, self.args) {
+                Outcome::Paused if frame.words[1] > before => {}
+                Outcome::Trapped(None) => return Ok(before),
+                Outcome::Done | Outcome::Exited | Outcome::Paused => return Ok(0),
+                ended => return Err(Ended::By(ended)),
+            }
+        }
+    }
+
+    /// A frame before the loop.
+    fn frame(&self) -> Result<Frame<'_>, Ended> {
+        let mut frame = Frame::new(self.kernel.layout());
+        frame.memory = Memory { left: self.left };
+        frame.stop = self.engine.watch().cancel.as_ref().map(CancelToken::flag);
+        for (slot, ty, len) in self.taken {
+            let Some(array) = Buffer::zeroed(*ty, *len) else {
+                let bytes = (*len as u64).saturating_mul(ty.size() as u64);
+                let comb = CombId(0);
+                return Err(Ended::By(Outcome::NoMemory { comb, bytes }));
+            };
+            frame.give(*slot, array);
+        }
+        Ok(frame)
+    }
+}

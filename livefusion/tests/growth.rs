@@ -1,0 +1,180 @@
+//! Large graphs: no loop outgrows its budget, what is cut stays right, and plans grow with their graphs.
+
+use livefusion::ast::Node;
+use livefusion::fusion::{Plan, Reason};
+use livefusion::lower::{Lowered, plan_and_lower};
+use livefusion::prelude::*;
+use livefusion::sharing::{Graph, recover};
+use livefusion::{Clustering, Result, fusion::rates::known_lengths};
+use std::sync::Arc;
+
+/// No optimised loop of a graph below has more statements: twice the budget, for the weights of combinators
+/// are estimates.
+const MOST: usize = 512;
+
+fn lowered(roots: &[Arc<Node>]) -> (Graph, Plan, Vec<Lowered>) {
+    let graph = recover(roots).expect("a graph");
+    let lengths = known_lengths(&graph, &[]);
+    let (plan, mut loops) =
+        plan_and_lower(&graph, &lengths, Clustering::default()).expect("it lowers");
+    for l in &mut loops {
+        loop_lang::passes::optimize(&mut l.program);
+        assert!(statements(l) <= MOST, "{}", statements(l));
+    }
+    (graph, plan, loops)
+}
+
+fn statements(l: &Lowered) -> usize {
+    l.program.blocks.iter().map(|(_, b)| b.stmts.len()).sum()
+}
+
+fn node<T: Elt>(xs: &Array<T>) -> Arc<Node> {
+    xs.node().clone()
+}
+
+fn chain(xs: &Array<f64>, n: usize) -> Array<f64> {
+    (0..n).fold(xs.clone(), |ys, k| ys.map(|y| y * 0.5 + k as f64))
+}
+
+fn numbers() -> Array<f64> {
+    (0..40)
+        .map(|i| f64::from(i) * 0.25)
+        .collect::<Vec<_>>()
+        .into()
+}
+
+#[test]
+fn a_long_chain_of_maps_is_cut_and_says_why() -> Result<()> {
+    let xs = numbers();
+    let last = chain(&xs, 1000);
+    let (_, plan, loops) = lowered(&[node(&last)]);
+    // 2000 operators in loops of 256 at most.
+    assert!((8..=12).contains(&loops.len()), "{}", loops.len());
+    // One array goes from each loop to the next.
+    assert_eq!(plan.crossings.len(), loops.len() - 1);
+    assert!(plan.crossings.iter().all(|c| c.reason == Reason::Budget));
+    assert!(loops.iter().all(|l| l.results.len() == 1));
+
+    let report = last.explain_with(&Engine::interp())?.to_string();
+    assert!(report.contains("more code than a loop may be"), "{report}");
+    let mut expected = xs.to_vec()?;
+    for k in 0..1000 {
+        expected
+            .iter_mut()
+            .for_each(|y| *y = *y * 0.5 + f64::from(k));
+    }
+    assert_eq!(last.force_with(&Engine::interp())?, expected);
+    Ok(())
+}
+
+#[test]
+fn what_belongs_together_is_not_parted() {
+    let xs = numbers();
+    // A map and its sum: where the budget ends, the map does not stay behind.
+    let sums = (0..400).map(|k| xs.map(|x| x * f64::from(k)).sum());
+    let roots: Vec<Arc<Node>> = sums.map(|s| s.node().clone()).collect();
+    let (_, plan, loops) = lowered(&roots);
+    assert!((8..=14).contains(&loops.len()), "{}", loops.len());
+    assert!(plan.loops.iter().all(|l| l.arrays.is_empty()));
+    assert!(plan.crossings.is_empty());
+}
+
+#[test]
+fn loops_grow_in_number_and_not_in_size() {
+    type Build = fn(usize) -> Vec<Arc<Node>>;
+    let graphs: [(&str, Build); 6] = [
+        ("maps, each a result", |n| {
+            let xs = numbers();
+            let maps = (0..n).map(|k| xs.map(|x| x * 0.5 + k as f64));
+            maps.map(|m| node(&m)).collect()
+        }),
+        ("scans of scans", |n| {
+            vec![node(
+                &(0..n).fold(numbers(), |xs, _| xs.scan(0.0, |a, b| a + b)),
+            )]
+        }),
+        ("delayed scalars", |n| {
+            let last = (0..n).fold(numbers().sum(), |s, k| s.map(|s| s * 0.5 + k as f64));
+            vec![last.node().clone()]
+        }),
+        ("merges", |n| {
+            let sorted = |k: usize| Array::from(vec![k as u64, 5 + k as u64, 20 + k as u64]);
+            let merged = (0..n).map(|k| sorted(k).merge(&sorted(k + 3), |a, b| a.le(b)));
+            merged.map(|m| node(&m)).collect()
+        }),
+        ("filters, scans, maps and zips", |n| vec![node(&mixed(n))]),
+        ("a chain of filters", |n| {
+            let kept = (0..n).fold(numbers(), |xs, k| xs.filter(|x| x.gt(k as f64 - 1e9)));
+            vec![node(&kept)]
+        }),
+    ];
+    for (name, build) in graphs {
+        let [few, many] = [200, 800].map(|n| lowered(&build(n)).2.len());
+        assert!(few > 1 && many <= 5 * few, "{name}: {few} and {many} loops");
+    }
+}
+
+fn mixed(n: usize) -> Array<f64> {
+    let next = |xs: Array<f64>, k: usize| match k % 4 {
+        0 => xs.filter(|x| x.gt(k as f64 - 1e6)),
+        1 => xs.scan(k as f64, |a, b| a.max(b)),
+        2 => xs.map(|x| x * 0.5 + k as f64),
+        _ => xs.zip_with(&xs.map(|x| x + 1.0), |a, b| a + b),
+    };
+    (0..n).fold(numbers(), next)
+}
+
+#[test]
+fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
+    let unfused = Engine::builder()
+        .backend(Arc::new(livefusion_interp::InterpBackend::new()))
+        .clustering(Clustering::Unfused)
+        .build();
+    let expected = mixed(300).force_with(&unfused)?.to_vec();
+    for engine in [Engine::interp(), Engine::jit()] {
+        let (kept, n) = {
+            let kept = mixed(300);
+            let n = kept.len();
+            (&kept, &n).force_with(&engine)?
+        };
+        assert_eq!(
+            (kept.to_vec(), n),
+            (expected.clone(), expected.len() as u64)
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn segments_are_cut_too() -> Result<()> {
+    let cells = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![], vec![3.0, 4.0, 5.0]]);
+    let scaled = (0..200).fold(cells.clone(), |c, k| c.map(|x| x + f64::from(k)));
+    let total = (0..200).map(|k| scaled.map(|x| x * f64::from(k)).sum_s());
+    let sums: Vec<Array<f64>> = total.collect();
+    let roots: Vec<Arc<Node>> = sums.iter().map(node).collect();
+    let (_, _, loops) = lowered(&roots);
+    assert!(loops.len() > 4, "{}", loops.len());
+    let added = f64::from((0..200).sum::<i32>());
+    let of = [3.0 + 2.0 * added, 0.0, 12.0 + 3.0 * added];
+    for (k, sum) in sums.iter().enumerate().step_by(40) {
+        let expected: Vec<f64> = of.iter().map(|s| s * k as f64).collect();
+        assert_eq!(sum.force_with(&Engine::interp())?, expected);
+    }
+    Ok(())
+}
+
+/// Names are numbered on from the last one: trying all numbers anew would take this test minutes.
+#[test]
+fn a_closure_of_many_terms() -> Result<()> {
+    let xs = Array::from(vec![1i64, 2, 3]);
+    let many = 10_000;
+    let ys = xs.map(|x| (0..many).fold(x, |y, k| (y ^ k) + x));
+    let expected = |x: i64| (0..many).fold(x, |y, k| (y ^ k).wrapping_add(x));
+    assert_eq!(ys.force_with(&Engine::interp())?, [1, 2, 3].map(expected));
+    // A combinator is not cut: it has a loop of its own, whatever the budget.
+    let graph = recover(&[ys.map(|y| y + 1).node().clone()])?;
+    let lengths = known_lengths(&graph, &[]);
+    let (plan, _) = plan_and_lower(&graph, &lengths, Clustering::default())?;
+    assert!(plan.loops.iter().all(|l| l.nodes.len() == 1));
+    Ok(())
+}

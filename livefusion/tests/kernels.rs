@@ -1,0 +1,113 @@
+//! Kernels of users, written in safe code: whatever they do with their frames, nothing is read that is gone.
+#![forbid(unsafe_code)]
+
+use livefusion::prelude::*;
+use livefusion_backend::{Arg, Backend, Buffer, CompileError, Frame, Held, Kernel, Outcome, Pass};
+use livefusion_interp::InterpBackend;
+use loop_lang::Loop;
+use loop_lang::state::Layout;
+use std::sync::{Arc, Mutex};
+
+/// What a kernel does to its frame before and behind each span.
+type Deed = Arc<dyn Fn(&mut Frame<'_>) + Send + Sync>;
+
+/// The interpreter, and something done to each frame.
+struct Meddling {
+    inner: InterpBackend,
+    deed: Deed,
+}
+
+struct Meddler {
+    inner: Arc<dyn Kernel>,
+    deed: Deed,
+}
+
+impl Backend for Meddling {
+    fn name(&self) -> &'static str {
+        "meddling"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        Ok(Arc::new(Meddler {
+            inner: self.inner.compile(program)?,
+            deed: self.deed.clone(),
+        }))
+    }
+}
+
+impl Kernel for Meddler {
+    fn layout(&self) -> &Layout {
+        self.inner.layout()
+    }
+
+    fn chunk(&self) -> u64 {
+        self.inner.chunk()
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
+        let outcome = self.inner.run(pass, steps, frame, args);
+        (self.deed)(frame);
+        outcome
+    }
+}
+
+/// Forces a filter and a map on four threads, and drops the engine.
+fn forced(deed: Deed) {
+    let inner = InterpBackend::with_chunk(64);
+    let backend = Arc::new(Meddling { inner, deed });
+    let builder = Engine::builder().backend(backend);
+    let engine = builder.threads(4).eager().build();
+    let xs = Array::from((0..5000).map(f64::from).collect::<Vec<_>>());
+    // It may fail, or come to something else: the kernel is wrong.
+    let _ = xs.map(|x| x + 1.0).force_with(&engine);
+    let _ = xs.filter(|x| x.gt(9.0)).force_with(&engine);
+}
+
+/// A buffer that a kernel gets hold of is its own: nobody else has it, also when the engine is gone.
+#[test]
+fn what_a_kernel_takes_out_of_its_frame_is_its_own() {
+    let kept: Arc<Mutex<Vec<(Vec<u64>, Buffer)>>> = Arc::default();
+    let keep = kept.clone();
+    forced(Arc::new(move |frame| {
+        for array in &mut frame.arrays {
+            let other = array.as_ref().map(|a| Buffer::empty(a.ty()).into());
+            let taken = std::mem::replace(array, other);
+            if let Some(own) = taken.and_then(Held::into_own) {
+                let words = (0..own.len()).map_while(|i| own.get_word(i)).collect();
+                keep.lock().unwrap().push((words, own));
+            }
+        }
+    }));
+    // Memory that was given back is used again by these.
+    let others: Vec<_> = (0..64).map(|_| Array::from(vec![7.0; 5000])).collect();
+    assert!(others.iter().all(|o| o.force().is_ok()));
+    let kept = kept.lock().unwrap();
+    assert!(!kept.is_empty());
+    for (words, own) in &*kept {
+        let now: Vec<u64> = (0..own.len()).map_while(|i| own.get_word(i)).collect();
+        assert!(*words == now, "somebody else wrote into a taken buffer");
+    }
+}
+
+/// Another frame in place of the engine's, arrays in other slots, words of nobody: no crash.
+#[test]
+fn a_kernel_may_do_to_its_frame_what_it_likes() {
+    let deeds: [Deed; 6] = [
+        Arc::new(|frame| *frame = Frame::default()),
+        Arc::new(|frame| frame.arrays.reverse()),
+        Arc::new(|frame| frame.arrays.clear()),
+        Arc::new(|frame| frame.words.iter_mut().for_each(|w| *w ^= 1 << 40)),
+        Arc::new(|frame| frame.words.clear()),
+        Arc::new(|frame| {
+            for array in frame.arrays.iter_mut().flatten() {
+                for i in (0..array.len()).step_by(97) {
+                    array.set_word(i, 1);
+                }
+                array.truncate(3);
+            }
+        }),
+    ];
+    for deed in deeds {
+        forced(deed);
+    }
+}

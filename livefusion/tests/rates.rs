@@ -1,0 +1,388 @@
+//! Derived rates used again: what segments fold to is cut, passed over twice and read once more, what a
+//! filter leaves meets data of its length. Each program gives what plain Rust gives, whichever of its
+//! results is asked for first, on every engine and under every clustering.
+
+use livefusion::ast::{BodyBuilder, Builder, Node};
+use livefusion::custom::{Combinator, Output, Template};
+use livefusion::prelude::*;
+use livefusion::{Clustering, ErrorKind, Result};
+use livefusion_interp::InterpBackend;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::sync::Arc;
+
+fn engines() -> Vec<Engine> {
+    let interp = |clustering| {
+        let backend = Arc::new(InterpBackend::new());
+        let engine = Engine::builder().backend(backend);
+        engine.clustering(clustering).build()
+    };
+    vec![
+        interp(Clustering::Unfused),
+        interp(Clustering::Greedy),
+        interp(Clustering::default()),
+        Engine::jit(),
+    ]
+}
+
+/// Forces two results together, in both orders.
+fn both<A: Force, B: Force>(
+    results: impl Fn() -> (A, B),
+    check: impl Fn(A::Out, B::Out),
+) -> Result<()> {
+    for engine in engines() {
+        let (a, b) = results();
+        let (a, b) = (a, b).force_with(&engine)?;
+        check(a, b);
+        let (a, b) = results();
+        let (b, a) = (b, a).force_with(&engine)?;
+        check(a, b);
+    }
+    Ok(())
+}
+
+/// How many loops a program is under the default clustering.
+fn loops(roots: &[&Arc<Node>]) -> usize {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
+    let e = Engine::interp().explain(&roots).expect("it can be planned");
+    e.loops.len()
+}
+
+fn cells() -> Segmented<f64> {
+    Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![3.0], vec![4.0, 5.0]])
+}
+
+/// Each cell's share of its group.
+fn shares(cells: &Segmented<f64>) -> Segmented<f64> {
+    let groups = Segmented::new(&Array::from(vec![2u64, 1]), &cells.sum_s());
+    groups.map_s(&groups.sum_s(), |a, t| a / t)
+}
+
+#[test]
+fn sums_of_segments_that_are_cut_passed_over_twice_and_read_again() -> Result<()> {
+    let build = || {
+        let cells = cells();
+        (shares(&cells).data().clone(), cells.sum_s().sum())
+    };
+    let (a, b) = build();
+    assert_eq!(loops(&[a.node(), b.node()]), 1);
+    both(build, |shares, total| {
+        assert_eq!(shares, [0.5, 0.5, 1.0]);
+        assert_eq!(total, 15.0);
+    })
+}
+
+#[test]
+fn sums_of_segments_that_are_read_again_for_one_result() -> Result<()> {
+    for engine in engines() {
+        let cells = cells();
+        let one = &shares(&cells).data().sum() + &cells.sum_s().sum();
+        assert_eq!(one.force_with(&engine)?, 17.0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_scan_and_a_filter_of_what_was_passed_over_twice() -> Result<()> {
+    let build = || {
+        let cells = cells();
+        let shares = shares(&cells);
+        let running = cells.sum_s().scan(0.0, |a, b| a + b);
+        let large = cells.sum_s().filter(|x| x.gt(3.0)).map(|x| x - 1.0);
+        ((shares.data().clone(), running), large)
+    };
+    both(build, |(shares, running), large| {
+        assert_eq!(shares, [0.5, 0.5, 1.0]);
+        assert_eq!(running, [3.0, 6.0, 15.0]);
+        assert_eq!(large, [8.0]);
+    })
+}
+
+#[test]
+fn three_levels_of_segments_each_passed_over_twice() -> Result<()> {
+    let build = || {
+        let cells = cells();
+        let rows = cells.map_s(&cells.sum_s(), |x, t| x / t);
+        let groups = Segmented::new(&Array::from(vec![2u64, 1]), &cells.sum_s());
+        let parts = groups.map_s(&groups.sum_s(), |a, t| a / t);
+        let all = Segmented::new(&Array::from(vec![2u64]), &groups.sum_s());
+        let shares = all.map_s(&all.sum_s(), |g, t| g / t);
+        let rest = (cells.sum_s().sum(), groups.sum_s().max());
+        (
+            (rows.data().sum(), parts.data().clone()),
+            (shares.data().clone(), rest),
+        )
+    };
+    both(build, |(rows, parts), (shares, (total, most))| {
+        assert_eq!(rows, 3.0);
+        assert_eq!(parts, [0.5, 0.5, 1.0]);
+        assert_eq!(shares, [0.4, 0.6]);
+        assert_eq!((total, most), (15.0, 9.0));
+    })
+}
+
+/// Rows of which some elements are kept: `[1, 2], [], [3]`.
+fn kept() -> Segmented<f64> {
+    let rows = Segmented::from_vecs(vec![vec![1.0f64, 2.0], vec![0.0], vec![3.0, 0.0]]);
+    rows.filter_s(|a| a.ne(0.0))
+}
+
+#[test]
+fn what_is_kept_of_segments_in_step_with_data_of_its_length() -> Result<()> {
+    let tens = || Array::from(vec![10.0; 3]);
+    let build = || {
+        let kept = kept();
+        let shares = kept.map_s(&kept.sum_s(), |a, t| a / t);
+        (shares.data() * &tens(), kept.data() + &tens())
+    };
+    both(build, |shares, sums| {
+        assert_eq!(shares, [1.0 / 3.0 * 10.0, 2.0 / 3.0 * 10.0, 10.0]);
+        assert_eq!(sums, [11.0, 12.0, 13.0]);
+    })
+}
+
+#[test]
+fn what_is_packed_in_segments_in_step_with_data_of_its_length() -> Result<()> {
+    let build = || {
+        let lengths = Array::from(vec![3u64, 2]);
+        let rows = Segmented::new(&lengths, &Array::from(vec![5i64, 6, 7, 8, 9]));
+        let tags = Array::from(vec![true, false, true, false, true]);
+        let kept = rows.pack_s(&tags);
+        let others = Array::from(vec![1i64, 2, 3]);
+        let turns = kept.data().interleave(&others);
+        ((kept.sum_s(), kept.data() * &others), turns)
+    };
+    both(build, |(sums, products), turns| {
+        assert_eq!(sums, [12, 9]);
+        assert_eq!(products, [5, 14, 27]);
+        assert_eq!(turns, [5, 1, 7, 2, 9, 3]);
+    })
+}
+
+#[test]
+fn what_is_kept_of_segments_put_at_indices() -> Result<()> {
+    let build = || {
+        let indices = Array::from(vec![2u64, 0, 2]);
+        let kept = kept();
+        let put = Array::from(vec![0.5f64; 4]).scatter(&indices, kept.data());
+        let added = reduce_by_index(3, 0.0, &indices, kept.data(), |a, b| a + b);
+        (put, (added, kept.sum_s()))
+    };
+    both(build, |put, (added, sums)| {
+        assert_eq!(put, [2.0, 0.5, 3.0, 0.5]);
+        assert_eq!(added, [2.0, 0.0, 4.0]);
+        assert_eq!(sums, [3.0, 0.0, 3.0]);
+    })
+}
+
+#[test]
+fn a_check_of_one_class_does_not_meet_the_length_of_another() -> Result<()> {
+    // As many lengths as are kept, and as are taken.
+    let xs = || Array::from(vec![1.0f64, 2.0, 3.0, 4.0, 5.0]);
+    let other = || Array::from(vec![10.0f64, 20.0]);
+    let build = |part: fn(&Array<f64>) -> Array<f64>| {
+        move || {
+            let xs = xs();
+            let sums = Segmented::new(&Array::from(vec![2u64, 3]), &xs).sum_s();
+            let part = part(&xs).zip_with(&other(), |a, b| a + b);
+            (sums, part)
+        }
+    };
+    both(build(|xs| xs.filter(|x| x.gt(3.0))), |sums, part| {
+        assert_eq!(
+            (&sums[..], &part[..]),
+            (&[3.0, 12.0][..], &[14.0, 25.0][..])
+        );
+    })?;
+    both(build(|xs| xs.take_while(|x| x.lt(3.0))), |sums, part| {
+        assert_eq!(
+            (&sums[..], &part[..]),
+            (&[3.0, 12.0][..], &[11.0, 22.0][..])
+        );
+    })
+}
+
+#[test]
+fn data_that_is_not_as_long_as_what_is_kept_is_an_error() {
+    for engine in engines() {
+        for n in [0u64, 2, 4, 5] {
+            let with = Array::from(vec![1.0f64; n as usize]);
+            let zipped = kept().data() + &with;
+            let error = zipped.force_with(&engine).expect_err("three are kept");
+            let mismatch = matches!(error.kind, ErrorKind::LengthMismatch { .. });
+            assert!(mismatch, "{n}: {error}");
+            let cut = Segmented::new(kept().lengths(), &with);
+            let error = cut.sum_s().force_with(&engine).expect_err("three are kept");
+            let segments = matches!(error.kind, ErrorKind::Segments { .. });
+            assert!(segments, "{n}: {error}");
+        }
+    }
+}
+
+#[test]
+fn one_array_of_lengths_at_two_rates() -> Result<()> {
+    // As many lengths as they add up to: beside the elements of their segments they are lengths once more.
+    let build = || {
+        let lengths = Array::from(vec![0u64, 1, 3, 0]);
+        let rows = Segmented::new(&lengths, &Array::from(vec![2u64, 3, 2, 3]));
+        let running = rows.scan_s(0, |a, b| a.max(b));
+        let (again, _) = lengths.zip(running.data()).unzip();
+        (
+            Segmented::new(&again, &lengths).fold_s(0, |a, b| a.max(b)),
+            running.data().clone(),
+        )
+    };
+    both(build, |most, running| {
+        assert_eq!(most, [0, 0, 3, 0]);
+        assert_eq!(running, [2, 3, 3, 3]);
+    })
+}
+
+#[test]
+fn as_many_as_an_array_that_nobody_keeps() -> Result<()> {
+    for engine in engines() {
+        let n = Array::from(vec![1i64, 0, 2]).map(|x| x * x).len();
+        let fives = generate(&n, |_| 5i64);
+        let sums = Segmented::new(&Array::from(vec![2u64, 1]), &fives).sum_s();
+        assert_eq!(sums.force_with(&engine)?, [10, 5]);
+    }
+    Ok(())
+}
+
+/// The element as it is.
+#[derive(Debug)]
+struct Same;
+
+impl Combinator for Same {
+    fn name(&self) -> &'static str {
+        "same"
+    }
+    fn output(&self, input: &[Ty]) -> Option<Output> {
+        Some(Output::InStep(input.to_vec()))
+    }
+    fn fill(&self, t: &mut Template<'_, '_>) -> Result<()> {
+        let x = t.element(0)?;
+        t.give(0, x)
+    }
+}
+
+#[test]
+fn a_combinator_of_a_users_is_as_long_as_its_input() {
+    for engine in engines() {
+        let same: Array<i64> = Array::from(vec![1i64, 2, 3]).custom(Same);
+        let error = (&same + &Array::from(vec![1i64, 2])).force_with(&engine);
+        let kind = error.expect_err("three and two").kind;
+        let (expected, got) = (3, 2);
+        assert_eq!(kind, ErrorKind::LengthMismatch { expected, got });
+    }
+}
+
+#[test]
+fn lengths_that_hang_on_the_data_that_they_cut() -> Result<()> {
+    // As many of each key as there are keys: the keys run in a loop that knows no segments.
+    let build = || {
+        let keys = Array::from(vec![1u64, 0, 2, 1, 5, 2]).map(|k| k % 3);
+        let ones = keys.map(|_| 1u64);
+        let counts = reduce_by_index(3, 0u64, &keys, &ones, |a, b| a + b);
+        let places = Array::from(vec![4u64, 5, 6]).map(|x| x + 1);
+        let rows = Segmented::new(&counts, &keys);
+        (
+            (rows.sum_s(), keys.max()),
+            (places.sum(), &places + &counts),
+        )
+    };
+    both(build, |(sums, most), (places, moved)| {
+        assert_eq!((&sums[..], most), (&[1, 2, 5][..], 2));
+        assert_eq!((places, &moved[..]), (18, &[6, 8, 10][..]));
+    })?;
+    // Lengths that read the data at random.
+    let build = || {
+        let ranks = generate(4u64, |i| (i * i) % 3);
+        let picks = Array::from(vec![1u64, 1]);
+        let lengths = picks.map(|i| ranks.at(i) + i);
+        let rows = Segmented::new(&lengths, &ranks);
+        (
+            picks.map(|i| i + 3),
+            rows.scan_exclusive_s(1, |a, b| a + b).data().clone(),
+        )
+    };
+    both(build, |picks, running| {
+        assert_eq!(picks, [4, 4]);
+        assert_eq!(running, [1, 1, 1, 2]);
+    })
+}
+
+#[test]
+fn columns_under_another_name_at_another_class() -> Result<()> {
+    let build = || {
+        let spread = replicate_s(&Array::from(vec![2u64]), &Array::from(vec![5u64]));
+        let numbers = Array::from(vec![7u64, 8]);
+        let running = Segmented::new(&Array::from(vec![2u64]), &numbers);
+        let running = running.scan_exclusive_s(0, |a, b| a + b);
+        let (_, again) = Array::from(vec![1u64, 2]).zip(spread.data()).unzip();
+        let rows = Segmented::new(&Array::from(vec![2u64, 0]), &again);
+        let kept = rows.pack_s(&again.map(|x| x.gt(1)));
+        let others = Segmented::new(kept.lengths(), &Array::from(vec![4u64, 6]));
+        (running.data().clone(), others.sum_s())
+    };
+    both(build, |running, sums| {
+        assert_eq!(running, [0, 7]);
+        assert_eq!(sums, [10, 0]);
+    })
+}
+
+#[test]
+fn lengths_that_a_scatter_makes_are_complete_before_their_elements() -> Result<()> {
+    let build = || {
+        let indices = Array::from(vec![1u64, 0]);
+        let lengths = Array::from(vec![0u64, 0]).scatter(&indices, &Array::from(vec![1u64, 2]));
+        let data = Array::from(vec![3u64, 4, 5]);
+        let kept = Segmented::new(&lengths, &data).pack_s(&data.map(|x| x.ne(4)));
+        let others = Segmented::new(kept.lengths(), &Array::from(vec![4u64, 6]));
+        (kept.lengths().clone(), others.sum_s())
+    };
+    both(build, |counts, sums| {
+        assert_eq!(counts, [1, 1]);
+        assert_eq!(sums, [4, 6]);
+    })
+}
+
+#[test]
+fn a_subrate_is_had_by_those_in_whose_loop_it_is_made() -> Result<()> {
+    // As many are kept as there are segments: what was spread over them may be spread again.
+    let build = || {
+        let rows = Segmented::from_vecs(vec![vec![1u64, 0], vec![2]]);
+        let kept = rows.pack_s(&rows.data().map(|x| x.gt(0)));
+        let spread = kept.replicate_s(&Array::from(vec![7u64, 8]));
+        let running = kept.lengths().scan(0u64, |a, b| a.max(b).max(a));
+        let mut f = BodyBuilder::new(&[Ty::U64; 3]);
+        let sum = [1, 2].map(|k| f.param(k));
+        let sum = f.op(Op::Add, &sum);
+        let values = [spread.node().clone(), running.node().clone()];
+        let builder = Builder::named("spread_again");
+        let again = builder.expand(kept.lengths().node(), &values, f.finish(&[sum]));
+        let again: Array<u64> = Array::from_node(again).expect("numbers");
+        (again, running)
+    };
+    both(build, |again, running| {
+        assert_eq!(again, [8, 9]);
+        assert_eq!(running, [1, 1]);
+    })
+}
+
+#[test]
+fn sides_of_a_zip_over_what_is_cut_elsewhere() -> Result<()> {
+    let build = || {
+        let (xs, ys) = (Array::from(vec![3i64, 1, 4]), Array::from(vec![1i64, 5, 9]));
+        let most = xs.zip_with(&ys, |x, y| x.max(y));
+        let zipped = xs.filter(|x| x.gt(0)).zip_with(&most, |x, m| x + m);
+        let others = Array::from(vec![1i64, 2, 3]);
+        let running = Segmented::new(&Array::from(vec![3u64]), &others);
+        let running = running.scan_s(0, |a, b| a + b);
+        (zipped, running.data().clone())
+    };
+    both(build, |zipped, running| {
+        assert_eq!(zipped, [6, 6, 13]);
+        assert_eq!(running, [1, 3, 6]);
+    })
+}

@@ -1,0 +1,59 @@
+//! What is fed with bytes: whatever these are, nothing panics, and what is understood is right. The targets
+//! in `tests/fuzz` call this under a coverage-guided fuzzer; a test calls it with random bytes.
+
+use crate::check::{against_naive, agree, run};
+use crate::program::{Options, drawn};
+use crate::rng::Rng;
+use livefusion::Engine;
+use livefusion_jit::JitBackend;
+use std::sync::Arc;
+
+/// Text of the Loop language: what parses prints as what parses to the same, and what verifies stays so
+/// under the passes.
+pub fn parser(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(mut program) = loop_lang::parse::parse(text) else {
+        return;
+    };
+    let printed = program.to_string();
+    let again = loop_lang::parse::parse(&printed).map(|p| p.to_string());
+    assert_eq!(again.ok().as_ref(), Some(&printed), "{text}");
+    if loop_lang::verify::verify(&program).is_ok() {
+        loop_lang::passes::optimize(&mut program);
+        if let Err(faults) = loop_lang::verify::verify(&program) {
+            panic!("{faults:?}\n{text}");
+        }
+    }
+}
+
+/// A program whose every decision is a byte: the interpreter gives what the naive evaluator does, and
+/// Cranelift what the interpreter does.
+pub fn program(bytes: &[u8]) {
+    let mut rng = Rng::scripted(bytes);
+    let turn = rng.word();
+    let options = if turn.is_multiple_of(4) {
+        Options::SMALL
+    } else {
+        Options::WIRED
+    };
+    let program = drawn(rng, turn / 4, options);
+    let outcome = against_naive(&program, &Engine::interp()).and_then(|expected| {
+        let jit = Engine::new(Arc::new(JitBackend::new()));
+        agree(&expected, &run(&program, &jit)?)
+    });
+    if let Err(why) = outcome {
+        panic!("{why}\n{program}");
+    }
+}
+
+/// An entry of the cache on disk: damaged ones are told from sound ones.
+pub fn entry(bytes: &[u8]) {
+    let (key, rest) = bytes.split_at(bytes.len().min(8));
+    if let Some(library) = livefusion_c::decode_entry(rest, key) {
+        assert_eq!(livefusion_c::encode_entry(key, library), rest);
+    }
+    let sound = livefusion_c::encode_entry(key, rest);
+    assert_eq!(livefusion_c::decode_entry(&sound, key), Some(rest));
+}

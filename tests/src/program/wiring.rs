@@ -1,0 +1,532 @@
+//! Steps that use arrays in drawn ways: an array of some rate, and several consumers of it. What each step
+//! gives is known while a program is made, so lengths that are computed are met by others that fit.
+
+use super::body::{self, Maker, Scope};
+use super::random::Making;
+use super::{Body, Fold, Length, Step, Style, Term, fold};
+use crate::naive::Data;
+use crate::patterns::{Producer, Rate, Use, infer};
+use crate::rng::Rng;
+use crate::scalar;
+use livefusion::ast::ScanKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+/// Steps after which a program is wired no further.
+const ENOUGH: usize = 60;
+
+impl Making {
+    /// Some arrays, each with several uses. The first ones are dealt in turn, seed by seed, so that each
+    /// pattern comes up as often as any other.
+    pub(super) fn wire(&mut self, seed: u64) {
+        let mut aim = seed as usize;
+        let mut dealt = |n: usize| {
+            let k = aim % n;
+            aim /= n;
+            k
+        };
+        let rate = Rate::ALL[dealt(Rate::ALL.len())];
+        let (depth, how) = (1 + dealt(3), Use::ALL[dealt(Use::ALL.len())]);
+        self.use_in_ways(rate, depth, how);
+        for _ in 0..self.rng.below(2) {
+            let (rate, depth) = (self.rng.pick(&Rate::ALL), self.rng.range(1, 3));
+            let how = self.rng.pick(&Use::ALL);
+            self.use_in_ways(rate, depth, how);
+        }
+    }
+
+    /// Takes an array of a rate and depth, and uses it in this way and some others, in any order.
+    fn use_in_ways(&mut self, rate: Rate, depth: usize, how: Use) -> Option<()> {
+        let array = self.producer(rate, depth)?;
+        let mut ways = vec![how];
+        for _ in 0..self.rng.range(1, 3) {
+            ways.push(self.rng.pick(&Use::ALL));
+        }
+        self.rng.shuffle(&mut ways);
+        for how in ways {
+            if self.program.steps.len() > ENOUGH {
+                return None;
+            }
+            if let Some(result) = self.used(array, how)
+                && self.data[result].len() > 0
+                && self.rng.chance(50)
+            {
+                let folded = self.folded(result);
+                self.add(folded);
+            }
+        }
+        Some(())
+    }
+
+    fn producers(&self) -> Vec<Producer> {
+        infer(&self.program, |at| {
+            let inputs = self.program.steps[at].inputs();
+            inputs.iter().all(|i| self.is_kept(*i))
+        })
+    }
+
+    fn is_kept(&self, step: usize) -> bool {
+        matches!(
+            self.program.steps[step],
+            Step::Filter(..) | Step::Pack(..) | Step::TakeWhile(..)
+        )
+    }
+
+    /// An array of a rate and depth: one that is there, or a new one.
+    fn producer(&mut self, rate: Rate, depth: usize) -> Option<usize> {
+        if self.rng.chance(50) {
+            let producers = self.producers();
+            let mut fit = self.arrays();
+            let depth = if rate == Rate::Root { 1 } else { depth };
+            fit.retain(|i| producers[*i].rate == rate && producers[*i].depth() == depth);
+            if !fit.is_empty() {
+                return Some(self.rng.pick(&fit));
+            }
+        }
+        if rate == Rate::Root {
+            let n = self.some_length();
+            return self.memory(n);
+        }
+        if rate == Rate::Cursor {
+            return self.on_demand(depth);
+        }
+        let base = if depth == 1 {
+            self.producer(Rate::Root, 1)?
+        } else {
+            let below = self.rng.pick(&Rate::ALL[1..]);
+            self.producer(below, depth - 1)?
+        };
+        match rate {
+            Rate::Sub => self.kept(base),
+            Rate::Nested if self.rng.chance(50) => self.spread(base),
+            Rate::Nested => {
+                let lengths = self.descriptor(base, true)?;
+                self.scanned_s(lengths, base)
+            }
+            Rate::Segment => {
+                let lengths = self.descriptor(base, true)?;
+                self.folded_s(lengths, base)
+            }
+            _ => self.fresh(base),
+        }
+    }
+
+    /// Uses an array in some way.
+    fn used(&mut self, array: usize, how: Use) -> Option<usize> {
+        let n = self.data[array].len();
+        match how {
+            Use::InStep => {
+                let producers = self.producers();
+                let mut fit = self.arrays();
+                fit.retain(|i| producers[*i].class == producers[array].class);
+                let inputs = match self.rng.below(3) {
+                    0 => vec![array, self.rng.pick(&fit)],
+                    1 => vec![self.rng.pick(&fit), array],
+                    _ => vec![array],
+                };
+                self.mapped(inputs)
+            }
+            Use::Kept => self.kept(array),
+            Use::Folded => {
+                let step = self.folded(array);
+                self.add(step)
+            }
+            Use::Counted => self.add(Step::Len(array)),
+            Use::Scanned => {
+                let elem = self.types(array).to_vec();
+                let fold = self.plain_fold(&elem);
+                let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+                self.add(Step::Scan(array, fold, kind))
+            }
+            Use::CutAlone | Use::CutShared => {
+                let lengths = self.descriptor(array, how == Use::CutAlone)?;
+                self.cut_into(lengths, array)
+            }
+            Use::CutByTwo => {
+                let lengths = self.descriptor(array, false)?;
+                self.cut_into(lengths, array)?;
+                let lengths = self.descriptor(array, true)?;
+                self.cut_into(lengths, array)
+            }
+            Use::Twice => {
+                let own = self.rng.chance(50);
+                let lengths = self.descriptor(array, own)?;
+                let folds = self.folded_s(lengths, array)?;
+                let spread = self.expanded(lengths, folds)?;
+                let inputs = self.either_order(array, spread);
+                self.mapped(inputs)
+            }
+            Use::Describes => {
+                let lengths = self.lengths_from(array)?;
+                let Data::Array(columns, _) = &self.data[lengths] else {
+                    return None;
+                };
+                let room = columns[0].iter().sum::<u64>() as usize;
+                let data = self.as_long(room, lengths)?;
+                self.cut_into(lengths, data)
+            }
+            Use::Spread => self.spread(array),
+            Use::AtRandom => self.read(array),
+            Use::Beside => {
+                let other = self.as_long(n, array)?;
+                let inputs = self.either_order(array, other);
+                if self.rng.chance(50) {
+                    return self.add(Step::Zip(inputs));
+                }
+                self.mapped(inputs)
+            }
+            Use::ExitedEarly => {
+                let test = self.test(array);
+                let inclusive = self.rng.chance(40);
+                self.add(Step::TakeWhile(array, test, inclusive))
+            }
+            Use::Scattered => self.scattered(array),
+            Use::ScatteredInto => {
+                let types = self.types(array).to_vec();
+                let producers = self.producers();
+                let mut fit = self.arrays();
+                fit.retain(|i| *i != array && self.types(*i) == types && n > 0);
+                fit.retain(|i| producers[*i].class != producers[array].class);
+                let values = match fit.is_empty() {
+                    true => {
+                        let n = self.some_length();
+                        self.memory_of(n, &types)?
+                    }
+                    false => self.rng.pick(&fit),
+                };
+                let indices = self.indices_below(values, n)?;
+                self.add(Step::Scatter(array, indices, values, None))
+            }
+            // Results are drawn in the end.
+            Use::ForcedFirst | Use::ForcedLast => {
+                self.wanted.push(array);
+                self.mapped(vec![array])
+            }
+        }
+    }
+
+    fn either_order(&mut self, a: usize, b: usize) -> Vec<usize> {
+        if self.rng.chance(50) {
+            vec![a, b]
+        } else {
+            vec![b, a]
+        }
+    }
+
+    /// A small length, often that of an array that is there: equal lengths bring different classes together.
+    fn some_length(&mut self) -> usize {
+        let all = self.arrays();
+        if !all.is_empty() && self.rng.chance(50) {
+            return self.data[self.rng.pick(&all)].len();
+        }
+        self.rng.pick(&self.lengths)
+    }
+
+    fn elem(&mut self) -> Ty {
+        let types = [
+            Ty::F64,
+            Ty::U64,
+            Ty::I64,
+            Ty::F32,
+            Ty::U32,
+            Ty::I16,
+            Ty::U8,
+            Ty::Bool,
+        ];
+        types[self.rng.weighted(&[40, 20, 12, 10, 6, 4, 4, 4])]
+    }
+
+    fn memory(&mut self, n: usize) -> Option<usize> {
+        let ty = self.elem();
+        self.memory_of(n, &[ty])
+    }
+
+    fn memory_of(&mut self, n: usize, types: &[Ty]) -> Option<usize> {
+        let rng = &mut self.rng;
+        let column = |ty: &Ty| (*ty, (0..n).map(|_| small(rng, *ty)).collect());
+        let columns = types.iter().map(column).collect();
+        self.add(Step::Data(columns))
+    }
+
+    /// An array of another class that is as long as this, whoever knows that.
+    fn as_long(&mut self, n: usize, other: usize) -> Option<usize> {
+        let producers = self.producers();
+        let mut fit = self.arrays();
+        fit.retain(|i| self.data[*i].len() == n && producers[*i].class != producers[other].class);
+        if !fit.is_empty() && self.rng.chance(40) {
+            return Some(self.rng.pick(&fit));
+        }
+        self.memory(n)
+    }
+
+    /// Lengths of segments that an array has room for: those of another array too, or its own.
+    fn descriptor(&mut self, array: usize, own: bool) -> Option<usize> {
+        let n = self.data[array].len();
+        let mut fit = self.descriptors(|all| all == n);
+        fit.retain(|l| {
+            let describes = |s: &Step| {
+                matches!(s,
+                Step::FoldS(d, ..) | Step::ScanS(d, ..) | Step::CountS(d, _) | Step::Expand(d, ..)
+                if d == l)
+            };
+            *l != array && self.program.steps.iter().any(describes) != own
+        });
+        if !fit.is_empty() && self.rng.chance(if own { 30 } else { 90 }) {
+            return Some(self.rng.pick(&fit));
+        }
+        let mut lengths = self.pieces(n);
+        let segments = self.some_length();
+        if segments > 0 && self.rng.chance(60) {
+            lengths = vec![0; segments];
+            for _ in 0..n {
+                lengths[self.rng.below(segments)] += 1;
+            }
+        }
+        let lengths = self.add_lengths(lengths)?;
+        if !own {
+            let other = self.as_long(n, array)?;
+            self.cut_into(lengths, other)?;
+        }
+        Some(lengths)
+    }
+
+    fn cut_into(&mut self, lengths: usize, data: usize) -> Option<usize> {
+        match self.rng.below(5) {
+            0..2 => self.folded_s(lengths, data),
+            2..4 => self.scanned_s(lengths, data),
+            _ => {
+                let test = self.test(data);
+                let tags = self.add(Step::Map(vec![data], test))?;
+                let counts = self.add(Step::CountS(lengths, tags))?;
+                if self.rng.chance(40) {
+                    return Some(counts);
+                }
+                let left = self.add(Step::Pack(data, tags))?;
+                self.folded_s(counts, left)
+            }
+        }
+    }
+
+    fn folded(&mut self, array: usize) -> Step {
+        let elem = self.types(array).to_vec();
+        Step::Fold(array, self.plain_fold(&elem))
+    }
+
+    fn folded_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
+        let elem = self.types(data).to_vec();
+        let fold = self.plain_fold(&elem);
+        self.add(Step::FoldS(lengths, data, fold))
+    }
+
+    fn scanned_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
+        let elem = self.types(data).to_vec();
+        let fold = self.plain_fold(&elem);
+        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        self.add(Step::ScanS(lengths, data, fold, kind))
+    }
+
+    /// Some elements of an array, by a test or by tags.
+    fn kept(&mut self, array: usize) -> Option<usize> {
+        let test = self.test(array);
+        if self.rng.chance(60) {
+            return self.add(Step::Filter(array, test));
+        }
+        let tags = self.add(Step::Map(vec![array], test))?;
+        self.add(Step::Pack(array, tags))
+    }
+
+    /// Elements made for segments whose lengths an array tells.
+    fn spread(&mut self, array: usize) -> Option<usize> {
+        let lengths = self.lengths_from(array)?;
+        self.expanded(lengths, array)
+    }
+
+    fn expanded(&mut self, lengths: usize, value: usize) -> Option<usize> {
+        let types = self.types(value).to_vec();
+        let params = [&[Ty::U64], types.as_slice()].concat();
+        let no_scope = Scope::default();
+        let m = Maker::new(&mut self.rng, &no_scope, &params);
+        let body = m.finish((1..=types.len()).collect());
+        self.add(Step::Expand(lengths, vec![value], body))
+    }
+
+    /// Small lengths of segments, in step with an array.
+    fn lengths_from(&mut self, array: usize) -> Option<usize> {
+        self.indices_below(array, 4)
+    }
+
+    /// Numbers below `n`, in step with an array.
+    fn indices_below(&mut self, array: usize, n: usize) -> Option<usize> {
+        let params = self.types(array).to_vec();
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &params);
+        let index = m.push(Term::Cast(0, Ty::U64), Ty::U64);
+        let index = if params[0] == Ty::U64 { 0 } else { index };
+        let n = m.lit(Const::u64(n.max(1) as u64));
+        let index = m.op(Op::Rem, &[index, n], Ty::U64);
+        let body = m.finish(vec![index]);
+        self.add(Step::Map(vec![array], body))
+    }
+
+    fn scattered(&mut self, values: usize) -> Option<usize> {
+        let types = self.types(values).to_vec();
+        let n = self.some_length().max(1);
+        let base = self.memory_of(n, &types)?;
+        let indices = self.indices_below(values, n)?;
+        let combine = self.rng.chance(70);
+        let combine = combine.then(|| fold::associative(&mut self.rng, &Scope::default(), &types));
+        self.add(Step::Scatter(base, indices, values, combine))
+    }
+
+    /// An array that reads another at indices.
+    fn read(&mut self, array: usize) -> Option<usize> {
+        let (types, n) = (self.types(array).to_vec(), self.data[array].len());
+        if n == 0 {
+            return None;
+        }
+        let by = match self.rng.chance(50) {
+            true => Some(self.producer(Rate::Root, 1)?),
+            false => None,
+        };
+        let params = match by {
+            Some(by) => self.types(by).to_vec(),
+            None => vec![Ty::U64],
+        };
+        let length = self.some_length() as u64;
+        let checked = self.rng.chance(50);
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &params);
+        let index = match params[0] {
+            Ty::U64 => 0,
+            _ => m.push(Term::Cast(0, Ty::U64), Ty::U64),
+        };
+        let n = m.lit(Const::u64(n as u64));
+        let index = m.op(Op::Rem, &[index, n], Ty::U64);
+        let result = m.push(Term::At(array, 0, index, checked), types[0]);
+        let body = m.finish(vec![result]);
+        self.add(match by {
+            Some(by) => Step::Map(vec![by], body),
+            None => Step::Generate(Length::Known(length), body),
+        })
+    }
+
+    /// An array of a computed length: as many elements as another has, or as many as are side by side.
+    fn fresh(&mut self, base: usize) -> Option<usize> {
+        let n = self.data[base].len();
+        if self.rng.chance(40) {
+            let other = self.memory(n)?;
+            let inputs = self.either_order(base, other);
+            return self.mapped(inputs);
+        }
+        let length = self.add(Step::Len(base))?;
+        let ty = self.elem();
+        let body = self.plain(&[Ty::U64], ty);
+        self.add(Step::Generate(Length::Delayed(length), body))
+    }
+
+    /// Streams that skip differently, side by side. Nothing else uses them.
+    fn on_demand(&mut self, depth: usize) -> Option<usize> {
+        let n = self.rng.pick(&self.lengths);
+        let mut side = self.memory(n)?;
+        for _ in 0..depth {
+            let test = self.test(side);
+            side = self.add(Step::Filter(side, test))?;
+        }
+        let kept = self.data[side].len();
+        let mut tags = vec![0u64; kept + self.rng.below(4)];
+        tags[..kept].fill(1);
+        self.rng.shuffle(&mut tags);
+        let data = self.memory(tags.len())?;
+        let tags = self.add(Step::Data(vec![(Ty::Bool, tags)]))?;
+        let other = self.add(Step::Pack(data, tags))?;
+        let inputs = self.either_order(side, other);
+        self.mapped(inputs)
+    }
+
+    fn mapped(&mut self, inputs: Vec<usize>) -> Option<usize> {
+        let types = inputs.iter().flat_map(|i| self.types(*i).to_vec());
+        let params: Vec<Ty> = types.collect();
+        let ty = self.elem();
+        let body = self.plain(&params, ty);
+        self.add(Step::Map(inputs, body))
+    }
+
+    /// A short body over all of its parameters.
+    fn plain(&mut self, params: &[Ty], ty: Ty) -> Body {
+        if self.rng.chance(10) {
+            let scope = self.scope();
+            return body::random(&mut self.rng, &scope, params, &[ty]);
+        }
+        let c = small(&mut self.rng, ty);
+        let ops: &[Op] = match ty {
+            Ty::Bool => &[Op::And, Op::Or, Op::Xor],
+            _ => &[Op::Add, Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max],
+        };
+        let ops: Vec<Op> = (0..=params.len()).map(|_| self.rng.pick(ops)).collect();
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, params);
+        let mut x = m.lit(Const { ty, bits: c });
+        for (k, of) in params.iter().enumerate() {
+            let param = match *of == ty {
+                true => k,
+                false => m.push(Term::Cast(k, ty), ty),
+            };
+            x = m.op(ops[k], &[param, x], ty);
+        }
+        m.finish(vec![x])
+    }
+
+    /// A test of elements that holds for some.
+    fn test(&mut self, array: usize) -> Body {
+        let params = self.types(array).to_vec();
+        if self.rng.chance(8) {
+            let scope = self.scope();
+            return body::random(&mut self.rng, &scope, &params, &[Ty::Bool]);
+        }
+        let ty = params[0];
+        let column = self.data[array].columns()[0].clone();
+        let bits = match column.is_empty() {
+            true => small(&mut self.rng, ty),
+            false => self.rng.pick(&column),
+        };
+        let op = self.rng.pick(&[Op::Gt, Op::Ge, Op::Lt, Op::Ne, Op::Ne]);
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &params);
+        let than = m.lit(Const { ty, bits });
+        let test = m.op(op, &[0, than], Ty::Bool);
+        m.finish(vec![test])
+    }
+
+    /// Sums mostly.
+    fn plain_fold(&mut self, elem: &[Ty]) -> Fold {
+        if self.rng.chance(15) {
+            let scope = self.scope();
+            return fold::random(&mut self.rng, &scope, elem, true);
+        }
+        let op = |ty: &Ty| if *ty == Ty::Bool { Op::Or } else { Op::Add };
+        let start: Vec<Const> = elem.iter().map(|t| Const::zero(*t)).collect();
+        let n = elem.len();
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[elem, elem].concat());
+        let results = (0..n)
+            .map(|k| m.op(op(&elem[k]), &[k, k + n], elem[k]))
+            .collect();
+        Fold {
+            start: body::literals(&start),
+            step: m.finish(results),
+            style: Style::Associative,
+        }
+    }
+}
+
+/// A small number, seldom any.
+fn small(rng: &mut Rng, ty: Ty) -> u64 {
+    if rng.chance(4) {
+        return scalar::random(rng, ty);
+    }
+    match ty {
+        Ty::Bool => rng.below(2) as u64,
+        t if t.is_float() => scalar::float(t, rng.below(24) as f64 / 2.0 - 2.0),
+        _ => rng.below(9) as u64,
+    }
+}
