@@ -57,6 +57,14 @@ pub fn golden() -> Vec<Golden> {
     all
 }
 
+/// The same as loops, with gotos and levels.
+pub fn golden_loops() -> Vec<(String, Loop)> {
+    golden()
+        .into_iter()
+        .filter_map(|g| Some((g.name, complete(&g.text)?)))
+        .collect()
+}
+
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).expect("the folder of golden files");
     for entry in entries.flatten() {

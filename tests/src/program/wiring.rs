@@ -48,7 +48,7 @@ impl Making {
                 return None;
             }
             if let Some(result) = self.used(array, how)
-                && self.data[result].len() > 0
+                && !self.data[result].is_empty()
                 && self.rng.chance(50)
             {
                 let folded = self.folded(result);
