@@ -2,6 +2,7 @@
 
 use super::ops::Helpers;
 use super::plan::Plan;
+use super::strips::Aside;
 use crate::facts::Facts;
 use crate::names::{Names, Part};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
@@ -44,6 +45,8 @@ pub struct Unit<'a> {
     pub admits: bool,
     /// Extrema in lanes that take one instruction now: see [`super::extrema`].
     pub plain: Vec<(Var, Op)>,
+    /// Functions that go before the one that is written: see [`super::strips`].
+    pub aside: Aside,
 }
 
 impl<'a> Unit<'a> {
