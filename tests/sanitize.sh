@@ -3,8 +3,8 @@
 #
 #   tests/sanitize.sh [short] [SECTION...]
 #
-# Sections: c, rust, threads, fuzz; all of them if none is named. In short form each takes a few minutes at most.
-# The last three need what only unstable compilers offer, which this compiler gives on request; `fuzz` needs
+# Sections: c, models, rust, threads, fuzz; all of them if none is named. In short form each takes a few minutes at
+# most. The last three need what only unstable compilers offer, which this compiler gives on request; `fuzz` needs
 # cargo-fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,6 +30,12 @@ c() {
     else
         cargo test -p livefusion-tests --test c --test loops --test chunked -- --nocapture
     fi
+}
+
+# What threads share, in many orders of their steps: the board, the team, the cache.
+models() {
+    [ -n "$short" ] || export MODEL_ORDERS=10000
+    RUSTFLAGS="--cfg shuttle" cargo test -p livefusion --lib --target-dir target/shuttle models
 }
 
 # The library's own tests with AddressSanitizer: buffers, frames, loaded code.
@@ -62,7 +68,7 @@ fuzz() {
     done
 }
 
-for section in "${@:-c rust threads fuzz}"; do
+for section in "${@:-c models rust threads fuzz}"; do
     for name in $section; do
         echo "== $name"
         ("$name")
