@@ -1,5 +1,5 @@
 //! Models: what threads share, run in hundreds of orders by `shuttle`, which fails where threads wait for
-//! each other for ever. How to run them is in `CONTRIBUTING.md`; those of a team at work are in `parallel`.
+//! each other for ever. `tests/sanitize.sh models` runs them; those of a team at work are in `parallel`.
 
 use super::cache::{Cache, Kept, LastUse};
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
@@ -8,7 +8,7 @@ use shuttle::{Config, MaxSteps, Runner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Orders of each kind.
+/// Orders of each kind, where `MODEL_ORDERS` does not say.
 const ORDERS: usize = 300;
 /// Places where a thread is changed for another to be preferred, in orders that follow priorities.
 const CHANGES: usize = 3;
@@ -19,10 +19,12 @@ pub fn check(model: impl Fn() + Send + Sync + 'static) {
     config.stack_size = 1 << 18;
     config.max_steps = MaxSteps::FailAfter(100_000);
     config.silence_warnings = true;
+    let orders = std::env::var("MODEL_ORDERS").ok();
+    let orders = orders.and_then(|n| n.parse().ok()).unwrap_or(ORDERS);
     let model = Arc::new(model);
     let random = model.clone();
-    Runner::new(RandomScheduler::new(ORDERS), config.clone()).run(move || random());
-    Runner::new(PctScheduler::new(CHANGES, ORDERS), config).run(move || model());
+    Runner::new(RandomScheduler::new(orders), config.clone()).run(move || random());
+    Runner::new(PctScheduler::new(CHANGES, orders), config).run(move || model());
 }
 
 /// Waits for threads to end.

@@ -121,12 +121,12 @@ fn shared_loop(program: Loop, elements: &'static [i64], but: But) {
         });
         let helpers = helpers.collect();
         let mut looks = 0;
-        share_out(&board, &team, &mut |_| {
+        share_out(&board, &team, &mut |holds_none| {
             looks += 1;
             match but {
                 But::Stopped(n) if n == looks => board.stop(),
                 But::Closed(n) if n == looks => board.close(),
-                But::HelpsItself => team.helper().help(),
+                But::HelpsItself if !holds_none => team.helper().help(),
                 _ => {}
             }
             false
