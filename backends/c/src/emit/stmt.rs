@@ -50,12 +50,9 @@ impl Unit<'_> {
                 Task::WhileBody(s) => {
                     if let StmtKind::While { cond, body, .. } = &s.kind {
                         let cond = self.atom(*cond);
-                        let trapped = self.trapped();
-                        // A trapped loop may count on what trapped; its results are not wanted.
-                        match self.program.traps.is_empty() {
-                            true => self.line(format!("if (!{cond}) break;")),
-                            false => self.line(format!("if (!{cond} || {trapped}) break;")),
-                        }
+                        let ends = self.ends_early(s);
+                        let ends: String = ends.iter().map(|e| format!(" || {e}")).collect();
+                        self.line(format!("if (!{cond}{ends}) break;"));
                         work.push(Task::EndWhile(s));
                         work.push(Task::Stmts(body.iter()));
                     }

@@ -44,6 +44,8 @@ pub struct Unit<'a> {
     pub admits: bool,
     /// Extrema in lanes that take one instruction now: see [`super::extrema`].
     pub plain: Vec<(Var, Op)>,
+    /// Whether scalar loops look at `lf_halt`, which every function has then: see [`super::stop`].
+    pub stops: bool,
 }
 
 impl<'a> Unit<'a> {

@@ -173,6 +173,7 @@ impl Straight {
                 comb: None,
                 admits: false,
                 plain: Vec::new(),
+                stops: unit.stops,
             };
             match (version, until) {
                 (0, _) => plan.write(&mut straight, symbol, version),
