@@ -193,9 +193,14 @@ impl Plan {
         }
         unit.helpers.require("lf_left", || LEFT.to_string());
         unit.depth -= 1;
-        let ends = phase.stmts.iter().flat_map(|s| unit.ends_early(s));
-        let ends: String = ends.map(|e| format!(" && !{e}")).collect();
-        unit.line(format!("}} while (lf_left(lf_go, sizeof lf_go){ends});"));
+        // As everywhere: a trapped loop may count on what trapped.
+        let trapped = match unit.program.traps.is_empty() {
+            true => "",
+            false => " && !trapped",
+        };
+        unit.line(format!(
+            "}} while (lf_left(lf_go, sizeof lf_go){trapped} && !*lf_halt);"
+        ));
     }
 }
 

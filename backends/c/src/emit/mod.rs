@@ -7,7 +7,7 @@
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
 //! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
-//! | `stop` | nothing: it says which scalar loops look whether they are to stop |
+//! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
