@@ -377,6 +377,10 @@ fn scalar_loops() -> Vec<fn(&Array<i64>, &Engine) -> Result<(), Error>> {
         |xs, e| force(&xs.map(long), e),
         |xs, e| xs.map(turns).sum().force_with(e).map(drop),
         |xs, e| xs.map(long).sum().force_with(e).map(drop),
+        |xs, e| {
+            let step = |x: Exp<i64>| (0..200).fold(turns(x), |x, i| (x * 3 + i) ^ (x >> 5));
+            force(&xs.map(step), e)
+        },
         |xs, e| force(&xs.map(turns).scan(0, |a, b| a + b), e),
         |xs, e| force(&xs.filter(|x| turns(x).lt(0)), e),
         |xs, e| force(&xs.take_while(|x| turns(x).lt(0)), e),

@@ -291,11 +291,14 @@ fn finds_the_first() -> Result<()> {
                 }
                 None => {
                     let error = first.force_with(engine).expect_err("there is none");
-                    assert_eq!((error.combinator, error.kind), ("find", ErrorKind::Empty));
+                    assert_eq!(
+                        (error.combinator, error.kind),
+                        ("find", ErrorKind::NotFound)
+                    );
                     let error = place.force_with(engine).expect_err("there is none");
                     assert_eq!(
                         (error.combinator, error.kind),
-                        ("position", ErrorKind::Empty)
+                        ("position", ErrorKind::NotFound)
                     );
                 }
             }

@@ -61,6 +61,8 @@ struct Uses {
     made: FxHashMap<Var, Atom>,
     /// Where each array is written, and at which index.
     writes: FxHashMap<Var, Vec<(Place, Atom)>>,
+    /// Where each carried variable is assigned.
+    assigned: FxHashMap<Var, Vec<Place>>,
     /// What each array is cut to.
     cuts: FxHashMap<Var, Vec<Atom>>,
     /// Arrays that are returned.
@@ -92,6 +94,7 @@ impl Uses {
                 StmtKind::WriteArray(a, index, _) => {
                     self.writes.entry(*a).or_default().push((place, *index));
                 }
+                StmtKind::Assign(v, _) => self.assigned.entry(*v).or_default().push(place),
                 StmtKind::SliceArray(_, a, n) => self.cuts.entry(*a).or_default().push(*n),
                 StmtKind::ArrayLength(..) => {}
                 _ => walk::summary(stmt, &mut |a| self.other.extend(a.var()), &mut |_| {}),
@@ -130,27 +133,23 @@ impl Uses {
         counted
             && !self.other.contains(&array)
             && cut.iter().all(cut_to)
-            && counts_up(facts, *index, rate)
+            && self.counts_up(facts, *index, rate)
     }
-}
 
-/// Whether a variable is 0 at first and one more after each iteration of a rate.
-fn counts_up(facts: &Facts<'_>, v: Var, rate: RateId) -> bool {
-    let from_zero = facts.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
-    let Some([(at, Some(Atom::Var(next)))]) = facts.assigned.get(&v).map(Vec::as_slice) else {
-        return false;
-    };
-    let assigns = |block: &Block| {
-        let mut kinds = block.stmts.iter().map(|s| &s.kind);
-        kinds.any(|kind| matches!(kind, StmtKind::Assign(to, _) if *to == v))
-    };
-    // What a guard assigns takes effect for rejected elements, too.
-    let mut places = facts.blocks.iter().filter(|(_, block)| assigns(block));
-    let for_each = places.all(|(place, _)| {
-        let sections = [Section::Body, Section::Yield, Section::Bottom];
-        matches!(place, Place::At { section, .. } if sections.contains(section))
-    });
-    from_zero && for_each && *at == rate && facts.is_one_more(v, *next)
+    /// Whether a variable is 0 at first and one more after each iteration of a rate.
+    fn counts_up(&self, facts: &Facts<'_>, v: Var, rate: RateId) -> bool {
+        let from_zero = facts.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
+        let Some([(at, Some(Atom::Var(next)))]) = facts.assigned.get(&v).map(Vec::as_slice) else {
+            return false;
+        };
+        // What a guard assigns takes effect for rejected elements, too.
+        let mut places = self.assigned.get(&v).into_iter().flatten();
+        let for_each = places.all(|place| {
+            let sections = [Section::Body, Section::Yield, Section::Bottom];
+            matches!(place, Place::At { section, .. } if sections.contains(section))
+        });
+        from_zero && for_each && *at == rate && facts.is_one_more(v, *next)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Loops of 10^5 combinators: nothing recurses over them, nothing is quadratic.
 
 use loop_lang::Loop;
+use loop_lang::chunkable::raise_levels;
+use loop_lang::filled::filled;
 use loop_lang::gotos::{complete_blocks, derive_gotos};
 use loop_lang::parse::parse;
 use loop_lang::verify::verify;
@@ -106,4 +108,48 @@ fn sibling_folds() {
     let rates = format!("rate r0 root ix_0 < len_0 {{ {parts} }}\n{rates}");
     let start = START.replacen("  carry", &(init + "  carry"), 1);
     check(&(text + &rates + &groups + &start + &blocks + END + "done_0:\n  return\n"));
+}
+
+/// A scan of a scan of a scan ...: what each is behind is not followed to the beginning for each anew.
+#[test]
+fn chained_scans() {
+    let mut text = HEAD.to_string();
+    let (mut groups, mut init, mut body) = (String::new(), String::new(), String::new());
+    let mut assigns = String::new();
+    for i in 1..RATES {
+        writeln!(text, "comb {i} scan at r0").unwrap();
+        writeln!(
+            groups,
+            "group acc_{i} owner r0 step r0 start 0 id 0 next elt_{i} combine add level {} exact",
+            i - 1
+        )
+        .unwrap();
+        writeln!(init, "  carry acc_{i} = 0").unwrap();
+        writeln!(body, "  let elt_{i} = add acc_{i} elt_{}", i - 1).unwrap();
+        writeln!(assigns, "  acc_{i} := elt_{i}").unwrap();
+    }
+    text += "rate r0 root ix_0 < len_0 { stage 0 }\n";
+    let start = START.replacen("  carry", &(init + "  carry"), 1);
+    let end = END.to_string() + &assigns + "done_0:\n  return\n";
+    let mut l = check(&(text + &groups + &start + &body + &end));
+    raise_levels(&mut l);
+    assert_eq!(verify(&l), Ok(()));
+}
+
+/// Many results of one loop: each is known to be filled without a walk of its own.
+#[test]
+fn many_results() {
+    let mut text = HEAD.to_string();
+    let (mut init, mut writes, mut results) = (String::new(), String::new(), String::new());
+    for i in 1..RATES {
+        writeln!(text, "comb {i} map at r0").unwrap();
+        writeln!(init, "  let out_{i} = newArray u64 len_0").unwrap();
+        writeln!(writes, "  writeArray out_{i} ix_0 elt_0").unwrap();
+        write!(results, " out_{i}").unwrap();
+    }
+    text += "rate r0 root ix_0 < len_0 { stage 0 }\n";
+    let start = START.replacen("guard_0", &(init + "guard_0"), 1);
+    let end = END.to_string() + "done_0:\n  return" + &results + "\n";
+    let l = check(&(text + &start + &writes + &end));
+    assert_eq!(filled(&l).len(), RATES - 1);
 }

@@ -314,12 +314,10 @@ pub fn smallest<T>(
     format!("seed {seed}: {why}\n\n{small}\n{}", loops(&small))
 }
 
-/// What failures of one cause have in common: how their messages begin, numbers aside.
+/// What failures of one cause have in common: the first lines of their messages, numbers aside.
 pub fn kind_of(why: &str) -> String {
-    why.chars()
-        .filter(|c| !c.is_ascii_digit())
-        .take(200)
-        .collect()
+    let first = why.lines().next().unwrap_or_default().chars();
+    first.filter(|c| !c.is_ascii_digit()).take(200).collect()
 }
 
 /// The loops of a program as text.

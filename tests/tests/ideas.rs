@@ -2,8 +2,13 @@
 //! reached is never tested.
 
 use livefusion::Engine;
+use livefusion_backend::Backend;
 use livefusion_c::{CBackend, Idea, Ideas};
-use livefusion_tests::loops::{files, joined};
+use livefusion_jit::JitBackend;
+use livefusion_tests::backends::{Known, c};
+use livefusion_tests::loops::joined;
+use livefusion_tests::mutants::golden_loops;
+use livefusion_tests::mutants::hunt::golden_agrees;
 use livefusion_tests::program::{Options, programs};
 use loop_lang::Loop;
 use std::collections::BTreeMap;
@@ -49,25 +54,42 @@ fn random_programs_reach_every_idea() {
     assert!(missing.is_empty(), "never: {missing:?}\n{:?}", reached.0);
 }
 
-#[test]
-fn loops_reach_every_pair_of_ideas() {
-    let backend = CBackend::new();
-    let mut reached = Reached::default();
-    let files: Vec<(Loop, Ideas)> = files()
+/// Two golden loops as phases of one, for every pair of ideas that two such loops can have.
+fn pairs(backend: &CBackend, reached: &mut Reached) -> Vec<(String, Loop)> {
+    let golden: Vec<(String, Loop, Ideas)> = golden_loops()
         .into_iter()
-        .filter_map(|(_, l)| backend.ideas(&l).ok().map(|ideas| (l, ideas)))
+        .filter_map(|(name, l)| backend.ideas(&l).ok().map(|ideas| (name, l, ideas)))
         .collect();
-    for (a, of_a) in &files {
-        for (b, of_b) in &files {
+    let mut both = Vec::new();
+    for (first, a, of_a) in &golden {
+        for (second, b, of_b) in &golden {
             let pairs = of_a.iter().flat_map(|x| of_b.iter().map(move |y| (*x, *y)));
             let new = |(x, y): (Idea, Idea)| !reached.0.contains_key(&(x.min(y), x.max(y)));
             if pairs.into_iter().any(new)
-                && let Some(both) = joined(a, b)
+                && let Some(l) = joined(a, b)
             {
-                reached.add(&backend.ideas(&both).expect("it verifies"));
+                reached.add(&backend.ideas(&l).expect("it verifies"));
+                both.push((format!("{first} and {second}"), l));
             }
         }
     }
+    both
+}
+
+#[test]
+fn every_pair_of_ideas_ends_alike_in_one_loop() {
+    let backend = CBackend::new();
+    let mut reached = Reached::default();
+    let pairs = pairs(&backend, &mut reached);
     let missing = reached.missing(|_, _| true);
     assert!(missing.is_empty(), "never: {missing:?}\n{:?}", reached.0);
+    let programs: Vec<Loop> = pairs.iter().map(|(_, l)| l.clone()).collect();
+    let known = Known::compile(&c(), &programs).expect("C compiles");
+    let backends: [&dyn Backend; 2] = [&known, &JitBackend::new()];
+    let mut found = Vec::new();
+    for (name, program) in &pairs {
+        let kernels = backends.map(|b| b.compile(program).expect("it verifies"));
+        found.extend(golden_agrees(name, program, &kernels, 4));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }

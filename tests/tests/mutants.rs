@@ -5,17 +5,14 @@ use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Known;
 use livefusion_tests::backends::c;
+use livefusion_tests::mutants::golden_loops;
 use livefusion_tests::mutants::hunt::{Hunt, golden_agrees};
-use livefusion_tests::mutants::{complete, golden};
 use loop_lang::Loop;
 use std::sync::Arc;
 
 #[test]
 fn golden_loops_end_alike_on_every_backend() {
-    let golden: Vec<(String, Loop)> = golden()
-        .into_iter()
-        .filter_map(|g| Some((g.name, complete(&g.text)?)))
-        .collect();
+    let golden = golden_loops();
     assert!(golden.len() > 60, "{}", golden.len());
     let programs: Vec<Loop> = golden.iter().map(|g| g.1.clone()).collect();
     let straight = Known::compile(&c(), &programs).expect("C compiles");

@@ -52,6 +52,8 @@ pub struct Facts<'a> {
     chains: Vec<Vec<RateId>>,
     /// Where each phase updates each group.
     steps: Steps,
+    /// What each array is cut to that is written there and not used otherwise.
+    cut_to: FxHashMap<Var, Option<Var>>,
     waits: FxHashSet<(RateId, Var)>,
     waiting: FxHashSet<Var>,
 }
@@ -102,6 +104,7 @@ impl<'a> Facts<'a> {
             pending: FxHashMap::default(),
             ending: FxHashMap::default(),
             carried: Vec::new(),
+            cut_to: FxHashMap::default(),
             waits: FxHashSet::default(),
             waiting: FxHashSet::default(),
         };
@@ -111,6 +114,7 @@ impl<'a> Facts<'a> {
             }
         }
         facts.find_sources(program, made)?;
+        facts.find_cuts();
         facts.find_pending(program);
         Ok(facts)
     }
@@ -229,21 +233,35 @@ impl<'a> Facts<'a> {
     /// Whether an array that the loop makes is written at a count and cut to it, and never looked at
     /// otherwise: then what is written behind the last element that counts is of no matter.
     pub fn is_cut_to(&self, array: Var, count: Var) -> bool {
-        let (mut only, mut cut) = (true, false);
+        let made = matches!(self.source.get(&array), Some(Source::Made(_)));
+        made && self.cut_to.get(&array) == Some(&Some(count))
+    }
+
+    /// Finds which arrays are cut to the only variable that they are written at. An array that is used in
+    /// another way is cut to none.
+    fn find_cuts(&mut self) {
+        let mut cut_to: FxHashMap<Var, Option<Var>> = FxHashMap::default();
+        let (mut cut, mut other) = (FxHashSet::default(), Vec::new());
+        let mut at = |array: Var, index: Atom| {
+            let known = cut_to.entry(array).or_insert(index.var());
+            *known = known.filter(|v| index == Atom::Var(*v));
+        };
         for placed in &self.blocks {
-            each_leaving_use(placed.block, &mut |v| only &= v != array);
+            each_leaving_use(placed.block, &mut |v| other.push(v));
             each_stmt(&placed.block.stmts, &mut |s| match s.kind {
-                StmtKind::WriteArray(a, index, _) if a == array => {
-                    only &= index == Atom::Var(count);
+                StmtKind::WriteArray(array, index, _) => at(array, index),
+                StmtKind::SliceArray(_, array, n) => {
+                    at(array, n);
+                    cut.insert(array);
                 }
-                StmtKind::SliceArray(_, a, n) if a == array => {
-                    only &= n == Atom::Var(count);
-                    cut = true;
-                }
-                _ => each_use(s, &mut |v| only &= v != array),
+                _ => each_use(s, &mut |v| other.push(v)),
             });
         }
-        only && cut && matches!(self.source.get(&array), Some(Source::Made(_)))
+        cut_to.retain(|array, _| cut.contains(array));
+        for v in other {
+            cut_to.remove(&v);
+        }
+        self.cut_to = cut_to;
     }
 
     fn find_sources(&mut self, program: &Loop, made: &[Var]) -> Result<(), String> {

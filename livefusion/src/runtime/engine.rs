@@ -30,9 +30,7 @@ use std::time::{Duration, Instant};
 /// and says why in [`Engine::fallback`]. Results have the same bits on every tier. Without the feature `jit`
 /// the default engine compiles C first, and interprets where that cannot be done.
 ///
-/// An engine made for one backend never falls back, with one exception: a loop of more than 20,000 statements
-/// (a chain of as many combinators) is always interpreted, because C compilers take far more than linear time
-/// for it.
+/// An engine made for one backend never falls back.
 ///
 /// ```
 /// use livefusion::{Array, Engine, Force};
@@ -61,19 +59,6 @@ struct Inner {
     pool: OnceLock<Option<Arc<ThreadPool>>>,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
-}
-
-/// Loops of more statements are interpreted. gcc took 1.6 s for 10,000 chained maps, 8 s for 30,000, and
-/// did not finish 100,000 in four minutes.
-const HUGE_LOOP: usize = 20_000;
-
-/// Statements of a loop, those in arms and scalar loops aside.
-pub(super) fn statements(program: &Loop) -> usize {
-    program
-        .blocks
-        .iter()
-        .map(|(_, block)| block.stmts.len())
-        .sum()
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
@@ -306,28 +291,13 @@ impl Engine {
 
     /// Compiles loops with the engine's backend, at once where that is sooner done.
     pub(super) fn compile_all(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
-        let none = self.0.fallback.get().is_some();
-        let interpreted = |p: &Loop| none || statements(p) > HUGE_LOOP;
-        let others: Vec<&Loop> = programs
-            .iter()
-            .copied()
-            .filter(|p| !interpreted(p))
-            .collect();
-        let mut compiled = self
-            .0
-            .choices
-            .runs_on
-            .backend
-            .compile_all(&others)
-            .into_iter();
-        let mut next = |p: &Loop| match interpreted(p) {
-            true => None,
-            false => compiled.next(),
-        };
-        let kernel = |p: &&Loop| match next(p) {
-            None => self.interpret(p),
-            Some(Ok(kernel)) => Ok(kernel),
-            Some(Err(e)) if self.0.choices.runs_on.may_fall_back => {
+        if self.0.fallback.get().is_some() {
+            return programs.iter().map(|p| self.interpret(p)).collect();
+        }
+        let compiled = self.0.choices.runs_on.backend.compile_all(programs);
+        let kernel = |(p, compiled): (&&Loop, _)| match compiled {
+            Ok(kernel) => Ok(kernel),
+            Err(e) if self.0.choices.runs_on.may_fall_back => {
                 let _ = match &e {
                     CompileError::Unavailable { why, .. } => self.0.fallback.set(why.clone()),
                     CompileError::Malformed(_) => return Err(backend_error(e.to_string())),
@@ -335,9 +305,9 @@ impl Engine {
                 };
                 self.interpret(p)
             }
-            Some(Err(e)) => Err(backend_error(e.to_string())),
+            Err(e) => Err(backend_error(e.to_string())),
         };
-        programs.iter().map(kernel).collect()
+        programs.iter().zip(compiled).map(kernel).collect()
     }
 
     /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.

@@ -103,7 +103,7 @@ pub fn kept_from_groups(program: &Loop, roles: &[Role]) -> (bool, bool) {
     let kept = saved_variables(program);
     let kept = kept.into_iter().filter(in_iteration).collect();
     let mut read = vec![Read::No; program.groups.len()];
-    facts.mark(kept, None, Read::Yes, &mut read);
+    facts.mark(kept, Read::Yes, &mut read);
     let (mut outer, mut inner) = (false, false);
     for (i, group) in program.groups.iter().enumerate() {
         if read[i] == Read::Yes && roles[i] != Role::Placing {
@@ -200,28 +200,59 @@ impl Facts<'_> {
             }
         }
         let mut read = vec![Read::No; updates.len()];
-        self.mark(appends, None, Read::Appends, &mut read);
-        self.mark(effects, None, Read::Yes, &mut read);
-        for (i, vars) in updates.into_iter().enumerate() {
-            self.mark(vars, Some(GroupId::new(i)), Read::Yes, &mut read);
-        }
+        self.mark(appends, Read::Appends, &mut read);
+        self.mark(effects, Read::Yes, &mut read);
+        self.mark_updates(updates, &mut read);
         read
     }
 
-    /// Marks the groups, `own` excepted, whose values are behind these variables.
-    fn mark(&self, mut stack: Vec<Var>, own: Option<GroupId>, how: Read, read: &mut [Read]) {
+    /// Marks the groups whose values are behind these variables.
+    fn mark(&self, mut stack: Vec<Var>, how: Read, read: &mut [Read]) {
         let mut seen = FxHashSet::default();
         while let Some(v) = stack.pop() {
             if !seen.insert(v) {
                 continue;
             }
             match self.group_of.get(&v) {
-                Some(g) if Some(*g) == own => {}
                 Some(g) => read[g.index()] = how,
                 None => stack.extend(self.operands.get(&v).into_iter().flatten()),
             }
         }
     }
+
+    /// Marks the groups whose values are behind the updates of others. A variable is passed by at most
+    /// twice, however many groups it is behind: for the first, and for any other.
+    fn mark_updates(&self, updates: Vec<Vec<Var>>, read: &mut [Read]) {
+        let updates = updates.into_iter().enumerate();
+        let mut stack: Vec<(Var, Behind)> = updates
+            .flat_map(|(i, vars)| vars.into_iter().map(move |v| (v, Behind::One(i))))
+            .collect();
+        let mut known: FxHashMap<Var, Behind> = FxHashMap::default();
+        while let Some((v, by)) = stack.pop() {
+            let by = match known.get(&v) {
+                Some(old) if *old == by || *old == Behind::Several => continue,
+                Some(_) => Behind::Several,
+                None => by,
+            };
+            known.insert(v, by);
+            match self.group_of.get(&v) {
+                Some(g) if by == Behind::One(g.index()) => {}
+                Some(g) => read[g.index()] = Read::Yes,
+                None => {
+                    let operands = self.operands.get(&v).into_iter().flatten();
+                    stack.extend(operands.map(|v| (*v, by)));
+                }
+            }
+        }
+    }
+}
+
+/// Whose updates a variable is behind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// Those of one group.
+    One(usize),
+    Several,
 }
 
 /// Whether more than its own results comes of a statement. Updates of counters, which are in no

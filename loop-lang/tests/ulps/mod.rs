@@ -222,6 +222,10 @@ impl Reference {
 }
 
 /// The error of `powi` at both widths; nothing is compared where the true value is beyond the width.
+#[allow(
+    dead_code,
+    reason = "the example that measures the functions has no use for it"
+)]
 pub fn errors_of_powi(x: f64, n: i32) -> [f64; 2] {
     let power = |x: f64| {
         let size = big(x.abs()).powi(n.unsigned_abs() as usize, BITS, ROUND);

@@ -2,13 +2,11 @@
 //! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
 
 mod ended;
-mod files;
 mod groups;
 mod joined;
 mod statements;
 
 pub use ended::{Ended, run};
-pub use files::files;
 pub use joined::joined;
 
 use crate::program::buffer;

@@ -57,6 +57,16 @@ pub fn golden() -> Vec<Golden> {
     all
 }
 
+/// The same as loops, with gotos and levels. Scalar loops end, whatever their arguments.
+pub fn golden_loops() -> Vec<(String, Loop)> {
+    let complete = |g: Golden| {
+        let mut program = complete(&g.text)?;
+        tame::tame(&mut program);
+        Some((g.name, program))
+    };
+    golden().into_iter().filter_map(complete).collect()
+}
+
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(folder).expect("the folder of golden files");
     for entry in entries.flatten() {

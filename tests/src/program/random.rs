@@ -483,11 +483,11 @@ impl Making {
             m.lit(Const::u64((end - start) as u64)),
             m.lit(Const::u64(0)),
         );
-        let end = m.lit(Const::u64(end as u64));
+        let bounds = [start, end].map(|at| m.lit(Const::u64(at as u64)));
         let room = m.push(Term::Scalar(len, 0), Ty::U64);
-        let ok = m.op(Op::Le, &[end, room], Ty::Bool);
+        let ok = m.op(Op::Le, &[bounds[1], room], Ty::Bool);
         let safe = m.op(Op::Select, &[ok, count, zero], Ty::U64);
-        let length = m.finish(vec![safe, ok, end, room]);
+        let length = m.finish(vec![safe, ok, bounds[0], bounds[1], room]);
         let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
         let from = m.lit(Const::u64(start as u64));
         let index = m.op(Op::Add, &[0, from], Ty::U64);

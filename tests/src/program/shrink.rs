@@ -175,10 +175,9 @@ fn plainer(p: &Program) -> Vec<Program> {
                 let results = nodes[i].types.to_vec();
                 Step::Map(inputs.clone(), converting(&b.params, &results))
             }
-            Step::Generate(Length::Known(n), b) => Step::Generate(
-                Length::Known(*n),
-                converting(&b.params, &nodes[i].types.to_vec()),
-            ),
+            Step::Generate(Length::Known(n), b) => {
+                Step::Generate(Length::Known(*n), converting(&b.params, &nodes[i].types))
+            }
             _ => continue,
         };
         // A fold's result may have had another type.

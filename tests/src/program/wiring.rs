@@ -48,7 +48,7 @@ impl Making {
                 return None;
             }
             if let Some(result) = self.used(array, how)
-                && self.data[result].len() > 0
+                && matches!(self.data[result], Data::Array(_, 1..))
                 && self.rng.chance(50)
             {
                 let folded = self.folded(result);

@@ -64,9 +64,6 @@ const MAX_LANES: u32 = 4096;
 /// More lanes than this for all variables of one group, too: they are joined on the stack.
 const MAX_GROUP_WORDS: usize = 32 << 10;
 
-/// Kernels of more text than this are not compiled with full effort: some 3000 statements.
-const LARGE: usize = 128 << 10;
-
 /// What every file starts with. No system headers: they would cost more than compiling the loop.
 const PRELUDE: &str = "\
 typedef unsigned char bool;
@@ -183,6 +180,7 @@ impl File {
             admits: false,
             plain: Vec::new(),
             stops: stop::any_looks(program),
+            aside: strips::Aside::default(),
         };
         header(&mut unit);
         functions(&mut unit);
@@ -203,6 +201,7 @@ impl File {
                 comb: None,
                 admits: false,
                 plain: Vec::new(),
+                aside: strips::Aside::default(),
                 ..unit
             };
             plan.write(&mut straight, symbol, version);
@@ -218,6 +217,7 @@ impl File {
                 comb: None,
                 admits: false,
                 plain: Vec::new(),
+                aside: strips::Aside::default(),
                 ..unit
             };
             nest.write(&mut straight, symbol);
@@ -235,7 +235,10 @@ impl File {
             symbol,
             form.summary,
         );
-        self.large |= unit.out.len() > LARGE;
+        let mut statements = 0;
+        let blocks = facts.blocks.iter();
+        blocks.for_each(|b| facts::each_stmt(&b.block.stmts, &mut |_| statements += 1));
+        self.large |= statements > plan::MAX_STATEMENTS;
         self.kernels.push_str(&unit.out);
         Ok(())
     }

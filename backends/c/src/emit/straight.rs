@@ -9,6 +9,7 @@ use super::ideas::Idea;
 use super::pieces::pieces;
 use super::plan::{Plan, Step};
 use super::stop::HALT;
+use super::strips::Aside;
 use super::unit::{Unit, comment};
 use crate::facts::{self, Source};
 use crate::names::{Part, identifier};
@@ -20,6 +21,8 @@ use loop_lang::types::Ty;
 pub(super) struct Passed {
     /// Its declaration.
     pub(super) declaration: String,
+    /// What the function's text calls it.
+    pub(super) name: String,
     /// What the caller passes.
     pub(super) argument: String,
     /// The array that it is.
@@ -39,18 +42,21 @@ impl Plan {
         let name = |v: Var| unit.names.var(v).to_string();
         let constant = |ty: Ty, name: &str| Passed {
             declaration: format!("const {} {name}", ty.name()),
+            name: name.to_string(),
             argument: name.to_string(),
             array: None,
             local: None,
         };
         let pointer = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict {name}", ty.name()),
+            name: name.to_string(),
             argument: name.to_string(),
             array: None,
             local: None,
         };
         let through = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict lf_{name}", ty.name()),
+            name: name.to_string(),
             argument: format!("&{name}"),
             array: None,
             local: Some((ty, name.to_string())),
@@ -104,6 +110,7 @@ impl Plan {
             passed.push(Passed {
                 declaration: HALT.to_string(),
                 argument: "lf_halt".to_string(),
+                name: "lf_halt".to_string(),
                 array: None,
                 local: None,
             });
@@ -131,6 +138,7 @@ impl Plan {
 
     /// Writes the straight function.
     pub fn write(&self, unit: &mut Unit, symbol: &str, version: usize) {
+        let start = unit.out.len();
         let passed = self.passed(unit);
         let counter = unit.names.var(self.counter).to_string();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
@@ -143,6 +151,7 @@ impl Plan {
         unit.line("static __attribute__((noinline)) u64");
         let function = self.function(unit, symbol, version);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
+        unit.aside = Aside::of(function);
         unit.line("u64 trapped = 0;");
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
@@ -169,6 +178,9 @@ impl Plan {
         unit.line("return trapped;");
         unit.close();
         unit.line("");
+        // What it calls goes before it.
+        let aside = std::mem::take(&mut unit.aside);
+        unit.out.insert_str(start, &aside.text);
     }
 
     /// Writes the loop, in strips or not.

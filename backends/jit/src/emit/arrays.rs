@@ -53,7 +53,6 @@ impl Emit<'_, '_> {
         let failed = self.no_memory_block;
         self.builder.ins().brif(made, after, &[], failed, &[]);
         self.begin(after);
-        self.load_made(slot);
     }
 
     /// A field of the run that is an address.
@@ -62,27 +61,19 @@ impl Emit<'_, '_> {
         ins.load(types::I64, MEMORY, self.run, offset as i32)
     }
 
-    /// Takes an array that the loop made, or an empty one, from the run's table.
-    pub(super) fn load_made(&mut self, slot: usize) {
-        let table = self.of_run(offset_of!(Run<'_, '_>, made));
-        let v = self.layout.arrays[slot];
-        for part in [Part::Data, Part::Length] {
-            let value = self.entry(table, slot, part);
-            self.set(v, part, value);
-        }
-    }
-
-    /// Tells the host how long an array is now.
-    pub(super) fn store_length(&mut self, slot: usize) {
-        let table = self.of_run(offset_of!(Run<'_, '_>, made));
-        let length = self.get(self.layout.arrays[slot], Part::Length);
+    /// Makes an array shorter, for the host as well.
+    pub(super) fn cut(&mut self, a: Var, length: Value) {
+        let owner = self.owner(a);
+        let Some(slot) = self.slot(owner, Part::Length) else {
+            return;
+        };
         let offset = slot * size_of::<Array>() + offset_of!(Array, length);
         let ins = self.builder.ins();
-        ins.store(MEMORY, length, table, offset as i32);
+        ins.store(MEMORY, length, self.made, offset as i32);
     }
 
     /// Elements or length of an array in a table.
-    fn entry(&mut self, table: Value, i: usize, part: Part) -> Value {
+    pub(super) fn entry(&mut self, table: Value, i: usize, part: Part) -> Value {
         let field = match part {
             Part::Length => offset_of!(Array, length),
             _ => offset_of!(Array, data),

@@ -1,12 +1,10 @@
 //! How the machine pauses and goes on: what it knows moves to the frame's words and back.
 
+use super::homes::local_words;
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::{InstBuilder, types};
 use livefusion_backend::facts;
 use loop_lang::ir::{GroupId, Order, Var};
-
-/// Offsets in the local part of a `Prefix` group's variable.
-const LOCAL: [(Part, usize); 3] = [(Part::Now, 0), (Part::Total, 1), (Part::Last, 2)];
 
 impl Emit<'_, '_> {
     /// Saves everything at a position.
@@ -35,11 +33,8 @@ impl Emit<'_, '_> {
         for (v, word) in &self.layout.saved {
             self.save_word(*v, self.kept(*v), *word);
         }
-        for (v, part, word) in self.local_words() {
+        for (v, part, word) in local_words(program, self.layout) {
             self.save_word(v, part, word);
-        }
-        for slot in 0..self.layout.arrays.len() {
-            self.store_length(slot);
         }
     }
 
@@ -64,11 +59,8 @@ impl Emit<'_, '_> {
         for (v, word) in &self.layout.saved {
             self.restore_word(*v, Part::Value, *word);
         }
-        for (v, part, word) in self.local_words() {
+        for (v, part, word) in local_words(program, self.layout) {
             self.restore_word(v, part, word);
-        }
-        for slot in 0..self.layout.arrays.len() {
-            self.load_made(slot);
         }
         for v in &facts.carried {
             let waits = facts.ever_waits(*v);
@@ -130,27 +122,19 @@ impl Emit<'_, '_> {
         at.is_some_and(|at| self.facts.is_below(self.program, g, *at))
     }
 
-    /// The words of `Prefix` groups that are kept in registers.
-    fn local_words(&self) -> Vec<(Var, Part, usize)> {
-        let mut all = Vec::new();
-        for (i, group) in self.program.groups.iter().enumerate() {
-            for (k, v) in group.vars.iter().enumerate() {
-                if let Order::Prefix(_) = group.order {
-                    let first = self.local_word(GroupId::new(i), k);
-                    all.extend(LOCAL.map(|(part, offset)| (*v, part, first + offset)));
-                }
-            }
-        }
-        all
-    }
-
     fn save_word(&mut self, v: Var, part: Part, word: usize) {
+        if self.homes.get(&(v, part)) == Some(&word) {
+            return;
+        }
         let value = self.get(v, part);
         let ty = facts::elem(self.program, v);
         self.store_word(ty, value, self.words, word as i32 * 8);
     }
 
     fn restore_word(&mut self, v: Var, part: Part, word: usize) {
+        if self.homes.get(&(v, part)) == Some(&word) {
+            return;
+        }
         let ty = facts::elem(self.program, v);
         let value = self.load_word(ty, self.words, word as i32 * 8);
         self.set(v, part, value);

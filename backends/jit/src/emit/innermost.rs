@@ -35,8 +35,8 @@ pub struct Innermost {
     /// Accesses (array, index) that go up by at most one in an iteration: inside for as many iterations
     /// as there is room before the loop.
     pub proven: FxHashSet<(Var, Var)>,
-    /// Parameters that it uses.
-    pub params: Vec<Var>,
+    /// Parameters that it uses, and arrays that the loop makes.
+    pub near: Vec<Var>,
 }
 
 impl Innermost {
@@ -106,14 +106,18 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
             proven.insert((a, *index));
         }
     }
+    let used = body.uses.iter().map(|v| facts.owner(program, made, *v));
+    let used: FxHashSet<Var> = used.collect();
     Some(Innermost {
         rate,
         counter,
         bound,
         steps,
         proven,
-        params: (program.params.iter().map(|p| p.var))
-            .filter(|v| body.uses.contains(v))
+        near: (program.params.iter().map(|p| &p.var))
+            .chain(made)
+            .filter(|v| used.contains(v))
+            .copied()
             .collect(),
     })
 }

@@ -93,9 +93,7 @@ impl<'a> Emit<'a, '_> {
     /// Takes the run apart, and begins or goes on.
     fn enter(&mut self) {
         self.words = self.of_run(offset_of!(Run<'_, '_>, words));
-        for slot in 0..self.layout.arrays.len() {
-            self.load_made(slot);
-        }
+        self.made = self.of_run(offset_of!(Run<'_, '_>, made));
         let budget = self.of_run(offset_of!(Run<'_, '_>, budget));
         let steps = self.load_steps();
         self.limit = self.builder.ins().iadd(steps, budget);

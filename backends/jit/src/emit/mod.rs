@@ -9,6 +9,7 @@
 //! | `admit` | filters without a branch |
 //! | `machine`, `straight` | the loop's blocks as a state machine; innermost loops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
+//! | `homes` | what stays in memory all the time |
 
 mod admit;
 mod arrays;
@@ -16,6 +17,7 @@ mod chunk;
 mod floats;
 mod frame;
 mod groups;
+mod homes;
 mod innermost;
 mod machine;
 mod ops;
@@ -155,9 +157,11 @@ struct Emit<'a, 'f> {
     features: Features,
     frontend: TargetFrontendConfig,
     variables: FxHashMap<(Var, Part), Variable>,
+    /// The words of what stays in the frame.
+    homes: FxHashMap<(Var, Part), usize>,
     /// Where each parameter is in the run's tables.
     params: FxHashMap<Var, usize>,
-    /// Parameters that are in registers.
+    /// Parameters and arrays that are in registers.
     near: FxHashMap<(Var, Part), Value>,
     /// Next values that a pause must keep beside the old ones, by word.
     held: FxHashMap<Var, usize>,
@@ -171,6 +175,8 @@ struct Emit<'a, 'f> {
     traps: bool,
     run: Value,
     words: Value,
+    /// The table of arrays that the loop makes.
+    made: Value,
     /// The step count at which the span ends.
     limit: Value,
     steps: Variable,
@@ -213,6 +219,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             features: request.features,
             frontend: request.frontend,
             variables: FxHashMap::default(),
+            homes: homes::homes(program, request.layout),
             params: program.params.iter().map(|p| p.var).zip(0..).collect(),
             near: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
@@ -222,6 +229,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             traps: !program.traps.is_empty(),
             run,
             words: run,
+            made: run,
             limit: run,
             steps: builder.declare_var(types::I64),
             event: builder.declare_var(types::I64),
@@ -269,11 +277,21 @@ impl<'a, 'f> Emit<'a, 'f> {
         if let Some(i) = self.params.get(&v) {
             return self.load_param(*i, part);
         }
+        if let Some(slot) = self.slot(v, part) {
+            return self.entry(self.made, slot, part);
+        }
+        if let Some(word) = self.homes.get(&(v, part)).copied() {
+            return self.load_home(v, word);
+        }
         let variable = self.variable(v, part);
         self.builder.use_var(variable)
     }
 
     fn set(&mut self, v: Var, part: Part, value: Value) {
+        if let Some(word) = self.homes.get(&(v, part)).copied() {
+            self.store_home(v, word, value);
+            return;
+        }
         let variable = self.variable(v, part);
         self.builder.def_var(variable, value);
     }

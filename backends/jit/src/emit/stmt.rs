@@ -47,8 +47,7 @@ impl Emit<'_, '_> {
             StmtKind::SliceArray(_, a, n) => {
                 let (length, n) = (self.length(*a), self.atom(*n));
                 let least = self.builder.ins().umin(n, length);
-                let owner = self.owner(*a);
-                self.set(owner, Part::Length, least);
+                self.cut(*a, least);
             }
             StmtKind::Trap { unless, .. } => {
                 let ok = self.atom(*unless);

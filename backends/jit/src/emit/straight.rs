@@ -64,11 +64,11 @@ impl<'a> Emit<'a, '_> {
         self.begin(slowly);
     }
 
-    /// Takes the parameters that a loop uses into registers, as far as there are some; others are read where
-    /// they are used.
+    /// Takes the parameters and arrays that a loop uses into registers, as far as there are some; others are
+    /// read where they are used.
     fn bring_near(&mut self, plan: &Innermost) {
         let (mut floats, mut words) = (0, 0);
-        for v in &plan.params {
+        for v in &plan.near {
             let scalar = matches!(self.program.ty(*v), Type::Scalar(_));
             let float = scalar && facts::elem(self.program, *v).is_float();
             let (taken, most, parts): (_, _, &[Part]) = match (scalar, float) {

@@ -27,6 +27,7 @@ mod look;
 use super::ideas::Idea;
 use super::plan::{self, Plan, plan};
 use super::straight::Passed;
+use super::strips::Aside;
 use super::unit::{Mode, Unit, comment};
 use super::vector;
 use crate::facts::Facts;
@@ -174,6 +175,7 @@ impl Straight {
                 admits: false,
                 plain: Vec::new(),
                 stops: unit.stops,
+                aside: Aside::default(),
             };
             match (version, until) {
                 (0, _) => plan.write(&mut straight, symbol, version),
