@@ -360,8 +360,11 @@ fn a_callback_waits_for_the_pool_without_working_for_it() {
     assert_eq!(within_a_minute(waiting), expected);
 }
 
+/// Forces something that is made of an array.
+type Run = fn(&Array<i64>, &Engine) -> Result<(), Error>;
+
 /// Scalar loops in every kind of loop around them: none ends where an element is not negative.
-fn scalar_loops() -> Vec<fn(&Array<i64>, &Engine) -> Result<(), Error>> {
+fn scalar_loops() -> Vec<Run> {
     fn turns(x: Exp<i64>) -> Exp<i64> {
         while_loop(x, |x| x.ge(0), |x| (x + 1) & 0xffff)
     }
@@ -397,11 +400,7 @@ fn scalar_loops() -> Vec<fn(&Array<i64>, &Engine) -> Result<(), Error>> {
 }
 
 /// Stops a force in which one element's scalar loop never ends.
-fn stops(
-    engine: &Engine,
-    (n, at): (usize, usize),
-    run: fn(&Array<i64>, &Engine) -> Result<(), Error>,
-) -> ErrorKind {
+fn stops(engine: &Engine, (n, at): (usize, usize), run: Run) -> ErrorKind {
     let mut xs = vec![-1; n];
     xs[at] = 1;
     let token = CancelToken::new();
