@@ -384,3 +384,17 @@ fn sides_of_a_zip_over_what_is_cut_elsewhere() -> Result<()> {
         assert_eq!(running, [1, 3, 6]);
     })
 }
+
+#[test]
+fn as_many_as_a_generator_that_counts_what_is_kept() -> Result<()> {
+    let build = || {
+        let kept = Array::from(vec![1.0f64, -2.0, 3.0]).filter(|x| x.gt(0.0));
+        let zeros = generate(kept.len(), |_| 0.0f64);
+        let base = generate(zeros.len(), |i| i.cast::<f64>().exp().sin().exp().cos().tan());
+        base.scatter(&Array::from(vec![1u64, 0]), &kept)
+    };
+    for engine in engines() {
+        assert_eq!(build().force_with(&engine)?, [3.0, 1.0]);
+    }
+    Ok(())
+}

@@ -7,16 +7,20 @@
 
 mod binding;
 mod builder;
+mod cache;
 mod counters;
 mod engine;
 mod explain;
 mod in_place;
 mod known;
+#[cfg(all(test, shuttle))]
+mod models;
 mod parallel;
 mod prepared;
 mod program;
 mod programs;
 mod replay;
+mod sync;
 #[cfg(feature = "jit")]
 mod tier;
 mod watch;

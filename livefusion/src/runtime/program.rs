@@ -1,10 +1,10 @@
 //! Compiled programs: the loops of a schedule with their kernels, and how arguments reach them.
 
 use super::binding::{Args, Bindings, Origin, Recipe, Store};
+use super::cache::{Kept, LastUse};
 use super::engine::{Engine, backend_error};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes, in_order};
-use super::programs::LastUse;
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
 use crate::ast::{Kind, Node, Values};
@@ -27,7 +27,13 @@ pub struct Program {
     /// What the roots consist of.
     outputs: Vec<Output>,
     /// When it was used last.
-    pub used: LastUse,
+    used: LastUse,
+}
+
+impl Kept for Program {
+    fn last_use(&self) -> &LastUse {
+        &self.used
+    }
 }
 
 /// A root's fields.

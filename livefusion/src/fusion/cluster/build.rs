@@ -305,12 +305,19 @@ impl Builder<'_> {
     /// A delayed length is known before the loop; that of an array that a loop has to find out is known
     /// wherever the array is.
     fn link_length(&self, id: NodeId, item: &mut Item) {
-        let Some(length) = self.graph.nodes[id.index()].length else {
-            return;
-        };
-        match indexed_array(self.graph, id) {
-            Some(array) if !self.pulls.is_in_no_loop(length) => self.link_to(array, None, item),
-            _ => self.link_captured(length, Some(Reason::Length), item),
+        let mut generator = id;
+        while let Some(length) = self.graph.nodes[generator.index()].length {
+            match indexed_array(self.graph, generator) {
+                Some(array) if !self.pulls.is_in_no_loop(length) => {
+                    self.link_to(array, None, item);
+                    if !self.free[array.index()] {
+                        return;
+                    }
+                    // It is in no loop itself: whatever tells its length does.
+                    generator = array;
+                }
+                _ => return self.link_captured(length, Some(Reason::Length), item),
+            }
         }
     }
 

@@ -3,11 +3,10 @@
 
 use super::restart::Restart;
 use super::shape::Shape;
+use crate::runtime::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, into_inner, lock};
 use livefusion_backend::{Arg, Buffer, Frame, Held, Kernel, Outcome, Pass};
 use loop_lang::ir::GroupId;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A loop that several threads run from a frame at the end of a chunk. A *unit* is what a thread takes at
 /// a time: one chunk, or several where nothing is joined at their ends.
@@ -97,10 +96,6 @@ pub enum Sum {
 
 /// Segments of more units than this are cut.
 const LONG_SEGMENT: u64 = 16;
-
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl<'a> Board<'a> {
     /// A board for a frame that is paused at the end of a chunk. `frames` has one frame more than there
@@ -369,18 +364,9 @@ impl<'a> Board<'a> {
     /// The words from which the rest of the loop runs in order, when all threads have left.
     pub fn rest(self) -> Vec<u64> {
         let known = self.known();
-        let broken = self
-            .broken
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let claims = self
-            .claims
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let later = self
-            .later
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let broken = into_inner(self.broken);
+        let claims = into_inner(self.claims);
+        let later = into_inner(self.later);
         let mut words = match broken {
             Some((_, words)) => words,
             None => known.unwrap_or(claims.frame.words),

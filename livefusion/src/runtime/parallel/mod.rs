@@ -20,6 +20,8 @@
 //! order from its beginning, and comes to the same end as if nobody had helped.
 
 mod board;
+#[cfg(all(test, shuttle))]
+mod models;
 mod pace;
 mod restart;
 mod shape;
@@ -27,6 +29,7 @@ mod team;
 mod worker;
 
 use super::engine::Engine;
+use super::sync::Wait;
 use super::watch::{Progress, Watch};
 use board::Board;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass};
@@ -38,7 +41,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use team::{Team, Wait};
+use team::Team;
 use worker::Worker;
 
 /// Chunks that the calling thread runs at first, where steps are light.
@@ -278,12 +281,6 @@ impl Run<'_> {
         let Some(board) = Board::new(shape, restart, kernel, self.args, unit, frames) else {
             return ControlFlow::Continue(Rest::InOrder);
         };
-        let help = || {
-            let work = || Worker::new(&board).map(|worker| worker.run(&mut |_| false));
-            if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                board.stop();
-            }
-        };
         let mut told = Instant::now();
         let mut trial = Trial::new(pace.alone(unit), self.engine.is_eager());
         let mut tick = |holds_none: bool| {
@@ -302,13 +299,7 @@ impl Run<'_> {
             }
             due && !holds_none
         };
-        team.share(&help, || {
-            let unwinding = StopAll(&board);
-            if let Some(worker) = Worker::new(&board) {
-                worker.run(&mut tick);
-            }
-            std::mem::forget(unwinding);
-        });
+        share_out(&board, team, &mut tick);
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
         let too_long = board.too_long();
         self.engine.count_parallel(units * unit / kernel.chunk());
@@ -323,6 +314,24 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// Runs a board's units, on this thread and on those of its team that come, until nothing is left. `tick` is
+/// for this thread's [`Worker::run`].
+fn share_out(board: &Board<'_>, team: &Team, tick: &mut dyn FnMut(bool) -> bool) {
+    let help = || {
+        let work = || Worker::new(board).map(|worker| worker.run(&mut |_| false));
+        if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            board.stop();
+        }
+    };
+    team.share(&help, || {
+        let unwinding = StopAll(board);
+        if let Some(worker) = Worker::new(board) {
+            worker.run(tick);
+        }
+        std::mem::forget(unwinding);
+    });
 }
 
 /// Whether others take part.

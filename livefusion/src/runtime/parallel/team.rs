@@ -8,13 +8,13 @@
 //! of a loop: the caller itself, in a callback that yields to the pool. There the helper would wait for what
 //! is below it on its own stack. So a thread that is in a loop helps with none.
 
+use crate::runtime::sync::{AtomicUsize, Mutex, Ordering, Patience, Wait, lock, thread_local};
 use livefusion_backend::{Kernel, Pass, processor};
 use rayon::ThreadPool;
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A helper waits so long to be let in: what the caller does may need the helper's thread for something else.
 const AT_THE_GATE: Duration = Duration::from_secs(1);
@@ -24,6 +24,9 @@ type Work = dyn Fn() + Sync;
 
 /// Helpers that were called, by the thread that keeps this.
 pub struct Team(Arc<Gate>, InLoop);
+
+/// A helper on its way, for any thread to be.
+pub struct Helper(Arc<Gate>);
 
 struct Gate {
     /// The caller's processor, when it called.
@@ -59,23 +62,18 @@ impl Team {
         kernel: &Arc<dyn Kernel>,
         passes: &[Pass],
     ) -> Team {
-        let gate = Arc::new(Gate {
-            caller: processor::here(),
-            arrived: AtomicUsize::new(0),
-            inside: AtomicUsize::new(0),
-            door: Mutex::new(Door::Shut),
-        });
+        let team = Team::gather(processor::here());
         let inside = rayon::current_thread_index().is_some();
         let (pool, helpers) = match inside {
             true => (None, helpers.min(rayon::current_num_threads() - 1)),
             false => (pool(), helpers),
         };
         for _ in 0..helpers {
-            let (gate, kernel, passes) = (gate.clone(), kernel.clone(), passes.to_vec());
+            let (helper, kernel, passes) = (team.helper(), kernel.clone(), passes.to_vec());
             let help = move || {
                 if passes.iter().all(|pass| kernel.prepare(*pass).is_ok()) {
                     drop(kernel);
-                    gate.help();
+                    helper.help();
                 }
             };
             match &pool {
@@ -84,7 +82,23 @@ impl Team {
                 None => {}
             }
         }
-        Team(gate, InLoop::enter())
+        team
+    }
+
+    /// A team of the calling thread, which runs on this processor, without helpers.
+    pub fn gather(caller: Option<usize>) -> Team {
+        let gate = Gate {
+            caller,
+            arrived: AtomicUsize::new(0),
+            inside: AtomicUsize::new(0),
+            door: Mutex::new(Door::Shut),
+        };
+        Team(Arc::new(gate), InLoop::enter())
+    }
+
+    /// One more helper.
+    pub fn helper(&self) -> Helper {
+        Helper(self.0.clone())
     }
 
     /// Whether a helper waits to be let in.
@@ -137,35 +151,38 @@ impl Drop for Leaving<'_> {
 
 impl Gate {
     fn set(&self, door: Door) {
-        *self.door.lock().unwrap_or_else(PoisonError::into_inner) = door;
+        *lock(&self.door) = door;
     }
+}
 
+impl Helper {
     /// A helper's way: it waits at the gate until that is open or closed.
-    fn help(&self) {
+    pub fn help(self) {
         if InLoop::is_here() {
             return;
         }
         let _here = InLoop::enter();
+        let gate = &*self.0;
         // There it would only run while the caller does not.
-        if let Some(caller) = self.caller.filter(|p| processor::here() == Some(*p)) {
+        if let Some(caller) = gate.caller.filter(|p| processor::here() == Some(*p)) {
             processor::leave(caller);
         }
-        self.arrived.fetch_add(1, Ordering::Relaxed);
+        gate.arrived.fetch_add(1, Ordering::Relaxed);
         let mut wait = Wait::default();
-        let since = Instant::now();
+        let patience = Patience::new(AT_THE_GATE);
         loop {
-            let door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+            let door = lock(&gate.door);
             match *door {
-                Door::Shut if since.elapsed() > AT_THE_GATE => {
-                    self.arrived.fetch_sub(1, Ordering::Relaxed);
+                Door::Shut if patience.is_over() => {
+                    gate.arrived.fetch_sub(1, Ordering::Relaxed);
                     return;
                 }
                 Door::Shut => {}
                 Door::Closed => return,
                 Door::Open(Shared(work)) => {
                     // Counted before the lock is given back: who closes the door sees it.
-                    self.inside.fetch_add(1, Ordering::Relaxed);
-                    let leaving = Leaving(self);
+                    gate.inside.fetch_add(1, Ordering::Relaxed);
+                    let leaving = Leaving(gate);
                     drop(door);
                     // SAFETY: the door was open, so `Team::share` has not returned, and it waits for
                     // `leaving`.
@@ -190,33 +207,18 @@ thread_local! {
 
 impl InLoop {
     fn enter() -> InLoop {
-        IN_LOOPS.set(IN_LOOPS.get() + 1);
+        IN_LOOPS.with(|n| n.set(n.get() + 1));
         InLoop(PhantomData)
     }
 
     /// Whether this thread is in a loop.
     fn is_here() -> bool {
-        IN_LOOPS.get() > 0
+        IN_LOOPS.with(Cell::get) > 0
     }
 }
 
 impl Drop for InLoop {
     fn drop(&mut self) {
-        IN_LOOPS.set(IN_LOOPS.get() - 1);
-    }
-}
-
-/// Waiting for another thread that is at work: first without giving the processor away.
-#[derive(Default)]
-pub struct Wait(u32);
-
-impl Wait {
-    /// Waits a little.
-    pub fn once(&mut self) {
-        self.0 += 1;
-        match self.0 {
-            0..2000 => std::hint::spin_loop(),
-            _ => std::thread::yield_now(),
-        }
+        IN_LOOPS.with(|n| n.set(n.get() - 1));
     }
 }

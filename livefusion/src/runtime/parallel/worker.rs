@@ -3,7 +3,7 @@
 
 use super::board::{Board, Sum, Unit};
 use super::run;
-use super::team::Wait;
+use crate::runtime::sync::Wait;
 use livefusion_backend::{Buffer, Frame, Held, Outcome, Pass};
 use std::collections::VecDeque;
 
