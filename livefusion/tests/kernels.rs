@@ -66,7 +66,8 @@ fn forced(deed: Deed) {
 /// A buffer that a kernel gets hold of is its own: nobody else has it, also when the engine is gone.
 #[test]
 fn what_a_kernel_takes_out_of_its_frame_is_its_own() {
-    let kept: Arc<Mutex<Vec<(Vec<u64>, Buffer)>>> = Arc::default();
+    type Taken = (Vec<u64>, Buffer);
+    let kept: Arc<Mutex<Vec<Taken>>> = Arc::default();
     let keep = kept.clone();
     forced(Arc::new(move |frame| {
         for array in &mut frame.arrays {

@@ -1,7 +1,7 @@
 //! Loops on several threads: what is shared, traps, early exits, many callers, rayon, watching.
 
 use livefusion::prelude::*;
-use livefusion::{CancelToken, ErrorKind, Progress};
+use livefusion::{CancelToken, Elt, Error, ErrorKind, Exp, Progress};
 use livefusion_interp::InterpBackend;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -360,22 +360,85 @@ fn a_callback_waits_for_the_pool_without_working_for_it() {
     assert_eq!(within_a_minute(waiting), expected);
 }
 
-/// One element whose scalar loop never ends.
+/// Forces something that is made of an array.
+type Run = fn(&Array<i64>, &Engine) -> Result<(), Error>;
+
+/// Scalar loops in every kind of loop around them: none ends where an element is not negative.
+fn scalar_loops() -> Vec<Run> {
+    fn turns(x: Exp<i64>) -> Exp<i64> {
+        while_loop(x, |x| x.ge(0), |x| (x + 1) & 0xffff)
+    }
+    fn long(x: Exp<i64>) -> Exp<i64> {
+        let step = |x: Exp<i64>| (0..20).fold(x, |x, i| (x * 3 + i) & 0xffff);
+        while_loop(x, |x| x.ge(0), step)
+    }
+    fn force<T: Elt>(a: &Array<T>, engine: &Engine) -> Result<(), Error> {
+        a.force_with(engine).map(drop)
+    }
+    vec![
+        |xs, e| force(&xs.map(turns), e),
+        |xs, e| force(&xs.map(long), e),
+        |xs, e| xs.map(turns).sum().force_with(e).map(drop),
+        |xs, e| xs.map(long).sum().force_with(e).map(drop),
+        |xs, e| {
+            let step = |x: Exp<i64>| (0..200).fold(turns(x), |x, i| (x * 3 + i) ^ (x >> 5));
+            force(&xs.map(step), e)
+        },
+        |xs, e| force(&xs.map(turns).scan(0, |a, b| a + b), e),
+        |xs, e| force(&xs.filter(|x| turns(x).lt(0)), e),
+        |xs, e| force(&xs.take_while(|x| turns(x).lt(0)), e),
+        |xs, e| xs.fold(-1, |a, b| turns(a.max(b))).force_with(e).map(drop),
+        |xs, e| {
+            let kept = xs.filter(|x| turns(x).lt(0));
+            force(&kept.zip_with(&xs.filter(|x| x.lt(0)), |a, b| a + b), e)
+        },
+        |xs, e| {
+            let rows = Segmented::new(&Array::from(vec![100u64, 100]), xs);
+            force(&rows.map(turns).sum_s(), e)
+        },
+    ]
+}
+
+/// Stops a force in which one element's scalar loop never ends.
+fn stops(engine: &Engine, (n, at): (usize, usize), run: Run) -> ErrorKind {
+    let mut xs = vec![-1; n];
+    xs[at] = 1;
+    let token = CancelToken::new();
+    let (stop, watched) = (token.clone(), engine.with_cancel(token));
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        stop.cancel();
+    });
+    let endless = move || run(&xs.into(), &watched).unwrap_err();
+    within_a_minute(endless).kind
+}
+
+/// In a strip of such loops, and behind the last one.
 #[cfg(feature = "jit")]
 #[test]
 fn a_scalar_loop_is_cancelled() {
-    for engine in [Engine::interp(), Engine::jit()] {
-        let token = CancelToken::new();
-        let (stop, engine) = (token.clone(), engine.with_cancel(token));
-        let endless = move || {
-            let up = |x: livefusion::Exp<i64>| (x + 1) & 0xffff;
-            let turns = Array::from(vec![1i64]).map(|x| while_loop(x, |x| x.ge(0), up));
-            turns.sum().force_with(&engine).unwrap_err()
-        };
-        std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(100));
-            stop.cancel();
-        });
-        assert_eq!(within_a_minute(endless).kind, ErrorKind::Cancelled);
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        for (i, run) in scalar_loops().into_iter().enumerate() {
+            let ends = run(&vec![-1; 200].into(), &engine);
+            assert_eq!(ends, Ok(()), "{i}: {engine:?}");
+            for at in [40, 199] {
+                let stopped = stops(&engine, (200, at), run);
+                assert_eq!(stopped, ErrorKind::Cancelled, "{i}: {engine:?}");
+            }
+        }
     }
+}
+
+/// In code, too, that was compiled in the background.
+#[test]
+fn a_scalar_loop_is_cancelled_on_every_tier() {
+    let engine = Engine::builder().build();
+    let run = scalar_loops()[2];
+    let start = std::time::Instant::now();
+    while engine.counters().tiers.c == 0 && engine.fallback().is_none() {
+        assert_eq!(run(&vec![-1; 400_000].into(), &engine), Ok(()));
+        assert!(start.elapsed().as_secs() < 300, "{:?}", engine.counters());
+    }
+    let stopped = stops(&engine, (400_000, 200_040), run);
+    assert_eq!(stopped, ErrorKind::Cancelled);
 }

@@ -139,6 +139,25 @@ fn a_count_of_turns_is_no_vector() {
     assert!(!source.contains("lf_n_1[lane] = n1_1"), "{source}");
 }
 
+/// All lanes of a strip look together whether they are to stop; a long scalar loop of one element looks in
+/// each turn, a short one in some. Loops without scalar loops do not look at all.
+#[test]
+fn scalar_loops_look_whether_to_stop() {
+    let source = |name: &str| {
+        let kernel = CBackend::new().compile(&loop_file(name)).unwrap();
+        kernel.source().unwrap().to_string()
+    };
+    let (escape, map) = (source("escape"), source("map"));
+    for text in [
+        "} while (lf_left(lf_go, sizeof lf_go) && !*lf_halt);",
+        "for (bool lf_on = 1; lf_on; lf_on = lf_on && !*lf_halt) {",
+        "const volatile u8 *const lf_halt = run->stop;",
+    ] {
+        assert!(escape.contains(text), "{text} is not in\n{escape}");
+    }
+    assert!(!map.contains("lf_halt"), "{map}");
+}
+
 /// Long bodies and folds of more lanes than registers are cut in pieces, and each piece is vectorised.
 #[test]
 fn every_piece_is_vectorised() {

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Stops forces from another thread. Cheap to clone; clones are one token.
 ///
-/// An engine [with a token](crate::Engine::with_cancel) looks at it between chunks of 16384 steps; the
-/// interpreter and Cranelift's code look at each turn of a scalar loop too. A force
-/// that was stopped fails with [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); its inputs stay
-/// usable, and nothing counts as forced.
+/// An engine [with a token](crate::Engine::with_cancel) looks at it between chunks of 16384 steps,
+/// and in scalar loops every few turns. A force that was stopped fails with
+/// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); its inputs stay usable, and nothing counts as forced.
 ///
 /// ```
 /// use livefusion::prelude::*;

@@ -50,7 +50,7 @@ impl Machine<'_, '_> {
             return;
         };
         let names = self.unit.names;
-        let mut arguments = vec!["&lf_flag".to_string()];
+        let mut arguments = self.unit.function_args("&lf_flag");
         for v in &group.vars {
             let (joined, name) = (names.part(*v, Part::Joined), names.var(*v));
             self.line(format!("{joined} = {name};"));

@@ -1,6 +1,7 @@
 //! The state machine's variables, and how a frame restores and keeps them.
 
 use super::machine::{Machine, scratch_bytes};
+use super::stop::HALT;
 use crate::facts;
 use crate::names::Part;
 use loop_lang::ir::{GroupId, Order, Type, Var};
@@ -37,6 +38,9 @@ impl Machine<'_, '_> {
             let length = self.unit.length(*v);
             self.line(format!("{} *{name} = run->made[{slot}].data;", ty.name()));
             self.line(format!("u64 {length} = run->made[{slot}].length;"));
+        }
+        if self.unit.stops {
+            self.line(format!("{HALT} = run->stop;"));
         }
         self.scalars();
         self.local_parts();

@@ -180,15 +180,12 @@ impl Unit<'_> {
             }
             Some(Combine::Fn(f)) => {
                 let name = self.names.function(f.index()).to_string();
-                let flag = match self.mode {
-                    Mode::Function => "trapped".to_string(),
-                    _ => "&trapped".to_string(),
-                };
-                let addresses = dests.iter().map(|d| format!("&{d}"));
-                let args: Vec<String> = std::iter::once(flag)
-                    .chain(addresses)
-                    .chain(left.iter().chain(right).cloned())
-                    .collect();
+                let mut args = self.function_args(match self.mode {
+                    Mode::Function => "trapped",
+                    _ => "&trapped",
+                });
+                args.extend(dests.iter().map(|d| format!("&{d}")));
+                args.extend(left.iter().chain(right).cloned());
                 self.line(format!("{name}({});", args.join(", ")));
             }
             None => dests

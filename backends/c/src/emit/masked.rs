@@ -198,7 +198,9 @@ impl Plan {
             true => "",
             false => " && !trapped",
         };
-        unit.line(format!("}} while (lf_left(lf_go, sizeof lf_go){trapped});"));
+        unit.line(format!(
+            "}} while (lf_left(lf_go, sizeof lf_go){trapped} && !*lf_halt);"
+        ));
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
 //! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
+//! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
@@ -39,6 +40,7 @@ mod plan;
 mod prefix;
 mod segments;
 mod stmt;
+mod stop;
 mod straight;
 mod stream;
 mod strips;
@@ -88,6 +90,7 @@ typedef struct lf_run {
   u32 (*new_array)(struct lf_run *, u32 slot, u64 length, u32 comb);
   u32 (*fill_array)(struct lf_run *, u32 slot, u64 length, u64 word, u32 comb);
   u32 (*copy_array)(struct lf_run *, u32 slot, const void *data, u64 length, u32 comb);
+  const volatile u8 *stop; /* set once scalar loops may end at once */
 } lf_run;
 enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 #define LF_END (~0ul)
@@ -176,6 +179,7 @@ impl File {
             comb: None,
             admits: false,
             plain: Vec::new(),
+            stops: stop::any_looks(program),
             aside: strips::Aside::default(),
         };
         header(&mut unit);
@@ -287,7 +291,7 @@ fn header(unit: &mut Unit) {
 /// The combine functions. Results go out through pointers; a trap sets the caller's flag.
 fn functions(unit: &mut Unit) {
     for (i, f) in unit.program.functions.iter().enumerate() {
-        let mut params = vec!["u64 *trapped".to_string()];
+        let mut params = unit.function_params();
         for (k, a) in f.results.iter().enumerate() {
             params.push(format!("{} *lf_out_{k}", unit.program.atom_ty(*a).name()));
         }
@@ -324,7 +328,7 @@ fn joins(unit: &mut Unit) {
                 .map(|i| format!("lf_{array}_{i}[{index}]"))
                 .collect()
         };
-        let mut params = vec!["u64 *trapped".to_string()];
+        let mut params = unit.function_params();
         let each = || types.iter().map(|t| t.name()).enumerate();
         params.extend(each().map(|(i, t)| format!("{t} *restrict lf_out_{i}")));
         params.extend(each().map(|(i, t)| format!("const {t} *restrict lf_from_{i}")));

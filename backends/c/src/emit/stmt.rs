@@ -1,5 +1,6 @@
 //! Statements and their regions.
 
+use super::stop::{TURNS, is_short};
 use super::unit::{Mode, Unit, comment};
 use crate::facts::{self, Source};
 use crate::names::Part;
@@ -48,21 +49,37 @@ impl Unit<'_> {
                     self.close();
                 }
                 Task::WhileBody(s) => {
-                    if let StmtKind::While { cond, body, .. } = &s.kind {
+                    if let StmtKind::While {
+                        test, cond, body, ..
+                    } = &s.kind
+                    {
                         let cond = self.atom(*cond);
-                        let trapped = self.trapped();
+                        let mut ends = format!("!{cond}");
                         // A trapped loop may count on what trapped; its results are not wanted.
-                        match self.program.traps.is_empty() {
-                            true => self.line(format!("if (!{cond}) break;")),
-                            false => self.line(format!("if (!{cond} || {trapped}) break;")),
+                        if !self.program.traps.is_empty() {
+                            ends += &format!(" || {}", self.trapped());
                         }
+                        self.line(match is_short(test, body) {
+                            true => format!("if ({ends}) {{ lf_on = 0; break; }}"),
+                            false => format!("if ({ends} || *lf_halt) break;"),
+                        });
                         work.push(Task::EndWhile(s));
                         work.push(Task::Stmts(body.iter()));
                     }
                 }
                 Task::EndWhile(s) => {
-                    if let StmtKind::While { state, next, .. } = &s.kind {
+                    if let StmtKind::While {
+                        state,
+                        next,
+                        test,
+                        body,
+                        ..
+                    } = &s.kind
+                    {
                         self.advance(state, next);
+                        if is_short(test, body) {
+                            self.close();
+                        }
                     }
                     self.close();
                 }
@@ -161,12 +178,22 @@ impl Unit<'_> {
                 work.push(Task::Otherwise(s));
                 work.push(Task::Stmts(then.iter()));
             }
-            StmtKind::While { state, test, .. } => {
+            StmtKind::While {
+                state, test, body, ..
+            } => {
                 for (v, start) in state {
                     let (name, start) = (self.define(*v), self.atom(*start));
                     self.line(format!("{name} = {start};"));
                 }
-                self.open("for (;;) {");
+                if is_short(test, body) {
+                    self.open("for (bool lf_on = 1; lf_on; lf_on = lf_on && !*lf_halt) {");
+                    self.line(format!("#pragma GCC unroll {TURNS}"));
+                    self.open(format!(
+                        "for (u32 lf_turn = 0; lf_turn < {TURNS}; lf_turn++) {{"
+                    ));
+                } else {
+                    self.open("for (;;) {");
+                }
                 work.push(Task::WhileBody(s));
                 work.push(Task::Stmts(test.iter()));
             }

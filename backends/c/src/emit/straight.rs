@@ -8,6 +8,7 @@
 use super::ideas::Idea;
 use super::pieces::pieces;
 use super::plan::{Plan, Step};
+use super::stop::HALT;
 use super::strips::Aside;
 use super::unit::{Unit, comment};
 use crate::facts::{self, Source};
@@ -104,6 +105,15 @@ impl Plan {
                     Order::Exact | Order::Sequential => {}
                 }
             }
+        }
+        if unit.stops {
+            passed.push(Passed {
+                declaration: HALT.to_string(),
+                argument: "lf_halt".to_string(),
+                name: "lf_halt".to_string(),
+                array: None,
+                local: None,
+            });
         }
         passed
     }

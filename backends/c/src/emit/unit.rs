@@ -45,6 +45,8 @@ pub struct Unit<'a> {
     pub admits: bool,
     /// Extrema in lanes that take one instruction now: see [`super::extrema`].
     pub plain: Vec<(Var, Op)>,
+    /// Whether scalar loops look at `lf_halt`, which every function has then: see [`super::stop`].
+    pub stops: bool,
     /// Functions that go before the one that is written: see [`super::strips`].
     pub aside: Aside,
 }

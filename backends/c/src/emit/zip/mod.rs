@@ -174,6 +174,7 @@ impl Straight {
                 comb: None,
                 admits: false,
                 plain: Vec::new(),
+                stops: unit.stops,
                 aside: Aside::default(),
             };
             match (version, until) {
