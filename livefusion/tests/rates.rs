@@ -390,11 +390,30 @@ fn as_many_as_a_generator_that_counts_what_is_kept() -> Result<()> {
     let build = || {
         let kept = Array::from(vec![1.0f64, -2.0, 3.0]).filter(|x| x.gt(0.0));
         let zeros = generate(kept.len(), |_| 0.0f64);
-        let base = generate(zeros.len(), |i| i.cast::<f64>().exp().sin().exp().cos().tan());
+        let base = generate(zeros.len(), |i| {
+            i.cast::<f64>().exp().sin().exp().cos().tan()
+        });
         base.scatter(&Array::from(vec![1u64, 0]), &kept)
     };
     for engine in engines() {
         assert_eq!(build().force_with(&engine)?, [3.0, 1.0]);
     }
     Ok(())
+}
+
+#[test]
+fn lengths_as_many_as_a_zip_that_nobody_keeps() -> Result<()> {
+    let build = || {
+        let none = Array::from(Vec::<u64>::new());
+        let kept = Array::from(vec![1i64]).filter(|x| x.gt(1));
+        let zipped = Array::from(Vec::<u64>::new()).zip_with(&kept, |_, _| 0u64);
+        let zeros = generate(zipped.len(), |_| 0.0f64);
+        let lengths = zeros.map(|_| 0u64);
+        let data = Array::from(Vec::<f64>::new());
+        (none.map(|_| 0u64), Segmented::new(&lengths, &data).sum_s())
+    };
+    both(build, |zeros, sums| {
+        assert_eq!(zeros, [0u64; 0]);
+        assert_eq!(sums, [0.0; 0]);
+    })
 }

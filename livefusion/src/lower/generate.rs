@@ -23,7 +23,12 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
 /// Opens the root rate over a generator's indices.
 pub fn open(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     if let Some((array, _)) = indexed_here(a, id) {
+        // Where its own elements are the lengths above it, it is asked again, and cannot be the answer.
+        if !a.opening.insert(id) {
+            return Ok(());
+        }
         a.enter(id, &[array])?;
+        a.opening.remove(&id);
     }
     if a.root().is_none() {
         let bound = len(a, id)?;

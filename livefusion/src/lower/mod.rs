@@ -46,6 +46,7 @@ pub mod zip;
 
 use crate::ast::Kind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::rates::indexed_array;
 use crate::fusion::{Clustering, Plan, plan_apart};
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use anatomy::Anatomy;
@@ -165,7 +166,8 @@ fn try_lower(
     anatomy.finish().map_err(Trouble::Error)
 }
 
-/// The nodes of a loop in dependency order, where what runs over segments depends on their lengths, too.
+/// The nodes of a loop in dependency order, where what runs over segments depends on their lengths, too, and
+/// what is computed from a generator's indices on the array that these count.
 fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
     let nodes = &plan.loops[at].nodes;
     let here = |n: NodeId| plan.loop_of[n.index()] == Some(at);
@@ -180,9 +182,14 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
             } else if done.insert(n) {
                 stack.push((n, true));
                 let inputs = graph.nodes[n.index()].inputs.iter();
+                let made = |n: NodeId| graph.fields(n).into_iter().map(|f| f.0).chain([n]);
                 let inputs = inputs.flat_map(|i| {
-                    let made = graph.fields(*i).into_iter().map(|f| f.0);
-                    made.chain([*i])
+                    let counted = |n: NodeId| {
+                        std::iter::successors(indexed_array(graph, n), |n| indexed_array(graph, *n))
+                    };
+                    let all: Vec<NodeId> = made(*i).collect();
+                    let arrays = all.clone().into_iter().flat_map(counted).flat_map(made);
+                    all.into_iter().chain(arrays).collect::<Vec<_>>()
                 });
                 let lengths = plan.rates.lengths_above(n, plan.loops[at].root);
                 let before = lengths.into_iter().chain(inputs);

@@ -63,6 +63,8 @@ pub struct Anatomy<'g> {
     checked: FxHashSet<(ClassId, Atom)>,
     /// Arrays whose lengths were taken for the numbers of segments' elements.
     told: Vec<Told>,
+    /// Generators whose indices the root may run over, while it is looked what they count.
+    pub opening: FxHashSet<NodeId>,
     /// Arrays that scatters make, by field.
     pub scattered: FxHashMap<FieldRef, Var>,
     /// The node whose elements cannot be had where they are needed, if that is why lowering failed.
@@ -121,6 +123,7 @@ impl<'g> Anatomy<'g> {
             tests: FxHashMap::default(),
             checked: FxHashSet::default(),
             told: Vec::new(),
+            opening: FxHashSet::default(),
             scattered: FxHashMap::default(),
             in_the_way: None,
             root: None,
