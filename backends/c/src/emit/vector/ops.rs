@@ -147,9 +147,14 @@ impl Body<'_, '_> {
         }
         let value = self.unit.helpers.op(op, from, to, &of);
         let sign = if to == Ty::Bool { "-" } else { "" };
+        // Not in the vector itself: some versions of gcc fail on vectors that are put together from others.
         self.unit.line(format!(
-            "for (u64 lf_k = 0; lf_k < {elements}; lf_k++) {name}[lf_k] = {sign}({value});"
+            "union {{ __typeof__({name}[0]) cell[{elements}]; {vector} all; }} lf_each;"
         ));
+        self.unit.line(format!(
+            "for (u64 lf_k = 0; lf_k < {elements}; lf_k++) lf_each.cell[lf_k] = {sign}({value});"
+        ));
+        self.unit.line(format!("{name} = lf_each.all;"));
         self.unit.close();
     }
 }
