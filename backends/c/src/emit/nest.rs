@@ -69,14 +69,11 @@ fn nest(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Nes
     });
     let (mut outer, body) = plan(program, facts, made, rate, outer_steps.collect())?;
     let mut defs: BTreeSet<Var> = body.defs.iter().copied().collect();
-    let blocks = |plan: &Plan| -> Vec<usize> { plan.blocks().collect() };
-    let mut scatters = any_scatter(facts, &blocks(&outer));
     outer.strip = 1;
     outer.carried.retain(|v| !body.starts.contains(v));
     for r in rates {
         let steps = steps(program, facts, r)?;
         let (plan, inside) = plan(program, facts, made, r, steps)?;
-        scatters |= any_scatter(facts, &blocks(&plan));
         take_in(program, facts, &mut outer, &plan, &body)?;
         defs.extend(inside.defs.iter().copied());
         inner.push(Inner::of(program, facts, made, plan)?);
@@ -86,7 +83,10 @@ fn nest(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Nes
         !carried && *v != outer.counter && !defs.contains(v)
     });
     let joined = |v: &Var| facts.local_group(program, *v).is_some();
-    let fits = !scatters && !inner.is_empty() && !outer.scalars.iter().any(joined);
+    let owner = |a: Var| facts.owner(program, made, a);
+    let fits = can_be_undone(facts, &parts, &inner, owner)
+        && !inner.is_empty()
+        && !outer.scalars.iter().any(joined);
     fits.then_some(Nest {
         outer,
         inner,
@@ -95,15 +95,38 @@ fn nest(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Nes
     })
 }
 
-/// An iteration that is undone must leave nothing behind; a write is written again.
-fn any_scatter(facts: &Facts, blocks: &[usize]) -> bool {
-    let mut any = false;
-    for i in blocks {
-        facts::each_stmt(&facts.blocks[*i].block.stmts, &mut |s| {
-            any |= matches!(s.kind, StmtKind::ScatterArray { .. });
-        });
-    }
-    any
+/// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
+/// again, but nothing may be read before it that it changes.
+fn can_be_undone(
+    facts: &Facts,
+    parts: &[NestPart],
+    inner: &[Inner],
+    owner: impl Fn(Var) -> Var,
+) -> bool {
+    let mut read: BTreeSet<Var> = BTreeSet::new();
+    parts.iter().all(|part| {
+        let (blocks, repeats): (Vec<usize>, bool) = match part {
+            NestPart::Step(Step::Block(i) | Step::Enter(i)) => (vec![*i], false),
+            NestPart::Step(Step::Leave) => (Vec::new(), false),
+            NestPart::Loop(k) => (inner[*k].plan.blocks().collect(), true),
+        };
+        let (mut written, mut sound) = (BTreeSet::new(), true);
+        for i in blocks {
+            facts::each_stmt(&facts.blocks[i].block.stmts, &mut |s| match s.kind {
+                StmtKind::ScatterArray { .. } => sound = false,
+                StmtKind::ReadArray(_, a, _) => {
+                    read.insert(owner(a));
+                }
+                StmtKind::WriteArray(a, ..) => {
+                    sound &= !read.contains(&owner(a));
+                    written.insert(owner(a));
+                }
+                _ => {}
+            });
+        }
+        // A later turn of an inner loop writes behind what an earlier one has read.
+        sound && !(repeats && written.iter().any(|a| read.contains(a)))
+    })
 }
 
 /// What an inner loop needs goes in and out of the function, too.
