@@ -1,4 +1,5 @@
-//! Sharing recovery: what is let-bound, where (seed 003's figure 2, seed 000's Black-Scholes).
+//! Sharing recovery: what is let-bound, where (figure 2 of McDonell et al.,
+//! "Optimising Purely Functional GPU Programs", 2013; and Black-Scholes).
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
 use livefusion::ast::{Body, BodyBuilder, Kind};

@@ -1,6 +1,6 @@
 //! A map in which a set of keys (synonyms) shares one value: the structure through which loops merge.
 //!
-//! Seed: the LiveFusion chapter's `AliasMap`. Sets are numbered in order of insertion and a joined set
+//! After the `AliasMap` of the LiveFusion thesis, chapter "Loop representation: The Loop Language". Sets are numbered in order of insertion and a joined set
 //! keeps the number of its older part, so everything made from an alias map is deterministic. Joining
 //! two sets moves the keys of the smaller one: a key moves at most log(n) times.
 

@@ -1,6 +1,6 @@
 //! Sharing recovery: from `Arc`ed nodes to one graph in which every computation stands once.
 //!
-//! Two levels (seeds 003 and 000):
+//! Two levels, after McDonell et al., "Optimising Purely Functional GPU Programs" (2013), "Sharing Recovery":
 //!
 //! * the AST: pointer identity is a node's stable name, and structurally equal nodes are unified while
 //!   the graph's key is computed ([`recover`]);

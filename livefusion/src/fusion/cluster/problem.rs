@@ -1,9 +1,9 @@
 //! The clustering problem without the graph: items to be put into loops, and what a way to do so costs.
 //!
-//! Items come in dependency order. Two items may share a loop if the loop has the classes that both touch
-//! no link between them prevents it, and the loop's budget suffices; the loops must not wait for each other in a circle. What crosses
-//! from one loop to another is written once and read by each loop that uses it; what is in memory already
-//! is read by each loop that uses it.
+//! Items come in dependency order. Two items may share a loop if the loop has the classes that both
+//! touch, no link between them prevents it, and the loop's budget suffices; the loops must not wait for each
+//! other in a circle. What crosses from one loop to another is written once and read by each loop that uses
+//! it; what is in memory already is read by each loop that uses it.
 
 use super::loops::Loops;
 use super::reason::Reason;

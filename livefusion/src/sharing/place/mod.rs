@@ -1,4 +1,7 @@
-//! Where each term of a body is let-bound: prune, float, bind (seeds 003 and 000).
+//! Where each term of a body is let-bound: prune, float, bind.
+//!
+//! After McDonell et al., "Optimising Purely Functional GPU Programs" (2013), sections 3.2 "Prune shared subterms" and
+//! 3.3 "Float shared subterms".
 //!
 //! Hash-consing has pruned already: a shared subterm is one term. *Floating* walks the terms from users
 //! to operands and meets, for each term, the regions of all its uses: the lowest region that dominates
