@@ -182,15 +182,7 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
             } else if done.insert(n) {
                 stack.push((n, true));
                 let inputs = graph.nodes[n.index()].inputs.iter();
-                let made = |n: NodeId| graph.fields(n).into_iter().map(|f| f.0).chain([n]);
-                let inputs = inputs.flat_map(|i| {
-                    let counted = |n: NodeId| {
-                        std::iter::successors(indexed_array(graph, n), |n| indexed_array(graph, *n))
-                    };
-                    let all: Vec<NodeId> = made(*i).collect();
-                    let arrays = all.clone().into_iter().flat_map(counted).flat_map(made);
-                    all.into_iter().chain(arrays).collect::<Vec<_>>()
-                });
+                let inputs = inputs.flat_map(|i| behind(graph, *i));
                 let lengths = plan.rates.lengths_above(n, plan.loops[at].root);
                 let before = lengths.into_iter().chain(inputs);
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
@@ -198,6 +190,18 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
         }
     }
     order
+}
+
+/// An input, who makes its fields, and the arrays that generators among these count.
+fn behind(graph: &Graph, input: NodeId) -> Vec<NodeId> {
+    let mut all = vec![input];
+    let mut next = 0;
+    while let Some(n) = all.get(next).copied() {
+        let makers = graph.fields(n).into_iter().map(|f| f.0);
+        all.extend(makers.chain(indexed_array(graph, n)).filter(|m| *m != n));
+        next += 1;
+    }
+    all
 }
 
 fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {
