@@ -430,6 +430,7 @@ fn a_scalar_loop_is_cancelled() {
 }
 
 /// In code, too, that was compiled in the background.
+#[cfg(feature = "jit")]
 #[test]
 fn a_scalar_loop_is_cancelled_on_every_tier() {
     let engine = Engine::builder().build();
