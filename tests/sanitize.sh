@@ -52,12 +52,12 @@ rust() {
 }
 
 # The parallel runtime with ThreadSanitizer, and the standard library too: what waits in there for a lock would
-# otherwise race with who held it.
+# otherwise race with who held it. Without Cranelift in short form, which takes longest to build.
 threads() {
     export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread"
-    local features=(--no-default-features --features derive)
-    cargo test -Zbuild-std --target "$host" --target-dir target/sanitize-threads \
-        -p livefusion "${features[@]}" --test parallel
+    local what=(--test parallel --test held --test tiers)
+    [ -z "$short" ] || what=(--no-default-features --features derive --test parallel)
+    cargo test -Zbuild-std --target "$host" --target-dir target/sanitize-threads -p livefusion "${what[@]}"
 }
 
 # Coverage-guided fuzzing of what is fed with bytes. Those that reached something new are kept in `target/fuzz/corpus`,
