@@ -4,7 +4,7 @@ use crate::array::{Array, Rank};
 use crate::ast::{Node, Value};
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::Manifest;
+use crate::manifest::{IntoIter, Manifest};
 use crate::runtime::{Engine, Explanation, force_nodes};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
 /// let squares = xs.map(|x| x * x);
 /// let (ys, total, largest) = (&squares, &squares.sum(), &xs.max()).force()?;
-/// assert_eq!((ys.to_vec(), total, largest), (vec![1.0, 4.0, 9.0], 14.0, 3.0));
+/// assert_eq!((&ys[..], total, largest), (&[1.0, 4.0, 9.0][..], 14.0, 3.0));
 /// let moments: Vec<f64> = [1, 2, 3].map(|k| xs.map(|x| x.powi(k)).sum()).force()?;
 /// assert_eq!(moments, [6.0, 14.0, 36.0]);
 /// # Ok::<(), livefusion::Error>(())
@@ -206,7 +206,7 @@ impl<T: Elt> Array<T> {
     /// # Errors
     /// As [`force`](Array::force).
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.force()?.try_into_vec()
+        self.force()?.into_vec()
     }
 
     /// The elements, computed. An array of scalars that was made from a `Vec` gives it back without a
@@ -225,14 +225,14 @@ impl<T: Elt> Array<T> {
     pub fn into_vec(self) -> Result<Vec<T>> {
         let result = self.force()?;
         drop(self);
-        result.try_into_vec()
+        result.into_vec()
     }
 
-    /// The elements, computed, one by one.
+    /// The elements, computed, one by one. They are not copied as a whole.
     ///
     /// # Errors
     /// As [`force`](Array::force).
-    pub fn iter(&self) -> Result<std::vec::IntoIter<T>> {
+    pub fn iter(&self) -> Result<IntoIter<T>> {
         Ok(self.force()?.into_iter())
     }
 
