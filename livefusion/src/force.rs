@@ -6,6 +6,7 @@ use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{IntoIter, Manifest};
 use crate::runtime::{Engine, Explanation, force_nodes};
+use livefusion_backend::Buffer;
 use std::sync::Arc;
 
 /// What can be forced: an array, a delayed scalar, a tuple of up to 8 of these, a slice or `Vec` of
@@ -32,6 +33,9 @@ pub trait Force {
     fn nodes(&self, out: &mut Vec<Arc<Node>>);
     /// Takes their values, in the same order.
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out>;
+    /// Appends the arrays, for each node in the same order, of results that nobody needs any more: the next
+    /// ones may be written there. Of a node without such a result, none.
+    fn give(&self, out: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>);
 
     /// Computes the results on the default engine.
     ///
@@ -103,6 +107,9 @@ impl<T: Elt, D: Rank> Force for Array<T, D> {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<D::Out<T>> {
         D::take(next(values)?)
     }
+    fn give(&self, out: Option<D::Out<T>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+        arrays.push(out.map_or_else(Vec::new, D::columns));
+    }
 }
 
 impl<F: Force + ?Sized> Force for &F {
@@ -113,6 +120,9 @@ impl<F: Force + ?Sized> Force for &F {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<F::Out> {
         (**self).take(values)
     }
+    fn give(&self, out: Option<F::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+        (**self).give(out, arrays);
+    }
 }
 
 impl<F: Force> Force for [F] {
@@ -122,6 +132,10 @@ impl<F: Force> Force for [F] {
     }
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
         self.iter().map(|f| f.take(values)).collect()
+    }
+    fn give(&self, out: Option<Vec<F::Out>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+        let mut out = out.into_iter().flatten();
+        self.iter().for_each(|f| f.give(out.next(), arrays));
     }
 }
 
@@ -134,6 +148,9 @@ macro_rules! sequences {
             }
             fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
                 self.as_slice().take(values)
+            }
+            fn give(&self, out: Option<Vec<F::Out>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+                self.as_slice().give(out, arrays);
             }
         }
     )*};
@@ -153,6 +170,13 @@ macro_rules! tuples {
             }
             fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out> {
                 Ok(($(self.$i.take(values)?,)*))
+            }
+            fn give(&self, given: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+                let mut out = ($(None::<$F::Out>,)*);
+                if let Some(given) = given {
+                    out = ($(Some(given.$i),)*);
+                }
+                $(self.$i.give(out.$i, arrays);)*
             }
         }
     )*};

@@ -132,6 +132,11 @@ impl<T: Elt> Manifest<T> {
     pub fn columns(&self) -> &[Arc<Buffer>] {
         &self.columns
     }
+
+    /// The buffers, for good.
+    pub(crate) fn into_columns(self) -> Vec<Arc<Buffer>> {
+        self.columns
+    }
 }
 
 impl<T: Elt> Clone for Manifest<T> {

@@ -11,6 +11,7 @@ mod cache;
 mod counters;
 mod engine;
 mod explain;
+mod homes;
 mod in_place;
 mod known;
 #[cfg(all(test, shuttle))]
