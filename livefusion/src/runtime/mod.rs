@@ -30,7 +30,8 @@ pub use builder::EngineBuilder;
 pub use counters::Counters;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
+    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Literal, Place,
+    Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;
