@@ -12,7 +12,7 @@ fn engines() -> Vec<Engine> {
         Engine::c(),
         #[cfg(feature = "jit")]
         Engine::jit(),
-        Engine::builder().threads(3).build(),
+        Engine::builder().threads(3).eager().build(),
     ]
 }
 
