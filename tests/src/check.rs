@@ -64,6 +64,18 @@ impl Ran {
         let inputs = program.steps[step].inputs();
         inputs.iter().any(|i| self.combs[i].iter().any(is_side))
     }
+
+    /// The step whose inputs were found to be of different lengths.
+    pub fn misfit(&self, program: &Program) -> Option<usize> {
+        let error = self.result.as_ref().err()?;
+        let is_it = |at: &usize| self.graph.plain[*at].name == error.combinator;
+        match error.kind {
+            ErrorKind::LengthMismatch { .. } | ErrorKind::Segments { .. } => {
+                (0..program.steps.len()).find(is_it)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Runs a program on an engine. Errors: the program could not be planned or compiled.
@@ -84,12 +96,15 @@ fn run_graph(graph: Graph, engine: &Engine) -> Result<Ran, String> {
         .filter(|(_, n)| explanation.is_pulled(n))
         .map(|(i, _)| i)
         .collect();
-    // Where elements are computed for others only, a pulled step's combinator has no rate.
-    let runs = |step: &usize, (l, comb): &(usize, u32)| {
+    // A combinator has no rate where its elements are computed for others only, or its lengths are checked.
+    let has_rate = |(l, comb): &&(usize, u32)| {
         let comb = &explanation.loops[*l].program.combs[*comb as usize];
-        !pulled.contains(step) || comb.home.is_some()
+        comb.home.is_some()
     };
-    let first = |(i, all): (&usize, &Vec<_>)| Some((*i, *all.iter().find(|p| runs(i, p))?));
+    let first = |(i, all): (&usize, &Vec<(usize, u32)>)| {
+        let anywhere = all.first().filter(|_| !pulled.contains(i));
+        Some((*i, *all.iter().find(has_rate).or(anywhere)?))
+    };
     let places = combs.iter().filter_map(first).collect();
     let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
     Ok(Ran {
@@ -150,9 +165,14 @@ fn is_candidate(ran: &Ran, e: &Error, c: &Candidate) -> bool {
     let combs = |n: &Arc<Node>| ran.combs.get(&ran.graph.step_of(n)?);
     let named = ran.graph.plain.iter().find(|n| n.name == e.combinator);
     // Lengths of segments are checked by whoever comes first, and where a length too many is left out,
-    // lengths within these segments do not fit either.
+    // lengths within these segments do not fit either. So are those of what is used together there.
+    if matches!(c.kind, TrapKind::Segments | TrapKind::LengthMismatch)
+        && matches!(e.kind, ErrorKind::Segments { .. })
+    {
+        return true;
+    }
     if c.kind == TrapKind::Segments {
-        return matches!(e.kind, ErrorKind::Segments { .. });
+        return false;
     }
     // Equal steps are one, whichever of their names it goes by.
     named.and_then(combs) == combs(&c.node) && same_trap(&e.kind, c.kind, &c.payload)

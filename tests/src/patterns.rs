@@ -68,6 +68,8 @@ pub enum Use {
     AtRandom,
     /// Beside arrays of other rates.
     Beside,
+    /// Beside an array of another length, which is an error.
+    Misfit,
     /// Consumed up to some element.
     ExitedEarly,
     /// Scattered, or saying where to.
@@ -82,7 +84,7 @@ pub enum Use {
 
 impl Use {
     /// All uses.
-    pub const ALL: [Use; 18] = [
+    pub const ALL: [Use; 19] = [
         Use::InStep,
         Use::Kept,
         Use::Folded,
@@ -96,6 +98,7 @@ impl Use {
         Use::Spread,
         Use::AtRandom,
         Use::Beside,
+        Use::Misfit,
         Use::ExitedEarly,
         Use::Scattered,
         Use::ScatteredInto,
@@ -217,12 +220,15 @@ impl Patterns {
     pub fn add(&mut self, program: &Program, ran: &Ran) {
         let producers = infer(program, |step| ran.is_on_demand(program, step));
         let forced = first_forced(program);
+        let misfit = ran.misfit(program);
         for (at, step) in program.steps.iter().enumerate() {
             if forced[at].is_none() || !step.is_array() {
                 continue;
             }
             let p = producers[at];
-            let used = uses(program, &producers, &forced, at);
+            let mut used = uses(program, &producers, &forced, at);
+            let apart = misfit.filter(|step| program.steps[*step].inputs().contains(&at));
+            used.extend(apart.map(|step| (Use::Misfit, Some(step))));
             let once: BTreeSet<Use> = used.iter().map(|u| u.0).collect();
             for u in once {
                 *self.single.entry((p.rate, p.depth(), u)).or_default() += 1;

@@ -61,6 +61,8 @@ pub enum Selector {
 pub struct Rates {
     kinds: Vec<ClassKind>,
     joined: Vec<ClassId>,
+    /// What a class was joined to first, and by which node.
+    joins: FxHashMap<ClassId, (ClassId, NodeId)>,
     /// Class of each node's elements; none for delayed scalars.
     output: Vec<Option<ClassId>>,
     /// Class in whose iterations each node runs; none for delayed scalars computed from scalars.
@@ -133,7 +135,34 @@ impl Rates {
 
     /// Whether the lengths of two nodes are known to be equal without looking at run time.
     pub fn known_equal(&self, a: NodeId, b: NodeId) -> bool {
-        self.output[a.index()] == self.output[b.index()]
+        self.own(a) == self.own(b)
+    }
+
+    /// The class that a node's elements had before any other was joined to it: all nodes of one such class
+    /// have one length, known to be so without looking at run time.
+    pub fn own(&self, n: NodeId) -> Option<ClassId> {
+        self.output[n.index()]
+    }
+
+    /// The node that made one class of two that nodes had on their own: the one nearest to the first. None
+    /// if they always were one, or are not.
+    pub fn joined_by(&self, a: ClassId, b: ClassId) -> Option<NodeId> {
+        let joined_to_a = self.joins_above(b).find(|(to, _)| *to == a);
+        let nearest = joined_to_a.or_else(|| self.joins_above(a).next());
+        nearest.filter(|_| a != b).map(|(_, by)| by)
+    }
+
+    /// The class that a node's elements had when another node had not joined any yet.
+    pub fn before(&self, n: NodeId, joins: NodeId) -> Option<ClassId> {
+        let own = self.own(n)?;
+        let earlier = self.joins_above(own).take_while(|(_, by)| *by < joins);
+        Some(earlier.last().map_or(own, |(to, _)| to))
+    }
+
+    /// What a class was joined to, step by step, and by which nodes.
+    fn joins_above(&self, c: ClassId) -> impl Iterator<Item = (ClassId, NodeId)> {
+        let next = |(to, _): &(ClassId, NodeId)| self.joins.get(to).copied();
+        std::iter::successors(self.joins.get(&c).copied(), next)
     }
 
     /// What a class is, if it is one of these.
@@ -206,6 +235,12 @@ impl Rates {
             c = self.joined[c.0 as usize];
         }
         c
+    }
+
+    /// Makes a class one with another, which a node wants.
+    fn join(&mut self, class: ClassId, to: ClassId, by: NodeId) {
+        self.joined[class.0 as usize] = to;
+        self.joins.insert(class, (to, by));
     }
 
     fn new_class(&mut self, kind: ClassKind) -> ClassId {
@@ -455,7 +490,7 @@ impl Inference<'_> {
                 continue;
             }
             if is_free && !is_sub && !self.rates.is_within(segments, own) {
-                self.rates.joined[own.0 as usize] = segments;
+                self.rates.join(own, segments, id);
             } else {
                 self.rates.beside.insert((id, k));
             }
@@ -495,7 +530,7 @@ impl Inference<'_> {
         let is_free = self.rates.kind(own) == ClassKind::Root;
         let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
         if is_free && is_nested && !self.rates.is_within(elements, own) {
-            self.rates.joined[own.0 as usize] = elements;
+            self.rates.join(own, elements, id);
         } else {
             self.rates.beside.insert((id, 1));
         }
@@ -531,7 +566,7 @@ impl Inference<'_> {
         };
         if joins {
             for c in roots.into_iter().filter(|c| *c != target) {
-                self.rates.joined[c.0 as usize] = target;
+                self.rates.join(c, target, id);
             }
             return target;
         }

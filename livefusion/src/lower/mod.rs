@@ -176,6 +176,7 @@ fn lower_loop(
     anatomy.go_inside(None);
     output::lower(&mut anatomy).map_err(force)?;
     anatomy.check_told().map_err(force)?;
+    lengths::check_all(&mut anatomy).map_err(force)?;
     take_while::leave_early(&mut anatomy).map_err(force)?;
     anatomy.finish().map_err(Trouble::Error)
 }

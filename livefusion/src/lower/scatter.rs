@@ -64,13 +64,14 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
 }
 
 /// The arrays that are scattered into, and their length: filled with the base's value if it is one value
-/// repeated, else copied.
+/// repeated that nobody else needs in memory, else copied.
 fn targets(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let graph = a.graph;
     let base = graph.nodes[id.index()].inputs[0];
     let comb = a.comb(id);
     let mut arrays = Vec::new();
     if crate::fusion::is_constant(graph, base)
+        && !a.is_in_memory(base)
         && let Kind::Generate(length, body) = &graph.node(base).kind
     {
         let len = super::generate::length(a, base, length)?;
