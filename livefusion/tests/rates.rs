@@ -526,3 +526,26 @@ fn a_base_that_is_a_result_too_is_copied() -> Result<()> {
     }
     Ok(())
 }
+
+/// An operator that reads an array runs where the values are, deep within segments too.
+#[test]
+fn an_operator_that_reads_runs_within_segments() -> Result<()> {
+    for engine in engines() {
+        let ones = Array::from(vec![1u64]);
+        let values = replicate_s(&ones, &Array::from(vec![5i64]));
+        let base = Array::from(vec![1i64]);
+        let values = values.data();
+        let put = base.scatter_with(&Array::from(vec![0u64]), values, |_, _| values.at(0));
+        // Segments whose elements are as many as the values come from: all of them are within one loop.
+        let counts = |flags: &Array<bool>| {
+            let rows = Segmented::new(&Array::from(Vec::<u64>::new()), flags);
+            rows.pack_s(flags).lengths().clone()
+        };
+        let (large, none) = (values.map(|x| x.gt(2)), Array::from(vec![false]));
+        let error = (&put, counts(&none), counts(&large)).force_with(&engine);
+        let error = error.expect_err("no segment has an element");
+        assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+        assert_eq!(put.force_with(&engine)?, [5]);
+    }
+    Ok(())
+}

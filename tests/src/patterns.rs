@@ -68,7 +68,8 @@ pub enum Use {
     AtRandom,
     /// Beside arrays of other rates.
     Beside,
-    /// Beside an array of another length, which is an error.
+    /// Beside an array of another length, which is an error. A program has one error: it counts whatever the
+    /// array's depth is.
     Misfit,
     /// Consumed up to some element.
     ExitedEarly,
@@ -231,7 +232,8 @@ impl Patterns {
             used.extend(apart.map(|step| (Use::Misfit, Some(step))));
             let once: BTreeSet<Use> = used.iter().map(|u| u.0).collect();
             for u in once {
-                *self.single.entry((p.rate, p.depth(), u)).or_default() += 1;
+                let depth = if u == Use::Misfit { 1 } else { p.depth() };
+                *self.single.entry((p.rate, depth, u)).or_default() += 1;
             }
             let mut pairs = BTreeSet::new();
             for (a, by) in &used {
@@ -258,6 +260,9 @@ impl Patterns {
             let depths = if rate == Rate::Root { 1..=1 } else { 1..=3 };
             for depth in depths {
                 for u in Use::ALL {
+                    if u == Use::Misfit && depth > 1 {
+                        continue;
+                    }
                     if !self.single.contains_key(&(rate, depth, u)) {
                         out.push(format!("{rate:?} at depth {depth}: {u:?}"));
                     }

@@ -138,7 +138,7 @@ impl Rates {
         self.own(a) == self.own(b)
     }
 
-    /// The class that a node's elements had before any other was joined to it: all nodes of one such class
+    /// The class that a node's elements had before it was joined to any other: all nodes of one such class
     /// have one length, known to be so without looking at run time.
     pub fn own(&self, n: NodeId) -> Option<ClassId> {
         self.output[n.index()]
@@ -423,7 +423,22 @@ impl Inference<'_> {
             }
         };
         self.rates.runs_at[id.index()] = runs_at;
-        self.rates.output[id.index()] = output;
+        self.rates.output[id.index()] = self.own_of(id, output);
+    }
+
+    /// Whatever was joined to what, a node that is in step with an input has that input's own class.
+    fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
+        let node = &self.graph.nodes[id.index()];
+        let in_step = match node.node.kind {
+            Kind::Generate(..) => None,
+            Kind::ScanS(..) => node.inputs.get(1),
+            _ => node.inputs.first(),
+        };
+        let own = in_step
+            .filter(|_| !node.leaf)
+            .and_then(|i| self.rates.own(*i));
+        own.filter(|own| Some(self.rates.find(*own)) == output.map(|c| self.rates.find(c)))
+            .or(output)
     }
 
     fn class(&mut self, id: NodeId) -> ClassId {
@@ -439,7 +454,7 @@ impl Inference<'_> {
             return self.rates.new_class(ClassKind::Root);
         };
         if let Some(c) = self.by_length.get(&n) {
-            return self.rates.find(*c);
+            return *c;
         }
         let class = self.rates.new_class(ClassKind::Root);
         self.by_length.insert(n, class);
@@ -451,10 +466,11 @@ impl Inference<'_> {
             (Len::Known(_), _) => self.root_of_length(length),
             (Len::Delayed(_), Some(by)) => {
                 if let Some(array) = indexed_array(self.graph, id) {
-                    return self.class(array);
+                    let class = self.class(array);
+                    return self.rates.own(array).unwrap_or(class);
                 }
                 if let Some(c) = self.by_delayed.get(&by) {
-                    return self.rates.find(*c);
+                    return *c;
                 }
                 let class = self.rates.new_class(ClassKind::Root);
                 self.by_delayed.insert(by, class);

@@ -11,6 +11,9 @@
 //!                          done_2:  let same_2 = eq ix_2 len_1         trap unless same_2, t0
 //! ```
 //!
+//! What nothing in a loop consumes together with what its rate runs over may still be of that class, since a
+//! zip in another loop made it so: it is checked behind everything else ([`check_all`]), in the zip's name.
+//!
 //! How many elements a nested rate or a subrate has is known at the loop's end only; an array in memory
 //! that a subrate reads at its count is found to be too short at the first element that it lacks.
 
@@ -187,15 +190,8 @@ pub struct Agreed(FxHashMap<Length, Length>);
 
 impl Agreed {
     /// Whether two lengths are equal.
-    pub fn are_equal(&self, a: Length, b: Length) -> bool {
+    pub fn are_equal(&mut self, a: Length, b: Length) -> bool {
         self.find(a) == self.find(b)
-    }
-
-    fn find(&self, mut length: Length) -> Length {
-        while let Some(to) = self.0.get(&length) {
-            length = *to;
-        }
-        length
     }
 
     fn unite(&mut self, a: Option<Length>, b: Option<Length>) {
@@ -205,5 +201,15 @@ impl Agreed {
                 self.0.insert(a, b);
             }
         }
+    }
+
+    /// What stands for all lengths that are equal to one. The ways there are shortened.
+    fn find(&mut self, mut length: Length) -> Length {
+        while let Some(to) = self.0.get(&length).copied() {
+            let beyond = self.0.get(&to).copied().unwrap_or(to);
+            self.0.insert(length, beyond);
+            length = beyond;
+        }
+        length
     }
 }

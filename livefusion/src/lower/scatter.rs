@@ -41,7 +41,7 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     );
     match combine {
         Some(op) if !op.captures.is_empty() => {
-            read_modify_write(a, id, op, &arrays, index, &values)?
+            read_modify_write(a, (id, comb), op, &arrays, index, &values)?
         }
         _ => {
             let combine = match combine {
@@ -105,13 +105,12 @@ fn last_body(a: &Anatomy<'_>, id: NodeId) -> usize {
 /// An operator that uses captured arrays or scalars is inlined around a read and a write.
 fn read_modify_write(
     a: &mut Anatomy<'_>,
-    id: NodeId,
+    (id, comb): (NodeId, CombId),
     op: &Body,
     arrays: &[Var],
     index: Atom,
     values: &[Atom],
 ) -> Lower {
-    let comb = a.comb(id);
     let mut args = Vec::new();
     for array in arrays {
         let old = a.scalar("old", comb, a.program.ty(*array).elem());

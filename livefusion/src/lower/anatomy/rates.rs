@@ -266,7 +266,11 @@ impl Anatomy<'_> {
             let class = self.class_of(told.rate);
             let mut checks = self.checked.iter().filter(|(c, _)| Some(*c) == class);
             if !checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
-                crate::lower::lengths::visited(self, told.comb, told.rate, told.len)?;
+                let rates = &self.plan.rates;
+                let own = rates.own(told.leaf).zip(class);
+                let by = own.and_then(|(own, class)| rates.joined_by(own, class));
+                let comb = by.map_or(told.comb, |by| self.comb(by));
+                crate::lower::lengths::visited(self, comb, told.rate, told.len)?;
             }
             crate::lower::lengths::agree(self, told.leaf, told.rate);
         }
