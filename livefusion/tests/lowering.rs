@@ -1,9 +1,12 @@
 //! Golden loops: what programs lower to, before and after optimisation.
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
+use livefusion::ast::{BodyBuilder, Builder, Value};
 use livefusion::prelude::*;
+use livefusion::runtime::force_nodes;
 use livefusion::{Clustering, stages};
 use loop_lang::verify::verify;
+use loop_lang::{Const, Op, Ty};
 
 fn golden(name: &str, got: &str) {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -16,7 +19,10 @@ fn golden(name: &str, got: &str) {
 
 /// Every loop of a program as text, lowered and optimised.
 fn loops(program: &(impl Force + ?Sized)) -> Vec<String> {
-    let graph = stages::graph(program).expect("graph");
+    loops_of(stages::graph(program).expect("graph"))
+}
+
+fn loops_of(graph: stages::Graph) -> Vec<String> {
     let plan = graph.plan(Clustering::default());
     let mut loops = plan.lower().expect("lowered");
     let all_verify =
@@ -120,4 +126,66 @@ fn index_functions_are_computed_where_they_are_read() {
     assert_eq!(loops(&chosen).len(), 2);
     let sampled = generate(2, |i| ints().map(|x| 10 / x).at(i + 1));
     one_loop("checked_index_of_map.loop", &sampled);
+}
+
+/// Whatever a combinator is called, its loop verifies, can be read again, and runs everywhere; errors and
+/// reports have the name as it is.
+#[test]
+fn any_name_goes_through() {
+    let names = [
+        "two words",
+        "",
+        "a\nb",
+        "\"",
+        "'",
+        "@",
+        "*/",
+        "/*",
+        "//",
+        "\\",
+        "\\\n",
+        "??/",
+        "#if 1",
+        "%s",
+        "7",
+        "-inf",
+        "r0",
+        "at",
+        "manifest",
+        "return",
+        "gr\u{f6}\u{df}e",
+        "\u{1f980}",
+        "\0",
+        "\u{7f}",
+        "<b>&",
+        "${x}",
+        "];",
+        "int main(){",
+    ];
+    let engines = [Engine::interp(), Engine::c(), Engine::jit()];
+    let (xs, zeros) = (Array::from(vec![3u64, 2, 7]), Array::from(vec![0u64]));
+    for name in names {
+        let rest_of_three = |of: &Array<u64>| {
+            let mut b = BodyBuilder::new(&[Ty::U64]);
+            let (x, three) = (b.param(0), b.lit(Const::u64(3)));
+            let rest = b.op(Op::Rem, &[three, x]);
+            Builder::named(name).map(std::slice::from_ref(of.node()), b.finish(&[rest]))
+        };
+        let (rests, traps) = ([rest_of_three(&xs)], [rest_of_three(&zeros)]);
+        for text in loops_of(stages::graph_of(&rests).expect("graph")) {
+            let again = loop_lang::parse::parse(&text).expect("it parses");
+            assert_eq!(again.to_string(), text);
+        }
+        for engine in &engines {
+            let explained = engine.explain(&rests).expect(name);
+            assert!(explained.calls().iter().any(|c| c.name == name));
+            let _ = (explained.to_string(), explained.dot(), explained.svg());
+            match &force_nodes(engine, &rests).expect(name)[0] {
+                Value::Array(fields) => assert_eq!(fields[0].as_slice(), Some(&[0u64, 1, 3][..])),
+                Value::Scalar(_) => panic!("an array became a scalar"),
+            }
+            let error = force_nodes(engine, &traps).unwrap_err();
+            assert_eq!(error.combinator, name);
+        }
+    }
 }

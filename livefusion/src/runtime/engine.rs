@@ -60,6 +60,7 @@ struct Inner {
     pool: OnceLock<Option<Arc<ThreadPool>>>,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
+    written_over: AtomicU64,
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
@@ -80,6 +81,7 @@ impl Engine {
             pool: OnceLock::new(),
             parallel_loops: AtomicU64::new(0),
             parallel_chunks: AtomicU64::new(0),
+            written_over: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -213,6 +215,11 @@ impl Engine {
         self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
     }
 
+    /// Counts arrays that were made in the memory of old results.
+    pub(super) fn count_written_over(&self, arrays: u64) {
+        self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
+    }
+
     /// How many compiled programs are kept.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
@@ -244,6 +251,7 @@ impl Engine {
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
+            written_over: self.0.written_over.load(Ordering::Relaxed),
             programs: self.0.programs.kept(),
             evicted: self.0.programs.evicted(),
             disk_hits: disk.hits,
@@ -388,7 +396,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
             lengths: &met.lengths,
             inputs: &[],
         };
-        return program.run(engine, &bindings);
+        return program.run(engine, &bindings, &mut []);
     }
     let graph = recover(roots)?;
     let lengths = known_lengths(&graph, &[]);
@@ -402,5 +410,5 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         lengths: &known,
         inputs: &[],
     };
-    program.run(engine, &bindings)
+    program.run(engine, &bindings, &mut [])
 }
