@@ -11,6 +11,7 @@ use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
+use crate::lower::Lowered;
 use crate::sharing::{Graph, recover};
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_c::CBackend;
@@ -297,8 +298,20 @@ impl Engine {
         })
     }
 
-    /// Compiles loops with the engine's backend, at once where that is sooner done.
-    pub(super) fn compile_all(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
+    /// Compiles optimised loops, all at once where that is sooner done.
+    pub(crate) fn compile_all(&self, loops: &[Lowered]) -> Result<Vec<Kernels>> {
+        let programs = loops.iter().map(|l| &l.program);
+        let sizings = loops.iter().flat_map(|l| &l.sizing);
+        let mut kernels = self.kernels(&programs.chain(sizings).collect::<Vec<_>>())?;
+        let mut sizings = kernels.split_off(loops.len()).into_iter();
+        let both = |(kernel, l): (_, &Lowered)| Kernels {
+            kernel,
+            sizing: l.sizing.as_ref().and_then(|_| sizings.next()),
+        };
+        Ok(kernels.into_iter().zip(loops).map(both).collect())
+    }
+
+    fn kernels(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
         if self.0.fallback.get().is_some() {
             return programs.iter().map(|p| self.interpret(p)).collect();
         }
@@ -325,6 +338,14 @@ impl Engine {
             .compile(program)
             .map_err(|e| backend_error(e.to_string()))
     }
+}
+
+/// A loop, compiled.
+pub(crate) struct Kernels {
+    /// Its kernel.
+    pub kernel: Arc<dyn Kernel>,
+    /// The kernel that finds how many elements it makes, if that must be found first.
+    pub sizing: Option<Arc<dyn Kernel>>,
 }
 
 impl fmt::Debug for Engine {

@@ -2,7 +2,7 @@
 
 use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::cache::{Kept, LastUse};
-use super::engine::{Engine, backend_error};
+use super::engine::{Engine, Kernels, backend_error};
 use super::homes::{self, Home};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes, in_order};
@@ -10,8 +10,8 @@ use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
 use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fusion::Plan;
-use crate::lower::{Lowered, plan_and_lower};
+use crate::fusion::{Plan, plan};
+use crate::lower::{Lowered, lower, numbered};
 use crate::sharing::{Graph, NodeId};
 use livefusion_backend::{
     Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
@@ -66,28 +66,20 @@ pub struct CompiledLoop {
 impl Program {
     /// Plans, lowers, optimises and compiles a graph.
     pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
-        let (plan, mut all) = plan_and_lower(graph, lengths, engine.clustering())?;
-        for lowered in &mut all {
-            loop_lang::passes::optimize(&mut lowered.program);
-            loop_lang::chunkable::raise_levels(&mut lowered.program);
-            if let Some(sizing) = &mut lowered.sizing {
-                loop_lang::passes::optimize(sizing);
-            }
-        }
+        let plan = plan(graph, lengths, engine.clustering());
+        let (plan, mut all) = lower(graph, lengths, plan, &numbered)?;
+        all.iter_mut().for_each(Lowered::optimize);
+        let compiled = engine.compile_all(&all)?;
         let needs = Needs::of(graph, &all);
-        let programs = all.iter().map(|l| &l.program);
-        let programs: Vec<_> = programs.chain(all.iter().flat_map(|l| &l.sizing)).collect();
-        let mut compiled = engine.compile_all(&programs)?;
-        let mut sizings = compiled.split_off(all.len()).into_iter();
-        let mut kernels = Vec::with_capacity(all.len());
-        for (at, (lowered, kernel)) in all.iter().zip(compiled).enumerate() {
-            let takes = in_place::takes(graph, &needs, at, lowered, kernel.layout());
-            kernels.push((kernel, takes));
-        }
+        let layouts = compiled.iter().map(|c| c.kernel.layout());
+        let takes = all.iter().zip(layouts).enumerate();
+        let takes = takes.map(|(at, (l, layout))| in_place::takes(graph, &needs, at, l, layout));
+        let takes: Vec<_> = takes.collect();
         let mut recipe = Recipe::new(graph, lengths);
         let mut loops = Vec::with_capacity(all.len());
-        for (lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
-            let sizing = lowered.sizing.as_ref().and_then(|_| sizings.next());
+        for ((lowered, Kernels { kernel, sizing }), takes) in
+            all.into_iter().zip(compiled).zip(takes)
+        {
             let params = recipe.params(&lowered);
             recipe.ran(&lowered);
             loops.push(CompiledLoop {

@@ -170,8 +170,8 @@ impl<'g> Anatomy<'g> {
     fn new_comb(&mut self, id: NodeId) -> CombId {
         let c = CombId::new(self.combs.len());
         let is_first = !self.combs_of.contains_key(&id);
-        let name = (self.naming)(self.graph, id).filter(|_| is_first);
         let node = self.graph.node(id);
+        let name = (self.naming)(node).filter(|_| is_first);
         let kind = if self.is_in_memory(id) && !self.plan.pulls.is_pulled(id) {
             "manifest"
         } else {
