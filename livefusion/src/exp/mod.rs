@@ -62,7 +62,7 @@ pub struct Exp<T> {
     word: u64,
     ty: PhantomData<fn() -> T>,
     /// Keeps expressions on the thread whose closure they belong to.
-    not_send: [*const (); 0],
+    _not_send: [*const (); 0],
 }
 
 impl<T> Clone for Exp<T> {
@@ -94,7 +94,7 @@ impl<T: Scalar> Exp<T> {
             scope: f.scope,
             word: f.word,
             ty: PhantomData,
-            not_send: [],
+            _not_send: [],
         }
     }
 
