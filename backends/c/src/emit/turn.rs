@@ -27,8 +27,8 @@ pub(super) struct Turn<'s> {
     pub body: Vec<Step<'s>>,
     /// Variables of the loop that may be another for each element.
     pub varies: FxHashSet<Var>,
-    /// What must hold, all of it, for another turn.
-    conditions: Vec<Atom>,
+    /// What must hold, all of it, for another turn, and whether it may be another for each element.
+    conditions: Vec<(Atom, bool)>,
 }
 
 impl<'s> Turn<'s> {
@@ -75,7 +75,8 @@ impl<'s> Turn<'s> {
                 break;
             }
         }
-        turn.conditions = turn.conditions_of(*cond);
+        let conditions = turn.conditions_of(*cond).into_iter();
+        turn.conditions = conditions.map(|a| (a, moves(&turn.varies, &a))).collect();
         Some(turn)
     }
 
@@ -97,10 +98,6 @@ impl<'s> Turn<'s> {
         found
     }
 
-    fn atom_varies(&self, a: &Atom) -> bool {
-        matches!(a, Atom::Var(v) if self.varies.contains(v))
-    }
-
     /// Whether a step gives another value for each element.
     pub(super) fn step_varies(&self, step: &Step) -> bool {
         self.varies.contains(&step.defines())
@@ -119,8 +116,8 @@ impl<'s> Turn<'s> {
     /// The conditions that vary, or those that do not, as one; none if there are none.
     pub(super) fn all_of(&self, unit: &mut Unit, varying: bool) -> Option<String> {
         let conditions = self.conditions.iter();
-        let of = conditions.filter(|a| self.atom_varies(a) == varying);
-        let of: Vec<String> = of.map(|a| unit.atom(*a)).collect();
+        let of = conditions.filter(|(_, varies)| *varies == varying);
+        let of: Vec<String> = of.map(|(a, _)| unit.atom(*a)).collect();
         (!of.is_empty()).then(|| of.join(" & "))
     }
 }
