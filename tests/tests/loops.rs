@@ -16,7 +16,8 @@ const JITTED: u64 = 400;
 
 #[test]
 fn random_loops_are_well_formed_and_varied() {
-    let (mut kinds, mut orders, mut phases, mut stages) = ([0; 4], [0; 4], 0, 0);
+    let (mut kinds, mut orders) = ([0; 4], [0; 4]);
+    let (mut phases, mut shared, mut stages) = (0, 0, 0);
     for seed in 0..INTERPRETED {
         let l = random(seed);
         if let Err(faults) = loop_lang::verify::verify(&l.program) {
@@ -27,6 +28,7 @@ fn random_loops_are_well_formed_and_varied() {
             loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         assert_eq!(again.to_string(), text, "seed {seed}");
         phases += (l.program.roots.len() > 1) as usize;
+        shared += text.contains("let then") as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[match rate.kind {
@@ -49,7 +51,7 @@ fn random_loops_are_well_formed_and_varied() {
         kinds.iter().chain(&orders).all(|n| *n > 100),
         "{kinds:?} {orders:?}"
     );
-    assert!(phases > 100 && stages > 100);
+    assert!(phases > 100 && shared > 100 && stages > 100);
 }
 
 #[test]

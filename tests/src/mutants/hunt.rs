@@ -41,7 +41,9 @@ impl Counts {
     /// The kinds of changes by name: texts with such a change, and the loops among them that verify.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
         let names = careful::EDITS.iter().map(|e| e.name).chain(["wild"]);
-        names.zip(&self.kinds).map(|(name, (texts, loops))| (name, *texts, *loops))
+        names
+            .zip(&self.kinds)
+            .map(|(name, (texts, loops))| (name, *texts, *loops))
     }
 }
 
@@ -164,17 +166,6 @@ impl Hunt {
         self.counts.texts += 1;
         kinds.iter().for_each(|k| self.counts.kinds[*k].0 += 1);
         let mut program = match guarded(|| Ok(complete(&text))) {
-            Ok(None) => { // NETDEBUG
-                if std::env::var_os("NETDEBUG").is_some() { // NETDEBUG
-                    let names: Vec<&str> = kinds.iter().map(|k| careful::EDITS.get(*k).map_or("wild", |e| e.name)).collect(); // NETDEBUG
-                    let why = match loop_lang::parse::parse(&text) { // NETDEBUG
-                        Err(e) => format!("parse: {}", e[0]), // NETDEBUG
-                        Ok(mut p) => { loop_lang::chunkable::raise_levels(&mut p); match verify(&p) { Err(f) => f[0].to_string(), Ok(()) => "fine".into() } } // NETDEBUG
-                    }; // NETDEBUG
-                    eprintln!("NET {seed} {names:?}: {why}"); // NETDEBUG
-                } // NETDEBUG
-                return None; // NETDEBUG
-            } // NETDEBUG
             Ok(program) => program?,
             Err(why) => {
                 self.report(seed, why, text);
@@ -185,7 +176,6 @@ impl Hunt {
         let args = arguments(&program, &mut rng);
         self.counts.loops += 1;
         kinds.iter().for_each(|k| self.counts.kinds[*k].1 += 1);
-        if std::env::var_os("NETSHOW").is_some() { eprintln!("{program}"); } // NETDEBUG
         match guarded(|| optimised(&program, &args)) {
             Ok((outcome, optimised)) => {
                 let ended = !matches!(outcome, Outcome::Paused | Outcome::NoMemory { .. });

@@ -1,7 +1,7 @@
 //! Changes of what a loop leaves behind: writes, scatters, traps, exits, results.
 
-use super::scope::Spot;
 use super::Changing;
+use super::scope::Spot;
 use loop_lang::ir::{
     Atom, Combine, End, Exit, Place, RateKind, Section, StmtKind, Trap, TrapId, TrapKind, Type, Var,
 };
@@ -142,7 +142,9 @@ impl Changing {
         let comb = self.scope.combs[spot.0];
         self.l.traps.push(Trap { comb, kind });
         let trap = TrapId::new(self.l.traps.len() - 1);
-        let payload = (0..self.rng.below(3)).map(|_| self.atom(Ty::U64, spot, &[])).collect();
+        let payload = (0..self.rng.below(3))
+            .map(|_| self.atom(Ty::U64, spot, &[]))
+            .collect();
         // The condition may have been put in front.
         let at = self.after(spot, unless);
         self.insert(
@@ -163,7 +165,9 @@ impl Changing {
         }
         let ty = self.type_at(spot);
         let (a, b) = (self.atom(ty, spot, &[]), self.atom(ty, spot, &[]));
-        let op = self.rng.pick(&[Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge]);
+        let op = self
+            .rng
+            .pick(&[Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge]);
         let v = self.fresh_at("p", spot, Ty::Bool);
         self.insert(spot, StmtKind::Let(v, op, [a, b].into_iter().collect()));
         v.into()
@@ -171,9 +175,10 @@ impl Changing {
 
     /// The spot behind a condition that was made for another.
     pub(super) fn after(&self, (b, at): Spot, condition: Atom) -> Spot {
-        let made = self.block(b).stmts.get(at).is_some_and(
-            |s| matches!(s.kind, StmtKind::Let(v, ..) if Atom::Var(v) == condition),
-        );
+        let made =
+            self.block(b).stmts.get(at).is_some_and(
+                |s| matches!(s.kind, StmtKind::Let(v, ..) if Atom::Var(v) == condition),
+            );
         (b, at + usize::from(made))
     }
 
@@ -183,7 +188,11 @@ impl Changing {
             let mut exits = Vec::new();
             for (b, (_, block)) in self.l.blocks.iter().enumerate() {
                 for (e, exit) in block.exits.iter().enumerate() {
-                    if !exit.unless.var().is_some_and(|v| self.scope.fixed[v.index()]) {
+                    if !exit
+                        .unless
+                        .var()
+                        .is_some_and(|v| self.scope.fixed[v.index()])
+                    {
                         exits.push((b, e));
                     }
                 }
@@ -256,7 +265,9 @@ impl Changing {
 
     /// The rate at which a block's elements are, if it may update groups there.
     pub(super) fn step_of(&self, b: usize) -> Option<loop_lang::ir::RateId> {
-        self.scope.rate(b).filter(|_| Self::is_element_place(self.scope.places[b]))
+        self.scope
+            .rate(b)
+            .filter(|_| Self::is_element_place(self.scope.places[b]))
     }
 
     /// Whether the loop rate around a rate is a cursor.

@@ -4,7 +4,8 @@ use super::effects::monoids;
 use super::scope::Spot;
 use super::{Changing, Scope};
 use loop_lang::ir::{
-    Atom, Combine, Group, GroupId, Order, Place, RateId, RateKind, Section, Stmt, StmtKind, Type, Var,
+    Atom, Combine, Group, GroupId, Order, Place, RateId, RateKind, Section, Stmt, StmtKind, Type,
+    Var,
 };
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty, canonical};
@@ -202,7 +203,8 @@ impl Changing {
                     StmtKind::Let(..) | StmtKind::If { .. } | StmtKind::While { .. } => {
                         let mut rests = false;
                         walk::each(stmt, &mut |s| {
-                            let mut read = |a: Atom| rests |= a.var().is_some_and(|v| resting.contains(&v));
+                            let mut read =
+                                |a: Atom| rests |= a.var().is_some_and(|v| resting.contains(&v));
                             walk::operands(&s.kind, &mut read);
                             walk::handed_out(&s.kind, &mut read);
                         });
@@ -234,7 +236,12 @@ impl Changing {
         let mut names: Vec<(Var, Var)> = Vec::new();
         for v in &group.vars {
             let (_, comb) = self.l.name(*v).rsplit_once('_').unwrap_or(("", ""));
-            let comb = self.l.combs.iter().position(|c| c.name == comb).unwrap_or(0);
+            let comb = self
+                .l
+                .combs
+                .iter()
+                .position(|c| c.name == comb)
+                .unwrap_or(0);
             let new = self.fresh("again", loop_lang::ir::CombId::new(comb), self.l.ty(*v));
             names.push((*v, new));
         }
@@ -253,7 +260,12 @@ impl Changing {
             names.extend(old.into_iter().zip(new));
             self.block_mut(*b).stmts.insert(at + 1, again);
         }
-        let name = |v: Var| names.iter().find(|(old, _)| *old == v).map_or(v, |(_, new)| *new);
+        let name = |v: Var| {
+            names
+                .iter()
+                .find(|(old, _)| *old == v)
+                .map_or(v, |(_, new)| *new)
+        };
         group.vars.iter_mut().for_each(|v| *v = name(*v));
         for a in group.next.iter_mut() {
             if let Atom::Var(v) = a {
@@ -330,7 +342,10 @@ impl Changing {
             .filter_map(|(b, _)| Some(root(self.scope.rate(b)?)))
             .collect();
         let free: Vec<usize> = (self.scope.element_blocks().into_iter())
-            .filter(|b| self.step_of(*b).is_some_and(|r| !phases.contains(&root(r)) && !self.is_cursor(r)))
+            .filter(|b| {
+                self.step_of(*b)
+                    .is_some_and(|r| !phases.contains(&root(r)) && !self.is_cursor(r))
+            })
             .collect();
         if !super::scope::is_root(self.l.rate(group.owner).kind) || self.counts(g) {
             return None;

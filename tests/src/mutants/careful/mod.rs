@@ -61,13 +61,10 @@ pub(super) const EDITS: &[Edit] = &[
     edit("bound", 6, Changing::bound),
     edit("rate", 4, Changing::rate),
     edit("type", 5, Changing::retype),
+    edit("count", 1, Changing::count),
 ];
 
-const fn edit(
-    name: &'static str,
-    weight: usize,
-    run: fn(&mut Changing) -> Option<()>,
-) -> Edit {
+const fn edit(name: &'static str, weight: usize, run: fn(&mut Changing) -> Option<()>) -> Edit {
     Edit { name, weight, run }
 }
 

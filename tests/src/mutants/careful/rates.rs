@@ -4,8 +4,8 @@ use super::Changing;
 use super::groups::identity;
 use loop_lang::gotos::{complete_blocks, derive_gotos};
 use loop_lang::ir::{
-    Atom, Block, Comb, Combine, CombId, End, Exit, Home, Label, Part, Place, Rate, RateId, RateKind, Section,
-    Stmt, StmtKind, Type,
+    Atom, Block, Comb, CombId, Combine, End, Exit, Home, Label, Part, Place, Rate, RateId,
+    RateKind, Section, Stmt, StmtKind, Type, Var,
 };
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty, canonical};
@@ -129,7 +129,11 @@ impl Changing {
             ..Block::default()
         };
         let carry = stmt(StmtKind::Carry(ix, number(0)));
-        self.add(Section::Nest, comb, stmts(vec![carry, op(end, Op::Rem, n, number(most))]))?;
+        self.add(
+            Section::Nest,
+            comb,
+            stmts(vec![carry, op(end, Op::Rem, n, number(most))]),
+        )?;
         let mut guard = stmts(vec![op(more, Op::Lt, ix.into(), end.into())]);
         guard.exits.push(Exit {
             comb,
@@ -145,6 +149,23 @@ impl Changing {
             counter: ix,
             bound: end.into(),
         })
+    }
+
+    /// Something else counts what a subrate admits: few loops verify then, and must be sound.
+    pub(super) fn count(&mut self) -> Option<()> {
+        let carried: Vec<Var> = (self.l.groups.iter())
+            .flat_map(|g| g.vars.iter().copied())
+            .filter(|v| self.l.ty(*v) == Type::Scalar(Ty::U64))
+            .collect();
+        let subs: Vec<usize> = (0..self.l.rates.len())
+            .filter(|i| self.l.rates[*i].kind.is_sub())
+            .collect();
+        let (sub, new) = (self.pick(&subs)?, self.pick(&carried));
+        match &mut self.l.rates[sub].kind {
+            RateKind::Sub { count, .. } if *count != new => *count = new,
+            _ => return None,
+        }
+        Some(())
     }
 
     /// All that is of one type is of another.

@@ -3,7 +3,9 @@
 use loop_lang::Loop;
 use loop_lang::dominators::Dominators;
 use loop_lang::gotos::Tree;
-use loop_lang::ir::{Atom, Block, CombId, End, Order, Place, RateKind, Section, StmtKind, Type, Var};
+use loop_lang::ir::{
+    Atom, Block, CombId, End, Order, Place, RateKind, Section, StmtKind, Type, Var,
+};
 use loop_lang::walk;
 
 /// A place for a statement: a block, and the position in it.
@@ -49,7 +51,11 @@ impl Scope {
         let successors = |block: &Block| {
             let mut to: Vec<usize> = Vec::new();
             let mut go = |label| to.extend(l.blocks.slot(label));
-            block.exits.iter().filter_map(|e| e.target).for_each(&mut go);
+            block
+                .exits
+                .iter()
+                .filter_map(|e| e.target)
+                .for_each(&mut go);
             match block.end {
                 End::Goto(label) => go(label),
                 End::Branch(_, yes, no) => [yes, no].into_iter().for_each(go),

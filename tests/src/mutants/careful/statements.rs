@@ -26,8 +26,9 @@ impl Changing {
         new: impl Fn(&mut Self, Ty, Spot, &[Var]) -> Atom,
     ) -> Option<()> {
         let uses = uses(&mut self.l);
-        let fits =
-            |i: &usize| wanted(uses[*i].atom) && !self.is_fixed(&uses[*i]) && self.is_free(&uses[*i]);
+        let fits = |i: &usize| {
+            wanted(uses[*i].atom) && !self.is_fixed(&uses[*i]) && self.is_free(&uses[*i])
+        };
         let places: Vec<usize> = (0..uses.len()).filter(fits).collect();
         let place = self.pick(&places)?;
         let of = &uses[place];
@@ -45,7 +46,9 @@ impl Changing {
         };
         match &stmt.kind {
             StmtKind::ReadArray(_, a, i) => !(self.is_stream(*a) && *i == of.atom),
-            StmtKind::Let(..) => (of.atom.var()).is_none_or(|v| self.scope.usable(v, of.spot, &of.open)),
+            StmtKind::Let(..) => {
+                (of.atom.var()).is_none_or(|v| self.scope.usable(v, of.spot, &of.open))
+            }
             _ => true,
         }
     }
@@ -73,9 +76,8 @@ impl Changing {
                     Atom::Const(c) => c.ty,
                 };
                 let (of, to): (Vec<Ty>, Ty) = (args.iter().map(ty).collect(), types[v.index()]);
-                let fits = |o: &&Op| {
-                    **o != *op && !of_bits(**o) && o.result(&of, Some(to)) == Some(to)
-                };
+                let fits =
+                    |o: &&Op| **o != *op && !of_bits(**o) && o.result(&of, Some(to)) == Some(to);
                 let all: Vec<Op> = Op::ALL.iter().filter(fits).copied().collect();
                 if !all.is_empty() {
                     *op = rng.pick(&all);
@@ -229,7 +231,10 @@ impl Changing {
                 v,
             )
         } else {
-            let (v, n) = (self.fresh_at("w", spot, ty), self.fresh_at("t", spot, Ty::U64));
+            let (v, n) = (
+                self.fresh_at("w", spot, ty),
+                self.fresh_at("t", spot, Ty::U64),
+            );
             let state = vec![(v, self.atom(ty, spot, &[])), (n, self.literal(Ty::U64))];
             open.extend([v, n]);
             let mut test = lines(self, &mut open);
@@ -281,7 +286,9 @@ impl Changing {
     /// Whether all that a statement needs is visible at a spot.
     fn fits(&self, stmt: &Stmt, spot: Spot) -> bool {
         let mut own = Vec::new();
-        walk::each(stmt, &mut |s| walk::definitions(&s.kind, &mut |v| own.push(v)));
+        walk::each(stmt, &mut |s| {
+            walk::definitions(&s.kind, &mut |v| own.push(v))
+        });
         let mut fits = true;
         walk::each(stmt, &mut |s| {
             let mut known = |a: Atom| {
@@ -341,7 +348,8 @@ impl Changing {
             };
             let stays = to == from || to == (from.0, from.1 + 1);
             // Before what uses it: a spot is in front of the statement there.
-            let known = |u: &Spot| to.0 == u.0 && to.1 <= u.1 || self.scope.known_at((to.0, to.1), *u);
+            let known =
+                |u: &Spot| to.0 == u.0 && to.1 <= u.1 || self.scope.known_at((to.0, to.1), *u);
             if stays || !self.fits(&stmt, to) || !users.iter().all(known) {
                 continue;
             }
@@ -376,7 +384,9 @@ impl Changing {
     pub(super) fn renamed(&mut self, stmt: &Stmt, others: &[(Var, Var)]) -> (Stmt, Vec<Var>) {
         let mut names = others.to_vec();
         let mut own = Vec::new();
-        walk::each(stmt, &mut |s| walk::definitions(&s.kind, &mut |v| own.push(v)));
+        walk::each(stmt, &mut |s| {
+            walk::definitions(&s.kind, &mut |v| own.push(v))
+        });
         for v in own {
             let new = self.fresh("c", stmt.comb, self.l.ty(v));
             names.push((v, new));
