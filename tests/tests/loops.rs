@@ -7,7 +7,7 @@ use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
 use livefusion_tests::loops::{Ended, RandomLoop, random, run};
 use livefusion_tests::scalar::same;
-use loop_lang::ir::{Order, RateKind, Type};
+use loop_lang::ir::{Order, Rate, RateKind, Type};
 use std::sync::Arc;
 
 const INTERPRETED: u64 = 1500;
@@ -110,7 +110,11 @@ fn check(seed: u64, l: &RandomLoop, kernels: &[Arc<dyn Kernel>]) {
         let by_turns = Cut::new(kernels.to_vec(), seed ^ turn);
         equal("by turns", &run(&by_turns, Pass::Emit, u64::MAX, &args));
     }
-    if matches!(reference.outcome, Outcome::Done | Outcome::Exited) {
+    // A cursor's end ends loops around it, which a summary that does not need the cursor cannot know: such
+    // loops run in order, and are never summed up.
+    let is_cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
+    let in_order = l.program.rates.iter().any(is_cursor);
+    if !in_order && matches!(reference.outcome, Outcome::Done | Outcome::Exited) {
         summaries(seed, l, kernels, &args, &reference);
     }
 }
