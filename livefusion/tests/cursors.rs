@@ -314,3 +314,28 @@ fn unfused_zips_read_memory() -> Result<()> {
     assert_eq!(zipped.force_with(&engine)?, [6, 16]);
     Ok(())
 }
+
+/// What counts the elements of a filter is at the filter's rate, which a side of a zip elsewhere has not.
+#[test]
+fn what_counts_kept_elements_is_in_memory_beside_others() -> Result<()> {
+    for engine in engines() {
+        let kept = Array::from(vec![1.0f64, 2.0, 3.0])
+            .map(|x| x + 1.0)
+            .filter(|x| x.gt(2.0));
+        let ones = generate(kept.len(), |i| i.cast::<f64>() + 1.0);
+        let beside = Array::from(vec![5.0f64, 6.0]).map(|x| x * 2.0);
+        let both = beside.zip_with(&ones, |a, b| a * b);
+        let sums = ones.scan(0.0, |a, b| a + b);
+        let zipped = sums.zip_with(&both, |a, b| a - b);
+        assert_eq!(zipped.force_with(&engine)?, [-9.0, -21.0]);
+
+        let kept = Array::from(vec![1.0f64, 2.0, 3.0, 9.0, 4.0]).filter(|x| x.lt(9.0));
+        let ones = generate(generate(kept.len(), |i| i).len(), |_| 1.0);
+        let four = Array::from(vec![1.0f64, 2.0, 3.0, 4.0]);
+        let computed = replicate_s(&Array::from(vec![4u64]), &Array::from(vec![10.0]));
+        let side = four.zip_with(&ones, |a, b| a + b);
+        let zipped = computed.data().zip_with(&side, |a, b| a + b);
+        assert_eq!(zipped.force_with(&engine)?, [12.0, 13.0, 14.0, 15.0]);
+    }
+    Ok(())
+}

@@ -417,3 +417,135 @@ fn lengths_as_many_as_a_zip_that_nobody_keeps() -> Result<()> {
         assert_eq!(sums, [0.0; 0]);
     })
 }
+
+/// Arrays of a length, one of each kind that brings a length of its own.
+fn of_length(n: u64) -> Vec<Array<f64>> {
+    let memory = Array::from((0..n).map(|i| i as f64).collect::<Vec<_>>());
+    let long = Array::from((0..100).map(f64::from).collect::<Vec<_>>());
+    let count = Array::from(vec![1u64; n as usize]).sum();
+    let computed = generate(&count, |i| i.cast::<f64>());
+    vec![
+        memory.clone(),
+        memory.map(|x| x + 1.0),
+        memory.reverse(),
+        generate(n, |i| i.cast::<f64>()),
+        computed.clone(),
+        computed.map(|x| x * 2.0),
+        long.slice(7..7 + n),
+        long.slice(7..7 + n).map(|x| x * 2.0),
+    ]
+}
+
+/// What is zipped has one class. Where a loop before that of the zip keeps one of the arrays in memory, it
+/// holds its length against what it runs over.
+#[test]
+fn arrays_that_are_kept_apart_from_their_zip_have_their_own_lengths() {
+    type Program = fn(&Engine, &Array<f64>, &Array<f64>) -> Result<()>;
+    let programs: [Program; 6] = [
+        |e, x, y| {
+            let s = x.sum();
+            let z = x.zip_with(y, |a, b| a + b + &s);
+            (y.sum(), z).force_with(e).map(drop)
+        },
+        |e, x, y| {
+            let s = x.sum();
+            let z = x.zip_with(y, |a, b| a + b + &s);
+            (y.map(|v| v * 3.0), z).force_with(e).map(drop)
+        },
+        |e, x, y| {
+            let s = y.sum();
+            let z = x.zip_with(y, |a, b| a + b + &s);
+            (x.map(|v| v * 3.0), y.scan(0.0, |a, b| a + b), z)
+                .force_with(e)
+                .map(drop)
+        },
+        |e, x, y| {
+            let z = x.zip_with(y, |a, _| a + y.at(0));
+            (y, x, z).force_with(e).map(drop)
+        },
+        |e, x, y| {
+            let rows = Segmented::new(&Array::from(vec![1u64, 2]), x);
+            let z = x.zip_with(y, |a, _| a + y.at(0));
+            (rows.sum_s(), y.sum(), z).force_with(e).map(drop)
+        },
+        |e, x, y| {
+            let rows = Segmented::new(&Array::from(vec![2u64, 1]), x);
+            let z = y.zip_with(x, |b, _| b + x.at(0));
+            (rows.sum_s(), y.map(|v| v + 1.0), z)
+                .force_with(e)
+                .map(drop)
+        },
+    ];
+    for engine in engines() {
+        for (i, x) in of_length(3).iter().enumerate() {
+            for (j, y) in of_length(5).iter().enumerate() {
+                for (k, program) in programs.iter().enumerate() {
+                    let error = program(&engine, x, y).expect_err("they differ");
+                    let lengths = match &error.kind {
+                        ErrorKind::LengthMismatch { expected, got } => (*expected).min(*got) == 3,
+                        ErrorKind::Segments { .. } => true,
+                        _ => false,
+                    };
+                    assert!(lengths, "program {k} of {i} and {j}: {error}");
+                    let zip = error.combinator == "zip_with";
+                    let segments = k >= 4 && error.combinator == "sum_s";
+                    assert!(zip || segments, "program {k} of {i} and {j}: {error}");
+                    program(&engine, x, &of_length(3)[j]).expect("they are equally long");
+                }
+            }
+        }
+    }
+}
+
+/// What is scattered into is there before the loop, and so is its length.
+#[test]
+fn a_base_is_as_long_as_what_a_loop_has_to_count() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
+        let kept = xs.pack(&Array::from(vec![true, false, true]));
+        let zeros = generate(kept.len(), |_| 0.0);
+        let rows = Segmented::new(&Array::from(vec![1u64, 0, 1]), &zeros);
+        let put = zeros.scatter(&Array::from(vec![0u64, 1, 1]), &xs);
+        let (sums, put) = (rows.scan_s(1.0, |a, b| a + b).data(), &put).force_with(&engine)?;
+        assert_eq!(sums.len(), 2);
+        assert_eq!(put, [1.0, 3.0]);
+    }
+    Ok(())
+}
+
+/// A base that is a result itself is copied: who asks for its length alone is not asked to keep it.
+#[test]
+fn a_base_that_is_a_result_too_is_copied() -> Result<()> {
+    for engine in engines() {
+        let rows = Segmented::from_vecs(vec![vec![1.0f64], vec![2.0, 3.0]]);
+        let zeros = generate(rows.sum_s().len(), |_| 0.0);
+        let put = zeros.scatter(&Array::from(vec![1u64]), &Array::from(vec![7.0]));
+        let (zeros, put) = (&zeros, &put).force_with(&engine)?;
+        assert_eq!(zeros, [0.0, 0.0]);
+        assert_eq!(put, [0.0, 7.0]);
+    }
+    Ok(())
+}
+
+/// An operator that reads an array runs where the values are, deep within segments too.
+#[test]
+fn an_operator_that_reads_runs_within_segments() -> Result<()> {
+    for engine in engines() {
+        let ones = Array::from(vec![1u64]);
+        let values = replicate_s(&ones, &Array::from(vec![5i64]));
+        let base = Array::from(vec![1i64]);
+        let values = values.data();
+        let put = base.scatter_with(&Array::from(vec![0u64]), values, |_, _| values.at(0));
+        // Segments whose elements are as many as the values come from: all of them are within one loop.
+        let counts = |flags: &Array<bool>| {
+            let rows = Segmented::new(&Array::from(Vec::<u64>::new()), flags);
+            rows.pack_s(flags).lengths().clone()
+        };
+        let (large, none) = (values.map(|x| x.gt(2)), Array::from(vec![false]));
+        let error = (&put, counts(&none), counts(&large)).force_with(&engine);
+        let error = error.expect_err("no segment has an element");
+        assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+        assert_eq!(put.force_with(&engine)?, [5]);
+    }
+    Ok(())
+}

@@ -64,6 +64,18 @@ impl Ran {
         let inputs = program.steps[step].inputs();
         inputs.iter().any(|i| self.combs[i].iter().any(is_side))
     }
+
+    /// The step whose inputs were found to be of different lengths.
+    pub fn misfit(&self, program: &Program) -> Option<usize> {
+        let error = self.result.as_ref().err()?;
+        let is_it = |at: &usize| self.graph.plain[*at].name == error.combinator;
+        match error.kind {
+            ErrorKind::LengthMismatch { .. } | ErrorKind::Segments { .. } => {
+                (0..program.steps.len()).find(is_it)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Runs a program on an engine. Errors: the program could not be planned or compiled.
@@ -84,12 +96,15 @@ fn run_graph(graph: Graph, engine: &Engine) -> Result<Ran, String> {
         .filter(|(_, n)| explanation.is_pulled(n))
         .map(|(i, _)| i)
         .collect();
-    // Where elements are computed for others only, a pulled step's combinator has no rate.
-    let runs = |step: &usize, (l, comb): &(usize, u32)| {
+    // A combinator has no rate where its elements are computed for others only, or its lengths are checked.
+    let has_rate = |(l, comb): &&(usize, u32)| {
         let comb = &explanation.loops[*l].program.combs[*comb as usize];
-        !pulled.contains(step) || comb.home.is_some()
+        comb.home.is_some()
     };
-    let first = |(i, all): (&usize, &Vec<_>)| Some((*i, *all.iter().find(|p| runs(i, p))?));
+    let first = |(i, all): (&usize, &Vec<(usize, u32)>)| {
+        let anywhere = all.first().filter(|_| !pulled.contains(i));
+        Some((*i, *all.iter().find(has_rate).or(anywhere)?))
+    };
     let places = combs.iter().filter_map(first).collect();
     let result = force_nodes(engine, &graph.roots).map(|values| values.iter().map(data).collect());
     Ok(Ran {
@@ -127,6 +142,11 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
     let mut naive = Naive::default();
     roots.iter().for_each(|r| drop(naive.eval(r)));
     let ran = run_graph(graph, engine)?;
+    if let Err(e) = &ran.result
+        && lengths_differ(&naive, &ran, e)
+    {
+        return Ok(ran);
+    }
     match (&ran.result, order::expected(&naive, &roots, &ran)) {
         (_, Expected::Unknown) => {}
         (Ok(values), Expected::Values | Expected::ValuesOr(_)) => {
@@ -145,15 +165,29 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
     Ok(ran)
 }
 
+/// Whether an error says of lengths what is so: they are checked by whatever loop has them first, before
+/// other things go wrong in the loop of those who asked for it.
+fn lengths_differ(naive: &Naive, ran: &Ran, e: &Error) -> bool {
+    let nodes = ran.graph.plain.iter();
+    let mut traps = nodes.filter_map(|n| Some((n, naive.get(n)?)));
+    match e.kind {
+        ErrorKind::LengthMismatch { .. } => traps.any(|(n, evaluated)| {
+            let mut all = evaluated.traps.iter();
+            n.name == e.combinator && all.any(|t| same_trap(&e.kind, t.kind, &t.payload))
+        }),
+        // Where a length too many is left out, lengths within these segments do not fit either.
+        ErrorKind::Segments { .. } => traps.any(|(_, evaluated)| {
+            let lengths = |k| matches!(k, TrapKind::Segments | TrapKind::LengthMismatch);
+            evaluated.traps.iter().any(|t| lengths(t.kind))
+        }),
+        _ => false,
+    }
+}
+
 /// Whether an error is a trap that may be the one.
 fn is_candidate(ran: &Ran, e: &Error, c: &Candidate) -> bool {
     let combs = |n: &Arc<Node>| ran.combs.get(&ran.graph.step_of(n)?);
     let named = ran.graph.plain.iter().find(|n| n.name == e.combinator);
-    // Lengths of segments are checked by whoever comes first, and where a length too many is left out,
-    // lengths within these segments do not fit either.
-    if c.kind == TrapKind::Segments {
-        return matches!(e.kind, ErrorKind::Segments { .. });
-    }
     // Equal steps are one, whichever of their names it goes by.
     named.and_then(combs) == combs(&c.node) && same_trap(&e.kind, c.kind, &c.payload)
 }

@@ -68,6 +68,9 @@ pub enum Use {
     AtRandom,
     /// Beside arrays of other rates.
     Beside,
+    /// Beside an array of another length, which is an error. A program has one error: it counts whatever the
+    /// array's depth is.
+    Misfit,
     /// Consumed up to some element.
     ExitedEarly,
     /// Scattered, or saying where to.
@@ -82,7 +85,7 @@ pub enum Use {
 
 impl Use {
     /// All uses.
-    pub const ALL: [Use; 18] = [
+    pub const ALL: [Use; 19] = [
         Use::InStep,
         Use::Kept,
         Use::Folded,
@@ -96,6 +99,7 @@ impl Use {
         Use::Spread,
         Use::AtRandom,
         Use::Beside,
+        Use::Misfit,
         Use::ExitedEarly,
         Use::Scattered,
         Use::ScatteredInto,
@@ -217,15 +221,19 @@ impl Patterns {
     pub fn add(&mut self, program: &Program, ran: &Ran) {
         let producers = infer(program, |step| ran.is_on_demand(program, step));
         let forced = first_forced(program);
+        let misfit = ran.misfit(program);
         for (at, step) in program.steps.iter().enumerate() {
             if forced[at].is_none() || !step.is_array() {
                 continue;
             }
             let p = producers[at];
-            let used = uses(program, &producers, &forced, at);
+            let mut used = uses(program, &producers, &forced, at);
+            let apart = misfit.filter(|step| program.steps[*step].inputs().contains(&at));
+            used.extend(apart.map(|step| (Use::Misfit, Some(step))));
             let once: BTreeSet<Use> = used.iter().map(|u| u.0).collect();
             for u in once {
-                *self.single.entry((p.rate, p.depth(), u)).or_default() += 1;
+                let depth = if u == Use::Misfit { 1 } else { p.depth() };
+                *self.single.entry((p.rate, depth, u)).or_default() += 1;
             }
             let mut pairs = BTreeSet::new();
             for (a, by) in &used {
@@ -252,6 +260,9 @@ impl Patterns {
             let depths = if rate == Rate::Root { 1..=1 } else { 1..=3 };
             for depth in depths {
                 for u in Use::ALL {
+                    if u == Use::Misfit && depth > 1 {
+                        continue;
+                    }
                     if !self.single.contains_key(&(rate, depth, u)) {
                         out.push(format!("{rate:?} at depth {depth}: {u:?}"));
                     }

@@ -54,6 +54,8 @@ pub enum Selector {
 pub struct Rates {
     kinds: Vec<ClassKind>,
     joined: Vec<ClassId>,
+    /// What a class was joined to first, and by which node.
+    joins: FxHashMap<ClassId, (ClassId, NodeId)>,
     /// Class of each node's elements; none for delayed scalars.
     output: Vec<Option<ClassId>>,
     /// Class in whose iterations each node runs; none for delayed scalars computed from scalars.
@@ -126,7 +128,34 @@ impl Rates {
 
     /// Whether the lengths of two nodes are known to be equal without looking at run time.
     pub fn known_equal(&self, a: NodeId, b: NodeId) -> bool {
-        self.output[a.index()] == self.output[b.index()]
+        self.own(a) == self.own(b)
+    }
+
+    /// The class that a node's elements had before it was joined to any other: all nodes of one such class
+    /// have one length, known to be so without looking at run time.
+    pub fn own(&self, n: NodeId) -> Option<ClassId> {
+        self.output[n.index()]
+    }
+
+    /// The node that made one class of two that nodes had on their own: the one nearest to the first. None
+    /// if they always were one, or are not.
+    pub fn joined_by(&self, a: ClassId, b: ClassId) -> Option<NodeId> {
+        let joined_to_a = self.joins_above(b).find(|(to, _)| *to == a);
+        let nearest = joined_to_a.or_else(|| self.joins_above(a).next());
+        nearest.filter(|_| a != b).map(|(_, by)| by)
+    }
+
+    /// The class that a node's elements had when another node had not joined any yet.
+    pub fn before(&self, n: NodeId, joins: NodeId) -> Option<ClassId> {
+        let own = self.own(n)?;
+        let earlier = self.joins_above(own).take_while(|(_, by)| *by < joins);
+        Some(earlier.last().map_or(own, |(to, _)| to))
+    }
+
+    /// What a class was joined to, step by step, and by which nodes.
+    fn joins_above(&self, c: ClassId) -> impl Iterator<Item = (ClassId, NodeId)> {
+        let next = |(to, _): &(ClassId, NodeId)| self.joins.get(to).copied();
+        std::iter::successors(self.joins.get(&c).copied(), next)
     }
 
     /// What a class is.
@@ -194,6 +223,12 @@ impl Rates {
             c = self.joined[c.0 as usize];
         }
         c
+    }
+
+    /// Makes a class one with another, which a node wants.
+    fn join(&mut self, class: ClassId, to: ClassId, by: NodeId) {
+        self.joined[class.0 as usize] = to;
+        self.joins.insert(class, (to, by));
     }
 
     fn new_class(&mut self, kind: ClassKind) -> ClassId {
@@ -376,7 +411,22 @@ impl Inference<'_> {
             }
         };
         self.rates.runs_at[id.index()] = runs_at;
-        self.rates.output[id.index()] = output;
+        self.rates.output[id.index()] = self.own_of(id, output);
+    }
+
+    /// Whatever was joined to what, a node that is in step with an input has that input's own class.
+    fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
+        let node = &self.graph.nodes[id.index()];
+        let in_step = match node.node.kind {
+            Kind::Generate(..) => None,
+            Kind::ScanS(..) => node.inputs.get(1),
+            _ => node.inputs.first(),
+        };
+        let own = in_step
+            .filter(|_| !node.leaf)
+            .and_then(|i| self.rates.own(*i));
+        own.filter(|own| Some(self.rates.find(*own)) == output.map(|c| self.rates.find(c)))
+            .or(output)
     }
 
     fn class(&mut self, id: NodeId) -> ClassId {
@@ -392,7 +442,7 @@ impl Inference<'_> {
             return self.rates.new_class(ClassKind::Root);
         };
         if let Some(c) = self.by_length.get(&n) {
-            return self.rates.find(*c);
+            return *c;
         }
         let class = self.rates.new_class(ClassKind::Root);
         self.by_length.insert(n, class);
@@ -404,10 +454,11 @@ impl Inference<'_> {
             (Len::Known(_), _) => self.root_of_length(length),
             (Len::Delayed(_), Some(by)) => {
                 if let Some(array) = indexed_array(self.graph, id) {
-                    return self.class(array);
+                    let class = self.class(array);
+                    return self.rates.own(array).unwrap_or(class);
                 }
                 if let Some(c) = self.by_delayed.get(&by) {
-                    return self.rates.find(*c);
+                    return *c;
                 }
                 let class = self.rates.new_class(ClassKind::Root);
                 self.by_delayed.insert(by, class);
@@ -443,7 +494,7 @@ impl Inference<'_> {
                 continue;
             }
             if is_free && !is_sub && !self.rates.is_within(segments, own) {
-                self.rates.joined[own.0 as usize] = segments;
+                self.rates.join(own, segments, id);
             } else {
                 self.rates.beside.insert((id, k));
             }
@@ -483,7 +534,7 @@ impl Inference<'_> {
         let is_free = self.rates.kind(own) == ClassKind::Root;
         let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
         if is_free && is_nested && !self.rates.is_within(elements, own) {
-            self.rates.joined[own.0 as usize] = elements;
+            self.rates.join(own, elements, id);
         } else {
             self.rates.beside.insert((id, 1));
         }
@@ -519,7 +570,7 @@ impl Inference<'_> {
         };
         if joins {
             for c in roots.into_iter().filter(|c| *c != target) {
-                self.rates.joined[c.0 as usize] = target;
+                self.rates.join(c, target, id);
             }
             return target;
         }

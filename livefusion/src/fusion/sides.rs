@@ -98,7 +98,10 @@ impl Side {
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         while let Some(id) = stack.pop() {
             let node = &graph.nodes[id.index()];
-            if node.leaf || is_cheap(node) || seen.contains(&id) {
+            // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
+            let is_root = |c| rates.kind(c) == ClassKind::Root;
+            let is_free = is_cheap(node) && rates.output(id).is_some_and(is_root);
+            if node.leaf || is_free || seen.contains(&id) {
                 continue;
             }
             let on_demand = match node.node.kind {

@@ -59,6 +59,9 @@ pub fn lower_at(a: &mut Anatomy<'_>, column: Column, at: Spot) -> Lower {
     if indexed_here(a, id).is_none() {
         len(a, id)?;
     }
+    if column.beside.is_none() {
+        a.runs_over(id, rate);
+    }
     let last = graph.nodes[id.index()].captures.len() - 1;
     let inline = Inline::new(id, last, comb, Section::Body).demanded(a);
     let values = body::inline(a, &inline, body, &[index.into()], "elt")?;

@@ -11,15 +11,20 @@
 //!                          done_2:  let same_2 = eq ix_2 len_1         trap unless same_2, t0
 //! ```
 //!
+//! What nothing in a loop consumes together with what its rate runs over may still be of that class, since a
+//! zip in another loop made it so: it is checked behind everything else ([`check_all`]), in the zip's name.
+//!
 //! How many elements a nested rate or a subrate has is known at the loop's end only; an array in memory
 //! that a subrate reads at its count is found to be too short at the first element that it lacks.
 
 use super::anatomy::{Anatomy, Lower, Spot};
 use crate::ast::Kind;
+use crate::fusion::ClassId;
 use crate::sharing::NodeId;
 use loop_lang::ir::{Atom, CombId, RateId, RateKind, Section, TrapKind};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Checks that inputs which are consumed together at a spot have as many elements as the class there.
@@ -37,13 +42,12 @@ pub fn check(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>, at: Spot) ->
         RateKind::Root { .. } | RateKind::Cursor { .. } => equal(a, id, inputs),
         RateKind::Nested { .. } => inputs.into_iter().try_for_each(|k| {
             let input = a.graph.nodes[id.index()].inputs[k];
-            match a.len(input)? {
-                Some(len) => {
-                    let comb = a.comb(id);
-                    visited(a, comb, at.rate, len)
-                }
-                None => Ok(()),
+            if let Some(len) = a.len(input)? {
+                let comb = a.comb(id);
+                visited(a, comb, at.rate, len)?;
+                agree(a, input, at.rate);
             }
+            Ok(())
         }),
         RateKind::Sub { .. } => counted(a, id, inputs, at),
     }
@@ -63,13 +67,21 @@ fn equal(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>) -> Lower {
         let (Some(expected), Some(got)) = (a.len(*first)?, a.len(*other)?) else {
             continue;
         };
-        if expected != got {
-            let same = a.emit(comb, Section::Init, "same", Op::Eq, &[got, expected]);
-            let (kind, payload) = (TrapKind::LengthMismatch, [got, expected]);
-            a.trap(comb, Section::Init, kind, same.into(), &payload);
-        }
+        same(a, comb, got, expected);
+        let own = |n: NodeId| a.plan.rates.own(n).map(Length::Own);
+        a.agreed.unite(own(*first), own(*other));
     }
     Ok(())
+}
+
+/// Two lengths that are there when the loop starts are equal.
+fn same(a: &mut Anatomy<'_>, comb: CombId, got: Atom, expected: Atom) {
+    if expected != got {
+        let payload = [got, expected];
+        let same = a.emit(comb, Section::Init, "same", Op::Eq, &payload);
+        let kind = TrapKind::LengthMismatch;
+        a.trap(comb, Section::Init, kind, same.into(), &payload);
+    }
 }
 
 /// A nested rate has visited so many elements in the end, unless that is checked already.
@@ -110,4 +122,94 @@ fn counted(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>, at: Spot) -> L
         a.trap(comb, Section::Done, kind, same.into(), &ordered(count, len));
     }
     Ok(())
+}
+
+/// Checks that what a rate runs over has as many elements as its class, where nothing in this loop has done
+/// so: what made them one class may be in another loop. There it would find what this one keeps in memory
+/// as long as it should be, whatever it was.
+pub fn check_all(a: &mut Anatomy<'_>) -> Lower {
+    for rate in (0..a.program.rates.len()).map(RateId::new) {
+        if let RateKind::Root { .. } | RateKind::Cursor { .. } = a.program.rate(rate).kind {
+            agree(a, a.opener(rate), rate);
+        }
+    }
+    for (id, rate) in a.all_run_over() {
+        let (Some(own), Some(class)) = (a.plan.rates.own(id), a.class_of(rate)) else {
+            continue;
+        };
+        if a.agreed.are_equal(Length::Own(own), Length::Of(class)) {
+            continue;
+        }
+        let kind = a.program.rate(rate).kind;
+        let runs_over = match kind {
+            RateKind::Nested { .. } => class,
+            _ => a.plan.rates.own(a.opener(rate)).unwrap_or(class),
+        };
+        let Some(by) = a.plan.rates.joined_by(own, runs_over) else {
+            continue;
+        };
+        let Some(len) = a.len(id)? else {
+            continue;
+        };
+        let comb = a.comb(by);
+        match kind {
+            RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. } => {
+                // The first of what is consumed together says what is expected.
+                let first = usize::from(matches!(a.graph.node(by).kind, Kind::Scatter(_)));
+                let first = a.graph.nodes[by.index()].inputs[first];
+                match a.plan.rates.before(first, by) == Some(own) {
+                    true => same(a, comb, bound, len),
+                    false => same(a, comb, len, bound),
+                }
+            }
+            _ => visited(a, comb, rate, len)?,
+        }
+        agree(a, id, rate);
+    }
+    Ok(())
+}
+
+/// Notes that a node has as many elements as a rate.
+pub fn agree(a: &mut Anatomy<'_>, id: NodeId, rate: RateId) {
+    let own = a.plan.rates.own(id).map(Length::Own);
+    a.agreed.unite(own, a.class_of(rate).map(Length::Of));
+}
+
+/// A number of elements that a loop deals with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Length {
+    /// Of all nodes that had this class before it was joined to another.
+    Own(ClassId),
+    /// Of this class, as the loop counts them.
+    Of(ClassId),
+}
+
+/// Which lengths are equal, because that was known or is checked.
+#[derive(Default)]
+pub struct Agreed(FxHashMap<Length, Length>);
+
+impl Agreed {
+    /// Whether two lengths are equal.
+    pub fn are_equal(&mut self, a: Length, b: Length) -> bool {
+        self.find(a) == self.find(b)
+    }
+
+    fn unite(&mut self, a: Option<Length>, b: Option<Length>) {
+        if let (Some(a), Some(b)) = (a, b) {
+            let (a, b) = (self.find(a), self.find(b));
+            if a != b {
+                self.0.insert(a, b);
+            }
+        }
+    }
+
+    /// What stands for all lengths that are equal to one. The ways there are shortened.
+    fn find(&mut self, mut length: Length) -> Length {
+        while let Some(to) = self.0.get(&length).copied() {
+            let beyond = self.0.get(&to).copied().unwrap_or(to);
+            self.0.insert(length, beyond);
+            length = beyond;
+        }
+        length
+    }
 }

@@ -41,5 +41,8 @@ pub fn read(a: &mut Anatomy<'_>, column: Column, rate: RateId) -> Lower<Atom> {
         ParamKind::Stream(rate)
     };
     let array = array(a, column.field, kind);
+    if column.beside.is_none() {
+        a.runs_over(column.field.0, rate);
+    }
     Ok(a.read_here(column, array, spot, "elt"))
 }

@@ -162,6 +162,7 @@ fn try_lower(
     anatomy.go_inside(None);
     output::lower(&mut anatomy).map_err(force)?;
     anatomy.check_told().map_err(force)?;
+    lengths::check_all(&mut anatomy).map_err(force)?;
     take_while::leave_early(&mut anatomy).map_err(force)?;
     anatomy.finish().map_err(Trouble::Error)
 }

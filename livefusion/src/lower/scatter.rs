@@ -41,7 +41,7 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     );
     match combine {
         Some(op) if !op.captures.is_empty() => {
-            read_modify_write(a, id, op, &arrays, index, &values)?
+            read_modify_write(a, (id, comb), op, &arrays, index, &values)?
         }
         _ => {
             let combine = match combine {
@@ -64,13 +64,14 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
 }
 
 /// The arrays that are scattered into, and their length: filled with the base's value if it is one value
-/// repeated, else copied.
+/// repeated that nobody else needs in memory, else copied.
 fn targets(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let graph = a.graph;
     let base = graph.nodes[id.index()].inputs[0];
     let comb = a.comb(id);
     let mut arrays = Vec::new();
     if crate::fusion::cluster::is_constant(graph, base)
+        && !a.is_in_memory(base)
         && let Kind::Generate(length, body) = &graph.node(base).kind
     {
         let len = super::generate::length(a, base, length)?;
@@ -104,13 +105,12 @@ fn last_body(a: &Anatomy<'_>, id: NodeId) -> usize {
 /// An operator that uses captured arrays or scalars is inlined around a read and a write.
 fn read_modify_write(
     a: &mut Anatomy<'_>,
-    id: NodeId,
+    (id, comb): (NodeId, CombId),
     op: &Body,
     arrays: &[Var],
     index: Atom,
     values: &[Atom],
 ) -> Lower {
-    let comb = a.comb(id);
     let mut args = Vec::new();
     for array in arrays {
         let old = a.scalar("old", comb, a.program.ty(*array).elem());

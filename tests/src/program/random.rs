@@ -474,7 +474,8 @@ impl Making {
         self.sliced(of, start, end)
     }
 
-    fn sliced(&mut self, of: usize, start: usize, end: usize) -> Option<Step> {
+    /// `slice` from one position to another.
+    pub(super) fn sliced(&mut self, of: usize, start: usize, end: usize) -> Option<Step> {
         let types = self.types(of).to_vec();
         let len = self.add(Step::Len(of))?;
         let no_scope = Scope::default();

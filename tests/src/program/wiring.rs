@@ -175,6 +175,7 @@ impl Making {
                 }
                 self.mapped(inputs)
             }
+            Use::Misfit => self.beside_another_length(array),
             Use::ExitedEarly => {
                 let test = self.test(array);
                 let inclusive = self.rng.chance(40);
@@ -422,6 +423,62 @@ impl Making {
         let ty = self.elem();
         let body = self.plain(&[Ty::U64], ty);
         self.add(Step::Generate(Length::Delayed(length), body))
+    }
+
+    /// Beside an array of another length that is known when the program runs, or before. Each may be used
+    /// elsewhere, too: what is found there must not hide that they do not fit.
+    fn beside_another_length(&mut self, array: usize) -> Option<usize> {
+        let n = self.data[array].len();
+        let m = match self.rng.chance(50) {
+            true => n.checked_sub(1)?,
+            false => n + 1,
+        };
+        let ty = self.elem();
+        let other = match self.rng.below(4) {
+            0 => self.memory(m)?,
+            1 => {
+                let memory = self.memory(m)?;
+                self.mapped(vec![memory])?
+            }
+            2 => {
+                let memory = self.memory(m)?;
+                let length = self.add(Step::Len(memory))?;
+                let body = self.plain(&[Ty::U64], ty);
+                self.add(Step::Generate(Length::Delayed(length), body))?
+            }
+            _ => {
+                let memory = self.memory(m + 2)?;
+                let slice = self.sliced(memory, 1, m + 1)?;
+                self.add(slice)?
+            }
+        };
+        for used in [array, other] {
+            let how = self.rng.pick(&[
+                Use::InStep,
+                Use::Folded,
+                Use::Scanned,
+                Use::CutAlone,
+                Use::AtRandom,
+                Use::ForcedFirst,
+            ]);
+            if let Some(result) = self.used(used, how)
+                && self.rng.chance(30)
+            {
+                self.wanted.push(result);
+            }
+        }
+        let inputs = self.either_order(array, other);
+        // What it needs besides is complete only behind a loop over one of them.
+        let whole = self.folded(inputs[0]);
+        let whole = self.add(whole)?;
+        let params = [self.types(inputs[0]), self.types(inputs[1])].concat();
+        let whole_ty = self.types(whole)[0];
+        let result = self.rng.below(params.len() + 1);
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &params);
+        m.push(Term::Scalar(whole, 0), whole_ty);
+        let body = m.finish(vec![result]);
+        self.add(Step::Map(inputs, body))
     }
 
     /// Streams that skip differently, side by side. Nothing else uses them.

@@ -73,6 +73,10 @@ pub fn cases(n: usize) -> Vec<(Loop, Vec<Data>)> {
             vec![Data::F64(numbers.floats(n)), u(7), u(0), u(1)],
         ),
         case(
+            "flagged_turns",
+            vec![Data::F64(numbers.floats(n)), u(5), f(0.5)],
+        ),
+        case(
             "shares",
             vec![
                 Data::U64(

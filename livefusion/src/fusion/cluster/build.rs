@@ -202,6 +202,10 @@ impl Builder<'_> {
                 self.stream(*input, item);
             }
             self.link_free(*input, item);
+            // The copy of a base is made before the loop.
+            if base {
+                self.link_length_before(*input, item);
+            }
         }
     }
 
@@ -318,6 +322,15 @@ impl Builder<'_> {
                 }
                 _ => return self.link_captured(length, Some(Reason::Length), item),
             }
+        }
+    }
+
+    /// As [`link_length`](Self::link_length) of a free generator whose length, whatever tells it, is needed
+    /// before the loop.
+    fn link_length_before(&self, generator: NodeId, item: &mut Item) {
+        let length = self.graph.nodes[generator.index()].length;
+        if let Some(length) = length.filter(|_| self.free[generator.index()]) {
+            self.link_captured(length, Some(Reason::Length), item);
         }
     }
 

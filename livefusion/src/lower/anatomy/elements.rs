@@ -166,6 +166,7 @@ impl Anatomy<'_> {
             StmtKind::WriteArray(out, index.into(), elt),
         );
         self.written.insert(field, (out, spot.rate));
+        self.runs_over(field.0, spot.rate);
         Ok((out, spot.rate))
     }
 

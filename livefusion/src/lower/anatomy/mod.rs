@@ -15,6 +15,7 @@ pub use cursors::Cursor;
 pub use elements::Column;
 pub use instances::Spot;
 
+use super::lengths::Agreed;
 use super::{Lowered, Naming, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{ClassId, Plan};
@@ -63,6 +64,10 @@ pub struct Anatomy<'g> {
     checked: FxHashSet<(ClassId, Atom)>,
     /// Arrays whose lengths were taken for the numbers of segments' elements.
     told: Vec<Told>,
+    /// What a rate runs over: arrays in memory, generators, and what it keeps in memory.
+    run_over: Vec<(NodeId, RateId)>,
+    /// Lengths that are equal wherever this loop comes to its end.
+    pub agreed: Agreed,
     /// Generators whose indices the root may run over, while it is looked what they count.
     pub opening: FxHashSet<NodeId>,
     /// Arrays that scatters make, by field.
@@ -123,6 +128,8 @@ impl<'g> Anatomy<'g> {
             tests: FxHashMap::default(),
             checked: FxHashSet::default(),
             told: Vec::new(),
+            run_over: Vec::new(),
+            agreed: Agreed::default(),
             opening: FxHashSet::default(),
             scattered: FxHashMap::default(),
             in_the_way: None,

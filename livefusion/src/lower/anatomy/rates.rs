@@ -271,12 +271,33 @@ impl Anatomy<'_> {
         for told in std::mem::take(&mut self.told) {
             let class = self.class_of(told.rate);
             let mut checks = self.checked.iter().filter(|(c, _)| Some(*c) == class);
-            if checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
-                continue;
+            if !checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
+                let rates = &self.plan.rates;
+                let own = rates.own(told.leaf).zip(class);
+                let by = own.and_then(|(own, class)| rates.joined_by(own, class));
+                let comb = by.map_or(told.comb, |by| self.comb(by));
+                crate::lower::lengths::visited(self, comb, told.rate, told.len)?;
             }
-            crate::lower::lengths::visited(self, told.comb, told.rate, told.len)?;
+            crate::lower::lengths::agree(self, told.leaf, told.rate);
         }
         Ok(())
+    }
+
+    /// Notes that a node has an element, read, computed or kept, for each iteration of a rate.
+    pub fn runs_over(&mut self, id: NodeId, rate: RateId) {
+        if !self.program.rate(rate).kind.is_sub() {
+            self.run_over.push((id, rate));
+        }
+    }
+
+    /// All that rates run over.
+    pub fn all_run_over(&mut self) -> Vec<(NodeId, RateId)> {
+        std::mem::take(&mut self.run_over)
+    }
+
+    /// The node over which a rate was opened.
+    pub fn opener(&self, rate: RateId) -> NodeId {
+        self.combs[self.openers[rate.index()].index()]
     }
 
     /// Whether an atom is the length of an array in memory, taken from the array itself.
@@ -295,7 +316,8 @@ impl Anatomy<'_> {
         self.test(class, parent).ok_or_else(no_root)
     }
 
-    fn class_of(&self, rate: RateId) -> Option<ClassId> {
+    /// The class of a rate.
+    pub fn class_of(&self, rate: RateId) -> Option<ClassId> {
         self.class_of.get(rate.index()).copied().flatten()
     }
 
