@@ -219,7 +219,7 @@ impl Scope {
         self.places.iter().position(|p| *p == place)
     }
 
-    /// Whether a block lies in the phase of a root, or in none.
+    /// The rate that a block belongs to.
     pub(super) fn rate(&self, block: usize) -> Option<loop_lang::ir::RateId> {
         match self.places[block] {
             Place::At { rate, .. } => Some(rate),
@@ -241,13 +241,13 @@ impl Scope {
         (0..self.places.len()).filter(inside).collect()
     }
 
-    /// Whether a group's variables may be read in lanes at all.
+    /// Whether a group's variables may be read while its loop runs.
     pub(super) fn is_plain(order: Order) -> bool {
         order.lanes().is_none()
     }
 }
 
-/// The innermost loop rate's kind, if it is a root.
+/// Whether a rate is a root.
 pub(super) fn is_root(kind: RateKind) -> bool {
     matches!(kind, RateKind::Root { .. })
 }
