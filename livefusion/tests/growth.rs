@@ -130,7 +130,7 @@ fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
         .backend(Arc::new(livefusion_interp::InterpBackend::new()))
         .clustering(Clustering::Unfused)
         .build();
-    let expected = mixed(300).force_with(&unfused)?.to_vec();
+    let expected = mixed(300).force_with(&unfused)?.into_vec()?;
     for engine in [Engine::interp(), Engine::jit()] {
         let (kept, n) = {
             let kept = mixed(300);
@@ -138,7 +138,7 @@ fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
             (&kept, &n).force_with(&engine)?
         };
         assert_eq!(
-            (kept.to_vec(), n),
+            (kept.into_vec()?, n),
             (expected.clone(), expected.len() as u64)
         );
     }

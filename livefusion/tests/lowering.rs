@@ -1,11 +1,13 @@
 //! Golden loops: what programs lower to, before and after optimisation.
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
-use livefusion::ast::Node;
+use livefusion::ast::{BodyBuilder, Builder, Node, Value};
 use livefusion::fusion::{Clustering, plan, rates::known_lengths};
 use livefusion::lower::lower;
 use livefusion::prelude::*;
+use livefusion::runtime::force_nodes;
 use livefusion::sharing::recover;
+use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
 fn golden(name: &str, got: &str) {
@@ -137,4 +139,66 @@ fn index_functions_are_computed_where_they_are_read() {
     assert_eq!(loops(&[chosen.node().clone()]).len(), 2);
     let sampled = generate(2, |i| ints().map(|x| 10 / x).at(i + 1));
     one_loop("checked_index_of_map.loop", &[sampled.node().clone()]);
+}
+
+/// Whatever a combinator is called, its loop verifies, can be read again, and runs everywhere; errors and
+/// reports have the name as it is.
+#[test]
+fn any_name_goes_through() {
+    let names = [
+        "two words",
+        "",
+        "a\nb",
+        "\"",
+        "'",
+        "@",
+        "*/",
+        "/*",
+        "//",
+        "\\",
+        "\\\n",
+        "??/",
+        "#if 1",
+        "%s",
+        "7",
+        "-inf",
+        "r0",
+        "at",
+        "manifest",
+        "return",
+        "gr\u{f6}\u{df}e",
+        "\u{1f980}",
+        "\0",
+        "\u{7f}",
+        "<b>&",
+        "${x}",
+        "];",
+        "int main(){",
+    ];
+    let engines = [Engine::interp(), Engine::c(), Engine::jit()];
+    let (xs, zeros) = (Array::from(vec![3u64, 2, 7]), Array::from(vec![0u64]));
+    for name in names {
+        let rest_of_three = |of: &Array<u64>| {
+            let mut b = BodyBuilder::new(&[Ty::U64]);
+            let (x, three) = (b.param(0), b.lit(Const::u64(3)));
+            let rest = b.op(Op::Rem, &[three, x]);
+            Builder::named(name).map(std::slice::from_ref(of.node()), b.finish(&[rest]))
+        };
+        let (rests, traps) = ([rest_of_three(&xs)], [rest_of_three(&zeros)]);
+        for text in loops(&rests) {
+            let again = loop_lang::parse::parse(&text).expect("it parses");
+            assert_eq!(again.to_string(), text);
+        }
+        for engine in &engines {
+            let explained = engine.explain(&rests).expect(name);
+            assert!(explained.calls().iter().any(|c| c.name == name));
+            let _ = (explained.to_string(), explained.dot(), explained.svg());
+            match &force_nodes(engine, &rests).expect(name)[0] {
+                Value::Array(fields) => assert_eq!(fields[0].as_slice(), Some(&[0u64, 1, 3][..])),
+                Value::Scalar(_) => panic!("an array became a scalar"),
+            }
+            let error = force_nodes(engine, &traps).unwrap_err();
+            assert_eq!(error.combinator, name);
+        }
+    }
 }

@@ -59,6 +59,7 @@ struct Inner {
     pool: OnceLock<Option<Arc<ThreadPool>>>,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
+    written_over: AtomicU64,
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
@@ -79,6 +80,7 @@ impl Engine {
             pool: OnceLock::new(),
             parallel_loops: AtomicU64::new(0),
             parallel_chunks: AtomicU64::new(0),
+            written_over: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -212,6 +214,11 @@ impl Engine {
         self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
     }
 
+    /// Counts arrays that were made in the memory of old results.
+    pub(super) fn count_written_over(&self, arrays: u64) {
+        self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
+    }
+
     /// How many compiled programs are kept.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
@@ -243,6 +250,7 @@ impl Engine {
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
+            written_over: self.0.written_over.load(Ordering::Relaxed),
             programs: self.0.programs.kept(),
             evicted: self.0.programs.evicted(),
             disk_hits: disk.hits,
@@ -367,7 +375,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
             lengths: &met.lengths,
             inputs: &[],
         };
-        return program.run(engine, &bindings);
+        return program.run(engine, &bindings, &mut []);
     }
     let graph = recover(roots)?;
     let lengths = known_lengths(&graph, &[]);
@@ -381,5 +389,5 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         lengths: &known,
         inputs: &[],
     };
-    program.run(engine, &bindings)
+    program.run(engine, &bindings, &mut [])
 }

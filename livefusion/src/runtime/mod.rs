@@ -11,6 +11,7 @@ mod cache;
 mod counters;
 mod engine;
 mod explain;
+mod homes;
 mod in_place;
 mod known;
 #[cfg(all(test, shuttle))]
@@ -29,7 +30,8 @@ pub use builder::EngineBuilder;
 pub use counters::Counters;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
+    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Literal, Place,
+    Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

@@ -3,6 +3,7 @@
 use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::cache::{Kept, LastUse};
 use super::engine::{Engine, backend_error};
+use super::homes::{self, Home};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes, in_order};
 use super::replay::{Replay, Taken};
@@ -12,7 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Plan;
 use crate::lower::{Lowered, plan_and_lower};
 use crate::sharing::{Graph, NodeId};
-use livefusion_backend::{Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue};
+use livefusion_backend::{
+    Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
+};
 use loop_lang::ir::{CombId, RateKind, TrapKind};
 use loop_lang::types::Const;
 use std::sync::Arc;
@@ -26,6 +29,8 @@ pub struct Program {
     pub loops: Vec<CompiledLoop>,
     /// What the roots consist of.
     outputs: Vec<Output>,
+    /// Where their arrays are made, in the order of the loops.
+    homes: Vec<Home>,
     /// When it was used last.
     used: LastUse,
 }
@@ -53,7 +58,7 @@ pub struct CompiledLoop {
     /// Arrays that it may have for good.
     pub takes: Vec<Take>,
     /// Where its parameters come from.
-    params: Vec<Origin>,
+    pub params: Vec<Origin>,
     /// How its chunks run beside each other.
     pub shapes: Shapes,
 }
@@ -98,19 +103,34 @@ impl Program {
             scalar: graph.node(*root).rank == 0,
             fields: recipe.root(&plan, *root),
         };
+        let outputs: Vec<Output> = graph.roots.iter().map(output).collect();
+        let fields = outputs.iter().map(|o| &o.fields[..]);
         Ok(Program {
-            outputs: graph.roots.iter().map(output).collect(),
+            homes: homes::of(&loops, fields),
+            outputs,
             plan,
             loops,
             used: LastUse::default(),
         })
     }
 
-    /// Runs every loop in order and collects the roots' values.
-    pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Values> {
+    /// Runs every loop in order and collects the roots' values. Their arrays may be made in the memory of
+    /// `spare` ones, a root's columns each.
+    pub fn run(
+        &self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        spare: &mut [Vec<Arc<Buffer>>],
+    ) -> Result<Values> {
         let mut store = Store::default();
+        let mut homes = &self.homes[..];
         for (i, l) in self.loops.iter().enumerate() {
-            l.run(engine, b, &mut store, (i, self.loops.len()))?;
+            let (here, later) = homes.split_at(homes.partition_point(|h| h.at == i));
+            homes = later;
+            let left = engine.memory_limit().saturating_sub(store.bytes);
+            let mut frame = new_frame(&*l.kernel, engine, left);
+            homes::offer(here, spare, &mut frame);
+            l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
         }
         let mut values = Values::with_capacity(self.outputs.len());
         for output in &self.outputs {
@@ -127,13 +147,13 @@ impl CompiledLoop {
         b: &Bindings<'_>,
         store: &mut Store,
         at: (usize, usize),
+        mut frame: Frame<'_>,
     ) -> Result<()> {
+        let left = frame.memory.left;
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
-        let left = engine.memory_limit().saturating_sub(store.bytes);
-        let mut frame = new_frame(&*self.kernel, engine, left);
         let taken = self.take(store, &mut frame);
         let mut args = Args::new();
         store.args(b, &sizes, &self.params, &mut args)?;
@@ -169,6 +189,7 @@ impl CompiledLoop {
         match outcome {
             Outcome::Done | Outcome::Exited => {
                 drop(args);
+                engine.count_written_over(frame.spare.used());
                 store.keep(frame.results.into_iter());
                 Ok(())
             }

@@ -71,6 +71,8 @@ mod tree;
 mod types;
 mod view;
 
+pub use names::as_word;
+
 use crate::dominators;
 use crate::ir::Loop;
 use std::fmt;

@@ -23,6 +23,7 @@ use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use loop_lang::verify::as_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -178,7 +179,7 @@ impl<'g> Anatomy<'g> {
         };
         self.program.combs.push(Comb {
             name: name.unwrap_or_else(|| c.0.to_string()),
-            kind: kind.into(),
+            kind: as_word(kind).into(),
             home: None,
         });
         self.combs.push(id);
