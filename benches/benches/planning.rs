@@ -1,22 +1,20 @@
-//! What it costs to plan: programs of the papers under every clustering, and random problems of growing
+//! What it costs to plan: programs of the papers under every clustering, and random programs of growing
 //! size. Before it measures, it prints what each strategy came to.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::Clustering;
 use livefusion::ast::Node;
-use livefusion::fusion::cluster::{Problem, solve};
-use livefusion::fusion::{plan, rates::known_lengths};
 use livefusion::prelude::*;
-use livefusion::sharing::{Graph, recover};
+use livefusion::stages::{Graph, graph_of};
 use livefusion_bench::{chain, uniform};
 use livefusion_tests::catalog::{self, STRATEGIES};
-use livefusion_tests::problems::random;
+use livefusion_tests::program::{Options, random};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
 fn graph(roots: &[Arc<Node>]) -> Graph {
-    recover(roots).expect("a graph")
+    graph_of(roots).expect("a graph")
 }
 
 /// The programs of the literature, and a long chain.
@@ -31,32 +29,40 @@ fn programs() -> Vec<(&'static str, Graph)> {
 fn plan_programs(c: &mut Criterion) {
     let mut group = c.benchmark_group("plan");
     for (name, graph) in programs() {
-        let lengths = known_lengths(&graph, &[]);
         for strategy in STRATEGIES {
-            let made = plan(&graph, &lengths, strategy);
+            let made = graph.plan(strategy);
+            let (cost, bound) = (made.cost(), made.bound());
             println!(
                 "{name} {strategy}: {} loops, {} bytes, proven at least {} loops, {} bytes",
-                made.cost.loops, made.cost.bytes, made.bound.loops, made.bound.bytes
+                cost.loops, cost.bytes, bound.loops, bound.bytes
             );
             let id = BenchmarkId::new(strategy.to_string(), name);
-            group.bench_function(id, |b| {
-                b.iter(|| plan(black_box(&graph), &lengths, strategy))
-            });
+            group.bench_function(id, |b| b.iter(|| black_box(&graph).plan(strategy)));
         }
     }
     group.finish();
 }
 
-fn solve_random(c: &mut Criterion) {
-    let mut group = c.benchmark_group("solve");
-    for n in [10, 20, 40, 70, 100] {
-        let problems: Vec<Problem> = (0..40).map(|seed| random(seed, n)).collect();
-        summary(n, &problems);
+/// Random programs of up to `steps` combinators.
+fn random_graphs(steps: usize) -> Vec<Graph> {
+    let options = Options {
+        steps,
+        ..Options::WIRED
+    };
+    let graphs = (0..).filter_map(|seed| graph_of(&random(seed, options).build().roots).ok());
+    graphs.take(40).collect()
+}
+
+fn plan_random(c: &mut Criterion) {
+    let mut group = c.benchmark_group("plan_random");
+    for steps in [10, 20, 40, 80] {
+        let graphs = random_graphs(steps);
+        summary(steps, &graphs);
         for strategy in STRATEGIES {
-            let mut next = problems.iter().cycle();
-            let id = BenchmarkId::new(strategy.to_string(), n);
+            let mut next = graphs.iter().cycle();
+            let id = BenchmarkId::new(strategy.to_string(), steps);
             group.bench_function(id, |b| {
-                b.iter(|| next.next().map(|p| solve(black_box(p), strategy)));
+                b.iter(|| next.next().map(|g| black_box(g).plan(strategy)));
             });
         }
     }
@@ -64,25 +70,25 @@ fn solve_random(c: &mut Criterion) {
 }
 
 /// How often the default budget suffices, and what remains where it does not.
-fn summary(n: usize, problems: &[Problem]) {
+fn summary(steps: usize, graphs: &[Graph]) {
     let (mut proven, mut better, mut worst, mut longest) = (0, 0, 0.0f64, 0);
-    for p in problems {
-        let greedy = solve(p, Clustering::Greedy);
+    for g in graphs {
+        let greedy = g.plan(Clustering::Greedy);
         let start = Instant::now();
-        let optimal = solve(p, Clustering::default());
+        let optimal = g.plan(Clustering::default());
         longest = longest.max(start.elapsed().as_micros());
+        let (cost, bound) = (optimal.cost(), optimal.bound());
         proven += optimal.is_proven() as usize;
-        better += (optimal.cost < greedy.cost) as usize;
-        let gap = (optimal.cost.bytes - optimal.bound.bytes) as f64 / optimal.cost.bytes as f64;
-        worst = worst.max(gap);
+        better += (cost < greedy.cost()) as usize;
+        worst = worst.max((cost.bytes - bound.bytes) as f64 / cost.bytes.max(1) as f64);
     }
     println!(
-        "{n} items, {} problems: {proven} proven, {better} better than greedy, gap at most {:.1}%, \
+        "{steps} steps, {} programs: {proven} proven, {better} better than greedy, gap at most {:.1}%, \
          longest {longest} us",
-        problems.len(),
+        graphs.len(),
         worst * 100.0
     );
 }
 
-criterion_group!(benches, plan_programs, solve_random);
+criterion_group!(benches, plan_programs, plan_random);
 criterion_main!(benches);

@@ -3,17 +3,14 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use livefusion::ast::Node;
-use livefusion::fusion::{plan, rates::known_lengths};
-use livefusion::lower::plan_and_lower;
 use livefusion::prelude::*;
-use livefusion::sharing::{Graph, recover};
+use livefusion::stages::{Graph, Loops, Lowered, graph_of};
 use livefusion::{Clustering, KernelCache};
 use livefusion_backend::Backend;
 use livefusion_bench::{chain, filter_max};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
-use loop_lang::Loop;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -33,35 +30,29 @@ fn programs() -> Vec<(&'static str, Vec<Arc<Node>>)> {
 }
 
 fn graph(roots: &[Arc<Node>]) -> Graph {
-    recover(roots).expect("a graph")
+    graph_of(roots).expect("a graph")
 }
 
-/// The only loop of a program, not optimised yet.
-fn lowered(graph: &Graph) -> Loop {
-    let lengths = known_lengths(graph, &[]);
-    let (_, loops) = plan_and_lower(graph, &lengths, Clustering::default()).expect("it lowers");
-    loops.into_iter().next().expect("a loop").program
+/// Not optimised yet.
+fn lowered(graph: &Graph) -> Loops {
+    let plan = graph.plan(Clustering::default());
+    plan.lower().expect("it lowers")
 }
 
 fn stages(c: &mut Criterion) {
     for (name, roots) in programs() {
         let graph = graph(&roots);
-        let lengths = known_lengths(&graph, &[]);
         let mut group = c.benchmark_group(format!("stages_of_{name}"));
-        group.bench_function("recover", |b| b.iter(|| recover(black_box(&roots))));
+        group.bench_function("recover", |b| b.iter(|| graph_of(black_box(&roots))));
         group.bench_function("plan", |b| {
-            b.iter(|| plan(black_box(&graph), &lengths, Clustering::default()));
+            b.iter(|| black_box(&graph).plan(Clustering::default()));
         });
-        group.bench_function("plan_and_lower", |b| {
-            b.iter(|| {
-                plan_and_lower(black_box(&graph), &lengths, Clustering::default()).map(|_| ())
-            });
-        });
+        group.bench_function("plan_and_lower", |b| b.iter(|| lowered(black_box(&graph))));
         let made = lowered(&graph);
         group.bench_function("optimize", |b| {
             b.iter_batched(
                 || made.clone(),
-                |mut program| loop_lang::passes::optimize(&mut program),
+                |mut made| made.optimize(),
                 BatchSize::SmallInput,
             );
         });
@@ -83,10 +74,11 @@ fn compilers(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("compile_{backend}"));
         group.sample_size(20);
         for (name, roots) in programs() {
-            let mut program = lowered(&graph(&roots));
-            loop_lang::passes::optimize(&mut program);
-            group.bench_with_input(BenchmarkId::from_parameter(name), &program, |b, program| {
-                b.iter(|| compiler.compile(program).map(drop));
+            let mut loops = lowered(&graph(&roots));
+            loops.optimize();
+            group.bench_with_input(BenchmarkId::from_parameter(name), &loops, |b, loops| {
+                let compile = |l: &Lowered| compiler.compile(&l.program).map(drop);
+                b.iter(|| loops.iter().try_for_each(compile));
             });
         }
         group.finish();

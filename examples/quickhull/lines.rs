@@ -118,5 +118,5 @@ pub fn quickhull(engine: &Engine, points: &Array<Point>) -> livefusion::Result<V
     while lines.force(engine)? > 0 {
         lines = lines.split();
     }
-    Ok(lines.begin.force_with(engine)?.to_vec())
+    lines.begin.force_with(engine)?.into_vec()
 }

@@ -4,8 +4,9 @@ use crate::array::{Array, Rank};
 use crate::ast::{Node, Value};
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::Manifest;
+use crate::manifest::{IntoIter, Manifest};
 use crate::runtime::{Engine, Explanation, force_nodes};
+use livefusion_backend::Buffer;
 use std::sync::Arc;
 
 /// What can be forced: an array, a delayed scalar, a tuple of up to 8 of these, a slice or `Vec` of
@@ -16,7 +17,7 @@ use std::sync::Arc;
 /// let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
 /// let squares = xs.map(|x| x * x);
 /// let (ys, total, largest) = (&squares, &squares.sum(), &xs.max()).force()?;
-/// assert_eq!((ys.to_vec(), total, largest), (vec![1.0, 4.0, 9.0], 14.0, 3.0));
+/// assert_eq!((&ys[..], total, largest), (&[1.0, 4.0, 9.0][..], 14.0, 3.0));
 /// let moments: Vec<f64> = [1, 2, 3].map(|k| xs.map(|x| x.powi(k)).sum()).force()?;
 /// assert_eq!(moments, [6.0, 14.0, 36.0]);
 /// # Ok::<(), livefusion::Error>(())
@@ -32,6 +33,9 @@ pub trait Force {
     fn nodes(&self, out: &mut Vec<Arc<Node>>);
     /// Takes their values, in the same order.
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out>;
+    /// Appends the arrays, for each node in the same order, of results that nobody needs any more: the next
+    /// ones may be written there. Of a node without such a result, none.
+    fn give(&self, out: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>);
 
     /// Computes the results on the default engine.
     ///
@@ -103,6 +107,9 @@ impl<T: Elt, D: Rank> Force for Array<T, D> {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<D::Out<T>> {
         D::take(next(values)?)
     }
+    fn give(&self, out: Option<D::Out<T>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+        arrays.push(out.map_or_else(Vec::new, D::columns));
+    }
 }
 
 impl<F: Force + ?Sized> Force for &F {
@@ -113,6 +120,9 @@ impl<F: Force + ?Sized> Force for &F {
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<F::Out> {
         (**self).take(values)
     }
+    fn give(&self, out: Option<F::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+        (**self).give(out, arrays);
+    }
 }
 
 impl<F: Force> Force for [F] {
@@ -122,6 +132,10 @@ impl<F: Force> Force for [F] {
     }
     fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
         self.iter().map(|f| f.take(values)).collect()
+    }
+    fn give(&self, out: Option<Vec<F::Out>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+        let mut out = out.into_iter().flatten();
+        self.iter().for_each(|f| f.give(out.next(), arrays));
     }
 }
 
@@ -134,6 +148,9 @@ macro_rules! sequences {
             }
             fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Vec<F::Out>> {
                 self.as_slice().take(values)
+            }
+            fn give(&self, out: Option<Vec<F::Out>>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+                self.as_slice().give(out, arrays);
             }
         }
     )*};
@@ -153,6 +170,13 @@ macro_rules! tuples {
             }
             fn take(&self, values: &mut dyn Iterator<Item = Value>) -> Result<Self::Out> {
                 Ok(($(self.$i.take(values)?,)*))
+            }
+            fn give(&self, given: Option<Self::Out>, arrays: &mut Vec<Vec<Arc<Buffer>>>) {
+                let mut out = ($(None::<$F::Out>,)*);
+                if let Some(given) = given {
+                    out = ($(Some(given.$i),)*);
+                }
+                $(self.$i.give(out.$i, arrays);)*
             }
         }
     )*};
@@ -206,7 +230,7 @@ impl<T: Elt> Array<T> {
     /// # Errors
     /// As [`force`](Array::force).
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        self.force()?.try_into_vec()
+        self.force()?.into_vec()
     }
 
     /// The elements, computed. An array of scalars that was made from a `Vec` gives it back without a
@@ -225,14 +249,14 @@ impl<T: Elt> Array<T> {
     pub fn into_vec(self) -> Result<Vec<T>> {
         let result = self.force()?;
         drop(self);
-        result.try_into_vec()
+        result.into_vec()
     }
 
-    /// The elements, computed, one by one.
+    /// The elements, computed, one by one. They are not copied as a whole.
     ///
     /// # Errors
     /// As [`force`](Array::force).
-    pub fn iter(&self) -> Result<std::vec::IntoIter<T>> {
+    pub fn iter(&self) -> Result<IntoIter<T>> {
         Ok(self.force()?.into_iter())
     }
 

@@ -21,8 +21,8 @@
 //! | [`manifest`], [`force`](mod@force), [`prepare`](mod@prepare) | results, and how to get them |
 //! | [`custom`] | combinators of your own |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
-//! | [`sharing`], [`fusion`], [`lower`] | from the graph to loops |
 //! | [`runtime`] | engines |
+//! | [`stages`] | what becomes of a program: the graph, the schedule, the loops, the code |
 
 pub mod array;
 pub mod ast;
@@ -31,8 +31,8 @@ pub mod elt;
 pub mod error;
 pub mod exp;
 pub mod force;
-pub mod fusion;
-pub mod lower;
+mod fusion;
+mod lower;
 pub mod manifest;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -40,8 +40,9 @@ mod picture;
 pub mod prepare;
 pub mod runtime;
 pub mod segmented;
-pub mod sharing;
+mod sharing;
 mod show;
+pub mod stages;
 
 pub use array::{Array, Boundary, Ix0, Ix1};
 pub use elt::Elt;

@@ -7,7 +7,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exp::types_of;
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
-use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
@@ -91,36 +90,30 @@ impl<T: Elt> Manifest<T> {
         Rows::new(&self.columns)
     }
 
-    /// A copy of the elements. As with a `Vec`, the process ends if there is no memory for it;
-    /// [`Array::to_vec`] gives an error.
-    pub fn to_vec(&self) -> Vec<T> {
+    /// A copy of the elements.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] if there is no room for it.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
         self.clone().into_vec()
     }
 
     /// The elements as a vector. No copy if they are scalars that came from a vector, and no array
     /// refers to them any more.
-    pub fn into_vec(self) -> Vec<T> {
-        let layout = Layout::array::<T>(self.len());
-        self.try_into_vec()
-            .unwrap_or_else(|_| alloc::handle_alloc_error(layout.unwrap_or(Layout::new::<T>())))
-    }
-
-    /// As [`into_vec`](Manifest::into_vec), but an error if there is no memory for a copy.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let ys = Array::from(vec![1.0f64, 2.0]).map(|x| x + 1.0).force()?;
+    /// assert_eq!(ys.into_vec()?, [2.0, 3.0]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`].
-    pub fn try_into_vec(self) -> Result<Vec<T>> {
+    /// [`ErrorKind::Memory`] if there is no room for a copy.
+    pub fn into_vec(self) -> Result<Vec<T>> {
         let bytes = (self.len() as u64).saturating_mul(size_of::<T>() as u64);
         // The columns' types were checked when they were put together: only memory can be missing.
-        T::join(&mut self.columns.into_iter()).ok_or(Error {
-            element: None,
-            combinator: "to_vec",
-            location: None,
-            kind: ErrorKind::Memory {
-                bytes,
-                limit: u64::MAX,
-            },
-        })
+        T::join(&mut self.columns.into_iter()).ok_or_else(|| no_room(bytes))
     }
 
     /// The values of the k-th scalar field, if they are of type `U`.
@@ -138,6 +131,11 @@ impl<T: Elt> Manifest<T> {
     /// The buffers, one per scalar field.
     pub fn columns(&self) -> &[Arc<Buffer>] {
         &self.columns
+    }
+
+    /// The buffers, for good.
+    pub(crate) fn into_columns(self) -> Vec<Arc<Buffer>> {
+        self.columns
     }
 }
 
@@ -221,9 +219,13 @@ equals! {
 
 impl<T: Elt> IntoIterator for Manifest<T> {
     type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
-    fn into_iter(self) -> std::vec::IntoIter<T> {
-        self.into_vec().into_iter()
+    type IntoIter = IntoIter<T>;
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter {
+            range: 0..self.len(),
+            columns: self.columns,
+            elements: PhantomData,
+        }
     }
 }
 
@@ -233,6 +235,14 @@ impl<'a, T: Elt> IntoIterator for &'a Manifest<T> {
     fn into_iter(self) -> T::Iter<'a> {
         self.iter()
     }
+}
+
+/// The elements of a [`Manifest`] that nobody needs any more, by value. They are not copied as a whole.
+#[derive(Clone, Debug)]
+pub struct IntoIter<T> {
+    columns: Vec<Arc<Buffer>>,
+    range: Range<usize>,
+    elements: PhantomData<fn() -> T>,
 }
 
 /// The elements of a [`Manifest`], each put together from its fields.
@@ -252,29 +262,43 @@ impl<'a, T: Elt> Rows<'a, T> {
             elements: PhantomData,
         }
     }
-
-    fn at(&self, i: usize) -> Option<T> {
-        T::read(&mut self.columns.iter(), i)
-    }
 }
 
-impl<T: Elt> Iterator for Rows<'_, T> {
-    type Item = T;
-    fn next(&mut self) -> Option<T> {
-        self.range.next().and_then(|i| self.at(i))
-    }
-    fn nth(&mut self, n: usize) -> Option<T> {
-        self.range.nth(n).and_then(|i| self.at(i))
-    }
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.range.size_hint()
-    }
+macro_rules! iterates {
+    ($($t:ty;)*) => {$(
+        impl<T: Elt> Iterator for $t {
+            type Item = T;
+            fn next(&mut self) -> Option<T> {
+                T::read(&mut self.columns.iter(), self.range.next()?)
+            }
+            fn nth(&mut self, n: usize) -> Option<T> {
+                T::read(&mut self.columns.iter(), self.range.nth(n)?)
+            }
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                self.range.size_hint()
+            }
+        }
+        impl<T: Elt> DoubleEndedIterator for $t {
+            fn next_back(&mut self) -> Option<T> {
+                T::read(&mut self.columns.iter(), self.range.next_back()?)
+            }
+        }
+        impl<T: Elt> ExactSizeIterator for $t {}
+    )*};
 }
 
-impl<T: Elt> DoubleEndedIterator for Rows<'_, T> {
-    fn next_back(&mut self) -> Option<T> {
-        self.range.next_back().and_then(|i| self.at(i))
-    }
+iterates! {
+    IntoIter<T>;
+    Rows<'_, T>;
 }
 
-impl<T: Elt> ExactSizeIterator for Rows<'_, T> {}
+/// Copies of elements that would take so many bytes have no room.
+pub(crate) fn no_room(bytes: u64) -> Error {
+    let limit = u64::MAX;
+    Error {
+        combinator: "to_vec",
+        element: None,
+        location: None,
+        kind: ErrorKind::Memory { bytes, limit },
+    }
+}

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Loc, Result};
 use crate::exp::types_of;
 use crate::force::Force;
 use crate::runtime::{Engine, Prepared, force_nodes};
+use livefusion_backend::Buffer;
 use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
@@ -77,6 +78,10 @@ impl<I: Inputs, O: Force> Program<I, O> {
     /// # Errors
     /// What goes wrong while inputs or results are computed.
     pub fn call(&self, inputs: &I) -> Result<O::Out> {
+        self.run(inputs, &mut [])
+    }
+
+    fn run(&self, inputs: &I, spare: &mut [Vec<Arc<Buffer>>]) -> Result<O::Out> {
         let mut nodes = Given::new();
         inputs.nodes(&mut nodes);
         let is_missing = |n: &&&Arc<Node>| n.value.get().is_none();
@@ -95,7 +100,7 @@ impl<I: Inputs, O: Force> Program<I, O> {
         for node in nodes {
             values.push(node.value.get().ok_or_else(no_value)?);
         }
-        let results = self.prepared.call(&values)?;
+        let results = self.prepared.call(&values, spare)?;
         self.output.take(&mut results.into_iter())
     }
 }
@@ -104,17 +109,22 @@ impl<I: Inputs, O: Force> Program<I, O>
 where
     O::Out: Default,
 {
-    /// As [`call`](Program::call), into the place of results that are not needed any more: they are given
-    /// back first, so a loop of calls touches the same memory each time and makes no new arrays. (`out =
-    /// call(..)` would need room for the old and the new ones at once.)
+    /// As [`call`](Program::call), into the memory of results that are not needed any more.
+    ///
+    /// An array of results that nobody else refers to, and that has room for the new one, is written over: no
+    /// memory is asked for, and each call touches the same. Where it has no room it is given back and a new
+    /// one made, with room for as many elements as the loop may give: for a filter, as many as it tests.
+    /// The array keeps this room, however few there are. (`out = call(..)` needs memory for the old results
+    /// and the new ones at once, and a filter's gives back what it did not need.)
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let twice = prepare(|xs: Array<f64>| xs.map(|x| x * 2.0))?;
-    /// let mut ys = Manifest::default();
+    /// let mut ys = twice.call(&Array::from(vec![0.5; 5]))?;
+    /// let memory = ys.as_ptr();
     /// for k in 1..4 {
     ///     twice.call_into(&Array::from(vec![f64::from(k); 5]), &mut ys)?;
-    ///     assert_eq!(ys[4], f64::from(2 * k));
+    ///     assert_eq!((ys[4], ys.as_ptr()), (f64::from(2 * k), memory));
     /// }
     /// # Ok::<(), livefusion::Error>(())
     /// ```
@@ -122,8 +132,9 @@ where
     /// # Errors
     /// As of [`call`](Program::call); `out` is empty then.
     pub fn call_into(&self, inputs: &I, out: &mut O::Out) -> Result<()> {
-        *out = O::Out::default();
-        *out = self.call(inputs)?;
+        let mut spare = Vec::new();
+        self.output.give(Some(std::mem::take(out)), &mut spare);
+        *out = self.run(inputs, &mut spare)?;
         Ok(())
     }
 }

@@ -43,16 +43,17 @@ pub(crate) fn value<T: Elt>(f: &mut fmt::Formatter<'_>, v: &Value) -> fmt::Resul
         }
         Value::Array(columns) => {
             let len = columns.first().map_or(0, |c| c.len());
+            let hidden = match len > 2 * ENDS + 1 {
+                true => ENDS..len - ENDS,
+                false => len..len,
+            };
             f.write_char('[')?;
-            for at in 0..len {
-                if len > 2 * ENDS + 1 && (ENDS..len - ENDS).contains(&at) {
-                    if at == ENDS {
-                        f.write_str(", ...")?;
-                    }
-                    continue;
-                }
+            for at in (0..hidden.start).chain(hidden.end..len) {
                 if at > 0 {
                     f.write_str(", ")?;
+                }
+                if at == hidden.end {
+                    f.write_str("..., ")?;
                 }
                 let mut columns = columns.iter();
                 let mut next = || {

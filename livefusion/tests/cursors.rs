@@ -201,7 +201,7 @@ fn consumers_join_the_loop() -> Result<()> {
             let (total, largest, count) = (&total, &largest, &count).force_with(&engine)?;
             assert_eq!(total, running);
             assert_eq!(largest, most.unwrap_or(i64::MIN));
-            assert_eq!(count, kept(&xs.force()?.to_vec(), even).len() as u64);
+            assert_eq!(count, kept(&xs.to_vec()?, even).len() as u64);
         }
     }
     Ok(())
@@ -235,7 +235,7 @@ fn a_side_that_others_need_goes_through_memory() -> Result<()> {
         let sum = shared.sum();
         assert_eq!(shape(&[zipped.node().clone(), sum.node().clone()])?, (2, 2));
         let (zipped, sum) = (&zipped, &sum).force_with(&engine)?;
-        assert_eq!((zipped.to_vec(), sum), (want, left.iter().sum()));
+        assert_eq!((zipped.to_vec()?, sum), (want, left.iter().sum()));
     }
     Ok(())
 }

@@ -166,7 +166,7 @@ fn types_of_one_name_are_two_combinators() -> Result<()> {
         assert_eq!(ten.force_with(&engine)?, [10, 20]);
         let (a, b): (Array<i64>, Array<i64>) = (xs.custom(times!(2)), xs.custom(times!(10)));
         let (a, b) = (&a, &b).force_with(&engine)?;
-        assert_eq!((a.to_vec(), b.to_vec()), (vec![2, 4], vec![10, 20]));
+        assert_eq!((&a[..], &b[..]), (&[2, 4][..], &[10, 20][..]));
     }
     Ok(())
 }

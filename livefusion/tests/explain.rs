@@ -3,7 +3,7 @@
 
 use livefusion::ast::{BodyBuilder, Builder, Node};
 use livefusion::prelude::*;
-use livefusion::runtime::{Explanation, Place};
+use livefusion::runtime::{Explanation, Place, Role};
 use loop_lang::{Const, Op, Ty};
 use std::sync::Arc;
 
@@ -236,6 +236,60 @@ fn what_is_forced_is_an_input() {
     let explained = explain(&[xs.sum().node().clone()]);
     assert_eq!(explained.calls()[0].place, Place::Input);
     assert_eq!(explained.calls()[0].name, "map");
+}
+
+/// A program with a literal in each role, and what of it is part of the code.
+fn with_literals(k: u32) -> (Array<i64>, Array<f64>) {
+    let k = |at: u32| i64::from(k == at);
+    let xs = Array::from(vec![40i64, 30, 20]);
+    let by = Array::scalar(5 + k(9));
+    let ints = xs.map(|x| (x / (3 + k(0)) + x % (7 + k(1))) << (1 + k(2)));
+    let ints = ints.map(|x| iterate(2 + k(3) as u64, x, |x| x + 1) + x / &by + (4 + k(8)));
+    let sums = ints.scan(0, |a, b| (a + b) * (5 + k(4)));
+    let powers = floats().map(|x| x.powi(3 + k(5) as i32) + x.powi(-2 - k(6) as i32));
+    (sums, powers.map(|x| x / (2.0 + k(7) as f64)))
+}
+
+/// What `explain` says is in the code compiles anew if it changes, and nothing else does.
+#[test]
+fn literals_that_compile_anew_are_named() {
+    let engine = Engine::interp();
+    let seen = |k: u32| {
+        let (sums, powers) = with_literals(k);
+        let explained = (&sums, &powers).explain_with(&engine).expect("explained");
+        let literals = explained.literals.iter();
+        let shown = literals.map(|l| (l.role, l.value.bits));
+        (explained.to_string(), shown.collect::<Vec<_>>())
+    };
+    let (report, first) = seen(u32::MAX);
+    use Role::{Divisor, Exponent, Operand, Shift};
+    let want = [
+        (Divisor, 3),
+        (Divisor, 7),
+        (Shift, 1),
+        (Operand, 2),
+        (Operand, 5),
+        (Exponent, 3),
+    ];
+    for literal in want {
+        assert!(first.contains(&literal), "{literal:?} in {first:?}");
+    }
+    assert_eq!(first.len(), want.len(), "{first:?}");
+    let (_, list) = report.split_once("part of the code").expect("a list");
+    assert!(list.contains("    divisor 3 in `map` at tests/explain.rs:"));
+    for k in 0..10 {
+        let before = engine.counters().programs;
+        let (_, literals) = seen(k);
+        let is_named = literals != first;
+        assert_eq!(is_named, k <= 5, "{k}");
+        let compiled = engine.counters().programs - before;
+        assert_eq!(compiled, u64::from(is_named), "{k}");
+    }
+    assert!(
+        !explain(&[floats().sum().node().clone()])
+            .to_string()
+            .contains("anew")
+    );
 }
 
 #[test]

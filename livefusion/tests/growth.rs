@@ -1,27 +1,24 @@
 //! Large graphs: no loop outgrows its budget, what is cut stays right, and plans grow with their graphs.
 
 use livefusion::ast::Node;
-use livefusion::fusion::{Plan, Reason};
-use livefusion::lower::{Lowered, plan_and_lower};
 use livefusion::prelude::*;
-use livefusion::sharing::{Graph, recover};
-use livefusion::{Clustering, Result, fusion::rates::known_lengths};
+use livefusion::stages::{self, Loops, Lowered, Reason};
+use livefusion::{Clustering, Result};
 use std::sync::Arc;
 
 /// No optimised loop of a graph below has more statements: twice the budget, for the weights of combinators
 /// are estimates.
 const MOST: usize = 512;
 
-fn lowered(roots: &[Arc<Node>]) -> (Graph, Plan, Vec<Lowered>) {
-    let graph = recover(roots).expect("a graph");
-    let lengths = known_lengths(&graph, &[]);
-    let (plan, mut loops) =
-        plan_and_lower(&graph, &lengths, Clustering::default()).expect("it lowers");
-    for l in &mut loops {
-        loop_lang::passes::optimize(&mut l.program);
+fn lowered(roots: &[Arc<Node>]) -> Loops {
+    let graph = stages::graph_of(roots).expect("a graph");
+    let plan = graph.plan(Clustering::default());
+    let mut loops = plan.lower().expect("it lowers");
+    loops.optimize();
+    for l in &loops {
         assert!(statements(l) <= MOST, "{}", statements(l));
     }
-    (graph, plan, loops)
+    loops
 }
 
 fn statements(l: &Lowered) -> usize {
@@ -47,12 +44,13 @@ fn numbers() -> Array<f64> {
 fn a_long_chain_of_maps_is_cut_and_says_why() -> Result<()> {
     let xs = numbers();
     let last = chain(&xs, 1000);
-    let (_, plan, loops) = lowered(&[node(&last)]);
+    let loops = lowered(&[node(&last)]);
+    let crossings = loops.plan().crossings();
     // 2000 operators in loops of 256 at most.
     assert!((8..=12).contains(&loops.len()), "{}", loops.len());
     // One array goes from each loop to the next.
-    assert_eq!(plan.crossings.len(), loops.len() - 1);
-    assert!(plan.crossings.iter().all(|c| c.reason == Reason::Budget));
+    assert_eq!(crossings.len(), loops.len() - 1);
+    assert!(crossings.iter().all(|c| c.reason == Reason::Budget));
     assert!(loops.iter().all(|l| l.results.len() == 1));
 
     let report = last.explain_with(&Engine::interp())?.to_string();
@@ -73,10 +71,11 @@ fn what_belongs_together_is_not_parted() {
     // A map and its sum: where the budget ends, the map does not stay behind.
     let sums = (0..400).map(|k| xs.map(|x| x * f64::from(k)).sum());
     let roots: Vec<Arc<Node>> = sums.map(|s| s.node().clone()).collect();
-    let (_, plan, loops) = lowered(&roots);
+    let loops = lowered(&roots);
     assert!((8..=14).contains(&loops.len()), "{}", loops.len());
-    assert!(plan.loops.iter().all(|l| l.arrays.is_empty()));
-    assert!(plan.crossings.is_empty());
+    let plan = loops.plan();
+    assert!(plan.loops().iter().all(|l| l.arrays.is_empty()));
+    assert!(plan.crossings().is_empty());
 }
 
 #[test]
@@ -109,7 +108,7 @@ fn loops_grow_in_number_and_not_in_size() {
         }),
     ];
     for (name, build) in graphs {
-        let [few, many] = [200, 800].map(|n| lowered(&build(n)).2.len());
+        let [few, many] = [200, 800].map(|n| lowered(&build(n)).len());
         assert!(few > 1 && many <= 5 * few, "{name}: {few} and {many} loops");
     }
 }
@@ -130,7 +129,7 @@ fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
         .backend(Arc::new(livefusion_interp::InterpBackend::new()))
         .clustering(Clustering::Unfused)
         .build();
-    let expected = mixed(300).force_with(&unfused)?.to_vec();
+    let expected = mixed(300).force_with(&unfused)?.into_vec()?;
     for engine in [Engine::interp(), Engine::jit()] {
         let (kept, n) = {
             let kept = mixed(300);
@@ -138,7 +137,7 @@ fn what_is_cut_gives_what_unfused_loops_give() -> Result<()> {
             (&kept, &n).force_with(&engine)?
         };
         assert_eq!(
-            (kept.to_vec(), n),
+            (kept.into_vec()?, n),
             (expected.clone(), expected.len() as u64)
         );
     }
@@ -152,7 +151,7 @@ fn segments_are_cut_too() -> Result<()> {
     let total = (0..200).map(|k| scaled.map(|x| x * f64::from(k)).sum_s());
     let sums: Vec<Array<f64>> = total.collect();
     let roots: Vec<Arc<Node>> = sums.iter().map(node).collect();
-    let (_, _, loops) = lowered(&roots);
+    let loops = lowered(&roots);
     assert!(loops.len() > 4, "{}", loops.len());
     let added = f64::from((0..200).sum::<i32>());
     let of = [3.0 + 2.0 * added, 0.0, 12.0 + 3.0 * added];
@@ -172,9 +171,8 @@ fn a_closure_of_many_terms() -> Result<()> {
     let expected = |x: i64| (0..many).fold(x, |y, k| (y ^ k).wrapping_add(x));
     assert_eq!(ys.force_with(&Engine::interp())?, [1, 2, 3].map(expected));
     // A combinator is not cut: it has a loop of its own, whatever the budget.
-    let graph = recover(&[ys.map(|y| y + 1).node().clone()])?;
-    let lengths = known_lengths(&graph, &[]);
-    let (plan, _) = plan_and_lower(&graph, &lengths, Clustering::default())?;
-    assert!(plan.loops.iter().all(|l| l.nodes.len() == 1));
+    let graph = stages::graph(&ys.map(|y| y + 1))?;
+    let loops = graph.plan(Clustering::default()).lower()?;
+    assert!(loops.plan().loops().iter().all(|l| l.nodes.len() == 1));
     Ok(())
 }

@@ -39,10 +39,29 @@ fn no_room_for_a_copy_is_an_error() {
     let xs = Array::from(vec![0u8; N]);
     is_missing(xs.to_vec(), N as u64);
     is_missing(xs.clone().into_vec(), N as u64);
+    let forced = xs.force().expect("nothing to compute");
+    is_missing(forced.to_vec(), N as u64);
+    is_missing(forced.into_vec(), N as u64);
     is_missing(zip((&xs, &xs)).to_vec(), 2 * N as u64);
+    // One by one the elements need no room.
+    assert_eq!(xs.iter().expect("in memory").nth(N - 1), Some(0));
     let rows = Segmented::new(&Array::from(vec![N as u64]), &xs);
     is_missing(rows.to_vecs(), N as u64);
     drop(rows);
     // The one that nobody else has is not copied.
     assert_eq!(xs.into_vec().expect("no copy").len(), N);
+}
+
+#[test]
+fn no_room_for_the_vectors_of_segments_is_an_error() {
+    if !is_limited() {
+        return with_kib(320 << 10, "no_room_for_the_vectors_of_segments_is_an_error");
+    }
+    // Each empty segment is a vector: three words where its length is one.
+    const N: usize = 8 << 20;
+    let none = Array::<u8>::from(vec![]);
+    let rows = Segmented::new(&Array::from(vec![0u64; N]), &none);
+    let error = rows.to_vecs().expect_err("there is no room");
+    let bytes = (N * size_of::<Vec<u8>>()) as u64;
+    assert!(matches!(error.kind, ErrorKind::Memory { bytes: b, .. } if b == bytes));
 }

@@ -4,7 +4,7 @@
 
 use livefusion::ast::{Body, BodyBuilder, Kind};
 use livefusion::prelude::*;
-use livefusion::sharing::place::show;
+use livefusion::stages;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};
 
@@ -27,7 +27,7 @@ fn body_of<T: livefusion::Elt>(array: &Array<T>) -> Body {
 /// `let inc = (+) 1 in let nine = (let three = inc 2 in three * three) in inc nine - nine`: `three` is
 /// bound inside of what `nine` is bound to, `nine` above the difference.
 #[test]
-fn figure_2_of_seed_003() {
+fn figure_2() {
     let mut b = BodyBuilder::new(&[]);
     let one = b.lit(Const::int(Ty::I64, 1));
     let two = b.lit(Const::int(Ty::I64, 2));
@@ -37,7 +37,7 @@ fn figure_2_of_seed_003() {
     let ten = inc(&mut b, nine);
     let result = b.op(Op::Sub, &[ten, nine]);
     let body = b.finish(&[result]);
-    golden("figure_2.txt", &show(&body).expect("placed"));
+    golden("figure_2.txt", &body.to_string());
     // Building the same term once more finds the same term: `three` is written twice, computed once.
     let mut b = BodyBuilder::new(&[Ty::I64]);
     let x = b.param(0);
@@ -87,7 +87,7 @@ fn black_scholes(options: &Array<(f32, f32, f32)>) -> Array<(f32, f32)> {
 fn black_scholes_shares_cnd() {
     let options: Array<(f32, f32, f32)> = vec![(30.0, 35.0, 1.0)].into();
     let body = body_of(&black_scholes(&options));
-    let text = show(&body).expect("placed");
+    let text = body.to_string();
     assert_eq!(text.matches("= exp ").count(), 3, "{text}");
     assert_eq!(text.matches("= ln ").count(), 1, "{text}");
     assert_eq!(text.matches("= sqrt ").count(), 1, "{text}");
@@ -102,7 +102,7 @@ fn arms_keep_their_own_terms() {
         let both = x * 3;
         x.gt(0).cond(100 / x + both, both)
     });
-    golden("arms.txt", &show(&body_of(&ys)).expect("placed"));
+    golden("arms.txt", &body_of(&ys).to_string());
 }
 
 /// What test and step of a scalar loop share is bound in the test, inside of the loop.
@@ -113,7 +113,7 @@ fn scalar_loops_keep_their_own_terms() {
         let limit = x + 100.0;
         while_loop(x, |s| (s * s).lt(limit), |s| s * s)
     });
-    golden("scalar_loop.txt", &show(&body_of(&ys)).expect("placed"));
+    golden("scalar_loop.txt", &body_of(&ys).to_string());
 }
 
 /// Structurally equal nodes are one node, although the user called the function twice.
@@ -121,18 +121,14 @@ fn scalar_loops_keep_their_own_terms() {
 fn equal_nodes_are_unified() {
     let xs: Array<f64> = vec![1.0, 2.0].into();
     let twice = |xs: &Array<f64>| xs.map(|x| x * 2.0);
-    let both = [
-        twice(&xs).sum().node().clone(),
-        twice(&xs).sum().node().clone(),
-    ];
-    let graph = livefusion::sharing::recover(&both).expect("graph");
-    assert_eq!(graph.roots[0], graph.roots[1]);
-    assert_eq!(graph.nodes.len(), 3);
+    let both = (twice(&xs).sum(), twice(&xs).sum());
+    let graph = stages::graph(&both).expect("graph");
+    assert_eq!(graph.roots()[0], graph.roots()[1]);
+    assert_eq!(graph.ids().count(), 3);
     // Another constant is another node, but the same structure.
     let thrice = xs.map(|x| x * 3.0).sum();
-    let graph =
-        livefusion::sharing::recover(&[both[0].clone(), thrice.node().clone()]).expect("graph");
-    assert_ne!(graph.roots[0], graph.roots[1]);
-    let alone = |n| livefusion::sharing::recover(&[n]).expect("graph").key;
-    assert_eq!(alone(both[0].clone()), alone(thrice.node().clone()));
+    let graph = stages::graph(&(&both.0, &thrice)).expect("graph");
+    assert_ne!(graph.roots()[0], graph.roots()[1]);
+    let alone = |n| stages::graph(n).expect("graph");
+    assert!(alone(&both.0).is_like(&alone(&thrice)));
 }

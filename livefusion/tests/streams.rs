@@ -263,7 +263,7 @@ fn drops_a_prefix() -> Result<()> {
             let rest = a.drop_while(|x| x.lt(limit));
             let (rest, sum) = (&rest, &rest.sum()).force_with(engine)?;
             assert_eq!(
-                (rest.to_vec(), sum),
+                (rest.into_vec()?, sum),
                 (xs[at..].to_vec(), xs[at..].iter().sum())
             );
         }
@@ -333,14 +333,14 @@ fn neighbours() -> Result<()> {
         let got = (&a.unique(), &values, &lengths).force_with(engine)?;
         let want = runs(xs, |x, y| x == y);
         assert_eq!(
-            (got.0.to_vec(), got.1.to_vec(), got.2.to_vec()),
+            (got.0.to_vec()?, got.1.to_vec()?, got.2.to_vec()?),
             (want.0.clone(), want.0, want.1)
         );
         let (values, lengths) = a.group_by(|x, y| x.le(y));
         let want = runs(xs, |x, y| x <= y);
         let got = (&a.unique_by(|x, y| x.le(y)), &values, &lengths).force_with(engine)?;
         assert_eq!(
-            (got.0.to_vec(), got.1.to_vec(), got.2.to_vec()),
+            (got.0.to_vec()?, got.1.to_vec()?, got.2.to_vec()?),
             (want.0.clone(), want.0, want.1)
         );
         Ok(())
@@ -387,7 +387,7 @@ fn neighbours_are_equal_in_all_fields() -> Result<()> {
 fn zips_up_to_the_shortest() -> Result<()> {
     pairs(|engine, [a, b], [xs, ys]| {
         let want: Vec<(i64, i64)> = xs.iter().copied().zip(ys.iter().copied()).collect();
-        assert_eq!(a.zip_shortest(b).force_with(engine)?.to_vec(), want);
+        assert_eq!(a.zip_shortest(b).force_with(engine)?, want);
         let three = zip_shortest((a, &iota(5), b)).map(|(x, i, y)| x + y + i.cast::<i64>());
         let want: Vec<i64> = (0..5).zip(&want).map(|(i, (x, y))| x + y + i).collect();
         assert_eq!(three.force_with(engine)?, want);
@@ -448,12 +448,12 @@ proptest! {
         let (left, right, flat, n) =
             value((&left, &right, &concat([&a, &b, &c]), &left.len()))?;
         prop_assert_eq!(n, (xs.len() + ys.len() + zs.len()) as u64);
-        prop_assert_eq!(left.to_vec(), flat.to_vec());
-        prop_assert_eq!(right.to_vec(), flat.to_vec());
+        prop_assert_eq!(&left, &flat);
+        prop_assert_eq!(&right, &flat);
         // What was appended comes apart again.
         let (front, back) = (a.append(&b).take(a.len()), a.append(&b).drop(a.len()));
         let (front, back) = value((&front, &back))?;
-        prop_assert_eq!((front.to_vec(), back.to_vec()), (xs, ys));
+        prop_assert_eq!((&front[..], &back[..]), (&xs[..], &ys[..]));
     }
 
     #[test]
@@ -468,7 +468,7 @@ proptest! {
         let merged = Array::from(&xs).merge(&Array::from(&ys), |a, b| a.0.le(b.0));
         let mut all = [xs, ys].concat();
         all.sort_by_key(|x| x.0);
-        prop_assert_eq!(value(&merged)?.to_vec(), all);
+        prop_assert_eq!(value(&merged)?, all);
     }
 
     #[test]
@@ -476,7 +476,7 @@ proptest! {
         let array = Array::from(&xs);
         let (less, others) = array.partition(|x| x.lt(by));
         let again = array.map(|x| x.lt(by)).combine(&less, &others);
-        prop_assert_eq!(value(&again)?.to_vec(), xs);
+        prop_assert_eq!(value(&again)?, xs);
     }
 
     #[test]
@@ -487,9 +487,9 @@ proptest! {
         let (once, twice, values, lengths, total) =
             value((&once, &once.unique(), &values, &lengths, &lengths.sum()))?;
         prop_assert_eq!(total, xs.len() as u64);
-        prop_assert_eq!(twice.to_vec(), once.to_vec());
-        prop_assert_eq!(values.to_vec(), once.to_vec());
-        let runs = values.to_vec().into_iter().zip(lengths.to_vec());
+        prop_assert_eq!(&twice, &once);
+        prop_assert_eq!(&values, &once);
+        let runs = values.into_iter().zip(lengths);
         let again: Vec<bool> = runs.flat_map(|(v, n)| vec![v; n as usize]).collect();
         prop_assert_eq!(again, xs);
     }

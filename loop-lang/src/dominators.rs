@@ -1,14 +1,14 @@
 //! Dominators of a flow graph, by the algorithm of Lengauer and Tarjan: O(n log n), no recursion.
 
 /// Which nodes are on every path from the entry to a node.
-pub(crate) struct Dominators {
+pub struct Dominators {
     /// Preorder number in the dominator tree, and size of the subtree; none if unreachable.
     interval: Vec<Option<(usize, usize)>>,
 }
 
 impl Dominators {
     /// Of the graph with the given successors; node 0 is the entry.
-    pub(crate) fn of(successors: &[Vec<usize>]) -> Dominators {
+    pub fn of(successors: &[Vec<usize>]) -> Dominators {
         let n = successors.len();
         if n == 0 {
             return Dominators {
@@ -37,7 +37,7 @@ impl Dominators {
     }
 
     /// Whether every path to `b` goes through `a`. True if `b` cannot be reached at all.
-    pub(crate) fn dominates(&self, a: usize, b: usize) -> bool {
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.interval[a], self.interval[b]) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -45,7 +45,8 @@ impl Dominators {
         }
     }
 
-    pub(crate) fn reachable(&self, node: usize) -> bool {
+    /// Whether there is a path from the entry to a node.
+    pub fn reachable(&self, node: usize) -> bool {
         self.interval[node].is_some()
     }
 }

@@ -4,7 +4,7 @@
 //! value. Its level is 0 if it depends on none, else one more than the highest level that it depends on.
 //! A summary pass of level k computes the groups of levels up to k, given the prefixes of those below.
 
-use crate::ir::{Atom, End, GroupId, Loop, RateKind, Section, Stmt, Var};
+use crate::ir::{Atom, End, GroupId, Loop, RateId, RateKind, Section, Stmt, StmtKind, Var};
 use crate::walk;
 use rustc_hash::FxHashMap;
 
@@ -14,8 +14,10 @@ pub fn required_levels(program: &Loop) -> Vec<u32> {
     let analysis = Dependencies::of(program);
     let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
     let next = program.groups.iter().enumerate().map(|(id, g)| {
-        let vars = g.next.iter().filter_map(|a| a.var()).collect();
-        behind(vars, Some(GroupId::new(id)))
+        let next = g.next.iter().filter_map(|a| a.var());
+        let updates = analysis.updates[id].iter();
+        let vars = next.chain(updates.flat_map(|(_, vars)| vars).copied());
+        behind(vars.collect(), Some(GroupId::new(id)))
     });
     let control = analysis
         .control
@@ -25,6 +27,9 @@ pub fn required_levels(program: &Loop) -> Vec<u32> {
         program,
         next: next.collect(),
         control: control.collect(),
+        rates: (analysis.updates.iter())
+            .map(|updates| updates.iter().map(|(rate, _)| *rate).collect())
+            .collect(),
     };
     graph.longest_chains()
 }
@@ -36,17 +41,23 @@ struct Graph<'l> {
     next: Vec<Vec<GroupId>>,
     /// Groups behind the admission to each rate, its parents' left out.
     control: Vec<Vec<GroupId>>,
+    /// The rates at which phases update each group.
+    rates: Vec<Vec<RateId>>,
 }
 
 impl Graph<'_> {
     /// The groups that a group depends on: a rate is under the control of its parents' as well. A counter
     /// decides over its own updates, but no other order of these could give another count.
     fn below(&self, group: usize) -> impl Iterator<Item = usize> {
-        let mut rate = self.program.groups.get(group).map(|g| g.step);
-        let control = std::iter::from_fn(move || {
-            let r = rate?;
-            rate = self.program.rates.get(r.index())?.kind.parent();
-            self.control.get(r.index())
+        let step = self.program.groups.get(group).map(|g| g.step);
+        let steps = step.into_iter().chain(self.rates[group].iter().copied());
+        let control = steps.flat_map(move |step| {
+            let mut rate = Some(step);
+            std::iter::from_fn(move || {
+                let r = rate?;
+                rate = self.program.rates.get(r.index())?.kind.parent();
+                self.control.get(r.index())
+            })
         });
         let all = self.next[group].iter().chain(control.flatten());
         all.map(|g| g.index()).filter(move |g| *g != group)
@@ -85,6 +96,8 @@ struct Dependencies {
     group_of: FxHashMap<Var, GroupId>,
     /// Variables that decide whether a rate's elements exist.
     control: Vec<Vec<Var>>,
+    /// Where each group is updated, and by what.
+    updates: Vec<Vec<(RateId, Vec<Var>)>>,
 }
 
 impl Dependencies {
@@ -93,6 +106,7 @@ impl Dependencies {
             operands: FxHashMap::default(),
             group_of: FxHashMap::default(),
             control: vec![Vec::new(); program.rates.len()],
+            updates: vec![Vec::new(); program.groups.len()],
         };
         for (id, g) in program.groups.iter().enumerate() {
             let next = g.next.iter().filter_map(|a| a.var());
@@ -102,6 +116,15 @@ impl Dependencies {
         }
         for (labels, block) in program.blocks.iter() {
             d.statements(&block.stmts);
+            for s in &block.stmts {
+                if let StmtKind::Scan { results, group, .. } = &s.kind {
+                    d.group_of.extend(results.iter().map(|v| (*v, *group)));
+                }
+            }
+            let home = labels.iter().find_map(|l| program.comb(l.comb).home);
+            if let Some(home) = home {
+                d.updated(home.rate, &block.stmts);
+            }
             let Some(home) = labels.iter().find_map(|l| {
                 program
                     .comb(l.comb)
@@ -135,6 +158,22 @@ impl Dependencies {
                     .or_default()
                     .extend_from_slice(&reads);
             });
+        }
+    }
+
+    /// Notes which groups a rate's statements update.
+    fn updated(&mut self, rate: RateId, stmts: &[Stmt]) {
+        for s in stmts {
+            let group = match &s.kind {
+                StmtKind::Assign(v, _) => self.group_of.get(v).copied(),
+                StmtKind::Scan { group, .. } => Some(*group),
+                _ => None,
+            };
+            if let Some(g) = group {
+                let mut vars = Vec::new();
+                walk::operands(&s.kind, &mut |a| vars.extend(a.var()));
+                self.updates[g.index()].push((rate, vars));
+            }
         }
     }
 

@@ -11,6 +11,7 @@
 //! | [`gotos`] | control flow from the rate tree |
 //! | [`print`](mod@print), [`parse`] | the text form |
 //! | [`verify`](mod@verify) | what makes a loop well formed |
+//! | [`dominators`] | which blocks lie on every path to a block |
 //! | [`liveness`], [`levels`], [`state`] | what is live at a guard, and how a paused loop is laid out |
 //! | [`steps`] | where each phase updates each group |
 //! | [`chunkable`](mod@chunkable) | which loops run in chunks out of order |
@@ -19,7 +20,7 @@
 
 pub mod alias_map;
 pub mod chunkable;
-mod dominators;
+pub mod dominators;
 pub mod entity;
 pub mod eval;
 pub mod filled;

@@ -130,7 +130,7 @@ pub(crate) fn block_uses(block: &Block, f: &mut dyn FnMut(Var)) {
 
 /// The operands that a statement itself reads, to be changed: scalars only, those handed out by its
 /// regions included, those of the statements in its regions not.
-pub(crate) fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
+pub fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
     match kind {
         StmtKind::Let(_, _, args) => args.iter_mut().for_each(f),
         StmtKind::Assign(_, a)
@@ -170,7 +170,7 @@ pub(crate) fn operands_mut(kind: &mut StmtKind, f: &mut dyn FnMut(&mut Atom)) {
 }
 
 /// As [`regions`], to be changed.
-pub(crate) fn regions_mut(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
+pub fn regions_mut(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
     match kind {
         StmtKind::If { then, other, .. } => vec![then, other],
         StmtKind::While { test, body, .. } => vec![test, body],
@@ -179,7 +179,7 @@ pub(crate) fn regions_mut(kind: &mut StmtKind) -> Vec<&mut Vec<Stmt>> {
 }
 
 /// Every statement, regions' included, to be changed.
-pub(crate) fn each_mut(stmts: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
+pub fn each_mut(stmts: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
     for stmt in stmts {
         f(stmt);
         for region in regions_mut(&mut stmt.kind) {
@@ -189,7 +189,7 @@ pub(crate) fn each_mut(stmts: &mut [Stmt], f: &mut dyn FnMut(&mut Stmt)) {
 }
 
 /// As [`leaving`], to be changed.
-pub(crate) fn leaving_mut(block: &mut Block, f: &mut dyn FnMut(&mut Atom)) {
+pub fn leaving_mut(block: &mut Block, f: &mut dyn FnMut(&mut Atom)) {
     block.exits.iter_mut().for_each(|e| f(&mut e.unless));
     match &mut block.end {
         End::Branch(cond, ..) => f(cond),
@@ -199,7 +199,7 @@ pub(crate) fn leaving_mut(block: &mut Block, f: &mut dyn FnMut(&mut Atom)) {
 }
 
 /// Every scalar atom of a loop, to be changed: of statements, functions, ends, rates and groups.
-pub(crate) fn atoms_mut(program: &mut Loop, f: &mut dyn FnMut(&mut Atom)) {
+pub fn atoms_mut(program: &mut Loop, f: &mut dyn FnMut(&mut Atom)) {
     use crate::ir::RateKind;
     for block in program.blocks.values_mut() {
         each_mut(&mut block.stmts, &mut |s| operands_mut(&mut s.kind, f));

@@ -12,7 +12,6 @@
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`catalog`] | the programs of the literature, and what becomes of them |
 //! | [`chunked`] | a backend that runs chunks in random order |
-//! | [`problems`] | random clustering problems, and the best partition by brute force |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;
@@ -25,7 +24,6 @@ pub mod loops;
 pub mod mutants;
 pub mod naive;
 pub mod patterns;
-pub mod problems;
 pub mod program;
 pub mod rng;
 pub mod scalar;

@@ -10,11 +10,13 @@
 
 mod pages;
 pub mod recycle;
+mod spare;
 
 pub use crate::prim::Prim;
 use crate::prim::with_layout;
 use loop_lang::types::Ty;
 use pages::Pages;
+pub use spare::{Content, Spare};
 use std::alloc::{self, Layout};
 use std::fmt;
 use std::marker::PhantomData;
@@ -47,6 +49,8 @@ pub struct Buffer {
     len: usize,
     ptr: NonNull<u8>,
     storage: Storage,
+    /// Whether it gives no memory back when it is shortened.
+    keeps_room: bool,
 }
 
 /// Who allocated a buffer's memory, and so how it is freed.
@@ -84,6 +88,7 @@ impl Buffer {
             len: 0,
             ptr: DANGLING,
             storage: Storage::Empty,
+            keeps_room: false,
         }
     }
 
@@ -117,6 +122,7 @@ impl Buffer {
             len,
             ptr: pages.base(),
             storage: Storage::Pages(pages),
+            keeps_room: false,
         };
         Some((buffer, dirty))
     }
@@ -140,6 +146,7 @@ impl Buffer {
                 base,
                 bytes: layout.size(),
             },
+            keeps_room: false,
         })
     }
 
@@ -148,27 +155,39 @@ impl Buffer {
         if word == 0 {
             return Buffer::zeroed(ty, len);
         }
-        let buffer = Buffer::uncleared(ty, len)?;
-        {
-            with_layout!(ty, T => {
-                // SAFETY: `T` is laid out as `ty`; for `Bool` the byte written is made 0 or 1.
-                let all = unsafe { std::slice::from_raw_parts_mut(buffer.ptr.cast::<T>().as_ptr(), len) };
-                all.fill(T::from_word(if ty == Ty::Bool { word & 1 } else { word }));
-            });
-        }
+        let mut buffer = Buffer::uncleared(ty, len)?;
+        buffer.set_all(word);
         Some(buffer)
+    }
+
+    /// Gives all elements the value of a canonical word.
+    fn set_all(&mut self, word: u64) {
+        let (ty, len) = (self.ty, self.len);
+        with_layout!(ty, T => {
+            // SAFETY: `T` is laid out as `ty`; for `Bool` the byte written is made 0 or 1.
+            let all = unsafe { std::slice::from_raw_parts_mut(self.ptr.cast::<T>().as_ptr(), len) };
+            all.fill(T::from_word(if ty == Ty::Bool { word & 1 } else { word }));
+        });
     }
 
     /// A copy of a view; none if there is no memory for it.
     pub fn copy_of(view: View<'_>) -> Option<Buffer> {
-        let buffer = Buffer::uncleared(view.ty, view.len)?;
-        // SAFETY: both hold `len` elements of the same type; fresh memory overlaps nothing.
-        unsafe {
-            buffer
-                .ptr
-                .copy_from_nonoverlapping(view.ptr, view.len * view.ty.size())
-        };
+        let mut buffer = Buffer::uncleared(view.ty, view.len)?;
+        buffer.overwrite(view);
         Some(buffer)
+    }
+
+    /// Replaces elements by those of a view of the same type, as far as there are both.
+    fn overwrite(&mut self, view: View<'_>) {
+        let n = match view.ty == self.ty {
+            true => view.len.min(self.len),
+            false => 0,
+        };
+        // SAFETY: both hold `n` elements of one type; nobody views what is borrowed exclusively.
+        unsafe {
+            self.ptr
+                .copy_from_nonoverlapping(view.ptr, n * self.ty.size())
+        };
     }
 
     /// Wraps a vector without a copy.
@@ -186,6 +205,7 @@ impl Buffer {
             storage: Storage::Vec {
                 capacity: vec.capacity(),
             },
+            keeps_room: false,
         }
     }
 
@@ -267,6 +287,9 @@ impl Buffer {
     /// back if most of it is unused.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+        if self.keeps_room {
+            return;
+        }
         let used = self.len * self.ty.size();
         let (base, bytes) = match &mut self.storage {
             Storage::Block { base, bytes } => (*base, *bytes),
@@ -399,6 +422,20 @@ impl<'a> View<'a> {
             ty,
             ptr: DANGLING,
             len: 0,
+            memory: PhantomData,
+        }
+    }
+
+    /// A view of raw memory.
+    ///
+    /// # Safety
+    /// For `'a` there are `len` valid elements of the type, which nobody changes.
+    pub(crate) unsafe fn of_raw(ty: Ty, ptr: *const u8, len: usize) -> View<'a> {
+        View {
+            ty,
+            // No elements may be nowhere.
+            ptr: NonNull::new(ptr.cast_mut()).unwrap_or(DANGLING),
+            len,
             memory: PhantomData,
         }
     }

@@ -127,6 +127,7 @@ impl Compiled {
             host: Host {
                 arrays: &mut frame.arrays,
                 given: &mut frame.given,
+                spare: &mut frame.spare,
                 types: &self.types,
                 filled: &self.filled,
                 left: &mut frame.memory.left,

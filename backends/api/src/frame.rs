@@ -6,7 +6,7 @@
 //! are read and written one by one, without a slice between, no two threads ever have a slice of what
 //! either writes.
 
-use crate::buffer::{ALIGN, Buffer, View};
+use crate::buffer::{ALIGN, Buffer, Spare, View};
 use crate::kernel::Value;
 use loop_lang::state::Layout;
 use loop_lang::types::Ty;
@@ -38,6 +38,8 @@ pub struct Frame<'m> {
     pub arrays: Vec<Option<Held<'m>>>,
     /// Slots of arrays that are in place before the loop starts, by [`Frame::give`].
     pub given: Vec<usize>,
+    /// Memory that arrays may be made in.
+    pub spare: Spare,
     /// Results, once the loop is done.
     pub results: SmallVec<[Value; 1]>,
     /// What may still be allocated.
@@ -56,6 +58,7 @@ impl<'m> Frame<'m> {
             words,
             arrays: (0..layout.arrays.len()).map(|_| None).collect(),
             given: Vec::new(),
+            spare: Spare::default(),
             results: SmallVec::new(),
             memory: Memory::default(),
             stop: None,
@@ -102,6 +105,7 @@ impl<'m> Frame<'m> {
                 .map(|a| a.as_ref().map(Held::lent))
                 .collect(),
             given: Vec::new(),
+            spare: Spare::default(),
             results: SmallVec::new(),
             memory: this.memory,
             stop: this.stop,

@@ -1,7 +1,8 @@
 //! What compiled code and its host share: the memory layout of a call, and the callbacks that bring
 //! memory.
 
-use crate::{Buffer, Frame, Held};
+use crate::buffer::{Content, Spare, View};
+use crate::{Frame, Held};
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -68,6 +69,7 @@ pub mod outcome {
 pub(crate) struct Host<'f, 'm> {
     pub arrays: &'f mut [Option<Held<'m>>],
     pub given: &'f mut Vec<usize>,
+    pub spare: &'f mut Spare,
     /// Types of the arrays, by slot.
     pub types: &'f [Ty],
     /// Which arrays the loop fills, by slot.
@@ -87,26 +89,19 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Allocates the array of a slot with `make`, within the memory limit. What is in the slot goes
-    /// first if `vacate`, else when the new array is there.
-    fn make(
-        &mut self,
-        slot: u32,
-        length: u64,
-        comb: u32,
-        vacate: bool,
-        make: impl FnOnce(Ty, usize) -> Option<Buffer>,
-    ) -> Option<()> {
+    /// Makes the array of a slot, within the memory limit. What is in the slot goes first, but where it may
+    /// be what is copied: then when the new array is there.
+    fn make(&mut self, slot: u32, length: u64, comb: u32, content: Content<'_>) -> Option<()> {
         let ty = *self.types.get(slot as usize)?;
         let bytes = length.saturating_mul(ty.size() as u64);
-        if vacate {
+        if !matches!(content, Content::Copy(_)) {
             self.vacate(slot);
         }
         let fits = bytes <= *self.left;
         let buffer = usize::try_from(length)
             .ok()
             .filter(|_| fits)
-            .and_then(|n| make(ty, n));
+            .and_then(|n| self.spare.make(slot as usize, ty, n, content));
         let Some(buffer) = buffer else {
             self.refused = Some((comb, bytes));
             return None;
@@ -140,11 +135,11 @@ pub(crate) extern "C" fn new_array(
 ) -> u32 {
     // SAFETY: compiled code passes on the run that it was given, and touches none of `host`.
     let host = unsafe { &mut (*run).host };
-    let make = match host.filled.get(slot as usize) {
-        Some(true) => Buffer::uncleared,
-        _ => Buffer::zeroed,
+    let content = match host.filled.get(slot as usize) {
+        Some(true) => Content::Any,
+        _ => Content::Word(0),
     };
-    guarded(|| host.make(slot, length, comb, true, make))
+    guarded(|| host.make(slot, length, comb, content))
 }
 
 pub(crate) extern "C" fn fill_array(
@@ -156,7 +151,7 @@ pub(crate) extern "C" fn fill_array(
 ) -> u32 {
     // SAFETY: as in `new_array`.
     let host = unsafe { &mut (*run).host };
-    guarded(|| host.make(slot, length, comb, true, |ty, n| Buffer::fill(ty, n, word)))
+    guarded(|| host.make(slot, length, comb, Content::Word(word)))
 }
 
 pub(crate) extern "C" fn copy_array(
@@ -174,15 +169,11 @@ pub(crate) extern "C" fn copy_array(
             host.views[slot as usize] = view_of(given);
             return Some(());
         }
-        host.make(slot, length, comb, false, |ty, n| {
-            let mut copy = Buffer::uncleared(ty, n)?;
-            // SAFETY: compiled code passes an array of `length` elements of the slot's type, which
-            // the verifier made sure of; the copy is new.
-            unsafe {
-                copy.as_mut_ptr()
-                    .copy_from_nonoverlapping(data.cast(), n * ty.size());
-            }
-            Some(copy)
-        })
+        let ty = *host.types.get(slot as usize)?;
+        let n = usize::try_from(length).ok()?;
+        // SAFETY: compiled code passes an array of `length` elements of the slot's type, which the verifier
+        // made sure of; what is in the slot stays until they are copied.
+        let elements = unsafe { View::of_raw(ty, data.cast(), n) };
+        host.make(slot, length, comb, Content::Copy(elements))
     })
 }

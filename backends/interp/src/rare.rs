@@ -3,6 +3,7 @@
 use crate::code::{Array, Join, Rare, Reg, ResultSite};
 use crate::groups::Values;
 use crate::machine::{Machine, Stop, index};
+use livefusion_backend::buffer::Content;
 use livefusion_backend::{Buffer, Held, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::{Const, Ty};
@@ -132,7 +133,9 @@ impl<'a> Machine<'a, '_> {
         self.vacate(slot);
         let bytes = size(ty, len);
         self.reserve(comb, bytes)?;
-        let buffer = index(len).and_then(|len| Buffer::fill(ty, len, value));
+        let spare = &mut self.frame.spare;
+        let content = Content::Word(value);
+        let buffer = index(len).and_then(|len| spare.make(slot as usize, ty, len, content));
         let Some(buffer) = buffer else {
             return Err(self.no_memory(comb, bytes));
         };
@@ -144,17 +147,31 @@ impl<'a> Machine<'a, '_> {
         if livefusion_backend::Frame::take_given(&mut self.frame.given, slot as usize) {
             return Ok(());
         }
-        let copy = self.copied(comb, from, ty)?;
+        let copy = self.copied(comb, from, ty, Some(slot))?;
         self.vacate(slot);
         self.frame.arrays[slot as usize] = Some(copy.into());
         Ok(())
     }
 
-    fn copied(&mut self, comb: CombId, from: Array, ty: Ty) -> Result<Buffer, Stop> {
+    /// A copy, in memory that is spare for a slot if that is what it is for.
+    fn copied(
+        &mut self,
+        comb: CombId,
+        from: Array,
+        ty: Ty,
+        slot: Option<u32>,
+    ) -> Result<Buffer, Stop> {
         let bytes = size(ty, self.length(from));
         self.reserve(comb, bytes)?;
         let copy = match from {
-            Array::Param(p) => Buffer::copy_of(self.params[p as usize]),
+            Array::Param(p) => {
+                let elements = self.params[p as usize];
+                let (len, content) = (elements.len(), Content::Copy(elements));
+                match slot {
+                    Some(slot) => self.frame.spare.make(slot as usize, ty, len, content),
+                    None => Buffer::copy_of(elements),
+                }
+            }
             Array::Slot(s) => match &self.frame.arrays[s as usize] {
                 Some(held) => held.copy(),
                 None => Some(Buffer::empty(ty)),
@@ -208,7 +225,7 @@ impl<'a> Machine<'a, '_> {
                                 .unwrap_or_else(|| Buffer::empty(ty)),
                         )
                     }
-                    _ => Value::Array(self.copied(comb, array, ty)?),
+                    _ => Value::Array(self.copied(comb, array, ty, None)?),
                 },
             };
             self.frame.results.push(value);

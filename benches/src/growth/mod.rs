@@ -8,11 +8,8 @@ pub mod graphs;
 use crate::kernels::Outcome;
 use graphs::Family;
 use livefusion::ast::Node;
-use livefusion::fusion::{plan, rates::known_lengths};
-use livefusion::lower::lower;
 use livefusion::runtime::force_nodes;
-use livefusion::sharing::recover;
-use livefusion::{Clustering, Engine, KernelCache};
+use livefusion::{Clustering, Engine, KernelCache, stages};
 use livefusion_c::CBackend;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -200,7 +197,7 @@ fn measure(family: &Family, n: usize, elements: usize, on: &str) -> Outcome<Row>
     let mut row = Row::default();
     let (build_time, roots) = timed(build);
     row.build = build_time;
-    stages(&roots, &mut row)?;
+    before_backend(&roots, &mut row)?;
     let engine = engine(on)?;
     let (first, forced) = timed(|| force_nodes(&engine, &roots));
     forced.map_err(text)?;
@@ -216,28 +213,21 @@ fn measure(family: &Family, n: usize, elements: usize, on: &str) -> Outcome<Row>
 }
 
 /// Times what comes before the backend.
-fn stages(roots: &[Arc<Node>], row: &mut Row) -> Outcome<()> {
+fn before_backend(roots: &[Arc<Node>], row: &mut Row) -> Outcome<()> {
     let text = |e: livefusion::Error| e.to_string();
-    let (time, graph) = timed(|| recover(roots));
+    let (time, graph) = timed(|| stages::graph_of(roots));
     let graph = graph.map_err(text)?;
     row.recover = time;
-    let lengths = known_lengths(&graph, &[]);
-    let (time, planned) = timed(|| plan(&graph, &lengths, Clustering::default()));
+    let (time, plan) = timed(|| graph.plan(Clustering::default()));
     row.plan = time;
-    row.loops = planned.loops.len();
-    let lower_one = |at| lower(&graph, &planned, at, &|_, _| None);
-    let all = 0..planned.loops.len();
-    let (time, lowered) = timed(|| all.map(lower_one).collect::<livefusion::Result<Vec<_>>>());
-    let mut lowered = lowered.map_err(text)?;
+    let (time, loops) = timed(|| plan.lower());
+    let mut loops = loops.map_err(text)?;
     row.lower = time;
-    let (time, ()) = timed(|| {
-        for l in &mut lowered {
-            loop_lang::passes::optimize(&mut l.program);
-        }
-    });
+    row.loops = loops.len();
+    let (time, ()) = timed(|| loops.optimize());
     row.passes = time;
     let statements =
         |p: &loop_lang::Loop| -> usize { p.blocks.iter().map(|(_, b)| b.stmts.len()).sum() };
-    row.statements = lowered.iter().map(|l| statements(&l.program)).sum();
+    row.statements = loops.iter().map(|l| statements(&l.program)).sum();
     Ok(())
 }

@@ -71,6 +71,7 @@ fn negated(mut test: Body) -> Body {
             term: Term::Op(Op::Not, Args::new(&[*r])),
             ty: Ty::Bool,
             loc: None,
+            power: None,
         });
         *r = TermId(parts.terms.len() as u32 - 1);
     }

@@ -13,7 +13,7 @@ impl<T: Elt, D: Rank> Array<T, D> {
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![1.0f64, 2.0, 3.0]);
     /// let (ys, n) = (&xs.map(|x| (x, x * x)), &xs.sum().map(|s| s / 3.0)).force()?;
-    /// assert_eq!((ys.to_vec(), n), (vec![(1.0, 1.0), (2.0, 4.0), (3.0, 9.0)], 2.0));
+    /// assert_eq!((ys.to_vec()?, n), (vec![(1.0, 1.0), (2.0, 4.0), (3.0, 9.0)], 2.0));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     ///

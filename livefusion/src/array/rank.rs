@@ -4,6 +4,8 @@ use crate::ast::Value;
 use crate::elt::Elt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
+use livefusion_backend::Buffer;
+use std::sync::Arc;
 
 mod sealed {
     pub trait Sealed {}
@@ -31,6 +33,8 @@ pub trait Rank:
     type Out<T: Elt>;
     /// Takes a computed result.
     fn take<T: Elt>(value: Value) -> Result<Self::Out<T>>;
+    /// The arrays that a result consists of: a column per field, none of a value.
+    fn columns<T: Elt>(out: Self::Out<T>) -> Vec<Arc<Buffer>>;
 }
 
 /// The rank of an operator's result: a delayed scalar beside an array meets each element.
@@ -66,6 +70,9 @@ impl Rank for Ix0 {
             _ => Err(wrong_rank("a scalar", "an array")),
         }
     }
+    fn columns<T: Elt>(_: T) -> Vec<Arc<Buffer>> {
+        Vec::new()
+    }
 }
 
 impl Rank for Ix1 {
@@ -77,6 +84,9 @@ impl Rank for Ix1 {
             Value::Array(columns) => Manifest::from_columns(columns),
             Value::Scalar(_) => Err(wrong_rank("an array", "a scalar")),
         }
+    }
+    fn columns<T: Elt>(out: Manifest<T>) -> Vec<Arc<Buffer>> {
+        out.into_columns()
     }
 }
 

@@ -53,6 +53,7 @@ impl BodyBuilder {
                 term: Term::Param(k as u32),
                 ty: *ty,
                 loc: None,
+                power: None,
             });
         }
     }
@@ -375,8 +376,18 @@ impl BodyBuilder {
             term,
             ty,
             loc: self.loc,
+            power: None,
         });
         id
+    }
+
+    /// Notes that a product is a power with this exponent, written out.
+    pub(crate) fn is_power(&mut self, product: TermId, exponent: u32) {
+        if let Some(data) = self.body.terms.get_mut(product.index())
+            && data.loc == self.loc
+        {
+            data.power = Some(exponent);
+        }
     }
 
     /// The number of a capture, new or old; one node is captured once by value and once as an array.

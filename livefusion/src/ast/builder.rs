@@ -35,7 +35,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder for the combinator that the user called `name`, at the caller's place.
+    /// A builder for the combinator that the user called `name`, at the caller's place. Any name will do: errors
+    /// and reports have it as it is, the text of loops as a [word](loop_lang::verify::as_word).
     #[track_caller]
     pub fn named(name: &'static str) -> Builder {
         Builder {

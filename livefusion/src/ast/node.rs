@@ -1,6 +1,6 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{Body, Capture, Term, TermId, Types, Value};
+use crate::ast::{Body, Capture, Term, TermId, Types, Value, show_types};
 use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
 use smallvec::SmallVec;
@@ -153,6 +153,16 @@ impl Node {
         match self.value.get() {
             Some(Value::Array(columns)) => columns.first().map(|c| c.len() as u64),
             _ => self.len,
+        }
+    }
+
+    /// Element types and length, as far as they are known: `f64[100]`.
+    pub(crate) fn shape(&self) -> String {
+        let types = show_types(&self.types);
+        match (self.rank, self.known_len()) {
+            (0, _) => types,
+            (_, Some(n)) => format!("{types}[{n}]"),
+            (_, None) => format!("{types}[]"),
         }
     }
 

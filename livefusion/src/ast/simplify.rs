@@ -154,8 +154,7 @@ impl Rewriter {
         self.traps.push(traps);
         self.out.push(TermData {
             term: key.0,
-            ty: data.ty,
-            loc: data.loc,
+            ..*data
         });
         self.known.insert(key, id);
         id
@@ -296,11 +295,7 @@ fn prune(body: Parts) -> Parts {
             },
             other => *other,
         };
-        terms.push(TermData {
-            term,
-            ty: data.ty,
-            loc: data.loc,
-        });
+        terms.push(TermData { term, ..*data });
     }
     let at = |t: &TermId| to[t.index()];
     let loops = body

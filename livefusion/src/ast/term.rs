@@ -118,7 +118,7 @@ pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     }
 }
 
-/// A term with its type and where the user wrote it. The location is not part of its identity.
+/// A term with its type and where the user wrote it. Location and exponent are not part of its identity.
 #[derive(Clone, Copy, Debug)]
 pub struct TermData {
     /// The term.
@@ -127,6 +127,8 @@ pub struct TermData {
     pub ty: Ty,
     /// Where the operator was called.
     pub loc: Option<Loc>,
+    /// The exponent, of a power that was written out: this is the last of its products.
+    pub power: Option<u32>,
 }
 
 /// A scalar loop: `while test(state) { state = next(state) }`.

@@ -23,7 +23,7 @@
 
 use crate::elt::Float;
 use crate::error::Loc;
-use crate::exp::{Exp, Field, ToExp, apply};
+use crate::exp::{Exp, Field, ToExp, apply, trace};
 use loop_lang::math::by_squares;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -114,8 +114,9 @@ impl<T: Float> Exp<T> {
 
     /// To an integer power, by repeated multiplication; of a negative one the reciprocal.
     ///
-    /// A small literal exponent becomes the multiplications themselves, which fuse and go in vectors; any
-    /// other is data of a call, so that a new one compiles nothing anew. The bits are the same.
+    /// A small literal exponent (up to 16) becomes the multiplications themselves, which fuse and go in vectors;
+    /// another such one compiles anew, as [`explain`](crate::Force::explain) says. Any other exponent is data
+    /// of a call, and so is a delayed scalar. The bits are the same.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -134,7 +135,9 @@ impl<T: Float> Exp<T> {
         match small.filter(|n| *n <= UNROLLED) {
             Some(n) => {
                 let times = |a: Exp<T>, b: Exp<T>| apply(Op::Mul, &[a.field(), b.field()], loc);
-                by_squares(self, n, times).unwrap_or(Exp::lit(T::ONE))
+                let power = by_squares(self, n, times).unwrap_or(Exp::lit(T::ONE));
+                trace::is_power(power.field(), n, loc);
+                power
             }
             None => apply(Op::Powi, &[self.field(), exponent], loc),
         }

@@ -60,11 +60,10 @@ use std::panic::Location;
 pub struct Exp<T> {
     scope: u64,
     word: u64,
-    ty: PhantomData<NotSend<T>>,
+    ty: PhantomData<fn() -> T>,
+    /// Keeps expressions on the thread whose closure they belong to.
+    _not_send: [*const (); 0],
 }
-
-/// Mentions `T`, and keeps expressions on the thread whose closure they belong to.
-type NotSend<T> = (fn() -> T, *const ());
 
 impl<T> Clone for Exp<T> {
     fn clone(&self) -> Exp<T> {
@@ -95,6 +94,7 @@ impl<T: Scalar> Exp<T> {
             scope: f.scope,
             word: f.word,
             ty: PhantomData,
+            _not_send: [],
         }
     }
 

@@ -207,6 +207,15 @@ pub(crate) fn op(op: Op, args: &[Field], to: Ty, loc: Loc) -> Field {
     })
 }
 
+/// Notes that an expression is a power with this exponent, written out as products.
+pub(crate) fn is_power(product: Field, exponent: u32, loc: Loc) {
+    ARENA.with_borrow_mut(|arena| {
+        if let Some((scope, ids)) = arena.inside(&[product], Some(loc)) {
+            scope.body.is_power(ids[0], exponent);
+        }
+    });
+}
+
 /// Computes an operator on literals, outside of any closure.
 fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();

@@ -4,11 +4,12 @@
 //! ordered schedule of loops. [`pull`] says which arrays are computed where they are read at an index. The
 //! entry is [`plan`].
 
-pub mod cluster;
-pub mod demand;
+mod cluster;
+mod demand;
 pub mod pull;
 pub mod rates;
 pub mod sides;
 
+pub use cluster::free::is_constant;
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, plan, plan_apart};
-pub use rates::{ClassId, ClassKind, Rates};
+pub use rates::{ClassId, ClassKind, Selector};

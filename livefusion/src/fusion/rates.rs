@@ -18,10 +18,17 @@ use crate::custom::Output;
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::fmt;
 
 /// A class, by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct ClassId(pub u32);
+pub struct ClassId(pub(super) u32);
+
+impl fmt::Display for ClassId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "r{}", self.0)
+    }
+}
 
 /// What a class is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,6 +163,11 @@ impl Rates {
     fn joins_above(&self, c: ClassId) -> impl Iterator<Item = (ClassId, NodeId)> {
         let next = |(to, _): &(ClassId, NodeId)| self.joins.get(to).copied();
         std::iter::successors(self.joins.get(&c).copied(), next)
+    }
+
+    /// What a class is, if it is one of these.
+    pub fn get(&self, c: ClassId) -> Option<ClassKind> {
+        ((c.0 as usize) < self.kinds.len()).then(|| self.kind(c))
     }
 
     /// What a class is.

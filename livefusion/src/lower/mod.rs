@@ -24,30 +24,30 @@
 //! [`pull`] computes arrays where they are read at an index, [`operators`] recognises operators that may be
 //! reassociated.
 
-pub mod anatomy;
-pub mod body;
-pub mod compute;
-pub mod cursor;
+mod anatomy;
+mod body;
+mod compute;
+mod cursor;
 pub mod custom;
-pub mod filter;
-pub mod fold;
-pub mod generate;
-pub mod lengths;
-pub mod manifest;
-pub mod map;
-pub mod operators;
-pub mod output;
-pub mod pull;
-pub mod scan;
-pub mod scatter;
-pub mod segments;
-pub mod take_while;
-pub mod zip;
+mod filter;
+mod fold;
+mod generate;
+mod lengths;
+mod manifest;
+mod map;
+mod operators;
+mod output;
+mod pull;
+mod scan;
+mod scatter;
+mod segments;
+mod take_while;
+mod zip;
 
-use crate::ast::Kind;
+use crate::ast::{Kind, Node};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::indexed_array;
-use crate::fusion::{Clustering, Plan, plan_apart};
+use crate::fusion::{Plan, plan_apart};
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use anatomy::Anatomy;
 use loop_lang::Loop;
@@ -71,7 +71,7 @@ pub enum Source {
 /// A lowered loop and how it is tied to the graph.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// The loop, before optimisation.
+    /// The loop.
     pub program: Loop,
     /// A loop of the same parameters that is run before it, where the number of elements to make is known
     /// in no other way. Its results are the [`Source::Size`]s.
@@ -84,35 +84,49 @@ pub struct Lowered {
     pub results: Vec<FieldRef>,
 }
 
-/// What labels and variables of a node are postfixed with; none takes the next number.
-pub type Naming<'a> = &'a dyn Fn(&Graph, NodeId) -> Option<String>;
+impl Lowered {
+    /// Its loops in the order in which they run.
+    pub fn programs(&self) -> impl Iterator<Item = &Loop> {
+        self.sizing.iter().chain([&self.program])
+    }
 
-/// Lowers loop `at` of the plan.
-///
-/// Errors: a closure that the loop language cannot hold (conditions nested too deep, a leaked expression).
-pub fn lower(graph: &Graph, plan: &Plan, at: usize, naming: Naming<'_>) -> Result<Lowered> {
-    try_lower(graph, plan, at, naming).map_err(|trouble| match trouble {
-        Trouble::Error(e) => e,
-        Trouble::Apart(from, to) => inseparable(graph, from, to),
-    })
+    /// Makes of the loop what backends compile: the passes, and levels that chunks of a loop can go by.
+    pub fn optimize(&mut self) {
+        loop_lang::passes::optimize(&mut self.program);
+        loop_lang::chunkable::raise_levels(&mut self.program);
+        if let Some(sizing) = &mut self.sizing {
+            loop_lang::passes::optimize(sizing);
+        }
+    }
 }
 
-/// Plans a graph and lowers its loops. Where the layout of a loop turns out to be impossible (a second
-/// pass over what a filter admits needs what the first one made), what is in the way is put into a later
-/// loop.
-pub fn plan_and_lower(
+/// What labels and variables of a node are postfixed with; none takes the next number.
+pub type Naming<'a> = &'a dyn Fn(&Node) -> Option<String>;
+
+/// Numbers alone.
+pub fn numbered(_: &Node) -> Option<String> {
+    None
+}
+
+/// Lowers the loops of a plan. Where the layout of a loop turns out to be impossible (a second pass over what
+/// a filter admits needs what the first one made), what is in the way is put into a later loop: the plan that
+/// comes back is the one that the loops are of.
+///
+/// Errors: a closure that the loop language cannot hold (conditions nested too deep, a leaked expression).
+pub fn lower(
     graph: &Graph,
     lengths: &[Option<u64>],
-    clustering: Clustering,
+    mut plan: Plan,
+    naming: Naming<'_>,
 ) -> Result<(Plan, Vec<Lowered>)> {
     let mut apart: Vec<(NodeId, NodeId)> = Vec::new();
     loop {
-        let plan = plan_apart(graph, lengths, clustering, &apart);
-        let loops = (0..plan.loops.len()).map(|at| try_lower(graph, &plan, at, &|_, _| None));
+        let loops = (0..plan.loops.len()).map(|at| lower_loop(graph, &plan, at, naming));
         match loops.collect::<std::result::Result<Vec<_>, _>>() {
             Ok(loops) => return Ok((plan, loops)),
             Err(Trouble::Apart(from, to)) if !apart.contains(&(from, to)) => {
                 apart.push((from, to));
+                plan = plan_apart(graph, lengths, plan.clustering, &apart);
             }
             Err(Trouble::Apart(from, to)) => return Err(inseparable(graph, from, to)),
             Err(Trouble::Error(e)) => return Err(e),
@@ -136,7 +150,7 @@ enum Trouble {
     Apart(NodeId, NodeId),
 }
 
-fn try_lower(
+fn lower_loop(
     graph: &Graph,
     plan: &Plan,
     at: usize,

@@ -70,7 +70,7 @@ fn targets(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let base = graph.nodes[id.index()].inputs[0];
     let comb = a.comb(id);
     let mut arrays = Vec::new();
-    if crate::fusion::cluster::is_constant(graph, base)
+    if crate::fusion::is_constant(graph, base)
         && !a.is_in_memory(base)
         && let Kind::Generate(length, body) = &graph.node(base).kind
     {

@@ -133,6 +133,11 @@ impl<K: Hash + Eq + Clone, V: Kept> Cache<K, V> {
         self.by_key.clear();
     }
 
+    /// How many there are at most.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// How many there are, those included that are being made.
     pub fn kept(&self) -> u64 {
         self.by_key.len() as u64

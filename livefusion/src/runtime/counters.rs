@@ -24,6 +24,8 @@ pub struct Counters {
     pub parallel_loops: u64,
     /// Chunks of 16384 steps that these consisted of.
     pub parallel_chunks: u64,
+    /// Arrays of results that [`call_into`](crate::prepare::Program::call_into) wrote over old ones.
+    pub written_over: u64,
     /// Compiled files that the [`KernelCache`](crate::KernelCache) on disk had.
     pub disk_hits: u64,
     /// Entries of that cache that were damaged, or that another user can have written; they were made anew.
@@ -64,6 +66,9 @@ impl fmt::Display for Counters {
         if self.parallel_loops > 0 {
             let (n, chunks) = (self.parallel_loops, self.parallel_chunks);
             write!(f, ", {n} loops of {chunks} chunks shared")?;
+        }
+        if self.written_over > 0 {
+            write!(f, ", {} results written over old ones", self.written_over)?;
         }
         match self.tiers {
             TierRuns {

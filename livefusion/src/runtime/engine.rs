@@ -11,6 +11,7 @@ use crate::ast::{Node, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
+use crate::lower::Lowered;
 use crate::sharing::{Graph, recover};
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_c::CBackend;
@@ -59,6 +60,7 @@ struct Inner {
     pool: OnceLock<Option<Arc<ThreadPool>>>,
     parallel_loops: AtomicU64,
     parallel_chunks: AtomicU64,
+    written_over: AtomicU64,
 }
 
 static DEFAULT: LazyLock<Engine> = LazyLock::new(|| Engine::builder().build());
@@ -79,6 +81,7 @@ impl Engine {
             pool: OnceLock::new(),
             parallel_loops: AtomicU64::new(0),
             parallel_chunks: AtomicU64::new(0),
+            written_over: AtomicU64::new(0),
         };
         Engine(Arc::new(inner), Watch::default())
     }
@@ -212,6 +215,11 @@ impl Engine {
         self.0.parallel_chunks.fetch_add(chunks, Ordering::Relaxed);
     }
 
+    /// Counts arrays that were made in the memory of old results.
+    pub(super) fn count_written_over(&self, arrays: u64) {
+        self.0.written_over.fetch_add(arrays, Ordering::Relaxed);
+    }
+
     /// How many compiled programs are kept.
     pub fn program_limit(&self) -> usize {
         self.0.choices.program_limit
@@ -243,6 +251,7 @@ impl Engine {
             compile_time: Duration::from_nanos(self.0.compile_nanos.load(Ordering::Relaxed)),
             parallel_loops: self.0.parallel_loops.load(Ordering::Relaxed),
             parallel_chunks: self.0.parallel_chunks.load(Ordering::Relaxed),
+            written_over: self.0.written_over.load(Ordering::Relaxed),
             programs: self.0.programs.kept(),
             evicted: self.0.programs.evicted(),
             disk_hits: disk.hits,
@@ -289,8 +298,20 @@ impl Engine {
         })
     }
 
-    /// Compiles loops with the engine's backend, at once where that is sooner done.
-    pub(super) fn compile_all(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
+    /// Compiles optimised loops, all at once where that is sooner done.
+    pub(crate) fn compile_all(&self, loops: &[Lowered]) -> Result<Vec<Kernels>> {
+        let programs = loops.iter().map(|l| &l.program);
+        let sizings = loops.iter().flat_map(|l| &l.sizing);
+        let mut kernels = self.kernels(&programs.chain(sizings).collect::<Vec<_>>())?;
+        let mut sizings = kernels.split_off(loops.len()).into_iter();
+        let both = |(kernel, l): (_, &Lowered)| Kernels {
+            kernel,
+            sizing: l.sizing.as_ref().and_then(|_| sizings.next()),
+        };
+        Ok(kernels.into_iter().zip(loops).map(both).collect())
+    }
+
+    fn kernels(&self, programs: &[&Loop]) -> Result<Vec<Arc<dyn Kernel>>> {
         if self.0.fallback.get().is_some() {
             return programs.iter().map(|p| self.interpret(p)).collect();
         }
@@ -317,6 +338,14 @@ impl Engine {
             .compile(program)
             .map_err(|e| backend_error(e.to_string()))
     }
+}
+
+/// A loop, compiled.
+pub(crate) struct Kernels {
+    /// Its kernel.
+    pub kernel: Arc<dyn Kernel>,
+    /// The kernel that finds how many elements it makes, if that must be found first.
+    pub sizing: Option<Arc<dyn Kernel>>,
 }
 
 impl fmt::Debug for Engine {
@@ -367,7 +396,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
             lengths: &met.lengths,
             inputs: &[],
         };
-        return program.run(engine, &bindings);
+        return program.run(engine, &bindings, &mut []);
     }
     let graph = recover(roots)?;
     let lengths = known_lengths(&graph, &[]);
@@ -381,5 +410,5 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
         lengths: &known,
         inputs: &[],
     };
-    program.run(engine, &bindings)
+    program.run(engine, &bindings, &mut [])
 }

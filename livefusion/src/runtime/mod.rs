@@ -1,9 +1,9 @@
 //! Running programs: the engine, its kernel cache, compiled programs, and what it has to say about them.
 //!
-//! `force` goes: a graph like one forced before is [recognised](crate::sharing::Skeleton); any other is
-//! [recovered](crate::sharing::recover), and its key looked up in the engine's cache; on a miss
-//! [plan](crate::fusion::plan), [lower](crate::lower::lower), optimise and compile each loop; then run the
-//! loops in order, on several threads where that is worth it, handing arrays and scalars on.
+//! `force` goes: a graph like one forced before is recognised; any other is recovered, and its key looked up in
+//! the engine's cache; on a miss it goes through the [stages](crate::stages): plan, lower, optimise and compile
+//! each loop; then run the loops in order, on several threads where that is worth it, handing arrays and
+//! scalars on.
 
 mod binding;
 mod builder;
@@ -11,6 +11,7 @@ mod cache;
 mod counters;
 mod engine;
 mod explain;
+mod homes;
 mod in_place;
 mod known;
 #[cfg(all(test, shuttle))]
@@ -27,9 +28,11 @@ mod watch;
 
 pub use builder::EngineBuilder;
 pub use counters::Counters;
+pub(crate) use engine::Kernels;
 pub use engine::{Engine, force_nodes};
 pub use explain::{
-    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Place, Traffic,
+    Bytes, Call, ExplainedBytes, ExplainedLoop, ExplainedNode, Explanation, Flow, Literal, Place,
+    Role, Traffic,
 };
 pub use livefusion_backend::TierRuns;
 pub use prepared::Prepared;

@@ -7,6 +7,7 @@ use crate::ast::{Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
 use crate::sharing::{Graph, GraphNode, recover};
+use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -53,10 +54,11 @@ impl Prepared {
         })
     }
 
-    /// Runs the program on these inputs.
+    /// Runs the program on these inputs. Results may be written into `spare` arrays, of each root its
+    /// columns: those that are used are taken out.
     ///
     /// Errors: an input whose type is not the placeholder's; traps.
-    pub fn call(&self, inputs: &[&Value]) -> Result<Values> {
+    pub fn call(&self, inputs: &[&Value], spare: &mut [Vec<Arc<Buffer>>]) -> Result<Values> {
         self.check(inputs)?;
         let length = |length: &Length| match length {
             Length::Of(k) => inputs
@@ -74,8 +76,12 @@ impl Prepared {
             inputs,
         };
         match self.first.get() {
-            Some((first, program)) if *first == pattern => program.run(&self.engine, &bindings),
-            _ => self.program(inputs, pattern)?.run(&self.engine, &bindings),
+            Some((first, program)) if *first == pattern => {
+                program.run(&self.engine, &bindings, spare)
+            }
+            _ => self
+                .program(inputs, pattern)?
+                .run(&self.engine, &bindings, spare),
         }
     }
 

@@ -2,17 +2,20 @@
 
 use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::cache::{Kept, LastUse};
-use super::engine::{Engine, backend_error};
+use super::engine::{Engine, Kernels, backend_error};
+use super::homes::{self, Home};
 use super::in_place::{self, Needs, Take};
 use super::parallel::{Ended, Run, Shapes, in_order};
 use super::replay::{Replay, Taken};
 use super::watch::CancelToken;
 use crate::ast::{Kind, Node, Values};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fusion::Plan;
-use crate::lower::{Lowered, plan_and_lower};
+use crate::fusion::{Plan, plan};
+use crate::lower::{Lowered, lower, numbered};
 use crate::sharing::{Graph, NodeId};
-use livefusion_backend::{Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue};
+use livefusion_backend::{
+    Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
+};
 use loop_lang::ir::{CombId, RateKind, TrapKind};
 use loop_lang::types::Const;
 use std::sync::Arc;
@@ -26,6 +29,8 @@ pub struct Program {
     pub loops: Vec<CompiledLoop>,
     /// What the roots consist of.
     outputs: Vec<Output>,
+    /// Where their arrays are made, in the order of the loops.
+    homes: Vec<Home>,
     /// When it was used last.
     used: LastUse,
 }
@@ -53,7 +58,7 @@ pub struct CompiledLoop {
     /// Arrays that it may have for good.
     pub takes: Vec<Take>,
     /// Where its parameters come from.
-    params: Vec<Origin>,
+    pub params: Vec<Origin>,
     /// How its chunks run beside each other.
     pub shapes: Shapes,
 }
@@ -61,28 +66,20 @@ pub struct CompiledLoop {
 impl Program {
     /// Plans, lowers, optimises and compiles a graph.
     pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
-        let (plan, mut all) = plan_and_lower(graph, lengths, engine.clustering())?;
-        for lowered in &mut all {
-            loop_lang::passes::optimize(&mut lowered.program);
-            loop_lang::chunkable::raise_levels(&mut lowered.program);
-            if let Some(sizing) = &mut lowered.sizing {
-                loop_lang::passes::optimize(sizing);
-            }
-        }
+        let plan = plan(graph, lengths, engine.clustering());
+        let (plan, mut all) = lower(graph, lengths, plan, &numbered)?;
+        all.iter_mut().for_each(Lowered::optimize);
+        let compiled = engine.compile_all(&all)?;
         let needs = Needs::of(graph, &all);
-        let programs = all.iter().map(|l| &l.program);
-        let programs: Vec<_> = programs.chain(all.iter().flat_map(|l| &l.sizing)).collect();
-        let mut compiled = engine.compile_all(&programs)?;
-        let mut sizings = compiled.split_off(all.len()).into_iter();
-        let mut kernels = Vec::with_capacity(all.len());
-        for (at, (lowered, kernel)) in all.iter().zip(compiled).enumerate() {
-            let takes = in_place::takes(graph, &needs, at, lowered, kernel.layout());
-            kernels.push((kernel, takes));
-        }
+        let layouts = compiled.iter().map(|c| c.kernel.layout());
+        let takes = all.iter().zip(layouts).enumerate();
+        let takes = takes.map(|(at, (l, layout))| in_place::takes(graph, &needs, at, l, layout));
+        let takes: Vec<_> = takes.collect();
         let mut recipe = Recipe::new(graph, lengths);
         let mut loops = Vec::with_capacity(all.len());
-        for (lowered, (kernel, takes)) in all.into_iter().zip(kernels) {
-            let sizing = lowered.sizing.as_ref().and_then(|_| sizings.next());
+        for ((lowered, Kernels { kernel, sizing }), takes) in
+            all.into_iter().zip(compiled).zip(takes)
+        {
             let params = recipe.params(&lowered);
             recipe.ran(&lowered);
             loops.push(CompiledLoop {
@@ -98,19 +95,34 @@ impl Program {
             scalar: graph.node(*root).rank == 0,
             fields: recipe.root(&plan, *root),
         };
+        let outputs: Vec<Output> = graph.roots.iter().map(output).collect();
+        let fields = outputs.iter().map(|o| &o.fields[..]);
         Ok(Program {
-            outputs: graph.roots.iter().map(output).collect(),
+            homes: homes::of(&loops, fields),
+            outputs,
             plan,
             loops,
             used: LastUse::default(),
         })
     }
 
-    /// Runs every loop in order and collects the roots' values.
-    pub fn run(&self, engine: &Engine, b: &Bindings<'_>) -> Result<Values> {
+    /// Runs every loop in order and collects the roots' values. Their arrays may be made in the memory of
+    /// `spare` ones, a root's columns each.
+    pub fn run(
+        &self,
+        engine: &Engine,
+        b: &Bindings<'_>,
+        spare: &mut [Vec<Arc<Buffer>>],
+    ) -> Result<Values> {
         let mut store = Store::default();
+        let mut homes = &self.homes[..];
         for (i, l) in self.loops.iter().enumerate() {
-            l.run(engine, b, &mut store, (i, self.loops.len()))?;
+            let (here, later) = homes.split_at(homes.partition_point(|h| h.at == i));
+            homes = later;
+            let left = engine.memory_limit().saturating_sub(store.bytes);
+            let mut frame = new_frame(&*l.kernel, engine, left);
+            homes::offer(here, spare, &mut frame);
+            l.run(engine, b, &mut store, (i, self.loops.len()), frame)?;
         }
         let mut values = Values::with_capacity(self.outputs.len());
         for output in &self.outputs {
@@ -127,13 +139,13 @@ impl CompiledLoop {
         b: &Bindings<'_>,
         store: &mut Store,
         at: (usize, usize),
+        mut frame: Frame<'_>,
     ) -> Result<()> {
+        let left = frame.memory.left;
         let sizes = match &self.sizing {
             Some(kernel) => self.sizes(engine, &**kernel, b, store)?,
             None => vec![],
         };
-        let left = engine.memory_limit().saturating_sub(store.bytes);
-        let mut frame = new_frame(&*self.kernel, engine, left);
         let taken = self.take(store, &mut frame);
         let mut args = Args::new();
         store.args(b, &sizes, &self.params, &mut args)?;
@@ -169,6 +181,7 @@ impl CompiledLoop {
         match outcome {
             Outcome::Done | Outcome::Exited => {
                 drop(args);
+                engine.count_written_over(frame.spare.used());
                 store.keep(frame.results.into_iter());
                 Ok(())
             }

@@ -18,7 +18,6 @@ const GRAPHS: usize = 4;
 
 /// Compiled programs, and the graphs that are recognised as theirs.
 pub struct Programs {
-    limit: usize,
     cache: Cache<GraphKey, Program>,
     known: KnownGraphs,
     /// Who looks for the graphs that go.
@@ -29,7 +28,6 @@ impl Programs {
     /// None yet, and never more than `limit`.
     pub fn new(limit: usize) -> Programs {
         Programs {
-            limit,
             cache: Cache::new(limit),
             known: KnownGraphs::default(),
             forgetting: Mutex::new(()),
@@ -52,7 +50,7 @@ impl Programs {
         program: &Arc<Program>,
     ) {
         self.known.remember(roots, graph, lengths, program);
-        let limit = self.limit.saturating_mul(GRAPHS);
+        let limit = self.cache.limit().saturating_mul(GRAPHS);
         if self.known.len() > limit {
             let _one = lock(&self.forgetting);
             let programs = self.known.programs().into_iter();

@@ -22,10 +22,11 @@ pub use elements::{enum_from_step_s, indices_s, replicate_s};
 
 use crate::array::{Array, Ix0, as_indices, generate};
 use crate::ast::Builder;
-use crate::elt::{Elt, Int};
+use crate::elt::{Elt, Int, collected};
 use crate::error::Result;
 use crate::exp::{IntoExp, closure};
 use crate::force::Force;
+use crate::manifest::no_room;
 use std::fmt;
 
 /// An array of elements `T` cut into segments, one after the other. It holds the *segment descriptor*, an
@@ -176,14 +177,23 @@ impl<T: Elt> Segmented<T> {
     /// Computes the segments, as vectors.
     ///
     /// # Errors
-    /// If the lengths do not match the data, or anything fails that they are computed from.
+    /// If the lengths do not match the data, there is no memory for the vectors, or anything fails that they
+    /// are computed from.
     pub fn to_vecs(&self) -> Result<Vec<Vec<T>>> {
         // The counts are those of the lengths, checked against the data.
         let counts = self.map(|_| 1u64).sum_s();
         let (counts, data) = (&counts, &self.data).force()?;
-        let mut data = data.try_into_vec()?.into_iter();
-        let take = |n: &u64| data.by_ref().take(*n as usize).collect();
-        Ok(counts.iter().map(take).collect())
+        let mut data = data.into_iter();
+        let mut segments = Vec::new();
+        let reserved = segments.try_reserve_exact(counts.len());
+        let spine = counts.len().saturating_mul(size_of::<Vec<T>>()) as u64;
+        reserved.map_err(|_| no_room(spine))?;
+        for n in &counts {
+            let bytes = n.saturating_mul(size_of::<T>() as u64);
+            let segment = collected(*n as usize, &mut data);
+            segments.push(segment.ok_or_else(|| no_room(bytes))?);
+        }
+        Ok(segments)
     }
 }
 

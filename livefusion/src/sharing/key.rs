@@ -57,11 +57,6 @@ impl GraphKey {
             Some(words)
         })
     }
-
-    /// A short form for people.
-    pub fn short(&self) -> String {
-        format!("{:016x}", self.hash)
-    }
 }
 
 pub(super) enum Interned {

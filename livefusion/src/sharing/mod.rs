@@ -19,19 +19,26 @@ use crate::error::{Error, Result};
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use std::fmt;
 use std::sync::Arc;
 
 pub use key::GraphKey;
 pub use skeleton::{Met, Skeleton};
 
-/// A node of the recovered graph, by position. Inputs and captures come before their users.
+/// A node of a recovered graph, by position. Inputs and captures come before their users.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct NodeId(pub u32);
+pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    /// Position in [`Graph::nodes`].
+    /// Its position among the graph's nodes.
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
     }
 }
 

@@ -2,5 +2,5 @@ use livefusion::prelude::*;
 
 fn main() {
     let xs = Array::from(vec![1.0f64, 2.0]);
-    let _ = xs.map(|x| f64::sqrt(x));
+    let _ = xs.map(f64::sqrt);
 }

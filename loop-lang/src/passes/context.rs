@@ -27,10 +27,19 @@ pub(super) struct Context {
 struct Carried {
     /// Rank of its `carry`.
     rank: usize,
-    /// Loop rates at whose guards it changes.
-    loops: SmallVec<[RateId; 2]>,
+    /// Loop rates at whose guards it changes, or on whose way in or out.
+    loops: SmallVec<[(RateId, When); 2]>,
     /// Whether it changes outside of loops as well.
     elsewhere: bool,
+}
+
+/// Where a loop rate's blocks change a variable.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    /// In its iterations: known from the next guard on, and behind the loop.
+    Turning,
+    /// In its `nest` or `done`: known from its guard on, or behind its `done`.
+    Passing,
 }
 
 impl Context {
@@ -77,29 +86,37 @@ impl Context {
     }
 
     fn carried(&mut self, program: &Loop, tree: &Tree, blocks: &[(Place, usize, &Block)]) {
-        let mut changed: Vec<(Var, Option<RateId>)> = Vec::new();
+        let mut changed: Vec<(Var, Option<(RateId, When)>)> = Vec::new();
         for (rank, (place, _, block)) in blocks.iter().enumerate() {
-            let iteration = tree.iteration(program, *place);
+            let around = tree.iteration(program, *place);
+            let changes = around.map(|around| match *place {
+                Place::At {
+                    rate,
+                    section: Section::Nest | Section::Done,
+                    ..
+                } => (tree.loop_rate(rate), When::Passing),
+                _ => (around, When::Turning),
+            });
             for stmt in &block.stmts {
                 match &stmt.kind {
                     StmtKind::Carry(v, _) => {
                         self.carried.entry(*v).or_default().rank = rank;
                     }
-                    StmtKind::Assign(v, _) => changed.push((*v, iteration)),
+                    StmtKind::Assign(v, _) => changed.push((*v, changes)),
                     StmtKind::Scan { group, .. } => {
                         let vars = &program.groups[group.index()].vars;
-                        changed.extend(vars.iter().map(|v| (*v, iteration)));
+                        changed.extend(vars.iter().map(|v| (*v, changes)));
                     }
                     _ => {}
                 }
             }
         }
-        for (v, iteration) in changed {
+        for (v, changes) in changed {
             let Some(carried) = self.carried.get_mut(&v) else {
                 continue;
             };
-            match iteration {
-                Some(rate) if !carried.loops.contains(&rate) => carried.loops.push(rate),
+            match changes {
+                Some(at) if !carried.loops.contains(&at) => carried.loops.push(at),
                 Some(_) => {}
                 None => carried.elsewhere = true,
             }
@@ -142,7 +159,7 @@ impl Context {
     ///
     /// What is not carried has one value from its definition on. A carried variable changes where it is
     /// carried, and when control comes to the guards, or leaves the iterations, of the loops that assign
-    /// it. On the way from `from` to `to` control does not come to the guard of a loop around both, as
+    /// it, or their `done`. On the way from `from` to `to` control does not come to the guard of a loop around both, as
     /// `from` would be passed again. So it is enough that both are on the same side of each assigning
     /// loop (before, in, or after it), within one iteration of the loop around that.
     pub(super) fn keeps_value(&self, a: Atom, from: usize, to: usize) -> bool {
@@ -154,13 +171,15 @@ impl Context {
         from == to
             || !carried.elsewhere
                 && !restarted
-                && carried.loops.iter().all(|q| self.same_side(*q, from, to))
+                && (carried.loops.iter()).all(|(rate, when)| self.same_side(*rate, *when, from, to))
     }
 
-    fn same_side(&self, rate: RateId, from: usize, to: usize) -> bool {
-        let Some((first, last)) = self.inside[rate.index()] else {
+    fn same_side(&self, rate: RateId, when: When, from: usize, to: usize) -> bool {
+        let Some((first, bottom)) = self.inside[rate.index()] else {
             return false;
         };
+        // The bottom is followed by the loop's `done`, which reads what was before it changed anything.
+        let last = bottom + usize::from(when == When::Passing);
         let side = |rank| (rank >= first, rank > last);
         let both_in = |rate: RateId| {
             let inside = self.inside[rate.index()];

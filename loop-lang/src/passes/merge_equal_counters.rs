@@ -68,8 +68,9 @@ struct Key {
 
 /// For each variable that goes, the one that stays.
 fn twins(program: &Loop) -> FxHashMap<Var, Var> {
-    let lives = lives(program);
-    let lets = lets(program, &lives);
+    let context = Context::of(program);
+    let lives = lives(program, &context);
+    let lets = lets(program, &context, &lives);
     let counters: FxHashSet<Var> = program
         .rates
         .iter()
@@ -105,8 +106,7 @@ fn twins(program: &Loop) -> FxHashMap<Var, Var> {
     twins
 }
 
-fn lives(program: &Loop) -> FxHashMap<Var, Life> {
-    let context = Context::of(program);
+fn lives(program: &Loop, context: &Context) -> FxHashMap<Var, Life> {
     let mut lives: FxHashMap<Var, Life> = FxHashMap::default();
     for (rank, block) in context.blocks(program).into_iter().enumerate() {
         for stmt in &block.stmts {
@@ -128,16 +128,31 @@ fn lives(program: &Loop) -> FxHashMap<Var, Life> {
     lives
 }
 
-/// The operations that define variables which are assigned.
-fn lets(program: &Loop, lives: &FxHashMap<Var, Life>) -> FxHashMap<Var, (Op, Args)> {
-    let next = lives.values().filter_map(|l| variable(l.assigned?.1));
-    let next: FxHashSet<Var> = next.collect();
-    let stmts = program.blocks.iter().flat_map(|(_, b)| &b.stmts);
-    let lets = stmts.filter_map(|s| match &s.kind {
-        StmtKind::Let(v, op, args) if next.contains(v) => Some((*v, (*op, args.clone()))),
-        _ => None,
-    });
-    lets.collect()
+/// The operations that define variables which are assigned: of operands that are still what they were where
+/// the assignment is.
+fn lets(
+    program: &Loop,
+    context: &Context,
+    lives: &FxHashMap<Var, Life>,
+) -> FxHashMap<Var, (Op, Args)> {
+    let mut assigned: FxHashMap<Var, Vec<usize>> = FxHashMap::default();
+    for (rank, a) in lives.values().filter_map(|l| l.assigned) {
+        if let Some(v) = variable(a) {
+            assigned.entry(v).or_default().push(rank);
+        }
+    }
+    let mut lets = FxHashMap::default();
+    for (rank, block) in context.blocks(program).into_iter().enumerate() {
+        for stmt in &block.stmts {
+            if let StmtKind::Let(v, op, args) = &stmt.kind
+                && let Some(places) = assigned.get(v)
+                && (places.iter()).all(|to| args.iter().all(|a| context.keeps_value(*a, rank, *to)))
+            {
+                lets.insert(*v, (*op, args.clone()));
+            }
+        }
+    }
+    lets
 }
 
 fn key(

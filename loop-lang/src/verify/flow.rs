@@ -160,11 +160,15 @@ impl Flow<'_, '_> {
         successors
     }
 
-    /// The cursor that a block belongs to, whose gotos are free within limits.
+    /// The cursor that a block belongs to, whose gotos are free within limits. What is before its guard goes
+    /// there.
     fn cursor(&self, b: usize) -> Option<RateId> {
-        let Place::At { rate, .. } = self.view.blocks[b].place else {
+        let Place::At { rate, section, .. } = self.view.blocks[b].place else {
             return None;
         };
+        if section == Section::Nest {
+            return None;
+        }
         let rate = self.view.tree.loop_rate(rate);
         let kind = self.view.l.rate(rate).kind;
         matches!(kind, RateKind::Cursor { .. }).then_some(rate)
@@ -252,7 +256,29 @@ impl Flow<'_, '_> {
                 view.show(to)
             );
             self.add(b, message);
+        } else if self.enters_without_a_step(place, to) {
+            let message = format!(
+                "exits to {}: only an iteration, which is a step, goes on there",
+                view.show(to)
+            );
+            self.add(b, message);
         }
+    }
+
+    /// Whether control would go from in front of a loop's iteration to a place in it, past the step: a span
+    /// could not end there, and a loop could turn for ever between two guards.
+    fn enters_without_a_step(&self, place: Place, to: Place) -> bool {
+        let Place::At {
+            rate,
+            section: Section::Guard | Section::Nest,
+            ..
+        } = place
+        else {
+            return false;
+        };
+        let view = self.view;
+        let leaves = to == view.tree.done(view.l, rate);
+        !view.l.rate(rate).kind.is_sub() && !leaves && view.within(to, rate)
     }
 
     /// The guard of a root or nested rate tests its counter.

@@ -21,7 +21,8 @@
 //! * Every block but the last ends in the goto that the tree demands, the last returns. A cursor's
 //!   blocks may go on inside the cursor (forwards, or to its guard), or deliver to what follows it.
 //! * Exits go from a guard to the guard's way out, or forwards to `bottom` or `done` of a rate around
-//!   the block; `init` and the last block have none.
+//!   the block; `init` and the last block have none. From a
+//!   loop's `nest` and guard nothing leads past the step into an iteration.
 //! * The guard of a root or nested rate leaves unless its counter is less than its bound.
 //! * Every block can be reached.
 //!
@@ -69,6 +70,8 @@ mod scope;
 mod tree;
 mod types;
 mod view;
+
+pub use names::as_word;
 
 use crate::dominators;
 use crate::ir::Loop;

@@ -5,6 +5,7 @@ use crate::ir::Loop;
 use crate::op::Op;
 use crate::parse::is_reserved;
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 
 pub(super) fn check(l: &Loop, faults: &mut Faults) {
     if !is_word(&l.name, false) {
@@ -65,4 +66,19 @@ fn is_word(name: &str, numbers: bool) -> bool {
             .bytes()
             .next()
             .is_some_and(|b| numbers || !b.is_ascii_digit())
+}
+
+/// A name that anybody may have made up, as a word: other characters become underscores.
+///
+/// ```
+/// use loop_lang::verify::as_word;
+/// assert_eq!([as_word("map"), as_word("7 */\n"), as_word("")], ["map", "_7____", "_"]);
+/// ```
+pub fn as_word(name: &str) -> Cow<'_, str> {
+    if is_word(name, false) {
+        return name.into();
+    }
+    let fit = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let clean = name.chars().map(fit);
+    std::iter::once('_').chain(clean).collect()
 }

@@ -46,6 +46,9 @@ fn main() -> ExitCode {
         }
         println!("up to seed {at}: {}; {faults} faults", hunt.counts);
     }
+    for (kind, texts, loops) in hunt.counts.kinds() {
+        println!("{kind:<16} {texts:>8} texts, {loops:>8} loops");
+    }
     match faults {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,

@@ -1,5 +1,5 @@
-//! Seeds faults into lowering (and what feeds it), one at a time, in a copy of the workspace, and shows
-//! that the tests catch each: `cargo run -p livefusion-tests --bin seed_faults [name...]`.
+//! Seeds faults into lowering (and what feeds it) and below it, one at a time, in a copy of the workspace, and
+//! shows that the tests catch each: `cargo run -p livefusion-tests --bin seed_faults [name...]`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,46 @@ struct Fault {
     sound: &'static str,
     faulty: &'static str,
 }
+
+/// Faults below lowering, by their files from the workspace's root: random loops and mutants catch these.
+const BELOW: &[Fault] = &[
+    Fault {
+        what: "C takes the literal of a word for a condition",
+        file: "backends/c/src/emit/cases.rs",
+        sound: "Atom::Const(c) => (c.ty == Ty::Bool).then_some(c.bits != 0),",
+        faulty: "Atom::Const(c) => Some(c.bits & 1 != 0),",
+    },
+    Fault {
+        what: "a later phase deals lanes by the first one's counter",
+        file: "backends/api/src/facts.rs",
+        sound: "self.steps.at(g, rate)",
+        faulty: "self.steps.at(g, RateId::new(0)).or(self.steps.at(g, rate))",
+    },
+    Fault {
+        what: "a subrate's count may be another rate's",
+        file: "loop-lang/src/verify/groups.rs",
+        sound: "Some(g) if !self.counts_at(g, RateId::new(i)) => {",
+        faulty: "Some(g) if false && !self.counts_at(g, RateId::new(i)) => {",
+    },
+    Fault {
+        what: "what a cursor's end changes is as it was before",
+        file: "loop-lang/src/passes/context.rs",
+        sound: "} => (tree.loop_rate(rate), When::Passing),",
+        faulty: "} if rate.index() == usize::MAX => (tree.loop_rate(rate), When::Passing),",
+    },
+    Fault {
+        what: "a loop's guard may let turns pass by",
+        file: "loop-lang/src/verify/flow.rs",
+        sound: "} else if self.enters_without_a_step(place, to) {",
+        faulty: "} else if false && self.enters_without_a_step(place, to) {",
+    },
+    Fault {
+        what: "C looks for what an inner loop defines behind it",
+        file: "backends/c/src/emit/nest.rs",
+        sound: "if outer.scalars.iter().any(|v| defs.contains(v)) {",
+        faulty: "if false {",
+    },
+];
 
 const FAULTS: &[Fault] = &[
     Fault {
@@ -186,25 +226,27 @@ fn main() -> ExitCode {
         eprintln!("cannot copy the workspace to {}: {e}", copy.display());
         return ExitCode::FAILURE;
     }
+    let sound = programs_pass(&copy) && loops_pass(&copy);
     println!(
         "without a fault: {}",
-        if passes(&copy) { "passes" } else { "FAILS" }
+        if sound { "passes" } else { "FAILS" }
     );
-    let mut missed = 0;
-    for fault in FAULTS
-        .iter()
-        .filter(|f| only.is_empty() || only.iter().any(|o| f.what.contains(o)))
-    {
-        let verdict = match seeded(&copy, fault) {
-            Ok(true) => "caught",
-            Ok(false) => "MISSED",
-            Err(_) => "DOES NOT APPLY",
-        };
-        missed += (verdict != "caught") as usize;
-        println!("{:<70} {verdict}", fault.what);
+    let (mut seen, mut missed) = (0, 0);
+    for (root, faults, tests) in ROOMS {
+        let wanted = |f: &&Fault| only.is_empty() || only.iter().any(|o| f.what.contains(o));
+        for fault in faults.iter().filter(wanted) {
+            let verdict = match seeded(&copy.join(root), fault, || tests(&copy)) {
+                Ok(true) => "caught",
+                Ok(false) => "MISSED",
+                Err(_) => "DOES NOT APPLY",
+            };
+            seen += 1;
+            missed += (verdict != "caught") as usize;
+            println!("{:<70} {verdict}", fault.what);
+        }
     }
     let _ = fs::remove_dir_all(&copy);
-    println!("{} faults, {missed} not caught", FAULTS.len());
+    println!("{seen} faults, {missed} not caught");
     if missed == 0 {
         ExitCode::SUCCESS
     } else {
@@ -212,9 +254,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// Where faults are, which, and whether the tests that must catch them pass.
+type Room = (&'static str, &'static [Fault], fn(&Path) -> bool);
+
+const ROOMS: [Room; 2] = [
+    ("livefusion/src", FAULTS, programs_pass),
+    ("", BELOW, loops_pass),
+];
+
 /// Whether the tests catch a fault. Errors: its place is not there any more.
-fn seeded(copy: &Path, fault: &Fault) -> std::io::Result<bool> {
-    let path = copy.join("livefusion/src").join(fault.file);
+fn seeded(root: &Path, fault: &Fault, passes: impl Fn() -> bool) -> std::io::Result<bool> {
+    let path = root.join(fault.file);
     let sound = fs::read_to_string(&path)?;
     let Some(place) = find(&sound, fault.sound) else {
         return Err(std::io::Error::other("it does not apply"));
@@ -222,7 +272,7 @@ fn seeded(copy: &Path, fault: &Fault) -> std::io::Result<bool> {
     let mut faulty = sound.clone();
     faulty.replace_range(place, fault.faulty);
     fs::write(&path, faulty)?;
-    let caught = !passes(copy);
+    let caught = !passes();
     fs::write(&path, sound)?;
     Ok(caught)
 }
@@ -241,8 +291,8 @@ fn find(text: &str, code: &str) -> Option<std::ops::Range<usize>> {
     Some(first.0..last.0 + last.1.len_utf8())
 }
 
-/// Runs the fast part of the tests, the random programs first. A fault that does not compile is none.
-fn passes(copy: &Path) -> bool {
+/// Runs a part of the tests. A fault that does not compile is none.
+fn tests(copy: &Path, files: &[&str], parts: &[&[&str]]) -> bool {
     let cargo = |args: &[&str]| {
         Command::new(env!("CARGO"))
             .args(["test", "-q", "-p", "livefusion-tests"])
@@ -253,11 +303,27 @@ fn passes(copy: &Path) -> bool {
             .output()
             .is_ok_and(|o| o.status.success())
     };
+    let compiled: Vec<&str> = files.iter().flat_map(|f| ["--test", f]).collect();
     assert!(
-        cargo(&["--no-run", "--test", "interp", "--test", "errors"]),
+        cargo(&[&["--no-run"], &compiled[..]].concat()),
         "it does not compile"
     );
-    cargo(&["--test", "interp", "programs_of_all"]) && cargo(&["--test", "errors"])
+    parts.iter().all(|part| cargo(part))
+}
+
+/// Whether the fast part of the tests of lowering passes, the random programs first.
+fn programs_pass(copy: &Path) -> bool {
+    let parts: [&[&str]; 2] = [
+        &["--test", "interp", "programs_of_all"],
+        &["--test", "errors"],
+    ];
+    tests(copy, &["interp", "errors"], &parts)
+}
+
+/// Whether golden loops, random loops and mutants end alike.
+fn loops_pass(copy: &Path) -> bool {
+    let parts: [&[&str]; 2] = [&["--test", "loops"], &["--test", "mutants"]];
+    tests(copy, &["loops", "mutants"], &parts)
 }
 
 /// Copies a folder without what was built.
@@ -284,15 +350,17 @@ fn copy_tree(from: &Path, to: &Path) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FAULTS, find};
+    use super::{ROOMS, find};
 
     #[test]
     fn every_fault_has_a_place() {
-        let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../livefusion/src");
-        for fault in FAULTS {
-            let text = std::fs::read_to_string(sources.join(fault.file));
-            let text = text.unwrap_or_else(|e| panic!("{}: {e}", fault.file));
-            assert!(find(&text, fault.sound).is_some(), "{}", fault.what);
+        let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for (root, faults, _) in ROOMS {
+            for fault in faults {
+                let text = std::fs::read_to_string(home.join(root).join(fault.file));
+                let text = text.unwrap_or_else(|e| panic!("{}: {e}", fault.file));
+                assert!(find(&text, fault.sound).is_some(), "{}", fault.what);
+            }
         }
     }
 }

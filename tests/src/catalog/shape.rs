@@ -1,9 +1,7 @@
 //! The shape of a program: what a clustering makes of it.
 
 use livefusion::ast::Node;
-use livefusion::fusion::{Cost, rates::known_lengths};
-use livefusion::lower::plan_and_lower;
-use livefusion::sharing::recover;
+use livefusion::stages::{self, Cost};
 use livefusion::{Clustering, Result};
 use loop_lang::Loop;
 use loop_lang::ir::{RateKind, StmtKind};
@@ -40,20 +38,20 @@ impl Shape {
     /// # Errors
     /// Mistakes in the program.
     pub fn with_loops(roots: &[Arc<Node>], clustering: Clustering) -> Result<(Shape, Vec<Loop>)> {
-        let graph = recover(roots)?;
-        let (plan, lowered) = plan_and_lower(&graph, &known_lengths(&graph, &[]), clustering)?;
-        let results: Vec<_> = graph.roots.iter().flat_map(|r| graph.fields(*r)).collect();
-        let between = plan.loops.iter().flat_map(|l| &l.arrays);
-        let mut loops: Vec<Loop> = lowered.into_iter().map(|l| l.program).collect();
-        loops.iter_mut().for_each(loop_lang::passes::optimize);
-        let within = loops.iter().zip(&plan.loops);
+        let mut lowered = stages::graph_of(roots)?.plan(clustering).lower()?;
+        lowered.optimize();
+        let loops: Vec<Loop> = lowered.iter().map(|l| l.program.clone()).collect();
+        let plan = lowered.plan();
+        let results = plan.graph().results();
+        let between = plan.loops().iter().flat_map(|l| &l.arrays);
+        let within = loops.iter().zip(plan.loops());
         let within = within.map(|(l, planned)| allocated(l).saturating_sub(planned.arrays.len()));
         let shape = Shape {
             loops: loops.iter().filter(|l| !l.rates.is_empty()).count(),
             counters: loops.iter().map(counters).sum(),
             intermediates: between.filter(|f| !results.contains(f)).count() + within.sum::<usize>(),
-            cost: plan.cost,
-            bound: plan.bound,
+            cost: plan.cost(),
+            bound: plan.bound(),
         };
         Ok((shape, loops))
     }

@@ -3,7 +3,55 @@
 use super::{Making, Rate, TYPES};
 use loop_lang::types::Ty;
 
+/// A group that the loop's first phases update, and a later one may go on with.
+pub(super) struct Shared {
+    acc: String,
+    ty: Ty,
+    op: &'static str,
+    /// Whether it is updated by a scan.
+    scans: bool,
+    /// The last phase that updates it.
+    root: String,
+}
+
 impl Making {
+    /// Goes on with a group of an earlier phase, if there is one.
+    pub(super) fn go_on(&mut self, rate: &Rate, comb: &str) {
+        let of = |s: &Shared| s.root != rate.root;
+        let earlier: Vec<usize> = (0..self.shared.len())
+            .filter(|i| of(&self.shared[*i]))
+            .collect();
+        if earlier.is_empty() {
+            return;
+        }
+        let i = earlier[self.rng.below(earlier.len())];
+        self.shared[i].root = rate.root.clone();
+        let Shared {
+            acc, ty, op, scans, ..
+        } = &self.shared[i];
+        let (acc, ty, op, scans) = (acc.clone(), *ty, *op, *scans);
+        let (x, then) = (self.atom(ty), self.fresh("then", comb));
+        if scans {
+            self.emit("body", comb, format!("let {then} = scan {acc} with {x}"));
+            self.pool.push((then, ty));
+        } else {
+            self.emit("yield", comb, format!("let {then} = {op} {acc} {x}"));
+            self.emit("yield", comb, format!("{acc} := {then}"));
+        }
+    }
+
+    fn share(&mut self, own: bool, rate: &Rate, acc: &str, ty: Ty, op: &'static str, scans: bool) {
+        if !own {
+            self.shared.push(Shared {
+                acc: acc.into(),
+                ty,
+                op,
+                scans,
+                root: rate.root.clone(),
+            });
+        }
+    }
+
     pub(super) fn group(&mut self, rate: &Rate, comb: &str) {
         let own = rate.loop_rate != rate.root && self.rng.chance(50);
         let owner = if own { &rate.loop_rate } else { &rate.root };
@@ -26,6 +74,7 @@ impl Making {
                 self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
                 self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
                 self.emit("yield", comb, format!("{acc} := {new}"));
+                self.share(own, rate, &acc, ty, op, false);
                 format!(
                     "{} id {id} next {new} combine {op} level 0 lanes {lanes}",
                     header(&start)
@@ -45,6 +94,7 @@ impl Making {
                 self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
                 self.emit("yield", comb, format!("{acc} := {new}"));
                 self.pool.push((acc.clone(), ty));
+                self.share(own, rate, &acc, ty, op, false);
                 format!(
                     "{} id {id} next {new} combine {op} level 0 exact",
                     header(&start)
@@ -63,6 +113,8 @@ impl Making {
                 self.emit(section, &starter, format!("carry {acc} = {start} @{comb}"));
                 self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
                 self.pool.push((new.clone(), ty));
+                // What another phase goes on with is scanned element by element.
+                self.share(own || block > 1, rate, &acc, ty, op, true);
                 format!(
                     "{} id {id} next {new} combine {op} level 0 prefix {block}",
                     header(&start)

@@ -100,6 +100,7 @@ struct Making {
     combs: Vec<String>,
     rates: Vec<String>,
     groups: Vec<String>,
+    shared: Vec<groups::Shared>,
     functions: Vec<String>,
     /// How many of the statements may trap.
     traps: usize,
@@ -362,6 +363,9 @@ impl Making {
         if comb == rate.comb {
             for _ in 0..self.rng.weighted(&[35, 40, 25]) {
                 self.group(rate, comb);
+            }
+            if self.rng.chance(40) {
+                self.go_on(rate, comb);
             }
         }
         for _ in 0..self.rng.below(3) {

@@ -1,5 +1,5 @@
-//! Small changes of a loop's text: lines and words. Most words are changed to others that may stand there, as
-//! else hardly a text would be a loop.
+//! Wild changes of a loop's text: lines and words, by whoever knows neither scopes nor places. Most words are
+//! changed to others that may stand there, as else hardly a text would be a loop.
 
 use crate::rng::Rng;
 use loop_lang::ir::Type;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 type Types = HashMap<String, Type>;
 
 /// A text with a few changes.
-pub fn mutate(text: &str, rng: &mut Rng) -> String {
+pub(super) fn wild(text: &str, changes: usize, rng: &mut Rng) -> String {
     let program = parse(text).unwrap_or_default();
     let types: Types = (program.vars.into_iter()).map(|v| (v.name, v.ty)).collect();
     let mut lines: Vec<String> = text
@@ -20,41 +20,50 @@ pub fn mutate(text: &str, rng: &mut Rng) -> String {
         .filter(|l| !l.starts_with('#'))
         .map(String::from)
         .collect();
-    for _ in 0..rng.pick(&[1, 1, 1, 2, 2, 3, 5]) {
+    for _ in 0..changes {
         change(&mut lines, &types, rng);
     }
     lines.join("\n") + "\n"
 }
 
+/// The lines that may become anything. What a group says of itself, and the function that joins its values,
+/// are promises that nobody verifies: that an identity changes nothing, that an operator associates.
+fn open_lines(lines: &[String]) -> Vec<usize> {
+    let mut in_function = false;
+    let mut open = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        in_function |= line.starts_with("fn ");
+        if !in_function && !line.starts_with("group ") {
+            open.push(i);
+        }
+        in_function &= line != "}";
+    }
+    open
+}
+
 fn change(lines: &mut Vec<String>, types: &Types, rng: &mut Rng) {
-    if lines.is_empty() {
+    let open = open_lines(lines);
+    if open.is_empty() {
         return;
     }
-    let at = rng.below(lines.len());
+    let n = rng.below(open.len());
+    let (at, other) = (open[n], open[rng.below(open.len())]);
     match rng.weighted(&[4, 4, 3, 3, 66, 8, 12]) {
         0 => {
             // Neighbours mostly.
-            let other = match rng.chance(60) {
-                true => (at + 1).min(lines.len() - 1),
-                false => rng.below(lines.len()),
-            };
-            lines.swap(at, other);
+            let next = open[(n + 1).min(open.len() - 1)];
+            lines.swap(at, if rng.chance(60) { next } else { other });
         }
         1 => {
             lines.remove(at);
         }
         2 => {
             let line = lines[at].clone();
-            let to = if rng.chance(50) {
-                at
-            } else {
-                rng.below(lines.len())
-            };
-            lines.insert(to, line);
+            lines.insert(if rng.chance(50) { at } else { other }, line);
         }
         3 => {
             let line = lines.remove(at);
-            lines.insert(rng.below(lines.len() + 1), line);
+            lines.insert(other.min(lines.len()), line);
         }
         4 => replace_word(lines, at, types, rng),
         5 => reorder_group(lines, rng),

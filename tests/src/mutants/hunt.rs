@@ -1,8 +1,8 @@
 //! Many mutants, each held against the interpreter: no crash, no panic, no disagreement.
 
-use super::{Golden, arguments, complete, golden, mutate, tame::tame};
+use super::{Mutated, Stock, arguments, careful, complete, tame::tame};
 use crate::backends::Cut;
-use crate::loops::{self, Argument, run};
+use crate::loops::{Argument, run};
 use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
@@ -21,7 +21,7 @@ const STEPS: u64 = 3000;
 const BATCH: usize = 48;
 
 /// What was run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Texts made.
     pub texts: usize,
@@ -33,6 +33,18 @@ pub struct Counts {
     pub trapped: usize,
     /// Loops that ran on a compiled backend too.
     pub compiled: usize,
+    /// Texts with each kind of change, and the loops among them that verify.
+    kinds: Vec<(usize, usize)>,
+}
+
+impl Counts {
+    /// The kinds of changes by name: texts with such a change, and the loops among them that verify.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize, usize)> {
+        let names = careful::EDITS.iter().map(|e| e.name).chain(["wild"]);
+        names
+            .zip(&self.kinds)
+            .map(|(name, (texts, loops))| (name, *texts, *loops))
+    }
 }
 
 impl fmt::Display for Counts {
@@ -43,6 +55,7 @@ impl fmt::Display for Counts {
             ended,
             trapped,
             compiled,
+            ..
         } = self;
         write!(
             f,
@@ -70,7 +83,7 @@ struct Mutant {
 
 /// What mutants are made from.
 pub struct Hunt {
-    golden: Vec<Golden>,
+    stock: Stock,
     /// What was run.
     pub counts: Counts,
     /// What was found.
@@ -80,8 +93,11 @@ pub struct Hunt {
 impl Default for Hunt {
     fn default() -> Hunt {
         Hunt {
-            golden: golden(),
-            counts: Counts::default(),
+            stock: Stock::new(),
+            counts: Counts {
+                kinds: vec![(0, 0); careful::EDITS.len() + 1],
+                ..Counts::default()
+            },
             found: Vec::new(),
         }
     }
@@ -146,12 +162,9 @@ impl Hunt {
     /// The loop of a seed, if its text gives one: optimised, and interpreted before and after.
     fn mutant(&mut self, seed: u64) -> Option<Mutant> {
         let mut rng = Rng::new(seed ^ 0x006d_7574_616e_7473);
-        let text = match rng.chance(75) {
-            true => self.golden[rng.below(self.golden.len())].text.clone(),
-            false => loops::random(rng.word() % 100_000).program.to_string(),
-        };
-        let text = mutate(&text, &mut rng);
+        let Mutated { text, kinds } = self.stock.mutant(&mut rng);
         self.counts.texts += 1;
+        kinds.iter().for_each(|k| self.counts.kinds[*k].0 += 1);
         let mut program = match guarded(|| Ok(complete(&text))) {
             Ok(program) => program?,
             Err(why) => {
@@ -162,6 +175,7 @@ impl Hunt {
         tame(&mut program);
         let args = arguments(&program, &mut rng);
         self.counts.loops += 1;
+        kinds.iter().for_each(|k| self.counts.kinds[*k].1 += 1);
         match guarded(|| optimised(&program, &args)) {
             Ok((outcome, optimised)) => {
                 let ended = !matches!(outcome, Outcome::Paused | Outcome::NoMemory { .. });

@@ -3,17 +3,17 @@
 //!
 //! | module | room for |
 //! | --- | --- |
-//! | `edit` | small changes of a text |
+//! | `careful` | changes that keep to types, scopes and places |
+//! | `edit` | wild changes of a text |
 //! | `tame` | an end for every scalar loop |
 //! | [`hunt`] | many mutants, held against the interpreter |
 
+mod careful;
 mod edit;
 pub mod hunt;
 mod tame;
 
-pub use edit::mutate;
-
-use crate::loops::Argument;
+use crate::loops::{self, Argument, joined};
 use crate::program::buffer;
 use crate::rng::Rng;
 use crate::scalar;
@@ -88,6 +88,59 @@ pub fn complete(text: &str) -> Option<Loop> {
     loop_lang::gotos::derive_gotos(&mut program);
     loop_lang::chunkable::raise_levels(&mut program);
     verify(&program).is_ok().then_some(program)
+}
+
+/// A changed loop.
+struct Mutated {
+    text: String,
+    /// What kinds of changes were made, by their number in `careful::EDITS`; behind these, wild ones.
+    kinds: Vec<usize>,
+}
+
+/// What mutants are made from.
+struct Stock {
+    golden: Vec<(Golden, Loop)>,
+}
+
+impl Stock {
+    fn new() -> Stock {
+        let complete = |g: Golden| complete(&g.text).map(|l| (g, l));
+        Stock {
+            golden: golden().into_iter().filter_map(complete).collect(),
+        }
+    }
+
+    /// A golden loop, two as phases of one, or a random one, with some changes: careful ones mostly.
+    fn mutant(&self, rng: &mut Rng) -> Mutated {
+        let (golden, first) = &self.golden[rng.below(self.golden.len())];
+        if rng.chance(12) {
+            let changes = rng.pick(&[1, 1, 1, 2, 2, 3, 5]);
+            return Mutated {
+                text: edit::wild(&golden.text, changes, rng),
+                kinds: vec![careful::EDITS.len()],
+            };
+        }
+        let mut program = match rng.weighted(&[60, 15, 25]) {
+            0 => first.clone(),
+            1 => {
+                let (_, second) = &self.golden[rng.below(self.golden.len())];
+                joined(first, second).unwrap_or_else(|| first.clone())
+            }
+            _ => loops::random(rng.word() % 100_000).program,
+        };
+        let changes = rng.pick(&[1, 1, 1, 2, 2, 3, 5, 8]);
+        let mut kinds: Vec<usize> = (0..changes)
+            .filter_map(|_| careful::change(&mut program, rng))
+            .collect();
+        let mut text = program.to_string();
+        if rng.chance(7) {
+            text = edit::wild(&text, 1, rng);
+            kinds.push(careful::EDITS.len());
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        Mutated { text, kinds }
+    }
 }
 
 /// Random arguments for a loop's parameters. Arrays are short, and most are of one length; most numbers

@@ -68,7 +68,7 @@ fn nest(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Nes
         NestPart::Loop(_) => None,
     });
     let (mut outer, body) = plan(program, facts, made, rate, outer_steps.collect())?;
-    let mut defs: BTreeSet<Var> = body.defs.iter().copied().collect();
+    let mut defs: BTreeSet<Var> = BTreeSet::new();
     outer.strip = 1;
     outer.carried.retain(|v| !body.starts.contains(v));
     for r in rates {
@@ -78,6 +78,11 @@ fn nest(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Option<Nes
         defs.extend(inside.defs.iter().copied());
         inner.push(Inner::of(program, facts, made, plan)?);
     }
+    // What an inner loop defines is known in it alone: a guard's test, say, that is used behind the loop.
+    if outer.scalars.iter().any(|v| defs.contains(v)) {
+        return None;
+    }
+    defs.extend(&body.defs);
     outer.scalars.retain(|v| {
         let carried = outer.carried.contains(v) || body.starts.contains(v);
         !carried && *v != outer.counter && !defs.contains(v)

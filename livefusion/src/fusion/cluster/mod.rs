@@ -19,26 +19,28 @@
 //! Cheap generators (`iota`, `replicate`, index functions) belong to no loop: each loop that needs one
 //! computes it anew, so they are never in the way.
 
-pub mod bits;
-pub mod bound;
-pub mod budget;
-pub mod build;
-pub mod contract;
+mod bits;
+mod bound;
+mod budget;
+mod build;
+mod contract;
 pub mod free;
-pub mod greedy;
-pub mod loops;
-pub mod optimal;
+mod greedy;
+mod loops;
+mod optimal;
 mod order;
-pub mod problem;
-pub mod reason;
-pub mod schedule;
-pub mod unfused;
+mod problem;
+mod reason;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod unfused;
 
 use super::demand::Demand;
 use super::pull::{Pulls, pull};
 use super::rates::{self, ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
-pub use free::is_constant;
+
 pub use problem::{Cost, Problem, Solution};
 pub use reason::Reason;
 use rustc_hash::FxHashSet;

@@ -23,6 +23,7 @@ use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use loop_lang::verify::as_word;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -169,8 +170,8 @@ impl<'g> Anatomy<'g> {
     fn new_comb(&mut self, id: NodeId) -> CombId {
         let c = CombId::new(self.combs.len());
         let is_first = !self.combs_of.contains_key(&id);
-        let name = (self.naming)(self.graph, id).filter(|_| is_first);
         let node = self.graph.node(id);
+        let name = (self.naming)(node).filter(|_| is_first);
         let kind = if self.is_in_memory(id) && !self.plan.pulls.is_pulled(id) {
             "manifest"
         } else {
@@ -178,7 +179,7 @@ impl<'g> Anatomy<'g> {
         };
         self.program.combs.push(Comb {
             name: name.unwrap_or_else(|| c.0.to_string()),
-            kind: kind.into(),
+            kind: as_word(kind).into(),
             home: None,
         });
         self.combs.push(id);

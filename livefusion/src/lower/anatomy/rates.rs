@@ -234,12 +234,6 @@ impl Anatomy<'_> {
         self.root.unwrap_or(RateId::new(0))
     }
 
-    /// The root's counter and bound.
-    pub fn root_counter(&self) -> Option<(Var, Atom)> {
-        let kind = self.program.rate(self.root?).kind;
-        Some((kind.counter()?, kind.bound()?))
-    }
-
     /// An upper bound of the number of elements of a rate, known when the loop starts.
     pub fn extent(&mut self, rate: RateId, comb: CombId) -> Lower<Atom> {
         let rate = self.program.loop_rate(rate);

@@ -86,7 +86,7 @@ impl Calls {
                 loc: node.loc,
                 place,
                 // The last node is what the call gave to the user.
-                shape: shape(graph, id),
+                shape: node.shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
                 is_result: results.contains(&id),
                 nodes: vec![id],
@@ -307,14 +307,4 @@ fn places(graph: &Graph, plan: &Plan) -> (Vec<Option<Place>>, Vec<Option<usize>>
 enum Users {
     In(Place),
     Several,
-}
-
-fn shape(graph: &Graph, id: NodeId) -> String {
-    let node = graph.node(id);
-    let types = crate::ast::show_types(&node.types);
-    match (node.rank, node.known_len()) {
-        (0, _) => types,
-        (_, Some(n)) => format!("{types}[{n}]"),
-        (_, None) => format!("{types}[]"),
-    }
 }

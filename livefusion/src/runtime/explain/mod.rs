@@ -5,10 +5,12 @@
 //! | `calls` | from nodes back to what the user called, and what flows between |
 //! | `bytes` | what loops read and write |
 //! | `text` | the report |
+//! | `literals` | which literals are part of the code |
 //! | `pictures` | the graph with its loops as boxes |
 
 mod bytes;
 mod calls;
+mod literals;
 mod pictures;
 mod text;
 
@@ -29,6 +31,7 @@ use std::sync::Arc;
 
 pub use bytes::{Bytes, Traffic};
 pub use calls::{Call, Flow, Place};
+pub use literals::{Literal, Role};
 
 /// The schedule of a program: into which loops it fuses, and why not into fewer.
 ///
@@ -68,6 +71,9 @@ pub struct Explanation {
     pub cost: Cost,
     /// What every schedule costs at least. If it is the cost, no schedule is better.
     pub bound: Cost,
+    /// Literals that are part of the code: where another one takes their place, the program is compiled anew.
+    /// What changes from force to force is better a delayed scalar, which is data, as other literals are.
+    pub literals: Vec<Literal>,
     calls: Vec<Call>,
     flows: Vec<Flow>,
     ids: FxHashMap<usize, NodeId>,
@@ -148,6 +154,7 @@ impl Explanation {
                 .filter_map(|n| Some((n, calls.of(n)?)))
                 .collect(),
             calls: calls.all,
+            literals: literals::in_code(graph),
             loops,
             ids: graph.by_address.clone(),
             pulled: graph

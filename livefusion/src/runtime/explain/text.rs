@@ -48,7 +48,8 @@ impl Display for Explanation {
             self.show_loop(f, at, l)?;
         }
         self.show_known(f)?;
-        self.show_crossings(f)
+        self.show_crossings(f)?;
+        self.show_literals(f)
     }
 }
 
@@ -204,6 +205,20 @@ impl Explanation {
                 writeln!(f, "\nin no loop:")?;
             }
             writeln!(f, "    {} {} at {}", call.name, call.shape, short(call.loc))
+        })
+    }
+
+    fn show_literals(&self, f: &mut Formatter<'_>) -> Result {
+        if !self.literals.is_empty() {
+            writeln!(
+                f,
+                "\npart of the code, so that others compile anew (delayed scalars do not):"
+            )?;
+        }
+        self.literals.iter().try_for_each(|l| {
+            let value = crate::show::word(l.value.ty, l.value.bits);
+            let (role, call, at) = (l.role, l.call, short(l.loc));
+            writeln!(f, "    {role} {value} in `{call}` at {at}")
         })
     }
 

@@ -6,10 +6,9 @@ use super::team::Team;
 use super::{run, share_out};
 use crate::array::Array;
 use crate::ast::Node;
-use crate::fusion::{Clustering, rates::known_lengths};
-use crate::lower::plan_and_lower;
+use crate::fusion::Clustering;
 use crate::runtime::models::{check, join};
-use crate::sharing::recover;
+use crate::stages;
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, View};
 use livefusion_interp::{InterpBackend, InterpKernel};
 use loop_lang::Loop;
@@ -65,14 +64,11 @@ enum But {
 
 /// The one loop of a program.
 fn one_loop(root: &Arc<Node>) -> Loop {
-    let graph = recover(std::slice::from_ref(root)).expect("graph");
-    let lengths = known_lengths(&graph, &[]);
-    let (_, mut loops) = plan_and_lower(&graph, &lengths, Clustering::default()).expect("lowered");
+    let graph = stages::graph_of(std::slice::from_ref(root)).expect("graph");
+    let mut loops = graph.plan(Clustering::default()).lower().expect("lowered");
+    loops.optimize();
     assert_eq!(loops.len(), 1);
-    let mut program = loops.remove(0).program;
-    loop_lang::passes::optimize(&mut program);
-    loop_lang::chunkable::raise_levels(&mut program);
-    program
+    loops.iter().next().expect("one").program.clone()
 }
 
 fn results(frame: &Frame<'_>) -> String {

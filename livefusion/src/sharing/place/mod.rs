@@ -12,8 +12,6 @@
 
 mod show;
 
-pub use show::show;
-
 use crate::ast::{Body, Term, TermId, may_trap};
 use crate::error::ErrorKind;
 use rustc_hash::FxHashMap;

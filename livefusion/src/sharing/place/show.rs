@@ -2,29 +2,24 @@
 
 use super::{Item, OUTER, Placement, RegionId, place};
 use crate::ast::{Body, Term, TermId};
-use crate::error::Error;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
-/// The body as nested lets, for people and golden tests.
-pub fn show(body: &Body) -> Result<String, Error> {
-    let placement = place(body).map_err(|kind| Error {
-        combinator: "show",
-        element: None,
-        location: None,
-        kind,
-    })?;
-    let mut out = String::new();
-    let params: Vec<String> = body
-        .params
-        .iter()
-        .enumerate()
-        .map(|(i, t)| format!("x{i}: {t}"))
-        .collect();
-    let _ = writeln!(out, "\\{} ->", params.join(", "));
-    show_region(body, &placement, OUTER, 1, &mut out);
-    let results: Vec<String> = body.results.iter().map(|r| operand(body, *r)).collect();
-    let _ = writeln!(out, "  in {}", results.join(", "));
-    Ok(out)
+/// The body as nested lets, each term where it is computed; for one that cannot be placed, why.
+impl fmt::Display for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let placement = match place(self) {
+            Ok(placement) => placement,
+            Err(why) => return writeln!(f, "{why}"),
+        };
+        let params = self.params.iter().enumerate();
+        let params: Vec<String> = params.map(|(i, t)| format!("x{i}: {t}")).collect();
+        writeln!(f, "\\{} ->", params.join(", "))?;
+        let mut lets = String::new();
+        show_region(self, &placement, OUTER, 1, &mut lets);
+        f.write_str(&lets)?;
+        let results: Vec<String> = self.results.iter().map(|r| operand(self, *r)).collect();
+        writeln!(f, "  in {}", results.join(", "))
+    }
 }
 
 fn operand(body: &Body, t: TermId) -> String {

@@ -1,8 +1,44 @@
 //! Random clustering problems, and the best that any partition of one costs.
 
-use crate::rng::Rng;
-use livefusion::fusion::Reason;
-use livefusion::fusion::cluster::problem::{Class, Cost, Field, Item, Link, Problem, Stream};
+use crate::fusion::Reason;
+use crate::fusion::cluster::problem::{Class, Cost, Field, Item, Link, Problem, Stream};
+use proptest::prelude::RngExt;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// Random numbers: a seed gives the same ones everywhere.
+struct Rng(TestRng);
+
+impl Rng {
+    fn new(seed: u64) -> Rng {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        Rng(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    }
+
+    /// A number from `low` up to and including `high`.
+    fn range(&mut self, low: usize, high: usize) -> usize {
+        self.0.random_range(low..=high)
+    }
+
+    /// True in `percent` of 100 cases.
+    fn chance(&mut self, percent: usize) -> bool {
+        self.range(0, 99) < percent
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.range(0, of.len() - 1)]
+    }
+
+    /// An index, chosen by weight.
+    fn weighted<const N: usize>(&mut self, weights: [usize; N]) -> usize {
+        let at = self.range(1, weights.iter().sum());
+        let sums = weights.iter().scan(0, |sum, w| {
+            *sum += w;
+            Some(*sum)
+        });
+        sums.take_while(|sum| *sum < at).count()
+    }
+}
 
 /// A random problem of `n` items: maps, zips, filters, packs, generators, folds, scalars, random access,
 /// expansions into segments and folds of segments.
@@ -69,7 +105,7 @@ impl Generator {
         let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5];
         let mut item = Item::default();
         let (field, class) = self.some_array();
-        match self.rng.weighted(&kinds) {
+        match self.rng.weighted(kinds) {
             0 => {
                 self.consume(&mut item, field, class);
                 self.zip(&mut item, class);
@@ -85,14 +121,16 @@ impl Generator {
             2 => {
                 let made = self.problem.items.iter().flat_map(|m| m.makes.clone());
                 let subs: Vec<usize> = made.collect();
-                let Some(sub) = subs.get(self.rng.below(subs.len())).copied() else {
+                if subs.is_empty() {
                     return self.item(i);
-                };
+                }
+                let sub = self.rng.pick(&subs);
                 let Some(parent) = self.problem.classes[sub].parent() else {
                     return self.item(i);
                 };
-                let fit: Vec<_> = self.arrays.iter().filter(|a| a.1 == parent).collect();
-                let (field, _) = *fit[self.rng.below(fit.len())];
+                let fit = self.arrays.iter().filter(|a| a.1 == parent);
+                let fit: Vec<usize> = fit.map(|a| a.0).collect();
+                let field = self.rng.pick(&fit);
                 self.consume(&mut item, field, parent);
                 item.makes.push(sub);
                 self.array(Some(i), sub);
@@ -162,7 +200,8 @@ impl Generator {
         let others = self.arrays.iter().filter(|a| a.1 == class);
         let others: Vec<usize> = others.map(|a| a.0).collect();
         if self.rng.chance(40) {
-            self.consume(item, self.rng.clone().pick(&others), class);
+            let other = self.rng.pick(&others);
+            self.consume(item, other, class);
         }
     }
 

@@ -1,9 +1,11 @@
 //! The three clusterings on random problems: optimal is what brute force finds, whatever the budget what
-//! they say of their answers is true, and one problem has one answer.
+//! they say of their answers is true, and one problem has one answer; and pairs that are to be apart are.
 
-use livefusion::Clustering;
-use livefusion::fusion::cluster::{Problem, Solution, solve};
-use livefusion_tests::problems::{brute_force, random};
+mod problems;
+
+use super::*;
+use crate::prelude::*;
+use problems::{brute_force, random};
 
 const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
 
@@ -78,4 +80,19 @@ fn one_problem_has_one_answer() {
         let again = || solve(&random(seed, 30), Clustering::default());
         assert_eq!(again(), again());
     }
+}
+
+#[test]
+fn pairs_that_a_layout_cannot_hold_are_apart() -> crate::Result<()> {
+    let ys = Array::from(vec![0.5, 0.001, 0.25]).map(|x| x + 1.0);
+    let graph = crate::sharing::recover(&[ys.node().clone(), ys.sum().node().clone()])?;
+    let apart = [(graph.roots[0], graph.roots[1])];
+    let lengths = rates::known_lengths(&graph, &[]);
+    for clustering in [Clustering::Unfused, Clustering::Greedy, ALL] {
+        let plan = plan_apart(&graph, &lengths, clustering, &apart);
+        assert_eq!(plan.loops.len(), 2, "{clustering}");
+        assert_eq!(plan.crossings.len(), 1);
+        assert_eq!(plan.crossings[0].reason, Reason::Layout);
+    }
+    Ok(())
 }

@@ -1,0 +1,123 @@
+//! Memory that is there already: arrays that nobody needs any more, for those that a run makes.
+
+use super::{Buffer, Storage, View, skew};
+use loop_lang::types::Ty;
+
+/// What is in an array when it is made.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// Whatever the memory holds: who asks for it writes every element before anyone looks.
+    Any,
+    /// Elements that are all the value of this canonical word.
+    Word(u64),
+    /// A copy of these, as many as there are.
+    Copy(View<'a>),
+}
+
+/// Arrays that a run may overwrite, each by the one of its own that is to be there. Such an array keeps its
+/// room when it is [shortened](Buffer::truncate), for the next run.
+///
+/// ```
+/// use livefusion_backend::buffer::{Content, Spare};
+/// use livefusion_backend::Buffer;
+/// use loop_lang::types::Ty;
+/// let old = Buffer::from_vec(vec![1.5f64; 100]);
+/// let memory = old.as_ptr();
+/// let mut spare = Spare::default();
+/// spare.offer(3, old);
+/// let zeros = spare.make(3, Ty::F64, 90, Content::Word(0)).expect("no memory is needed");
+/// assert_eq!((zeros.as_ptr(), zeros.len(), zeros.get_word(89)), (memory, 90, Some(0)));
+/// assert_eq!(spare.used(), 1);
+/// ```
+#[derive(Debug, Default)]
+pub struct Spare {
+    by_slot: Vec<(usize, Buffer)>,
+    used: u64,
+}
+
+impl Spare {
+    /// The next array of a slot may be made in this one's memory.
+    pub fn offer(&mut self, slot: usize, array: Buffer) {
+        self.by_slot.push((slot, array));
+    }
+
+    /// How many arrays were made in memory that was offered.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The array of a slot: in the memory that was offered for it, if that is of the same type and has
+    /// enough room. Else that goes first. None if there is no memory for it.
+    pub fn make(
+        &mut self,
+        slot: usize,
+        ty: Ty,
+        len: usize,
+        content: Content<'_>,
+    ) -> Option<Buffer> {
+        let at = self.by_slot.iter().position(|(s, _)| *s == slot);
+        let Some((_, offered)) = at.map(|at| self.by_slot.swap_remove(at)) else {
+            return content.in_new(ty, len);
+        };
+        let mut array = match offered.resized(ty, len) {
+            Some(mut old) => {
+                content.in_old(&mut old);
+                self.used += 1;
+                old
+            }
+            None => content.in_new(ty, len)?,
+        };
+        array.keeps_room = true;
+        Some(array)
+    }
+}
+
+impl Content<'_> {
+    fn in_new(self, ty: Ty, len: usize) -> Option<Buffer> {
+        match self {
+            Content::Any => Buffer::uncleared(ty, len),
+            Content::Word(word) => Buffer::fill(ty, len, word),
+            Content::Copy(view) => Buffer::copy_of(view),
+        }
+    }
+
+    fn in_old(self, array: &mut Buffer) {
+        match self {
+            // What an array was shortened by may be no `Bool`s.
+            Content::Any if array.ty == Ty::Bool => array.set_all(0),
+            Content::Any => {}
+            Content::Word(word) => array.set_all(word),
+            Content::Copy(view) => array.overwrite(view),
+        }
+    }
+}
+
+impl Buffer {
+    /// An array of so many elements in this one's memory; none if it has not so much, or is of another type.
+    /// Behind what this one had, only the bytes are initialised.
+    fn resized(mut self, ty: Ty, len: usize) -> Option<Buffer> {
+        if self.ty != ty || len > self.room() {
+            return None;
+        }
+        if let Storage::Vec { .. } = self.storage {
+            let more = len.saturating_sub(self.len) * ty.size();
+            // SAFETY: the vector has room for `len` elements; what is behind its own may be uninitialised.
+            unsafe {
+                let end = self.ptr.add(self.len * ty.size());
+                end.write_bytes(0, more);
+            }
+        }
+        self.len = len;
+        Some(self)
+    }
+
+    /// For how many elements there is memory.
+    fn room(&self) -> usize {
+        match &self.storage {
+            Storage::Empty => 0,
+            Storage::Block { base, bytes } => (bytes - skew(*base)) / self.ty.size(),
+            Storage::Pages(pages) => pages.bytes() / self.ty.size(),
+            Storage::Vec { capacity } => *capacity,
+        }
+    }
+}

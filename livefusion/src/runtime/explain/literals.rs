@@ -1,0 +1,99 @@
+//! Literals that are part of the code: a program with another one in their place is compiled anew.
+
+use crate::ast::{Body, Term, TermId};
+use crate::error::Loc;
+use crate::sharing::{BodyConstants, Graph, bodies};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
+use std::fmt;
+
+/// A literal that is part of the code.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Literal {
+    /// What it is to the operator that takes it.
+    pub role: Role,
+    /// The value.
+    pub value: Const,
+    /// The combinator in whose closure it is.
+    pub call: &'static str,
+    /// Where the operator is.
+    pub loc: Loc,
+}
+
+/// What a literal is to the operator that takes it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// What an integer is divided by.
+    Divisor,
+    /// By how much bits are shifted.
+    Shift,
+    /// The exponent of a power that was written out as products.
+    Exponent,
+    /// Any operand, in the operator of a fold, or in the test of a scalar loop.
+    Operand,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Role::Divisor => "divisor",
+            Role::Shift => "shift by",
+            Role::Exponent => "exponent",
+            Role::Operand => "literal",
+        })
+    }
+}
+
+/// The literals of the user's closures that are part of a program's code, each once, in the graph's order.
+/// `bool`s are left out: there are only two.
+pub(super) fn in_code(graph: &Graph) -> Vec<Literal> {
+    let mut all = Vec::new();
+    let mut known = FxHashSet::default();
+    for entry in graph.nodes.iter().filter(|n| !n.leaf) {
+        let bodies = bodies(&entry.node.kind).into_iter().zip(&entry.constants);
+        for (body, constants) in bodies {
+            in_body(body, constants, |role, value, loc| {
+                let place = std::ptr::from_ref(loc) as usize;
+                if known.insert((role, value, place)) {
+                    let call = entry.node.name;
+                    all.push(Literal {
+                        role,
+                        value,
+                        call,
+                        loc,
+                    });
+                }
+            });
+        }
+    }
+    all
+}
+
+/// Those of a body. What the user wrote has a location.
+fn in_body(body: &Body, constants: &BodyConstants, mut found: impl FnMut(Role, Const, Loc)) {
+    let fixed = |t: TermId| match body.terms[t.index()].term {
+        Term::Lit(c) if c.ty != Ty::Bool && !constants.contains_key(&t.0) => Some(c),
+        _ => None,
+    };
+    let live = body.live_terms(body.results.iter().copied());
+    for (data, _) in body.terms.iter().zip(live).filter(|(_, live)| *live) {
+        let (Term::Op(op, args), Some(loc)) = (&data.term, data.loc) else {
+            continue;
+        };
+        if let Some(exponent) = data.power {
+            found(Role::Exponent, Const::new(Ty::I32, exponent.into()), loc);
+        }
+        let last = args.len().saturating_sub(1);
+        for (k, arg) in args.iter().enumerate() {
+            let role = match op {
+                Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid if k == last => Role::Divisor,
+                Op::Shl | Op::Shr if k == last => Role::Shift,
+                _ => Role::Operand,
+            };
+            if let Some(value) = fixed(*arg) {
+                found(role, value, loc);
+            }
+        }
+    }
+}

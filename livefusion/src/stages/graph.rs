@@ -1,0 +1,185 @@
+//! The first stage: the graph in which every computation stands once.
+
+use super::{FieldRef, Plan};
+use crate::ast::{Body, FoldStyle, Kind, Len, Node};
+use crate::error::Result;
+use crate::force::Force;
+use crate::fusion::rates::{known_lengths, length_pattern};
+use crate::fusion::{self, Clustering};
+use crate::sharing::{self, GraphNode, NodeId, bodies, recover};
+use std::fmt;
+use std::sync::Arc;
+
+/// The graph of what a force would compute.
+///
+/// # Errors
+/// The first mistake that was made while the program was built.
+pub fn graph(program: &(impl Force + ?Sized)) -> Result<Graph> {
+    let mut roots = Vec::new();
+    program.nodes(&mut roots);
+    graph_of(&roots)
+}
+
+/// As [`graph`], of untyped nodes.
+///
+/// # Errors
+/// As [`graph`].
+pub fn graph_of(roots: &[Arc<Node>]) -> Result<Graph> {
+    let graph = recover(roots)?;
+    Ok(Graph(Arc::new(Recovered {
+        lengths: known_lengths(&graph, &[]),
+        graph,
+    })))
+}
+
+/// A program in which every computation stands once, and what is in memory is no computation. Its text has a
+/// line per node, and closures as nested lets.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::stages;
+/// let xs = Array::from(vec![1.0f64, 2.0]);
+/// let twice = |xs: &Array<f64>| xs.map(|x| x * 2.0);
+/// let graph = stages::graph(&(&twice(&xs), &twice(&xs)))?;
+/// assert_eq!(graph.roots()[0], graph.roots()[1]);
+/// let names = graph.ids().filter_map(|id| Some(graph.node(id)?.name));
+/// assert_eq!(names.collect::<Vec<_>>(), ["manifest", "map"]);
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Graph(pub(super) Arc<Recovered>);
+
+pub(super) struct Recovered {
+    pub graph: sharing::Graph,
+    pub lengths: Vec<Option<u64>>,
+}
+
+impl Graph {
+    /// Every node. Inputs and captures come before their users.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
+        self.0.graph.ids()
+    }
+
+    /// A node: of equal ones, the first that was met. None for an id of another, larger graph.
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        Some(&self.0.graph.nodes.get(id.index())?.node)
+    }
+
+    /// What was asked for, in the order in which it was.
+    pub fn roots(&self) -> &[NodeId] {
+        &self.0.graph.roots
+    }
+
+    /// The fields of what was asked for, each by the node that computes it or has it in memory: a `zip` is but
+    /// a name for what it zips.
+    pub fn results(&self) -> Vec<FieldRef> {
+        let graph = &self.0.graph;
+        let roots = graph.roots.iter();
+        roots.flat_map(|root| graph.fields(*root)).collect()
+    }
+
+    /// Whether one and the same code serves for both: they differ in constants, arrays and lengths that are
+    /// given to kernels when they run, if in anything.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::stages;
+    /// let (xs, ys) = (Array::from(vec![1.0f64, 2.0]), Array::from(vec![3.0f64]));
+    /// let more = |xs: &Array<f64>, by: f64| stages::graph(&xs.map(|x| x + by));
+    /// assert!(more(&xs, 1.0)?.is_like(&more(&ys, 2.0)?));
+    /// assert!(!more(&xs, 1.0)?.is_like(&stages::graph(&xs.sum())?));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn is_like(&self, other: &Graph) -> bool {
+        let pattern = |g: &Graph| length_pattern(g.0.lengths.iter().flatten().copied());
+        self.0.graph.key == other.0.graph.key && pattern(self) == pattern(other)
+    }
+
+    /// The next stage: which combinators share a loop.
+    pub fn plan(&self, clustering: Clustering) -> Plan {
+        Plan {
+            plan: fusion::plan(&self.0.graph, &self.0.lengths, clustering),
+            graph: self.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Graph({} nodes)", self.0.graph.nodes.len())
+    }
+}
+
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for id in self.ids() {
+            write_node(f, id, &self.0.graph.nodes[id.index()])?;
+        }
+        writeln!(f, "results: {}", List(self.roots()))
+    }
+}
+
+/// `n1, n2`.
+pub(super) struct List<'a>(pub &'a [NodeId]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, id) in self.0.iter().enumerate() {
+            write!(f, "{}{id}", if k > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt::Result {
+    let node = &entry.node;
+    write!(f, "{id} = ")?;
+    match (entry.leaf, &node.kind) {
+        (true, Kind::Input(k)) => write!(f, "input {k}")?,
+        (true, _) => write!(f, "in memory")?,
+        (false, _) => f.write_str(node.name)?,
+    }
+    if !entry.inputs.is_empty() {
+        write!(f, " {}", List(&entry.inputs))?;
+    }
+    if let Some(length) = entry.length {
+        write!(f, " of length {length}")?;
+    }
+    writeln!(f, ": {}", node.shape())?;
+    if entry.leaf {
+        return Ok(());
+    }
+    let all = bodies(&node.kind);
+    let roles = roles(&node.kind).iter().zip(all).zip(&entry.captures);
+    roles
+        .into_iter()
+        .try_for_each(|((role, body), captures)| write_body(f, role, body, captures))
+}
+
+/// What each of the [`bodies`] of a kind is for, where there are several.
+fn roles(kind: &Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Generate(Len::Checked(_), _) => &["length", "element"],
+        Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match f.style {
+            FoldStyle::Aggregate(_) => &["start", "step", "join"],
+            _ => &["start", "step"],
+        },
+        _ => &[""],
+    }
+}
+
+fn write_body(
+    f: &mut fmt::Formatter<'_>,
+    role: &str,
+    body: &Body,
+    captures: &[NodeId],
+) -> fmt::Result {
+    if !role.is_empty() {
+        writeln!(f, "  {role}")?;
+    }
+    if !captures.is_empty() {
+        writeln!(f, "  captures {}", List(captures))?;
+    }
+    let text = body.to_string();
+    text.lines().try_for_each(|line| writeln!(f, "  {line}"))
+}

@@ -1,0 +1,241 @@
+//! The second stage: a schedule of loops.
+
+use super::graph::{Graph, List};
+use super::{ClassId, ClassKind, Cost, Crossing, FieldRef, Loops, NodeId, PlannedLoop, Selector};
+use crate::ast::Node;
+use crate::error::Result;
+use crate::fusion::{self, Clustering};
+use crate::lower::{lower, numbered};
+use std::fmt;
+
+/// The schedule of a graph. Its text says of each loop what runs in it, at which rate, and of what crosses
+/// from loop to loop why it does.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::stages::{self, ClassKind};
+/// use livefusion::Clustering;
+/// let xs = Array::from(vec![3i64, 1, 2]);
+/// let kept = xs.filter(|x| x.gt(1));
+/// let graph = stages::graph(&(&kept, &kept.sum()))?;
+/// let [unfused, fused] = [Clustering::Unfused, Clustering::default()].map(|c| graph.plan(c));
+/// assert_eq!((unfused.loops().len(), fused.loops().len()), (2, 1));
+/// assert!(fused.is_proven() && fused.cost() < unfused.cost());
+///
+/// // The filter sees all elements, the sum some of them.
+/// let [all, some] = [0, 1].map(|k| fused.rate_of(graph.roots()[k]));
+/// assert_eq!(fused.kind_of(all.unwrap()), Some(ClassKind::Root));
+/// assert!(matches!(fused.kind_of(some.unwrap()), Some(ClassKind::Sub(above, _)) if Some(above) == all));
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Plan {
+    pub(super) graph: Graph,
+    pub(super) plan: fusion::Plan,
+}
+
+impl Plan {
+    /// The graph that is planned.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The loops in the order in which they run.
+    pub fn loops(&self) -> &[PlannedLoop] {
+        &self.plan.loops
+    }
+
+    /// The loop that a node is in; none for what is in memory, and for what is computed wherever it is used.
+    pub fn loop_of(&self, id: NodeId) -> Option<usize> {
+        self.plan.loop_of.get(id.index()).copied().flatten()
+    }
+
+    /// What is made in one loop and used in a later one, and why.
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.plan.crossings
+    }
+
+    /// The rate at which a node runs; none for delayed scalars that are computed from others.
+    pub fn rate_of(&self, id: NodeId) -> Option<ClassId> {
+        self.graph
+            .node(id)
+            .and_then(|_| self.plan.rates.runs_at(id))
+    }
+
+    /// What a rate is; none for one of another, larger plan.
+    pub fn kind_of(&self, rate: ClassId) -> Option<ClassKind> {
+        self.plan.rates.get(rate)
+    }
+
+    /// How it was made.
+    pub fn clustering(&self) -> Clustering {
+        self.plan.clustering
+    }
+
+    /// What it costs, at nominal lengths.
+    pub fn cost(&self) -> Cost {
+        self.plan.cost
+    }
+
+    /// What every schedule costs at least.
+    pub fn bound(&self) -> Cost {
+        self.plan.bound
+    }
+
+    /// Whether no schedule is better.
+    pub fn is_proven(&self) -> bool {
+        self.plan.is_proven()
+    }
+
+    /// The next stage: a loop of the Loop language for each that is planned. Where it turns out that no layout
+    /// of a loop holds all that is planned for it, the plan is changed: see [`Loops::plan`].
+    ///
+    /// # Errors
+    /// A closure that the Loop language cannot hold.
+    pub fn lower(self) -> Result<Loops> {
+        self.lower_named(numbered)
+    }
+
+    /// As [`lower`](Plan::lower), with names for combinators: a node's variables and labels end in what `name`
+    /// says, or else in a number.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// use livefusion::{Clustering, stages};
+    /// let total = Array::from(vec![1.0f64, 2.0]).sum();
+    /// let plan = stages::graph(&total)?.plan(Clustering::default());
+    /// let loops = plan.lower_named(|node| (node.name == "sum").then(|| "total".to_string()))?;
+    /// assert!(loops.to_string().contains("done_total"));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`lower`](Plan::lower).
+    pub fn lower_named(self, name: impl Fn(&Node) -> Option<String>) -> Result<Loops> {
+        let Plan { graph, plan } = self;
+        let (plan, loops) = lower(&graph.0.graph, &graph.0.lengths, plan, &name)?;
+        let plan = Plan { graph, plan };
+        Ok(Loops { plan, loops })
+    }
+
+    /// Writes a node with what it is called.
+    fn called(&self, id: NodeId) -> String {
+        format!("{id} {}", self.graph.0.graph.node(id).name)
+    }
+
+    /// The rates at which nodes run or have their elements, in order.
+    fn rates(&self) -> Vec<ClassId> {
+        let rates = &self.plan.rates;
+        let all = self.graph.ids();
+        let mut all: Vec<ClassId> = all
+            .flat_map(|n| [rates.runs_at(n), rates.output(n)])
+            .flatten()
+            .collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn write_rate(&self, f: &mut fmt::Formatter<'_>, rate: ClassId) -> fmt::Result {
+        write!(f, "  {rate}: ")?;
+        match self.plan.rates.kind(rate) {
+            ClassKind::Root => writeln!(f, "a length of its own"),
+            ClassKind::Nested(above, lengths) => {
+                writeln!(
+                    f,
+                    "the elements of {above}'s segments, of lengths {}",
+                    Fields(&[lengths])
+                )
+            }
+            ClassKind::Sub(above, by) => {
+                let by = match by {
+                    Selector::Filter(n) | Selector::Custom(n) => format!("that {n} keeps"),
+                    Selector::Tags(tags) => format!("whose tag in {} is true", Fields(&[tags])),
+                    Selector::While(n) => format!("before {n} ends"),
+                    Selector::Zip(n) => format!("in which all sides of {n} go on"),
+                };
+                writeln!(f, "those of {above} {by}")
+            }
+        }
+    }
+
+    fn write_loop(&self, f: &mut fmt::Formatter<'_>, at: usize, l: &PlannedLoop) -> fmt::Result {
+        match l.root {
+            Some(root) => writeln!(f, "loop {at} over {root}")?,
+            None => writeln!(f, "loop {at}, of scalars")?,
+        }
+        for id in &l.nodes {
+            match self.rate_of(*id) {
+                Some(rate) => writeln!(f, "  {} at {rate}", self.called(*id))?,
+                None => writeln!(f, "  {}", self.called(*id))?,
+            }
+        }
+        for (what, fields) in [("stores", &l.arrays), ("leaves", &l.scalars)] {
+            if !fields.is_empty() {
+                writeln!(f, "  {what} {}", Fields(fields))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_crossing(&self, f: &mut fmt::Formatter<'_>, c: &Crossing) -> fmt::Result {
+        let (from, to) = (self.called(c.from.0), self.called(c.to));
+        write!(f, "{from} -> {to}: {}", c.reason)?;
+        match c.between {
+            Some(between) => writeln!(f, ": {}", self.called(between)),
+            None => writeln!(f),
+        }
+    }
+}
+
+/// Fields as `n1.0, n2.1`.
+struct Fields<'a>(&'a [FieldRef]);
+
+impl fmt::Display for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, (id, field)) in self.0.iter().enumerate() {
+            write!(f, "{}{id}.{field}", if k > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Plan({} loops, {})",
+            self.loops().len(),
+            self.clustering()
+        )
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (loops, bytes) = (self.loops().len(), self.cost().bytes);
+        let s = if loops == 1 { "" } else { "s" };
+        write!(f, "{loops} loop{s}, {} clustering, ", self.clustering())?;
+        write!(f, "{bytes} bytes at nominal lengths, ")?;
+        match (self.is_proven(), self.bound()) {
+            (true, _) => writeln!(f, "proven")?,
+            (false, Cost { bytes, loops }) => writeln!(f, "proven: {bytes} bytes, {loops} loops")?,
+        }
+        let ids = self.graph.ids();
+        let pulled: Vec<NodeId> = ids.filter(|n| self.plan.pulls.is_pulled(*n)).collect();
+        if !pulled.is_empty() {
+            writeln!(f, "computed where they are read: {}", List(&pulled))?;
+        }
+        let rates = self.rates();
+        if !rates.is_empty() {
+            writeln!(f, "rates")?;
+        }
+        rates.into_iter().try_for_each(|r| self.write_rate(f, r))?;
+        for (at, l) in self.loops().iter().enumerate() {
+            self.write_loop(f, at, l)?;
+        }
+        self.crossings()
+            .iter()
+            .try_for_each(|c| self.write_crossing(f, c))
+    }
+}

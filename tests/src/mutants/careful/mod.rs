@@ -1,0 +1,252 @@
+//! Changes of a loop that keep to its types, scopes and places, so that most of what comes out is a loop
+//! again.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `scope` | what is visible where |
+//! | `uses` | where scalars are used |
+//! | `statements` | operands, operators, statements |
+//! | `effects` | writes, scatters, traps, exits, results |
+//! | `groups` | carried groups |
+//! | `rates` | rates, bounds, types |
+
+mod effects;
+mod groups;
+mod rates;
+mod scope;
+mod statements;
+mod uses;
+
+use crate::rng::Rng;
+use crate::scalar;
+use loop_lang::Loop;
+use loop_lang::gotos::order_blocks;
+use loop_lang::ir::{Atom, Block, CombId, Stmt, StmtKind, Type, Var};
+use loop_lang::levels::required_levels;
+use loop_lang::types::{Const, Ty, canonical};
+use scope::{Scope, Spot};
+
+/// A kind of change.
+pub(super) struct Edit {
+    /// Its name in summaries.
+    pub(super) name: &'static str,
+    /// Weight among the kinds.
+    weight: usize,
+    /// None: there is nothing that it could change.
+    run: fn(&mut Changing) -> Option<()>,
+}
+
+/// Every kind of change.
+pub(super) const EDITS: &[Edit] = &[
+    edit("operand", 16, Changing::operand),
+    edit("literal", 6, Changing::constant),
+    edit("operator", 12, Changing::operator),
+    edit("array", 5, Changing::array),
+    edit("value", 14, Changing::value),
+    edit("region", 5, Changing::region),
+    edit("move", 8, Changing::move_statement),
+    edit("copy", 5, Changing::copy_statement),
+    edit("delete", 5, Changing::delete_statement),
+    edit("write", 8, Changing::write),
+    edit("scatter", 4, Changing::combine),
+    edit("trap", 3, Changing::trap),
+    edit("exit", 5, Changing::exit),
+    edit("result", 3, Changing::result),
+    edit("group", 8, Changing::new_group),
+    edit("group order", 5, Changing::group_order),
+    edit("group operator", 4, Changing::group_operator),
+    edit("group copy", 4, Changing::copy_group),
+    edit("group removal", 3, Changing::remove_group),
+    edit("group in phases", 4, Changing::phase_update),
+    edit("bound", 6, Changing::bound),
+    edit("rate", 4, Changing::rate),
+    edit("type", 5, Changing::retype),
+    edit("count", 1, Changing::count),
+];
+
+const fn edit(name: &'static str, weight: usize, run: fn(&mut Changing) -> Option<()>) -> Edit {
+    Edit { name, weight, run }
+}
+
+/// Makes one change, if it finds one, and says of which kind: the index in [`EDITS`].
+pub(super) fn change(l: &mut Loop, rng: &mut Rng) -> Option<usize> {
+    order_blocks(l);
+    let weights: Vec<usize> = EDITS.iter().map(|e| e.weight).collect();
+    for _ in 0..8 {
+        let kind = rng.weighted(&weights);
+        let mut changing = Changing {
+            scope: Scope::of(l),
+            l: l.clone(),
+            rng: rng.clone(),
+        };
+        let changed = (EDITS[kind].run)(&mut changing).is_some();
+        *rng = changing.rng;
+        if changed {
+            *l = changing.l;
+            agree(l);
+            return Some(kind);
+        }
+    }
+    None
+}
+
+/// Lets groups say of themselves what statements do now.
+fn agree(l: &mut Loop) {
+    let mut carried = vec![None; l.vars.len()];
+    let mut assigned: Vec<Vec<(usize, Atom)>> = vec![Vec::new(); l.vars.len()];
+    let places: Vec<usize> = (l.blocks.iter())
+        .map(|(labels, _)| {
+            let home = labels.first().and_then(|label| l.comb(label.comb).home);
+            home.map_or(usize::MAX, |h| l.root_of(h.rate).index())
+        })
+        .collect();
+    for ((_, block), root) in l.blocks.iter().zip(places) {
+        for stmt in &block.stmts {
+            match stmt.kind {
+                StmtKind::Carry(v, a) => carried[v.index()] = Some(a),
+                StmtKind::Assign(v, a) => assigned[v.index()].push((root, a)),
+                _ => {}
+            }
+        }
+    }
+    for g in 0..l.groups.len() {
+        let root = l.root_of(l.groups[g].step).index();
+        let group = &mut l.groups[g];
+        for (k, v) in group.vars.iter().enumerate() {
+            if let (Some(start), Some(to)) = (carried[v.index()], group.start.get_mut(k)) {
+                *to = start;
+            }
+            let mut at_home = assigned[v.index()].iter().filter(|(r, _)| *r == root);
+            if let (Some((_, next)), Some(to)) = (at_home.next(), group.next.get_mut(k)) {
+                *to = *next;
+            }
+        }
+    }
+    for (g, level) in required_levels(l).into_iter().enumerate() {
+        let group = &mut l.groups[g];
+        group.level = group.level.max(level);
+    }
+}
+
+/// A loop that is being changed.
+struct Changing {
+    l: Loop,
+    scope: Scope,
+    rng: Rng,
+}
+
+impl Changing {
+    fn pick<T: Clone>(&mut self, of: &[T]) -> Option<T> {
+        of.get(self.rng.below(of.len())).cloned()
+    }
+
+    fn block(&self, b: usize) -> &Block {
+        self.l.blocks.iter().nth(b).expect("there is one").1
+    }
+
+    fn block_mut(&mut self, b: usize) -> &mut Block {
+        self.l.blocks.values_mut().nth(b).expect("there is one")
+    }
+
+    /// A place for a statement in one of some blocks.
+    fn spot_in(&mut self, blocks: &[usize]) -> Option<Spot> {
+        let b = self.pick(blocks)?;
+        let at = self.block(b).stmts.len();
+        Some((b, self.rng.range(0, at)))
+    }
+
+    fn spot(&mut self) -> Option<Spot> {
+        // Where elements are, mostly.
+        let elements = self.scope.element_blocks();
+        if self.rng.chance(70) && !elements.is_empty() {
+            return self.spot_in(&elements);
+        }
+        let all: Vec<usize> = (0..self.scope.places.len()).collect();
+        self.spot_in(&all)
+    }
+
+    fn insert(&mut self, (b, at): Spot, kind: StmtKind) {
+        let comb = self.scope.combs[b];
+        self.block_mut(b).stmts.insert(at, Stmt { comb, kind });
+    }
+
+    /// A new variable, named as its combinator's.
+    fn fresh(&mut self, base: &str, comb: CombId, ty: Type) -> Var {
+        let name = format!("{base}{}_{}", self.l.vars.len(), self.l.comb(comb).name);
+        self.scope.declare(ty);
+        self.l.new_var(name, ty)
+    }
+
+    fn fresh_at(&mut self, base: &str, spot: Spot, ty: Ty) -> Var {
+        self.fresh(base, self.scope.combs[spot.0], Type::Scalar(ty))
+    }
+
+    fn literal(&mut self, ty: Ty) -> Atom {
+        let small = [0, 1, 2, 3, 5, 7, 8, 31, 32, 33, 64, 100];
+        let bits = match ty {
+            Ty::Bool => self.rng.word(),
+            _ if self.rng.chance(25) => scalar::random(&mut self.rng, ty),
+            Ty::F32 => u64::from((self.rng.pick(&small) as f32 * 0.5).to_bits()),
+            Ty::F64 => (self.rng.pick(&small) as f64 * 0.5).to_bits(),
+            _ => self.rng.pick(&small),
+        };
+        Const::new(ty, canonical(ty, bits)).into()
+    }
+
+    /// A scalar of a type for a spot: a variable mostly.
+    fn atom(&mut self, ty: Ty, spot: Spot, open: &[Var]) -> Atom {
+        let vars = self.scope.vars(Type::Scalar(ty), spot, open);
+        match self.rng.chance(75) {
+            true => self
+                .pick(&vars)
+                .map_or_else(|| self.literal(ty), Atom::from),
+            false => self.literal(ty),
+        }
+    }
+
+    /// A scalar type, of something that is visible at a spot mostly.
+    fn type_at(&mut self, spot: Spot) -> Ty {
+        let all = 0..self.l.vars.len();
+        let seen: Vec<Ty> = all
+            .map(Var::new)
+            .filter(|v| self.scope.usable(*v, spot, &[]))
+            .filter_map(|v| self.scope.ty(v.into()))
+            .collect();
+        match self.rng.chance(85) {
+            true => self.pick(&seen).unwrap_or(Ty::F64),
+            false => self.rng.pick(&Ty::ALL),
+        }
+    }
+
+    /// Lets something use a variable that has just been defined.
+    fn use_somewhere(&mut self, v: Var) {
+        self.scope = Scope::of(&self.l);
+        let Some(ty) = self.scope.ty(v.into()) else {
+            return;
+        };
+        let uses = uses::uses(&mut self.l);
+        let fits = |i: &usize| {
+            let of = &uses[*i];
+            self.scope.ty(of.atom) == Some(ty)
+                && !self.is_fixed(of)
+                && self.scope.usable(v, of.spot, &of.open)
+        };
+        let places: Vec<usize> = (0..uses.len()).filter(fits).collect();
+        if let Some(place) = self.pick(&places) {
+            uses::set(&mut self.l, place, v.into());
+        }
+    }
+
+    /// Whether the verifier demands what stands there.
+    fn is_fixed(&self, of: &uses::Use) -> bool {
+        let (b, i) = of.spot;
+        let fixed = |v: Var| self.scope.fixed[v.index()];
+        match self.block(b).stmts.get(i) {
+            Some(stmt) => match stmt.kind {
+                StmtKind::Let(v, ..) | StmtKind::Assign(v, _) => fixed(v),
+                _ => false,
+            },
+            None => of.atom.var().is_some_and(fixed),
+        }
+    }
+}

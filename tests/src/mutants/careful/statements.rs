@@ -1,0 +1,475 @@
+//! Changes of operands, operators and statements without effects.
+
+use super::scope::Spot;
+use super::uses::{set, uses};
+use super::{Changing, Scope};
+use loop_lang::ir::{Atom, ParamKind, Place, Section, Stmt, StmtKind, Type, Var};
+use loop_lang::op::{Op, Sig};
+use loop_lang::types::Ty;
+use loop_lang::walk;
+
+impl Changing {
+    /// Another scalar of the same type, a visible one.
+    pub(super) fn operand(&mut self) -> Option<()> {
+        self.replace(|_| true, Changing::atom)
+    }
+
+    /// Another literal.
+    pub(super) fn constant(&mut self) -> Option<()> {
+        let literal = |c: &mut Self, ty: Ty, _: Spot, _: &[Var]| c.literal(ty);
+        self.replace(|a| matches!(a, Atom::Const(_)), literal)
+    }
+
+    fn replace(
+        &mut self,
+        wanted: impl Fn(Atom) -> bool,
+        new: impl Fn(&mut Self, Ty, Spot, &[Var]) -> Atom,
+    ) -> Option<()> {
+        let uses = uses(&mut self.l);
+        let fits = |i: &usize| {
+            wanted(uses[*i].atom) && !self.is_fixed(&uses[*i]) && self.is_free(&uses[*i])
+        };
+        let places: Vec<usize> = (0..uses.len()).filter(fits).collect();
+        let place = self.pick(&places)?;
+        let of = &uses[place];
+        let ty = self.scope.ty(of.atom)?;
+        let new = new(self, ty, of.spot, &of.open);
+        set(&mut self.l, place, new);
+        (new != of.atom).then_some(())
+    }
+
+    /// Whether a use is not what makes a fold one, or the place where a stream is read: these only rarely
+    /// still verify as something else.
+    fn is_free(&self, of: &super::uses::Use) -> bool {
+        let Some(stmt) = self.block(of.spot.0).stmts.get(of.spot.1) else {
+            return true;
+        };
+        match &stmt.kind {
+            StmtKind::ReadArray(_, a, i) => !(self.is_stream(*a) && *i == of.atom),
+            StmtKind::Let(..) => {
+                (of.atom.var()).is_none_or(|v| self.scope.usable(v, of.spot, &of.open))
+            }
+            _ => true,
+        }
+    }
+
+    fn is_stream(&self, a: Var) -> bool {
+        let mut params = self.l.params.iter();
+        params.any(|p| p.var == a && matches!(p.kind, ParamKind::Stream(_)))
+    }
+
+    /// Another operator for the same operands and result.
+    pub(super) fn operator(&mut self) -> Option<()> {
+        let fixed = self.scope.fixed.clone();
+        let types: Vec<Ty> = self.l.vars.iter().map(|v| v.ty.elem()).collect();
+        let lets = self.each_let(|v, _, _| !fixed[v.index()]);
+        let nth = self.pick(&lets)?;
+        let (mut at, rng) = (0, &mut self.rng);
+        let mut changed = None;
+        self.l.each_stmt(|stmt| {
+            let StmtKind::Let(v, op, args) = &mut stmt.kind else {
+                return;
+            };
+            if at == nth {
+                let ty = |a: &Atom| match a {
+                    Atom::Var(v) => types[v.index()],
+                    Atom::Const(c) => c.ty,
+                };
+                let (of, to): (Vec<Ty>, Ty) = (args.iter().map(ty).collect(), types[v.index()]);
+                let fits =
+                    |o: &&Op| **o != *op && !of_bits(**o) && o.result(&of, Some(to)) == Some(to);
+                let all: Vec<Op> = Op::ALL.iter().filter(fits).copied().collect();
+                if !all.is_empty() {
+                    *op = rng.pick(&all);
+                    changed = Some(());
+                }
+            }
+            at += 1;
+        });
+        changed
+    }
+
+    /// The numbers of the `let`s that are wanted.
+    fn each_let(&mut self, wanted: impl Fn(Var, Op, &[Atom]) -> bool) -> Vec<usize> {
+        let (mut at, mut found) = (0, Vec::new());
+        self.l.each_stmt(|stmt| {
+            if let StmtKind::Let(v, op, args) = &stmt.kind {
+                if wanted(*v, *op, args) {
+                    found.push(at);
+                }
+                at += 1;
+            }
+        });
+        found
+    }
+
+    /// Another array for a read, a length, a copy, a write.
+    pub(super) fn array(&mut self) -> Option<()> {
+        let mut spots = Vec::new();
+        for (b, (_, block)) in self.l.blocks.iter().enumerate() {
+            for (i, stmt) in block.stmts.iter().enumerate() {
+                match &stmt.kind {
+                    StmtKind::ReadArray(_, a, _)
+                    | StmtKind::ArrayLength(_, a)
+                    | StmtKind::CopyArray(_, a) => spots.push(((b, i), *a, false)),
+                    StmtKind::WriteArray(a, ..) => spots.push(((b, i), *a, true)),
+                    StmtKind::ScatterArray { arrays, .. } => {
+                        spots.extend(arrays.iter().map(|a| ((b, i), *a, true)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let (spot, old, written) = self.pick(&spots)?;
+        let mut others = self.scope.vars(self.l.ty(old), spot, &[]);
+        others.retain(|a| *a != old && (!written || self.scope.is_made(*a)) && !self.is_stream(*a));
+        let new = self.pick(&others)?;
+        match &mut self.block_mut(spot.0).stmts[spot.1].kind {
+            StmtKind::ReadArray(_, a, _)
+            | StmtKind::ArrayLength(_, a)
+            | StmtKind::CopyArray(_, a)
+            | StmtKind::WriteArray(a, ..) => *a = new,
+            StmtKind::ScatterArray { arrays, .. } => {
+                (arrays.iter_mut())
+                    .filter(|a| **a == old)
+                    .for_each(|a| *a = new);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// A new value that something uses.
+    pub(super) fn value(&mut self) -> Option<()> {
+        let spot = self.spot()?;
+        let (kind, v) = self.compute(spot, &[])?;
+        self.insert(spot, kind);
+        self.use_somewhere(v);
+        Some(())
+    }
+
+    /// A statement that computes something of what is visible, and what it defines.
+    pub(super) fn compute(&mut self, spot: Spot, open: &[Var]) -> Option<(StmtKind, Var)> {
+        if self.rng.chance(25) {
+            let arrays = self.arrays(spot);
+            let a = self.pick(&arrays)?;
+            let ty = self.l.ty(a).elem();
+            if self.rng.chance(15) {
+                let n = self.fresh_at("n", spot, Ty::U64);
+                return Some((StmtKind::ArrayLength(n, a), n));
+            }
+            let index = self.atom(Ty::U64, spot, open);
+            let x = self.fresh_at("e", spot, ty);
+            return Some((StmtKind::ReadArray(x, a, index), x));
+        }
+        let ty = self.type_at(spot);
+        for _ in 0..20 {
+            let op = self.rng.pick(Op::ALL);
+            if of_bits(op) {
+                continue;
+            }
+            let types: Vec<Ty> = (0..op.arity())
+                .map(|k| match op.sig() {
+                    Sig::Select if k == 0 => Ty::Bool,
+                    Sig::FloatInt if k == 1 => Ty::I32,
+                    _ => ty,
+                })
+                .collect();
+            let target = self.rng.pick(&Ty::ALL);
+            if let Some(result) = op.result(&types, Some(target)) {
+                let args = types
+                    .into_iter()
+                    .map(|t| self.atom(t, spot, open))
+                    .collect();
+                let v = self.fresh_at("m", spot, result);
+                return Some((StmtKind::Let(v, op, args), v));
+            }
+        }
+        None
+    }
+
+    /// The arrays that may be read anywhere.
+    fn arrays(&mut self, spot: Spot) -> Vec<Var> {
+        let all = (0..self.l.vars.len()).map(Var::new);
+        let array = |v: &Var| matches!(self.l.ty(*v), Type::Array(_));
+        all.filter(|v| array(v) && self.scope.usable(*v, spot, &[]) && !self.is_stream(*v))
+            .collect()
+    }
+
+    /// A condition or a scalar loop whose result something uses.
+    pub(super) fn region(&mut self) -> Option<()> {
+        let spot = self.spot()?;
+        let comb = self.scope.combs[spot.0];
+        let ty = self.type_at(spot);
+        let mut open = Vec::new();
+        let lines = |c: &mut Self, open: &mut Vec<Var>| {
+            let mut made = Vec::new();
+            for _ in 0..c.rng.below(3) {
+                if let Some((kind, v)) = c.compute(spot, open) {
+                    made.push(Stmt { comb, kind });
+                    open.push(v);
+                }
+            }
+            made
+        };
+        let (kind, v) = if self.rng.chance(60) {
+            let cond = self.atom(Ty::Bool, spot, &[]);
+            let then = lines(self, &mut open);
+            let a = self.inner(ty, spot, &open);
+            open.clear();
+            let other = lines(self, &mut open);
+            let b = self.inner(ty, spot, &open);
+            let v = self.fresh_at("if", spot, ty);
+            let results = vec![(v, a, b)];
+            (
+                StmtKind::If {
+                    cond,
+                    then,
+                    other,
+                    results,
+                },
+                v,
+            )
+        } else {
+            let (v, n) = (
+                self.fresh_at("w", spot, ty),
+                self.fresh_at("t", spot, Ty::U64),
+            );
+            let state = vec![(v, self.atom(ty, spot, &[])), (n, self.literal(Ty::U64))];
+            open.extend([v, n]);
+            let mut test = lines(self, &mut open);
+            let go = self.fresh_at("go", spot, Ty::Bool);
+            let most = self.inner(Ty::U64, spot, &open);
+            test.push(Stmt {
+                comb,
+                kind: StmtKind::Let(go, Op::Lt, [n.into(), most].into_iter().collect()),
+            });
+            let mut body = lines(self, &mut open);
+            let more = self.fresh_at("t", spot, Ty::U64);
+            let by = self.literal(Ty::U64);
+            body.push(Stmt {
+                comb,
+                kind: StmtKind::Let(more, Op::Add, [n.into(), by].into_iter().collect()),
+            });
+            let next = vec![self.inner(ty, spot, &open), more.into()];
+            let cond = go.into();
+            (
+                StmtKind::While {
+                    state,
+                    test,
+                    cond,
+                    body,
+                    next,
+                },
+                v,
+            )
+        };
+        self.insert(spot, kind);
+        self.use_somewhere(v);
+        Some(())
+    }
+
+    /// A scalar that a region knows: one of its own mostly.
+    fn inner(&mut self, ty: Ty, spot: Spot, open: &[Var]) -> Atom {
+        let own: Vec<Var> = open
+            .iter()
+            .copied()
+            .filter(|v| self.l.ty(*v) == Type::Scalar(ty))
+            .collect();
+        match self.rng.chance(70) {
+            true => self.pick(&own).map(Atom::from),
+            false => None,
+        }
+        .unwrap_or_else(|| self.atom(ty, spot, &[]))
+    }
+
+    /// Whether all that a statement needs is visible at a spot.
+    fn fits(&self, stmt: &Stmt, spot: Spot) -> bool {
+        let mut own = Vec::new();
+        walk::each(stmt, &mut |s| {
+            walk::definitions(&s.kind, &mut |v| own.push(v))
+        });
+        let mut fits = true;
+        walk::each(stmt, &mut |s| {
+            let mut known = |a: Atom| {
+                fits &= a.var().is_none_or(|v| self.scope.usable(v, spot, &own));
+            };
+            walk::operands(&s.kind, &mut known);
+            walk::handed_out(&s.kind, &mut known);
+        });
+        fits
+    }
+
+    /// A statement that may stand elsewhere, and where.
+    fn movable(&mut self) -> Option<Spot> {
+        let mut spots = Vec::new();
+        for (b, (_, block)) in self.l.blocks.iter().enumerate() {
+            for (i, stmt) in block.stmts.iter().enumerate() {
+                let free = match &stmt.kind {
+                    StmtKind::Let(v, ..) => !self.scope.fixed[v.index()],
+                    StmtKind::ReadArray(_, a, _) => !self.is_stream(*a),
+                    StmtKind::ArrayLength(..)
+                    | StmtKind::WriteArray(..)
+                    | StmtKind::ScatterArray { .. }
+                    | StmtKind::Trap { .. }
+                    | StmtKind::If { .. }
+                    | StmtKind::While { .. } => true,
+                    _ => false,
+                };
+                let mut bound = false;
+                walk::definitions(&stmt.kind, &mut |v| {
+                    let mut rates = self.l.rates.iter();
+                    bound |= rates.any(|r| r.kind.bound() == Some(v.into()));
+                });
+                if free && !bound && self.fits(stmt, (b, i)) {
+                    spots.push((b, i));
+                }
+            }
+        }
+        self.pick(&spots)
+    }
+
+    /// A statement stands elsewhere: in its block, or in another where what it needs is known, and known
+    /// where it is needed.
+    pub(super) fn move_statement(&mut self) -> Option<()> {
+        let from = self.movable()?;
+        let stmt = self.block(from.0).stmts[from.1].clone();
+        let mut own = Vec::new();
+        walk::definitions(&stmt.kind, &mut |v| own.push(v));
+        let users: Vec<Spot> = uses(&mut self.l)
+            .into_iter()
+            .filter(|u| u.atom.var().is_some_and(|v| own.contains(&v)))
+            .map(|u| u.spot)
+            .collect();
+        for _ in 0..10 {
+            let to = match self.rng.chance(50) {
+                true => self.spot_in(&[from.0])?,
+                false => self.spot()?,
+            };
+            let stays = to == from || to == (from.0, from.1 + 1);
+            // Before what uses it: a spot is in front of the statement there.
+            let known =
+                |u: &Spot| to.0 == u.0 && to.1 <= u.1 || self.scope.known_at((to.0, to.1), *u);
+            if stays || !self.fits(&stmt, to) || !users.iter().all(known) {
+                continue;
+            }
+            let taken = self.block_mut(from.0).stmts.remove(from.1);
+            let at = to.1 - usize::from(to.0 == from.0 && to.1 > from.1);
+            self.block_mut(to.0).stmts.insert(at, taken);
+            return Some(());
+        }
+        None
+    }
+
+    /// A statement stands in a second place too, with names of its own.
+    pub(super) fn copy_statement(&mut self) -> Option<()> {
+        let from = self.movable()?;
+        let stmt = self.block(from.0).stmts[from.1].clone();
+        for _ in 0..10 {
+            let to = match self.rng.chance(40) {
+                true => self.spot_in(&[from.0])?,
+                false => self.spot()?,
+            };
+            if self.fits(&stmt, to) {
+                let (copy, defined) = self.renamed(&stmt, &[]);
+                self.block_mut(to.0).stmts.insert(to.1, copy);
+                defined.into_iter().for_each(|v| self.use_somewhere(v));
+                return Some(());
+            }
+        }
+        None
+    }
+
+    /// A statement that defines new variables, with others for some; gives what it defines for what follows.
+    pub(super) fn renamed(&mut self, stmt: &Stmt, others: &[(Var, Var)]) -> (Stmt, Vec<Var>) {
+        let mut names = others.to_vec();
+        let mut own = Vec::new();
+        walk::each(stmt, &mut |s| {
+            walk::definitions(&s.kind, &mut |v| own.push(v))
+        });
+        for v in own {
+            let new = self.fresh("c", stmt.comb, self.l.ty(v));
+            names.push((v, new));
+        }
+        let name = |v: &mut Var| {
+            if let Some((_, new)) = names.iter().find(|(old, _)| old == v) {
+                *v = *new;
+            }
+        };
+        let mut stmts = [stmt.clone()];
+        walk::each_mut(&mut stmts, &mut |s| {
+            walk::operands_mut(&mut s.kind, &mut |a| {
+                if let Atom::Var(v) = a {
+                    name(v);
+                }
+            });
+            match &mut s.kind {
+                StmtKind::Let(v, ..)
+                | StmtKind::ReadArray(v, ..)
+                | StmtKind::ArrayLength(v, _)
+                | StmtKind::Assign(v, _)
+                | StmtKind::Carry(v, _) => name(v),
+                StmtKind::Scan { results, .. } => results.iter_mut().for_each(name),
+                StmtKind::If { results, .. } => results.iter_mut().for_each(|(v, ..)| name(v)),
+                StmtKind::While { state, .. } => state.iter_mut().for_each(|(v, _)| name(v)),
+                _ => {}
+            }
+        });
+        let [copy] = stmts;
+        let mut defined = Vec::new();
+        walk::definitions(&copy.kind, &mut |v| defined.push(v));
+        (copy, defined)
+    }
+
+    /// A statement goes; what used it uses something else.
+    pub(super) fn delete_statement(&mut self) -> Option<()> {
+        let from = self.movable()?;
+        let mut own = Vec::new();
+        let stmt = self.block_mut(from.0).stmts.remove(from.1);
+        walk::definitions(&stmt.kind, &mut |v| own.push(v));
+        self.without(&own)
+    }
+
+    /// What used some variables uses others, or literals.
+    pub(super) fn without(&mut self, gone: &[Var]) -> Option<()> {
+        self.scope = Scope::of(&self.l);
+        let uses = uses(&mut self.l);
+        for (n, of) in uses.iter().enumerate() {
+            if of.atom.var().is_some_and(|v| gone.contains(&v)) {
+                let ty = self.scope.ty(of.atom)?;
+                let new = self.atom(ty, of.spot, &of.open);
+                set(&mut self.l, n, new);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether a place is where groups are updated.
+    pub(super) fn is_element_place(place: Place) -> bool {
+        matches!(
+            place,
+            Place::At {
+                section: Section::Body | Section::Yield,
+                ..
+            }
+        )
+    }
+}
+
+/// Whether results depend on more than values: on the bits of a NaN.
+pub(super) fn of_bits(op: Op) -> bool {
+    matches!(op, Op::Bitcast | Op::SignBit | Op::Copysign)
+}
+
+/// Everything that a loop's blocks do. Functions join the values of groups, and keep laws that nobody verifies.
+pub(super) trait EachStmt {
+    fn each_stmt(&mut self, f: impl FnMut(&mut Stmt));
+}
+
+impl EachStmt for loop_lang::Loop {
+    fn each_stmt(&mut self, mut f: impl FnMut(&mut Stmt)) {
+        for block in self.blocks.values_mut() {
+            walk::each_mut(&mut block.stmts, &mut f);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Where a loop uses scalars, and what else could stand there.
+
+use super::scope::Spot;
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, End, Stmt, StmtKind, Var};
+use loop_lang::walk;
+
+/// A scalar's use.
+#[derive(Clone)]
+pub(super) struct Use {
+    /// The statement in a block that it is part of; behind the last one, how the block is left.
+    pub(super) spot: Spot,
+    pub(super) atom: Atom,
+    /// What is known in the regions around it.
+    pub(super) open: Vec<Var>,
+}
+
+type Visit<'f> = &'f mut dyn FnMut(&mut Atom, Spot, &[Var]);
+
+/// Every use, in a fixed order.
+pub(super) fn uses(l: &mut Loop) -> Vec<Use> {
+    let mut all = Vec::new();
+    visit(l, &mut |atom, spot, open| {
+        all.push(Use {
+            spot,
+            atom: *atom,
+            open: open.to_vec(),
+        });
+    });
+    all
+}
+
+/// Puts something else in a use's place.
+pub(super) fn set(l: &mut Loop, nth: usize, new: Atom) {
+    let mut at = 0;
+    visit(l, &mut |atom, _, _| {
+        if at == nth {
+            *atom = new;
+        }
+        at += 1;
+    });
+}
+
+fn visit(l: &mut Loop, f: Visit) {
+    let mut open = Vec::new();
+    for (b, block) in l.blocks.values_mut().enumerate() {
+        for (i, s) in block.stmts.iter_mut().enumerate() {
+            stmt(s, (b, i), &mut open, f);
+            open.clear();
+        }
+        let end = (b, block.stmts.len());
+        block
+            .exits
+            .iter_mut()
+            .for_each(|e| f(&mut e.unless, end, &[]));
+        match &mut block.end {
+            End::Branch(cond, ..) => f(cond, end, &[]),
+            End::Return(results) => results.iter_mut().for_each(|a| f(a, end, &[])),
+            End::Open | End::Goto(_) => {}
+        }
+    }
+}
+
+fn stmt(s: &mut Stmt, spot: Spot, open: &mut Vec<Var>, f: Visit) {
+    let known = open.len();
+    match &mut s.kind {
+        StmtKind::If {
+            cond,
+            then,
+            other,
+            results,
+        } => {
+            f(cond, spot, open);
+            then.iter_mut().for_each(|s| stmt(s, spot, open, f));
+            results.iter_mut().for_each(|(_, a, _)| f(a, spot, open));
+            open.truncate(known);
+            other.iter_mut().for_each(|s| stmt(s, spot, open, f));
+            results.iter_mut().for_each(|(_, _, b)| f(b, spot, open));
+        }
+        StmtKind::While {
+            state,
+            test,
+            cond,
+            body,
+            next,
+        } => {
+            state.iter_mut().for_each(|(_, a)| f(a, spot, open));
+            open.extend(state.iter().map(|(v, _)| *v));
+            test.iter_mut().for_each(|s| stmt(s, spot, open, f));
+            f(cond, spot, open);
+            body.iter_mut().for_each(|s| stmt(s, spot, open, f));
+            next.iter_mut().for_each(|a| f(a, spot, open));
+        }
+        kind => walk::operands_mut(kind, &mut |a| f(a, spot, open)),
+    }
+    open.truncate(known);
+    walk::definitions(&s.kind, &mut |v| open.push(v));
+}
