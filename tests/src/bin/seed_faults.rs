@@ -55,6 +55,12 @@ const BELOW: &[Fault] = &[
 
 const FAULTS: &[Fault] = &[
     Fault {
+        what: "what a rate runs over is as long as it, whoever made them one class",
+        file: "lower/mod.rs",
+        sound: "lengths::check_all(&mut anatomy).map_err(force)?;",
+        faulty: "",
+    },
+    Fault {
         what: "a fold forgets its starting value",
         file: "lower/fold.rs",
         sound: "let start = self.start.get(field).copied().unwrap_or(identity);",

@@ -1,0 +1,329 @@
+//! The inference of rates: node by node, in the order of the graph.
+
+use super::{ClassId, ClassKind, Rates, Selector, indexed_array};
+use crate::ast::{Kind, Len};
+use crate::custom::Output;
+use crate::fusion::sides::{self, Users};
+use crate::sharing::{FieldRef, Graph, NodeId};
+use rustc_hash::FxHashMap;
+
+/// Infers the classes of a graph. `lengths` are the known lengths of leaves and generators: only their
+/// equality pattern matters. Zips advance their inputs on demand only if that is wanted.
+pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
+    let n = graph.nodes.len();
+    let mut inference = Inference {
+        graph,
+        rates: Rates {
+            output: vec![None; n],
+            runs_at: vec![None; n],
+            fresh: vec![false; n],
+            ..Rates::default()
+        },
+        by_length: FxHashMap::default(),
+        by_delayed: FxHashMap::default(),
+        subs: FxHashMap::default(),
+        nested: FxHashMap::default(),
+        users: on_demand.then(|| Users::of(graph)),
+    };
+    for id in graph.ids() {
+        inference.node(id, lengths[id.index()]);
+    }
+    inference.rates.finish(graph);
+    inference.rates
+}
+
+struct Inference<'g> {
+    graph: &'g Graph,
+    rates: Rates,
+    by_length: FxHashMap<u64, ClassId>,
+    by_delayed: FxHashMap<NodeId, ClassId>,
+    subs: FxHashMap<Selector, Vec<ClassId>>,
+    nested: FxHashMap<FieldRef, Vec<ClassId>>,
+    /// Who needs what, if zips may advance their inputs on demand.
+    users: Option<Users>,
+}
+
+impl Inference<'_> {
+    fn node(&mut self, id: NodeId, length: Option<u64>) {
+        let node = &self.graph.nodes[id.index()];
+        let input = |i: usize| node.inputs[i];
+        let (runs_at, output) = if node.leaf {
+            let class = (node.node.rank > 0).then(|| self.root_of_length(length));
+            (class, class)
+        } else {
+            match &node.node.kind {
+                Kind::Manifest | Kind::Input(_) => (None, None),
+                // Of delayed scalars, these are names for their fields.
+                Kind::Zip | Kind::Fields(_) if node.node.rank == 0 => (None, None),
+                Kind::Generate(len, _) => {
+                    let class = self.generator(id, len, length);
+                    (Some(class), Some(class))
+                }
+                Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
+                    let class = self.in_step(id);
+                    let output = match self.rates.sides(id) {
+                        Some(_) => self.sub(class, Selector::Zip(id)),
+                        None => class,
+                    };
+                    (Some(class), Some(output))
+                }
+                Kind::Filter(_) => {
+                    let class = self.class(input(0));
+                    let sub = self.sub(class, Selector::Filter(id));
+                    (Some(class), Some(sub))
+                }
+                Kind::Pack => {
+                    let class = self.in_step(id);
+                    let tags = self.graph.resolve(input(1), 0);
+                    let sub = self.sub(class, Selector::Tags(tags));
+                    (Some(class), Some(sub))
+                }
+                Kind::Scan(..) => {
+                    let class = self.class(input(0));
+                    (Some(class), Some(class))
+                }
+                Kind::Fold(_) | Kind::Len => (Some(self.class(input(0))), None),
+                Kind::ScanTotal => (self.rates.runs_at(input(0)), None),
+                Kind::Scatter(_) => {
+                    let class = self.in_step_of(id, 1);
+                    (Some(class), Some(self.class(input(0))))
+                }
+                Kind::TakeWhile { .. } => {
+                    let class = self.class(input(0));
+                    let sub = self.sub(class, Selector::While(id));
+                    (Some(class), Some(sub))
+                }
+                Kind::Expand(_) => {
+                    self.per_segment(id);
+                    let class = self.elements(input(0));
+                    (Some(class), Some(class))
+                }
+                Kind::FoldS(_) => {
+                    let class = self.segmented(id, input(0), input(1));
+                    (Some(class), Some(self.class(input(0))))
+                }
+                Kind::ScanS(..) => {
+                    let class = self.segmented(id, input(0), input(1));
+                    (Some(class), Some(class))
+                }
+                Kind::CountS => {
+                    let class = self.segmented(id, input(0), input(1));
+                    let tags = self.graph.resolve(input(1), 0);
+                    let sub = self.sub(class, Selector::Tags(tags));
+                    (Some(sub), Some(self.class(input(0))))
+                }
+                Kind::Custom(custom) => {
+                    let class = self.class(input(0));
+                    let output = match custom.output {
+                        Output::InStep(_) => Some(class),
+                        Output::Some(_) => Some(self.sub(class, Selector::Custom(id))),
+                        Output::Scalar(_) => None,
+                    };
+                    (Some(class), output)
+                }
+                Kind::Compute(_) => (None, None),
+            }
+        };
+        self.rates.runs_at[id.index()] = runs_at;
+        self.rates.output[id.index()] = self.own_of(id, output);
+    }
+
+    /// Whatever was joined to what, a node that is in step with an input has that input's own class.
+    fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
+        let node = &self.graph.nodes[id.index()];
+        let in_step = match node.node.kind {
+            Kind::Generate(..) => None,
+            Kind::ScanS(..) => node.inputs.get(1),
+            _ => node.inputs.first(),
+        };
+        let own = in_step
+            .filter(|_| !node.leaf)
+            .and_then(|i| self.rates.own(*i));
+        own.filter(|own| Some(self.rates.find(*own)) == output.map(|c| self.rates.find(c)))
+            .or(output)
+    }
+
+    fn class(&mut self, id: NodeId) -> ClassId {
+        match self.rates.output(id) {
+            Some(c) => c,
+            // A delayed scalar has no length; the builder refuses it as an array.
+            None => self.rates.new_class(ClassKind::Root),
+        }
+    }
+
+    fn root_of_length(&mut self, length: Option<u64>) -> ClassId {
+        let Some(n) = length else {
+            return self.rates.new_class(ClassKind::Root);
+        };
+        if let Some(c) = self.by_length.get(&n) {
+            return *c;
+        }
+        let class = self.rates.new_class(ClassKind::Root);
+        self.by_length.insert(n, class);
+        class
+    }
+
+    fn generator(&mut self, id: NodeId, len: &Len, length: Option<u64>) -> ClassId {
+        match (len, self.graph.nodes[id.index()].length) {
+            (Len::Known(_), _) => self.root_of_length(length),
+            (Len::Delayed(_), Some(by)) => {
+                if let Some(array) = indexed_array(self.graph, id) {
+                    let class = self.class(array);
+                    return self.rates.own(array).unwrap_or(class);
+                }
+                if let Some(c) = self.by_delayed.get(&by) {
+                    return *c;
+                }
+                let class = self.rates.new_class(ClassKind::Root);
+                self.by_delayed.insert(by, class);
+                class
+            }
+            _ => self.rates.new_class(ClassKind::Root),
+        }
+    }
+
+    fn sub(&mut self, parent: ClassId, by: Selector) -> ClassId {
+        // Parents may have become one since.
+        let known = self.subs.get(&by).into_iter().flatten().copied();
+        if let Some(c) = known
+            .into_iter()
+            .find(|c| self.rates.parent(*c) == Some(parent))
+        {
+            return c;
+        }
+        let class = self.rates.new_class(ClassKind::Sub(parent, by));
+        self.subs.entry(by).or_default().push(class);
+        class
+    }
+
+    /// Arrays with one element per segment are in step with the lengths, or in memory.
+    fn per_segment(&mut self, id: NodeId) {
+        let graph = self.graph;
+        let inputs = &graph.nodes[id.index()].inputs;
+        for (k, values) in inputs.iter().enumerate().skip(1) {
+            let (segments, own) = (self.class(inputs[0]), self.class(*values));
+            let is_free = self.rates.kind(own) == ClassKind::Root;
+            let is_sub = matches!(self.rates.kind(segments), ClassKind::Sub(..));
+            if own == segments {
+                continue;
+            }
+            if is_free && !is_sub && !self.rates.is_within(segments, own) {
+                self.rates.join(own, segments, id);
+            } else {
+                self.rates.beside.insert((id, k));
+            }
+        }
+    }
+
+    /// The class of the elements of segments with these lengths.
+    fn elements(&mut self, lengths: NodeId) -> ClassId {
+        let field = self.graph.resolve(lengths, 0);
+        let counts = &self.graph.nodes[field.0.index()];
+        if let (Kind::CountS, false) = (&counts.node.kind, counts.leaf)
+            && let Some(class) = self.rates.runs_at(field.0)
+        {
+            return class;
+        }
+        // One array may have its elements read at the rates of several classes, as one per segment of each.
+        let parent = self.class(lengths);
+        let known = self.nested.get(&field).into_iter().flatten();
+        if let Some(c) = known
+            .copied()
+            .find(|c| self.rates.parent(*c) == Some(parent))
+        {
+            return self.rates.find(c);
+        }
+        let class = self.rates.new_class(ClassKind::Nested(parent, field));
+        self.nested.entry(field).or_default().push(class);
+        class
+    }
+
+    /// The class at which data is used with these lengths: the data's own becomes it, if it can.
+    fn segmented(&mut self, id: NodeId, lengths: NodeId, data: NodeId) -> ClassId {
+        let elements = self.elements(lengths);
+        let own = self.class(data);
+        if own == elements {
+            return elements;
+        }
+        let is_free = self.rates.kind(own) == ClassKind::Root;
+        let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
+        if is_free && is_nested && !self.rates.is_within(elements, own) {
+            self.rates.join(own, elements, id);
+        } else {
+            self.rates.beside.insert((id, 1));
+        }
+        elements
+    }
+
+    fn in_step(&mut self, id: NodeId) -> ClassId {
+        self.in_step_of(id, 0)
+    }
+
+    /// One class for the inputs from one on, which are consumed together.
+    ///
+    /// Roots become one; beside the elements of segments they become these; beside the elements of a
+    /// subrate, arrays in memory are read at its count. Everything else is made manifest first.
+    fn in_step_of(&mut self, id: NodeId, first: usize) -> ClassId {
+        let graph = self.graph;
+        let inputs = &graph.nodes[id.index()].inputs;
+        let all: Vec<ClassId> = inputs[first..].iter().map(|i| self.class(*i)).collect();
+        let mut classes = all.clone();
+        classes.sort_unstable();
+        classes.dedup();
+        let is_root = |c: &ClassId| self.rates.kind(*c) == ClassKind::Root;
+        let (roots, others): (Vec<_>, Vec<_>) = classes.into_iter().partition(is_root);
+        let target = match (others.as_slice(), roots.first()) {
+            ([], Some(root)) => *root,
+            ([one], _) => *one,
+            _ => return self.fresh(id, first),
+        };
+        let joins = match self.rates.kind(target) {
+            ClassKind::Root => true,
+            ClassKind::Nested(..) => !roots.iter().any(|r| self.rates.is_within(target, *r)),
+            ClassKind::Sub(..) => false,
+        };
+        if joins {
+            for c in roots.into_iter().filter(|c| *c != target) {
+                self.rates.join(c, target, id);
+            }
+            return target;
+        }
+        let off: Vec<usize> = (first..inputs.len())
+            .filter(|k| all[k - first] != target)
+            .collect();
+        let is_leaf = |k: &usize| {
+            let mut fields = graph.fields(inputs[*k]).into_iter();
+            fields.all(|(n, _)| graph.nodes[n.index()].leaf)
+        };
+        if !off.iter().all(is_leaf) {
+            return self.fresh(id, first);
+        }
+        self.rates.beside.extend(off.into_iter().map(|k| (id, k)));
+        target
+    }
+
+    /// A class of its own for a node whose inputs are all made manifest.
+    fn fresh(&mut self, id: NodeId, first: usize) -> ClassId {
+        self.rates.fresh[id.index()] = true;
+        let inputs = first..self.graph.nodes[id.index()].inputs.len();
+        self.rates.beside.extend(inputs.map(|k| (id, k)));
+        self.find_sides(id);
+        self.rates.new_class(ClassKind::Root)
+    }
+
+    /// Finds out what a zip can advance on demand.
+    fn find_sides(&mut self, id: NodeId) {
+        let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
+        let Some(users) = self.users.as_ref().filter(|_| is_zip) else {
+            return;
+        };
+        let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
+            return;
+        };
+        for (k, side) in found.iter().enumerate() {
+            let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
+            self.rates.side_of.extend(nodes);
+        }
+        self.rates.sides.insert(id, found);
+    }
+}
