@@ -3,9 +3,10 @@
 #
 #   tests/sanitize.sh [short] [SECTION...]
 #
-# Sections: c, models, rust, threads, fuzz; all of them if none is named. In short form each takes a few minutes at
-# most. The last three need what only unstable compilers offer, which this compiler gives on request; `fuzz` needs
-# cargo-fuzz.
+# Sections: c, models, rust, threads, fuzz; all of them if none is named. In short form each runs for a few minutes at
+# most, once it is built. `.ci/run` runs the first two so. The last three need what only unstable compilers offer,
+# which this compiler gives on request; `threads` the standard library's source too (`rustup component add rust-src`),
+# `fuzz` a C++ compiler.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,16 +33,17 @@ c() {
     fi
 }
 
-# What threads share, in many orders of their steps: the board, the team, the cache.
+# What threads share, in many orders of their steps: the board, the team, the cache. Nothing of that needs Cranelift.
 models() {
     [ -n "$short" ] || export MODEL_ORDERS=10000
-    RUSTFLAGS="--cfg shuttle" cargo test -p livefusion --lib --target-dir target/shuttle models
+    RUSTFLAGS="--cfg shuttle" cargo test -p livefusion --lib --no-default-features --target-dir target/shuttle models
 }
 
-# The library's own tests with AddressSanitizer: buffers, frames, loaded code.
+# The library's own tests with AddressSanitizer: buffers, frames, loaded code. Tests that limit the address space
+# (`memory`) are left out: the sanitizer maps terabytes of it.
 rust() {
-    export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" ASAN_OPTIONS=detect_leaks=0
-    local tests=(--test force --test memory --test kernels --test in_place)
+    export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=address" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
+    local tests=(--test force --test kernels --test in_place)
     if [ -z "$short" ]; then
         tests+=(--test parallel --test segments --test streams --test held --test tiers)
     fi
@@ -49,22 +51,41 @@ rust() {
     cargo test --target "$host" --target-dir target/sanitize -p livefusion "${tests[@]}"
 }
 
-# The parallel runtime with ThreadSanitizer. The standard library is not instrumented, so what it synchronises by
-# means of its own is taken on trust.
+# The parallel runtime with ThreadSanitizer, and the standard library too: what waits in there for a lock would
+# otherwise race with who held it. Without Cranelift in short form, which takes longest to build.
 threads() {
-    export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer"
-    export LOOP_PROGRAMS=${short:+20}
-    [ -n "$LOOP_PROGRAMS" ] || unset LOOP_PROGRAMS
-    cargo test --target "$host" --target-dir target/sanitize-threads -p livefusion --test parallel
+    export RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=thread"
+    local what=(--test parallel --test held --test tiers)
+    [ -z "$short" ] || what=(--no-default-features --features derive --test parallel)
+    cargo test -Zbuild-std --target "$host" --target-dir target/sanitize-threads -p livefusion "${what[@]}"
 }
 
-# Coverage-guided fuzzing of what is fed with bytes.
+# Coverage-guided fuzzing of what is fed with bytes. Those that reached something new are kept in `target/fuzz/corpus`,
+# those that failed in `target/fuzz/finds`.
 fuzz() {
-    export RUSTC_BOOTSTRAP=1
-    local seconds=600
+    local seconds=300 count=(-Cpasses=sancov-module)
     [ -z "$short" ] || seconds=30
-    for target in parser program entry csv; do
-        cargo fuzz run --fuzz-dir tests/fuzz -s none "$target" -- -max_total_time="$seconds" -rss_limit_mb=4096
+    for what in level=4 inline-8bit-counters pc-table trace-compares; do
+        count+=("-Cllvm-args=-sanitizer-coverage-$what")
+    done
+    # The versions that everything else is built with.
+    cp Cargo.lock tests/fuzz/Cargo.lock
+    RUSTFLAGS="${count[*]}" cargo build --release --manifest-path tests/fuzz/Cargo.toml \
+        --target "$host" --target-dir target/fuzz
+    mkdir -p target/fuzz/{finds,corpus/{parser,program,entry,csv}}
+    head -20 examples/data/airports.csv >target/fuzz/corpus/csv/airports
+    cp loop-lang/tests/files/golden/*.loop target/fuzz/corpus/parser
+    # How many bytes there are at most: what takes one for each decision is filled by few.
+    for target in parser:4096 program:200 entry:200 csv:4096; do
+        local most=${target#*:} target=${target%:*}
+        echo "-- $target"
+        "target/fuzz/$host/release/$target" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=4096 \
+            -max_len="$most" -len_control=0 -print_final_stats=1 -artifact_prefix="target/fuzz/finds/$target-" \
+            "target/fuzz/corpus/$target" >"target/fuzz/$target.log" 2>&1 || {
+            tail -200 "target/fuzz/$target.log"
+            return 1
+        }
+        grep -E "DONE|^stat" "target/fuzz/$target.log"
     done
 }
 

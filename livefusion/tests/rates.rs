@@ -549,3 +549,25 @@ fn an_operator_that_reads_runs_within_segments() -> Result<()> {
     }
     Ok(())
 }
+
+/// Who zips is told, not who cuts the same array into segments.
+#[test]
+fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
+    for engine in engines() {
+        let ones = Array::from(vec![1.0f64]);
+        let kept = ones.filter(|x| x.gt(0.0));
+        let packed = ones.map(|x| x + 1.0).pack(&Array::from(vec![true]));
+        let both = packed.zip_with(&kept, |a, b| a + b);
+        let sums = Segmented::new(&Array::from(vec![1u64]), &both).sum_s();
+        let count = Array::from(vec![0u64]).sum();
+        let none = generate(&count, |i| i);
+        let cut = Segmented::new(&Array::from(vec![0u64]), &none).sum_s();
+        let total = none.sum();
+        let zipped = none.zip_with(&both, |a, _| a + &total);
+        let error = (&zipped, &cut, &kept, &sums, &packed).force_with(&engine);
+        let error = error.expect_err("none and one");
+        assert_eq!(error.combinator, "zip_with", "{error}");
+        (&cut, &kept, &sums, &packed).force_with(&engine)?;
+    }
+    Ok(())
+}

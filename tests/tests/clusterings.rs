@@ -3,7 +3,8 @@
 use livefusion::{Clustering, Engine};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{against_naive, check_all};
-use livefusion_tests::program::{Options, programs};
+use livefusion_tests::program::{Body, Fold, Options, Program, Step, Style, Term, programs};
+use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
 fn agrees_with_naive(clustering: Clustering, count: u64) {
@@ -30,4 +31,57 @@ fn greedy() {
 #[test]
 fn optimal() {
     agrees_with_naive(Clustering::default(), 50);
+}
+
+/// Lengths of the segments around what a loop runs over are there before it, though those between are in memory.
+#[test]
+fn lengths_of_outer_segments_come_first() {
+    let data = |ty, words: &[u64]| Step::Data(vec![(ty, words.to_vec())]);
+    let body = |params: &[Ty], terms: Vec<Term>, result| Body {
+        params: params.to_vec(),
+        terms,
+        results: vec![result],
+        ..Body::default()
+    };
+    let right = |ty, start: Option<Const>| Fold {
+        start: match start {
+            Some(c) => body(&[], vec![Term::Lit(c)], 0),
+            None => Body::default(),
+        },
+        step: body(&[ty, ty], vec![Term::Param(0), Term::Param(1)], 1),
+        style: match start {
+            Some(_) => Style::Associative,
+            None => Style::First,
+        },
+    };
+    let map_to = |from, c| body(&[from], vec![Term::Param(0), Term::Lit(c)], 1);
+    let zero = Const::u64(0);
+    let program = Program {
+        steps: vec![
+            data(Ty::I64, &[0]),
+            Step::Fold(0, right(Ty::I64, None)),
+            data(Ty::U64, &[1, 0]),
+            data(Ty::Bool, &[0]),
+            Step::CountS(2, 3),
+            data(Ty::U64, &[0]),
+            Step::Map(vec![4], map_to(Ty::U64, Const::bool(false))),
+            Step::CountS(5, 6),
+            data(Ty::U64, &[]),
+            Step::Map(vec![8], map_to(Ty::U64, zero)),
+            Step::FoldS(9, 7, right(Ty::U64, Some(zero))),
+            Step::FoldS(10, 6, right(Ty::Bool, Some(Const::bool(false)))),
+        ],
+        roots: vec![1, 11],
+    };
+    for clustering in [
+        Clustering::Unfused,
+        Clustering::Greedy,
+        Clustering::default(),
+    ] {
+        let interp = Arc::new(InterpBackend::new());
+        let engine = Engine::builder().backend(interp).clustering(clustering);
+        if let Err(why) = against_naive(&program, &engine.build()) {
+            panic!("{clustering:?}: {why}");
+        }
+    }
 }

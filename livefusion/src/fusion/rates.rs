@@ -144,19 +144,26 @@ impl Rates {
         self.output[n.index()]
     }
 
-    /// The node that made one class of two that nodes had on their own: the one nearest to the first. None
-    /// if they always were one, or are not.
-    pub fn joined_by(&self, a: ClassId, b: ClassId) -> Option<NodeId> {
-        let joined_to_a = self.joins_above(b).find(|(to, _)| *to == a);
-        let nearest = joined_to_a.or_else(|| self.joins_above(a).next());
-        nearest.filter(|_| a != b).map(|(_, by)| by)
+    /// The nodes that made one class of two that nodes had on their own, on the way from the first to the
+    /// second. None if they always were one.
+    pub fn joined_by(&self, a: ClassId, b: ClassId) -> Vec<NodeId> {
+        let path = |c: ClassId| self.joins_above(c).collect::<Vec<_>>();
+        let (mut from_a, mut from_b) = (path(a), path(b));
+        // Both come to the class that they are now.
+        while let (Some(x), Some(y)) = (from_a.last(), from_b.last())
+            && x == y
+        {
+            from_a.pop();
+            from_b.pop();
+        }
+        let down = from_b.into_iter().rev();
+        from_a.into_iter().chain(down).map(|(_, by)| by).collect()
     }
 
-    /// The class that a node's elements had when another node had not joined any yet.
-    pub fn before(&self, n: NodeId, joins: NodeId) -> Option<ClassId> {
-        let own = self.own(n)?;
+    /// What a class was when a node had not joined any yet.
+    pub fn before(&self, own: ClassId, joins: NodeId) -> ClassId {
         let earlier = self.joins_above(own).take_while(|(_, by)| *by < joins);
-        Some(earlier.last().map_or(own, |(to, _)| to))
+        earlier.last().map_or(own, |(to, _)| to)
     }
 
     /// What a class was joined to, step by step, and by which nodes.

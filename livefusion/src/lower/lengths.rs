@@ -68,8 +68,10 @@ fn equal(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>) -> Lower {
             continue;
         };
         same(a, comb, got, expected);
-        let own = |n: NodeId| a.plan.rates.own(n).map(Length::Own);
-        a.agreed.unite(own(*first), own(*other));
+        for n in [*other, id] {
+            let own = |n: NodeId| a.plan.rates.own(n).map(Length::Own);
+            a.agreed.unite(own(*first), own(n));
+        }
     }
     Ok(())
 }
@@ -133,7 +135,8 @@ pub fn check_all(a: &mut Anatomy<'_>) -> Lower {
             agree(a, a.opener(rate), rate);
         }
     }
-    for (id, rate) in a.all_run_over() {
+    let all = a.all_run_over();
+    for &(id, rate) in &all {
         let (Some(own), Some(class)) = (a.plan.rates.own(id), a.class_of(rate)) else {
             continue;
         };
@@ -141,32 +144,51 @@ pub fn check_all(a: &mut Anatomy<'_>) -> Lower {
             continue;
         }
         let kind = a.program.rate(rate).kind;
-        let runs_over = match kind {
-            RateKind::Nested { .. } => class,
-            _ => a.plan.rates.own(a.opener(rate)).unwrap_or(class),
+        // Something of the class that has as many elements as the rate.
+        let rates = &a.plan.rates;
+        let agrees = |(n, at): &&(NodeId, RateId)| {
+            let own = rates
+                .own(*n)
+                .filter(|_| *at == rate && rates.output(*n) == Some(class));
+            own.is_some_and(|own| a.agreed.are_equal(Length::Own(own), Length::Of(class)))
         };
-        let Some(by) = a.plan.rates.joined_by(own, runs_over) else {
+        let like = all.iter().find(agrees).and_then(|(n, _)| rates.own(*n));
+        let joined_by = rates.joined_by(own, like.unwrap_or(class));
+        // Segments say how long each is; who zips says that both are as long.
+        let zips = |by: &&NodeId| !is_segmented(&a.graph.node(**by).kind);
+        let Some(by) = joined_by.iter().find(zips).or(joined_by.first()).copied() else {
             continue;
         };
         let Some(len) = a.len(id)? else {
             continue;
         };
-        let comb = a.comb(by);
         match kind {
+            RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. } if len == bound => {}
             RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. } => {
+                let comb = a.comb(by);
                 // The first of what is consumed together says what is expected.
                 let first = usize::from(matches!(a.graph.node(by).kind, Kind::Scatter(_)));
                 let first = a.graph.nodes[by.index()].inputs[first];
-                match a.plan.rates.before(first, by) == Some(own) {
+                let rates = &a.plan.rates;
+                let before = |own| rates.before(own, by);
+                match rates.own(first).map(before) == Some(before(own)) {
                     true => same(a, comb, bound, len),
                     false => same(a, comb, len, bound),
                 }
             }
-            _ => visited(a, comb, rate, len)?,
+            _ => {
+                let comb = a.comb(by);
+                visited(a, comb, rate, len)?;
+            }
         }
         agree(a, id, rate);
     }
     Ok(())
+}
+
+fn is_segmented(kind: &Kind) -> bool {
+    let by_elements = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
+    by_elements || matches!(kind, Kind::Expand(_))
 }
 
 /// Notes that a node has as many elements as a rate.

@@ -114,8 +114,8 @@ impl Builder<'_> {
         self.link_inputs(id, &mut item);
         self.link_captures(id, &mut item);
         self.link_length(id, &mut item);
-        self.link_segments(&mut item);
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
+        self.link_segments(&mut item);
         for side in self.rates.sides(id).unwrap_or_default() {
             self.side(&side.nodes, &mut item);
         }
@@ -334,12 +334,17 @@ impl Builder<'_> {
         }
     }
 
-    /// The lengths of segments are there before their elements, unless they depend on these: then they
-    /// have no item yet.
+    /// The lengths of segments are there before their elements, and so are those of the segments around, up
+    /// to where the item's loop knows of none. Those that depend on the item have no item yet.
     fn link_segments(&self, item: &mut Item) {
+        let floor = item.floor.map(|c| self.built.classes[c]);
         for class in item.at.clone() {
-            if let ClassKind::Nested(_, (lengths, _)) = self.rates.kind(self.built.classes[class]) {
-                self.link_to_maker(lengths, None, item);
+            let mut at = Some(self.built.classes[class]);
+            while let Some(c) = at.filter(|c| Some(*c) != floor) {
+                if let ClassKind::Nested(_, (lengths, _)) = self.rates.kind(c) {
+                    self.link_to_maker(lengths, None, item);
+                }
+                at = self.rates.parent(c);
             }
         }
     }

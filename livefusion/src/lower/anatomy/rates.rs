@@ -268,7 +268,8 @@ impl Anatomy<'_> {
             if !checks.any(|(_, len)| self.is_length_of(*len, told.leaf)) {
                 let rates = &self.plan.rates;
                 let own = rates.own(told.leaf).zip(class);
-                let by = own.and_then(|(own, class)| rates.joined_by(own, class));
+                let by = own.map(|(own, class)| rates.joined_by(own, class));
+                let by = by.and_then(|by| by.first().copied());
                 let comb = by.map_or(told.comb, |by| self.comb(by));
                 crate::lower::lengths::visited(self, comb, told.rate, told.len)?;
             }
