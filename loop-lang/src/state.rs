@@ -18,6 +18,9 @@
 //! (the same if nothing waits). For every other variable the old value is of no use any more, and the
 //! update is done before the pause. Updates of lanes are done before the pause, too.
 //!
+//! A variable is held in the whole loop or not at all, by what the emit form reads: its update waits at a pause
+//! also in a phase, and in a summary, that reads the old value no more. Another pass may go on from there.
+//!
 //! # Local parts
 //!
 //! A group's *prefix* P is in the words of its variables. Per variable its local part is:

@@ -10,7 +10,7 @@
 //! | `gotos` | the loop with derived gotos |
 //! | `complete` | the loop with missing blocks and derived gotos |
 //! | `verify` | `ok`, or the verifier's faults |
-//! | `liveness` | saved variables and made arrays |
+//! | `liveness` | saved and held variables, and made arrays |
 //! | `levels` | each group's first variable with the level that it requires |
 //! | `chunkable` | `ok` or what is in the way, and the groups that decide where steps lie |
 //! | `pass NAME`, `optimize`, `summary LEVEL` | the loop afterwards, verified |
@@ -120,7 +120,8 @@ fn run(operation: &str, input: &str) -> Result<String, String> {
         "liveness" => {
             let saved = names(&l, &liveness::saved_variables(&l));
             let arrays = names(&l, &liveness::made_arrays(&l));
-            return Ok(format!("saved:{saved}\narrays:{arrays}\n"));
+            let held = names(&l, &liveness::held_variables(&l));
+            return Ok(format!("saved:{saved}\nheld:{held}\narrays:{arrays}\n"));
         }
         "levels" => {
             let levels = levels::required_levels(&l).into_iter().zip(firsts(&l));

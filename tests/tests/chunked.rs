@@ -9,9 +9,11 @@ use livefusion::ast::Node;
 use livefusion::runtime::force_nodes;
 use livefusion_backend::{Arg, Backend, Buffer, Frame, Outcome, Pass, Value};
 use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
 use livefusion_tests::check::{agree, check_all, data, run};
 use livefusion_tests::chunked::{Chunked, Tally, Turns};
-use livefusion_tests::loops;
+use livefusion_tests::loops::{self, Ended};
+use livefusion_tests::mutants::{complete, golden};
 use livefusion_tests::naive::Data;
 use livefusion_tests::program::{Options, programs};
 use livefusion_tests::rng::Rng;
@@ -227,6 +229,39 @@ fn loops_in_files() {
     }
 }
 
+/// Compiled code that goes on where a summary has paused, or begins behind a chunk that was summed up: a
+/// summary drops what reads a value that the emit form reads once more.
+#[test]
+fn compiled_code_goes_on_from_summaries() {
+    let jit: Arc<dyn Backend> = Arc::new(JitBackend::new());
+    let agree = |name: &str, program: &Loop, args: &[Arg<'_>], parts: &dyn Backend| {
+        let whole = run_loop(program, args, &InterpBackend::new());
+        let parts = run_loop(program, args, parts);
+        if let Some(why) = whole.differs(&parts) {
+            panic!("{name}: {why}\n{program}");
+        }
+    };
+    for seed in 0..150 {
+        let made = loops::random(seed);
+        let turns = Turns::new(jit.clone(), seed);
+        agree(&format!("seed {seed}"), &made.program, &made.args(), &turns);
+    }
+    // Chunks that end in the inner loop, at the language's length of chunks.
+    let chunked = Chunked::on(jit.clone(), 0);
+    for name in ["read_behind", "later_phase"] {
+        let text = golden()
+            .into_iter()
+            .find(|g| g.name.contains(&format!("liveness/{name}.")));
+        let program = text
+            .and_then(|g| complete(&g.text))
+            .expect("it is there and verifies");
+        let args = [Arg::Scalar(Const::u64(300))];
+        agree(name, &program, &args, &chunked);
+        agree(name, &program, &args, &Turns::new(jit.clone(), 0));
+    }
+    assert_eq!(chunked.tally().shuffled, 2);
+}
+
 /// A loop that says something wrong of its groups gives other bits, and this is noticed.
 #[test]
 fn wrong_groups_are_noticed() {
@@ -304,6 +339,11 @@ fn outcome(
     let mut frame = Frame::new(kernel.layout());
     let outcome = kernel.run(Pass::Emit, u64::MAX, &mut frame, args);
     (ending(outcome), frame.results.into_vec())
+}
+
+fn run_loop(program: &Loop, args: &[Arg<'_>], backend: &dyn Backend) -> Ended {
+    let kernel = backend.compile(program).expect("it verifies");
+    loops::run(&*kernel, Pass::Emit, u64::MAX, args)
 }
 
 /// A loop that was left early may have been cut after that, so it counts as done.

@@ -317,7 +317,7 @@ impl<E> Passes<E> {
 
 /// Where the results of a loop come from.
 fn returned(program: &Loop, layout: &Layout) -> Result<(CombId, Vec<Returned>), String> {
-    let facts = Facts::of(program, &layout.arrays)?;
+    let facts = Facts::of(program, &layout.arrays, &layout.held)?;
     let last = facts.at.get(&Place::Return).map(|i| &facts.blocks[*i]);
     let Some((block, End::Return(results))) = last.map(|b| (b, &b.block.end)) else {
         return Err("the last block does not return".into());

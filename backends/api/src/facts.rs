@@ -59,9 +59,10 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// Gathers the facts. `made` lists the arrays that the loop makes, as the layout numbers them.
-    /// Errors name what makes the loop impossible to write down.
-    pub fn of(program: &'a Loop, made: &[Var]) -> Result<Facts<'a>, String> {
+    /// Gathers the facts. `made` lists the arrays that the loop makes, as the layout numbers them, and `held`
+    /// the layout's held variables; code that never pauses holds none. Errors name what makes the loop
+    /// impossible to write down.
+    pub fn of(program: &'a Loop, made: &[Var], held: &[(Var, usize)]) -> Result<Facts<'a>, String> {
         let tree = Tree::of(program);
         let mut by_place: FxHashMap<Place, Placed> = FxHashMap::default();
         for (labels, block) in program.blocks.iter() {
@@ -115,7 +116,7 @@ impl<'a> Facts<'a> {
         }
         facts.find_sources(program, made)?;
         facts.find_cuts();
-        facts.find_pending(program);
+        facts.find_pending(program, held);
         Ok(facts)
     }
 
@@ -306,8 +307,10 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// An update may take effect at once if nothing in the iteration reads the old value after it.
-    fn find_pending(&mut self, program: &Loop) {
+    /// An update may take effect at once if nothing in the iteration reads the old value after it: nothing
+    /// here, nor in another pass that goes on from a pause within the iteration. What the layout holds waits
+    /// wherever a pause may follow, so that all passes and backends leave, and find, the same two values.
+    fn find_pending(&mut self, program: &Loop, held: &[(Var, usize)]) {
         let mut last_read: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
         let mut first_update: FxHashMap<(RateId, Var), u64> = FxHashMap::default();
         let mut order: Vec<(RateId, Var)> = Vec::new();
@@ -346,11 +349,16 @@ impl<'a> Facts<'a> {
             each_leaving_use(placed.block, &mut |v| read(v, at));
         }
         let jumps_back = self.jumps_back(program);
+        let held: FxHashSet<Var> = held.iter().map(|h| h.0).collect();
+        let around: FxHashSet<RateId> = (self.chains.iter())
+            .flat_map(|chain| chain.iter().skip(1).copied())
+            .collect();
         for key in &order {
             let late = last_read
                 .get(key)
                 .is_some_and(|read| *read > first_update[key]);
-            if late || jumps_back {
+            let is_held = held.contains(&key.1) && around.contains(&key.0);
+            if late || jumps_back || is_held {
                 self.waits.insert(*key);
             }
         }

@@ -42,8 +42,8 @@ struct Groups<'a, 'f> {
     updates: Vec<Vec<Update<'a>>>,
     /// What counters are assigned, and where.
     assigned: FxHashMap<Var, Vec<(usize, Atom)>>,
-    /// Sums by their variables.
-    sums: FxHashMap<Var, (Atom, Atom)>,
+    /// Sums by their variables, with the blocks that compute them.
+    sums: FxHashMap<Var, (usize, Atom, Atom)>,
 }
 
 impl Groups<'_, '_> {
@@ -68,7 +68,7 @@ impl Groups<'_, '_> {
                         self.updates[group.index()].push(Update { block, kind });
                     }
                     StmtKind::Let(v, Op::Add, args) if args.len() == 2 => {
-                        self.sums.insert(*v, (args[0], args[1]));
+                        self.sums.insert(*v, (block, args[0], args[1]));
                     }
                     _ => {}
                 }
@@ -386,22 +386,32 @@ impl Groups<'_, '_> {
                 if !fits {
                     let message = format!("must not count `{name}` up: its rate's `bottom` does");
                     self.faults.add(view.name(b), message);
-                } else if !self.one_more(counter, a) {
-                    let message = format!("`{name}` must go up by 1");
+                } else if let Some(message) = self.skips(id, counter, a) {
                     self.faults.add(view.name(b), message);
                 }
             }
         }
     }
 
-    /// Whether `a` is the counter's value plus one.
-    fn one_more(&self, counter: Var, a: Atom) -> bool {
-        let Atom::Var(v) = a else { return false };
-        let one = Atom::Const(Const::int(Ty::U64, 1));
-        let counter = Atom::Var(counter);
-        match self.sums.get(&v) {
-            Some((x, y)) => (*x, *y) == (counter, one) || (*x, *y) == (one, counter),
-            None => false,
+    /// Why `a` is not one more than the rate's counter, if it is not: a sum from before the iteration saw
+    /// another value of it.
+    fn skips(&self, rate: RateId, counter: Var, a: Atom) -> Option<String> {
+        let (view, name) = (self.view, self.name(counter));
+        let sum = |v: Var| Some((v, self.sums.get(&v)?));
+        let (one, counter) = (Atom::Const(Const::int(Ty::U64, 1)), Atom::Var(counter));
+        match a.var().and_then(sum) {
+            Some((v, (block, x, y))) if [(counter, one), (one, counter)].contains(&(*x, *y)) => {
+                let around = view.tree.iteration(view.l, view.blocks[*block].place);
+                let fresh = around.is_some_and(|around| view.below(around, rate));
+                let outside = || {
+                    let sum = self.name(v);
+                    format!(
+                        "`{name}` must go up by 1: `{sum}` is computed outside of the iteration"
+                    )
+                };
+                (!fresh).then(outside)
+            }
+            _ => Some(format!("`{name}` must go up by 1")),
         }
     }
 }

@@ -156,7 +156,7 @@ impl File {
         form: Form,
     ) -> Result<(), String> {
         check_lanes(program)?;
-        let facts = Facts::of(program, &layout.arrays)?;
+        let facts = Facts::of(program, &layout.arrays, &layout.held)?;
         let zips = match form.straight {
             true => zip::zips(program, &facts, &layout.arrays),
             false => None,

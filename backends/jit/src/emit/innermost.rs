@@ -306,9 +306,9 @@ mod tests {
         let mut program = loop_lang::parse::parse(text).unwrap();
         loop_lang::gotos::derive_gotos(&mut program);
         loop_lang::verify::verify(&program).unwrap();
-        let made = Layout::of(&program).arrays;
-        let facts = Facts::of(&program, &made).unwrap();
-        let plans = all(&program, &facts, &made);
+        let layout = Layout::of(&program);
+        let facts = Facts::of(&program, &layout.arrays, &layout.held).unwrap();
+        let plans = all(&program, &facts, &layout.arrays);
         let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates: Vec<RateId> = (0..program.rates.len()).map(RateId::new).collect();
         let innermost: Vec<RateId> = rates.into_iter().filter(nested).collect();

@@ -81,7 +81,7 @@ pub fn function(
         program, layout, ..
     } = request;
     check_lanes(program)?;
-    let facts = Facts::of(program, &layout.arrays)?;
+    let facts = Facts::of(program, &layout.arrays, &layout.held)?;
     check_targets(program, &facts)?;
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));

@@ -61,7 +61,7 @@ pub(super) const EDITS: &[Edit] = &[
     edit("bound", 6, Changing::bound),
     edit("rate", 4, Changing::rate),
     edit("type", 5, Changing::retype),
-    edit("count", 1, Changing::count),
+    edit("count", 5, Changing::count),
 ];
 
 const fn edit(name: &'static str, weight: usize, run: fn(&mut Changing) -> Option<()>) -> Edit {

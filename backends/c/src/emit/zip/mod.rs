@@ -122,7 +122,7 @@ fn zip(program: &Loop, named: &mut Loop, facts: &Facts, made: &[Var], root: Rate
 
 impl Straight {
     fn of(program: Loop, made: Vec<Var>, rate: RateId) -> Option<Straight> {
-        let facts = Facts::of(&program, &made).ok()?;
+        let facts = Facts::of(&program, &made, &[]).ok()?;
         let steps = plan::steps(&program, &facts, rate)?;
         let (each, _) = plan(&program, &facts, &made, rate, steps)?;
         let scans = |v: &Var| {
@@ -157,7 +157,7 @@ impl Straight {
 
     /// Writes both functions, or one if that is all there is.
     fn write<'a>(&'a self, unit: &mut Unit<'a>, symbol: &str, until: Option<Var>) {
-        let Ok(facts) = Facts::of(&self.program, &self.made) else {
+        let Ok(facts) = Facts::of(&self.program, &self.made, &[]) else {
             return;
         };
         for (version, plan) in [&self.best, &self.each].into_iter().enumerate() {
