@@ -212,9 +212,12 @@ impl Anatomy<'_> {
     pub fn len(&mut self, input: NodeId) -> Lower<Option<Atom>> {
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut stack = vec![input];
+        let mut nowhere = false;
         while let Some(at) = stack.pop() {
             let Some((first, field)) = self.existing_field(at) else {
-                return Ok(Some(Const::u64(0).into()));
+                // What an earlier loop made and nobody keeps: another input may tell.
+                nowhere = true;
+                continue;
             };
             if !seen.insert(first) {
                 continue;
@@ -245,7 +248,7 @@ impl Anatomy<'_> {
                 _ => {}
             }
         }
-        Ok(None)
+        Ok(nowhere.then(|| Const::u64(0).into()))
     }
 
     /// How long a generator is, if that was said.
