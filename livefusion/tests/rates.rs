@@ -571,22 +571,3 @@ fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
     }
     Ok(())
 }
-
-/// A length that is told by an array that an earlier loop made, and nobody kept, is told by another in step.
-#[test]
-fn as_many_as_arrays_of_which_one_is_nowhere() -> Result<()> {
-    for engine in engines() {
-        let xs = Array::from(vec![3.0f64]);
-        let counts = xs.map(|x| x.cast::<u64>());
-        let spread = replicate_s(&counts, &xs);
-        let left = spread.data().pack(&Array::from(vec![true, false, true]));
-        let one = Array::from(vec![2u64]).map(|n| n * 1);
-        let cut = Segmented::new(&one, &left).scan_s(1.0, |a, b| a + b);
-        let both = counts.zip_with(&Array::from(vec![0u64]), |a, b| a + b);
-        let zeros = generate(both.len(), |_| 0i64);
-        let sums = Segmented::new(&Array::from(vec![1u64]), &zeros).scan_s(5, |a, b| a + b);
-        let (cut, sums) = (cut.data(), sums.data()).force_with(&engine)?;
-        assert_eq!((cut.len(), sums.len()), (2, 1));
-    }
-    Ok(())
-}

@@ -1,9 +1,12 @@
 //! Random programs under every clustering, on the interpreter, against the naive evaluator.
 
+use livefusion::ast::ScanKind;
 use livefusion::{Clustering, Engine};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::check::{against_naive, check_all};
-use livefusion_tests::program::{Body, Fold, Options, Program, Step, Style, Term, programs};
+use livefusion_tests::program::{
+    Body, Fold, Length, Options, Program, Step, Style, Term, programs,
+};
 use loop_lang::types::{Const, Ty};
 use std::sync::Arc;
 
@@ -73,6 +76,70 @@ fn lengths_of_outer_segments_come_first() {
         ],
         roots: vec![1, 11],
     };
+    under_every_clustering(&program);
+}
+
+/// A length that is told by an array that an earlier loop made, and nobody kept, is told by another in step.
+#[test]
+fn as_many_as_arrays_of_which_one_is_nowhere() {
+    let data = |ty, words: &[u64]| Step::Data(vec![(ty, words.to_vec())]);
+    let body = |params: &[Ty], more: Vec<Term>, result| Body {
+        params: params.to_vec(),
+        terms: (0..params.len() as u32)
+            .map(Term::Param)
+            .chain(more)
+            .collect(),
+        results: vec![result],
+        ..Body::default()
+    };
+    let (zero, none) = (Const::u64(0), Const::f64(0.0));
+    let program = Program {
+        steps: vec![
+            data(Ty::F64, &[3f64.to_bits()]),
+            Step::Map(vec![0], body(&[Ty::F64], vec![Term::Cast(0, Ty::U64)], 1)),
+            Step::Expand(1, vec![0], body(&[Ty::U64, Ty::F64], vec![], 1)),
+            data(Ty::Bool, &[0, 0, 0]),
+            Step::Pack(2, 3),
+            data(Ty::U64, &[0]),
+            Step::Map(vec![5], body(&[Ty::U64], vec![Term::Lit(zero)], 1)),
+            Step::ScanS(
+                6,
+                4,
+                Fold {
+                    start: body(&[], vec![Term::Lit(zero)], 0),
+                    step: body(&[Ty::U64, Ty::F64], vec![], 0),
+                    style: Style::Sequential,
+                },
+                ScanKind::Exclusive,
+            ),
+            data(Ty::U64, &[0]),
+            Step::Map(
+                vec![1, 8],
+                body(&[Ty::U64, Ty::U64], vec![Term::Lit(none)], 2),
+            ),
+            Step::Len(9),
+            Step::Generate(
+                Length::Delayed(10),
+                body(&[Ty::U64], vec![Term::Lit(zero)], 1),
+            ),
+            data(Ty::U64, &[1]),
+            Step::ScanS(
+                12,
+                11,
+                Fold {
+                    start: body(&[], vec![Term::Lit(zero)], 0),
+                    step: body(&[Ty::U64, Ty::U64], vec![], 1),
+                    style: Style::Associative,
+                },
+                ScanKind::Exclusive,
+            ),
+        ],
+        roots: vec![7, 13],
+    };
+    under_every_clustering(&program);
+}
+
+fn under_every_clustering(program: &Program) {
     for clustering in [
         Clustering::Unfused,
         Clustering::Greedy,
@@ -80,7 +147,7 @@ fn lengths_of_outer_segments_come_first() {
     ] {
         let interp = Arc::new(InterpBackend::new());
         let engine = Engine::builder().backend(interp).clustering(clustering);
-        if let Err(why) = against_naive(&program, &engine.build()) {
+        if let Err(why) = against_naive(program, &engine.build()) {
             panic!("{clustering:?}: {why}");
         }
     }
