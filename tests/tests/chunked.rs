@@ -159,7 +159,7 @@ fn random_loops() {
     for (i, chunk) in GRIDS.into_iter().enumerate() {
         let backends = Backends::of(chunk);
         let first = 2000 * i as u64;
-        for seed in first..first + 350 {
+        for seed in first..first + 450 {
             let made = loops::random(seed);
             let program = written_once(&made.program);
             check(
@@ -178,7 +178,7 @@ fn random_loops() {
         "{total:#?}"
     );
     assert!(
-        total.joined > 10_000 && total.restarted > 150 && total.within > 2000,
+        total.joined > 10_000 && total.restarted > 1000 && total.within > 2000,
         "{total:#?}"
     );
 }

@@ -7,6 +7,7 @@ use crate::ir::{
     Atom, Group, GroupId, Loop, Order, Place, RateId, RateKind, Section, StmtKind, Var,
 };
 use crate::state::{DONE, Layout, group_total, reset_local};
+use crate::steps::Steps;
 use rustc_hash::FxHashMap;
 
 /// A loop that may be chunked, with what is asked of it at every chunk.
@@ -20,6 +21,7 @@ pub struct Plan {
     /// The role of each group.
     pub roles: Vec<Role>,
     tree: Tree,
+    steps: Steps,
     rank: FxHashMap<Place, usize>,
     /// Where each variable is defined.
     defined: FxHashMap<Var, usize>,
@@ -59,6 +61,7 @@ impl Plan {
             place_level: below.last().copied().unwrap_or(0),
             levels,
             rank: places.map(|(i, p)| (*p, i)).collect(),
+            steps: Steps::of(program, &tree),
             tree,
             roles,
             program: program.clone(),
@@ -167,10 +170,11 @@ impl Plan {
     /// Whether a group's local part is joined into its prefix at the end of a chunk, where a frame
     /// stands.
     pub fn is_joined(&self, layout: &Layout, id: GroupId, words: &[u64]) -> bool {
-        let group = self.group(id);
-        let local = group.order.is_local();
-        let step = self.tree.loop_rate(group.step);
-        let strictly_below = |at| at != step && self.program.is_within(at, step);
+        let strictly_below = |at| {
+            let step = self.steps.at(id, at);
+            step.is_some_and(|step| at != step && self.program.is_within(at, step))
+        };
+        let local = self.group(id).order.is_local();
         !(local && self.at(layout, words).is_some_and(strictly_below))
     }
 

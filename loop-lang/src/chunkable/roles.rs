@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::placing_groups;
-use crate::ir::{Block, Group, GroupId, Loop, Place, Stmt, StmtKind, Var};
+use crate::ir::{Block, Group, GroupId, Loop, Place, RateId, Stmt, StmtKind, Var};
 use crate::liveness::saved_variables;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,9 +30,8 @@ pub fn roles(program: &Loop) -> Vec<Role> {
     let placing = placing_groups(program);
     let groups = program.groups.iter().enumerate();
     let role = |(i, group): (usize, &Group)| {
-        let step = facts.tree.loop_rate(group.step);
         let outer = program.rate(group.owner).kind.parent().is_none();
-        let later = outer && !facts.above_loops[step.index()];
+        let later = outer && !facts.steps_above_loops(group);
         match read[i] {
             _ if placing[i] => Role::Placing,
             Read::No if later => Role::Total,
@@ -55,6 +54,8 @@ pub struct Appended {
     pub group: GroupId,
     /// Whether there is a loop in each iteration that appends: one that is under way may have written.
     pub above_loops: bool,
+    /// Whether filters decide which iterations append, in any phase.
+    pub filtered: bool,
 }
 
 /// The arrays that a loop appends to.
@@ -62,13 +63,14 @@ pub fn appended(program: &Loop) -> Vec<Appended> {
     let facts = Facts::of(program);
     let appended = |(array, at): (Var, Var)| {
         let group = *facts.group_of.get(&at)?;
-        let step = program.groups[group.index()].step;
-        let above_loops = facts.above_loops[facts.tree.loop_rate(step).index()];
+        let of = &program.groups[group.index()];
+        let is_sub = |rate| program.rate(rate).kind.is_sub();
         Some(Appended {
             array,
             at,
             group,
-            above_loops,
+            above_loops: facts.steps_above_loops(of),
+            filtered: facts.steps(of).any(is_sub),
         })
     };
     facts.appended().into_iter().filter_map(appended).collect()
@@ -126,6 +128,19 @@ enum Read {
 }
 
 impl Facts<'_> {
+    /// The rates at which a group is updated: its step's, and those of other phases.
+    fn steps(&self, group: &Group) -> impl Iterator<Item = RateId> {
+        let updated = group.vars.iter().filter_map(|v| self.assigned.get(v));
+        let rates = updated.flatten().map(|(rate, _)| *rate);
+        rates.chain([group.step])
+    }
+
+    /// Whether there is a loop in an iteration that updates a group, in any phase.
+    fn steps_above_loops(&self, group: &Group) -> bool {
+        let above = |rate| self.above_loops[self.tree.loop_rate(rate).index()];
+        self.steps(group).any(above)
+    }
+
     /// As [`appended`].
     fn appended(&self) -> Vec<(Var, Var)> {
         let mut at: FxHashMap<Var, Option<Var>> = FxHashMap::default();

@@ -53,7 +53,7 @@ impl Making {
     }
 
     pub(super) fn group(&mut self, rate: &Rate, comb: &str) {
-        let own = rate.loop_rate != rate.root && self.rng.chance(50);
+        let own = rate.loop_rate != rate.root && self.rng.chance(65);
         let owner = if own { &rate.loop_rate } else { &rate.root };
         let (section, starter) = if own {
             ("nest", rate.loop_comb.clone())

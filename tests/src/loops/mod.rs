@@ -279,7 +279,7 @@ impl Making {
             depth: parent.depth + 1,
         };
         let of = &parent.name;
-        match self.rng.weighted(&[45, 35, 20]) {
+        match self.rng.weighted(&[40, 40, 20]) {
             0 => {
                 rate.counter = None;
                 rate.is_sub = true;
@@ -308,8 +308,13 @@ impl Making {
             }
             1 => {
                 let n = self.atom(Ty::U64);
-                let most = self.rng.range(1, 4);
-                self.emit("nest", &comb, format!("let room_{comb} = rem {n} {most}"));
+                let (most, least) = (self.rng.range(1, 4), self.rng.pick(&[0, 0, 1, 5]));
+                self.emit("nest", &comb, format!("let some_{comb} = rem {n} {most}"));
+                self.emit(
+                    "nest",
+                    &comb,
+                    format!("let room_{comb} = add some_{comb} {least}"),
+                );
                 if self.rng.chance(40) {
                     // Its counter runs on over all inner loops.
                     self.emit("init", &comb, format!("carry ix_{comb} = 0"));

@@ -69,15 +69,16 @@ impl Shape {
             at,
             group,
             above_loops,
+            filtered,
         } in appended(program)
         {
             let slot = layout.array_slot(array)?;
             if above_loops {
                 // A chunk may end in an iteration that has written: what it may write cannot be told from
                 // the counter. Only filters write beyond that, too.
-                match program.rate(program.groups[group.index()].step).kind {
-                    RateKind::Sub { .. } => return None,
-                    _ => continue,
+                match filtered {
+                    true => return None,
+                    false => continue,
                 }
             }
             let vars = &program.groups[group.index()].vars;
