@@ -22,9 +22,16 @@ pub struct Features {
     pub fma: bool,
 }
 
+/// Loops with a block of more statements than this get their registers in one pass. The allocator that looks
+/// at all of a variable's life takes time with the square of a block's length, where a variable lives through
+/// all of it. Plans keep loops below this; a closure of many terms makes a longer block.
+const LONG: usize = 500;
+
 /// This machine, as a target of compilation.
 pub struct Target {
     isa: OwnedTargetIsa,
+    /// The same for [`LONG`] loops.
+    long: OwnedTargetIsa,
     features: Features,
 }
 
@@ -58,31 +65,37 @@ fn features() -> Features {
     }
 }
 
+/// This machine's instruction set, with a way to give out registers.
+fn isa(registers: &str) -> Result<OwnedTargetIsa, CompileError> {
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) {
+        "true"
+    } else {
+        "false"
+    };
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("regalloc_algorithm", registers),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("unwind_info", "false"),
+        ("enable_verifier", verify),
+    ] {
+        flags.set(name, value).map_err(unavailable)?;
+    }
+    let isa = cranelift_native::builder().map_err(unavailable)?;
+    isa.finish(settings::Flags::new(flags)).map_err(unavailable)
+}
+
 impl Target {
     /// This machine.
     pub fn host() -> Result<Target, CompileError> {
         if cfg!(target_endian = "big") || cfg!(not(target_pointer_width = "64")) {
             return Err(unavailable("only for little-endian machines of 64 bits"));
         }
-        let mut flags = settings::builder();
-        let verify = if cfg!(debug_assertions) {
-            "true"
-        } else {
-            "false"
-        };
-        for (name, value) in [
-            ("opt_level", "speed"),
-            ("is_pic", "false"),
-            ("use_colocated_libcalls", "false"),
-            ("unwind_info", "false"),
-            ("enable_verifier", verify),
-        ] {
-            flags.set(name, value).map_err(unavailable)?;
-        }
-        let isa = cranelift_native::builder().map_err(unavailable)?;
-        let isa = isa.finish(settings::Flags::new(flags));
         Ok(Target {
-            isa: isa.map_err(unavailable)?,
+            isa: isa("backtracking")?,
+            long: isa("single_pass")?,
             features: features(),
         })
     }
@@ -111,7 +124,12 @@ impl Target {
             },
         )
         .map_err(CompileError::Malformed)?;
-        let symbols = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
+        let longest = program.blocks.iter().map(|(_, b)| b.stmts.len()).max();
+        let isa = match longest.unwrap_or(0) {
+            0..=LONG => &self.isa,
+            _ => &self.long,
+        };
+        let symbols = JITBuilder::with_isa(isa.clone(), default_libcall_names());
         let mut code = Code {
             module: Some(JITModule::new(symbols)),
             address: std::ptr::null(),
