@@ -26,6 +26,20 @@ const COLD: &str = "\
 #endif
 ";
 
+/// Marks long functions that run seldom, or do nothing but call others. What compilers do to make code better
+/// takes them time with the square of a function's length.
+pub(super) const LONG: &str = "\
+#if defined __GNUC__ && !defined __clang__
+#define LF_LONG __attribute__((optimize(\"O0\", \"wrapv\", \"fp-contract=off\")))
+#else
+#define LF_LONG
+#endif
+";
+
+/// Statements of a block that make the state machine's function a long one. Plans keep loops below this; a
+/// closure of many terms makes a longer block.
+const MANY: usize = 500;
+
 /// The state machine's function, being written.
 pub struct Machine<'u, 'a> {
     pub(super) unit: &'u mut Unit<'a>,
@@ -50,14 +64,15 @@ pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
     if bytes > MAX_STACK_LANES { bytes } else { 0 }
 }
 
-/// Writes the exported function `symbol`. In a summary pass the returning block does not run.
+/// Writes the exported function `symbol`. In a summary pass the returning block does not run. Gives whether it
+/// runs seldom: other functions do the most of the work.
 pub fn write(
     unit: &mut Unit,
     layout: &Layout,
     (plans, nests, zips): (&[Plan], &[Nest], &[Zip]),
     symbol: &str,
     summary: bool,
-) {
+) -> bool {
     let mut unique = Unique::default();
     for word in ["event", "resume", "out", "no_memory"] {
         unique.pick(word);
@@ -83,6 +98,7 @@ pub fn write(
     };
     machine.joins_above = machine.any_joins_above();
     machine.function();
+    machine.is_cold()
 }
 
 /// Whether a group of this order has a local part.
@@ -101,8 +117,14 @@ impl Machine<'_, '_> {
 
     fn function(&mut self) {
         if self.is_cold() {
-            self.unit.helpers.require("LF_COLD", || COLD.into());
-            self.line("LF_COLD");
+            let blocks = self.unit.facts.blocks.iter();
+            let longest = blocks.map(|b| b.block.stmts.len()).max();
+            let (name, text) = match longest.unwrap_or(0) {
+                0..=MANY => ("LF_COLD", COLD),
+                _ => ("LF_LONG", LONG),
+            };
+            self.unit.helpers.require(name, || text.into());
+            self.line(name);
         }
         self.unit
             .open(format!("i32 {}(lf_run *run) {{", self.symbol));

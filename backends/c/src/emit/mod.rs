@@ -185,13 +185,16 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let (plans, nests) = match form.straight {
+        let (mut plans, mut nests) = match form.straight {
             true => (
                 plan::plans(program, &facts, &layout.arrays),
                 nest::nests(program, &facts, &layout.arrays),
             ),
             false => (Vec::new(), Vec::new()),
         };
+        let short = |plan: &plan::Plan| plan.statements <= plan::MAX_STATEMENTS;
+        plans.retain(|plan| short(plan) || pieces::pieces(plan, &unit).is_some());
+        nests.retain(|nest| short(&nest.outer) && nest.inner.iter().all(|i| short(&i.plan)));
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
             let mut straight = Unit {
@@ -228,7 +231,7 @@ impl File {
             zip.write(&mut unit, symbol);
         }
         unit.mode = Mode::Machine;
-        machine::write(
+        let cold = machine::write(
             &mut unit,
             layout,
             (&plans, &nests, zips),
@@ -238,7 +241,7 @@ impl File {
         let mut statements = 0;
         let blocks = facts.blocks.iter();
         blocks.for_each(|b| facts::each_stmt(&b.block.stmts, &mut |_| statements += 1));
-        self.large |= statements > plan::MAX_STATEMENTS;
+        self.large |= !cold && statements > plan::MAX_STATEMENTS;
         self.kernels.push_str(&unit.out);
         Ok(())
     }

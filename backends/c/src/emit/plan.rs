@@ -16,8 +16,10 @@ use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
-/// Loops with more statements than this stay with the state machine.
+/// Loops with more statements than this stay with the state machine, unless they are cut in pieces.
 pub(super) const MAX_STATEMENTS: usize = 4096;
+/// And with more than this in any case.
+pub(super) const MAX_IN_PIECES: usize = 64 << 10;
 /// Subrates nested deeper than this, too.
 const MAX_DEPTH: usize = 64;
 
@@ -45,6 +47,8 @@ pub struct Plan {
     pub proven: FxHashSet<(Var, Var)>,
     pub bound: Atom,
     pub steps: Vec<Step>,
+    /// How many statements they have.
+    pub statements: usize,
     pub arrays: BTreeSet<Var>,
     /// Arrays that are read without a proof.
     pub checked: BTreeSet<Var>,
@@ -182,6 +186,7 @@ pub(super) fn plan(
         proven: FxHashSet::default(),
         bound,
         steps,
+        statements: body.statements,
         arrays: BTreeSet::new(),
         checked: BTreeSet::new(),
         lengths: BTreeSet::new(),

@@ -6,6 +6,7 @@
 //! With lanes, the loop is cut in strips of as many elements, from an aligned counter on.
 
 use super::ideas::Idea;
+use super::machine::LONG;
 use super::pieces::pieces;
 use super::plan::{Plan, Step};
 use super::stop::HALT;
@@ -16,6 +17,9 @@ use crate::names::{Part, identifier};
 use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::types::Ty;
+
+/// Pieces that make the function that calls them a long one.
+const MANY: usize = 16;
 
 /// A parameter of the straight function.
 pub(super) struct Passed {
@@ -146,8 +150,9 @@ impl Plan {
             .chain(passed.iter().map(|p| p.declaration.as_str()))
             .collect();
         let rate = &unit.program.rate(self.rate).name;
-        let head = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
-        unit.line(comment(&head));
+        let what = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
+        unit.line(comment(&what));
+        let head = unit.out.len();
         unit.line("static __attribute__((noinline)) u64");
         let function = self.function(unit, symbol, version);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
@@ -171,6 +176,10 @@ impl Plan {
             self.write_extrema(unit, &counter);
         } else {
             self.write_loop(unit, &counter);
+            if unit.aside.count() > MANY {
+                unit.helpers.require("LF_LONG", || LONG.into());
+                unit.out.insert_str(head, "LF_LONG ");
+            }
         }
         for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("*lf_{name} = {name};"));

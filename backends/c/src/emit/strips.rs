@@ -30,6 +30,11 @@ impl Aside {
             ..Aside::default()
         }
     }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
 }
 
 /// What all pieces of a loop are written with.
@@ -232,5 +237,13 @@ mod tests {
             let bound = longest[0].map(|lines| lines + lines / 4);
             assert!(longest.iter().all(|l| *l <= bound), "{longest:?} lines");
         }
+    }
+    /// What has more statements than a function may have is in pieces too; what calls them is no work for the
+    /// compiler.
+    #[test]
+    fn no_body_is_too_long_for_pieces() {
+        let few = chain(768).len();
+        let many = chain(8 * 768).len();
+        assert!(many >= 7 * few, "{few} and {many} functions");
     }
 }
