@@ -113,10 +113,17 @@ impl Groups<'_, '_> {
         }
     }
 
-    /// Whether a group is updated at a rate, or goes on in the rate's phase with what an earlier one counted.
+    /// Whether a group steps at a rate, or is updated there in another phase than its step's.
     fn counts_at(&self, g: GroupId, rate: RateId) -> bool {
-        let step = self.view.l.groups[g.index()].step;
-        step == rate || self.view.root_of(step) != self.view.root_of(rate)
+        let view = self.view;
+        let step = view.l.groups[g.index()].step;
+        let goes_on = || {
+            let mut places = self.updates[g.index()]
+                .iter()
+                .map(|u| view.blocks[u.block].place);
+            places.any(|p| matches!(p, Place::At { rate: r, .. } if r == rate))
+        };
+        step == rate || view.root_of(step) != view.root_of(rate) && goes_on()
     }
 
     fn group(&mut self, i: usize, group: &Group) {

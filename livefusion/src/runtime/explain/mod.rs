@@ -190,7 +190,7 @@ impl Explanation {
         };
         let place = |(l, explained): (usize, &ExplainedLoop)| {
             let comb = explained.nodes.iter().position(|n| n.id == *id)?;
-            let is_read = explained.program.combs[comb].kind == "manifest";
+            let is_read = explained.reads.iter().any(|r| r.node.id == *id);
             (!is_read || node.value.get().is_some()).then_some((l, comb as u32))
         };
         self.loops.iter().enumerate().filter_map(place).collect()
