@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 
 /// A fault: what it breaks, where, what is there, and what is put in its place.
 struct Fault {
@@ -307,14 +307,18 @@ fn tests(copy: &Path, files: &[&str], parts: &[&[&str]]) -> bool {
             .env("CARGO_TARGET_DIR", copy.join("target"))
             .env("LOOP_PROGRAMS", "1500")
             .output()
-            .is_ok_and(|o| o.status.success())
     };
     let compiled: Vec<&str> = files.iter().flat_map(|f| ["--test", f]).collect();
+    let compiled = cargo(&[&["--no-run"], &compiled[..]].concat()).map_err(|e| e.to_string());
+    let said = |o: &Output| String::from_utf8_lossy(&o.stderr).into_owned();
+    let why = compiled.map_or_else(Some, |o| (!o.status.success()).then(|| said(&o)));
     assert!(
-        cargo(&[&["--no-run"], &compiled[..]].concat()),
-        "it does not compile"
+        why.is_none(),
+        "it does not compile: {}",
+        why.unwrap_or_default()
     );
-    parts.iter().all(|part| cargo(part))
+    let passes = |part| cargo(part).is_ok_and(|o| o.status.success());
+    parts.iter().all(|part| passes(part))
 }
 
 /// Whether the fast part of the tests of lowering passes, the random programs first.
