@@ -4,6 +4,7 @@ use livefusion::ast::{Body, BodyBuilder};
 use livefusion::custom::{Combinator, Output, Template};
 use livefusion::prelude::*;
 use livefusion::{Error, ErrorKind, Result};
+use loop_lang::ir::{Atom, Var};
 use loop_lang::{Const, Op, Ty};
 
 #[derive(Debug)]
@@ -226,4 +227,94 @@ fn mistakes_are_errors() {
     assert!(floats.force().is_err());
     let refused: Array<i64> = Array::from(vec![1i64]).custom(Recurrence { start: 0 });
     assert!(refused.force().is_err());
+}
+
+/// Fills its template as a user should not.
+#[derive(Debug)]
+struct Careless(u64);
+
+impl Combinator for Careless {
+    fn name(&self) -> &'static str {
+        "careless"
+    }
+    fn output(&self, _: &[Ty]) -> Option<Output> {
+        let types = vec![Ty::F64];
+        Some(match self.0 {
+            8 => Output::Scalar(types),
+            _ => Output::InStep(types),
+        })
+    }
+    fn key(&self) -> Vec<u64> {
+        vec![self.0]
+    }
+    fn fill(&self, t: &mut Template<'_, '_>) -> Result<()> {
+        let (x, stranger) = (t.element(0)?, Atom::Var(Var::new(999_999)));
+        let (zero, seven) = (
+            Const::f64(0.0),
+            Const {
+                ty: Ty::U8,
+                bits: 700,
+            },
+        );
+        match self.0 {
+            0 => t.give(0, stranger),
+            1 => t.op(Op::Add, &[x, stranger]).map(|_| ()),
+            2 => t.cast(stranger, Ty::F64).map(|_| ()),
+            // An array of the loop, which no method gave.
+            3 => t.give(0, Atom::Var(Var::new(0))),
+            4 => t.cast(seven.into(), Ty::F64).map(|_| ()),
+            5 => t.carry(&[seven]).map(|_| ()),
+            6 => {
+                t.carry(&[zero])?;
+                t.give(0, x)
+            }
+            7 => {
+                let c = t.carry(&[zero])?;
+                t.next(&c, &[x])?;
+                t.next(&c, &[x])
+            }
+            8 => t.give(0, x),
+            _ => {
+                let mut c = t.carry(&[zero])?;
+                c.values.clear(); // They are the user's; what is carried is not.
+                t.next(&c, &[x])?;
+                t.give(0, x)
+            }
+        }
+    }
+}
+
+#[test]
+fn a_template_takes_only_what_it_gave() -> Result<()> {
+    let xs = Array::from(vec![1.5f64, 2.5]);
+    let text = |e: livefusion::Error| {
+        assert_eq!(e.location.map(|l| l.file()), Some(file!()));
+        e.to_string()
+    };
+    for (k, end) in [
+        "expected what this template's methods give, got another value",
+        "expected what this template's methods give, got another value",
+        "expected what this template's methods give, got another value",
+        "expected what this template's methods give, got another value",
+        "expected a constant of type u8, got 0x2bc",
+        "expected a constant of type u8, got 0x2bc",
+        "expected a `next` for what is carried, got none",
+        "expected one `next` for what is carried, got another one",
+        "expected a carried value for a scalar, got one of an iteration",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let careless = Careless(k as u64);
+        let said = match k {
+            8 => text(xs.custom_scalar::<f64>(careless).force().unwrap_err()),
+            _ => text(xs.custom::<f64>(careless).force().unwrap_err()),
+        };
+        assert!(
+            said.starts_with("`careless` at ") && said.ends_with(end),
+            "{k}: {said}"
+        );
+    }
+    assert_eq!(xs.custom::<f64>(Careless(9)).force()?, [1.5, 2.5]);
+    Ok(())
 }

@@ -95,6 +95,18 @@ fn the_element_at_fault_is_told() {
 }
 
 #[test]
+fn what_is_computed_behind_a_loop_is_at_no_element() {
+    for engine in engines() {
+        let xs = Array::from(vec![6i64, 7, 8]);
+        let mean = &xs.sum() / &(&xs.len().map(|n| n.cast::<i64>()) - 3);
+        let e = error(&mean, &engine);
+        let end = ": expected a divisor other than 0, got 21 / 0";
+        assert_eq!(e.element, None, "{e}");
+        assert!(e.to_string().ends_with(end), "{e}");
+    }
+}
+
+#[test]
 fn conditions_nest_as_deep_as_is_documented() {
     fn nested(x: Exp<i64>, depth: i64) -> Exp<i64> {
         match depth {

@@ -3,13 +3,15 @@
 use super::anatomy::{Anatomy, Lower, Spot};
 use super::fold::Carried as Accumulators;
 use super::operators;
-use crate::ast::{Body, Kind};
+use crate::ast::{Body, Kind, show_types};
 use crate::custom::Output;
 use crate::error::{Error, ErrorKind, Result};
 use crate::sharing::{NodeId, error_at};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
+use std::fmt;
 
 /// The sections of a loop, for one combinator to fill. Operands are atoms: what the methods give, and
 /// constants (`Const::f64(1.0).into()`).
@@ -20,6 +22,17 @@ pub struct Template<'t, 'g> {
     spot: Spot,
     given: Vec<Option<Atom>>,
     keep: Option<Atom>,
+    /// What its methods gave out: operands are of these, or constants.
+    made: FxHashSet<Var>,
+    carries: Vec<Carry>,
+}
+
+/// What is carried, and whether it is said already what it is next.
+struct Carry {
+    vars: Vec<Var>,
+    start: Vec<Atom>,
+    types: Vec<Ty>,
+    has_next: bool,
 }
 
 /// Values that are carried from one iteration to the next.
@@ -27,8 +40,8 @@ pub struct Template<'t, 'g> {
 pub struct Carried {
     /// What they are in this iteration; behind the loop, what they are at its end.
     pub values: Vec<Atom>,
-    types: Vec<Ty>,
-    start: Vec<Atom>,
+    /// Which of the template's.
+    which: usize,
 }
 
 impl Template<'_, '_> {
@@ -42,33 +55,39 @@ impl Template<'_, '_> {
             return self.fault(format!("a field below {}", columns.len()), field);
         };
         let elt = self.a.elt(*column, self.spot);
-        elt.map_err(|kind| self.error(kind))
+        elt.map(|e| self.out(e)).map_err(|kind| self.error(kind))
     }
 
     /// The current element's index (`u64`).
     pub fn index(&mut self) -> Atom {
-        self.a.index(self.spot.rate).into()
+        let index = self.a.index(self.spot.rate);
+        self.out(index.into())
     }
 
-    /// An operation of the loop's body.
+    /// An operation of the loop's body. Operators are total here: an integer divided by 0 is 0.
     ///
     /// # Errors
     /// If the operator does not take operands of these types (a cast needs [`cast`](Template::cast)).
     pub fn op(&mut self, op: Op, args: &[Atom]) -> Result<Atom> {
-        let types: Vec<Ty> = args.iter().map(|a| self.a.program.atom_ty(*a)).collect();
+        let types = self.types(args)?;
         if op.result(&types, None).is_none() {
-            return self.fault(format!("operands of `{op:?}`"), types);
+            return self.fault(format!("operands of `{op:?}`"), show_types(&types));
         }
         let comb = self.at.comb;
-        Ok(self.a.emit(comb, Section::Body, "t", op, args).into())
+        let result = self.a.emit(comb, Section::Body, "t", op, args);
+        Ok(self.out(result.into()))
     }
 
     /// A conversion, as Rust's `as`.
-    pub fn cast(&mut self, x: Atom, to: Ty) -> Atom {
+    ///
+    /// # Errors
+    /// If the operand is none of this template's.
+    pub fn cast(&mut self, x: Atom, to: Ty) -> Result<Atom> {
+        self.types(&[x])?;
         let v = self.a.scalar("t", self.at.comb, to);
         let cast = StmtKind::Let(v, Op::Cast, Args::from_slice(&[x]));
         self.a.push(self.at.comb, Section::Body, cast);
-        v.into()
+        Ok(self.out(v.into()))
     }
 
     /// Values that are carried from one iteration to the next, from `start` on. Say with
@@ -80,40 +99,43 @@ impl Template<'_, '_> {
         if start.is_empty() {
             return self.fault("at least one value", "none");
         }
-        let types: Vec<Ty> = start.iter().map(|c| c.ty).collect();
         let start: Vec<Atom> = start.iter().map(|c| Atom::from(*c)).collect();
+        let types = self.types(&start)?;
         let vars = self.at.carry_all(self.a, &start, &types);
-        Ok(Carried {
-            values: vars.into_iter().map(Atom::Var).collect(),
-            types,
+        let values = vars.iter().map(|v| self.out(Atom::Var(*v))).collect();
+        self.carries.push(Carry {
+            vars,
             start,
+            types,
+            has_next: false,
+        });
+        Ok(Carried {
+            values,
+            which: self.carries.len() - 1,
         })
     }
 
     /// What carried values are in the next iteration.
     ///
     /// # Errors
-    /// If they are not as many, or of other types.
+    /// If they are not as many, or of other types, or if it was said before.
     pub fn next(&mut self, carried: &Carried, values: &[Atom]) -> Result<()> {
-        let types: Vec<Ty> = values.iter().map(|a| self.a.program.atom_ty(*a)).collect();
-        if types != carried.types {
-            return self.fault(format!("values of types {:?}", carried.types), types);
+        let got = self.types(values)?;
+        let Some(carry) = self.carries.get_mut(carried.which) else {
+            return self.fault("what this template carries", "other values");
+        };
+        if std::mem::replace(&mut carry.has_next, true) {
+            return self.fault("one `next` for what is carried", "another one");
         }
-        let vars: Vec<Var> = carried
-            .values
-            .iter()
-            .filter_map(|a| match a {
-                Atom::Var(v) => Some(*v),
-                Atom::Const(_) => None,
-            })
-            .collect();
-        for (v, next) in vars.iter().zip(values) {
+        if got != carry.types {
+            let expected = format!("values of types {}", show_types(&carry.types));
+            return self.fault(expected, show_types(&got));
+        }
+        for (v, next) in carry.vars.iter().zip(values) {
             self.at.update(self.a, *v, *next);
         }
-        let next = values.to_vec();
-        let group = self
-            .at
-            .sequential_group(&vars, &carried.start, next, &types);
+        let Carry { vars, start, .. } = carry;
+        let group = self.at.sequential_group(vars, start, values.to_vec(), &got);
         self.a.program.groups.push(group);
         Ok(())
     }
@@ -124,17 +146,19 @@ impl Template<'_, '_> {
     /// # Errors
     /// If the types do not fit, or `join` uses captured values.
     pub fn scan(&mut self, start: &[Const], join: &Body, elems: &[Atom]) -> Result<Vec<Atom>> {
-        let types: Vec<Ty> = start.iter().map(|c| c.ty).collect();
-        let given: Vec<Ty> = elems.iter().map(|a| self.a.program.atom_ty(*a)).collect();
+        let start: Vec<Atom> = start.iter().map(|c| Atom::from(*c)).collect();
+        let (types, given) = (self.types(&start)?, self.types(elems)?);
         let fits = given == types
             && !types.is_empty()
             && *join.params == [types.as_slice(), &types].concat()
             && *join.result_types() == types
             && join.captures.is_empty();
         if !fits {
-            return self.fault(format!("a join of two times {types:?}"), given);
+            return self.fault(
+                format!("a join of two times {}", show_types(&types)),
+                show_types(&given),
+            );
         }
-        let start: Vec<Atom> = start.iter().map(|c| Atom::from(*c)).collect();
         let combine = operators::lifted_combine(self.a, self.id, usize::MAX, join);
         let combine = combine.map_err(|kind| self.error(kind))?;
         let yes: Atom = Const::bool(true).into();
@@ -165,24 +189,28 @@ impl Template<'_, '_> {
             elems: flagged(true, &mut elems.iter().copied()),
         };
         self.a.push(comb, Section::Body, kind);
-        Ok(results[1..].iter().map(|v| (*v).into()).collect())
+        let running = results[1..].iter();
+        Ok(running.map(|v| self.out(Atom::Var(*v))).collect())
     }
 
-    /// Says what a field of the result is.
+    /// Says what a field of the result is. A scalar's are constants and what is carried: no other value is
+    /// known behind the loop.
     ///
     /// # Errors
-    /// If the result has no such field, or one of another type.
+    /// If the result has no such field, or one of another type, or is a scalar that this cannot be.
     pub fn give(&mut self, field: u32, value: Atom) -> Result<()> {
-        let want = self
-            .a
-            .graph
-            .node(self.id)
-            .types
-            .get(field as usize)
-            .copied();
-        let got = self.a.program.atom_ty(value);
-        if want != Some(got) {
-            return self.fault(format!("field {field} of type {want:?}"), got);
+        let node = self.a.graph.node(self.id);
+        let got = self.types(&[value])?[0];
+        match node.types.get(field as usize) {
+            None => return self.fault(format!("a field below {}", node.types.len()), field),
+            Some(want) if *want != got => {
+                return self.fault(format!("field {field} of type {want}"), got);
+            }
+            Some(_) => {}
+        }
+        let is_carried = |v: Var| self.carries.iter().any(|c| c.vars.contains(&v));
+        if node.rank == 0 && !value.var().is_none_or(is_carried) {
+            return self.fault("a carried value for a scalar", "one of an iteration");
         }
         self.given[field as usize] = Some(value);
         Ok(())
@@ -193,7 +221,7 @@ impl Template<'_, '_> {
     /// # Errors
     /// If it is no `bool`.
     pub fn keep_if(&mut self, test: Atom) -> Result<()> {
-        let got = self.a.program.atom_ty(test);
+        let got = self.types(&[test])?[0];
         if got != Ty::Bool {
             return self.fault("a bool", got);
         }
@@ -201,14 +229,41 @@ impl Template<'_, '_> {
         Ok(())
     }
 
+    /// Something for the user to work with.
+    fn out(&mut self, atom: Atom) -> Atom {
+        self.made.extend(atom.var());
+        atom
+    }
+
+    /// The types of operands.
+    ///
+    /// # Errors
+    /// If one is neither what a method gave nor a constant of its type.
+    fn types(&self, operands: &[Atom]) -> Result<Vec<Ty>> {
+        for atom in operands {
+            match atom {
+                Atom::Var(v) if !self.made.contains(v) => {
+                    return self.fault("what this template's methods give", "another value");
+                }
+                Atom::Const(c) if *c != Const::new(c.ty, c.bits) => {
+                    let got = format!("{:#x}", c.bits);
+                    return self.fault(format!("a constant of type {}", c.ty), got);
+                }
+                _ => {}
+            }
+        }
+        let types = operands.iter().map(|a| self.a.program.atom_ty(*a));
+        Ok(types.collect())
+    }
+
     fn error(&self, kind: ErrorKind) -> Error {
         error_at(self.a.graph, self.id, kind)
     }
 
-    fn fault<T>(&self, expected: impl Into<String>, got: impl std::fmt::Debug) -> Result<T> {
+    fn fault<T>(&self, expected: impl Into<String>, got: impl fmt::Display) -> Result<T> {
         Err(self.error(ErrorKind::Malformed {
             expected: expected.into(),
-            got: format!("{got:?}"),
+            got: got.to_string(),
         }))
     }
 }
@@ -235,13 +290,23 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
         spot,
         given: vec![None; width],
         keep: None,
+        made: FxHashSet::default(),
+        carries: Vec::new(),
     };
     custom.combinator.fill(&mut template).map_err(|e| e.kind)?;
-    let Template { given, keep, .. } = template;
+    let Template {
+        given,
+        keep,
+        carries,
+        ..
+    } = template;
     let malformed = |expected: &str, got: &str| ErrorKind::Malformed {
         expected: expected.into(),
         got: got.into(),
     };
+    if carries.iter().any(|c| !c.has_next) {
+        return Err(malformed("a `next` for what is carried", "none"));
+    }
     let given: Option<Vec<Atom>> = given.into_iter().collect();
     let given = given.ok_or_else(|| malformed("every field of the result", "some"))?;
     match (&custom.output, keep) {

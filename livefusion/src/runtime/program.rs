@@ -16,8 +16,9 @@ use crate::sharing::{Graph, NodeId};
 use livefusion_backend::{
     Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
 };
-use loop_lang::ir::{CombId, RateKind, TrapKind};
+use loop_lang::ir::{CombId, Place, RateKind, StmtKind, TrapKind};
 use loop_lang::types::Const;
+use loop_lang::walk;
 use std::sync::Arc;
 
 /// A graph's schedule, compiled. It depends on the graph's structure only: constants, arrays and
@@ -307,10 +308,25 @@ impl CompiledLoop {
         }
     }
 
-    /// The position of the iteration that trapped, where one counter tells it.
+    /// The position of the iteration that trapped, where one counter tells it. What is computed behind the
+    /// loop is of no iteration.
     fn position(&self, report: &TrapReport) -> Option<u64> {
+        let program = &self.lowered.program;
+        let mut is_behind = false;
+        let places = program.blocks.iter();
+        for (_, block) in places.filter(|(labels, _)| program.place(labels[0]) == Place::Return) {
+            for stmt in &block.stmts {
+                walk::each(stmt, &mut |s| {
+                    let trap = |t| t == report.trap;
+                    is_behind |= matches!(s.kind, StmtKind::Trap { trap: t, .. } if trap(t));
+                });
+            }
+        }
+        if is_behind {
+            return None;
+        }
         let mut roots = 0;
-        for rate in &self.lowered.program.rates {
+        for rate in &program.rates {
             match rate.kind {
                 RateKind::Root { .. } => roots += 1,
                 RateKind::Sub { .. } => {}
