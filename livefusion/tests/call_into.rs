@@ -184,3 +184,20 @@ fn a_call_that_fails_leaves_nothing() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn an_input_of_another_program_is_refused() -> Result<()> {
+    for engine in engines() {
+        let mut other = None;
+        prepare_with(&engine, |xs: Array<i64>| {
+            other = Some(xs.clone());
+            xs.sum()
+        })?;
+        let other = other.expect("it ran");
+        let both = prepare_with(&engine, |ys: Array<i64>| &ys + &other);
+        let e = both.expect_err("its input has the same number").to_string();
+        let end = ": expected inputs of this program only, got one of another program";
+        assert!(e.starts_with("`input` at ") && e.ends_with(end), "{e}");
+    }
+    Ok(())
+}

@@ -112,3 +112,68 @@ fn a_kernel_may_do_to_its_frame_what_it_likes() {
         forced(deed);
     }
 }
+
+/// A backend that keeps none of the promises that a caller might go on with for ever, or count on.
+struct Idle(u8);
+
+struct Idler(Arc<dyn Kernel>, u8);
+
+impl Backend for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        let inner = InterpBackend::new().compile(program)?;
+        Ok(Arc::new(Idler(inner, self.0)))
+    }
+
+    fn compile_all(&self, programs: &[&Loop]) -> Vec<Result<Arc<dyn Kernel>, CompileError>> {
+        let kernels = programs.iter().map(|p| self.compile(p));
+        kernels.skip(usize::from(self.0 == 2)).collect()
+    }
+}
+
+impl Kernel for Idler {
+    fn layout(&self) -> &Layout {
+        self.0.layout()
+    }
+
+    fn chunk(&self) -> u64 {
+        match self.1 {
+            1 => 0,
+            _ => self.0.chunk(),
+        }
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
+        match self.1 {
+            0 => Outcome::Paused,
+            _ => self.0.run(pass, steps, frame, args),
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_does_nothing_is_an_error() {
+    for threads in [1, 4] {
+        let on = |deed| {
+            let builder = Engine::builder().backend(Arc::new(Idle(deed)));
+            let engine = builder.threads(threads).eager().build();
+            let xs = Array::from(vec![1.0; 100_000]);
+            let ys = xs.map(|x| x + 1.0).force_with(&engine);
+            ys.map(|ys| ys.len()).map_err(|e| e.to_string())
+        };
+        let said = |why: &str| Err(format!("`force`: {why}"));
+        assert_eq!(on(0), said("a kernel paused without a step"));
+        assert_eq!(on(1), Ok(100_000)); // A chunk has a step at least.
+        assert_eq!(on(2), said("the backend gave 0 kernels for 1 loops"));
+    }
+}
+
+#[test]
+fn an_engine_has_at_most_1024_threads() {
+    let engine = Engine::builder().threads(usize::MAX).build();
+    assert_eq!(engine.threads(), 1024);
+    assert_eq!(Engine::builder().threads(0).build().threads(), 1);
+}

@@ -82,8 +82,8 @@ impl EngineBuilder {
         self
     }
 
-    /// How many threads may run one loop, the one that forces included. Default: as many as there are
-    /// processors. With 1 the engine never starts a thread.
+    /// How many threads may run one loop, the one that forces included: at least 1, at most 1024. Default: as
+    /// many as there are processors. With 1 the engine never starts a thread.
     ///
     /// Other threads are called only for loops that are expected to run for longer than it takes to wake
     /// them. Inside of a rayon pool they are that pool's. Results have the same bits for any number of
@@ -98,7 +98,7 @@ impl EngineBuilder {
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     pub fn threads(mut self, n: usize) -> Self {
-        self.threads = Some(n.max(1));
+        self.threads = Some(n.clamp(1, MOST_THREADS));
         self
     }
 
@@ -172,6 +172,9 @@ impl EngineBuilder {
         }
     }
 }
+
+/// More would take longer to start than any loop takes.
+const MOST_THREADS: usize = 1024;
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)

@@ -316,6 +316,11 @@ impl Engine {
             return programs.iter().map(|p| self.interpret(p)).collect();
         }
         let compiled = self.0.choices.runs_on.backend.compile_all(programs);
+        if compiled.len() != programs.len() {
+            let (got, wanted) = (compiled.len(), programs.len());
+            let why = format!("the backend gave {got} kernels for {wanted} loops");
+            return Err(backend_error(why));
+        }
         let kernel = |(p, compiled): (&&Loop, _)| match compiled {
             Ok(kernel) => Ok(kernel),
             Err(e) if self.0.choices.runs_on.may_fall_back => {

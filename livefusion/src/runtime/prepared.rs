@@ -36,9 +36,20 @@ enum Length {
 impl Prepared {
     /// Recovers the graph of `roots`, in which `inputs` are placeholders ([`crate::ast::Kind::Input`]).
     ///
-    /// Errors: whatever went wrong while the graph was built.
+    /// Errors: whatever went wrong while the graph was built; a placeholder of another program in it.
     pub fn new(engine: &Engine, roots: Vec<Arc<Node>>, inputs: Vec<Arc<Node>>) -> Result<Prepared> {
         let graph = recover(&roots)?;
+        let is_own = |node: &Arc<Node>| inputs.iter().any(|own| Arc::ptr_eq(own, node));
+        for GraphNode { node, .. } in &graph.nodes {
+            let is_input = matches!(node.kind, Kind::Input(_)) && node.value.get().is_none();
+            if is_input && !is_own(node) {
+                let kind = ErrorKind::Malformed {
+                    expected: "inputs of this program only".into(),
+                    got: "one of another program".into(),
+                };
+                return Err(Error::new(node.name, node.loc, kind));
+            }
+        }
         let fixed = known_lengths(&graph, &[]);
         let length = |(node, fixed): (&GraphNode, &Option<u64>)| match node.node.kind {
             Kind::Input(k) if fixed.is_none() && node.node.rank > 0 => Some(Length::Of(k)),

@@ -3,7 +3,7 @@
 //! there; the interpreter runs that chunk only.
 
 use super::engine::Engine;
-use super::parallel::{Ended, in_order, run};
+use super::parallel::{Ended, chunk_of, in_order, run};
 use super::watch::CancelToken;
 use livefusion_backend::{Arg, Buffer, Frame, Kernel, Memory, Outcome, Pass};
 use loop_lang::Loop;
@@ -60,7 +60,7 @@ impl Replay<'_> {
 
     /// How many steps the kernel takes, in chunks, before it traps.
     fn sound_steps(&self) -> Result<u64, Ended> {
-        let (watch, chunk) = (self.engine.watch(), self.kernel.chunk());
+        let (watch, chunk) = (self.engine.watch(), chunk_of(self.kernel));
         let mut frame = self.frame()?;
         loop {
             if watch.is_cancelled() {

@@ -166,9 +166,10 @@ impl Writer {
                 .map(|b| std::sync::Arc::as_ptr(b) as u64)
                 .collect(),
             (Some(Value::Scalar(fields)), _) => fields.iter().map(|c| c.bits).collect(),
+            // Two programs' inputs of one number are not the same.
             (None, Kind::Input(k)) => {
                 self.put(*k as u64);
-                vec![*k as u64]
+                vec![std::sync::Arc::as_ptr(node) as u64]
             }
             (None, _) => vec![],
         }

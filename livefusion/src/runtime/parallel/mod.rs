@@ -80,6 +80,11 @@ pub enum Ended {
     Cancelled,
 }
 
+/// How many steps a kernel's chunks have: one at least, whoever wrote the kernel.
+pub fn chunk_of(kernel: &dyn Kernel) -> u64 {
+    kernel.chunk().max(1)
+}
+
 /// Runs a kernel, and sees to it that the frame is one of its loop's afterwards, whoever wrote the kernel.
 pub fn run(
     kernel: &dyn Kernel,
@@ -88,13 +93,18 @@ pub fn run(
     frame: &mut Frame<'_>,
     args: &[Arg<'_>],
 ) -> Outcome {
+    let before = frame.words.get(1).copied();
     let outcome = kernel.run(pass, steps, frame, args);
     let layout = kernel.layout();
-    if frame.words.len() == layout.words && frame.arrays.len() == layout.arrays.len() {
-        return outcome;
+    if frame.words.len() != layout.words || frame.arrays.len() != layout.arrays.len() {
+        *frame = Frame::new(layout);
+        return Outcome::BadArgs("a kernel left another frame than it was given".into());
     }
-    *frame = Frame::new(layout);
-    Outcome::BadArgs("a kernel left another frame than it was given".into())
+    // Whoever goes on with it would do so for ever.
+    if outcome == Outcome::Paused && steps > 0 && frame.words.get(1).copied() <= before {
+        return Outcome::BadArgs("a kernel paused without a step".into());
+    }
+    outcome
 }
 
 /// Runs a frame in order, up to so many steps from the loop's beginning, and looks between chunks whether
@@ -107,7 +117,7 @@ pub fn in_order(
     args: &[Arg<'_>],
 ) -> Ended {
     let span = match watch.cancel {
-        Some(_) => kernel.chunk(),
+        Some(_) => chunk_of(kernel),
         None => u64::MAX,
     };
     loop {
@@ -177,7 +187,7 @@ impl Run<'_> {
                         ControlFlow::Continue(Rest::InOrder) => Help::Over,
                         ControlFlow::Continue(Rest::LongSegments) => {
                             restart = None;
-                            let chunk = self.kernel.chunk();
+                            let chunk = chunk_of(&**self.kernel);
                             match self.span(chunk - frame.words[1] % chunk, frame) {
                                 Outcome::Paused => Help::Called(self.call(shape)),
                                 ended => return Ended::By(ended),
@@ -211,7 +221,7 @@ impl Run<'_> {
 
     /// Steps before the first look around: a few chunks, which are not worth sharing.
     fn first(&self, grain: u64) -> u64 {
-        match self.engine.is_eager() || grain < self.kernel.chunk() {
+        match self.engine.is_eager() || grain < chunk_of(&**self.kernel) {
             true => grain,
             false => FIRST * grain,
         }
@@ -219,7 +229,7 @@ impl Run<'_> {
 
     /// Steps after which to look around: a chunk, or less where that takes long.
     fn grain(&self) -> u64 {
-        let chunk = self.kernel.chunk();
+        let chunk = chunk_of(&**self.kernel);
         let find = || is_heavy(self.program) && self.shape().is_some_and(Shape::joins_nothing);
         match self.shapes.heavy.get_or_init(find) {
             true => (chunk / HEAVY_PART).max(1),
@@ -302,7 +312,8 @@ impl Run<'_> {
         share_out(&board, team, &mut tick);
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
         let too_long = board.too_long();
-        self.engine.count_parallel(units * unit / kernel.chunk());
+        self.engine
+            .count_parallel(units * unit / chunk_of(kernel));
         frame.words = board.rest();
         match stopped {
             false if too_long => ControlFlow::Continue(Rest::LongSegments),

@@ -1,5 +1,6 @@
 //! What of a loop decides how its chunks run beside each other.
 
+use super::chunk_of;
 use super::restart::{Needs, Restart};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
@@ -172,7 +173,7 @@ impl Shape {
     pub fn joined_value(&self, kernel: &dyn Kernel, id: GroupId, words: &[u64]) -> Vec<u64> {
         let (layout, group) = (kernel.layout(), self.plan.group(id));
         match group.order {
-            order if order.is_local() && !words[1].is_multiple_of(kernel.chunk()) => {
+            order if order.is_local() && !words[1].is_multiple_of(chunk_of(kernel)) => {
                 group_total(&self.plan.program, layout, words, id)
             }
             order if order.is_local() => {
