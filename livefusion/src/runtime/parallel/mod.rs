@@ -312,8 +312,7 @@ impl Run<'_> {
         share_out(&board, team, &mut tick);
         let (stopped, units) = (board.stopped(), board.units_run() as u64);
         let too_long = board.too_long();
-        self.engine
-            .count_parallel(units * unit / chunk_of(kernel));
+        self.engine.count_parallel(units * unit / chunk_of(kernel));
         frame.words = board.rest();
         match stopped {
             false if too_long => ControlFlow::Continue(Rest::LongSegments),
