@@ -149,6 +149,10 @@ impl Kernel for Idler {
     fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
         match self.1 {
             0 => Outcome::Paused,
+            3 => {
+                frame.words[1] = u64::MAX;
+                Outcome::Paused
+            }
             _ => self.0.run(pass, steps, frame, args),
         }
     }
@@ -167,6 +171,7 @@ fn a_kernel_that_does_nothing_is_an_error() {
         let said = |why: &str| Err(format!("`force`: {why}"));
         assert_eq!(on(0), said("a kernel paused without a step"));
         assert_eq!(on(1), Ok(100_000)); // A chunk has a step at least.
+        assert!(on(3).is_err());
         assert_eq!(on(2), said("the backend gave 0 kernels for 1 loops"));
     }
 }

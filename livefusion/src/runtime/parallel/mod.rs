@@ -100,9 +100,17 @@ pub fn run(
         *frame = Frame::new(layout);
         return Outcome::BadArgs("a kernel left another frame than it was given".into());
     }
-    // Whoever goes on with it would do so for ever.
-    if outcome == Outcome::Paused && steps > 0 && frame.words.get(1).copied() <= before {
-        return Outcome::BadArgs("a kernel paused without a step".into());
+    // Whoever goes on with it would do so for ever, or count beyond all numbers.
+    let (before, now) = (
+        before.unwrap_or(0),
+        frame.words.get(1).copied().unwrap_or(0),
+    );
+    if outcome == Outcome::Paused && steps > 0 && !(1..=steps).contains(&now.wrapping_sub(before)) {
+        let why = match now == before {
+            true => "a kernel paused without a step",
+            false => "a kernel paused behind other steps than it was given",
+        };
+        return Outcome::BadArgs(why.into());
     }
     outcome
 }
