@@ -3,6 +3,7 @@
 use crate::naive::order::Candidate;
 use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
 use crate::program::{Graph, Program, shrink};
+use crate::rng::Rng;
 use crate::scalar::{same, show, to_f64, to_i128};
 use livefusion::Engine;
 use livefusion::ast::{Node, Value};
@@ -163,6 +164,30 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
         }
     }
     Ok(ran)
+}
+
+/// Forces the steps of a program one after the other, in an order that the seed gives: each finds in memory what
+/// those before it left there. Steps that may trap are left out.
+pub fn one_by_one(program: &Program, engine: &Engine, seed: u64) -> Result<(), String> {
+    let graph = program.build();
+    let mut rng = Rng::new(seed);
+    let mut order: Vec<usize> = (0..program.steps.len()).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, rng.below(at + 1));
+    }
+    let mut naive = Naive::default();
+    let (mut forced, mut values) = (vec![], vec![]);
+    for step in order {
+        let plain = &graph.plain[step];
+        if naive.eval(plain).may_trap {
+            continue;
+        }
+        let value = force_nodes(engine, std::slice::from_ref(&graph.nodes[step]))
+            .map_err(|e| format!("expected values, got: {e}"))?;
+        values.extend(value.iter().map(data));
+        forced.push(plain.clone());
+    }
+    values_fit(&forced, naive, &values)
 }
 
 /// Whether an error says of lengths what is so: they are checked by whatever loop has them first, before
