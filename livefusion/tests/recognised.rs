@@ -255,3 +255,17 @@ fn failed_programs_are_not_kept() {
     }
     assert_eq!(engine.counters().programs, 0);
 }
+
+/// However large: what is forced again costs a walk, not a recovery.
+#[test]
+fn large_graphs_are_recognised() {
+    let engine = Engine::interp();
+    let program = |first: i64| {
+        let xs = Array::from(vec![1i64, 2, 3]);
+        let last = (0..5000).fold(xs.sum(), |sum, _| &sum + first);
+        last.force_with(&engine).unwrap()
+    };
+    assert_eq!(program(1), 5006);
+    assert_eq!(program(2), 10_006);
+    assert_eq!(recognised(&engine), (1, 1, 1));
+}

@@ -11,6 +11,7 @@
 //! | [`patterns`] | which rates arrays have, and how they are consumed |
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`catalog`] | the programs of the literature, and what becomes of them |
+//! | [`forms`] | the loops of a program, and the shapes that C gives them |
 //! | [`chunked`] | a backend that runs chunks in random order |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
@@ -19,6 +20,7 @@ pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;
+pub mod forms;
 pub mod fuzz;
 pub mod loops;
 pub mod mutants;

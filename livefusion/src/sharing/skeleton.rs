@@ -14,10 +14,8 @@ use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// Larger graphs are recovered every time.
-const LARGEST: usize = 4096;
-
-/// Notes on a graph, by the links of its nodes in the order in which they are followed. They hold no arrays.
+/// Notes on a graph, by the links of its nodes in the order in which they are followed. They hold no arrays, and
+/// take less memory than the program that they stand for.
 pub struct Skeleton {
     steps: Vec<Step>,
     nodes: usize,
@@ -81,7 +79,7 @@ pub struct Met<'a> {
 
 impl Skeleton {
     /// Notes on a graph that was recovered from these roots. None if it cannot be recognised: it has
-    /// combinators of users or inputs of prepared programs, or is too large.
+    /// combinators of users or inputs of prepared programs.
     pub fn of(roots: &[Arc<Node>], graph: &Graph, lengths: &[Option<u64>]) -> Option<Skeleton> {
         let numbers = numbered(lengths);
         let mut steps = Vec::new();
@@ -91,9 +89,6 @@ impl Skeleton {
             if let Some(k) = met.get(&address(node)) {
                 steps.push(Step::Again(*k));
                 continue;
-            }
-            if met.len() == LARGEST {
-                return None;
             }
             met.insert(address(node), met.len());
             let expected = Expected::of(node, graph, &numbers)?;

@@ -14,7 +14,7 @@
 //! fusion paper's rates, which have one counter each, whoever asks for it.
 
 use super::context::{Context, variable};
-use crate::ir::{Args, Atom, Group, GroupId, Loop, Order, RateKind, StmtKind, Var};
+use crate::ir::{Args, Atom, Group, GroupId, Loop, Order, RateKind, Stmt, StmtKind, Var};
 use crate::op::Op;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -212,6 +212,7 @@ fn remove(program: &mut Loop, twins: &FxHashMap<Var, Var>) {
     }
     program.groups.retain(|g| !gone(g));
     for block in program.blocks.values_mut() {
+        start_first(&mut block.stmts, twins);
         block.stmts.retain_mut(|s| match &mut s.kind {
             StmtKind::Carry(v, _) | StmtKind::Assign(v, _) => !twins.contains_key(v),
             StmtKind::Scan { group, .. } => {
@@ -220,5 +221,29 @@ fn remove(program: &mut Loop, twins: &FxHashMap<Var, Var>) {
             }
             _ => true,
         });
+    }
+}
+
+/// A variable that stays is started where the first of its twins was: what reads that one may stand between.
+fn start_first(stmts: &mut [Stmt], twins: &FxHashMap<Var, Var>) {
+    let started = |s: &Stmt| match s.kind {
+        StmtKind::Carry(v, _) => Some(v),
+        _ => None,
+    };
+    let mut first: FxHashMap<Var, usize> = FxHashMap::default();
+    for at in 0..stmts.len() {
+        let Some(v) = started(&stmts[at]) else {
+            continue;
+        };
+        match twins.get(&v) {
+            Some(kept) => {
+                first.entry(*kept).or_insert(at);
+            }
+            None => {
+                if let Some(earlier) = first.remove(&v) {
+                    stmts.swap(earlier, at);
+                }
+            }
+        }
     }
 }

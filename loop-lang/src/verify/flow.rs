@@ -212,7 +212,10 @@ impl Flow<'_, '_> {
             return false;
         };
         if rate == cursor && section == Section::Guard {
-            return true;
+            // What has ended does not begin again: its guard would find that it has ended.
+            let ends =
+                |p| matches!(p, Place::At { rate, section: Section::Done, .. } if rate == cursor);
+            return !ends(place);
         }
         let nearest = view.tree.loop_rate(rate);
         let above = view

@@ -14,9 +14,11 @@ use livefusion_interp::InterpBackend;
 use livefusion_tests::catalog;
 use livefusion_tests::catalog::counting::{Work, work};
 use livefusion_tests::catalog::shape::Shape;
+use livefusion_tests::forms::{Recording, golden};
 use livefusion_tests::rng::Rng;
 use loop_lang::ir::{Atom, Group, Loop, RateKind, StmtKind};
 use loop_lang::{Const, Op};
+use std::path::Path;
 use std::sync::Arc;
 
 fn roots(results: &impl Force) -> Vec<Arc<Node>> {
@@ -88,6 +90,20 @@ fn the_table_is_that_of_the_docs() {
             "docs/programs.md differs; LOOP_BLESS=1 writes it anew"
         );
     }
+}
+
+/// Each program's loops, and the shapes that C gives them, are as they were. `LOOP_BLESS=1` writes them anew.
+#[test]
+fn loops_and_their_shapes() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forms");
+    let text = |program: &catalog::Program| {
+        let recording = Arc::new(Recording::default());
+        let engine = Engine::builder().backend(recording.clone()).build();
+        engine.explain(&program.roots).expect("it is planned");
+        (program.name, recording.text())
+    };
+    let texts: Vec<(&str, String)> = catalog::all().iter().map(text).collect();
+    golden(Path::new(folder), &texts);
 }
 
 /// How many elements the programs run over.
