@@ -54,11 +54,7 @@ fn wired_programs_of_all_patterns() {
 fn step_by_step() {
     let engine = Engine::interp();
     let several = programs(300, Options::SMALL).chain(programs(100, Options::WIRED));
-    check_all(
-        several,
-        |seed, p| one_by_one(p, &engine, seed),
-        |_, ()| {},
-    );
+    check_all(several, |seed, p| one_by_one(p, &engine, seed), |_, ()| {});
 }
 
 #[test]
