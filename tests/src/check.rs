@@ -44,7 +44,11 @@ impl Schedule for Ran {
         step.is_some_and(|step| self.pulled.contains(&step))
     }
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
-        Some(self.graph.nodes[self.graph.step_of(node)?].clone())
+        let step = self.graph.step_of(node)?;
+        // Who asks for a total asks for all fields of its scan.
+        let mut ended = self.graph.scans_of_totals(step);
+        let own = ended.find(|n| !self.explanation.places_of(n).is_empty());
+        Some(own.unwrap_or(&self.graph.nodes[step]).clone())
     }
 }
 
@@ -91,7 +95,11 @@ fn run_graph(graph: Graph, engine: &Engine) -> Result<Ran, String> {
     // Asked before the graph is forced: what is forced is in memory, and in no loop.
     let steps = || graph.nodes.iter().enumerate();
     let combs: HashMap<usize, Vec<(usize, u32)>> = steps()
-        .map(|(i, n)| (i, explanation.places_of(n)))
+        .map(|(i, n)| {
+            let own_scans = graph.scans_of_totals(i);
+            let all = std::iter::once(n).chain(own_scans);
+            (i, all.flat_map(|n| explanation.places_of(n)).collect())
+        })
         .collect();
     let pulled: HashSet<usize> = steps()
         .filter(|(_, n)| explanation.is_pulled(n))
