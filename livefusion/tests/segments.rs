@@ -136,6 +136,9 @@ fn lengths_that_do_not_match_are_errors() {
         (vec![2, -1, 3], -1, 2),
         (vec![1, 2], 3, 4),
         (vec![1, 9], 9, 3),
+        // Without the segment that is too long the others fit.
+        (vec![5, 4], 5, 4),
+        (vec![1, 9, 3], 9, 3),
         (vec![], 0, 4),
     ];
     for engine in engines() {

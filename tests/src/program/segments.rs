@@ -126,11 +126,13 @@ impl Making {
         let mut lengths = self.pieces(n);
         if self.rng.chance(4) && !lengths.is_empty() {
             let wrong = self.rng.below(lengths.len());
-            lengths[wrong] = match self.rng.below(3) {
-                0 => lengths[wrong].wrapping_sub(1),
-                1 => lengths[wrong] + 1 + self.rng.below(3) as u64,
-                _ => lengths[wrong] / 2,
-            };
+            match self.rng.below(4) {
+                0 => lengths[wrong] = lengths[wrong].wrapping_sub(1),
+                1 => lengths[wrong] += 1 + self.rng.below(3) as u64,
+                2 => lengths[wrong] /= 2,
+                // Without it they would be right.
+                _ => lengths.insert(wrong, (n + 1 + self.rng.below(3)) as u64),
+            }
         }
         self.add_lengths(lengths)
     }
