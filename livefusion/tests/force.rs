@@ -219,3 +219,25 @@ fn lengths_that_turn_out_different_are_found() {
         assert_eq!(error.combinator, "zip_with");
     }
 }
+
+#[test]
+fn the_total_of_a_scan_that_is_in_memory() -> Result<()> {
+    for engine in engines() {
+        let xs: Array<i64> = vec![3i64, 1, 4].into();
+        let (before, total) = xs.scan_with_total(0, |a, b| a + b);
+        // Asked for together they are one scan.
+        let both = (&before, &total).explain_with(&engine)?;
+        assert_eq!((both.loops.len(), both.loops[0].arrays_written), (1, 1));
+        assert_eq!(before.force_with(&engine)?, [0, 3, 4]);
+        assert_eq!(total.force_with(&engine)?, 8);
+        // The other way round, and beside what reads the elements.
+        let (before, total) = xs.scan_with_total(5, |a, b| a.max(b));
+        assert_eq!(total.force_with(&engine)?, 5);
+        assert_eq!(before.force_with(&engine)?, [5, 5, 5]);
+        let (before, total) = xs.scan_with_total(1, |a, b| a * b);
+        assert_eq!(before.force_with(&engine)?, [1, 3, 3]);
+        let shares = before.map(|x| &total - x);
+        assert_eq!((&shares.sum(), &total).force_with(&engine)?, (29, 12));
+    }
+    Ok(())
+}

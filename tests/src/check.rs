@@ -3,6 +3,7 @@
 use crate::naive::order::Candidate;
 use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
 use crate::program::{Graph, Program, shrink};
+use crate::rng::Rng;
 use crate::scalar::{same, show, to_f64, to_i128};
 use livefusion::Engine;
 use livefusion::ast::{Node, Value};
@@ -43,7 +44,11 @@ impl Schedule for Ran {
         step.is_some_and(|step| self.pulled.contains(&step))
     }
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
-        Some(self.graph.nodes[self.graph.step_of(node)?].clone())
+        let step = self.graph.step_of(node)?;
+        // Who asks for a total asks for all fields of its scan.
+        let mut ended = self.graph.scans_of_totals(step);
+        let own = ended.find(|n| !self.explanation.places_of(n).is_empty());
+        Some(own.unwrap_or(&self.graph.nodes[step]).clone())
     }
 }
 
@@ -90,7 +95,11 @@ fn run_graph(graph: Graph, engine: &Engine) -> Result<Ran, String> {
     // Asked before the graph is forced: what is forced is in memory, and in no loop.
     let steps = || graph.nodes.iter().enumerate();
     let combs: HashMap<usize, Vec<(usize, u32)>> = steps()
-        .map(|(i, n)| (i, explanation.places_of(n)))
+        .map(|(i, n)| {
+            let own_scans = graph.scans_of_totals(i);
+            let all = std::iter::once(n).chain(own_scans);
+            (i, all.flat_map(|n| explanation.places_of(n)).collect())
+        })
         .collect();
     let pulled: HashSet<usize> = steps()
         .filter(|(_, n)| explanation.is_pulled(n))
@@ -163,6 +172,30 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
         }
     }
     Ok(ran)
+}
+
+/// Forces the steps of a program one after the other, in an order that the seed gives: each finds in memory what
+/// those before it left there. Steps that may trap are left out.
+pub fn one_by_one(program: &Program, engine: &Engine, seed: u64) -> Result<(), String> {
+    let graph = program.build();
+    let mut rng = Rng::new(seed);
+    let mut order: Vec<usize> = (0..program.steps.len()).collect();
+    for at in (1..order.len()).rev() {
+        order.swap(at, rng.below(at + 1));
+    }
+    let mut naive = Naive::default();
+    let (mut forced, mut values) = (vec![], vec![]);
+    for step in order {
+        let plain = &graph.plain[step];
+        if naive.eval(plain).may_trap {
+            continue;
+        }
+        let value = force_nodes(engine, std::slice::from_ref(&graph.nodes[step]))
+            .map_err(|e| format!("expected values, got: {e}"))?;
+        values.extend(value.iter().map(data));
+        forced.push(plain.clone());
+    }
+    values_fit(&forced, naive, &values)
 }
 
 /// Whether an error says of lengths what is so: they are checked by whatever loop has them first, before

@@ -4,7 +4,7 @@
 use livefusion::Engine;
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Spans;
-use livefusion_tests::check::{against_naive, agree, check_all, run};
+use livefusion_tests::check::{against_naive, agree, check_all, one_by_one, run};
 use livefusion_tests::coverage::Coverage;
 use livefusion_tests::patterns::Patterns;
 use livefusion_tests::program::{Options, programs};
@@ -48,6 +48,13 @@ fn wired_programs_of_all_patterns() {
             patterns.missing()
         );
     }
+}
+
+#[test]
+fn step_by_step() {
+    let engine = Engine::interp();
+    let several = programs(300, Options::SMALL).chain(programs(100, Options::WIRED));
+    check_all(several, |seed, p| one_by_one(p, &engine, seed), |_, ()| {});
 }
 
 #[test]

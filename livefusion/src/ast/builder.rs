@@ -215,8 +215,11 @@ impl Builder {
     }
 
     /// The delayed scalar that a scan ends with: the fold of all elements.
+    ///
+    /// It ends a scan of its own, which is one with `scan` wherever both are computed. Once `scan` is in
+    /// memory its elements do not tell the total, but the other one can still be run.
     pub fn scan_total(self, scan: &Arc<Node>) -> Arc<Node> {
-        let mut d = Draft::new(self, smallvec![scan.clone()]);
+        let mut d = Draft::new(self, smallvec![unforced(scan)]);
         let is = matches!(scan.kind, Kind::Scan(..));
         d.expect(is, || ("a scan".into(), format!("`{}`", scan.name)));
         d.scalar(Kind::ScanTotal, scan.types.clone())
@@ -382,6 +385,24 @@ fn all(inputs: &[Arc<Node>]) -> Inputs {
         all.push(input.clone());
     }
     all
+}
+
+/// A node like a scan that never is in memory, since nobody else has it. What is no scan is itself.
+fn unforced(scan: &Arc<Node>) -> Arc<Node> {
+    let Kind::Scan(fold, kind) = &scan.kind else {
+        return scan.clone();
+    };
+    Arc::new(Node {
+        name: scan.name,
+        loc: scan.loc,
+        kind: Kind::Scan(fold.clone(), *kind),
+        inputs: scan.inputs.clone(),
+        types: scan.types.clone(),
+        rank: scan.rank,
+        len: scan.len,
+        error: scan.error.clone(),
+        value: OnceLock::new(),
+    })
 }
 
 /// Gives a fresh node its value.

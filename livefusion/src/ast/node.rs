@@ -110,7 +110,7 @@ pub enum Len {
 }
 
 /// Fold and scan share this.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fold {
     /// The starting value: a body without parameters. Empty results for `fold1`.
     pub start: Body,
@@ -121,7 +121,7 @@ pub struct Fold {
 }
 
 /// In which order a fold or scan joins elements.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
     reason = "every node that holds one holds larger bodies beside it"

@@ -180,6 +180,18 @@ impl Graph {
     pub fn step_of(&self, plain: &Arc<Node>) -> Option<usize> {
         self.plain.iter().position(|n| Arc::ptr_eq(n, plain))
     }
+
+    /// The scans that the totals of a step's scan end: where the scan itself is not asked for, they stand for it.
+    pub fn scans_of_totals(&self, step: usize) -> impl Iterator<Item = &Arc<Node>> {
+        let ends = move |plain: &Node| {
+            let scan = plain.inputs.first();
+            matches!(plain.kind, Kind::ScanTotal)
+                && scan.is_some_and(|scan| Arc::ptr_eq(scan, &self.plain[step]))
+        };
+        let all = self.plain.iter().zip(&self.nodes);
+        all.filter(move |(plain, _)| ends(plain))
+            .filter_map(|(_, node)| node.inputs.first())
+    }
 }
 
 impl Program {
