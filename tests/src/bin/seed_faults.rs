@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 
 /// A fault: what it breaks, where, what is there, and what is put in its place.
 struct Fault {
@@ -14,7 +14,7 @@ struct Fault {
     faulty: &'static str,
 }
 
-/// Faults below lowering, by their files from the workspace's root: random loops and mutants catch these.
+/// Faults below lowering, by their files from the workspace's root: the language's files, random loops and mutants catch these.
 const BELOW: &[Fault] = &[
     Fault {
         what: "C takes the literal of a word for a condition",
@@ -298,15 +298,7 @@ fn find(text: &str, code: &str) -> Option<std::ops::Range<usize>> {
 
 /// Whether parts of the tests pass. Errors: the copy does not compile.
 fn tests(copy: &Path, files: &[&str], parts: &[&[&str]]) -> Result<bool> {
-    let cargo = |args: &[&str]| {
-        Command::new(env!("CARGO"))
-            .args(["test", "-q", "-p", "livefusion-tests"])
-            .args(args)
-            .current_dir(copy)
-            .env("CARGO_TARGET_DIR", copy.join("target"))
-            .env("LOOP_PROGRAMS", "1500")
-            .output()
-    };
+    let cargo = |args: &[&str]| cargo(copy, &[&["-p", "livefusion-tests"], args].concat());
     let compiled: Vec<&str> = files.iter().flat_map(|f| ["--test", f]).collect();
     let compiled = cargo(&[&["--no-run"], &compiled[..]].concat())?;
     if !compiled.status.success() {
@@ -321,6 +313,17 @@ fn tests(copy: &Path, files: &[&str], parts: &[&[&str]]) -> Result<bool> {
     Ok(true)
 }
 
+/// Runs tests in the copy.
+fn cargo(copy: &Path, args: &[&str]) -> Result<Output> {
+    Command::new(env!("CARGO"))
+        .args(["test", "-q"])
+        .args(args)
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", copy.join("target"))
+        .env("LOOP_PROGRAMS", "1500")
+        .output()
+}
+
 /// Whether the fast part of the tests of lowering passes, the random programs first.
 fn programs_pass(copy: &Path) -> Result<bool> {
     let parts: [&[&str]; 2] = [
@@ -330,8 +333,12 @@ fn programs_pass(copy: &Path) -> Result<bool> {
     tests(copy, &["interp", "errors"], &parts)
 }
 
-/// Whether golden loops, random loops and mutants end alike.
+/// Whether the Loop language's files are as they should be, and golden loops, random loops and mutants end alike.
 fn loops_pass(copy: &Path) -> Result<bool> {
+    let files = cargo(copy, &["-p", "loop-lang", "--test", "file_tests"])?;
+    if !files.status.success() {
+        return Ok(false);
+    }
     let parts: [&[&str]; 2] = [&["--test", "loops"], &["--test", "mutants"]];
     tests(copy, &["loops", "mutants"], &parts)
 }
