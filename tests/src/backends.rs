@@ -9,6 +9,7 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 /// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
 pub fn is_sanitized() -> bool {
@@ -126,14 +127,30 @@ impl Known {
         }
         let mut texts: Vec<(String, &Loop)> = by_text.into_iter().collect();
         texts.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut known = Known::default();
-        for batch in texts.chunks(BATCH) {
+        let batches: Vec<&[(String, &Loop)]> = texts.chunks(BATCH).collect();
+        let compile = |batch: &&[(String, &Loop)]| {
             let loops: Vec<&Loop> = batch.iter().map(|(_, l)| *l).collect();
-            for ((text, l), kernel) in batch.iter().zip(backend.compile_batch(&loops)) {
+            let kernels = backend.compile_batch(&loops).into_iter().zip(*batch);
+            let kernels = kernels.map(|(kernel, (text, l))| {
                 let alone = |_| backend.compile(l);
-                known.kernels.insert(text.clone(), kernel.or_else(alone));
+                (text.clone(), kernel.or_else(alone))
+            });
+            kernels.collect::<Vec<_>>()
+        };
+        let compile = &compile;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut known = Known::default();
+        std::thread::scope(|scope| {
+            let part = |first| batches.iter().skip(first).step_by(threads);
+            let workers = (0..threads).map(|k| part(k));
+            let workers = workers.map(|part| scope.spawn(move || part.flat_map(compile).collect()));
+            let workers: Vec<ScopedJoinHandle<'_, Vec<_>>> = workers.collect();
+            for worker in workers {
+                known
+                    .kernels
+                    .extend(worker.join().expect("it does not panic"));
             }
-        }
+        });
         known
     }
 

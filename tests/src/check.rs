@@ -14,6 +14,7 @@ use loop_lang::types::Ty;
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 
 /// What came of a program.
 pub struct Ran {
@@ -356,17 +357,42 @@ pub fn caught<T>(f: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     })
 }
 
-/// Checks programs, and hands on what the checks gave. Panics with the smallest program found that
-/// fails as the first one does that fails.
-pub fn check_all<T>(
+/// Programs that are checked before what they gave is handed on, for each thread.
+const WINDOW: usize = 8;
+
+/// Checks programs on all threads, and hands on what the checks gave, in order. Panics with the smallest program
+/// found that fails as the first one does that fails.
+pub fn check_all<T: Send>(
     programs: impl IntoIterator<Item = (u64, Program)>,
-    check: impl Fn(u64, &Program) -> Result<T, String>,
+    check: impl Fn(u64, &Program) -> Result<T, String> + Sync,
     mut passed: impl FnMut(&Program, T),
 ) {
-    for (seed, program) in programs {
-        match caught(|| check(seed, &program)) {
-            Ok(t) => passed(&program, t),
-            Err(why) => panic!("{}", smallest(seed, &program, &why, &check)),
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let checked = |(seed, program): &(u64, Program)| caught(|| check(*seed, program));
+    let checked = &checked;
+    let mut programs = programs.into_iter();
+    loop {
+        let window: Vec<(u64, Program)> = programs.by_ref().take(threads * WINDOW).collect();
+        if window.is_empty() {
+            return;
+        }
+        // Neighbours go to different threads: they are often alike in size.
+        let part = |first: usize| window.iter().skip(first).step_by(threads);
+        let mut given: Vec<_> = std::thread::scope(|scope| {
+            let workers = (0..threads).map(part);
+            let workers = workers.map(|part| scope.spawn(move || part.map(checked).collect()));
+            let workers: Vec<ScopedJoinHandle<'_, Vec<_>>> = workers.collect();
+            let given = workers
+                .into_iter()
+                .map(|w| w.join().expect("panics are caught"));
+            given.map(Vec::into_iter).collect()
+        });
+        for (k, (seed, program)) in window.iter().enumerate() {
+            match given[k % threads].next() {
+                Some(Ok(t)) => passed(program, t),
+                Some(Err(why)) => panic!("{}", smallest(*seed, program, &why, &check)),
+                None => {}
+            }
         }
     }
 }
