@@ -142,7 +142,7 @@ impl Known {
         let mut known = Known::default();
         std::thread::scope(|scope| {
             let part = |first| batches.iter().skip(first).step_by(threads);
-            let workers = (0..threads).map(|k| part(k));
+            let workers = (0..threads).map(part);
             let workers = workers.map(|part| scope.spawn(move || part.flat_map(compile).collect()));
             let workers: Vec<ScopedJoinHandle<'_, Vec<_>>> = workers.collect();
             for worker in workers {
