@@ -105,9 +105,9 @@ fn all_contenders_of_all_cases_agree() {
         effort: BRIEF,
         ..Options::default()
     };
-    let (cells, notes) = compare_cases(&options).unwrap();
-    assert_eq!(notes, Vec::<String>::new());
     let mut kernels = Kernels::new().unwrap();
+    let (cells, notes) = compare_cases(&options, &mut kernels).unwrap();
+    assert_eq!(notes, Vec::<String>::new());
     for case in CASES {
         let variants = kernels.variants(case.file, case.name).unwrap();
         assert!(variants.iter().any(|v| v.parallel), "{}", case.name);

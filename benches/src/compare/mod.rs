@@ -163,10 +163,13 @@ pub fn compare(options: &Options) -> Outcome<Report> {
 }
 
 /// Only the cases: neither roof nor fixed costs. Gives the notes too. Errors: as [`compare`].
-pub fn compare_cases(options: &Options) -> Outcome<(Vec<Cell>, Vec<String>)> {
+pub fn compare_cases(
+    options: &Options,
+    kernels: &mut Kernels,
+) -> Outcome<(Vec<Cell>, Vec<String>)> {
     let mut notes = Vec::new();
     let bar = ProgressBar::hidden();
-    let cells = Plan::new(options)?.cells(&mut Kernels::new()?, &mut notes, &bar)?;
+    let cells = Plan::new(options)?.cells(kernels, &mut notes, &bar)?;
     Ok((cells, notes))
 }
 
