@@ -2,6 +2,7 @@
 
 use crate::program::Program;
 use crate::rng::Rng;
+use crate::threads;
 use livefusion::Engine;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_c::CBackend;
@@ -9,7 +10,6 @@ use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::ScopedJoinHandle;
 
 /// Whether C looks at itself while it runs: `tests/sanitize.sh` asks for that.
 pub fn is_sanitized() -> bool {
@@ -137,21 +137,9 @@ impl Known {
             });
             kernels.collect::<Vec<_>>()
         };
-        let compile = &compile;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut known = Known::default();
-        std::thread::scope(|scope| {
-            let part = |first| batches.iter().skip(first).step_by(threads);
-            let workers = (0..threads).map(part);
-            let workers = workers.map(|part| scope.spawn(move || part.flat_map(compile).collect()));
-            let workers: Vec<ScopedJoinHandle<'_, Vec<_>>> = workers.collect();
-            for worker in workers {
-                known
-                    .kernels
-                    .extend(worker.join().expect("it does not panic"));
-            }
-        });
-        known
+        let compiled = threads::map(&batches, compile);
+        let kernels = compiled.into_iter().flatten().collect();
+        Known { kernels }
     }
 
     /// How many loops it knows.

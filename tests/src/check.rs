@@ -5,6 +5,7 @@ use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, orde
 use crate::program::{Graph, Program, shrink};
 use crate::rng::Rng;
 use crate::scalar::{same, show, to_f64, to_i128};
+use crate::threads;
 use livefusion::Engine;
 use livefusion::ast::{Node, Value};
 use livefusion::error::{Error, ErrorKind};
@@ -14,7 +15,6 @@ use loop_lang::types::Ty;
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::thread::ScopedJoinHandle;
 
 /// What came of a program.
 pub struct Ran {
@@ -367,31 +367,18 @@ pub fn check_all<T: Send>(
     check: impl Fn(u64, &Program) -> Result<T, String> + Sync,
     mut passed: impl FnMut(&Program, T),
 ) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let checked = |(seed, program): &(u64, Program)| caught(|| check(*seed, program));
-    let checked = &checked;
     let mut programs = programs.into_iter();
     loop {
-        let window: Vec<(u64, Program)> = programs.by_ref().take(threads * WINDOW).collect();
+        let window = threads::count() * WINDOW;
+        let window: Vec<(u64, Program)> = programs.by_ref().take(window).collect();
         if window.is_empty() {
             return;
         }
-        // Neighbours go to different threads: they are often alike in size.
-        let part = |first: usize| window.iter().skip(first).step_by(threads);
-        let mut given: Vec<_> = std::thread::scope(|scope| {
-            let workers = (0..threads).map(part);
-            let workers = workers.map(|part| scope.spawn(move || part.map(checked).collect()));
-            let workers: Vec<ScopedJoinHandle<'_, Vec<_>>> = workers.collect();
-            let given = workers
-                .into_iter()
-                .map(|w| w.join().expect("panics are caught"));
-            given.map(Vec::into_iter).collect()
-        });
-        for (k, (seed, program)) in window.iter().enumerate() {
-            match given[k % threads].next() {
-                Some(Ok(t)) => passed(program, t),
-                Some(Err(why)) => panic!("{}", smallest(*seed, program, &why, &check)),
-                None => {}
+        let given = threads::map(&window, |(seed, p)| caught(|| check(*seed, p)));
+        for ((seed, program), given) in window.iter().zip(given) {
+            match given {
+                Ok(t) => passed(program, t),
+                Err(why) => panic!("{}", smallest(*seed, program, &why, &check)),
             }
         }
     }

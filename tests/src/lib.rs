@@ -13,6 +13,7 @@
 //! | [`catalog`] | the programs of the literature, and what becomes of them |
 //! | [`forms`] | the loops of a program, and the shapes that C gives them |
 //! | [`chunked`] | a backend that runs chunks in random order |
+//! | [`threads`] | work on all threads |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
 
 pub mod backends;
@@ -29,3 +30,4 @@ pub mod patterns;
 pub mod program;
 pub mod rng;
 pub mod scalar;
+pub mod threads;

@@ -16,7 +16,7 @@ use crate::sharing::{Graph, NodeId};
 use livefusion_backend::{
     Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
 };
-use loop_lang::ir::{CombId, Place, RateKind, StmtKind, TrapKind};
+use loop_lang::ir::{CombId, Label, Place, RateKind, StmtKind, TrapKind};
 use loop_lang::types::Const;
 use loop_lang::walk;
 use std::sync::Arc;
@@ -312,15 +312,13 @@ impl CompiledLoop {
     /// loop is of no iteration.
     fn position(&self, report: &TrapReport) -> Option<u64> {
         let program = &self.lowered.program;
+        let is_last = |labels: &[Label]| program.place(labels[0]) == Place::Return;
+        let last = program.blocks.iter().filter(|(labels, _)| is_last(labels));
         let mut is_behind = false;
-        let places = program.blocks.iter();
-        for (_, block) in places.filter(|(labels, _)| program.place(labels[0]) == Place::Return) {
-            for stmt in &block.stmts {
-                walk::each(stmt, &mut |s| {
-                    let trap = |t| t == report.trap;
-                    is_behind |= matches!(s.kind, StmtKind::Trap { trap: t, .. } if trap(t));
-                });
-            }
+        for stmt in last.flat_map(|(_, block)| &block.stmts) {
+            walk::each(stmt, &mut |s| {
+                is_behind |= matches!(s.kind, StmtKind::Trap { trap, .. } if trap == report.trap);
+            });
         }
         if is_behind {
             return None;

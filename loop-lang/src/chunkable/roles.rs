@@ -70,7 +70,7 @@ pub fn appended(program: &Loop) -> Vec<Appended> {
             at,
             group,
             above_loops: facts.steps_above_loops(of),
-            filtered: facts.steps(of).any(is_sub),
+            filtered: facts.updated_at(of).any(is_sub),
         })
     };
     facts.appended().into_iter().filter_map(appended).collect()
@@ -129,7 +129,7 @@ enum Read {
 
 impl Facts<'_> {
     /// The rates at which a group is updated: its step's, and those of other phases.
-    fn steps(&self, group: &Group) -> impl Iterator<Item = RateId> {
+    fn updated_at(&self, group: &Group) -> impl Iterator<Item = RateId> {
         let updated = group.vars.iter().filter_map(|v| self.assigned.get(v));
         let rates = updated.flatten().map(|(rate, _)| *rate);
         rates.chain([group.step])
@@ -138,7 +138,7 @@ impl Facts<'_> {
     /// Whether there is a loop in an iteration that updates a group, in any phase.
     fn steps_above_loops(&self, group: &Group) -> bool {
         let above = |rate| self.above_loops[self.tree.loop_rate(rate).index()];
-        self.steps(group).any(above)
+        self.updated_at(group).any(above)
     }
 
     /// As [`appended`].

@@ -213,9 +213,9 @@ impl Flow<'_, '_> {
         };
         if rate == cursor && section == Section::Guard {
             // What has ended does not begin again: its guard would find that it has ended.
-            let ends =
-                |p| matches!(p, Place::At { rate, section: Section::Done, .. } if rate == cursor);
-            return !ends(place);
+            let has_ended =
+                matches!(place, Place::At { rate, section: Section::Done, .. } if rate == cursor);
+            return !has_ended;
         }
         let nearest = view.tree.loop_rate(rate);
         let above = view

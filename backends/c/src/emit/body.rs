@@ -1,6 +1,6 @@
 //! What the statements of a straight body use, define, update and access.
 
-use super::plan::{MAX_IN_PIECES, Step};
+use super::plan::Step;
 use crate::facts::{self, Facts, Placed};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Place, Section, Stmt, StmtKind, Var};
@@ -111,7 +111,7 @@ impl Body {
                 _ => {}
             }
         });
-        (fits && self.statements <= MAX_IN_PIECES).then_some(())
+        fits.then_some(())
     }
 
     fn access(&mut self, array: Var, index: Atom, is_read: bool, in_region: bool) {

@@ -185,7 +185,7 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let (mut plans, mut nests) = match form.straight {
+        let (mut plans, nests) = match form.straight {
             true => (
                 plan::plans(program, &facts, &layout.arrays),
                 nest::nests(program, &facts, &layout.arrays),
@@ -194,7 +194,6 @@ impl File {
         };
         let short = |plan: &plan::Plan| plan.statements <= plan::MAX_STATEMENTS;
         plans.retain(|plan| short(plan) || pieces::pieces(plan, &unit).is_some());
-        nests.retain(|nest| short(&nest.outer) && nest.inner.iter().all(|i| short(&i.plan)));
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
             let mut straight = Unit {

@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 
 /// Loops with more statements than this stay with the state machine, unless they are cut in pieces.
 pub(super) const MAX_STATEMENTS: usize = 4096;
-/// And with more than this in any case.
-pub(super) const MAX_IN_PIECES: usize = 64 << 10;
-/// Subrates nested deeper than this, too.
+/// Loops with more statements than this are not cut in pieces either.
+const MAX_IN_PIECES: usize = 64 << 10;
+/// Subrates nested deeper than this stay with the state machine.
 const MAX_DEPTH: usize = 64;
 
 /// One step of the straight body.
@@ -99,7 +99,7 @@ fn versions(
     rate: RateId,
 ) -> Option<Vec<Plan>> {
     let steps = steps(program, facts, rate)?;
-    let (mut plan, body) = plan(program, facts, made, rate, steps)?;
+    let (mut plan, body) = plan_within(program, facts, made, (rate, steps), MAX_IN_PIECES)?;
     plan.scatters = body.scatters;
     let scans = |v: &Var| {
         let group = facts.local_group(program, *v);
@@ -147,6 +147,17 @@ pub(super) fn plan(
     rate: RateId,
     steps: Vec<Step>,
 ) -> Option<(Plan, Body)> {
+    plan_within(program, facts, made, (rate, steps), MAX_STATEMENTS)
+}
+
+/// The same for a body of at most so many statements.
+fn plan_within(
+    program: &Loop,
+    facts: &Facts,
+    made: &[Var],
+    (rate, steps): (RateId, Vec<Step>),
+    most: usize,
+) -> Option<(Plan, Body)> {
     let (counter, bound) = match program.rate(rate).kind {
         RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. } => {
             (counter, bound)
@@ -162,7 +173,7 @@ pub(super) fn plan(
             body.add(program, facts, &facts.blocks[*i])?;
         }
     }
-    if facts.local_group(program, counter).is_some() {
+    if body.statements > most || facts.local_group(program, counter).is_some() {
         return None;
     }
     let bound_moves = matches!(bound, Atom::Var(v) if body.updates.contains_key(&v));

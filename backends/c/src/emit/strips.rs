@@ -238,6 +238,7 @@ mod tests {
             assert!(longest.iter().all(|l| *l <= bound), "{longest:?} lines");
         }
     }
+
     /// What has more statements than a function may have is in pieces too; what calls them is no work for the
     /// compiler.
     #[test]

@@ -77,10 +77,10 @@ impl Shape {
             if above_loops {
                 // A chunk may end in an iteration that has written: what it may write cannot be told from
                 // the counter. Only filters write beyond that, too.
-                match filtered {
-                    true => return None,
-                    false => continue,
+                if filtered {
+                    return None;
                 }
+                continue;
             }
             let vars = &program.groups[group.index()].vars;
             let var = vars.iter().position(|v| *v == at)?;
