@@ -178,7 +178,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a checked length is not checked",
         file: "lower/generate.rs",
-        sound: "e.trap(comb, Section::Init, TrapKind::SliceRange, values[1], payload);",
+        sound: "e.trap(comb, Section::Init, TrapKind::SliceRange, values[1], payload,);",
         faulty: "",
     },
     Fault {
