@@ -52,7 +52,7 @@ pub fn open(
     p.set_decided(class, spot.rate);
     let first = p.open_within(node, spot, class, Opening::Test(tested));
     if let Selector::While(_) = by {
-        take_while::place_end(p, node, first.rate);
+        take_while::place_end(p, first.rate);
     }
     Ok(first)
 }
@@ -89,10 +89,15 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
         return Ok(());
     };
+    let comb = e.unhomed_comb(id);
+    if let Opening::While(_) = placed.opening {
+        // Its test is added when all that ends is known.
+        e.open_sub(comb, at.rate);
+        return Ok(());
+    }
     let ClassKind::Sub(_, by) = e.scope.plan.rates.kind(class) else {
         return Ok(());
     };
-    let comb = e.unhomed_comb(id);
     let known = e.values.tests.get(&(class, at.rate)).copied();
     let Opening::Test(columns) = &placed.opening else {
         e.open_sub(comb, at.rate);

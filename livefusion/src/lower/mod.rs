@@ -130,15 +130,17 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
 
 /// Finds where everything of a loop happens. A plan that is made always places.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
-    let mut p = Placer::new(graph, plan, at);
-    for id in in_order(graph, plan, at) {
+    let order = in_order(graph, plan, at);
+    let mut p = Placer::new(scope::Scope { graph, plan, at }, &order);
+    for id in order {
         place_node(&mut p, id).map_err(|kind| error_at(graph, id, kind))?;
     }
     p.go_inside(None);
     output::place(&mut p).map_err(forced)?;
     lengths::check_told(&mut p);
     lengths::check_all(&mut p);
-    take_while::place_exit(&mut p);
+    p.place_exits();
+    lengths::place_ends(&mut p);
     Ok(p.placed)
 }
 
@@ -231,7 +233,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
     }
 }
 
-fn emit_step(e: &mut Emission<'_>, step: &Step) -> Lower {
+fn emit_step<'g>(e: &mut Emission<'g>, step: &'g Step) -> Lower {
     let id = step.node;
     match &step.act {
         Act::Open(rate) => match e.placed.tree.rate(*rate).opening {
@@ -241,7 +243,9 @@ fn emit_step(e: &mut Emission<'_>, step: &Step) -> Lower {
                 cursor::emit_root(e, id);
                 Ok(())
             }
-            Opening::Test(_) | Opening::Decided => filter::emit_open(e, id, *rate),
+            Opening::Test(_) | Opening::Decided | Opening::While(_) => {
+                filter::emit_open(e, id, *rate)
+            }
             Opening::Segments(..) | Opening::SegmentsAgain => segments::emit_open(e, id, *rate),
             Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
         },
@@ -261,8 +265,8 @@ fn emit_step(e: &mut Emission<'_>, step: &Step) -> Lower {
             _ => compute::emit(e, id),
         },
         Act::Check(check) => lengths::emit(e, id, *check),
-        Act::Leave(spot, ends) => {
-            take_while::emit_exit(e, id, *spot, ends);
+        Act::Leave(rate, ends) => {
+            take_while::emit_leave(e, *rate, ends);
             Ok(())
         }
     }

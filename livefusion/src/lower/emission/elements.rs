@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 /// What is known by now.
 #[derive(Default)]
-pub struct Values {
+pub struct Values<'g> {
     elts: FxHashMap<(Column, Spot), Atom>,
     scalars: FxHashMap<FieldRef, Atom>,
     /// Where the fields of scans end up.
@@ -25,7 +25,9 @@ pub struct Values {
     /// length of a segment.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// What says whether the elements of a node go on.
-    pub ends: FxHashMap<NodeId, Atom>,
+    pub ends: FxHashMap<NodeId, Var>,
+    /// Where rates are left before their end, as placed.
+    pub leaves: FxHashMap<RateId, &'g [Vec<NodeId>]>,
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
     /// Whether a cursor has delivered an element.
@@ -34,7 +36,7 @@ pub struct Values {
     pub sizes: Vec<(ClassId, Atom)>,
 }
 
-impl Values {
+impl Values<'_> {
     /// A delayed scalar that this loop computes.
     pub fn scalar(&self, field: FieldRef) -> Option<Atom> {
         self.scalars.get(&field).copied()

@@ -44,7 +44,7 @@ pub struct Emission<'g> {
     blocks: Blocks,
     params: Params,
     /// What is known by now.
-    pub values: Values,
+    pub values: Values<'g>,
     results: Vec<(FieldRef, Atom)>,
 }
 
