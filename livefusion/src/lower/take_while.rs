@@ -7,8 +7,10 @@
 //!           unless go_2 | bottom_2
 //! ```
 
-use super::anatomy::{Anatomy, Column, Lower, Spot};
+use super::Lower;
 use super::body::{self, Inline};
+use super::emission::Emission;
+use super::placement::{Act, Placer, Spot};
 use crate::ast::{Body, Kind};
 use crate::fusion::ClassId;
 use crate::sharing::NodeId;
@@ -16,82 +18,87 @@ use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// Opens the subrate; the result is what admits an element.
-pub fn open(
-    a: &mut Anatomy<'_>,
+/// Places what says whether elements go on: behind the subrate's iteration.
+pub fn place_end(p: &mut Placer<'_>, id: NodeId, rate: RateId) {
+    if let Some(child) = p.placed.tree.child_spot(rate) {
+        p.placed.tree.stage(child.rate, child.position + 1);
+    }
+    p.set_end(id);
+}
+
+/// Emits what a subrate's guard tests; the result is what admits an element.
+pub fn emit_open(
+    e: &mut Emission<'_>,
     id: NodeId,
-    (comb, class): (CombId, ClassId),
-    test: &Body,
-    columns: &[Column],
-    spot: Spot,
+    rate: RateId,
+    (inline, test, args): (&Inline, &Body, &[Atom]),
 ) -> Lower<Atom> {
-    let graph = a.graph;
     let inclusive = matches!(
-        graph.node(id).kind,
+        e.scope.graph.node(id).kind,
         Kind::TakeWhile {
             inclusive: true,
             ..
         }
     );
-    let inline = Inline::new(id, 0, comb, Section::Guard);
-    let args = body::used_args(a, &inline, test, columns, spot)?;
-    let rate = a.open_sub(comb, spot.rate, class);
+    let comb = inline.comb;
     let yes: Atom = Const::bool(true).into();
-    let live = a.scalar("live", comb, Ty::Bool);
-    a.push(comb, Section::Init, StmtKind::Carry(live, yes));
-    let (stmts, p) = body::statements(a, &inline, test, &args, "p")?;
-    let go = a.scalar("go", comb, Ty::Bool);
+    let live = e.scalar("live", comb, Ty::Bool);
+    e.push(comb, Section::Init, StmtKind::Carry(live, yes));
+    let (stmts, p) = body::statements(e, inline, test, args, "p")?;
+    let go = e.scalar("go", comb, Ty::Bool);
     let tested = StmtKind::If {
         cond: live.into(),
         then: stmts,
         other: vec![],
         results: vec![(go, p[0], Const::bool(false).into())],
     };
-    a.push(comb, Section::Guard, tested);
-    let step = a.update_behind(id, rate, live, go.into())?;
-    let owner = a.owner();
-    a.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
-    a.ends(id, go.into());
+    e.push(comb, Section::Guard, tested);
+    let step = e.update_behind(id, rate, live, go.into());
+    let owner = e.owner();
+    e.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
+    e.values.ends.insert(id, go.into());
     Ok(if inclusive { live.into() } else { go.into() })
 }
 
 /// Leaves the loop once no test goes on, if nothing in the loop runs outside of what the tests admit, and
 /// not before. Tests in subrates or segments do not end the root's iterations.
-pub fn leave_early(a: &mut Anatomy<'_>) -> Lower {
-    let (Ok(root), ends) = (a.root_spot(), a.all_ends().to_vec()) else {
-        return Ok(());
+pub fn place_exit(p: &mut Placer<'_>) {
+    let (Some(root), Some(last)) = (p.placed.tree.root(), p.ends().last().copied()) else {
+        return;
     };
-    let rates = &a.plan.rates;
-    let classes: Vec<ClassId> = ends
-        .iter()
-        .filter_map(|(id, _)| rates.output(*id))
-        .collect();
+    let (rates, graph) = (&p.scope.plan.rates, p.scope.graph);
+    let ends = p.ends().iter();
+    let classes: Vec<ClassId> = ends.filter_map(|id| rates.output(*id)).collect();
     let is_inside = |c: Option<ClassId>| {
         c.is_some_and(|c| classes.iter().any(|taken| rates.is_within(c, *taken)))
     };
-    let at_root = ends
-        .iter()
-        .all(|(id, _)| rates.runs_at(*id) == a.plan.loops[a.at].root);
-    let planned = &a.plan.loops[a.at];
+    let at_root = |id: &NodeId| rates.runs_at(*id) == p.scope.root();
+    let planned = &p.scope.plan.loops[p.scope.at];
     let written = planned.arrays.iter().all(|f| is_inside(rates.output(f.0)));
-    let run = planned.nodes.iter().all(|n| match a.graph.node(*n).kind {
+    let run = planned.nodes.iter().all(|n| match graph.node(*n).kind {
         Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(_) | Kind::Len => {
             is_inside(rates.runs_at(*n))
         }
         _ => true,
     });
-    let leaves = at_root && written && run && !a.counts_all();
-    let Some(((last, _), true)) = ends.last().map(|e| (*e, leaves)) else {
-        return Ok(());
-    };
-    let spot = a.behind_all(root.rate);
-    let comb = a.comb_at(last, spot);
-    let goes: Vec<Atom> = ends.iter().map(|e| e.1).collect();
+    if p.ends().iter().all(at_root) && written && run && !p.counts_all() {
+        let spot = p.placed.tree.behind_all(root);
+        let ends = p.ends().to_vec();
+        p.step(last, Act::Leave(spot, ends));
+    }
+}
+
+/// Emits the exit of the loop.
+pub fn emit_exit(e: &mut Emission<'_>, id: NodeId, spot: Spot, ends: &[NodeId]) {
+    let comb = e.comb_at(id, spot);
+    let goes: Vec<Atom> = ends
+        .iter()
+        .filter_map(|id| e.values.ends.get(id).copied())
+        .collect();
     let any = goes
         .into_iter()
-        .reduce(|x, y| a.emit(comb, Section::Body, "any", Op::Or, &[x, y]).into());
+        .reduce(|x, y| e.emit(comb, Section::Body, "any", Op::Or, &[x, y]).into());
     if let Some(any) = any {
-        a.leave_unless(comb, any);
+        e.leave_unless(comb, any);
     }
-    Ok(())
 }
