@@ -117,6 +117,7 @@ impl Emission<'_> {
             next: vec![next.into()],
             combine: Some(Combine::Op(op)),
             level: 0,
+            circle: false,
             order: Order::Exact,
         });
     }
@@ -242,6 +243,7 @@ impl Emission<'_> {
             next: vec![next],
             combine: None,
             level: 0,
+            circle: false,
             order: Order::Sequential,
         });
     }

@@ -8,7 +8,6 @@ use loop_lang::Loop;
 use loop_lang::chunkable::{Appended, Part, Plan, Role, appended, chunkable, kept_from_groups};
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind, Var};
-use loop_lang::levels::circles;
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
@@ -51,7 +50,7 @@ impl Shape {
         }
         let plan = Plan::of(program);
         // What depends on itself in a circle is computed in order, where places are found.
-        let circles = circles(program).iter().any(Option::is_some);
+        let circles = program.groups.iter().any(|g| g.circle);
         let flat = Flat::of(program, layout).filter(|_| !circles);
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
         let ids = (0..program.groups.len()).map(GroupId::new);
