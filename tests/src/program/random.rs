@@ -480,6 +480,9 @@ impl Making {
 
     /// `slice`: a length that is checked when the loop starts.
     fn slice(&mut self, of: usize) -> Option<Step> {
+        if self.rng.chance(30) {
+            return self.reversed(of);
+        }
         let n = self.data[of].len();
         let end = if self.rng.chance(85) {
             self.rng.below(n + 1)
@@ -513,6 +516,23 @@ impl Making {
             .collect();
         let body = m.finish(results);
         Some(Step::Generate(Length::Checked(length), body))
+    }
+
+    /// `reverse`.
+    fn reversed(&mut self, of: usize) -> Option<Step> {
+        let types = self.types(of).to_vec();
+        let len = self.add(Step::Len(of))?;
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
+        let (n, one) = (m.push(Term::Scalar(len, 0), Ty::U64), m.lit(Const::u64(1)));
+        let last = m.op(Op::Sub, &[n, one], Ty::U64);
+        let index = m.op(Op::Sub, &[last, 0], Ty::U64);
+        let fields = (0..).zip(&types);
+        let results = fields
+            .map(|(f, ty)| m.push(Term::At(of, f, index, false), *ty))
+            .collect();
+        let body = m.finish(results);
+        Some(Step::Generate(Length::Delayed(len), body))
     }
 
     /// An array that is as long as another, which nobody knows before it runs.

@@ -1,10 +1,9 @@
 //! The three clusterings on random problems: optimal is what brute force finds, whatever the budget what
-//! they say of their answers is true, and one problem has one answer; and pairs that are to be apart are.
+//! they say of their answers is true, and one problem has one answer.
 
 mod problems;
 
 use super::*;
-use crate::prelude::*;
 use problems::{brute_force, random};
 
 const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
