@@ -73,6 +73,8 @@ pub enum Use {
     Misfit,
     /// Consumed up to some element.
     ExitedEarly,
+    /// Its first elements are read, as many as a number says.
+    Taken,
     /// Scattered, or saying where to.
     Scattered,
     /// What others are scattered into.
@@ -85,7 +87,7 @@ pub enum Use {
 
 impl Use {
     /// All uses.
-    pub const ALL: [Use; 19] = [
+    pub const ALL: [Use; 20] = [
         Use::InStep,
         Use::Kept,
         Use::Folded,
@@ -101,6 +103,7 @@ impl Use {
         Use::Beside,
         Use::Misfit,
         Use::ExitedEarly,
+        Use::Taken,
         Use::Scattered,
         Use::ScatteredInto,
         Use::ForcedFirst,
@@ -380,12 +383,8 @@ fn uses(
         if passes_twice(program, at, array) {
             add(Use::Twice);
         }
-        let bodies = step.bodies().into_iter();
-        if bodies
-            .flat_map(|b| &b.terms)
-            .any(|t| matches!(t, Term::At(s, ..) if *s == array))
-        {
-            add(Use::AtRandom);
+        if let Some(how) = read(step, array) {
+            add(how);
         }
     }
     if let Some(mine) = program.roots.iter().position(|r| *r == array) {
@@ -401,6 +400,19 @@ fn uses(
         }
     }
     out
+}
+
+/// How a step reads an array, if it does.
+fn read(step: &Step, array: usize) -> Option<Use> {
+    let terms = step.bodies().into_iter().flat_map(|b| &b.terms);
+    let mut at = terms.filter_map(|t| match t {
+        Term::At(s, _, index, _) if *s == array => Some(*index),
+        _ => None,
+    });
+    // The first term of a generator is the index.
+    let in_order = matches!(step, Step::Generate(..)) && at.clone().all(|index| index == 0);
+    let how = if in_order { Use::Taken } else { Use::AtRandom };
+    at.next().map(|_| how)
 }
 
 /// The lengths by which a step cuts, and what it cuts.

@@ -2,6 +2,7 @@
 //! nodes, and what is tested must not be.
 
 mod body;
+mod exits;
 mod fold;
 mod random;
 mod segments;

@@ -114,6 +114,16 @@ impl Making {
 
     /// Adds a step, unless it cannot be built or traps (of which some programs must do).
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
+        let keep_traps = self.rng.chance(60);
+        self.add_if(step, keep_traps)
+    }
+
+    /// Adds a step, unless it cannot be built.
+    pub(super) fn add_in_any_case(&mut self, step: Step) -> Option<usize> {
+        self.add_if(step, true)
+    }
+
+    fn add_if(&mut self, step: Step, keep_traps: bool) -> Option<usize> {
         let at = self.program.steps.len();
         let node = step.build(at, &self.nodes);
         if let Some(error) = &node.error {
@@ -128,7 +138,7 @@ impl Making {
         }
         let plain = step.build_plain(&node, &self.plain);
         let e = self.naive.eval(&plain);
-        if (!e.traps.is_empty() && !self.rng.chance(60)) || e.data.len() > 4 * self.longest() {
+        if (!e.traps.is_empty() && !keep_traps) || e.data.len() > 4 * self.longest() {
             return None;
         }
         self.data.push(e.data.clone());
@@ -208,7 +218,7 @@ impl Making {
     fn combinator(&mut self) {
         let step = match self
             .rng
-            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28])
+            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 8])
         {
             0 => self.map(),
             1 => self.zip(),
@@ -224,11 +234,20 @@ impl Making {
             11 => self.generate(),
             13 => self.take_while(),
             14 => self.segmented(),
+            15 => {
+                self.first_elements();
+                None
+            }
             _ => Some(self.manifest()),
         };
         if let Some(step) = step {
             self.add(step);
         }
+    }
+
+    /// The length of a step's array, if it is known before it runs.
+    pub(super) fn known_len(&self, step: usize) -> Option<u64> {
+        self.nodes[step].len
     }
 
     fn in_step(&mut self, most: usize) -> Option<Vec<usize>> {
