@@ -73,7 +73,7 @@ pub enum Use {
     Misfit,
     /// Consumed up to some element.
     ExitedEarly,
-    /// Its first elements are read, as many as a number says.
+    /// Consumed as far as a number says.
     Taken,
     /// Scattered, or saying where to.
     Scattered,
@@ -174,7 +174,7 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
                 all.push(of(i));
                 continue;
             }
-            Step::Filter(i, _) | Step::TakeWhile(i, ..) => {
+            Step::Filter(i, _) | Step::TakeWhile(i, ..) | Step::Take(i, _) => {
                 (Rate::Sub, Class::Some(of(i).class, at), of(i).changes + 1)
             }
             Step::Pack(i, tags) => {
@@ -350,6 +350,7 @@ fn uses(
             Step::Len(i) if *i == array => add(Use::Counted),
             Step::Scan(i, ..) if *i == array => add(Use::Scanned),
             Step::TakeWhile(i, ..) if *i == array => add(Use::ExitedEarly),
+            Step::Take(i, _) if *i == array => add(Use::Taken),
             Step::Expand(_, values, _) if values.contains(&array) => add(Use::Spread),
             Step::Scatter(base, i, v, _) => {
                 if [i, v].contains(&&array) {
@@ -383,8 +384,12 @@ fn uses(
         if passes_twice(program, at, array) {
             add(Use::Twice);
         }
-        if let Some(how) = read(step, array) {
-            add(how);
+        let bodies = step.bodies().into_iter();
+        if bodies
+            .flat_map(|b| &b.terms)
+            .any(|t| matches!(t, Term::At(s, ..) if *s == array))
+        {
+            add(Use::AtRandom);
         }
     }
     if let Some(mine) = program.roots.iter().position(|r| *r == array) {
@@ -400,19 +405,6 @@ fn uses(
         }
     }
     out
-}
-
-/// How a step reads an array, if it does.
-fn read(step: &Step, array: usize) -> Option<Use> {
-    let terms = step.bodies().into_iter().flat_map(|b| &b.terms);
-    let mut at = terms.filter_map(|t| match t {
-        Term::At(s, _, index, _) if *s == array => Some(*index),
-        _ => None,
-    });
-    // The first term of a generator is the index.
-    let in_order = matches!(step, Step::Generate(..)) && at.clone().all(|index| index == 0);
-    let how = if in_order { Use::Taken } else { Use::AtRandom };
-    at.next().map(|_| how)
 }
 
 /// The lengths by which a step cuts, and what it cuts.

@@ -3,9 +3,8 @@
 //! An element is *asked for* iff some consumer asks for it. A result asks for all of its elements and for its
 //! end, that is for how many there are. A `take_while` asks for the elements up to the one that decides, or up
 //! to the last of its own that it is asked for; and `find`, `position`, `any`, `all`, `first` are one with
-//! what follows it. What reads at an index asks for the element that is there. The least of a number and of
-//! lengths asks each array whether it has that many: so `take(n)` asks for `n` elements, and for the end if
-//! there are fewer. Whoever is asked for asks in turn:
+//! what follows it. A `take` asks for as many as it takes, and for the end if there are fewer. What reads at an index asks for the element that is there. The least of a number and of
+//! lengths asks each array whether it has that many. Whoever is asked for asks in turn:
 //!
 //! | asked for | asks for |
 //! | --- | --- |
@@ -244,7 +243,7 @@ impl<'a> Asked<'a> {
                 }
                 self.counts(node, mine.count);
             }
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => {
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
                 mine.shared = self.tested(e, elements.max(mine.count));
                 let tested = before(mine.shared);
                 let handed_on = self.either(self.tested(e, elements), mine.shared);

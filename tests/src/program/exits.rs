@@ -84,21 +84,43 @@ impl Making {
         Some((hazard, m.finish(vec![test])))
     }
 
-    /// `take`: the first elements of an array, of which there may be none, or fewer. Often beside those of
-    /// another, as many as both have: `zip_shortest`.
+    /// The first elements of an array, of which there may be none, or fewer.
     pub(super) fn taken(&mut self, array: usize) -> Option<usize> {
-        let mut of = vec![array];
         if self.rng.chance(30) {
-            of.push(self.array()?);
+            return self.as_many_as_both(array);
         }
+        let scope = self.scope();
+        let n = match self.rng.chance(10) {
+            true => body::random(&mut self.rng, &scope, &[], &[Ty::U64]),
+            false => body::literals(&[Const::u64(self.some_number(array))]),
+        };
+        self.add(Step::Take(array, n))
+    }
+
+    /// A number of elements to take.
+    fn some_number(&mut self, array: usize) -> u64 {
         let n = self.data[array].len();
-        let most = match self.rng.below(6) {
+        let some = match self.rng.below(6) {
             0 => 0,
             1 => n + 2,
             2 => n,
             _ => self.rng.below(n + 1),
         };
-        let length = self.least_length(&of, most as u64)?;
+        some as u64
+    }
+
+    /// `zip_shortest`: the elements of two arrays at an index, as many as both have; or of one, no more than a
+    /// number.
+    fn as_many_as_both(&mut self, array: usize) -> Option<usize> {
+        let mut of = vec![array];
+        if self.rng.chance(70) {
+            of.push(self.array()?);
+        }
+        let most = match of.len() {
+            1 => self.some_number(array),
+            _ => u64::MAX,
+        };
+        let length = self.least_length(&of, most)?;
         let no_scope = Scope::default();
         let columns = of.iter().flat_map(|a| {
             let types = (0..).zip(self.types(*a).to_vec());
