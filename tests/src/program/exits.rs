@@ -90,9 +90,14 @@ impl Making {
             return self.as_many_as_both(array);
         }
         let scope = self.scope();
-        let n = match self.rng.chance(10) {
-            true => body::random(&mut self.rng, &scope, &[], &[Ty::U64]),
-            false => body::literals(&[Const::u64(self.some_number(array))]),
+        let n = match (self.rng.below(10), self.length()) {
+            (0, _) => body::random(&mut self.rng, &scope, &[], &[Ty::U64]),
+            (1..4, Length::Delayed(n)) => Body {
+                terms: vec![Term::Scalar(n, 0)],
+                results: vec![0],
+                ..Body::default()
+            },
+            _ => body::literals(&[Const::u64(self.some_number(array))]),
         };
         self.add(Step::Take(array, n))
     }

@@ -433,7 +433,7 @@ impl Making {
         ))
     }
 
-    fn length(&mut self) -> Length {
+    pub(super) fn length(&mut self) -> Length {
         let most = self.longest() as u64;
         let small = |d: &Data| matches!(d, Data::Scalar(f) if f[0] <= most);
         let delayed: Vec<usize> = (0..self.nodes.len())
