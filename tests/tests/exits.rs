@@ -205,3 +205,16 @@ fn what_others_ask_for_is_read() {
         "find, and a sum", 1000: |xs| (xs.find(|x| x.eq(100)), xs.sum());
     }
 }
+
+/// What is taken of a pack limits the room of what is taken, not that of the pack's other elements.
+#[test]
+fn a_take_limits_nobody_else() -> livefusion::Result<()> {
+    let xs: Array<i64> = (0..20).collect();
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        let kept = xs.pack(&xs.map(|x| (x % 2).eq(0)));
+        let (first, some) = (kept.take(2).sum(), kept.gather(&Array::from([9u64, 0])));
+        let (first, some) = (&first, &some).force_with(&engine)?;
+        assert_eq!((first, some.to_vec()?), (2, vec![18, 0]));
+    }
+    Ok(())
+}
