@@ -90,11 +90,17 @@ impl Making {
         if rate == Rate::Cursor {
             return self.on_demand(depth);
         }
-        let base = if depth == 1 {
-            self.producer(Rate::Root, 1)?
-        } else {
-            let below = self.rng.pick(&Rate::ALL[1..]);
-            self.producer(below, depth - 1)?
+        let base = match (depth, rate) {
+            (1, _) => self.producer(Rate::Root, 1)?,
+            // A computed length is no further change of rate.
+            (_, Rate::Fresh) => {
+                let below = self.rng.pick(&Rate::ALL[1..5]);
+                self.producer(below, depth)?
+            }
+            _ => {
+                let below = self.rng.pick(&Rate::ALL[1..]);
+                self.producer(below, depth - 1)?
+            }
         };
         match rate {
             Rate::Sub => self.kept(base),
