@@ -2,7 +2,8 @@
 
 use super::Emission;
 use crate::error::ErrorKind;
-use crate::fusion::ClassId;
+use crate::fusion::rates::Selector;
+use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
 use crate::lower::placement::{Extent, Side, Spot};
 use crate::lower::scope::Column;
@@ -126,8 +127,12 @@ impl Emission<'_> {
             if around == all {
                 break;
             }
-            let taken = self.values.ends.get(&tree.rate(around).node);
-            if let Some(End::Fewer(_, n)) = taken.copied() {
+            let class = tree.rate(around).class;
+            let by = match class.map(|class| self.scope.plan.rates.kind(class)) {
+                Some(ClassKind::Sub(_, Selector::While(id))) => self.values.ends.get(&id),
+                _ => None,
+            };
+            if let Some(End::Fewer(_, n)) = by.copied() {
                 let least = [room, n];
                 room = self
                     .emit(comb, Section::Init, "room", Op::Min, &least)
