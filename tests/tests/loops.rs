@@ -18,6 +18,14 @@ const JITTED: u64 = 400;
 fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
+    // Cursors by what is around them, and those with a loop or an end of their own inside.
+    let (mut around, mut inside, mut ended) = ([0; 4], 0, 0);
+    let kind = |r: &Rate| match r.kind {
+        RateKind::Root { .. } => 0,
+        RateKind::Sub { .. } => 1,
+        RateKind::Nested { .. } => 2,
+        RateKind::Cursor { .. } => 3,
+    };
     for seed in 0..INTERPRETED {
         let l = random(seed);
         if let Err(faults) = loop_lang::verify::verify(&l.program) {
@@ -31,13 +39,14 @@ fn random_loops_are_well_formed_and_varied() {
         shared += text.contains("let then") as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
-            kinds[match rate.kind {
-                RateKind::Root { .. } => 0,
-                RateKind::Sub { .. } => 1,
-                RateKind::Nested { .. } => 2,
-                RateKind::Cursor { .. } => 3,
-            }] += 1;
+            kinds[kind(rate)] += 1;
+            let parent = rate.kind.parent().map(|p| l.program.rate(p));
+            if let (RateKind::Cursor { .. }, Some(parent)) = (rate.kind, parent) {
+                around[kind(parent)] += 1;
+            }
+            inside += (kind(rate) > 1 && parent.is_some_and(|p| kind(p) == 3)) as usize;
         }
+        ended += text.contains("live") as usize;
         for group in &l.program.groups {
             orders[match group.order {
                 Order::Lanes(_) | Order::Runs(_) => 0,
@@ -52,6 +61,10 @@ fn random_loops_are_well_formed_and_varied() {
         "{kinds:?} {orders:?}"
     );
     assert!(phases > 100 && shared > 100 && stages > 100);
+    assert!(
+        around.iter().all(|n| *n > 50) && inside > 50 && ended > 100,
+        "{around:?} {inside} {ended}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
 //! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
 
+mod cursors;
 mod ended;
 mod groups;
 mod joined;
@@ -15,7 +16,7 @@ use crate::scalar;
 use livefusion_backend::{Arg, Buffer};
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A loop and what it is called with.
@@ -108,12 +109,14 @@ struct Making {
     sections: BTreeMap<(String, String), Vec<String>>,
     /// Scalars that may be used where statements are being made.
     pool: Vec<(String, Ty)>,
+    /// Those that are carried through the whole loop, and may be used anywhere.
+    lasting: Vec<(String, Ty)>,
     outs: Vec<(String, Ty)>,
     results: Vec<String>,
     names: usize,
     roots: usize,
-    /// Where the cursor that is being made goes with an element.
-    delivery_target: String,
+    /// Labels behind cursors that something goes to already.
+    delivered: BTreeSet<String>,
 }
 
 /// A rate that is being filled.
@@ -129,6 +132,8 @@ struct Rate {
     /// The nearest loop rate, and whether groups may be owned by it (not the root).
     loop_rate: String,
     loop_comb: String,
+    /// Where the cursor that this is, or is a sub rate of, goes with an element.
+    delivers_to: Option<String>,
     depth: usize,
 }
 
@@ -180,15 +185,14 @@ impl Making {
     }
 
     fn atom(&mut self, ty: Ty) -> String {
-        let fit: Vec<usize> = (0..self.pool.len())
-            .filter(|i| self.pool[*i].1 == ty)
-            .collect();
+        let known = self.lasting.iter().chain(&self.pool);
+        let fit: Vec<&String> = known.filter(|v| v.1 == ty).map(|v| &v.0).collect();
         if fit.is_empty() || self.rng.chance(15) {
             return self.literal(ty);
         }
         // Younger ones are likelier, so that values flow.
         let i = self.rng.below(fit.len()).max(self.rng.below(fit.len()));
-        self.pool[fit[i]].0.clone()
+        fit[i].clone()
     }
 
     fn root(&mut self) {
@@ -207,13 +211,14 @@ impl Making {
             counter: Some(format!("ix_{comb}")),
             is_sub: false,
             runs_on: true,
+            delivers_to: None,
             depth: if len > 100 { 2 } else { 0 },
             name,
             comb: comb.clone(),
         };
         self.rates.push(String::new());
         self.counted_guard(&comb, &format!("len_{comb}"));
-        let parts = self.parts(&rate, false);
+        let parts = self.parts(&rate);
         self.count_up(&comb, "bottom");
         self.rates[i] = format!("rate r{i} root ix_{comb} < len_{comb} {{ {parts} }}");
     }
@@ -233,30 +238,32 @@ impl Making {
     }
 
     /// Stages and children of a rate, in order; gives their text.
-    fn parts(&mut self, rate: &Rate, cursor: bool) -> String {
+    fn parts(&mut self, rate: &Rate) -> String {
         let before = self.pool.len();
         if let Some(ix) = &rate.counter {
             self.pool.push((ix.clone(), Ty::U64));
         }
-        let mut parts = vec!["stage 0".to_string()];
-        self.combs
-            .push(format!("comb {} map at {}", rate.comb, rate.name));
-        self.stage(rate, &rate.comb.clone(), cursor);
         let children = if rate.depth >= 3 {
             0
         } else {
             self.rng.weighted(&[35, 45, 20])
         };
+        let mut parts = Vec::new();
+        self.combs
+            .push(format!("comb {} map at {}", rate.comb, rate.name));
+        // A child may come before the first stage.
+        if children > 0 && self.rng.chance(15) {
+            parts.push(self.child(rate, &rate.comb));
+        }
+        parts.push("stage 0".to_string());
+        self.stage(rate, &rate.comb, children == 0);
         for k in 1..=children {
             let stage = format!("s{k}r{}", rate.comb);
-            let inside = self.pool.len();
-            let child = self.child(rate, &stage);
-            self.pool.truncate(inside);
-            parts.push(format!("child {child}"));
+            parts.push(self.child(rate, &stage));
             parts.push(format!("stage {k}"));
             self.combs
                 .push(format!("comb {stage} map at {} stage {k}", rate.name));
-            self.stage(rate, &stage, false);
+            self.stage(rate, &stage, k == children);
         }
         self.pool.truncate(before);
         parts.join("; ")
@@ -264,6 +271,7 @@ impl Making {
 
     /// A child rate; `next` is the combinator of the parent's stage that follows it.
     fn child(&mut self, parent: &Rate, next: &str) -> String {
+        let inside = self.pool.len();
         let i = self.rates.len();
         let (name, comb) = (format!("r{i}"), i.to_string());
         self.rates.push(String::new());
@@ -276,6 +284,7 @@ impl Making {
             runs_on: true,
             loop_rate: name.clone(),
             loop_comb: comb.clone(),
+            delivers_to: None,
             depth: parent.depth + 1,
         };
         let of = &parent.name;
@@ -283,6 +292,7 @@ impl Making {
             0 => {
                 rate.counter = None;
                 rate.is_sub = true;
+                rate.delivers_to = parent.delivers_to.clone();
                 (rate.loop_rate, rate.loop_comb) =
                     (parent.loop_rate.clone(), parent.loop_comb.clone());
                 let p = self.condition("guard", &comb);
@@ -298,7 +308,7 @@ impl Making {
                          level 0 exact"
                     ));
                 }
-                let parts = self.parts(&rate, false);
+                let parts = self.parts(&rate);
                 let count = if count {
                     format!(" count ix_{comb}")
                 } else {
@@ -329,38 +339,19 @@ impl Making {
                     self.emit("nest", &comb, format!("let end_{comb} = copy room_{comb}"));
                 }
                 self.counted_guard(&comb, &format!("end_{comb}"));
-                let parts = self.parts(&rate, false);
+                let parts = self.parts(&rate);
                 self.count_up(&comb, "bottom");
                 self.rates[i] =
                     format!("rate {name} nested {of} ix_{comb} < end_{comb} {{ {parts} }}");
             }
-            _ => {
-                let len = self.rng.range(0, 60);
-                self.emit("init", &comb, format!("let len_{comb} = copy {len}"));
-                self.emit("init", &comb, format!("carry ix_{comb} = 0"));
-                self.counted_guard(&comb, &format!("len_{comb}"));
-                self.count_up(&comb, "body");
-                // A cursor is a leaf here: its only stage delivers.
-                rate.depth = 3;
-                self.delivery_target = format!("body_{next}");
-                let parts = self.parts(&rate, true);
-                self.rates[i] =
-                    format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}");
-            }
+            _ => self.rates[i] = self.cursor(parent, &mut rate, next),
         }
-        name
-    }
-
-    /// Leaves a cursor for what follows it, unless the element is to be skipped.
-    fn deliver(&mut self, comb: &str, rate: &Rate) {
-        let p = self.condition("yield", comb);
-        self.emit("yield", comb, format!("unless {p} | bottom_{}", rate.comb));
-        let target = self.delivery_target.clone();
-        self.emit("yield", comb, format!("goto {target}"));
+        self.pool.truncate(inside);
+        format!("child {name}")
     }
 
     /// One stage: computes, updates groups, writes.
-    fn stage(&mut self, rate: &Rate, comb: &str, delivers: bool) {
+    fn stage(&mut self, rate: &Rate, comb: &str, last: bool) {
         for _ in 0..self.rng.below(4) {
             let lines = self.compute(comb, 2);
             lines.into_iter().for_each(|l| self.emit("body", comb, l));
@@ -376,9 +367,7 @@ impl Making {
         for _ in 0..self.rng.below(3) {
             self.write(comb);
         }
-        if delivers {
-            self.deliver(comb, rate);
-        }
+        self.deliver(rate, comb, last);
     }
 
     fn text(&mut self, seed: u64) -> String {
