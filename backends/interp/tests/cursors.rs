@@ -107,7 +107,7 @@ fn three_sides_meet() {
         let args = vec![array(&xs), scalar(0.0), scalar(4.0), array(&ys), array(&ws)];
         ((xs, ys, ws), args)
     };
-    agrees("zip_three", make, |(xs, ys, ws)| {
+    agrees("zip_of_three", make, |(xs, ys, ws)| {
         let low = kept(xs, |x| x > 0.0);
         let (xs, ys) = (kept(&low, |x| x < 4.0), kept(ys, |y| y != 0.0));
         if xs.len() != ys.len() || ys.len() != ws.len() {
@@ -115,6 +115,20 @@ fn three_sides_meet() {
         }
         let zs = (0..xs.len()).map(|i| xs[i] * ys[i] + ws[i] as f64);
         Ok(vec![of_floats(&zs.collect::<Vec<_>>()), count(low.len())])
+    });
+}
+
+#[test]
+fn the_first_side_to_end_ends_the_zip() {
+    let make = |rng: &mut Rng| {
+        let (xs, ys) = (floats(rng, 20), floats(rng, 20));
+        let args = vec![array(&xs), scalar(-3.0), array(&ys), scalar(4.0)];
+        ((xs, ys), args)
+    };
+    agrees("zip_shortest", make, |(xs, ys)| {
+        let (xs, ys) = (kept(xs, |x| x > -3.0), kept(ys, |y| y < 4.0));
+        let zs: Vec<f64> = xs.iter().zip(&ys).map(|(x, y)| x * y).collect();
+        Ok(vec![of_floats(&zs), number(zs.iter().sum::<f64>() + 0.0)])
     });
 }
 
@@ -181,6 +195,25 @@ fn merges_are_zipped() {
         let low = merged(&all[0], &all[1]);
         let high = merged(&all[2], &kept(&all[3], |w| w > 0));
         let zs: Vec<i64> = low.iter().zip(&high).map(|(x, y)| x - y).collect();
+        Ok(vec![of_ints(&zs)])
+    });
+}
+
+#[test]
+fn an_append_and_a_take_are_sides() {
+    let make = |rng: &mut Rng| {
+        let (xs, ys, ws) = (ints(rng, 8), ints(rng, 8), ints(rng, 20));
+        let most = rng.below(12);
+        let most_arg = Owned::Scalar(Const::u64(most));
+        let args = vec![array(&xs), array(&ys), array(&ws), most_arg];
+        ((xs, ys, ws, most), args)
+    };
+    agrees("zip_append", make, |(xs, ys, ws, most)| {
+        let mut both = kept(xs, |x| x > 0);
+        both.extend(kept(ys, |y| y < 0));
+        let ws = kept(ws, |w| w != 0);
+        let pairs = both.iter().zip(&ws).take(*most as usize);
+        let zs: Vec<i64> = pairs.map(|(x, y)| x * y).collect();
         Ok(vec![of_ints(&zs)])
     });
 }
