@@ -210,7 +210,7 @@ fn loops_in_files() {
     );
     // The loops with cursors cannot be chunked, nor one that scatters, and say so.
     let reasons: Vec<(Reason, usize)> = total.in_order.into_iter().collect();
-    assert_eq!(reasons, [(Reason::Cursor, 15 * 36), (Reason::Scatter, 36)]);
+    assert_eq!(reasons, [(Reason::Cursor, 16 * 36), (Reason::Scatter, 36)]);
     for kind in [
         "append",
         "filter",

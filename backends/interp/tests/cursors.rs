@@ -299,6 +299,21 @@ fn a_side_with_other_consumers_runs_to_its_end() {
 }
 
 #[test]
+fn a_phase_goes_through_the_rest_of_a_side() {
+    let make = |rng: &mut Rng| {
+        let (xs, ys) = (floats(rng, 40), floats(rng, 20));
+        let args = vec![array(&xs), scalar(0.0), array(&ys)];
+        ((xs, ys), args)
+    };
+    agrees("zip_rest", make, |(xs, ys)| {
+        let (ks, ys) = (kept(xs, |x| x > 0.0), kept(ys, |y| y < 0.0));
+        let zs: Vec<f64> = ks.iter().zip(&ys).map(|(x, y)| x * y).collect();
+        let sum = ks.iter().sum::<f64>() + 0.0;
+        Ok(vec![of_floats(&zs), number(sum), count(ks.len())])
+    });
+}
+
+#[test]
 fn a_side_drives_the_other() {
     let make = |rng: &mut Rng| {
         let (xs, ys) = (floats(rng, 6), floats(rng, 6));
