@@ -7,7 +7,8 @@ use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
 use livefusion_tests::loops::{Ended, RandomLoop, random, run};
 use livefusion_tests::scalar::same;
-use loop_lang::ir::{Order, Rate, RateKind, Type};
+use loop_lang::chunkable::placing_groups;
+use loop_lang::ir::{Block, Label, Order, Rate, RateKind, Section, Type};
 use std::sync::Arc;
 
 const INTERPRETED: u64 = 1500;
@@ -18,7 +19,8 @@ const JITTED: u64 = 400;
 fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
-    // Cursors by what is around them, and those with a loop or an end of their own inside.
+    let (mut flags, mut left, mut mirrored, mut counts, mut circles) = (0, 0, 0, 0, 0);
+    // Cursors by what is around them, those with a loop inside, and those that say that they have ended.
     let (mut around, mut inside, mut ended) = ([0; 4], 0, 0);
     let kind = |r: &Rate| match r.kind {
         RateKind::Root { .. } => 0,
@@ -37,6 +39,19 @@ fn random_loops_are_well_formed_and_varied() {
         assert_eq!(again.to_string(), text, "seed {seed}");
         phases += (l.program.roots.len() > 1) as usize;
         shared += text.contains("let then") as usize;
+        flags += text.contains("unless live") as usize;
+        let from_inside = |(labels, block): (&[Label], &Block)| {
+            let inside = labels.iter().any(|l| l.section == Section::Yield);
+            inside && block.exits.iter().any(|e| e.target.is_some())
+        };
+        let cursors = text.contains(" cursor ");
+        left += (!cursors && l.program.blocks.iter().any(from_inside)) as usize;
+        mirrored += text.contains("let rix") as usize;
+        let counted = |n: &str| text.matches(&format!(" count {n} ")).count() > 1;
+        counts += (0..l.program.rates.len()).any(|i| counted(&format!("ix_{i}"))) as usize;
+        circles += loop_lang::levels::circles(&l.program)
+            .iter()
+            .any(Option::is_some) as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[kind(rate)] += 1;
@@ -46,7 +61,13 @@ fn random_loops_are_well_formed_and_varied() {
             }
             inside += (kind(rate) > 1 && parent.is_some_and(|p| kind(p) == 3)) as usize;
         }
-        ended += text.contains("live") as usize;
+        let says_so = |(labels, block): (&[Label], &Block)| {
+            let homes = labels.iter().filter(|l| l.section == Section::Done);
+            let mut homes = homes.filter_map(|label| l.program.comb(label.comb).home);
+            let of_cursor = homes.any(|h| kind(l.program.rate(h.rate)) == 3);
+            of_cursor && !block.stmts.is_empty()
+        };
+        ended += l.program.blocks.iter().any(says_so) as usize;
         for group in &l.program.groups {
             orders[match group.order {
                 Order::Lanes(_) | Order::Runs(_) => 0,
@@ -61,6 +82,8 @@ fn random_loops_are_well_formed_and_varied() {
         "{kinds:?} {orders:?}"
     );
     assert!(phases > 100 && shared > 100 && stages > 100);
+    let counted = [flags, left, mirrored, counts, circles];
+    assert!(counted.iter().all(|n| *n > 50), "{counted:?}");
     assert!(
         around.iter().all(|n| *n > 50) && inside > 50 && ended > 100,
         "{around:?} {inside} {ended}"
@@ -142,9 +165,12 @@ fn summaries(
     // Loops with cursors run in order and have no levels: a cursor's end ends loops around it, and may depend
     // on what a summary below the top drops. At the top nothing is dropped.
     let is_cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
+    // A summary that does not know where a root is left comes to its whole end.
+    let placing = placing_groups(&l.program);
+    let placing = l.program.groups.iter().zip(placing).filter(|(_, p)| *p);
     let lowest = match l.program.rates.iter().any(is_cursor) {
         true => top,
-        false => 0,
+        false => placing.map(|(g, _)| g.level).max().unwrap_or(0),
     };
     for level in lowest..=top {
         for (k, kernel) in kernels.iter().enumerate() {

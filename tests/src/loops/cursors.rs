@@ -20,6 +20,7 @@ impl Making {
         self.emit("init", &comb, format!("let len_{comb} = copy {len}"));
         self.counted_guard(&comb, &format!("len_{comb}"));
         self.count_up(&comb, "body");
+        self.cursors.insert(comb.clone());
         let target = format!("body_{next}");
         rate.delivers_to = Some(target.clone());
         if self.rng.chance(50) {
@@ -35,10 +36,10 @@ impl Making {
         format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}")
     }
 
-    /// The end of a stage of a cursor, or of a sub rate of one.
-    pub(super) fn deliver(&mut self, rate: &Rate, comb: &str, last: bool) {
+    /// The end of a stage of a cursor, or of a sub rate of one, if it goes somewhere.
+    pub(super) fn deliver(&mut self, rate: &Rate, comb: &str, last: bool) -> bool {
         let Some(target) = rate.delivers_to.clone() else {
-            return;
+            return false;
         };
         if !rate.is_sub && comb == rate.comb && self.rng.chance(20) {
             let p = self.condition("body", comb);
@@ -46,7 +47,7 @@ impl Making {
         }
         let needed = last && !rate.is_sub && !self.delivered.contains(&target);
         if !needed && self.rng.chance(if last { 30 } else { 75 }) {
-            return;
+            return false;
         }
         if self.rng.chance(60) {
             let ty = self.rng.pick(&TYPES);
@@ -64,6 +65,7 @@ impl Making {
             self.emit("yield", comb, format!("goto {target}"));
         }
         self.delivered.insert(target);
+        true
     }
 
     /// A variable that goes from a cursor to all that comes after.

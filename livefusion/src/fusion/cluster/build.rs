@@ -40,8 +40,8 @@ const ROOT_LENGTH: u64 = 1024;
 /// Elements of a segment.
 const SEGMENT: u64 = 8;
 
-/// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first.
-pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, NodeId)]) -> Built {
+/// Builds the problem.
+pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls) -> Built {
     let free = free_generators(graph, pulls);
     let mut b = Builder {
         graph,
@@ -66,9 +66,6 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, Node
     b.built.demand = demand::demand(graph, &b.built.item_of, pulls);
     for id in graph.ids() {
         b.uses(id);
-    }
-    for (from, to) in apart {
-        b.part(*from, *to);
     }
     b.results();
     b.built
@@ -449,17 +446,6 @@ impl Builder<'_> {
                 self.built.problem.items[item].uses.push(field);
             }
             self.built.uses.push((id, f));
-        }
-    }
-
-    fn part(&mut self, from: NodeId, to: NodeId) {
-        let Some(to) = self.built.item_of[to.index()] else {
-            return;
-        };
-        for (n, _) in self.graph.fields(from) {
-            if let Some(from) = self.built.item_of[n.index()].filter(|from| *from < to) {
-                self.built.problem.items[to].link(from, Some(Reason::Layout));
-            }
         }
     }
 
