@@ -380,8 +380,8 @@ fn written_once(program: &Loop) -> Loop {
             .counter()
             .filter(|c| matches!(of.kind, RateKind::Root { .. }) || started.contains(c));
         match program.rate(rate).kind {
-            RateKind::Sub { count: Some(n), .. } if array.index() % 3 == 0 => Some(n),
-            _ if array.index() % 2 == 0 => counter,
+            RateKind::Sub { count: Some(n), .. } if array.index().is_multiple_of(3) => Some(n),
+            _ if array.index().is_multiple_of(2) => counter,
             // Rates are named after their combinators.
             _ => counter.map(|c| named(format!("rix_{}", &of.name[1..])).map_or(c, Var::new)),
         }
