@@ -12,7 +12,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::{Act, Length, Opening, Placer, Side, Spot, no_root};
+use super::placement::{Act, Context, Length, Opening, Placer, Side, Spot, no_root};
 use crate::ast::Kind;
 use crate::fusion::{ClassKind, sides};
 use crate::sharing::NodeId;
@@ -27,8 +27,8 @@ pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
     {
         open(p, zip)?;
     }
-    let cursor = p.cursor_at(id);
-    p.go_inside(cursor);
+    let context = p.context_of(id);
+    p.go_inside(context);
     Ok(())
 }
 
@@ -103,9 +103,9 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
         let input = p.scope.inputs(id)[side.inputs[0]];
         let class = rates.output(input).ok_or_else(no_root)?;
         let rate = p.placed.sides(id).get(k).map(|s| s.rate);
-        p.go_inside(rate);
+        let outside = p.go_inside(rate.map(Context::Cursor));
         let spot = p.spot(input, class, &[])?;
-        p.go_inside(None);
+        p.go_inside(outside);
         p.set_delivery(id, k, spot);
     }
     let root = p.root()?;

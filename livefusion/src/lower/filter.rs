@@ -51,8 +51,8 @@ pub fn open(
     p.elts(&tested, spot)?;
     p.set_decided(class, spot.rate);
     let first = p.open_within(node, spot, class, Opening::Test(tested));
-    if let Selector::While(_) = by {
-        take_while::place_end(p, node, first.rate);
+    if let (Selector::While(_), Some(_)) = (by, test(&p.scope, node)) {
+        take_while::place_end(p, first.rate);
     }
     Ok(first)
 }
@@ -65,11 +65,8 @@ fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
             vec![Column { field, beside }]
         }
         Selector::Filter(id) | Selector::While(id) => {
-            let columns = scope.all_columns(id);
-            match test(scope, id) {
-                Some(test) => body::used_columns(test, &columns),
-                None => columns,
-            }
+            let test = test(scope, id);
+            test.map_or(vec![], |t| body::used_columns(t, &scope.all_columns(id)))
         }
         Selector::Custom(id) => vec![(id, DECISION).into()],
         Selector::Zip(_) => vec![],
@@ -89,10 +86,15 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
         return Ok(());
     };
+    let comb = e.unhomed_comb(id);
+    if let Opening::While(_) = placed.opening {
+        // Its test is added when all that ends is known.
+        e.open_sub(comb, at.rate);
+        return Ok(());
+    }
     let ClassKind::Sub(_, by) = e.scope.plan.rates.kind(class) else {
         return Ok(());
     };
-    let comb = e.unhomed_comb(id);
     let known = e.values.tests.get(&(class, at.rate)).copied();
     let Opening::Test(columns) = &placed.opening else {
         e.open_sub(comb, at.rate);
@@ -100,6 +102,10 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
         return Ok(());
     };
     let test = match (by, test(&e.scope, id)) {
+        (Selector::While(_), None) => {
+            e.open_sub(comb, at.rate);
+            take_while::emit_take(e, id, comb, rate)?
+        }
         (Selector::Filter(_) | Selector::While(_), Some(test)) => {
             let all = e.scope.all_columns(id);
             let inline = Inline::new(id, 0, comb, Section::Guard);

@@ -18,12 +18,12 @@
 //! that a subrate reads at its count is found to be too short at the first element that it lacks.
 
 use super::emission::Emission;
-use super::placement::{Act, Check, Length, Of, Placer, Spot};
-use super::{Lower, Source};
+use super::placement::{Act, Check, Count, Length, Of, Placer, Spot};
+use super::{Lower, Source, take_while};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::sharing::NodeId;
-use loop_lang::ir::{Atom, RateId, Section, TrapKind};
+use loop_lang::ir::{Atom, CombId, RateId, Section, TrapKind};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
@@ -39,14 +39,15 @@ pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: 
 
 /// Checks that each of these inputs has as many elements as the class of the rate at a spot.
 pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
-    let opening = &p.placed.tree.rate(at.rate).opening;
+    let rate = p.placed.tree.elements_of(at.rate);
+    let opening = &p.placed.tree.rate(rate).opening;
     if opening.is_sub() {
         counted(p, id, inputs, at);
     } else if opening.is_nested() {
         for input in p.scope.inputs(id)[inputs].iter().copied() {
             if let Some(len) = p.len(input) {
-                visited(p, id, at.rate, len);
-                agree(p, input, at.rate);
+                visited(p, id, rate, len);
+                agree(p, input, rate);
             }
         }
     } else {
@@ -85,10 +86,10 @@ fn same(p: &mut Placer<'_>, by: NodeId, got: Length, expected: Length) {
 /// A nested rate has visited so many elements in the end, unless that is checked already: by this rate or
 /// an earlier one over the same segments.
 fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
-    let class = p.placed.tree.rate(rate).class;
+    let class = p.class_in_context(rate);
     if class.is_some_and(|class| p.lengths().first_check(class, len)) {
-        p.lengths().counts_all = true;
-        p.step(by, Act::Check(Check::Visited(rate, len)));
+        let check = Check::Visited(rate, len);
+        p.lengths().at_the_end.push((by, check));
     }
 }
 
@@ -102,14 +103,15 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     };
     for k in inputs.filter(|k| rates.is_beside(id, *k)) {
         if let Some(len) = p.len(p.scope.inputs(id)[k]) {
-            p.lengths().counts_all = true;
-            let check = Check::Counted {
+            let expects_array = kind == TrapKind::LengthMismatch && !on_first;
+            let count = Count {
                 at,
                 len,
                 kind,
-                expects_array: kind == TrapKind::LengthMismatch && !on_first,
+                expects_array,
             };
-            p.step(id, Act::Check(check));
+            p.step(id, Act::Check(Check::There(count)));
+            p.lengths().at_the_end.push((id, Check::Counted(count)));
         }
     }
 }
@@ -118,10 +120,10 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
 /// arrays in this loop has checked it.
 pub fn check_told(p: &mut Placer<'_>) {
     for told in std::mem::take(&mut p.lengths().told) {
-        let class = p.placed.tree.rate(told.rate).class;
+        let class = p.class_in_context(told.rate);
         if !class.is_some_and(|class| p.lengths().is_checked(class, told.leaf)) {
             let rates = &p.scope.plan.rates;
-            let own = rates.own(told.leaf).zip(class);
+            let own = rates.own(told.leaf).zip(class.map(|(class, _)| class));
             let by = own.map(|(own, class)| rates.joined_by(own, class));
             let by = by.and_then(|by| by.first().copied());
             let len = Length::Param(Source::Length(told.leaf));
@@ -181,6 +183,13 @@ pub fn check_all(p: &mut Placer<'_>) {
     }
 }
 
+/// Places the checks that can be made at the end only.
+pub fn place_ends(p: &mut Placer<'_>) {
+    for (by, check) in std::mem::take(&mut p.lengths().at_the_end) {
+        p.step(by, Act::Check(check));
+    }
+}
+
 /// Of what rates run over, the classes that their nodes had on their own.
 #[derive(Default)]
 struct Alike(FxHashMap<RateId, Vec<ClassId>>);
@@ -234,31 +243,41 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, check: Check) -> Lower {
             let payload = [e.index(rate).into(), e.length(len, comb)?];
             let all = e.emit(comb, Section::Done, "all", Op::Eq, &payload);
             let kind = TrapKind::Segments;
-            e.trap(comb, Section::Done, kind, all.into(), &payload);
+            let all = take_while::or_left(e, comb, rate, all.into());
+            e.trap(comb, Section::Done, kind, all, &payload);
         }
-        Check::Counted {
-            at,
-            len,
-            kind,
-            expects_array,
-        } => {
-            let comb = e.comb_at(id, at);
-            let len = e.length(len, comb)?;
-            // What was got, and what was expected; or what is needed, and what there is.
-            let ordered = |count, len| match expects_array {
-                true => [len, count],
-                false => [count, len],
-            };
-            let count: Atom = e.index(at.rate).into();
+        Check::There(count) => {
+            let (comb, counted, len) = operands(e, id, count)?;
             let one = Const::u64(1).into();
-            let there = e.emit(comb, Section::Body, "there", Op::Lt, &[count, len]);
-            let needed = e.emit(comb, Section::Body, "needed", Op::Add, &[count, one]);
-            let payload = ordered(needed.into(), len);
-            e.trap(comb, Section::Body, kind, there.into(), &payload);
-            let same = e.emit(comb, Section::Done, "same", Op::Eq, &[count, len]);
-            let payload = ordered(count, len);
-            e.trap(comb, Section::Done, kind, same.into(), &payload);
+            let there = e.emit(comb, Section::Body, "there", Op::Lt, &[counted, len]);
+            let needed = e.emit(comb, Section::Body, "needed", Op::Add, &[counted, one]);
+            let payload = count.payload(needed.into(), len);
+            e.trap(comb, Section::Body, count.kind, there.into(), &payload);
+        }
+        Check::Counted(count) => {
+            let (comb, counted, len) = operands(e, id, count)?;
+            let same = e.emit(comb, Section::Done, "same", Op::Eq, &[counted, len]);
+            let payload = count.payload(counted, len);
+            let same = take_while::or_left(e, comb, count.at.rate, same.into());
+            e.trap(comb, Section::Done, count.kind, same, &payload);
         }
     }
     Ok(())
+}
+
+/// The combinator that checks a subrate's count, the count, and the length of the array.
+fn operands(e: &mut Emission<'_>, id: NodeId, count: Count) -> Lower<(CombId, Atom, Atom)> {
+    let comb = e.comb_at(id, count.at);
+    let len = e.length(count.len, comb)?;
+    Ok((comb, e.index(count.at.rate).into(), len))
+}
+
+impl Count {
+    /// What was got, and what was expected; or what is needed, and what there is.
+    fn payload(&self, count: Atom, len: Atom) -> [Atom; 2] {
+        match self.expects_array {
+            true => [len, count],
+            false => [count, len],
+        }
+    }
 }

@@ -13,7 +13,7 @@
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
 //! | [`cursor`] | zips of streams that advance differently |
 //! | [`filter`] | `filter`, `pack` |
-//! | [`take_while`] | `take_while` |
+//! | [`take_while`] | `take_while`, `take` of what is computed |
 //! | [`lengths`] | checks that what is consumed together is of one length |
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
@@ -130,15 +130,17 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
 
 /// Finds where everything of a loop happens. A plan that is made always places.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
-    let mut p = Placer::new(graph, plan, at);
-    for id in in_order(graph, plan, at) {
+    let order = in_order(graph, plan, at);
+    let mut p = Placer::new(scope::Scope { graph, plan, at }, &order);
+    for id in order {
         place_node(&mut p, id).map_err(|kind| error_at(graph, id, kind))?;
     }
     p.go_inside(None);
     output::place(&mut p).map_err(forced)?;
     lengths::check_told(&mut p);
     lengths::check_all(&mut p);
-    take_while::place_exit(&mut p);
+    p.place_exits();
+    lengths::place_ends(&mut p);
     Ok(p.placed)
 }
 
@@ -214,7 +216,9 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Generate(..) => generate::place(p, id),
         Kind::Map(_) => map::place(p, id),
         Kind::Zip => zip::place(p, id),
-        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => filter::place(p, id),
+        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+            filter::place(p, id)
+        }
         Kind::Fold(_) => fold::place(p, id),
         Kind::Scan(..) => scan::place(p, id),
         Kind::Scatter(_) => scatter::place(p, id),
@@ -231,7 +235,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
     }
 }
 
-fn emit_step(e: &mut Emission<'_>, step: &Step) -> Lower {
+fn emit_step<'g>(e: &mut Emission<'g>, step: &'g Step) -> Lower {
     let id = step.node;
     match &step.act {
         Act::Open(rate) => match e.placed.tree.rate(*rate).opening {
@@ -241,7 +245,9 @@ fn emit_step(e: &mut Emission<'_>, step: &Step) -> Lower {
                 cursor::emit_root(e, id);
                 Ok(())
             }
-            Opening::Test(_) | Opening::Decided => filter::emit_open(e, id, *rate),
+            Opening::Test(_) | Opening::Decided | Opening::While(_) => {
+                filter::emit_open(e, id, *rate)
+            }
             Opening::Segments(..) | Opening::SegmentsAgain => segments::emit_open(e, id, *rate),
             Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
         },
@@ -261,8 +267,8 @@ fn emit_step(e: &mut Emission<'_>, step: &Step) -> Lower {
             _ => compute::emit(e, id),
         },
         Act::Check(check) => lengths::emit(e, id, *check),
-        Act::Leave(spot, ends) => {
-            take_while::emit_exit(e, id, *spot, ends);
+        Act::Leave(rate, ends) => {
+            take_while::emit_leave(e, *rate, ends);
             Ok(())
         }
     }
@@ -290,6 +296,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         | Kind::Filter(_)
         | Kind::Pack
         | Kind::TakeWhile { .. }
+        | Kind::Take(_)
         | Kind::ScanTotal
         | Kind::Compute(_) => Ok(()),
     }

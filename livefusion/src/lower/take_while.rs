@@ -1,32 +1,32 @@
-//! `take_while`: a subrate that admits elements until its test fails. The test is not computed afterwards,
-//! and where nothing else is left to do, the loop is left.
+//! `take_while`, and `take` of what is computed: a subrate that admits elements until its test fails, or until its
+//! count tells that there are enough. Where nothing else is left to do, the rate
+//! around it is left; where others go on, what only it needs is in a subrate that runs while it goes on.
 //!
 //! ```text
-//! init_2:   carry live_2 = true                 bottom_2: live_2 := go_2
-//! guard_2:  if live_2 { let p_2 = gt elt_1 k_2 } else { } -> go_2 = p_2 | false
-//!           unless go_2 | bottom_2
+//! init_2:   carry live_2 = true                 guard_0:  unless more_0 | done_0
+//! guard_2:  let go_2 = gt elt_1 k_2                       unless live_2 | done_0
+//!           unless go_2 | bottom_2              bottom_0: live_2 := go_2
 //! ```
 
 use super::Lower;
 use super::body::{self, Inline};
-use super::emission::Emission;
-use super::placement::{Act, Placer, Spot};
+use super::emission::{Emission, End};
+use super::placement::{Placer, no_root};
 use crate::ast::{Body, Kind};
-use crate::fusion::ClassId;
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 /// Places what says whether elements go on: behind the subrate's iteration.
-pub fn place_end(p: &mut Placer<'_>, id: NodeId, rate: RateId) {
+pub fn place_end(p: &mut Placer<'_>, rate: RateId) {
     if let Some(child) = p.placed.tree.child_spot(rate) {
         p.placed.tree.stage(child.rate, child.position + 1);
     }
-    p.set_end(id);
 }
 
-/// Emits what a subrate's guard tests; the result is what admits an element.
+/// Emits what a subrate's guard tests; the result is what admits an element. It is tested only while it goes
+/// on: everything around is left, or passed over, once it does not.
 pub fn emit_open(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -44,61 +44,82 @@ pub fn emit_open(
     let yes: Atom = Const::bool(true).into();
     let live = e.scalar("live", comb, Ty::Bool);
     e.push(comb, Section::Init, StmtKind::Carry(live, yes));
-    let (stmts, p) = body::statements(e, inline, test, args, "p")?;
-    let go = e.scalar("go", comb, Ty::Bool);
-    let tested = StmtKind::If {
-        cond: live.into(),
-        then: stmts,
-        other: vec![],
-        results: vec![(go, p[0], Const::bool(false).into())],
-    };
-    e.push(comb, Section::Guard, tested);
-    let step = e.update_behind(id, rate, live, go.into());
+    let go = body::inline(e, inline, test, args, "go")?[0];
+    let step = e.update_behind(id, rate, live, go);
     let owner = e.owner();
     e.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
-    e.values.ends.insert(id, go.into());
-    Ok(if inclusive { live.into() } else { go.into() })
+    e.values.ends.insert(id, End::Live(live));
+    Ok(if inclusive { live.into() } else { go })
 }
 
-/// Leaves the loop once no test goes on, if nothing in the loop runs outside of what the tests admit, and
-/// not before. Tests in subrates or segments do not end the root's iterations.
-pub fn place_exit(p: &mut Placer<'_>) {
-    let (Some(root), Some(last)) = (p.placed.tree.root(), p.ends().last().copied()) else {
-        return;
+/// Emits what the guard of a `take`'s subrate tests: whether there are fewer elements than it takes.
+pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -> Lower<Atom> {
+    let Kind::Take(body) = &e.scope.graph.node(id).kind else {
+        return Err(no_root());
     };
-    let (rates, graph) = (&p.scope.plan.rates, p.scope.graph);
-    let ends = p.ends().iter();
-    let classes: Vec<ClassId> = ends.filter_map(|id| rates.output(*id)).collect();
-    let is_inside = |c: Option<ClassId>| {
-        c.is_some_and(|c| classes.iter().any(|taken| rates.is_within(c, *taken)))
-    };
-    let at_root = |id: &NodeId| rates.runs_at(*id) == p.scope.root();
-    let planned = &p.scope.plan.loops[p.scope.at];
-    let written = planned.arrays.iter().all(|f| is_inside(rates.output(f.0)));
-    let run = planned.nodes.iter().all(|n| match graph.node(*n).kind {
-        Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(_) | Kind::Len => {
-            is_inside(rates.runs_at(*n))
+    let inline = Inline::new(id, 0, comb, Section::Init);
+    let n = body::inline(e, &inline, body, &[], "n")?[0];
+    let count = e.index(rate);
+    e.values.ends.insert(id, End::Fewer(count, n));
+    let few = e.emit(comb, Section::Guard, "few", Op::Lt, &[count.into(), n]);
+    Ok(few.into())
+}
+
+/// Emits the exit of a rate's guard: it is left unless, of one of these groups of nodes, the elements of all go on.
+pub fn emit_leave<'g>(e: &mut Emission<'g>, rate: RateId, ends: &'g [Vec<NodeId>]) {
+    let comb = e.values.openers[rate.index()];
+    if let Some(goes_on) = goes_on(e, comb, Section::Guard, ends) {
+        e.exit(comb, goes_on);
+        e.values.leaves.insert(rate, ends);
+    }
+}
+
+/// Whether of one of these groups of nodes the elements of all go on.
+fn goes_on(
+    e: &mut Emission<'_>,
+    comb: CombId,
+    section: Section,
+    ends: &[Vec<NodeId>],
+) -> Option<Atom> {
+    let mut any: Option<Atom> = None;
+    for group in ends {
+        let mut all: Option<Atom> = None;
+        for id in group {
+            let goes_on = match e.values.ends.get(id).copied()? {
+                End::Live(live) => live.into(),
+                End::Fewer(count, n) => {
+                    let args = [count.into(), n];
+                    e.emit(comb, section, "few", Op::Lt, &args).into()
+                }
+            };
+            all = Some(match all {
+                Some(all) => e
+                    .emit(comb, section, "all", Op::And, &[all, goes_on])
+                    .into(),
+                None => goes_on,
+            });
         }
-        _ => true,
-    });
-    if p.ends().iter().all(at_root) && written && run && !p.counts_all() {
-        let spot = p.placed.tree.behind_all(root);
-        let ends = p.ends().to_vec();
-        p.step(last, Act::Leave(spot, ends));
+        let all = all?;
+        any = Some(match any {
+            Some(any) => e.emit(comb, section, "any", Op::Or, &[any, all]).into(),
+            None => all,
+        });
     }
+    any
 }
 
-/// Emits the exit of the loop.
-pub fn emit_exit(e: &mut Emission<'_>, id: NodeId, spot: Spot, ends: &[NodeId]) {
-    let comb = e.comb_at(id, spot);
-    let goes: Vec<Atom> = ends
-        .iter()
-        .filter_map(|id| e.values.ends.get(id).copied())
-        .collect();
-    let any = goes
-        .into_iter()
-        .reduce(|x, y| e.emit(comb, Section::Body, "any", Op::Or, &[x, y]).into());
-    if let Some(any) = any {
-        e.leave_unless(comb, any);
+/// What holds at the end of a rate, unless the rate, or one around it, was left before.
+pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) -> Atom {
+    let (placed, mut holds) = (e.placed, holds);
+    for around in std::iter::successors(Some(rate), |r| placed.tree.parent(*r)) {
+        let Some(ends) = e.values.leaves.get(&around).copied() else {
+            continue;
+        };
+        if let Some(goes_on) = goes_on(e, comb, Section::Done, ends) {
+            let left = e.emit(comb, Section::Done, "left", Op::Not, &[goes_on]);
+            let either = [holds, left.into()];
+            holds = e.emit(comb, Section::Done, "ok", Op::Or, &either).into();
+        }
     }
+    holds
 }

@@ -106,7 +106,7 @@ impl Emission<'_> {
         carried: Var,
         (owner, step): (RateId, RateId),
         (op, identity): (Op, Const),
-        next: Var,
+        next: impl Into<Atom>,
     ) {
         self.program.groups.push(Group {
             vars: vec![carried],
@@ -154,6 +154,7 @@ impl Emission<'_> {
     /// The index of the current element of a rate: a loop's counter, or the count of a subrate, which
     /// is added when it is first asked for.
     pub fn index(&mut self, rate: RateId) -> Var {
+        let rate = self.placed.tree.elements_of(rate);
         match self.program.rate(rate).kind {
             RateKind::Root { counter, .. }
             | RateKind::Nested { counter, .. }

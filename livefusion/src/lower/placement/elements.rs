@@ -1,6 +1,6 @@
 //! Where each element comes from: the current element of a column, for use at a spot.
 
-use super::{Act, Column, Placer, Side, Spot};
+use super::{Act, Column, Context, Placer, Side, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -111,7 +111,7 @@ impl Placer<'_> {
         if let Some(spot) = self.placed.kept.get(&field) {
             return Ok(*spot);
         }
-        let outside = self.go_inside(self.cursor_at(field.0));
+        let outside = self.go_inside(self.context_of(field.0));
         let spot = self.keep_new(field);
         self.go_inside(outside);
         spot
@@ -171,7 +171,7 @@ impl Placer<'_> {
 
     /// What a cursor delivers is handed on to what is behind it.
     fn deliver(&mut self, column: Column, side: Side) -> Lower<Spot> {
-        let outside = self.go_inside(Some(side.rate));
+        let outside = self.go_inside(Some(Context::Cursor(side.rate)));
         self.elt(column.field, side.delivers)?;
         self.step(column.field.0, Act::Deliver(column, side));
         self.go_inside(outside);

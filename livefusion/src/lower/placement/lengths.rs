@@ -1,6 +1,6 @@
 //! Where each length comes from, and which are known to be equal.
 
-use super::{Opening, Placer, Spot, no_root};
+use super::{Check, Context, Opening, Placer, Spot, no_root};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
@@ -50,15 +50,15 @@ pub struct Lengths {
     /// Generators whose length was asked for.
     generators: FxHashSet<NodeId>,
     /// Lengths that segments were checked against, by class of their elements.
-    checked: FxHashMap<ClassId, FxHashSet<Length>>,
+    checked: FxHashMap<(ClassId, Option<Context>), FxHashSet<Length>>,
     /// Arrays whose lengths were taken for the numbers of segments' elements.
     pub told: Vec<Told>,
     /// What a rate runs over: arrays in memory, generators, and what it keeps in memory.
     pub run_over: Vec<(NodeId, RateId)>,
     /// Lengths that are equal wherever this loop comes to its end.
     pub agreed: Agreed,
-    /// Whether it is checked at the end how many elements there were: then all must be visited.
-    pub counts_all: bool,
+    /// Checks that can be made at the end only.
+    pub at_the_end: Vec<(NodeId, Check)>,
 }
 
 /// The length of an array in memory, taken for the number of a rate's elements.
@@ -73,13 +73,14 @@ pub struct Told {
 }
 
 impl Lengths {
-    /// Notes a check of a class's elements against a length; false if it was made before.
-    pub fn first_check(&mut self, class: ClassId, len: Length) -> bool {
+    /// Notes a check of a class's elements against a length, by what runs in a context; false if it was made
+    /// before.
+    pub fn first_check(&mut self, class: (ClassId, Option<Context>), len: Length) -> bool {
         self.checked.entry(class).or_default().insert(len)
     }
 
     /// Whether a class's elements are checked against the length of an array in memory.
-    pub fn is_checked(&self, class: ClassId, leaf: NodeId) -> bool {
+    pub fn is_checked(&self, class: (ClassId, Option<Context>), leaf: NodeId) -> bool {
         let lengths = self.checked.get(&class).into_iter().flatten();
         let mut arrays = lengths.filter(|l| matches!(l, Length::Array((n, _)) if *n == leaf));
         arrays.next().is_some()
@@ -168,6 +169,12 @@ impl Placer<'_> {
             }
             None => Extent::Counted(rate, class),
         })
+    }
+
+    /// A rate's class, and in what it runs.
+    pub fn class_in_context(&self, rate: RateId) -> Option<(ClassId, Option<Context>)> {
+        let class = self.placed.tree.rate(rate).class?;
+        Some((class, self.contexts[rate.index()]))
     }
 
     /// Notes that a column of memory is read: in step with a rate, or anywhere.

@@ -13,9 +13,11 @@
 //! | [`elements`] | where each element comes from |
 //! | [`spots`] | where a combinator can run: rates are opened here |
 //! | [`lengths`] | where each length comes from |
+//! | [`exits`] | how long each combinator is needed; where rates are left |
 //! | [`show`] | the text of a placement |
 
 mod elements;
+mod exits;
 mod lengths;
 mod show;
 mod spots;
@@ -29,8 +31,9 @@ pub use tree::{Opening, PlacedRate, Spot, Tree};
 use super::Lower;
 use super::scope::{Column, Scope};
 use crate::error::ErrorKind;
-use crate::fusion::{ClassId, Plan};
-use crate::sharing::{FieldRef, Graph, NodeId};
+use crate::fusion::ClassId;
+use crate::sharing::{FieldRef, NodeId};
+use exits::Exits;
 use lengths::Lengths;
 use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -87,8 +90,8 @@ pub enum Act {
     Finish,
     /// A length is checked.
     Check(Check),
-    /// The loop is left if none of these nodes' elements go on.
-    Leave(Spot, Vec<NodeId>),
+    /// A rate is left unless, of one of these groups of combinators, the elements of all go on.
+    Leave(RateId, Vec<Vec<NodeId>>),
 }
 
 /// A check of a length.
@@ -98,17 +101,23 @@ pub enum Check {
     Same(Length, Length),
     /// A nested rate visits so many elements in all.
     Visited(RateId, Length),
-    /// A subrate has so many elements; an array of that length is read at its count.
-    Counted {
-        /// Where it is read.
-        at: Spot,
-        /// The array's length.
-        len: Length,
-        /// What a difference is.
-        kind: TrapKind,
-        /// Whether the array's length is what is expected.
-        expects_array: bool,
-    },
+    /// An array that is read at a subrate's count has a further element.
+    There(Count),
+    /// It has as many elements as the subrate in the end.
+    Counted(Count),
+}
+
+/// How many elements a subrate has, and an array that is read at its count.
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    /// Where it is read.
+    pub at: Spot,
+    /// The array's length.
+    pub len: Length,
+    /// What a difference is.
+    pub kind: TrapKind,
+    /// Whether the array's length is what is expected.
+    pub expects_array: bool,
 }
 
 /// One side of a zip that advances its inputs on demand.
@@ -147,6 +156,15 @@ impl Placement {
     }
 }
 
+/// In what a combinator runs, apart from others of its class.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Context {
+    /// A cursor, which is advanced on demand.
+    Cursor(RateId),
+    /// What runs while this class, which ends, lives.
+    While(ClassId),
+}
+
 /// A placement in the making.
 pub struct Placer<'g> {
     /// The loop.
@@ -161,24 +179,27 @@ pub struct Placer<'g> {
     lengths: Lengths,
     /// Generators whose indices the root may run over, while it is looked what they count.
     pub opening: FxHashSet<NodeId>,
-    /// The cursor in which what is placed runs.
-    inside: Option<RateId>,
-    /// Nodes whose elements end before the loop does.
-    ends: Vec<NodeId>,
+    /// In what the combinator that is placed runs.
+    inside: Option<Context>,
+    /// What each rate is in.
+    contexts: Vec<Option<Context>>,
+    /// How long combinators are needed.
+    exits: Exits,
 }
 
 impl<'g> Placer<'g> {
-    /// Nothing is placed yet.
-    pub fn new(graph: &'g Graph, plan: &'g Plan, at: usize) -> Placer<'g> {
+    /// Nothing is placed yet of a loop, whose combinators these are, each behind what it needs.
+    pub fn new(scope: Scope<'g>, order: &[NodeId]) -> Placer<'g> {
         Placer {
-            scope: Scope { graph, plan, at },
+            scope,
             placed: Placement::default(),
             known: FxHashMap::default(),
             decided: FxHashSet::default(),
             lengths: Lengths::default(),
             opening: FxHashSet::default(),
             inside: None,
-            ends: Vec::new(),
+            contexts: Vec::new(),
+            exits: Exits::of(&scope, order),
         }
     }
 
@@ -195,7 +216,14 @@ impl<'g> Placer<'g> {
     /// Opens a rate behind all parts of its parent.
     pub fn open(&mut self, rate: PlacedRate) -> RateId {
         let node = rate.node;
+        let around = rate.parent.and_then(|p| self.contexts[p.index()]);
+        let own = match rate.opening {
+            Opening::Cursor { .. } => Some(Context::Cursor(self.placed.tree.next())),
+            Opening::While(class) => Some(Context::While(class)),
+            _ => None,
+        };
         let id = self.placed.tree.open(rate);
+        self.contexts.push(own.or(around));
         self.step(node, Act::Open(id));
         id
     }
@@ -218,25 +246,18 @@ impl<'g> Placer<'g> {
         }
     }
 
-    /// The cursor in which a node of this loop runs.
-    pub fn cursor_at(&self, id: NodeId) -> Option<RateId> {
-        let (zip, side) = self.scope.plan.rates.side_of(id)?;
-        Some(self.placed.sides(zip).get(side)?.rate)
+    /// In what a node of this loop runs.
+    pub fn context_of(&self, id: NodeId) -> Option<Context> {
+        if let Some((zip, side)) = self.scope.plan.rates.side_of(id) {
+            let side = self.placed.sides(zip).get(side);
+            return side.map(|s| Context::Cursor(s.rate));
+        }
+        self.exits.alone(id).map(Context::While)
     }
 
-    /// What is placed next runs in this cursor, or in none. The result is where it ran before.
-    pub fn go_inside(&mut self, cursor: Option<RateId>) -> Option<RateId> {
-        std::mem::replace(&mut self.inside, cursor)
-    }
-
-    /// Notes that the elements of a node may end before the loop does.
-    pub fn set_end(&mut self, id: NodeId) {
-        self.ends.push(id);
-    }
-
-    /// The nodes whose elements may end before the loop does.
-    pub fn ends(&self) -> &[NodeId] {
-        &self.ends
+    /// What is placed next runs in this. The result is in what that ran before.
+    pub fn go_inside(&mut self, context: Option<Context>) -> Option<Context> {
+        std::mem::replace(&mut self.inside, context)
     }
 
     /// Whether it is known what decides over the elements of a class in the iterations of a rate.
@@ -250,17 +271,9 @@ impl<'g> Placer<'g> {
         self.decided.insert((class, rate));
     }
 
-    /// Whether it is checked at the end how many elements there were: then all must be visited.
-    pub fn counts_all(&self) -> bool {
-        self.lengths.counts_all
-    }
-
-    /// Whether a rate is in the cursor in which what is placed runs, or in none if that is so.
+    /// Whether a rate is in what the combinator that is placed runs in.
     fn is_here(&self, rate: RateId) -> bool {
-        let tree = &self.placed.tree;
-        let rate = tree.loop_rate(rate);
-        let is_cursor = matches!(tree.rate(rate).opening, Opening::Cursor { .. });
-        is_cursor.then_some(rate) == self.inside
+        self.contexts[rate.index()] == self.inside
     }
 }
 

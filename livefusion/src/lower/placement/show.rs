@@ -89,6 +89,7 @@ impl Show<'_> {
                     columns.join(", ")
                 )
             }
+            Opening::While(_) => "what is not always asked for".into(),
             Opening::Decided => format!("what {} kept", self.node(rate.node)),
             Opening::Segments(lengths, room) => {
                 let room = match room {
@@ -181,15 +182,24 @@ impl Show<'_> {
                 rate.index(),
                 self.length(*len)
             ),
-            Act::Check(Check::Counted { at, len, .. }) => format!(
+            Act::Check(Check::There(count)) => format!(
+                "{node} checks: {} counts up to {}",
+                self.spot(count.at),
+                self.length(count.len)
+            ),
+            Act::Check(Check::Counted(count)) => format!(
                 "{node} checks: {} counts {}",
-                self.spot(*at),
-                self.length(*len)
+                self.spot(count.at),
+                self.length(count.len)
             ),
-            Act::Leave(spot, _) => format!(
-                "the loop is left at {} if nothing goes on",
-                self.spot(*spot)
-            ),
+            Act::Leave(rate, ends) => {
+                let all = |group: &Vec<NodeId>| {
+                    let names: Vec<String> = group.iter().map(|n| self.node(*n)).collect();
+                    names.join(" and ")
+                };
+                let any: Vec<String> = ends.iter().map(all).collect();
+                format!("r{} goes on while {} does", rate.index(), any.join(", or "))
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Where a combinator can run: the rates that it needs are opened, by the combinators that open them.
 
-use super::{Act, Column, Opening, PlacedRate, Placer, Spot, no_root};
+use super::{Act, Column, Context, Opening, PlacedRate, Placer, Spot, no_root};
 use crate::ast::Kind;
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::{Lower, filter, generate, segments};
@@ -38,6 +38,11 @@ impl Placer<'_> {
                 return Ok(self.placed.tree.stage(rate, position));
             }
         }
+        if let Some(Context::While(lives)) = self.inside
+            && self.exits.top(lives) == Some(class)
+        {
+            return self.open_while(id, lives, class, needs);
+        }
         match self.scope.plan.rates.kind(class) {
             ClassKind::Sub(parent, by) => filter::open(self, id, class, (parent, by), needs),
             ClassKind::Nested(parent, lengths) => {
@@ -46,8 +51,8 @@ impl Placer<'_> {
             // Classes that are one only at run time: what is checked to be as long as the root.
             ClassKind::Root => {
                 let root = match self.inside {
-                    Some(cursor) => cursor,
-                    None => self.root()?,
+                    Some(Context::Cursor(cursor)) => cursor,
+                    _ => self.root()?,
                 };
                 let position = self.placed.tree.fits(root, needs).unwrap_or(0);
                 Ok(self.placed.tree.stage(root, position))
@@ -136,15 +141,17 @@ impl Placer<'_> {
 
     /// Notes that a node has an element, read, computed or kept, for each iteration of a rate.
     pub fn runs_over(&mut self, id: NodeId, spot: Spot) {
-        if !self.placed.tree.rate(spot.rate).opening.is_sub() {
-            self.lengths.run_over.push((id, spot.rate));
+        let rate = self.placed.tree.elements_of(spot.rate);
+        if !self.placed.tree.rate(rate).opening.is_sub() {
+            self.lengths.run_over.push((id, rate));
         }
     }
 
     /// Reads a column from memory at a rate's counter, or at a subrate's count.
     pub fn read(&mut self, column: Column, spot: Spot) {
-        let is_sub = self.placed.tree.rate(spot.rate).opening.is_sub();
-        self.reads(column.field, (!is_sub).then_some(spot.rate));
+        let rate = self.placed.tree.elements_of(spot.rate);
+        let is_sub = self.placed.tree.rate(rate).opening.is_sub();
+        self.reads(column.field, (!is_sub).then_some(rate));
         if column.beside.is_none() {
             self.runs_over(column.field.0, spot);
         }

@@ -58,6 +58,8 @@ pub enum Opening {
     Test(Vec<Column>),
     /// A subrate, by what was decided before: in an earlier instance, or by the node itself.
     Decided,
+    /// A subrate in which an instance of a class runs while this class, which ends, lives.
+    While(ClassId),
     /// An inner loop over segments of these lengths, each checked to fit the room.
     Segments(Column, Room),
     /// An inner loop over segments whose lengths are checked already.
@@ -76,7 +78,10 @@ pub enum Opening {
 impl Opening {
     /// Whether it opens a subrate.
     pub fn is_sub(&self) -> bool {
-        matches!(self, Opening::Test(_) | Opening::Decided)
+        matches!(
+            self,
+            Opening::Test(_) | Opening::Decided | Opening::While(_)
+        )
     }
 
     /// Whether it opens an inner loop over a segment.
@@ -133,6 +138,11 @@ impl Tree {
         id
     }
 
+    /// The rate that is opened next.
+    pub fn next(&self) -> RateId {
+        RateId::new(self.rates.len())
+    }
+
     /// The rates of a class, in the order in which one iteration runs them.
     pub fn instances(&self, class: ClassId) -> SmallVec<[RateId; 1]> {
         self.instances.get(&class).cloned().unwrap_or_default()
@@ -151,6 +161,15 @@ impl Tree {
     /// The nearest rate, from this one upwards, that is a loop.
     pub fn loop_rate(&self, mut rate: RateId) -> RateId {
         while let (true, Some(parent)) = (self.rate(rate).opening.is_sub(), self.parent(rate)) {
+            rate = parent;
+        }
+        rate
+    }
+
+    /// The rate whose elements a rate has: that around it, if it only runs while a class lives.
+    pub fn elements_of(&self, mut rate: RateId) -> RateId {
+        while let (Opening::While(_), Some(parent)) = (&self.rate(rate).opening, self.parent(rate))
+        {
             rate = parent;
         }
         rate
