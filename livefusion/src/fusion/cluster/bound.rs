@@ -1,7 +1,7 @@
 //! What no partition can go below.
 
 use super::bits::Bits;
-use super::problem::{Cost, Field, Problem};
+use super::problem::{Cost, Field, Link, Problem, WRITE};
 
 /// Problems with more items than this are not searched, and their bounds are rough.
 pub const LARGE: usize = 1024;
@@ -27,9 +27,18 @@ pub fn bounds(problem: &Problem) -> Bounds {
     let trees = problem.trees();
     let tree_of = |i: usize| problem.items[i].at.first().map(|c| trees[*c]);
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); problem.fields.len()];
+    // Who could have it computed again needs it in no memory.
+    let again = |i: usize, maker: usize| {
+        let prevented = |k: &Link| k.from == maker && k.prevents.is_some();
+        problem.items[maker].again.is_some() && !problem.items[i].links.iter().any(prevented)
+    };
     let mut in_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];
     for (i, item) in problem.items.iter().enumerate() {
-        item.uses.iter().for_each(|f| users[*f].push(i));
+        for f in &item.uses {
+            if !problem.fields[*f].maker.is_some_and(|m| again(i, m)) {
+                users[*f].push(i);
+            }
+        }
         if let Some(tree) = tree_of(i) {
             in_tree[tree].push(i);
         }
@@ -46,7 +55,7 @@ pub fn bounds(problem: &Problem) -> Bounds {
     let all: Vec<usize> = (0..problem.items.len()).collect();
     let mut bytes = 0u64;
     for (f, (reads, written)) in problem.fields.iter().zip(reads.iter().zip(&written)) {
-        let times = *reads as u64 + *written as u64;
+        let times = *reads as u64 + if *written { WRITE } else { 0 };
         bytes = bytes.saturating_add(f.bytes.saturating_mul(times));
     }
     Bounds {

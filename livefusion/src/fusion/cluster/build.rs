@@ -4,6 +4,7 @@
 //! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
 //! computes on demand is part of the zip's.
 
+use super::again;
 use super::budget;
 use super::free::{free_generators, is_alias};
 use super::order::Order;
@@ -40,8 +41,15 @@ const ROOT_LENGTH: u64 = 1024;
 /// Elements of a segment.
 const SEGMENT: u64 = 8;
 
-/// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first.
-pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, NodeId)]) -> Built {
+/// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first. Items
+/// are computed in several loops only if that is wanted (`again`).
+pub fn build(
+    graph: &Graph,
+    rates: &Rates,
+    pulls: &Pulls,
+    apart: &[(NodeId, NodeId)],
+    again: bool,
+) -> Built {
     let free = free_generators(graph, pulls);
     let mut b = Builder {
         graph,
@@ -71,6 +79,9 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, apart: &[(NodeId, Node
         b.part(*from, *to);
     }
     b.results();
+    if again {
+        b.again();
+    }
     b.built
 }
 
@@ -473,5 +484,16 @@ impl Builder<'_> {
                 *weight = weight.saturating_add(if field.bytes > 0 { budget::EFFECT } else { 0 });
             }
         }
+    }
+
+    /// Says what may be computed again.
+    fn again(&mut self) {
+        let price = |n: &NodeId| {
+            let class = self.class_of[&self.rates.runs_at(*n)?];
+            let operated = again::operated(self.graph, self.rates, self.pulls, &self.free, *n)?;
+            Some(again::worth(operated, self.lengths[class]))
+        };
+        let prices: Vec<Option<u64>> = self.built.nodes.iter().map(price).collect();
+        again::allow(&mut self.built.problem, &prices);
     }
 }

@@ -14,8 +14,9 @@
 use super::bits::Bits;
 use super::bound::{Bounds, LARGE, bounds};
 use super::contract::contract;
-use super::loops::{Entry, Loops};
-use super::problem::{Cost, Problem, Solution};
+use super::loops::{Entry, Loops, Member};
+use super::problem::{Cost, Partition, Problem, Solution, WRITE};
+use super::again::{self, Copies};
 use super::{budget, greedy, schedule};
 use smallvec::SmallVec;
 
@@ -28,7 +29,7 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     if !fits {
         // What belongs together does not fall where the budget happens to end.
         let loop_of = greedy::solve(&small);
-        let loop_of = into.iter().map(|i| loop_of[*i]).collect();
+        let loop_of: Vec<usize> = into.iter().map(|i| loop_of[*i]).collect();
         let other = begin(problem, loop_of, bounds.cost);
         if other.cost < solution.cost {
             solution = other;
@@ -43,26 +44,40 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     if fits {
         solution.bound = bound;
     }
-    if let Some(best) = search.best_loops {
-        let loop_of: Vec<usize> = into.iter().map(|i| best[*i]).collect();
-        let cost = problem.cost(&loop_of);
+    if let Some(best) = search.best_partition {
+        let partition = expand(&small, &into, &best);
+        let cost = problem.cost(&partition);
         debug_assert_eq!(cost, Some(search.best));
-        if let (Some(cost), Some(loop_of)) = (cost, schedule::order(problem, &loop_of)) {
+        if let (Some(cost), Some(partition)) = (cost, schedule::order(problem, &partition)) {
             solution.cost = cost;
-            solution.loop_of = loop_of;
+            solution.partition = partition;
         }
     }
     solution
 }
 
+/// What a partition of the smaller problem is of the problem that was contracted.
+fn expand(small: &Problem, into: &[usize], partition: &Partition) -> Partition {
+    let loop_of = into.iter().map(|i| partition.loop_of[*i]).collect();
+    let mut copies = Vec::new();
+    for (i, l) in &partition.copies {
+        if let Some(again) = &small.items[*i].again {
+            copies.extend(again.members.iter().map(|m| (*m, *l)));
+        }
+    }
+    copies.sort_unstable();
+    Partition { loop_of, copies }
+}
+
 /// A partition to begin with.
 fn begin(problem: &Problem, loop_of: Vec<usize>, bound: Cost) -> Solution {
-    let cost = problem.cost(&loop_of).unwrap_or(Cost {
+    let partition = Partition::from(loop_of);
+    let cost = problem.cost(&partition).unwrap_or(Cost {
         bytes: u64::MAX,
         loops: usize::MAX,
     });
     Solution {
-        loop_of,
+        partition,
         cost,
         bound,
     }
@@ -81,8 +96,8 @@ struct Search<'p> {
     readers: Vec<SmallVec<[u32; 4]>>,
     written: Vec<bool>,
     trees: Vec<usize>,
-    /// Per item: whether it makes anything of a size.
-    sized: Vec<bool>,
+    /// Per item: the fields of arrays that it makes.
+    made: Vec<Vec<usize>>,
     /// Open loops per tree of classes.
     in_tree: Vec<usize>,
     /// What every completion of what is placed costs at least.
@@ -93,7 +108,7 @@ struct Search<'p> {
     most: u64,
     passed_over: Cost,
     best: Cost,
-    best_loops: Option<Vec<usize>>,
+    best_partition: Option<Partition>,
 }
 
 #[derive(Clone, Copy)]
@@ -110,6 +125,8 @@ enum Change {
     Written(usize),
     Opened,
     Rooted(usize),
+    /// A member of a loop, with what the loop's root was before.
+    Put(usize, Member, Entry, Option<usize>),
 }
 
 /// A way to place an item.
@@ -117,6 +134,8 @@ struct Candidate {
     bound: Cost,
     now: Now,
     at: usize,
+    /// What the loop computes again for it.
+    copies: Copies,
     entry: Entry,
 }
 
@@ -124,29 +143,28 @@ struct Candidate {
 #[derive(Default)]
 struct Frame {
     rest: Vec<Candidate>,
-    placed: Option<Placed>,
+    placed: Option<Mark>,
 }
 
-struct Placed {
-    at: usize,
-    entry: Entry,
-    root: Option<usize>,
+/// Where the search was before a placement.
+#[derive(Clone, Copy)]
+struct Mark {
     before: Now,
     changes: usize,
 }
 
 impl<'p> Search<'p> {
     fn new(problem: &'p Problem, bounds: &'p Bounds, best: Cost) -> Self {
-        let mut sized = vec![false; problem.items.len()];
-        for field in problem.fields.iter().filter(|f| f.bytes > 0) {
-            if let Some(maker) = field.maker {
-                sized[maker] = true;
+        let mut made = vec![Vec::new(); problem.items.len()];
+        for (f, field) in problem.fields.iter().enumerate() {
+            if let Some(maker) = field.maker.filter(|_| field.bytes > 0) {
+                made[maker].push(f);
             }
         }
         Search {
             problem,
             bounds,
-            sized,
+            made,
             loops: Loops::new(problem),
             reach: Bits::new(problem.items.len()),
             readers: vec![SmallVec::new(); problem.fields.len()],
@@ -162,7 +180,7 @@ impl<'p> Search<'p> {
             most: u64::MAX,
             passed_over: best,
             best,
-            best_loops: None,
+            best_partition: None,
         }
     }
 
@@ -198,7 +216,7 @@ impl<'p> Search<'p> {
         while let Some(item) = frames.len().checked_sub(1) {
             let frame = &mut frames[item];
             if let Some(placed) = frame.placed.take() {
-                self.take_back(item, placed);
+                self.take_back(placed);
                 continue;
             }
             let Some(next) = frame.rest.pop().filter(|c| c.bound < self.best) else {
@@ -218,7 +236,7 @@ impl<'p> Search<'p> {
                     bytes: self.now.bytes,
                     loops: self.loops.count(),
                 };
-                self.best_loops = Some(self.loops.loop_of().to_vec());
+                self.best_partition = Some(self.partition());
             } else if !self.expand(&mut frames) {
                 open = open.min(bound);
             }
@@ -238,7 +256,7 @@ impl<'p> Search<'p> {
         let mut rest: Vec<Candidate> = match self.home(item) {
             Some(home) => vec![home],
             None => (0..=self.loops.count())
-                .filter_map(|l| self.candidate(item, l))
+                .flat_map(|l| self.candidates(item, l))
                 .collect(),
         };
         rest.retain(|c| {
@@ -249,7 +267,7 @@ impl<'p> Search<'p> {
             follow && c.bound < self.best
         });
         // The best last; of equals, the loop that was opened first.
-        rest.sort_by_key(|c| std::cmp::Reverse((c.bound, c.at)));
+        rest.sort_by_key(|c| std::cmp::Reverse((c.bound, c.copies.len(), c.at)));
         frames.push(Frame { rest, placed: None });
         true
     }
@@ -257,7 +275,7 @@ impl<'p> Search<'p> {
     /// The loop that an item is in in some best completion: where something that it needs is made, what it
     /// needs besides has come before, and it costs nothing and makes nothing that could cost.
     fn home(&self, item: usize) -> Option<Candidate> {
-        if self.sized[item] || !self.problem.items[item].makes.is_empty() {
+        if !self.made[item].is_empty() || !self.problem.items[item].makes.is_empty() {
             return None;
         }
         let made_in = |l: usize| self.loops.loop_of()[l];
@@ -277,47 +295,79 @@ impl<'p> Search<'p> {
         free.then_some(home)
     }
 
+    /// The ways to place an item in a loop: as it is, and with what it needs computed again there.
+    fn candidates(&mut self, item: usize, l: usize) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = self.candidate(item, l).into_iter().collect();
+        let (choices, more) =
+            again::choices(self.problem, item, |m| !self.computes(l, m) && !self.reads(l, m));
+        if more {
+            let least = self.least(self.now, self.loops.count());
+            self.passed_over = self.passed_over.min(least);
+        }
+        for copies in choices {
+            let mark = self.mark();
+            if l == self.loops.count() {
+                self.open();
+            }
+            if copies.iter().all(|m| self.put_again(l, *m)) {
+                found.extend(self.candidate(item, l).map(|c| Candidate { copies, ..c }));
+            }
+            self.take_back(mark);
+        }
+        found
+    }
+
     /// A way to place an item, if its links, its classes and its streams allow it.
     fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
         let is_new = l == self.loops.count();
         let entry = if is_new {
-            self.loops.enter_new(item)
+            self.loops.enter_new(Member::Home(item))
         } else {
-            let may = self.problem.items[item].links.iter().all(|k| {
-                let made = self.loops.loop_of()[k.from];
-                if made == l {
-                    k.prevents.is_none()
-                } else {
-                    !self.reach.has(l, made)
-                }
-            });
-            may.then(|| self.loops.enter(l, item))??
+            self.enter(l, Member::Home(item))?
         };
-        let mut now = Now {
-            bytes: self.now.bytes.saturating_add(self.price(item, l, &entry)),
-            loops: self.now.loops,
-        };
-        let unrooted = is_new || self.loops.root(l).is_none();
-        if let (true, Some(root)) = (unrooted, entry.root) {
-            let tree = self.trees[root];
-            now.loops += (self.in_tree[tree] >= self.bounds.loops[tree]) as usize;
-        }
-        let open = self.loops.count() + is_new as usize;
-        let bound = Cost {
-            bytes: now.bytes,
-            loops: now.loops.max(open).max(self.bounds.cost.loops),
-        };
+        let now = self.with(Member::Home(item), l, &entry);
         Some(Candidate {
-            bound,
+            bound: self.least(now, self.loops.count() + is_new as usize),
             now,
             at: l,
+            copies: Copies::new(),
             entry,
         })
     }
 
-    /// The bytes that placing an item adds to what was bound to be written and read.
-    fn price(&self, item: usize, l: usize, entry: &Entry) -> u64 {
-        let uses = &self.problem.items[item].uses;
+    /// What every completion costs at least, with so many loops.
+    fn least(&self, now: Now, open: usize) -> Cost {
+        Cost {
+            bytes: now.bytes,
+            loops: now.loops.max(open).max(self.bounds.cost.loops),
+        }
+    }
+
+    /// How a member enters a loop, if that makes no circle.
+    fn enter(&self, l: usize, member: Member) -> Option<Entry> {
+        let mut links = self.problem.item(member).links.iter();
+        let made = |from: usize| self.loops.loop_of()[from];
+        let may = links.all(|k| made(k.from) == l || !self.reach.has(l, made(k.from)));
+        may.then(|| self.loops.enter(l, member))?
+    }
+
+    /// What every completion costs at least once a member is in a loop.
+    fn with(&self, member: Member, l: usize, entry: &Entry) -> Now {
+        let mut now = Now {
+            bytes: self.now.bytes.saturating_add(self.price(member, l, entry)),
+            loops: self.now.loops,
+        };
+        let unrooted = l == self.loops.count() || self.loops.root(l).is_none();
+        if let (true, Some(root)) = (unrooted, entry.root) {
+            let tree = self.trees[root];
+            now.loops += (self.in_tree[tree] >= self.bounds.loops[tree]) as usize;
+        }
+        now
+    }
+
+    /// The bytes that a member of a loop adds to what was bound to be written and read.
+    fn price(&self, member: Member, l: usize, entry: &Entry) -> u64 {
+        let uses = &self.problem.item(member).uses;
         let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
         let lengths = lengths.filter(|f| !uses.contains(f));
         let price = |f: usize| {
@@ -327,49 +377,94 @@ impl<'p> Search<'p> {
             }
             let write = field.maker.is_some() && !self.written[f];
             let read = self.readers[f].len() >= self.bounds.reads[f];
-            field.bytes.saturating_mul(write as u64 + read as u64)
+            let times = if write { WRITE } else { 0 } + read as u64;
+            field.bytes.saturating_mul(times)
         };
         let prices = uses.iter().copied().chain(lengths).map(price);
-        prices.fold(0, u64::saturating_add)
+        let again = match member {
+            Member::Home(_) => 0,
+            Member::Copy(i) => self.problem.price_again(i).unwrap_or(0),
+        };
+        prices.fold(again, u64::saturating_add)
+    }
+
+    /// Whether a loop, which may be new, computes an item.
+    fn computes(&self, l: usize, item: usize) -> bool {
+        l < self.loops.count() && self.loops.has(l, item)
+    }
+
+    /// Whether a loop reads what an item makes.
+    fn reads(&self, l: usize, item: usize) -> bool {
+        let mut made = self.made[item].iter();
+        made.any(|f| self.readers[*f].contains(&(l as u32)))
     }
 
     /// Whether a loop makes a field or reads it already.
     fn has(&self, l: usize, f: usize) -> bool {
-        let made_here = |m: usize| self.loops.loop_of()[m] == l;
-        self.problem.fields[f].maker.is_some_and(made_here) || self.readers[f].contains(&(l as u32))
+        let maker = self.problem.fields[f].maker;
+        maker.is_some_and(|m| self.computes(l, m)) || self.readers[f].contains(&(l as u32))
     }
 
-    fn place(&mut self, item: usize, candidate: Candidate) -> Placed {
-        let Candidate { now, at, entry, .. } = candidate;
-        let changes = self.changes.len();
+    fn mark(&self) -> Mark {
+        Mark {
+            before: self.now,
+            changes: self.changes.len(),
+        }
+    }
+
+    fn place(&mut self, item: usize, candidate: Candidate) -> Mark {
+        let mark = self.mark();
+        let at = candidate.at;
         if at == self.loops.count() {
-            self.loops.open();
-            self.reach.clear(at);
-            self.reach.set(at, at);
-            self.changes.push(Change::Opened);
+            self.open();
         }
-        let placed = Placed {
-            at,
-            root: self.loops.root(at),
-            before: std::mem::replace(&mut self.now, now),
-            changes,
-            entry,
+        for m in &candidate.copies {
+            self.put_again(at, *m);
+        }
+        self.put(at, Member::Home(item), candidate.entry);
+        self.now = candidate.now;
+        mark
+    }
+
+    /// Opens a loop.
+    fn open(&mut self) {
+        let at = self.loops.open();
+        self.reach.clear(at);
+        self.reach.set(at, at);
+        self.changes.push(Change::Opened);
+    }
+
+    /// Has a loop compute an item again; false if it cannot.
+    fn put_again(&mut self, l: usize, item: usize) -> bool {
+        let member = Member::Copy(item);
+        let Some(entry) = self.enter(l, member) else {
+            return false;
         };
-        if let (None, Some(root)) = (placed.root, placed.entry.root) {
-            self.in_tree[self.trees[root]] += 1;
-            self.changes.push(Change::Rooted(self.trees[root]));
+        self.now = self.with(member, l, &entry);
+        self.put(l, member, entry);
+        true
+    }
+
+    /// Puts a member into a loop that is open.
+    fn put(&mut self, at: usize, member: Member, entry: Entry) {
+        let root = self.loops.root(at);
+        if let (None, Some(new)) = (root, entry.root) {
+            self.in_tree[self.trees[new]] += 1;
+            self.changes.push(Change::Rooted(self.trees[new]));
         }
-        self.loops.put(at, item, &placed.entry);
-        for link in &self.problem.items[item].links {
+        self.loops.put(at, member, &entry);
+        let problem = self.problem;
+        let item = problem.item(member);
+        for link in &item.links {
             self.put_before(self.loops.loop_of()[link.from], at);
         }
-        let lengths = placed.entry.held.iter();
+        let lengths = entry.held.iter();
         let lengths: SmallVec<[usize; 2]> =
             lengths.filter_map(|c| self.loops.lengths(*c)).collect();
-        for f in self.problem.items[item].uses.iter().chain(&lengths) {
+        for f in item.uses.iter().chain(&lengths) {
             self.read(at, *f);
         }
-        placed
+        self.changes.push(Change::Put(at, member, entry, root));
     }
 
     /// Notes that one loop must run before another.
@@ -398,10 +493,8 @@ impl<'p> Search<'p> {
         }
     }
 
-    fn take_back(&mut self, item: usize, placed: Placed) {
-        self.loops
-            .take_out(placed.at, item, &placed.entry, placed.root);
-        while self.changes.len() > placed.changes {
+    fn take_back(&mut self, mark: Mark) {
+        while self.changes.len() > mark.changes {
             match self.changes.pop() {
                 Some(Change::Reach(at, word)) => self.reach.restore(at, word),
                 Some(Change::Read(f)) => {
@@ -410,9 +503,24 @@ impl<'p> Search<'p> {
                 Some(Change::Written(f)) => self.written[f] = false,
                 Some(Change::Opened) => self.loops.close(),
                 Some(Change::Rooted(tree)) => self.in_tree[tree] -= 1,
+                Some(Change::Put(l, member, entry, root)) => {
+                    self.loops.take_out(l, member, &entry, root);
+                }
                 None => {}
             }
         }
-        self.now = placed.before;
+        self.now = mark.before;
+    }
+
+    /// The partition that was found.
+    fn partition(&self) -> Partition {
+        let all = 0..self.loops.count();
+        let copies = all.flat_map(|l| self.loops.copies(l).iter().map(move |i| (*i, l)));
+        let mut copies: Vec<(usize, usize)> = copies.collect();
+        copies.sort_unstable();
+        Partition {
+            loop_of: self.loops.loop_of().to_vec(),
+            copies,
+        }
     }
 }

@@ -216,6 +216,7 @@ impl Anatomy<'_> {
     pub fn is_in_memory(&self, id: NodeId) -> bool {
         self.graph.nodes[id.index()].leaf
             || self.plan.loop_of[id.index()].is_some_and(|l| l < self.at)
+                && !self.plan.computes(self.at, id)
     }
 
     /// The root rate, if it is open.
