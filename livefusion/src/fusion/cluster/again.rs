@@ -34,12 +34,20 @@ pub type Copies = SmallVec<[usize; 2]>;
 
 /// To how many bytes a node applies operators per element, with the generators that it computes on the spot;
 /// none if it must not be computed again.
-pub fn operated(graph: &Graph, rates: &Rates, pulls: &Pulls, free: &[bool], n: NodeId) -> Option<u64> {
+pub fn operated(
+    graph: &Graph,
+    rates: &Rates,
+    pulls: &Pulls,
+    free: &[bool],
+    n: NodeId,
+) -> Option<u64> {
     let node = &graph.nodes[n.index()];
     let own = match &node.node.kind {
-        Kind::Zip | Kind::Map(_) | Kind::Expand(_) | Kind::Generate(..) => 0,
+        Kind::Map(_) | Kind::Expand(_) | Kind::Generate(..) => 0,
         // An element is admitted, or not.
-        Kind::Filter(_) | Kind::Pack => graph.node(n).types.iter().map(|t| t.size() as u64).max()?,
+        Kind::Filter(_) | Kind::Pack => {
+            graph.node(n).types.iter().map(|t| t.size() as u64).max()?
+        }
         _ => return None,
     };
     if rates.sides(n).is_some() || rates.side_of(n).is_some() {
@@ -71,7 +79,12 @@ fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64>
             Term::Op(op, _) if is_costly(*op) => return None,
             Term::Op(_, args) => args.iter().map(width).fold(own, u64::max),
             Term::Cond(..) => own,
-            Term::At { capture, field, index, .. } => match reads(*capture, *field, *index) {
+            Term::At {
+                capture,
+                field,
+                index,
+                ..
+            } => match reads(*capture, *field, *index) {
                 true => own,
                 false => return None,
             },
@@ -94,6 +107,7 @@ pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
     for (user, price) in prices.iter().enumerate() {
         for link in &mut problem.items[user].links {
             link.alone = alone[link.from] == Some(user);
+            link.apart = link.prevents.is_some() && !kept[link.from];
         }
         let item = &problem.items[user];
         let price = price.filter(|_| !item.links.iter().any(|k| k.alone && kept[k.from]));
@@ -107,7 +121,7 @@ pub fn allow(problem: &mut Problem, prices: &[Option<u64>]) {
     }
 }
 
-/// For what makes arrays, and for checks: the one item that it serves, and could share a loop with.
+/// For what makes arrays: the one item that it serves, and could share a loop with.
 fn alone(problem: &Problem) -> Vec<Option<usize>> {
     #[derive(Clone, Copy)]
     enum Users {
@@ -115,7 +129,12 @@ fn alone(problem: &Problem) -> Vec<Option<usize>> {
         One(usize),
         Several,
     }
-    let mut users = vec![Users::None; problem.items.len()];
+    let mut users = vec![Users::Several; problem.items.len()];
+    for field in problem.fields.iter().filter(|f| f.bytes > 0) {
+        if let Some(maker) = field.maker {
+            users[maker] = Users::None;
+        }
+    }
     for (i, item) in problem.items.iter().enumerate() {
         for link in &item.links {
             users[link.from] = match (users[link.from], link.prevents) {
@@ -148,7 +167,7 @@ pub fn choices(
     let may = |from: usize| problem.items[from].again.is_some() && open(from);
     // What is needed, the latest last, and whether it must be there.
     let need = |needs: &mut Vec<(usize, bool)>, of: &Item, again: bool| {
-        let links = of.links.iter().filter(|k| k.prevents.is_none());
+        let links = of.links.iter().filter(|k| !k.apart);
         for link in links.filter(|k| may(k.from)) {
             let must = again && link.alone;
             match needs.binary_search_by_key(&link.from, |n| n.0) {

@@ -29,8 +29,8 @@ pub fn bounds(problem: &Problem) -> Bounds {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); problem.fields.len()];
     // Who could have it computed again needs it in no memory.
     let again = |i: usize, maker: usize| {
-        let prevented = |k: &Link| k.from == maker && k.prevents.is_some();
-        problem.items[maker].again.is_some() && !problem.items[i].links.iter().any(prevented)
+        let apart = |k: &Link| k.from == maker && k.apart;
+        problem.items[maker].again.is_some() && !problem.items[i].links.iter().any(apart)
     };
     let mut in_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];
     for (i, item) in problem.items.iter().enumerate() {

@@ -114,7 +114,10 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
             field.bytes == 0 || is_from(field.maker)
         });
     let more = bytes(problem, &uses.made[i]);
-    let less = || uses.all_for(link.from, i) && more <= bytes(problem, &uses.made[link.from]);
+    // Where others could have the one computed again, so could this.
+    let here = link.alone || with.again.is_none();
+    let for_this = || here && uses.all_for(link.from, i);
+    let less = || for_this() && more <= bytes(problem, &uses.made[link.from]);
     (may && (more == 0 || less())).then_some(link.from)
 }
 
@@ -207,7 +210,13 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
 }
 
 /// Adds an item to that of its group, without what is between items of the group.
-fn absorb(problem: &Problem, new: &mut Item, item: &Item, (leads, to): (bool, usize), into: &[usize]) {
+fn absorb(
+    problem: &Problem,
+    new: &mut Item,
+    item: &Item,
+    (leads, to): (bool, usize),
+    into: &[usize],
+) {
     new.weight = new.weight.saturating_add(item.weight);
     if leads {
         new.at = item.at.clone();
@@ -218,6 +227,7 @@ fn absorb(problem: &Problem, new: &mut Item, item: &Item, (leads, to): (bool, us
         new.link(into[link.from], link.prevents);
         if let Some(known) = new.links.iter_mut().find(|k| k.from == into[link.from]) {
             known.alone |= link.alone;
+            known.apart |= link.apart;
         }
     }
     for stream in &item.streams {
@@ -233,35 +243,29 @@ fn absorb(problem: &Problem, new: &mut Item, item: &Item, (leads, to): (bool, us
     new.uses.dedup();
 }
 
-/// What of each group is computed again. What makes scalars only is left out, where the rest can do without:
-/// these are there already.
+/// What of each group is computed again. What makes no arrays that others use is left out: scalars are there
+/// already, and lengths are checked.
 fn parts(
     problem: &Problem,
     leaders: &[usize],
     into: &[usize],
     count: usize,
 ) -> Vec<Option<Box<Again>>> {
-    let mut makes_arrays = vec![false; problem.items.len()];
-    for field in problem.fields.iter().filter(|f| f.bytes > 0) {
-        if let Some(maker) = field.maker {
-            makes_arrays[maker] = true;
-        }
-    }
-    let left_out = |i: usize| !makes_arrays[i] && problem.items[i].again.is_none();
+    let uses = Uses::of(problem);
     let mut parts: Vec<Option<Box<Again>>> = vec![Some(Box::default()); count];
     for (i, item) in problem.items.iter().enumerate() {
         let (to, leads) = (into[i], leaders[i] == i);
-        let Some(part) = parts[to].as_mut().filter(|_| !left_out(i) || leads) else {
+        let left_out = bytes(problem, &uses.made[i]) == 0;
+        let Some(part) = parts[to].as_mut().filter(|_| !left_out || leads) else {
             continue;
         };
-        let needs = |k: usize| into[k] == to && left_out(k);
         match &item.again {
-            Some(again) if !again.part.links.iter().any(|k| needs(k.from)) => {
+            Some(again) => {
                 absorb(problem, &mut part.part, &again.part, (leads, to), into);
                 part.price = part.price.saturating_add(again.price);
                 part.members.extend_from_slice(&again.members);
             }
-            _ => parts[to] = None,
+            None => parts[to] = None,
         }
     }
     parts

@@ -132,7 +132,11 @@ impl<'p> Loops<'p> {
         let open = &self.open[l];
         let item = self.problem.item(member);
         let is_here = |k: &Link| self.has(l, k.from);
-        if item.links.iter().any(|k| k.prevents.is_some() && is_here(k)) {
+        let prevents = |k: &Link| match self.loop_of[k.from] == l {
+            true => k.prevents.is_some(),
+            false => k.apart && is_here(k),
+        };
+        if item.links.iter().any(prevents) {
             return None;
         }
         if let Member::Copy(i) = member
@@ -211,8 +215,10 @@ impl<'p> Loops<'p> {
         for class in &entry.held {
             open.held.remove(class);
         }
-        open.floors.truncate(open.floors.len() - item.floor.iter().len());
-        open.before.truncate(open.before.len() - before(item).count());
+        open.floors
+            .truncate(open.floors.len() - item.floor.iter().len());
+        open.before
+            .truncate(open.before.len() - before(item).count());
         open.members -= 1;
         open.weight = open.weight.saturating_sub(item.weight);
         match member {
@@ -281,8 +287,8 @@ impl<'p> Loops<'p> {
     }
 }
 
-/// The items that one needs to be complete before its loop.
+/// The items that one needs to be complete before its loop, whoever computes them again.
 fn before(item: &Item) -> impl Iterator<Item = usize> {
-    let links = item.links.iter().filter(|k| k.prevents.is_some());
+    let links = item.links.iter().filter(|k| k.apart);
     links.map(|k| k.from)
 }

@@ -11,12 +11,12 @@
 //! The search is counted in placements tried; when they are used up, the least that an open branch could
 //! cost is the proven bound.
 
+use super::again::{self, Copies};
 use super::bits::Bits;
 use super::bound::{Bounds, LARGE, bounds};
 use super::contract::contract;
 use super::loops::{Entry, Loops, Member};
 use super::problem::{Cost, Partition, Problem, Solution, WRITE};
-use super::again::{self, Copies};
 use super::{budget, greedy, schedule};
 use smallvec::SmallVec;
 
@@ -298,8 +298,9 @@ impl<'p> Search<'p> {
     /// The ways to place an item in a loop: as it is, and with what it needs computed again there.
     fn candidates(&mut self, item: usize, l: usize) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = self.candidate(item, l).into_iter().collect();
-        let (choices, more) =
-            again::choices(self.problem, item, |m| !self.computes(l, m) && !self.reads(l, m));
+        let (choices, more) = again::choices(self.problem, item, |m| {
+            !self.computes(l, m) && !self.reads(l, m)
+        });
         if more {
             let least = self.least(self.now, self.loops.count());
             self.passed_over = self.passed_over.min(least);

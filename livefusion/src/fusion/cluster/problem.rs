@@ -78,6 +78,8 @@ pub struct Link {
     pub from: usize,
     /// Why it must be in an earlier loop, if it must.
     pub prevents: Option<Reason>,
+    /// Whether what is computed there again must not share the loop either.
+    pub apart: bool,
     /// Whether what is made there is for this item alone: a loop that computes the item again computes that
     /// again, too.
     pub alone: bool,
@@ -203,6 +205,7 @@ impl Item {
             None => self.links.push(Link {
                 from,
                 prevents,
+                apart: false,
                 alone: false,
             }),
         }

@@ -3,7 +3,9 @@
 use crate::fusion::Reason;
 use crate::fusion::cluster::again;
 use crate::fusion::cluster::loops::Member;
-use crate::fusion::cluster::problem::{Class, Cost, Field, Item, Link, Partition, Problem, Stream, WRITE};
+use crate::fusion::cluster::problem::{
+    Class, Cost, Field, Item, Link, Partition, Problem, Stream, WRITE,
+};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -51,6 +53,8 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         arrays: Vec::new(),
         scalars: Vec::new(),
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
+        // Where folds are captured, what is folded may be computed again.
+        captures: if again { 60 } else { 25 },
     };
     for _ in 0..g.rng.range(1, 2) {
         let root = g.class(Class::Root);
@@ -77,6 +81,8 @@ struct Generator {
     scalars: Vec<usize>,
     /// Of 100 items, how many are folds.
     busy: usize,
+    /// Of 100 items, how many capture a scalar, if there is one.
+    captures: usize,
 }
 
 impl Generator {
@@ -231,7 +237,7 @@ impl Generator {
 
     /// Captured scalars, random access, layouts.
     fn prevent(&mut self, item: &mut Item) {
-        if !self.scalars.is_empty() && self.rng.chance(25) && !item.at.is_empty() {
+        if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
             let scalar = self.rng.pick(&self.scalars);
             if scalar < self.problem.items.len() {
                 item.link(scalar, Some(Reason::Fold));
@@ -320,7 +326,10 @@ fn all_copies(problem: &Problem, mut partition: Partition, before: usize, best: 
         return;
     };
     let mut wanted: Vec<usize> = Vec::new();
-    for (member, l) in partition.members().filter(|_| problem.items[i].again.is_some()) {
+    for (member, l) in partition
+        .members()
+        .filter(|_| problem.items[i].again.is_some())
+    {
         let mut links = problem.item(member).links.iter();
         let uses = links.any(|k| k.from == i && k.prevents.is_none());
         if uses && partition.loop_of[i] != l && !wanted.contains(&l) {
@@ -355,7 +364,10 @@ fn cost(problem: &Problem, partition: &Partition) -> Option<Cost> {
             return None;
         }
     }
-    let mut bytes = copies.iter().filter_map(|(i, _)| problem.price_again(*i)).sum();
+    let mut bytes = copies
+        .iter()
+        .filter_map(|(i, _)| problem.price_again(*i))
+        .sum();
     let mut written: Vec<bool> = problem.fields.iter().map(|f| f.stored).collect();
     for l in 0..count {
         let items: Vec<usize> = (0..loop_of.len()).filter(|i| is_in(*i, l)).collect();
