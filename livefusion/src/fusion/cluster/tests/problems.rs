@@ -283,14 +283,16 @@ impl Generator {
     }
 }
 
-/// The least that any partition costs, by trying all of them but those that read too much already.
+/// The least that any partition costs, by trying all of them but those that move too much already.
 pub fn brute_force(problem: &Problem) -> Cost {
     let mut best = None;
-    all(problem, &mut Vec::new(), 0, &mut best);
+    let stored = problem.fields.iter().filter(|f| f.stored);
+    let written = stored.map(|f| WRITE * f.bytes).sum();
+    all(problem, &mut Vec::new(), written, &mut best);
     best.unwrap_or_default()
 }
 
-fn all(problem: &Problem, loop_of: &mut Vec<usize>, read: u64, best: &mut Option<Cost>) {
+fn all(problem: &Problem, loop_of: &mut Vec<usize>, moved: u64, best: &mut Option<Cost>) {
     let i = loop_of.len();
     let Some(item) = problem.items.get(i) else {
         let partition = Partition::from(loop_of.clone());
@@ -306,11 +308,11 @@ fn all(problem: &Problem, loop_of: &mut Vec<usize>, read: u64, best: &mut Option
             problem.fields[*f].maker.is_some_and(made) || (0..i).any(reads)
         };
         let new = item.uses.iter().filter(|f| !has(f));
-        let read = read + new.map(|f| problem.fields[*f].bytes).sum::<u64>();
-        let hopeless = best.is_some_and(|b| read > b.bytes);
+        let moved = moved + new.map(|f| problem.fields[*f].bytes).sum::<u64>();
+        let hopeless = best.is_some_and(|b| moved > b.bytes);
         if !hopeless && !item.links.iter().any(apart) {
             loop_of.push(l);
-            all(problem, loop_of, read, best);
+            all(problem, loop_of, moved, best);
             loop_of.pop();
         }
     }
