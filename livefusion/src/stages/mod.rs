@@ -86,7 +86,9 @@ mod graph;
 mod loops;
 mod plan;
 
-pub use crate::fusion::{ClassId, ClassKind, Cost, Crossing, PlannedLoop, Reason, Selector};
+pub use crate::fusion::{
+    ClassId, ClassKind, Cost, Crossing, PlannedLoop, Reason, Recomputed, Selector,
+};
 pub use crate::lower::{Lowered, Source};
 pub use crate::sharing::{FieldRef, NodeId};
 pub use code::Code;

@@ -135,10 +135,21 @@ pub struct PlannedLoop {
     pub nodes: Vec<NodeId>,
     /// Those of them that an earlier loop computes as well, in order.
     pub copies: Vec<NodeId>,
+    /// What these cost, if there are any.
+    pub recomputed: Option<Recomputed>,
     /// Arrays that it writes to memory.
     pub arrays: Vec<FieldRef>,
     /// Delayed scalars that later loops or the user need.
     pub scalars: Vec<FieldRef>,
+}
+
+/// What it costs a loop to compute again what an earlier one computes, at nominal lengths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Recomputed {
+    /// What it reads for that alone, in bytes, and what the operators are worth.
+    pub bytes: u64,
+    /// What it would cost to read that from memory, and to write it, if nothing else has it written.
+    pub kept: u64,
 }
 
 /// Data that is made in one loop and used in a later one.

@@ -165,15 +165,20 @@ impl Partition {
 
     /// The loops that an item is in: its own, and those that compute it again.
     pub fn loops_of(&self, item: usize) -> impl Iterator<Item = usize> {
-        let first = self.copies.partition_point(|c| c.0 < item);
-        let copies = self.copies[first..].iter().take_while(move |c| c.0 == item);
-        std::iter::once(self.loop_of[item]).chain(copies.map(|c| c.1))
+        let copies = self.copies_of(item).iter().map(|c| c.1);
+        std::iter::once(self.loop_of[item]).chain(copies)
+    }
+
+    /// The copies of an item.
+    pub fn copies_of(&self, item: usize) -> &[(usize, usize)] {
+        let [first, end] = [item, item + 1].map(|i| self.copies.partition_point(|c| c.0 < i));
+        &self.copies[first..end]
     }
 
     /// Every item with the loops that it is in, in the order of the items.
     pub fn members(&self) -> impl Iterator<Item = (Member, usize)> {
         (0..self.loop_of.len()).flat_map(|i| {
-            let copies = self.loops_of(i).skip(1).map(move |l| (Member::Copy(i), l));
+            let copies = self.copies_of(i).iter().map(|c| (Member::Copy(c.0), c.1));
             std::iter::once((Member::Home(i), self.loop_of[i])).chain(copies)
         })
     }

@@ -4,9 +4,9 @@ use super::bound::LARGE;
 use super::budget::BUDGET;
 use super::build::Built;
 use super::loops::{Loops, Member};
-use super::problem::{Partition, Problem};
+use super::problem::{Partition, Problem, WRITE};
 use super::reason::Reason;
-use super::{Clustering, Crossing, PlannedLoop};
+use super::{Clustering, Crossing, PlannedLoop, Recomputed};
 use crate::fusion::demand::Demand;
 use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -75,12 +75,13 @@ pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
         }
     }
     let root = |l| filled.root(l).map(|c| built.classes[c]);
-    let mut loops: Vec<PlannedLoop> = (0..partition.count())
-        .map(|l| PlannedLoop {
-            root: root(l),
-            ..PlannedLoop::default()
-        })
-        .collect();
+    let recomputed = recomputed(&built.problem, partition).into_iter();
+    let loops = recomputed.enumerate().map(|(l, recomputed)| PlannedLoop {
+        root: root(l),
+        recomputed,
+        ..PlannedLoop::default()
+    });
+    let mut loops: Vec<PlannedLoop> = loops.collect();
     for (n, item) in built.item_of.iter().enumerate() {
         for l in item.iter().flat_map(|i| partition.loops_of(*i)) {
             loops[l].nodes.push(NodeId(n as u32));
@@ -90,6 +91,52 @@ pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
         }
     }
     loops
+}
+
+/// What each loop pays for what it computes again, and would pay to read it.
+fn recomputed(problem: &Problem, partition: &Partition) -> Vec<Option<Recomputed>> {
+    let mut found: Vec<Option<Recomputed>> = vec![None; partition.count()];
+    if partition.copies.is_empty() {
+        return found;
+    }
+    // What the items of each loop use, what its copies use besides, and what of all that is in memory.
+    let mut used: FxHashSet<(usize, usize)> = FxHashSet::default();
+    for (item, l) in problem.items.iter().zip(&partition.loop_of) {
+        used.extend(item.uses.iter().map(|f| (*l, *f)));
+    }
+    let is_made = |l: usize, f: usize| {
+        let maker = problem.fields[f].maker;
+        maker.is_some_and(|m| partition.loops_of(m).any(|at| at == l))
+    };
+    let again: FxHashSet<(usize, usize)> = partition
+        .copies
+        .iter()
+        .flat_map(|(i, l)| problem.item(Member::Copy(*i)).uses.iter().map(|f| (*l, *f)))
+        .filter(|(l, f)| !used.contains(&(*l, *f)) && !is_made(*l, *f))
+        .collect();
+    let read = used.iter().chain(&again).filter(|(l, f)| !is_made(*l, *f));
+    let stored = (0..problem.fields.len()).filter(|f| problem.fields[*f].stored);
+    let written: FxHashSet<usize> = read.map(|(_, f)| *f).chain(stored).collect();
+    for (i, l) in &partition.copies {
+        let cost = found[*l].get_or_insert_default();
+        cost.bytes = cost
+            .bytes
+            .saturating_add(problem.price_again(*i).unwrap_or(0));
+    }
+    for (f, field) in problem.fields.iter().enumerate() {
+        for (_, l) in field.maker.iter().flat_map(|m| partition.copies_of(*m)) {
+            if let Some(cost) = found[*l].as_mut().filter(|_| used.contains(&(*l, f))) {
+                let times = 1 + if written.contains(&f) { 0 } else { WRITE };
+                cost.kept = cost.kept.saturating_add(field.bytes.saturating_mul(times));
+            }
+        }
+    }
+    for (l, f) in again {
+        if let Some(cost) = &mut found[l] {
+            cost.bytes = cost.bytes.saturating_add(problem.fields[f].bytes);
+        }
+    }
+    found
 }
 
 /// Finds what each loop must hand on: to later loops, to random access, to the user. The result has the
