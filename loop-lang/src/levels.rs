@@ -3,35 +3,29 @@
 //! A group depends on another if its next value, or whether it is updated at all, depends on the other's
 //! value. Its level is 0 if it depends on none, else one more than the highest level that it depends on.
 //! A summary pass of level k computes the groups of levels up to k, given the prefixes of those below.
+//!
+//! Groups that depend on each other in a *circle* share a level: the count of a filter, say, and the flag
+//! that ends it after so many elements. No chunk's sum of theirs can be told without what was before. They are
+//! computed in order, in the pass that finds where chunks begin.
 
-use crate::ir::{Atom, End, GroupId, Loop, RateId, RateKind, Section, Stmt, StmtKind, Var};
+use crate::gotos::Tree;
+use crate::ir::{
+    Atom, Combine, End, GroupId, Loop, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
+};
+use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashMap;
 
-/// The level of each group, at least. Groups that depend on each other in a circle share a level; they can
-/// only be sequential.
+/// The level of each group, at least.
 pub fn required_levels(program: &Loop) -> Vec<u32> {
-    let analysis = Dependencies::of(program);
-    let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
-    let next = program.groups.iter().enumerate().map(|(id, g)| {
-        let next = g.next.iter().filter_map(|a| a.var());
-        let updates = analysis.updates[id].iter();
-        let vars = next.chain(updates.flat_map(|(_, vars)| vars).copied());
-        behind(vars.collect(), Some(GroupId::new(id)))
-    });
-    let control = analysis
-        .control
-        .iter()
-        .map(|vars| behind(vars.clone(), None));
-    let graph = Graph {
-        program,
-        next: next.collect(),
-        control: control.collect(),
-        rates: (analysis.updates.iter())
-            .map(|updates| updates.iter().map(|(rate, _)| *rate).collect())
-            .collect(),
-    };
-    graph.longest_chains()
+    Graph::of(program).circles_and_levels().1
+}
+
+/// The first group of the circle that each group is in; none for groups that are in none. A group is a circle of
+/// its own if its value decides whether it is updated, but for a flag that admits as long as it is true:
+/// what comes behind its end would not change it.
+pub fn circles(program: &Loop) -> Vec<Option<GroupId>> {
+    Graph::of(program).circles_and_levels().0
 }
 
 /// What decides over groups and rates.
@@ -43,12 +37,38 @@ struct Graph<'l> {
     control: Vec<Vec<GroupId>>,
     /// The rates at which phases update each group.
     rates: Vec<Vec<RateId>>,
+    /// Whether each group decides over its own updates.
+    decides: Vec<bool>,
 }
 
-impl Graph<'_> {
-    /// The groups that a group depends on: a rate is under the control of its parents' as well. A counter
-    /// decides over its own updates, but no other order of these could give another count.
-    fn below(&self, group: usize) -> impl Iterator<Item = usize> {
+impl<'l> Graph<'l> {
+    fn of(program: &'l Loop) -> Graph<'l> {
+        let analysis = Dependencies::of(program);
+        let behind = |vars: Vec<Var>, own| analysis.groups_behind(vars, own);
+        let next = program.groups.iter().enumerate().map(|(id, g)| {
+            let next = g.next.iter().filter_map(|a| a.var());
+            let updates = analysis.updates[id].iter();
+            let vars = next.chain(updates.flat_map(|u| &u.vars).copied());
+            behind(vars.collect(), Some(GroupId::new(id)))
+        });
+        let control = analysis.control.iter();
+        let control = control.map(|vars| behind(vars.clone(), None));
+        let rates = analysis.updates.iter();
+        Graph {
+            next: next.collect(),
+            control: control.collect(),
+            rates: rates
+                .map(|updates| updates.iter().map(|u| u.rate).collect())
+                .collect(),
+            decides: (0..program.groups.len())
+                .map(|g| analysis.decides(program, g))
+                .collect(),
+            program,
+        }
+    }
+
+    /// The groups that a group depends on, itself left out: a rate is under the control of its parents' as well.
+    fn below(&self, group: usize) -> Vec<usize> {
         let step = self.program.groups.get(group).map(|g| g.step);
         let steps = step.into_iter().chain(self.rates[group].iter().copied());
         let control = steps.flat_map(move |step| {
@@ -60,32 +80,62 @@ impl Graph<'_> {
             })
         });
         let all = self.next[group].iter().chain(control.flatten());
-        all.map(|g| g.index()).filter(move |g| *g != group)
+        all.map(|g| g.index()).filter(|g| *g != group).collect()
     }
 
-    /// Height of the longest chain below each group, on an explicit stack; an edge back into the chain
-    /// that is being followed is ignored.
-    fn longest_chains(&self) -> Vec<u32> {
+    /// Each group's circle, and its level: Tarjan's algorithm, on an explicit stack. A circle is complete when
+    /// all that it depends on is.
+    fn circles_and_levels(&self) -> (Vec<Option<GroupId>>, Vec<u32>) {
+        const UNSEEN: usize = usize::MAX;
         let groups = self.program.groups.len();
+        let mut circles = vec![None; groups];
         let mut level = vec![0; groups];
-        let mut state = vec![0u8; groups];
+        // By order of discovery; complete ones lie behind all.
+        let (mut low, mut found) = (vec![UNSEEN; groups], 0);
+        let mut complete = vec![false; groups];
+        let mut open: Vec<usize> = Vec::new();
         for root in 0..groups {
-            let mut stack = vec![root];
-            while let Some(&n) = stack.last() {
-                if state[n] == 0 {
-                    state[n] = 1;
-                    stack.extend(self.below(n).filter(|to| state[*to] == 0));
+            let mut stack: Vec<(usize, usize, Vec<usize>)> = Vec::new();
+            let mut enter = (low[root] == UNSEEN).then_some(root);
+            loop {
+                if let Some(n) = enter.take() {
+                    low[n] = found;
+                    stack.push((n, found, self.below(n)));
+                    open.push(n);
+                    found += 1;
+                }
+                let Some((n, number, below)) = stack.last_mut() else {
+                    break;
+                };
+                if let Some(to) = below.pop() {
+                    if low[to] == UNSEEN {
+                        below.push(to);
+                        enter = Some(to);
+                    } else if complete[to] {
+                        level[*n] = level[*n].max(level[to] + 1);
+                    } else {
+                        low[*n] = low[*n].min(low[to]);
+                    }
                     continue;
                 }
+                let (n, number) = (*n, *number);
                 stack.pop();
-                if state[n] == 1 {
-                    state[n] = 2;
-                    let below = self.below(n).filter(|to| state[*to] == 2);
-                    level[n] = below.map(|to| level[to] + 1).max().unwrap_or(0);
+                if low[n] < number {
+                    continue;
+                }
+                let first = open.iter().rposition(|g| *g == n).unwrap_or(0);
+                let circle = open.split_off(first);
+                let highest = circle.iter().map(|g| level[*g]).max().unwrap_or(0);
+                let least = circle.iter().min().map(|g| GroupId::new(*g));
+                for g in &circle {
+                    (complete[*g], level[*g]) = (true, highest);
+                    if circle.len() > 1 || self.decides[*g] {
+                        circles[*g] = least;
+                    }
                 }
             }
         }
-        level
+        (circles, level)
     }
 }
 
@@ -96,8 +146,16 @@ struct Dependencies {
     group_of: FxHashMap<Var, GroupId>,
     /// Variables that decide whether a rate's elements exist.
     control: Vec<Vec<Var>>,
-    /// Where each group is updated, and by what.
-    updates: Vec<Vec<(RateId, Vec<Var>)>>,
+    updates: Vec<Vec<Update>>,
+}
+
+/// Where a group is updated, and by what.
+struct Update {
+    rate: RateId,
+    /// The rate whose admission decides whether this comes about: `bottom` of a sub rate comes to each iteration
+    /// around it.
+    within: RateId,
+    vars: Vec<Var>,
 }
 
 impl Dependencies {
@@ -106,8 +164,9 @@ impl Dependencies {
             operands: FxHashMap::default(),
             group_of: FxHashMap::default(),
             control: vec![Vec::new(); program.rates.len()],
-            updates: vec![Vec::new(); program.groups.len()],
+            updates: program.groups.iter().map(|_| Vec::new()).collect(),
         };
+        let tree = Tree::of(program);
         for (id, g) in program.groups.iter().enumerate() {
             let next = g.next.iter().filter_map(|a| a.var());
             for v in g.vars.iter().copied().chain(next) {
@@ -121,26 +180,28 @@ impl Dependencies {
                     d.group_of.extend(results.iter().map(|v| (*v, *group)));
                 }
             }
-            let home = labels.iter().find_map(|l| program.comb(l.comb).home);
-            if let Some(home) = home {
-                d.updated(home.rate, &block.stmts);
-            }
-            let Some(home) = labels.iter().find_map(|l| {
-                program
-                    .comb(l.comb)
-                    .home
-                    .filter(|_| l.section == Section::Guard)
-            }) else {
+            let Some(Place::At { rate, section, .. }) =
+                labels.first().map(|l| tree.place(program, *l))
+            else {
                 continue;
             };
-            let is_root = matches!(program.rate(home.rate).kind, RateKind::Root { .. });
-            let exits = block.exits.iter().map(|e| e.unless);
-            let branch = match block.end {
-                End::Branch(c, ..) => Some(c),
-                _ => None,
+            d.updated(program, (rate, section), &block.stmts);
+            let mut decides = |rate: RateId, a: Atom| {
+                if !matches!(program.rate(rate).kind, RateKind::Root { .. }) {
+                    d.control[rate.index()].extend(a.var());
+                }
             };
-            if !is_root {
-                d.control[home.rate.index()].extend(exits.chain(branch).filter_map(Atom::var));
+            for exit in &block.exits {
+                // What leaves an iteration in its middle decides over the rest of it.
+                let left = exit.target.map(|t| tree.place(program, t));
+                match left {
+                    _ if section == Section::Guard => decides(rate, exit.unless),
+                    Some(Place::At { rate, .. }) => decides(rate, exit.unless),
+                    _ => {}
+                }
+            }
+            if let (Section::Guard, End::Branch(c, ..)) = (section, &block.end) {
+                decides(rate, *c);
             }
         }
         d
@@ -162,7 +223,11 @@ impl Dependencies {
     }
 
     /// Notes which groups a rate's statements update.
-    fn updated(&mut self, rate: RateId, stmts: &[Stmt]) {
+    fn updated(&mut self, program: &Loop, (rate, section): (RateId, Section), stmts: &[Stmt]) {
+        let within = match program.rate(rate).kind {
+            RateKind::Sub { parent, .. } if section == Section::Bottom => parent,
+            _ => rate,
+        };
         for s in stmts {
             let group = match &s.kind {
                 StmtKind::Assign(v, _) => self.group_of.get(v).copied(),
@@ -172,9 +237,23 @@ impl Dependencies {
             if let Some(g) = group {
                 let mut vars = Vec::new();
                 walk::operands(&s.kind, &mut |a| vars.extend(a.var()));
-                self.updates[g.index()].push((rate, vars));
+                self.updates[g.index()].push(Update { rate, within, vars });
             }
         }
+    }
+
+    /// Whether a group's value decides whether it is updated.
+    fn decides(&self, program: &Loop, group: usize) -> bool {
+        let of = &program.groups[group];
+        let own = GroupId::new(group);
+        let admits = |v: &Var| of.combine == Some(Combine::Op(Op::And)) && of.vars.contains(v);
+        let mut around: Vec<RateId> = self.updates[group].iter().map(|u| u.within).collect();
+        let mut tests = Vec::new();
+        while let Some(rate) = around.pop() {
+            tests.extend(self.control[rate.index()].iter().filter(|v| !admits(v)));
+            around.extend(program.rate(rate).kind.parent());
+        }
+        self.groups_behind(tests, None).contains(&own)
     }
 
     /// The groups, `own` excepted, whose values are behind these variables.

@@ -366,15 +366,25 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A loop that writes every array by one statement, at a counter that runs on, or not at all.
+/// A loop that writes every array by one statement, at a counter that runs on, at its mirror image or at a sub
+/// rate's count; or not at all.
 fn written_once(program: &Loop) -> Loop {
     let mut once = program.clone();
     let tree = Tree::of(program);
     let started: HashSet<Var> = starts(program);
-    let counter = |rate: RateId| {
-        let kind = program.rate(tree.loop_rate(rate)).kind;
-        kind.counter()
-            .filter(|c| matches!(kind, RateKind::Root { .. }) || started.contains(c))
+    let named = |name: String| program.vars.iter().position(|v| v.name == name);
+    let counter = |rate: RateId, array: Var| {
+        let of = program.rate(tree.loop_rate(rate));
+        let counter = of
+            .kind
+            .counter()
+            .filter(|c| matches!(of.kind, RateKind::Root { .. }) || started.contains(c));
+        match program.rate(rate).kind {
+            RateKind::Sub { count: Some(n), .. } if array.index() % 3 == 0 => Some(n),
+            _ if array.index() % 2 == 0 => counter,
+            // Rates are named after their combinators.
+            _ => counter.map(|c| named(format!("rix_{}", &of.name[1..])).map_or(c, Var::new)),
+        }
     };
     let places: Vec<Option<Place>> = program
         .blocks
@@ -387,7 +397,7 @@ fn written_once(program: &Loop) -> Loop {
             continue;
         };
         block.stmts.retain_mut(|stmt| match &mut stmt.kind {
-            StmtKind::WriteArray(a, i, _) => match counter(rate) {
+            StmtKind::WriteArray(a, i, _) => match counter(rate, *a) {
                 Some(c) if written.insert(*a) => {
                     *i = c.into();
                     true

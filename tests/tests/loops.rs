@@ -7,7 +7,8 @@ use livefusion_jit::JitBackend;
 use livefusion_tests::backends::{Cut, Known};
 use livefusion_tests::loops::{Ended, RandomLoop, random, run};
 use livefusion_tests::scalar::same;
-use loop_lang::ir::{Order, Rate, RateKind, Type};
+use loop_lang::chunkable::placing_groups;
+use loop_lang::ir::{Block, Label, Order, Rate, RateKind, Section, Type};
 use std::sync::Arc;
 
 const INTERPRETED: u64 = 1500;
@@ -18,6 +19,7 @@ const JITTED: u64 = 400;
 fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
+    let (mut flags, mut left, mut mirrored, mut counts, mut circles) = (0, 0, 0, 0, 0);
     for seed in 0..INTERPRETED {
         let l = random(seed);
         if let Err(faults) = loop_lang::verify::verify(&l.program) {
@@ -29,6 +31,19 @@ fn random_loops_are_well_formed_and_varied() {
         assert_eq!(again.to_string(), text, "seed {seed}");
         phases += (l.program.roots.len() > 1) as usize;
         shared += text.contains("let then") as usize;
+        flags += text.contains("unless live") as usize;
+        let from_inside = |(labels, block): (&[Label], &Block)| {
+            let inside = labels.iter().any(|l| l.section == Section::Yield);
+            inside && block.exits.iter().any(|e| e.target.is_some())
+        };
+        let cursors = text.contains(" cursor ");
+        left += (!cursors && l.program.blocks.iter().any(from_inside)) as usize;
+        mirrored += text.contains("let rix") as usize;
+        let counted = |n: &str| text.matches(&format!(" count {n} ")).count() > 1;
+        counts += (0..l.program.rates.len()).any(|i| counted(&format!("ix_{i}"))) as usize;
+        circles += loop_lang::levels::circles(&l.program)
+            .iter()
+            .any(Option::is_some) as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[match rate.kind {
@@ -52,6 +67,8 @@ fn random_loops_are_well_formed_and_varied() {
         "{kinds:?} {orders:?}"
     );
     assert!(phases > 100 && shared > 100 && stages > 100);
+    let counted = [flags, left, mirrored, counts, circles];
+    assert!(counted.iter().all(|n| *n > 50), "{counted:?}");
 }
 
 #[test]
@@ -129,9 +146,12 @@ fn summaries(
     // Loops with cursors run in order and have no levels: a cursor's end ends loops around it, and may depend
     // on what a summary below the top drops. At the top nothing is dropped.
     let is_cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
+    // A summary that does not know where a root is left comes to its whole end.
+    let placing = placing_groups(&l.program);
+    let placing = l.program.groups.iter().zip(placing).filter(|(_, p)| *p);
     let lowest = match l.program.rates.iter().any(is_cursor) {
         true => top,
-        false => 0,
+        false => placing.map(|(g, _)| g.level).max().unwrap_or(0),
     };
     for level in lowest..=top {
         for (k, kernel) in kernels.iter().enumerate() {

@@ -11,7 +11,5 @@ pub mod rates;
 pub mod sides;
 
 pub use cluster::free::is_constant;
-pub use cluster::{
-    Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan, plan_apart,
-};
+pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};
 pub use rates::{ClassId, ClassKind, Selector};

@@ -1,9 +1,12 @@
 //! Inlining a closure: its terms become statements of a section, each in the region where sharing
 //! recovery placed it.
 
+use super::Lower;
 use super::Source;
-use super::anatomy::{Anatomy, Column, Lower, Spot};
+use super::emission::Emission;
+use super::placement::Spot;
 use super::pull::{self, Known};
+use super::scope::Column;
 use crate::ast::{Body, Term, TermId};
 use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
 use crate::sharing::{FieldRef, NodeId};
@@ -40,10 +43,8 @@ impl Inline {
     }
 
     /// Only the results that somebody asks for.
-    pub fn demanded(mut self, a: &Anatomy<'_>) -> Inline {
-        let fields = &a.plan.demand.fields[self.id.index()];
-        let width = a.graph.node(self.id).types.len() as u32;
-        self.wanted = Some((0..width).map(|f| fields.contains(&f)).collect());
+    pub fn demanded(mut self, e: &Emission<'_>) -> Inline {
+        self.wanted = Some(e.scope.demanded(self.id));
         self
     }
 
@@ -52,31 +53,29 @@ impl Inline {
     }
 
     fn results(&self, body: &Body) -> Vec<TermId> {
-        let all = body.results.iter().enumerate();
-        all.filter(|(i, _)| self.wants(*i))
-            .map(|(_, t)| *t)
-            .collect()
+        wanted_results(body, self.wanted.as_deref())
     }
 }
 
 /// The elements for the parameters that the wanted results use; zero for the others.
 pub fn used_args(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     inline: &Inline,
     body: &Body,
     columns: &[Column],
     at: Spot,
 ) -> Lower<Vec<Atom>> {
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
-    for k in used_params(inline, body) {
-        args[k] = a.elt(columns[k], at)?;
+    for k in used_params(body, inline.wanted.as_deref()) {
+        args[k] = e.elt(columns[k], at)?;
     }
     Ok(args)
 }
 
-/// The parameters that the wanted results use.
-pub fn used_params(inline: &Inline, body: &Body) -> Vec<usize> {
-    let live = body.live_terms(inline.results(body).into_iter());
+/// The parameters that the wanted results use; all results are wanted if nothing is said.
+pub fn used_params(body: &Body, wanted: Option<&[bool]>) -> Vec<usize> {
+    let results = wanted_results(body, wanted);
+    let live = body.live_terms(results.into_iter());
     let terms = body.terms.iter().zip(live).filter(|(_, live)| *live);
     terms
         .filter_map(|(data, _)| match data.term {
@@ -86,54 +85,56 @@ pub fn used_params(inline: &Inline, body: &Body) -> Vec<usize> {
         .collect()
 }
 
+fn wanted_results(body: &Body, wanted: Option<&[bool]>) -> Vec<TermId> {
+    let all = body.results.iter().enumerate();
+    all.filter(|(i, _)| wanted.is_none_or(|w| w[*i]))
+        .map(|(_, t)| *t)
+        .collect()
+}
+
 /// The columns whose parameters a body's results use.
 pub fn used_columns(body: &Body, columns: &[Column]) -> Vec<Column> {
-    let live = body.live_terms(body.results.iter().copied());
-    let used = body.terms.iter().zip(live).filter(|(_, live)| *live);
-    used.filter_map(|(data, _)| match data.term {
-        Term::Param(k) => columns.get(k as usize).copied(),
-        _ => None,
-    })
-    .collect()
+    let used = used_params(body, None).into_iter();
+    used.filter_map(|k| columns.get(k).copied()).collect()
 }
 
 /// Inlines a body into a section. Results that are not wanted come back as zero.
 pub fn inline(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     inline: &Inline,
     body: &Body,
     args: &[Atom],
     base: &str,
 ) -> Lower<Vec<Atom>> {
-    let (stmts, values) = statements(a, inline, body, args, base)?;
-    a.push_all(inline.comb, inline.section, stmts);
+    let (stmts, values) = statements(e, inline, body, args, base)?;
+    e.push_all(inline.comb, inline.section, stmts);
     Ok(values)
 }
 
 /// The statements of a body, and its results.
 pub fn statements(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     inline: &Inline,
     body: &Body,
     args: &[Atom],
     base: &str,
 ) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-    statements_knowing(a, &mut Known::default(), inline, body, args, base)
+    statements_knowing(e, &mut Known::default(), inline, body, args, base)
 }
 
 /// As [`statements`], where some elements are known already.
 pub fn statements_knowing(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     known: &mut Known,
     inline: &Inline,
     body: &Body,
     args: &[Atom],
     base: &str,
 ) -> Lower<(Vec<Stmt>, Vec<Atom>)> {
-    let guarded = guarded(a, inline.id, inline.body, body);
+    let guarded = guarded(e, inline.id, inline.body, body);
     let placement = place_results(&guarded, &inline.results(body))?;
     let mut inliner = Inliner {
-        a,
+        e,
         known,
         inline,
         body,
@@ -160,12 +161,12 @@ pub fn statements_knowing(
 
 /// The body as placement must see it: reading an array whose elements are computed on the spot may
 /// trap if that may.
-fn guarded<'b>(a: &Anatomy<'_>, id: NodeId, which: usize, body: &'b Body) -> Cow<'b, Body> {
-    let captures = &a.graph.nodes[id.index()].captures;
+fn guarded<'b>(e: &Emission<'_>, id: NodeId, which: usize, body: &'b Body) -> Cow<'b, Body> {
+    let captures = &e.scope.graph.nodes[id.index()].captures;
     let traps = |capture: u32, field: u32| {
         let array = captures[which][capture as usize];
-        let (array, _) = a.graph.resolve(array, field);
-        a.plan.pulls.may_trap(array)
+        let (array, _) = e.scope.graph.resolve(array, field);
+        e.scope.plan.pulls.may_trap(array)
     };
     let mut guarded = Cow::Borrowed(body);
     for (i, data) in body.terms.iter().enumerate() {
@@ -199,7 +200,7 @@ fn result_names(body: &Body, base: &str) -> Vec<Option<String>> {
 }
 
 struct Inliner<'a, 'g, 'b> {
-    a: &'a mut Anatomy<'g>,
+    e: &'a mut Emission<'g>,
     known: &'a mut Known,
     inline: &'b Inline,
     body: &'b Body,
@@ -219,7 +220,7 @@ impl Inliner<'_, '_, '_> {
             Term::Lit(c) => self.literal(t, *c),
             Term::Scalar { capture, field } => {
                 let field = self.captured(*capture, *field);
-                self.a.delayed(field, self.inline.comb)
+                self.e.delayed(field, self.inline.comb)
             }
             // Everything else has been bound by the region that dominates this use.
             _ => Const::zero(data.ty).into(),
@@ -229,29 +230,30 @@ impl Inliner<'_, '_, '_> {
     }
 
     fn literal(&mut self, t: TermId, c: Const) -> Atom {
-        let node = &self.a.graph.nodes[self.inline.id.index()];
+        let node = &self.e.scope.graph.nodes[self.inline.id.index()];
         match node
             .constants
             .get(self.inline.body)
             .and_then(|b| b.get(&t.0))
         {
             Some(slot) => self
-                .a
+                .e
                 .scalar_param(Source::Constant(*slot), "k", self.inline.comb, c.ty),
             None => c.into(),
         }
     }
 
     fn captured(&self, capture: u32, field: u32) -> FieldRef {
-        let node = &self.a.graph.nodes[self.inline.id.index()];
-        self.a
+        let node = &self.e.scope.graph.nodes[self.inline.id.index()];
+        self.e
+            .scope
             .graph
             .resolve(node.captures[self.inline.body][capture as usize], field)
     }
 
     fn define(&mut self, t: TermId) -> Var {
         let base = self.names[t.index()].take().unwrap_or_else(|| "t".into());
-        let var = self.a.scalar(&base, self.inline.comb, self.body.ty(t));
+        let var = self.e.scalar(&base, self.inline.comb, self.body.ty(t));
         self.values[t.index()] = Some(var.into());
         var
     }
@@ -294,12 +296,12 @@ impl Inliner<'_, '_, '_> {
             } => {
                 let at = self.value(*index);
                 let array = self.captured(*capture, *field);
-                if self.a.plan.pulls.is_pulled(array.0) {
+                if self.e.scope.plan.pulls.is_pulled(array.0) {
                     return self.pulled(t, region, (array, *index), *checked, out);
                 }
-                let array = self.a.random(array);
+                let array = self.e.random(array);
                 if *checked {
-                    let len = self.a.array_len(array, self.inline.comb);
+                    let len = self.e.array_len(array, self.inline.comb);
                     let inside = self.is_inside(at, len, out);
                     self.trap_outside(inside, at, len, out);
                 }
@@ -316,7 +318,7 @@ impl Inliner<'_, '_, '_> {
 
     /// Whether an index is inside of an array.
     fn is_inside(&mut self, index: Atom, len: Atom, out: &mut Vec<Stmt>) -> Atom {
-        let ok = self.a.scalar("ok", self.inline.comb, Ty::Bool);
+        let ok = self.e.scalar("ok", self.inline.comb, Ty::Bool);
         let inside = Args::from_slice(&[index, len]);
         out.push(self.stmt(StmtKind::Let(ok, Op::Lt, inside)));
         ok.into()
@@ -325,7 +327,7 @@ impl Inliner<'_, '_, '_> {
     fn trap_outside(&mut self, inside: Atom, index: Atom, len: Atom, out: &mut Vec<Stmt>) {
         let comb = self.inline.comb;
         let kind = TrapKind::OutOfRange;
-        out.push(self.a.trap_stmt(comb, kind, inside, &[index, len]));
+        out.push(self.e.trap_stmt(comb, kind, inside, &[index, len]));
     }
 
     /// An element of an array that is computed where it is read, with those of its other fields
@@ -342,7 +344,7 @@ impl Inliner<'_, '_, '_> {
         let known = self.known.get(array, at).is_some();
         let inside = match checked || !(known || self.is_surely_inside(index, array.0)) {
             true => {
-                let len = self.a.pulled_len(array.0, self.inline.comb);
+                let len = self.e.pulled_len(array.0, self.inline.comb);
                 let inside = self.is_inside(at, len, out);
                 if checked {
                     self.trap_outside(inside, at, len, out);
@@ -362,9 +364,15 @@ impl Inliner<'_, '_, '_> {
     /// Whether an index is inside of an array for all elements.
     fn is_surely_inside(&self, index: TermId, array: NodeId) -> bool {
         let Inline { id, body, .. } = *self.inline;
-        let graph = self.a.graph;
+        let graph = self.e.scope.graph;
         let is_main = body + 1 == graph.nodes[id.index()].captures.len();
-        is_main && self.a.plan.pulls.is_own_index(graph, id, index, array)
+        is_main
+            && self
+                .e
+                .scope
+                .plan
+                .pulls
+                .is_own_index(graph, id, index, array)
     }
 
     /// The fields of an array that a region reads at an index.
@@ -396,23 +404,23 @@ impl Inliner<'_, '_, '_> {
     ) -> Lower {
         let comb = self.inline.comb;
         let Some(inside) = inside else {
-            return pull::elements(self.a, self.known, (array, fields), at, comb, out);
+            return pull::elements(self.e, self.known, (array, fields), at, comb, out);
         };
         let mut then = Vec::new();
         self.known.open();
-        pull::elements(self.a, self.known, (array, fields), at, comb, &mut then)?;
+        pull::elements(self.e, self.known, (array, fields), at, comb, &mut then)?;
         let computed = fields.iter().map(|f| self.known.get((array, *f), at));
         let computed: Vec<Option<Atom>> = computed.collect();
         self.known.close();
         let mut results = Vec::new();
         for (field, value) in fields.iter().zip(computed) {
-            let ty = self.a.graph.node(array).types[*field as usize];
+            let ty = self.e.scope.graph.node(array).types[*field as usize];
             let zero: Atom = Const::zero(ty).into();
-            let elt = self.a.scalar("elt", comb, ty);
+            let elt = self.e.scalar("elt", comb, ty);
             results.push((elt, value.unwrap_or(zero), zero));
             self.known.set((array, *field), at, elt.into());
         }
-        if self.a.plan.pulls.may_trap(array) {
+        if self.e.scope.plan.pulls.may_trap(array) {
             out.push(self.stmt(StmtKind::If {
                 cond: inside,
                 then,
@@ -433,7 +441,7 @@ impl Inliner<'_, '_, '_> {
     /// fine.
     fn check_division(&mut self, op: Op, args: &Args, out: &mut Vec<Stmt>) {
         let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-        if !divides || !self.a.program.atom_ty(args[0]).is_int() {
+        if !divides || !self.e.program.atom_ty(args[0]).is_int() {
             return;
         }
         if let Atom::Const(c) = args[1]
@@ -443,10 +451,10 @@ impl Inliner<'_, '_, '_> {
             return;
         }
         let comb = self.inline.comb;
-        let ok = self.a.scalar("ok", comb, Ty::Bool);
+        let ok = self.e.scalar("ok", comb, Ty::Bool);
         out.push(self.stmt(StmtKind::Let(ok, Op::DivOk, args.clone())));
         out.push(
-            self.a
+            self.e
                 .trap_stmt(comb, TrapKind::Division, ok.into(), &[args[0], args[1]]),
         );
     }
@@ -511,7 +519,7 @@ impl Inliner<'_, '_, '_> {
         let mut state = Vec::new();
         for (start, ty) in scalar_loop.start.iter().zip(&scalar_loop.types) {
             let start = self.value(*start);
-            state.push((self.a.scalar("w", self.inline.comb, *ty), start));
+            state.push((self.e.scalar("w", self.inline.comb, *ty), start));
         }
         for (i, data) in body.terms.iter().enumerate() {
             match data.term {

@@ -1,34 +1,39 @@
 //! Delayed scalars: computed once from others, in `done`, after every fold that they use.
 
-use super::anatomy::{Anatomy, Lower};
+use super::Lower;
 use super::body::{self, Inline};
+use super::emission::Emission;
+use super::placement::{Placer, Spot};
 use crate::ast::Kind;
 use crate::sharing::NodeId;
 use loop_lang::ir::{Atom, RateKind, Section};
 
-/// Lowers a scalar expression over delayed scalars and elements of arrays in memory.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let Kind::Compute(body) = &graph.node(id).kind else {
+/// Emits a scalar expression over delayed scalars and elements of arrays in memory.
+pub fn emit(e: &mut Emission<'_>, id: NodeId) -> Lower {
+    let Kind::Compute(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let comb = a.comb(id);
-    let inline = Inline::new(id, 0, comb, Section::Done).demanded(a);
-    let values = body::inline(a, &inline, body, &[], "val")?;
-    for (field, value) in values.into_iter().enumerate() {
-        a.set_delayed((id, field as u32), value);
-    }
+    let comb = e.comb(id);
+    let inline = Inline::new(id, 0, comb, Section::Done).demanded(e);
+    let values = body::inline(e, &inline, body, &[], "val")?;
+    e.values.set_scalars(id, values);
     Ok(())
 }
 
-/// Lowers the length of an array that this loop computes: its root's bound, or its subrate's count.
-pub fn lower_len(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let spot = a.spot_of(id, 0..1)?;
-    a.comb(id);
-    let len: Atom = match a.program.rate(spot.rate).kind {
+/// Places the length of an array that this loop computes: where the array is.
+pub fn place_len(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = p.spot_of(id, 0..1)?;
+    p.run(id, spot);
+    Ok(())
+}
+
+/// Emits the length of an array: its root's bound, or its subrate's count.
+pub fn emit_len(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    e.comb(id);
+    let len: Atom = match e.program.rate(spot.rate).kind {
         RateKind::Root { bound, .. } => bound,
-        _ => a.index(spot.rate).into(),
+        _ => e.index(spot.rate).into(),
     };
-    a.set_delayed((id, 0), len);
+    e.values.set_scalars(id, [len]);
     Ok(())
 }

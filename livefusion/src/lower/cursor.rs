@@ -10,141 +10,171 @@
 //!          unless both_4 | done_4
 //! ```
 
-use super::anatomy::{Anatomy, Column, Cursor, Lower, Spot};
-use super::generate;
+use super::Lower;
+use super::emission::Emission;
+use super::placement::{Act, Context, Length, Opening, Placer, Side, Spot, no_root};
 use crate::ast::Kind;
-use crate::error::ErrorKind;
-use crate::fusion::ClassKind;
-use crate::fusion::sides::Side;
+use crate::fusion::{ClassKind, sides};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 /// Enters the cursor in which a node is computed, if any; opens it with the others of its zip.
-pub fn enter(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    if let Some((zip, _)) = a.plan.rates.side_of(id)
-        && a.cursor(zip, 0).is_none()
+pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    if let Some((zip, _)) = p.scope.plan.rates.side_of(id)
+        && p.placed.sides(zip).is_empty()
     {
-        open(a, zip)?;
+        open(p, zip)?;
     }
-    let cursor = a.cursor_at(id);
-    a.go_inside(cursor);
+    let context = p.context_of(id);
+    p.go_inside(context);
     Ok(())
 }
 
 /// Opens a zip's loop, and a cursor for each of its sides.
-fn open(a: &mut Anatomy<'_>, zip: NodeId) -> Lower {
-    let (graph, plan) = (a.graph, a.plan);
-    let sides = plan.rates.sides(zip).unwrap_or_default();
-    let comb = a.comb(zip);
-    let bound = a.scalar("len", comb, Ty::U64);
-    a.open_root(comb, bound.into());
+fn open(p: &mut Placer<'_>, zip: NodeId) -> Lower {
+    let plan = p.scope.plan;
+    p.open_root(zip, Opening::Attempts);
     let (mut lens, mut cursors) = (Vec::new(), Vec::new());
-    for side in sides {
-        let input = graph.nodes[zip.index()].inputs[side.inputs[0]];
-        let (cursor, len) = open_side(a, side, input)?;
+    for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
+        let (cursor, len) = open_side(p, (zip, k), side)?;
         cursors.push(cursor);
         lens.push(len);
     }
-    a.set_cursors(zip, cursors);
-    for input in in_memory(a, zip) {
-        lens.extend(a.len(graph.nodes[zip.index()].inputs[input])?);
+    p.set_sides(zip, cursors);
+    for input in in_memory(p, zip) {
+        lens.extend(p.len(p.scope.inputs(zip)[input]));
     }
-    a.attempts(comb, bound, &lens);
+    p.step(zip, Act::Bound(lens));
     Ok(())
 }
 
 /// Opens a side's cursor; the result says how many elements it runs over, too.
-fn open_side(a: &mut Anatomy<'_>, side: &Side, input: NodeId) -> Lower<(Cursor, Atom)> {
-    let rates = &a.plan.rates;
-    let mut class = rates.output(input).ok_or_else(no_length)?;
+fn open_side(
+    p: &mut Placer<'_>,
+    (zip, k): (NodeId, usize),
+    side: &sides::Side,
+) -> Lower<(Side, Length)> {
+    let rates = &p.scope.plan.rates;
+    let input = p.scope.inputs(zip)[side.inputs[0]];
+    let mut class = rates.output(input).ok_or_else(no_root)?;
     while let ClassKind::Sub(parent, _) = rates.kind(class) {
         class = parent;
     }
-    let outside = a.go_inside(Some(RateId::new(a.program.rates.len())));
-    let (source, len) = source(a, side)?.ok_or_else(no_length)?;
-    a.go_inside(outside);
-    let comb = a.unhomed_comb(source);
-    let rate = a.open_cursor(comb, class, len)?;
-    let live = a.live(comb, rate);
-    let spot = Spot { rate, position: 0 };
-    Ok((Cursor { rate, live, spot }, len))
+    let (source, len) = source(p, side).ok_or_else(no_root)?;
+    let root = Spot::first(p.root()?);
+    let opening = Opening::Cursor { zip, side: k, len };
+    let delivers = p.open_within(source, root, class, opening);
+    let rate = delivers.rate;
+    Ok((Side { rate, delivers }, len))
 }
 
 /// What a side runs over, and its length: an array in memory, or a generator.
-fn source(a: &mut Anatomy<'_>, side: &Side) -> Lower<Option<(NodeId, Atom)>> {
-    let graph = a.graph;
+fn source(p: &mut Placer<'_>, side: &sides::Side) -> Option<(NodeId, Length)> {
     for id in &side.nodes {
-        if let Kind::Generate(..) = graph.node(*id).kind {
-            return Ok(Some((*id, generate::len(a, *id)?)));
+        if let Kind::Generate(..) = p.scope.graph.node(*id).kind {
+            return Some((*id, p.generator_len(*id)));
         }
-        for input in &graph.nodes[id.index()].inputs {
-            if let (Some((source, _)), Some(len)) = (a.existing_field(*input), a.len(*input)?) {
-                return Ok(Some((source, len)));
+        for input in p.scope.inputs(*id) {
+            if let (Some((source, _)), Some(len)) = (p.scope.existing_field(*input), p.len(*input))
+            {
+                return Some((source, len));
             }
         }
     }
-    Ok(None)
+    None
 }
 
 /// The inputs of a zip that are read from memory.
-fn in_memory(a: &Anatomy<'_>, zip: NodeId) -> Vec<usize> {
-    let sides = a.plan.rates.sides(zip).unwrap_or_default();
-    let inputs = 0..a.graph.nodes[zip.index()].inputs.len();
+fn in_memory(p: &Placer<'_>, zip: NodeId) -> Vec<usize> {
+    let sides = p.scope.plan.rates.sides(zip).unwrap_or_default();
+    let inputs = 0..p.scope.inputs(zip).len();
     let computed = |k: &usize| sides.iter().any(|s| s.inputs.contains(k));
     inputs.filter(|k| !computed(k)).collect()
 }
 
-/// Lowers a zip's sides to where they deliver, and what is behind them: each has an element, or all have
+/// Places a zip's sides down to where they deliver, and what is behind them: each has an element, or all have
 /// ended and so does the loop. The zip's elements are those of the subrate that this admits to.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Spot> {
-    let class = a.plan.rates.output(id).ok_or_else(no_length)?;
-    for (k, side) in a
-        .plan
-        .rates
-        .sides(id)
-        .unwrap_or_default()
-        .iter()
-        .enumerate()
-    {
-        delivers(a, id, k, side)?;
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+    let rates = &p.scope.plan.rates;
+    let class = rates.output(id).ok_or_else(no_root)?;
+    for (k, side) in rates.sides(id).unwrap_or_default().iter().enumerate() {
+        let input = p.scope.inputs(id)[side.inputs[0]];
+        let class = rates.output(input).ok_or_else(no_root)?;
+        let rate = p.placed.sides(id).get(k).map(|s| s.rate);
+        let outside = p.go_inside(rate.map(Context::Cursor));
+        let spot = p.spot(input, class, &[])?;
+        p.go_inside(outside);
+        p.set_delivery(id, k, spot);
     }
-    let root = a.root_spot()?.rate;
-    let spot = a.behind_all(root);
-    let comb = a.comb_at(id, spot);
-    let states = states(a, id, comb)?;
-    let (first, rest) = states.split_first().ok_or_else(no_length)?;
-    let mut all = first.live;
-    for other in rest {
-        let same = a.emit(
-            comb,
-            Section::Body,
-            "same",
-            Op::Eq,
-            &[other.live, first.live],
-        );
-        let payload = [other.count, first.count];
-        let kind = TrapKind::LengthMismatch;
-        a.trap(comb, Section::Body, kind, same.into(), &payload);
-        all = a
-            .emit(comb, Section::Body, "all", Op::And, &[all, other.live])
-            .into();
-    }
-    a.leave_unless(comb, all);
-    a.set_test(class, root, all);
-    a.spot(id, class, &[])
+    let root = p.root()?;
+    let spot = p.placed.tree.behind_all(root);
+    let read = in_memory(p, id).into_iter();
+    let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(id)[k])?)));
+    let lens = lens.collect();
+    p.step(id, Act::Align(spot, lens));
+    p.set_decided(class, root);
+    p.spot(id, class, &[])
 }
 
-/// Opens the rates of a side down to that in which it delivers.
-fn delivers(a: &mut Anatomy<'_>, zip: NodeId, k: usize, side: &Side) -> Lower {
-    let input = a.graph.nodes[zip.index()].inputs[side.inputs[0]];
-    let class = a.plan.rates.output(input).ok_or_else(no_length)?;
-    let rate = a.cursor(zip, k).map(|c| c.rate);
-    a.go_inside(rate);
-    let spot = a.spot(input, class, &[])?;
-    a.go_inside(None);
-    a.set_delivery(zip, k, spot);
+/// Emits a zip's loop.
+pub fn emit_root(e: &mut Emission<'_>, zip: NodeId) {
+    let comb = e.comb(zip);
+    let bound = e.scalar("len", comb, Ty::U64);
+    e.open_root(comb, bound.into());
+}
+
+/// Emits a side's cursor.
+pub fn emit_open(e: &mut Emission<'_>, source: NodeId, len: Length) -> Lower {
+    let comb = e.comb(source);
+    let len = e.length(len, comb)?;
+    let comb = e.unhomed_comb(source);
+    let rate = e.open_cursor(comb, e.owner(), len);
+    e.live(comb, rate);
+    Ok(())
+}
+
+/// Emits how often a zip attempts to get an element of every side: once more than the shortest can deliver.
+pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
+    let comb = e.comb(zip);
+    let mut least: Option<Atom> = None;
+    for len in lens {
+        let len = e.length(*len, comb)?;
+        least = Some(match least {
+            Some(least) => {
+                let args = [least, len];
+                e.emit(comb, Section::Init, "least", Op::Min, &args).into()
+            }
+            None => len,
+        });
+    }
+    if let Some(Atom::Var(bound)) = e.program.rate(e.owner()).kind.bound() {
+        let (least, one) = (least.unwrap_or(Const::u64(0).into()), Const::u64(1).into());
+        let args = Args::from_slice(&[least, one]);
+        e.push(comb, Section::Init, StmtKind::Let(bound, Op::Add, args));
+    }
+    Ok(())
+}
+
+/// Emits what holds a zip's sides against each other.
+pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, Length)]) -> Lower {
+    let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
+    let comb = e.comb_at(id, spot);
+    let states = states(e, id, comb, lens)?;
+    let (first, rest) = states.split_first().ok_or_else(no_root)?;
+    let mut all = first.live;
+    for other in rest {
+        let both = [other.live, first.live];
+        let same = e.emit(comb, Section::Body, "same", Op::Eq, &both);
+        let payload = [other.count, first.count];
+        let kind = TrapKind::LengthMismatch;
+        e.trap(comb, Section::Body, kind, same.into(), &payload);
+        let both = [all, other.live];
+        all = e.emit(comb, Section::Body, "all", Op::And, &both).into();
+    }
+    e.leave_unless(comb, all);
+    e.values.tests.insert((class, spot.rate), all);
     Ok(())
 }
 
@@ -157,54 +187,32 @@ struct State {
 }
 
 /// How it stands with each side and each array in memory, in the order of the inputs.
-fn states(a: &mut Anatomy<'_>, zip: NodeId, comb: CombId) -> Lower<Vec<State>> {
-    let (graph, plan) = (a.graph, a.plan);
-    let inputs = &graph.nodes[zip.index()].inputs;
-    let sides = plan.rates.sides(zip).unwrap_or_default();
-    let root = a.root_spot()?.rate;
-    let before: Atom = a.index(root).into();
+fn states(
+    e: &mut Emission<'_>,
+    zip: NodeId,
+    comb: CombId,
+    lens: &[(usize, Length)],
+) -> Lower<Vec<State>> {
+    let sides = e.scope.plan.rates.sides(zip).unwrap_or_default();
+    let before: Atom = e.index(e.owner()).into();
     let one = Const::u64(1).into();
-    let behind = a.emit(comb, Section::Body, "behind", Op::Add, &[before, one]);
+    let behind = e.emit(comb, Section::Body, "behind", Op::Add, &[before, one]);
     let mut states = Vec::new();
-    for (k, input) in inputs.iter().enumerate() {
-        match sides.iter().position(|s| s.inputs.contains(&k)) {
-            None => {
-                let Some(count) = a.len(*input)? else {
-                    continue;
-                };
-                let live = a.emit(comb, Section::Body, "live", Op::Lt, &[before, count]);
-                let live = live.into();
-                states.push(State { live, count });
-            }
-            Some(side) if sides[side].inputs[0] == k => {
-                let live: Atom = a.cursor(zip, side).ok_or_else(no_length)?.live.into();
-                let args = [live, behind.into(), before];
-                let count = a
-                    .emit(comb, Section::Body, "count", Op::Select, &args)
-                    .into();
-                states.push(State { live, count });
-            }
-            Some(_) => {}
+    for k in 0..e.scope.inputs(zip).len() {
+        if let Some((_, len)) = lens.iter().find(|(input, _)| *input == k) {
+            let count = e.length(*len, comb)?;
+            let live = e.emit(comb, Section::Body, "live", Op::Lt, &[before, count]);
+            let live = live.into();
+            states.push(State { live, count });
+        } else if let Some(side) = sides.iter().position(|s| s.inputs[0] == k) {
+            let rate = e.placed.sides(zip).get(side).map(|s| s.rate);
+            let live = rate.and_then(|r| e.values.live.get(&r).copied());
+            let live: Atom = live.ok_or_else(no_root)?.into();
+            let args = [live, behind.into(), before];
+            let count = e.emit(comb, Section::Body, "count", Op::Select, &args);
+            let count = count.into();
+            states.push(State { live, count });
         }
     }
     Ok(states)
-}
-
-/// The current element of a column that a cursor delivers, for use behind it.
-pub fn deliver(a: &mut Anatomy<'_>, column: Column, cursor: Cursor) -> Lower<Atom> {
-    let outside = a.go_inside(Some(cursor.rate));
-    let value = a.elt(column.field, cursor.spot)?;
-    let comb = a.comb_at(column.field.0, cursor.spot);
-    let val = a.delivered(comb, cursor.spot.rate, value).into();
-    a.go_inside(outside);
-    let behind = a.child_spot(cursor.rate).ok_or_else(no_length)?;
-    a.set_column(column, behind, val);
-    Ok(val)
-}
-
-fn no_length() -> ErrorKind {
-    ErrorKind::Malformed {
-        expected: "streams of computed elements".into(),
-        got: "none".into(),
-    }
 }

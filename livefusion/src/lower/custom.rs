@@ -1,8 +1,10 @@
 //! Combinators of users: a template whose sections they fill.
 
-use super::anatomy::{Anatomy, Lower, Spot};
+use super::Lower;
+use super::emission::Emission;
 use super::fold::Carried as Accumulators;
 use super::operators;
+use super::placement::{DECISION, Placer, Spot};
 use crate::ast::{Body, Kind, show_types};
 use crate::custom::Output;
 use crate::error::{Error, ErrorKind, Result};
@@ -16,7 +18,7 @@ use std::fmt;
 /// The sections of a loop, for one combinator to fill. Operands are atoms: what the methods give, and
 /// constants (`Const::f64(1.0).into()`).
 pub struct Template<'t, 'g> {
-    a: &'t mut Anatomy<'g>,
+    e: &'t mut Emission<'g>,
     id: NodeId,
     at: Accumulators,
     spot: Spot,
@@ -50,17 +52,17 @@ impl Template<'_, '_> {
     /// # Errors
     /// If the element has no such field.
     pub fn element(&mut self, field: u32) -> Result<Atom> {
-        let columns = self.a.all_columns(self.id);
+        let columns = self.e.scope.all_columns(self.id);
         let Some(column) = columns.get(field as usize) else {
             return self.fault(format!("a field below {}", columns.len()), field);
         };
-        let elt = self.a.elt(*column, self.spot);
+        let elt = self.e.elt(*column, self.spot);
         elt.map(|e| self.out(e)).map_err(|kind| self.error(kind))
     }
 
     /// The current element's index (`u64`).
     pub fn index(&mut self) -> Atom {
-        let index = self.a.index(self.spot.rate);
+        let index = self.e.index(self.spot.rate);
         self.out(index.into())
     }
 
@@ -74,7 +76,7 @@ impl Template<'_, '_> {
             return self.fault(format!("operands of `{op:?}`"), show_types(&types));
         }
         let comb = self.at.comb;
-        let result = self.a.emit(comb, Section::Body, "t", op, args);
+        let result = self.e.emit(comb, Section::Body, "t", op, args);
         Ok(self.out(result.into()))
     }
 
@@ -84,9 +86,9 @@ impl Template<'_, '_> {
     /// If the operand is none of this template's.
     pub fn cast(&mut self, x: Atom, to: Ty) -> Result<Atom> {
         self.types(&[x])?;
-        let v = self.a.scalar("t", self.at.comb, to);
+        let v = self.e.scalar("t", self.at.comb, to);
         let cast = StmtKind::Let(v, Op::Cast, Args::from_slice(&[x]));
-        self.a.push(self.at.comb, Section::Body, cast);
+        self.e.push(self.at.comb, Section::Body, cast);
         Ok(self.out(v.into()))
     }
 
@@ -101,7 +103,7 @@ impl Template<'_, '_> {
         }
         let start: Vec<Atom> = start.iter().map(|c| Atom::from(*c)).collect();
         let types = self.types(&start)?;
-        let vars = self.at.carry_all(self.a, &start, &types);
+        let vars = self.at.carry_all(self.e, &start, &types);
         let values = vars.iter().map(|v| self.out(Atom::Var(*v))).collect();
         self.carries.push(Carry {
             vars,
@@ -132,11 +134,11 @@ impl Template<'_, '_> {
             return self.fault(expected, show_types(&got));
         }
         for (v, next) in carry.vars.iter().zip(values) {
-            self.at.update(self.a, *v, *next);
+            self.at.update(self.e, *v, *next);
         }
         let Carry { vars, start, .. } = carry;
         let group = self.at.sequential_group(vars, start, values.to_vec(), &got);
-        self.a.program.groups.push(group);
+        self.e.program.groups.push(group);
         Ok(())
     }
 
@@ -159,17 +161,17 @@ impl Template<'_, '_> {
                 show_types(&given),
             );
         }
-        let combine = operators::lifted_combine(self.a, self.id, usize::MAX, join);
+        let combine = operators::lifted_combine(self.e, self.id, usize::MAX, join);
         let combine = combine.map_err(|kind| self.error(kind))?;
         let yes: Atom = Const::bool(true).into();
-        let seen = self.at.carry(self.a, "seen", yes, Ty::Bool);
-        let accs = self.at.carry_all(self.a, &start, &types);
+        let seen = self.at.carry(self.e, "seen", yes, Ty::Bool);
+        let accs = self.at.carry_all(self.e, &start, &types);
         let flagged = |flag: bool, rest: &mut dyn Iterator<Item = Atom>| -> Vec<Atom> {
             [Const::bool(flag).into()].into_iter().chain(rest).collect()
         };
         let comb = self.at.comb;
         let all = [Ty::Bool].into_iter().chain(types.iter().copied());
-        let results: Vec<Var> = all.map(|t| self.a.scalar("elt", comb, t)).collect();
+        let results: Vec<Var> = all.map(|t| self.e.scalar("elt", comb, t)).collect();
         let group = Group {
             vars: [seen].into_iter().chain(accs).collect(),
             owner: self.at.owner,
@@ -181,14 +183,14 @@ impl Template<'_, '_> {
             level: 0,
             order: Order::Prefix(1),
         };
-        let id = GroupId::new(self.a.program.groups.len());
-        self.a.program.groups.push(group);
+        let id = GroupId::new(self.e.program.groups.len());
+        self.e.program.groups.push(group);
         let kind = StmtKind::Scan {
             results: results.clone(),
             group: id,
             elems: flagged(true, &mut elems.iter().copied()),
         };
-        self.a.push(comb, Section::Body, kind);
+        self.e.push(comb, Section::Body, kind);
         let running = results[1..].iter();
         Ok(running.map(|v| self.out(Atom::Var(*v))).collect())
     }
@@ -199,7 +201,7 @@ impl Template<'_, '_> {
     /// # Errors
     /// If the result has no such field, or one of another type, or is a scalar that this cannot be.
     pub fn give(&mut self, field: u32, value: Atom) -> Result<()> {
-        let node = self.a.graph.node(self.id);
+        let node = self.e.scope.graph.node(self.id);
         let got = self.types(&[value])?[0];
         match node.types.get(field as usize) {
             None => return self.fault(format!("a field below {}", node.types.len()), field),
@@ -252,12 +254,12 @@ impl Template<'_, '_> {
                 _ => {}
             }
         }
-        let types = operands.iter().map(|a| self.a.program.atom_ty(*a));
+        let types = operands.iter().map(|a| self.e.program.atom_ty(*a));
         Ok(types.collect())
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
-        error_at(self.a.graph, self.id, kind)
+        error_at(self.e.scope.graph, self.id, kind)
     }
 
     fn fault<T>(&self, expected: impl Into<String>, got: impl fmt::Display) -> Result<T> {
@@ -268,15 +270,24 @@ impl Template<'_, '_> {
     }
 }
 
-/// Lowers a combinator of a user's.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
+/// Places a combinator of a user's: in step with its input. Whether it keeps an element is known from then on.
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = p.spot_of(id, 0..1)?;
+    p.input_elts(id, 0..1, spot)?;
+    p.run(id, spot);
+    p.know((id, DECISION).into(), spot);
+    p.know_all(id, spot);
+    Ok(())
+}
+
+/// Emits what a combinator of a user's fills in.
+pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let graph = e.scope.graph;
     let Kind::Custom(custom) = &graph.node(id).kind else {
         return Ok(());
     };
-    let spot = a.spot_of(id, 0..1)?;
-    let comb = a.comb_at(id, spot);
-    let owner = a.owner();
+    let comb = e.comb_at(id, spot);
+    let owner = e.owner();
     let at = Accumulators {
         comb,
         rate: spot.rate,
@@ -284,7 +295,7 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     };
     let width = graph.node(id).types.len();
     let mut template = Template {
-        a,
+        e,
         id,
         at,
         spot,
@@ -311,22 +322,16 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     let given = given.ok_or_else(|| malformed("every field of the result", "some"))?;
     match (&custom.output, keep) {
         (Output::Scalar(_), None) => {
-            for (field, value) in given.into_iter().enumerate() {
-                a.set_delayed((id, field as u32), value);
-            }
+            e.values.set_scalars(id, given);
             return Ok(());
         }
         (Output::InStep(_), None) => {}
         (Output::Some(_), Some(test)) => {
-            if let Some(class) = a.plan.rates.output(id) {
-                a.set_test(class, spot.rate, test);
-            }
+            e.values.set_column((id, DECISION).into(), spot, test);
         }
         (_, Some(_)) => return Err(malformed("no `keep_if`", "one")),
         (_, None) => return Err(malformed("a `keep_if`", "none")),
     }
-    for (field, value) in given.into_iter().enumerate() {
-        a.set_elt((id, field as u32), spot, value);
-    }
+    e.values.set_elts(id, spot, given);
     Ok(())
 }

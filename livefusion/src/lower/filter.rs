@@ -9,84 +9,119 @@
 //! The subrate is opened when something first runs in it. What runs in it only after a later stage of the
 //! rate around it has an instance of its own there, with the same test.
 
-use super::anatomy::{Anatomy, Column, Lower, Spot};
 use super::body::{self, Inline};
-use super::take_while;
-use crate::ast::Kind;
-use crate::error::ErrorKind;
-use crate::fusion::ClassId;
+use super::emission::Emission;
+use super::placement::{DECISION, Opening, Placer, Spot, no_root};
+use super::scope::{Column, Scope};
+use super::{Lower, lengths, take_while};
+use crate::ast::{Body, Kind};
 use crate::fusion::rates::Selector;
+use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::NodeId;
-use loop_lang::ir::Section;
+use loop_lang::ir::{RateId, Section};
 
-/// Lowers a filter (its own predicate) or a pack (by tags; packs of one tag array share their subrate):
+/// Places a filter (its own predicate) or a pack (by tags; packs of one tag array share their subrate):
 /// only what it checks, for its elements are its input's.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let all = 0..a.graph.nodes[id.index()].inputs.len();
-    let spot = a.spot_of(id, all.clone())?;
-    super::lengths::check_together(a, id, all, spot)
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let all = 0..p.scope.inputs(id).len();
+    let spot = p.spot_of(id, all.clone())?;
+    lengths::check_together(p, id, all, spot);
+    Ok(())
 }
 
 /// Opens an instance of a subrate behind everything that its test and its user need.
 pub fn open(
-    a: &mut Anatomy<'_>,
+    p: &mut Placer<'_>,
     user: NodeId,
     class: ClassId,
     (parent, by): (ClassId, Selector),
     needs: &[Spot],
 ) -> Lower<Spot> {
-    let graph = a.graph;
-    let (id, columns) = match by {
-        Selector::Tags(field) => {
-            let beside = (a.plan.rates.output(field.0) != Some(parent)).then_some(parent);
-            (user, vec![Column { field, beside }])
-        }
-        Selector::Filter(id) | Selector::While(id) => (id, a.all_columns(id)),
-        Selector::Custom(id) | Selector::Zip(id) => (id, vec![]),
+    let tested = tested(&p.scope, parent, by);
+    let mut all = p.needs(&tested);
+    all.extend_from_slice(needs);
+    let spot = p.spot_for_child(user, parent, &all)?;
+    let node = match by {
+        Selector::Tags(_) => user,
+        Selector::Filter(id) | Selector::While(id) | Selector::Custom(id) | Selector::Zip(id) => id,
     };
-    let test = match &graph.node(id).kind {
+    if p.is_decided(class, spot.rate) {
+        return Ok(p.open_within(node, spot, class, Opening::Decided));
+    }
+    p.elts(&tested, spot)?;
+    p.set_decided(class, spot.rate);
+    let first = p.open_within(node, spot, class, Opening::Test(tested));
+    if let Selector::While(_) = by {
+        take_while::place_end(p, first.rate);
+    }
+    Ok(first)
+}
+
+/// The columns by which a subrate admits elements.
+fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
+    match by {
+        Selector::Tags(field) => {
+            let beside = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
+            vec![Column { field, beside }]
+        }
+        Selector::Filter(id) | Selector::While(id) => {
+            let columns = scope.all_columns(id);
+            match test(scope, id) {
+                Some(test) => body::used_columns(test, &columns),
+                None => columns,
+            }
+        }
+        Selector::Custom(id) => vec![(id, DECISION).into()],
+        Selector::Zip(_) => vec![],
+    }
+}
+
+fn test<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
+    match &scope.graph.node(id).kind {
         Kind::Filter(test) | Kind::TakeWhile { test, .. } => Some(test),
         _ => None,
+    }
+}
+
+/// Emits the opening of a subrate.
+pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
+    let placed = e.placed.tree.rate(rate);
+    let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
+        return Ok(());
     };
-    let used: Vec<Column> = match test {
-        Some(test) => body::used_columns(test, &columns),
-        None => columns.to_vec(),
+    let comb = e.unhomed_comb(id);
+    if let Opening::While(_) = placed.opening {
+        // Its test is added when all that ends is known.
+        e.open_sub(comb, at.rate);
+        return Ok(());
+    }
+    let ClassKind::Sub(_, by) = e.scope.plan.rates.kind(class) else {
+        return Ok(());
     };
-    let mut all = a.needs(&used);
-    all.extend_from_slice(needs);
-    let spot = a.spot_for_child(id, parent, &all)?;
-    let comb = a.unhomed_comb(id);
-    let known = a.test(class, spot.rate);
-    let test = match (known, by, test) {
-        (Some(test), ..) => {
-            a.open_sub(comb, spot.rate, class);
-            test
-        }
-        (None, Selector::Filter(_), Some(body)) => {
+    let known = e.values.tests.get(&(class, at.rate)).copied();
+    let Opening::Test(columns) = &placed.opening else {
+        e.open_sub(comb, at.rate);
+        e.exit(comb, known.ok_or_else(no_root)?);
+        return Ok(());
+    };
+    let test = match (by, test(&e.scope, id)) {
+        (Selector::Filter(_) | Selector::While(_), Some(test)) => {
+            let all = e.scope.all_columns(id);
             let inline = Inline::new(id, 0, comb, Section::Guard);
-            let args = body::used_args(a, &inline, body, &columns, spot)?;
-            a.open_sub(comb, spot.rate, class);
-            body::inline(a, &inline, body, &args, "p")?[0]
-        }
-        (None, Selector::While(_), Some(body)) => {
-            take_while::open(a, id, (comb, class), body, &columns, spot)?
-        }
-        (None, Selector::Tags(_), _) => {
-            let tag = a.elt(columns[0], spot)?;
-            a.open_sub(comb, spot.rate, class);
-            tag
+            let args = body::used_args(e, &inline, test, &all, at)?;
+            e.open_sub(comb, at.rate);
+            match by {
+                Selector::While(_) => take_while::emit_open(e, id, rate, (&inline, test, &args))?,
+                _ => body::inline(e, &inline, test, &args, "p")?[0],
+            }
         }
         _ => {
-            // It has decided in another pass over the same elements.
-            a.in_the_way = Some(id);
-            return Err(ErrorKind::Malformed {
-                expected: "what a combinator keeps in one pass".into(),
-                got: "a second pass".into(),
-            });
+            let tag = e.elt(*columns.first().ok_or_else(no_root)?, at)?;
+            e.open_sub(comb, at.rate);
+            tag
         }
     };
-    a.exit(comb, test);
-    a.set_test(class, spot.rate, test);
-    let rate = a.opened_by(comb)?;
-    Ok(Spot { rate, position: 0 })
+    e.exit(comb, test);
+    e.values.tests.insert((class, at.rate), test);
+    Ok(())
 }

@@ -12,9 +12,11 @@
 //!   index would need commutativity, which nobody promised. Where a loop does nothing else, in runs.
 //! * `fold_seq`, and operators that use captured values: left to right.
 
-use super::anatomy::{Anatomy, Lower, Spot};
+use super::Lower;
 use super::body::{self, Inline};
+use super::emission::Emission;
 use super::operators;
+use super::placement::{Placer, Spot};
 use crate::ast::{Fold, FoldStyle, Kind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -22,34 +24,37 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 
-/// Lowers a fold.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let node = &graph.nodes[id.index()];
-    let Kind::Fold(fold) = &node.node.kind else {
+/// Places a fold: in step with its input.
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let all = 0..p.scope.inputs(id).len();
+    let spot = p.spot_of(id, all.clone())?;
+    p.input_elts(id, all, spot)?;
+    p.run(id, spot);
+    Ok(())
+}
+
+/// Emits a fold.
+pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let Kind::Fold(fold) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let all = 0..node.inputs.len();
-    let spot = a.spot_of(id, all.clone())?;
-    let owner = a.owner();
-    let values = fold_at(a, id, fold, all, (spot, owner))?;
-    for (field, value) in values.into_iter().enumerate() {
-        a.set_delayed((id, field as u32), value);
-    }
+    let (owner, all) = (e.owner(), 0..e.scope.inputs(id).len());
+    let values = fold_at(e, id, fold, all, (spot, owner))?;
+    e.values.set_scalars(id, values);
     Ok(())
 }
 
 /// Folds the inputs' elements at a spot into accumulators that a rate owns, and gives these.
 pub(super) fn fold_at(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     id: NodeId,
     fold: &Fold,
     inputs: Range<usize>,
     (spot, owner): (Spot, RateId),
 ) -> Lower<Vec<Atom>> {
-    let comb = a.comb_at(id, spot);
-    let elements = elements(a, id, inputs, spot)?;
-    let start = start(a, id, fold)?;
+    let comb = e.comb_at(id, spot);
+    let elements = elements(e, id, inputs, spot)?;
+    let start = start(e, id, fold)?;
     let f = Folding {
         id,
         carried: Carried {
@@ -63,25 +68,25 @@ pub(super) fn fold_at(
     };
     // Of segments in a subrate nobody counts the elements: a flag says whether there were any.
     let unseen = matches!(fold.style, FoldStyle::First)
-        && f.carried.is_segmented(a)
-        && a.program.rate(spot.rate).kind.is_sub();
+        && f.carried.is_segmented(e)
+        && e.program.rate(spot.rate).kind.is_sub();
     match (&fold.style, operators::plain(&fold.step)) {
-        (FoldStyle::Sequential, _) => f.sequential(a),
-        (FoldStyle::Associative | FoldStyle::First, Some(ops)) if !unseen => Ok(f.plain(a, &ops)),
-        _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(a),
-        _ => f.lifted(a),
+        (FoldStyle::Sequential, _) => f.sequential(e),
+        (FoldStyle::Associative | FoldStyle::First, Some(ops)) if !unseen => Ok(f.plain(e, &ops)),
+        _ if has_captures(fold) && !matches!(fold.style, FoldStyle::First) => f.sequential(e),
+        _ => f.lifted(e),
     }
 }
 
 /// The elements of a node's inputs at a spot.
 pub(super) fn elements(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     id: NodeId,
     inputs: Range<usize>,
     spot: Spot,
 ) -> Lower<Vec<Atom>> {
-    let columns = a.columns(id, inputs);
-    columns.into_iter().map(|c| a.elt(c, spot)).collect()
+    let columns = e.scope.columns(id, inputs);
+    columns.into_iter().map(|c| e.elt(c, spot)).collect()
 }
 
 /// Combine functions see nothing but their parameters.
@@ -93,13 +98,13 @@ pub(super) fn has_captures(fold: &Fold) -> bool {
 }
 
 /// The starting values, computed in `init`; empty for `fold1`.
-pub(super) fn start(a: &mut Anatomy<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<Atom>> {
+pub(super) fn start(e: &mut Emission<'_>, id: NodeId, fold: &Fold) -> Lower<Vec<Atom>> {
     if matches!(fold.style, FoldStyle::First) {
         return Ok(vec![]);
     }
-    let comb = a.comb(id);
+    let comb = e.comb(id);
     body::inline(
-        a,
+        e,
         &Inline::new(id, 0, comb, Section::Init),
         &fold.start,
         &[],
@@ -118,13 +123,13 @@ pub(super) struct Carried {
 
 impl Carried {
     /// Whether they start anew with every segment.
-    pub(super) fn is_segmented(&self, a: &Anatomy<'_>) -> bool {
-        matches!(a.program.rate(self.owner).kind, RateKind::Nested { .. })
+    pub(super) fn is_segmented(&self, e: &Emission<'_>) -> bool {
+        matches!(e.program.rate(self.owner).kind, RateKind::Nested { .. })
     }
 
     /// Where they are started.
-    fn start_section(&self, a: &Anatomy<'_>) -> Section {
-        if self.is_segmented(a) {
+    fn start_section(&self, e: &Emission<'_>) -> Section {
+        if self.is_segmented(e) {
             Section::Nest
         } else {
             Section::Init
@@ -132,22 +137,22 @@ impl Carried {
     }
 
     /// Declares a carried variable.
-    pub(super) fn carry(&self, a: &mut Anatomy<'_>, base: &str, start: Atom, ty: Ty) -> Var {
-        let v = a.scalar(base, self.comb, ty);
-        let section = self.start_section(a);
-        a.push(self.comb, section, StmtKind::Carry(v, start));
+    pub(super) fn carry(&self, e: &mut Emission<'_>, base: &str, start: Atom, ty: Ty) -> Var {
+        let v = e.scalar(base, self.comb, ty);
+        let section = self.start_section(e);
+        e.push(self.comb, section, StmtKind::Carry(v, start));
         v
     }
 
     /// Says what a carried variable is next.
-    pub(super) fn update(&self, a: &mut Anatomy<'_>, carried: Var, value: Atom) {
-        a.update(self.comb, self.rate, carried, value);
+    pub(super) fn update(&self, e: &mut Emission<'_>, carried: Var, value: Atom) {
+        e.update(self.comb, self.rate, carried, value);
     }
 
     /// Declares a state's fields.
-    pub(super) fn carry_all(&self, a: &mut Anatomy<'_>, start: &[Atom], types: &[Ty]) -> Vec<Var> {
+    pub(super) fn carry_all(&self, e: &mut Emission<'_>, start: &[Atom], types: &[Ty]) -> Vec<Var> {
         let fields = start.iter().zip(types);
-        fields.map(|(s, t)| self.carry(a, "acc", *s, *t)).collect()
+        fields.map(|(s, t)| self.carry(e, "acc", *s, *t)).collect()
     }
 
     /// A group that runs left to right only.
@@ -186,23 +191,23 @@ impl Folding<'_> {
     }
 
     /// One group per field.
-    fn plain(&self, a: &mut Anatomy<'_>, ops: &[Op]) -> Vec<Atom> {
+    fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Atom> {
         let comb = self.carried.comb;
         let types = self.types();
         let mut values = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let identity: Atom = operators::identity(*op, types[field]).into();
             let start = self.start.get(field).copied().unwrap_or(identity);
-            let acc = self.carried.carry(a, "acc", start, types[field]);
-            let new = a.emit(
+            let acc = self.carried.carry(e, "acc", start, types[field]);
+            let new = e.emit(
                 comb,
                 Section::Body,
                 "new",
                 *op,
                 &[acc.into(), self.elements[field]],
             );
-            self.carried.update(a, acc, new.into());
-            a.program.groups.push(Group {
+            self.carried.update(e, acc, new.into());
+            e.program.groups.push(Group {
                 vars: vec![acc],
                 owner: self.carried.owner,
                 step: self.carried.rate,
@@ -216,28 +221,28 @@ impl Folding<'_> {
             values.push(acc.into());
         }
         if matches!(self.fold.style, FoldStyle::First) {
-            self.check_nonempty(a);
+            self.check_nonempty(e);
         }
         values
     }
 
     /// `fold1` needs an element: the rate's length or count, or the segment's length, must not be 0.
-    fn check_nonempty(&self, a: &mut Anatomy<'_>) {
+    fn check_nonempty(&self, e: &mut Emission<'_>) {
         let Carried { comb, rate, .. } = self.carried;
-        let segmented = self.carried.is_segmented(a);
-        let (section, count, none): (_, Atom, Atom) = match a.program.rate(rate).kind {
+        let segmented = self.carried.is_segmented(e);
+        let (section, count, none): (_, Atom, Atom) = match e.program.rate(rate).kind {
             RateKind::Nested { counter, bound, .. } if segmented => {
                 (Section::Nest, bound, counter.into())
             }
             RateKind::Root { bound, .. } => (Section::Done, bound, Const::u64(0).into()),
-            _ => (Section::Done, a.index(rate).into(), Const::u64(0).into()),
+            _ => (Section::Done, e.index(rate).into(), Const::u64(0).into()),
         };
-        let some = a.emit(comb, section, "some", Op::Ne, &[count, none]);
-        a.trap(comb, section, TrapKind::Empty, some.into(), &[]);
+        let some = e.emit(comb, section, "some", Op::Ne, &[count, none]);
+        e.trap(comb, section, TrapKind::Empty, some.into(), &[]);
     }
 
     /// The state with a flag for whether it has anything.
-    fn lifted(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
+    fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<Atom>> {
         let comb = self.carried.comb;
         let types = self.types();
         let zeros: Vec<Atom> = types.iter().map(|t| Const::zero(*t).into()).collect();
@@ -249,35 +254,35 @@ impl Folding<'_> {
             _ => (true, self.start.clone(), zeros),
         };
         let start_seen = Const::bool(seen_start).into();
-        let seen = self.carried.carry(a, "seen", start_seen, Ty::Bool);
-        let accs = self.carried.carry_all(a, &start, &types);
+        let seen = self.carried.carry(e, "seen", start_seen, Ty::Bool);
+        let accs = self.carried.carry_all(e, &start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, comb, Section::Body);
-        let (stmts, stepped) = body::statements(a, &inline, &self.fold.step, &args, "new")?;
+        let (stmts, stepped) = body::statements(e, &inline, &self.fold.step, &args, "new")?;
         let next = if aggregate {
-            a.push_all(comb, Section::Body, stmts);
+            e.push_all(comb, Section::Body, stmts);
             stepped
         } else {
-            self.first_or(a, seen, stmts, stepped)
+            self.first_or(e, seen, stmts, stepped)
         };
-        self.carried.update(a, seen, Const::bool(true).into());
+        self.carried.update(e, seen, Const::bool(true).into());
         for (acc, new) in accs.iter().zip(&next) {
-            self.carried.update(a, *acc, *new);
+            self.carried.update(e, *acc, *new);
         }
         let (combine, order) = if has_captures(self.fold) {
             (None, Order::Sequential)
         } else {
             let combine = match &self.fold.style {
-                FoldStyle::Aggregate(body) => operators::lifted_combine(a, self.id, 2, body)?,
-                _ => operators::lifted_combine(a, self.id, 1, &self.fold.step)?,
+                FoldStyle::Aggregate(body) => operators::lifted_combine(e, self.id, 2, body)?,
+                _ => operators::lifted_combine(e, self.id, 1, &self.fold.step)?,
             };
             (Some(combine), Order::Lanes(1))
         };
         let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
             [Const::bool(b).into()].into_iter().chain(rest).collect()
         };
-        a.program.groups.push(Group {
+        e.program.groups.push(Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
             owner: self.carried.owner,
             step: self.carried.rate,
@@ -289,9 +294,9 @@ impl Folding<'_> {
             order,
         });
         if matches!(self.fold.style, FoldStyle::First) {
-            match self.carried.is_segmented(a) {
-                true => a.trap_after(comb, TrapKind::Empty, seen.into()),
-                false => a.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),
+            match self.carried.is_segmented(e) {
+                true => e.trap_after(comb, TrapKind::Empty, seen.into()),
+                false => e.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),
             }
         }
         Ok(accs.into_iter().map(Atom::Var).collect())
@@ -300,7 +305,7 @@ impl Folding<'_> {
     /// The first element as it is, the others joined.
     fn first_or(
         &self,
-        a: &mut Anatomy<'_>,
+        e: &mut Emission<'_>,
         seen: Var,
         then: Vec<Stmt>,
         joined: Vec<Atom>,
@@ -310,7 +315,7 @@ impl Folding<'_> {
             .into_iter()
             .zip(&self.elements)
             .zip(&types)
-            .map(|((new, elt), ty)| (a.scalar("next", self.carried.comb, *ty), new, *elt))
+            .map(|((new, elt), ty)| (e.scalar("next", self.carried.comb, *ty), new, *elt))
             .collect();
         let next = results.iter().map(|r| Atom::Var(r.0)).collect();
         let kind = StmtKind::If {
@@ -319,24 +324,24 @@ impl Folding<'_> {
             other: vec![],
             results,
         };
-        a.push(self.carried.comb, Section::Body, kind);
+        e.push(self.carried.comb, Section::Body, kind);
         next
     }
 
-    fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Atom>> {
+    fn sequential(&self, e: &mut Emission<'_>) -> Lower<Vec<Atom>> {
         let types = self.types();
-        let accs = self.carried.carry_all(a, &self.start, &types);
+        let accs = self.carried.carry_all(e, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, self.carried.comb, Section::Body);
-        let next = body::inline(a, &inline, &self.fold.step, &args, "new")?;
+        let next = body::inline(e, &inline, &self.fold.step, &args, "new")?;
         for (acc, new) in accs.iter().zip(&next) {
-            self.carried.update(a, *acc, *new);
+            self.carried.update(e, *acc, *new);
         }
         let group = self
             .carried
             .sequential_group(&accs, &self.start, next, &types);
-        a.program.groups.push(group);
+        e.program.groups.push(group);
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 }

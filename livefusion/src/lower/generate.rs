@@ -1,126 +1,160 @@
 //! Generators: arrays given by a length and a function of the index. They open a root rate, or join one
 //! of their length.
 
-use super::Source;
-use super::anatomy::{Anatomy, Column, Lower, Spot};
 use super::body::{self, Inline};
+use super::emission::Emission;
+use super::placement::{Act, Length, Opening, Placer, Spot, no_root};
+use super::scope::{Column, Scope};
+use super::{Lower, Source};
 use crate::ast::{Kind, Len};
-use crate::error::ErrorKind;
 use crate::fusion::ClassId;
+use crate::fusion::pull::Extent;
 use crate::fusion::rates::indexed_array;
-use crate::sharing::NodeId;
+use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
-use loop_lang::types::Ty;
 
-/// Lowers `generate`, `iota`, `replicate` and everything that reads other arrays by index.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    a.enter(id, &[id])?;
-    let class = a.plan.rates.output(id).ok_or_else(no_root)?;
-    let spot = a.spot(id, class, &[])?;
-    lower_at(a, (id, 0).into(), spot)
+/// Places `generate`, `iota`, `replicate` and everything that reads other arrays by index.
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    p.enter(id, &[id])?;
+    let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
+    let spot = p.spot(id, class, &[])?;
+    place_at(p, (id, 0).into(), spot)?;
+    Ok(())
 }
 
 /// Opens the root rate over a generator's indices.
-pub fn open(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    if let Some((array, _)) = indexed_here(a, id) {
+pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    if let Some((array, _)) = indexed_here(p, id) {
         // Where its own elements are the lengths above it, it is asked again, and cannot be the answer.
-        if !a.opening.insert(id) {
+        if !p.opening.insert(id) {
             return Ok(());
         }
-        a.enter(id, &[array])?;
-        a.opening.remove(&id);
+        p.enter(id, &[array])?;
+        p.opening.remove(&id);
     }
-    if a.root().is_none() {
-        let bound = len(a, id)?;
-        let comb = a.comb(id);
-        a.open_root(comb, bound);
+    if p.placed.tree.root().is_none() {
+        let len = p.generator_len(id);
+        p.open_root(id, Opening::Indices(len));
     }
     Ok(())
 }
 
-/// Computes the elements for use at a spot, in the rate of the generator that is around it, or in that
-/// beside which they are wanted.
-pub fn lower_at(a: &mut Anatomy<'_>, column: Column, at: Spot) -> Lower {
-    let (graph, id) = (a.graph, column.field.0);
-    let Kind::Generate(_, body) = &graph.node(id).kind else {
-        return Ok(());
-    };
-    let own = match indexed_here(a, id) {
+/// Places elements for use at a spot, in the rate of the generator that is around it, or in that beside which
+/// they are wanted. The result is where they are known.
+pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
+    let id = column.field.0;
+    let array = indexed_here(p, id);
+    let own = match array {
         Some((_, class)) => class,
-        None => a.plan.rates.output(id).ok_or_else(no_root)?,
+        None => p.scope.plan.rates.output(id).ok_or_else(no_root)?,
     };
-    let rate = match a.around(at.rate, column.beside.unwrap_or(own)) {
-        Some(rate) => rate,
-        None => a.root_spot()?.rate,
+    let around = p.placed.tree.around(at.rate, column.beside.unwrap_or(own));
+    let spot = match around {
+        Some(rate) => Spot::first(rate),
+        None => Spot::first(p.root()?),
     };
-    let spot = Spot { rate, position: 0 };
-    let comb = a.comb_at(id, spot);
-    let index = a.index(rate);
-    if indexed_here(a, id).is_none() {
-        len(a, id)?;
-    }
+    let len = array.is_none().then(|| p.generator_len(id));
     if column.beside.is_none() {
-        a.runs_over(id, rate);
+        p.runs_over(id, spot);
     }
-    let last = graph.nodes[id.index()].captures.len() - 1;
-    let inline = Inline::new(id, last, comb, Section::Body).demanded(a);
-    let values = body::inline(a, &inline, body, &[index.into()], "elt")?;
-    for (field, value) in values.into_iter().enumerate() {
-        let field = (id, field as u32);
-        a.set_column(Column { field, ..column }, spot, value);
+    p.step(id, Act::Generate(column, spot, len));
+    for field in 0..p.scope.graph.node(id).types.len() as u32 {
+        let field = (id, field);
+        p.know(Column { field, ..column }, spot);
     }
-    Ok(())
+    Ok(spot)
 }
 
 /// The array whose indices this is, if this loop has its rate: its length need not be known beforehand.
-fn indexed_here(a: &Anatomy<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
-    let array = indexed_array(a.graph, id)?;
-    let length = a.graph.nodes[id.index()].length?;
-    let made_before = a.plan.loop_of[length.index()].is_none_or(|l| l < a.at);
-    let class = a.plan.rates.output(array)?;
-    (!made_before || a.is_open(class)).then_some((array, class))
+fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
+    let (graph, plan) = (p.scope.graph, p.scope.plan);
+    let array = indexed_array(graph, id)?;
+    let length = graph.nodes[id.index()].length?;
+    let made_before = plan.loop_of[length.index()].is_none_or(|l| l < p.scope.at);
+    let class = plan.rates.output(array)?;
+    (!made_before || p.placed.tree.is_open(class)).then_some((array, class))
 }
 
-/// The length, as the loop knows it when it starts.
-pub fn len(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Atom> {
-    let Kind::Generate(len, _) = &a.graph.node(id).kind else {
+/// The length of a generator, as the loop knows it when it starts.
+pub fn length(scope: &Scope<'_>, id: NodeId) -> Length {
+    let node = &scope.graph.nodes[id.index()];
+    match (&node.node.kind, node.length) {
+        (Kind::Generate(Len::Delayed(_), _), Some(by)) => {
+            delayed(scope, scope.graph.resolve(by, 0))
+        }
+        (Kind::Generate(Len::Checked(_), _), _) => Length::Checked(id),
+        _ => Length::Param(Source::Length(id)),
+    }
+}
+
+/// A delayed length: known without a loop, if it is that of an array whose length is.
+fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
+    loop {
+        let node = &scope.graph.nodes[field.0.index()];
+        let known = match node.node.kind {
+            Kind::Len if !node.leaf => scope.plan.pulls.extent(node.inputs[0]),
+            _ => None,
+        };
+        match known {
+            Some(Extent::Of(array)) => return Length::Param(Source::Length(array)),
+            Some(Extent::Scalar(other)) => field = other,
+            None => return Length::Scalar(field),
+        }
+    }
+}
+
+/// Emits the root rate over a generator's indices.
+pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
+    let comb = e.comb(id);
+    let bound = e.length(len, comb)?;
+    e.open_root(comb, bound);
+    Ok(())
+}
+
+/// Emits the elements at a rate's counter.
+pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length>) -> Lower {
+    let id = column.field.0;
+    let Kind::Generate(_, body) = &e.scope.graph.node(id).kind else {
+        return Ok(());
+    };
+    let comb = e.comb_at(id, spot);
+    let index = e.index(spot.rate);
+    if let Some(len) = len {
+        e.length(len, comb)?;
+    }
+    let inline = Inline::new(id, last_body(e, id), comb, Section::Body).demanded(e);
+    let values = body::inline(e, &inline, body, &[index.into()], "elt")?;
+    for (field, value) in values.into_iter().enumerate() {
+        let field = (id, field as u32);
+        e.values.set_column(Column { field, ..column }, spot, value);
+    }
+    Ok(())
+}
+
+/// Which of a generator's bodies gives its elements.
+pub fn last_body(e: &Emission<'_>, id: NodeId) -> usize {
+    e.scope.graph.nodes[id.index()].captures.len() - 1
+}
+
+/// Emits a length that is checked, once.
+pub fn emit_checked(e: &mut Emission<'_>, id: NodeId) -> Lower<Atom> {
+    if let Some(known) = e.values.checked.get(&id) {
+        return Ok(*known);
+    }
+    let Kind::Generate(Len::Checked(body), _) = &e.scope.graph.node(id).kind else {
         return Err(no_root());
     };
-    if let Some(known) = a.known_len(id) {
-        return Ok(known);
-    }
-    let bound = length(a, id, len)?;
-    a.set_len(id, bound);
-    Ok(bound)
-}
-
-fn no_root() -> ErrorKind {
-    ErrorKind::Malformed {
-        expected: "a root rate".into(),
-        got: "none".into(),
-    }
-}
-
-/// The length, as an atom of `init`.
-pub fn length(a: &mut Anatomy<'_>, id: NodeId, len: &Len) -> Lower<Atom> {
-    let comb = a.comb(id);
-    match (len, a.graph.nodes[id.index()].length) {
-        (Len::Delayed(_), Some(by)) => {
-            let field = a.graph.resolve(by, 0);
-            Ok(a.delayed(field, comb))
-        }
-        (Len::Checked(body), _) => {
-            let inline = Inline::new(id, 0, comb, Section::Init);
-            let values = body::inline(a, &inline, body, &[], "len")?;
-            a.trap(
-                comb,
-                Section::Init,
-                TrapKind::SliceRange,
-                values[1],
-                &values[2..5],
-            );
-            Ok(values[0])
-        }
-        _ => Ok(a.scalar_param(Source::Length(id), "len", comb, Ty::U64)),
-    }
+    let comb = e.comb(id);
+    let inline = Inline::new(id, 0, comb, Section::Init);
+    let values = body::inline(e, &inline, body, &[], "len")?;
+    let payload = &values[2..5];
+    e.trap(
+        comb,
+        Section::Init,
+        TrapKind::SliceRange,
+        values[1],
+        payload,
+    );
+    e.values.checked.insert(id, values[0]);
+    Ok(values[0])
 }

@@ -17,173 +17,203 @@
 //! How many elements a nested rate or a subrate has is known at the loop's end only; an array in memory
 //! that a subrate reads at its count is found to be too short at the first element that it lacks.
 
-use super::anatomy::{Anatomy, Lower, Spot};
+use super::emission::Emission;
+use super::placement::{Act, Check, Count, Length, Of, Placer, Spot};
+use super::{Lower, Source, take_while};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::sharing::NodeId;
-use loop_lang::ir::{Atom, CombId, RateId, RateKind, Section, TrapKind};
+use loop_lang::ir::{Atom, CombId, RateId, Section, TrapKind};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Checks that inputs which are consumed together at a spot have as many elements as the class there.
-pub fn check_together(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>, at: Spot) -> Lower {
-    match inputs.len() {
-        // What is consumed alone is as long as itself.
-        1 => Ok(()),
-        _ => check(a, id, inputs, at),
+pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+    // What is consumed alone is as long as itself.
+    if inputs.len() > 1 {
+        check(p, id, inputs, at);
     }
 }
 
 /// Checks that each of these inputs has as many elements as the class of the rate at a spot.
-pub fn check(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>, at: Spot) -> Lower {
-    match a.program.rate(at.rate).kind {
-        RateKind::Root { .. } | RateKind::Cursor { .. } => equal(a, id, inputs),
-        RateKind::Nested { .. } => inputs.into_iter().try_for_each(|k| {
-            let input = a.graph.nodes[id.index()].inputs[k];
-            if let Some(len) = a.len(input)? {
-                let comb = a.comb(id);
-                visited(a, comb, at.rate, len)?;
-                agree(a, input, at.rate);
+pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+    let rate = p.placed.tree.elements_of(at.rate);
+    let opening = &p.placed.tree.rate(rate).opening;
+    if opening.is_sub() {
+        counted(p, id, inputs, at);
+    } else if opening.is_nested() {
+        for input in p.scope.inputs(id)[inputs].iter().copied() {
+            if let Some(len) = p.len(input) {
+                visited(p, id, rate, len);
+                agree(p, input, rate);
             }
-            Ok(())
-        }),
-        RateKind::Sub { .. } => counted(a, id, inputs, at),
+        }
+    } else {
+        equal(p, id, inputs);
     }
 }
 
 /// Inputs at a root rate have lengths of their own, which are there when the loop starts.
-fn equal(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>) -> Lower {
-    let inputs = &a.graph.nodes[id.index()].inputs[inputs];
-    let Some((first, rest)) = inputs.split_first() else {
-        return Ok(());
+fn equal(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>) {
+    let rates = &p.scope.plan.rates;
+    let Some((first, rest)) = p.scope.inputs(id)[inputs].split_first() else {
+        return;
     };
-    let comb = a.comb(id);
     for other in rest {
-        if a.plan.rates.known_equal(*first, *other) {
+        if rates.known_equal(*first, *other) {
             continue;
         }
-        let (Some(expected), Some(got)) = (a.len(*first)?, a.len(*other)?) else {
+        let (Some(expected), Some(got)) = (p.len(*first), p.len(*other)) else {
             continue;
         };
-        same(a, comb, got, expected);
+        same(p, id, got, expected);
         for n in [*other, id] {
-            let own = |n: NodeId| a.plan.rates.own(n).map(Length::Own);
-            a.agreed.unite(own(*first), own(n));
+            let own = |n: NodeId| rates.own(n).map(Of::Own);
+            p.lengths().agreed.unite(own(*first), own(n));
         }
     }
-    Ok(())
 }
 
 /// Two lengths that are there when the loop starts are equal.
-fn same(a: &mut Anatomy<'_>, comb: CombId, got: Atom, expected: Atom) {
+fn same(p: &mut Placer<'_>, by: NodeId, got: Length, expected: Length) {
     if expected != got {
-        let payload = [got, expected];
-        let same = a.emit(comb, Section::Init, "same", Op::Eq, &payload);
-        let kind = TrapKind::LengthMismatch;
-        a.trap(comb, Section::Init, kind, same.into(), &payload);
+        p.step(by, Act::Check(Check::Same(got, expected)));
     }
 }
 
-/// A nested rate has visited so many elements in the end, unless that is checked already.
-pub fn visited(a: &mut Anatomy<'_>, comb: CombId, rate: RateId, len: Atom) -> Lower {
-    if a.first_check(rate, len)? {
-        let payload = [a.index(rate).into(), len];
-        let all = a.emit(comb, Section::Done, "all", Op::Eq, &payload);
-        let kind = TrapKind::Segments;
-        a.trap(comb, Section::Done, kind, all.into(), &payload);
+/// A nested rate has visited so many elements in the end, unless that is checked already: by this rate or
+/// an earlier one over the same segments.
+fn visited(p: &mut Placer<'_>, by: NodeId, rate: RateId, len: Length) {
+    let class = p.class_in_context(rate);
+    if class.is_some_and(|class| p.lengths().first_check(class, len)) {
+        let check = Check::Visited(rate, len);
+        p.lengths().at_the_end.push((by, check));
     }
-    Ok(())
 }
 
 /// What advances with a subrate has its length; arrays in memory are read at its count.
-fn counted(a: &mut Anatomy<'_>, id: NodeId, inputs: Range<usize>, at: Spot) -> Lower {
-    let (graph, rates) = (a.graph, &a.plan.rates);
-    let node = &graph.nodes[id.index()];
+fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
+    let rates = &p.scope.plan.rates;
     let on_first = rates.is_beside(id, inputs.start);
-    let kind = match node.node.kind {
+    let kind = match p.scope.graph.node(id).kind {
         Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => TrapKind::Segments,
         _ => TrapKind::LengthMismatch,
     };
-    // What was got, and what was expected; or what is needed, and what there is.
-    let swaps = kind == TrapKind::LengthMismatch && !on_first;
-    let ordered = |count, len| if swaps { [len, count] } else { [count, len] };
     for k in inputs.filter(|k| rates.is_beside(id, *k)) {
-        let Some(len) = a.len(node.inputs[k])? else {
-            continue;
-        };
-        let comb = a.comb_at(id, at);
-        let count: Atom = a.index(at.rate).into();
-        let one = Const::u64(1).into();
-        let there = a.emit(comb, Section::Body, "there", Op::Lt, &[count, len]);
-        let needed = a.emit(comb, Section::Body, "needed", Op::Add, &[count, one]);
-        let payload = ordered(needed.into(), len);
-        a.trap(comb, Section::Body, kind, there.into(), &payload);
-        let same = a.emit(comb, Section::Done, "same", Op::Eq, &[count, len]);
-        a.trap(comb, Section::Done, kind, same.into(), &ordered(count, len));
+        if let Some(len) = p.len(p.scope.inputs(id)[k]) {
+            let expects_array = kind == TrapKind::LengthMismatch && !on_first;
+            let count = Count {
+                at,
+                len,
+                kind,
+                expects_array,
+            };
+            p.step(id, Act::Check(Check::There(count)));
+            p.lengths().at_the_end.push((id, Check::Counted(count)));
+        }
     }
-    Ok(())
+}
+
+/// Checks that arrays which told how many elements segments have are as long, unless what uses these
+/// arrays in this loop has checked it.
+pub fn check_told(p: &mut Placer<'_>) {
+    for told in std::mem::take(&mut p.lengths().told) {
+        let class = p.class_in_context(told.rate);
+        if !class.is_some_and(|class| p.lengths().is_checked(class, told.leaf)) {
+            let rates = &p.scope.plan.rates;
+            let own = rates.own(told.leaf).zip(class.map(|(class, _)| class));
+            let by = own.map(|(own, class)| rates.joined_by(own, class));
+            let by = by.and_then(|by| by.first().copied());
+            let len = Length::Param(Source::Length(told.leaf));
+            visited(p, by.unwrap_or(told.by), told.rate, len);
+        }
+        agree(p, told.leaf, told.rate);
+    }
 }
 
 /// Checks that what a rate runs over has as many elements as its class, where nothing in this loop has done
 /// so: what made them one class may be in another loop. There it would find what this one keeps in memory
 /// as long as it should be, whatever it was.
-pub fn check_all(a: &mut Anatomy<'_>) -> Lower {
-    for rate in (0..a.program.rates.len()).map(RateId::new) {
-        if let RateKind::Root { .. } | RateKind::Cursor { .. } = a.program.rate(rate).kind {
-            agree(a, a.opener(rate), rate);
+pub fn check_all(p: &mut Placer<'_>) {
+    for rate in (0..p.placed.tree.rates().len()).map(RateId::new) {
+        let placed = p.placed.tree.rate(rate);
+        if !placed.opening.is_sub() && !placed.opening.is_nested() {
+            agree(p, placed.node, rate);
         }
     }
-    let all = a.all_run_over();
+    let all = std::mem::take(&mut p.lengths().run_over);
+    let mut like = Alike::default();
     for &(id, rate) in &all {
-        let (Some(own), Some(class)) = (a.plan.rates.own(id), a.class_of(rate)) else {
+        like.add(p, id, rate);
+    }
+    for &(id, rate) in &all {
+        let rates = &p.scope.plan.rates;
+        let (Some(own), Some(class)) = (rates.own(id), p.placed.tree.rate(rate).class) else {
             continue;
         };
-        if a.agreed.are_equal(Length::Own(own), Length::Of(class)) {
+        if p.lengths().agreed.are_equal(Of::Own(own), Of::Class(class)) {
             continue;
         }
-        let kind = a.program.rate(rate).kind;
         // Something of the class that has as many elements as the rate.
-        let rates = &a.plan.rates;
-        let agrees = |(n, at): &&(NodeId, RateId)| {
-            let own = rates
-                .own(*n)
-                .filter(|_| *at == rate && rates.output(*n) == Some(class));
-            own.is_some_and(|own| a.agreed.are_equal(Length::Own(own), Length::Of(class)))
-        };
-        let like = all.iter().find(agrees).and_then(|(n, _)| rates.own(*n));
+        let like = like.first(p, rate, class);
         let joined_by = rates.joined_by(own, like.unwrap_or(class));
         // Segments say how long each is; who zips says that both are as long.
-        let zips = |by: &&NodeId| !is_segmented(&a.graph.node(**by).kind);
+        let zips = |by: &&NodeId| !is_segmented(&p.scope.graph.node(**by).kind);
         let Some(by) = joined_by.iter().find(zips).or(joined_by.first()).copied() else {
             continue;
         };
-        let Some(len) = a.len(id)? else {
+        let Some(len) = p.len(id) else {
             continue;
         };
-        match kind {
-            RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. } if len == bound => {}
-            RateKind::Root { bound, .. } | RateKind::Cursor { bound, .. } => {
-                let comb = a.comb(by);
-                // The first of what is consumed together says what is expected.
-                let first = usize::from(matches!(a.graph.node(by).kind, Kind::Scatter(_)));
-                let first = a.graph.nodes[by.index()].inputs[first];
-                let rates = &a.plan.rates;
-                let before = |own| rates.before(own, by);
-                match rates.own(first).map(before) == Some(before(own)) {
-                    true => same(a, comb, bound, len),
-                    false => same(a, comb, len, bound),
-                }
-            }
-            _ => {
-                let comb = a.comb(by);
-                visited(a, comb, rate, len)?;
+        if p.placed.tree.rate(rate).opening.is_nested() {
+            visited(p, by, rate, len);
+        } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
+            // The first of what is consumed together says what is expected.
+            let first = usize::from(matches!(p.scope.graph.node(by).kind, Kind::Scatter(_)));
+            let first = p.scope.inputs(by)[first];
+            let before = |own| rates.before(own, by);
+            match rates.own(first).map(before) == Some(before(own)) {
+                true => same(p, by, bound, len),
+                false => same(p, by, len, bound),
             }
         }
-        agree(a, id, rate);
+        agree(p, id, rate);
     }
-    Ok(())
+}
+
+/// Places the checks that can be made at the end only.
+pub fn place_ends(p: &mut Placer<'_>) {
+    for (by, check) in std::mem::take(&mut p.lengths().at_the_end) {
+        p.step(by, Act::Check(check));
+    }
+}
+
+/// Of what rates run over, the classes that their nodes had on their own.
+#[derive(Default)]
+struct Alike(FxHashMap<RateId, Vec<ClassId>>);
+
+impl Alike {
+    /// Adds a node over which a rate runs, if it is of the rate's class.
+    fn add(&mut self, p: &Placer<'_>, id: NodeId, rate: RateId) {
+        let rates = &p.scope.plan.rates;
+        let here = rates.output(id) == p.placed.tree.rate(rate).class;
+        if let Some(own) = rates.own(id).filter(|_| here) {
+            let all = self.0.entry(rate).or_default();
+            if !all.contains(&own) {
+                all.push(own);
+            }
+        }
+    }
+
+    /// The first class that has as many elements as the rate.
+    fn first(&self, p: &mut Placer<'_>, rate: RateId, class: ClassId) -> Option<ClassId> {
+        let all = self.0.get(&rate)?.iter().copied();
+        let agreed = &mut p.lengths().agreed;
+        let mut equal = all.filter(|own| agreed.are_equal(Of::Own(*own), Of::Class(class)));
+        equal.next()
+    }
 }
 
 fn is_segmented(kind: &Kind) -> bool {
@@ -192,46 +222,62 @@ fn is_segmented(kind: &Kind) -> bool {
 }
 
 /// Notes that a node has as many elements as a rate.
-pub fn agree(a: &mut Anatomy<'_>, id: NodeId, rate: RateId) {
-    let own = a.plan.rates.own(id).map(Length::Own);
-    a.agreed.unite(own, a.class_of(rate).map(Length::Of));
+fn agree(p: &mut Placer<'_>, id: NodeId, rate: RateId) {
+    let own = p.scope.plan.rates.own(id).map(Of::Own);
+    let class = p.placed.tree.rate(rate).class.map(Of::Class);
+    p.lengths().agreed.unite(own, class);
 }
 
-/// A number of elements that a loop deals with.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Length {
-    /// Of all nodes that had this class before it was joined to another.
-    Own(ClassId),
-    /// Of this class, as the loop counts them.
-    Of(ClassId),
+/// Emits a check.
+pub fn emit(e: &mut Emission<'_>, id: NodeId, check: Check) -> Lower {
+    match check {
+        Check::Same(got, expected) => {
+            let comb = e.comb(id);
+            let payload = [e.length(got, comb)?, e.length(expected, comb)?];
+            let same = e.emit(comb, Section::Init, "same", Op::Eq, &payload);
+            let kind = TrapKind::LengthMismatch;
+            e.trap(comb, Section::Init, kind, same.into(), &payload);
+        }
+        Check::Visited(rate, len) => {
+            let comb = e.comb(id);
+            let payload = [e.index(rate).into(), e.length(len, comb)?];
+            let all = e.emit(comb, Section::Done, "all", Op::Eq, &payload);
+            let kind = TrapKind::Segments;
+            let all = take_while::or_left(e, comb, rate, all.into());
+            e.trap(comb, Section::Done, kind, all, &payload);
+        }
+        Check::There(count) => {
+            let (comb, counted, len) = operands(e, id, count)?;
+            let one = Const::u64(1).into();
+            let there = e.emit(comb, Section::Body, "there", Op::Lt, &[counted, len]);
+            let needed = e.emit(comb, Section::Body, "needed", Op::Add, &[counted, one]);
+            let payload = count.payload(needed.into(), len);
+            e.trap(comb, Section::Body, count.kind, there.into(), &payload);
+        }
+        Check::Counted(count) => {
+            let (comb, counted, len) = operands(e, id, count)?;
+            let same = e.emit(comb, Section::Done, "same", Op::Eq, &[counted, len]);
+            let payload = count.payload(counted, len);
+            let same = take_while::or_left(e, comb, count.at.rate, same.into());
+            e.trap(comb, Section::Done, count.kind, same, &payload);
+        }
+    }
+    Ok(())
 }
 
-/// Which lengths are equal, because that was known or is checked.
-#[derive(Default)]
-pub struct Agreed(FxHashMap<Length, Length>);
+/// The combinator that checks a subrate's count, the count, and the length of the array.
+fn operands(e: &mut Emission<'_>, id: NodeId, count: Count) -> Lower<(CombId, Atom, Atom)> {
+    let comb = e.comb_at(id, count.at);
+    let len = e.length(count.len, comb)?;
+    Ok((comb, e.index(count.at.rate).into(), len))
+}
 
-impl Agreed {
-    /// Whether two lengths are equal.
-    pub fn are_equal(&mut self, a: Length, b: Length) -> bool {
-        self.find(a) == self.find(b)
-    }
-
-    fn unite(&mut self, a: Option<Length>, b: Option<Length>) {
-        if let (Some(a), Some(b)) = (a, b) {
-            let (a, b) = (self.find(a), self.find(b));
-            if a != b {
-                self.0.insert(a, b);
-            }
+impl Count {
+    /// What was got, and what was expected; or what is needed, and what there is.
+    fn payload(&self, count: Atom, len: Atom) -> [Atom; 2] {
+        match self.expects_array {
+            true => [len, count],
+            false => [count, len],
         }
-    }
-
-    /// What stands for all lengths that are equal to one. The ways there are shortened.
-    fn find(&mut self, mut length: Length) -> Length {
-        while let Some(to) = self.0.get(&length).copied() {
-            let beyond = self.0.get(&to).copied().unwrap_or(to);
-            self.0.insert(length, beyond);
-            length = beyond;
-        }
-        length
     }
 }

@@ -1,8 +1,10 @@
-//! Lowering: one loop of the schedule becomes one Loop.
+//! Lowering: one loop of the schedule becomes one Loop, in two phases.
 //!
-//! Each combinator lowers itself, knowing its own id and its inputs' ids, in the file of its name: it adds
-//! statements to the sections of its own labels and says how its rate relates to its inputs'. Combinators
-//! of one rate declare their labels synonyms in the loop's alias map, and so their blocks are one.
+//! [`placement`] finds where each thing happens: in which rate and stage a combinator runs, where each
+//! element and each length comes from, which rates are opened and what is checked. [`emission`] follows the
+//! placement and writes the code. Each combinator has both in the file of its name: `place` says what it needs
+//! and where it can run, `emit` adds statements to the sections of its own labels. Combinators of one rate
+//! declare their labels synonyms in the loop's alias map, and so their blocks are one.
 //!
 //! | file | combinators |
 //! | --- | --- |
@@ -20,15 +22,14 @@
 //! | [`compute`] | delayed scalars computed from others, lengths |
 //! | [`output`] | writing an array that is wanted in memory |
 //!
-//! [`anatomy`] is what they share: the loop under construction. [`body`] inlines a closure's terms,
-//! [`pull`] computes arrays where they are read at an index, [`operators`] recognises operators that may be
-//! reassociated.
+//! [`scope`] says what a loop sees of its plan. [`body`] inlines a closure's terms, [`pull`] computes arrays
+//! where they are read at an index, [`operators`] recognises operators that may be reassociated.
 
-mod anatomy;
 mod body;
 mod compute;
 mod cursor;
 pub mod custom;
+mod emission;
 mod filter;
 mod fold;
 mod generate;
@@ -37,21 +38,29 @@ mod manifest;
 mod map;
 mod operators;
 mod output;
+mod placement;
 mod pull;
 mod scan;
 mod scatter;
+mod scope;
 mod segments;
 mod take_while;
 mod zip;
 
 use crate::ast::{Kind, Node};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fusion::Plan;
 use crate::fusion::rates::indexed_array;
-use crate::fusion::{Plan, plan_apart};
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
-use anatomy::Anatomy;
+use emission::Emission;
 use loop_lang::Loop;
+use placement::{Act, Opening, Placer, Step};
 use rustc_hash::FxHashSet;
+
+pub use placement::{Placement, show};
+
+/// Placing and emitting fail with what went wrong; who is to blame is added by the caller.
+type Lower<T = ()> = std::result::Result<T, ErrorKind>;
 
 /// Where a kernel's argument comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -108,77 +117,58 @@ pub fn numbered(_: &Node) -> Option<String> {
     None
 }
 
-/// Lowers the loops of a plan. Where the layout of a loop turns out to be impossible (a second pass over what
-/// a filter admits needs what the first one made), what is in the way is put into a later loop: the plan that
-/// comes back is the one that the loops are of.
+/// Lowers the loops of a plan.
 ///
 /// Errors: a closure that the loop language cannot hold (conditions nested too deep, a leaked expression).
-pub fn lower(
-    graph: &Graph,
-    lengths: &[Option<u64>],
-    mut plan: Plan,
-    naming: Naming<'_>,
-) -> Result<(Plan, Vec<Lowered>)> {
-    let mut apart: Vec<(NodeId, NodeId)> = Vec::new();
-    loop {
-        let loops = (0..plan.loops.len()).map(|at| lower_loop(graph, &plan, at, naming));
-        match loops.collect::<std::result::Result<Vec<_>, _>>() {
-            Ok(loops) => return Ok((plan, loops)),
-            Err(Trouble::Apart(from, to)) if !apart.contains(&(from, to)) => {
-                apart.push((from, to));
-                plan = plan_apart(graph, lengths, plan.clustering, &apart);
-            }
-            Err(Trouble::Apart(from, to)) => return Err(inseparable(graph, from, to)),
-            Err(Trouble::Error(e)) => return Err(e),
-        }
+pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lowered>> {
+    let loops = (0..plan.loops.len()).map(|at| {
+        let placement = place(graph, plan, at)?;
+        emit(graph, plan, at, &placement, naming)
+    });
+    loops.collect()
+}
+
+/// Finds where everything of a loop happens. A plan that is made always places.
+pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
+    let order = in_order(graph, plan, at);
+    let mut p = Placer::new(scope::Scope { graph, plan, at }, &order);
+    for id in order {
+        place_node(&mut p, id).map_err(|kind| error_at(graph, id, kind))?;
     }
+    p.go_inside(None);
+    output::place(&mut p).map_err(forced)?;
+    lengths::check_told(&mut p);
+    lengths::check_all(&mut p);
+    p.place_exits();
+    lengths::place_ends(&mut p);
+    Ok(p.placed)
 }
 
-fn inseparable(graph: &Graph, from: NodeId, to: NodeId) -> Error {
-    let kind = ErrorKind::Malformed {
-        expected: format!("`{}` in an earlier loop", graph.node(from).name),
-        got: "both in one loop".into(),
-    };
-    error_at(graph, to, kind)
-}
-
-/// Why a loop could not be lowered.
-enum Trouble {
-    /// It is wrong.
-    Error(Error),
-    /// The second node cannot share a loop with the first.
-    Apart(NodeId, NodeId),
-}
-
-fn lower_loop(
+/// Writes the code of a loop that is placed.
+fn emit(
     graph: &Graph,
     plan: &Plan,
     at: usize,
+    placement: &Placement,
     naming: Naming<'_>,
-) -> std::result::Result<Lowered, Trouble> {
-    let mut anatomy = Anatomy::new(graph, plan, at, naming);
-    for id in in_order(graph, plan, at) {
-        if let Err(kind) = lower_node(&mut anatomy, id) {
-            return Err(match anatomy.in_the_way {
-                Some(from) => Trouble::Apart(from, id),
-                None => Trouble::Error(error_at(graph, id, kind)),
-            });
-        }
+) -> Result<Lowered> {
+    let scope = scope::Scope { graph, plan, at };
+    let mut e = Emission::new(scope, placement, naming);
+    for step in &placement.steps {
+        emit_step(&mut e, step).map_err(|kind| error_at(graph, step.node, kind))?;
     }
-    let force = |kind| {
-        Trouble::Error(Error {
-            combinator: "force",
-            element: None,
-            location: None,
-            kind,
-        })
-    };
-    anatomy.go_inside(None);
-    output::lower(&mut anatomy).map_err(force)?;
-    anatomy.check_told().map_err(force)?;
-    lengths::check_all(&mut anatomy).map_err(force)?;
-    take_while::leave_early(&mut anatomy).map_err(force)?;
-    anatomy.finish().map_err(Trouble::Error)
+    output::emit(&mut e).map_err(forced)?;
+    e.finish().map_err(forced)
+}
+
+/// An error of a loop as a whole.
+fn forced(kind: ErrorKind) -> Error {
+    Error {
+        combinator: "force",
+        element: None,
+        location: None,
+        kind,
+    }
 }
 
 /// The nodes of a loop in dependency order, where what runs over segments depends on their lengths, too, and
@@ -219,25 +209,92 @@ fn behind(graph: &Graph, input: NodeId) -> Vec<NodeId> {
     all
 }
 
-fn lower_node(a: &mut Anatomy<'_>, id: NodeId) -> anatomy::Lower {
-    cursor::enter(a, id)?;
-    match &a.graph.node(id).kind {
+fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    cursor::enter(p, id)?;
+    match &p.scope.graph.node(id).kind {
         Kind::Manifest | Kind::Input(_) | Kind::Fields(_) => Ok(()),
-        Kind::Generate(..) => generate::lower(a, id),
-        Kind::Map(_) => map::lower(a, id),
-        Kind::Zip => zip::lower(a, id),
-        Kind::Filter(_) | Kind::Pack => filter::lower(a, id),
-        Kind::Fold(_) => fold::lower(a, id),
-        Kind::Scan(..) => scan::lower(a, id),
-        Kind::ScanTotal => scan::lower_total(a, id),
-        Kind::Scatter(_) => scatter::lower(a, id),
-        Kind::Compute(_) => compute::lower(a, id),
-        Kind::Len => compute::lower_len(a, id),
-        Kind::TakeWhile { .. } => filter::lower(a, id),
-        Kind::Custom(_) => custom::lower(a, id),
-        Kind::Expand(_) => segments::lower_expand(a, id),
-        Kind::FoldS(_) => segments::lower_fold(a, id),
-        Kind::ScanS(..) => segments::lower_scan(a, id),
-        Kind::CountS => segments::lower_count(a, id),
+        Kind::Generate(..) => generate::place(p, id),
+        Kind::Map(_) => map::place(p, id),
+        Kind::Zip => zip::place(p, id),
+        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => filter::place(p, id),
+        Kind::Fold(_) => fold::place(p, id),
+        Kind::Scan(..) => scan::place(p, id),
+        Kind::Scatter(_) => scatter::place(p, id),
+        Kind::ScanTotal | Kind::Compute(_) => {
+            p.step(id, Act::Finish);
+            Ok(())
+        }
+        Kind::Len => compute::place_len(p, id),
+        Kind::Custom(_) => custom::place(p, id),
+        Kind::Expand(_) => segments::place_expand(p, id),
+        Kind::FoldS(_) => segments::place_fold(p, id),
+        Kind::ScanS(..) => segments::place_scan(p, id),
+        Kind::CountS => segments::place_count(p, id),
+    }
+}
+
+fn emit_step<'g>(e: &mut Emission<'g>, step: &'g Step) -> Lower {
+    let id = step.node;
+    match &step.act {
+        Act::Open(rate) => match e.placed.tree.rate(*rate).opening {
+            Opening::Array(field) => manifest::emit_open(e, field),
+            Opening::Indices(len) => generate::emit_open(e, id, len),
+            Opening::Attempts => {
+                cursor::emit_root(e, id);
+                Ok(())
+            }
+            Opening::Test(_) | Opening::Decided | Opening::While(_) => {
+                filter::emit_open(e, id, *rate)
+            }
+            Opening::Segments(..) | Opening::SegmentsAgain => segments::emit_open(e, id, *rate),
+            Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
+        },
+        Act::Bound(lens) => cursor::emit_bound(e, id, lens),
+        Act::Read(column, spot) => {
+            manifest::emit_read(e, *column, *spot);
+            Ok(())
+        }
+        Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
+        Act::Keep(field, spot, room) => e.keep((id, *field), *spot, *room),
+        Act::Again(field, spot) => e.again((id, *field), *spot),
+        Act::Deliver(column, side) => e.deliver(*column, *side),
+        Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
+        Act::Run(spot) => emit_node(e, id, *spot),
+        Act::Finish => match e.scope.graph.node(id).kind {
+            Kind::ScanTotal => scan::emit_total(e, id),
+            _ => compute::emit(e, id),
+        },
+        Act::Check(check) => lengths::emit(e, id, *check),
+        Act::Leave(rate, ends) => {
+            take_while::emit_leave(e, *rate, ends);
+            Ok(())
+        }
+    }
+}
+
+fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
+    match &e.scope.graph.node(id).kind {
+        Kind::Map(_) => map::emit(e, id, spot),
+        Kind::Zip => zip::emit(e, id, spot),
+        Kind::Fold(_) => fold::emit(e, id, spot),
+        Kind::Scan(..) => scan::emit(e, id, spot),
+        Kind::Scatter(_) => scatter::emit(e, id, spot),
+        Kind::Len => compute::emit_len(e, id, spot),
+        Kind::Custom(_) => custom::emit(e, id, spot),
+        Kind::Expand(_) => segments::emit_expand(e, id, spot),
+        Kind::FoldS(_) => segments::emit_fold(e, id, spot),
+        Kind::ScanS(..) => segments::emit_scan(e, id, spot),
+        Kind::CountS => segments::emit_count(e, id, spot),
+        // These have no code of their own: what admits elements opens rates, what makes elements where they
+        // are used is placed there.
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Fields(_)
+        | Kind::Generate(..)
+        | Kind::Filter(_)
+        | Kind::Pack
+        | Kind::TakeWhile { .. }
+        | Kind::ScanTotal
+        | Kind::Compute(_) => Ok(()),
     }
 }

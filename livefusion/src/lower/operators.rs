@@ -1,8 +1,9 @@
 //! Operators of folds, scans and scatters: which are plain (one operator per field), their identities, how
 //! they may be reassociated, and the combine functions of the others.
 
-use super::anatomy::{Anatomy, Lower};
+use super::Lower;
 use super::body::{self, Inline};
+use super::emission::Emission;
 use crate::ast::{Body, Term, TermId};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -116,56 +117,56 @@ pub fn scan_order(ty: Ty, in_subrate: bool) -> Order {
 
 /// A body of (left, right) as a combine operator: an operator if it is plain and has one field, else a
 /// function of its own.
-pub fn combine(a: &mut Anatomy<'_>, id: NodeId, which: usize, body: &Body) -> Lower<Combine> {
+pub fn combine(e: &mut Emission<'_>, id: NodeId, which: usize, body: &Body) -> Lower<Combine> {
     if let Some([op]) = plain(body).as_deref() {
         return Ok(Combine::Op(*op));
     }
-    let comb = a.comb(id);
+    let comb = e.comb(id);
     let params: Vec<Var> = body
         .params
         .iter()
-        .map(|t| a.scalar("a", comb, *t))
+        .map(|t| e.scalar("a", comb, *t))
         .collect();
     let args: Vec<Atom> = params.iter().map(|v| (*v).into()).collect();
     let inline = Inline::new(id, which, comb, Section::Body);
-    let (stmts, results) = body::statements(a, &inline, body, &args, "r")?;
-    Ok(function(a, comb, params, stmts, results))
+    let (stmts, results) = body::statements(e, &inline, body, &args, "r")?;
+    Ok(function(e, comb, params, stmts, results))
 }
 
 /// A combine function for states that may be empty: each side is a `bool` that says whether it has
 /// anything, then its fields. Two that have are joined by `body`.
 pub fn lifted_combine(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     id: NodeId,
     which: usize,
     body: &Body,
 ) -> Lower<Combine> {
-    let comb = a.comb(id);
+    let comb = e.comb(id);
     let width = body.results.len();
-    let side = |a: &mut Anatomy<'_>, name: &str, types: &[Ty]| -> (Var, Vec<Var>) {
-        let seen = a.scalar(&format!("{name}seen"), comb, Ty::Bool);
+    let side = |e: &mut Emission<'_>, name: &str, types: &[Ty]| -> (Var, Vec<Var>) {
+        let seen = e.scalar(&format!("{name}seen"), comb, Ty::Bool);
         (
             seen,
-            types.iter().map(|t| a.scalar(name, comb, *t)).collect(),
+            types.iter().map(|t| e.scalar(name, comb, *t)).collect(),
         )
     };
-    let (left_seen, left) = side(a, "a", &body.params[..width]);
-    let (right_seen, right) = side(a, "b", &body.params[width..]);
+    let (left_seen, left) = side(e, "a", &body.params[..width]);
+    let (right_seen, right) = side(e, "b", &body.params[width..]);
     let args: Vec<Atom> = left.iter().chain(&right).map(|v| (*v).into()).collect();
     let inline = Inline::new(id, which, comb, Section::Body);
-    let (joined, values) = body::statements(a, &inline, body, &args, "r")?;
+    let (joined, values) = body::statements(e, &inline, body, &args, "r")?;
     let stmt = |kind| Stmt { comb, kind };
     let mut inner = Vec::new();
     let mut outer = Vec::new();
     for (field, value) in values.into_iter().enumerate() {
-        let ty = a.program.ty(left[field]).elem();
-        let both = a.scalar("both", comb, ty);
-        let out = a.scalar("out", comb, ty);
+        let ty = e.program.ty(left[field]).elem();
+        let both = e.scalar("both", comb, ty);
+        let out = e.scalar("out", comb, ty);
         inner.push((both, value, left[field].into()));
         outer.push((out, both.into(), right[field].into()));
     }
     let mut results: Vec<Atom> = vec![];
-    let seen = a.scalar("seen", comb, Ty::Bool);
+    let seen = e.scalar("seen", comb, Ty::Bool);
     results.push(seen.into());
     results.extend(outer.iter().map(|r| Atom::Var(r.0)));
     let seen_args = Args::from_slice(&[left_seen.into(), right_seen.into()]);
@@ -188,34 +189,34 @@ pub fn lifted_combine(
         .chain([right_seen])
         .chain(right)
         .collect();
-    Ok(function(a, comb, params, stmts, results))
+    Ok(function(e, comb, params, stmts, results))
 }
 
 fn function(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     comb: CombId,
     params: Vec<Var>,
     body: Vec<Stmt>,
     results: Vec<Atom>,
 ) -> Combine {
-    let mut name = format!("join_{}", a.program.comb(comb).name);
-    let taken = a
+    let mut name = format!("join_{}", e.program.comb(comb).name);
+    let taken = e
         .program
         .functions
         .iter()
         .filter(|f| f.comb == comb)
         .count();
     if taken > 0 {
-        name = format!("join{taken}_{}", a.program.comb(comb).name);
+        name = format!("join{taken}_{}", e.program.comb(comb).name);
     }
-    a.program.functions.push(Function {
+    e.program.functions.push(Function {
         name,
         comb,
         params,
         body,
         results,
     });
-    Combine::Fn(FnId::new(a.program.functions.len() - 1))
+    Combine::Fn(FnId::new(e.program.functions.len() - 1))
 }
 
 /// Sets each group's level: 0 if its updates depend on no other group's value.

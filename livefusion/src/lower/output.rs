@@ -6,43 +6,51 @@
 //! yield_2:  writeArray out_2 ix_2 elt_1                  return res_2
 //! ```
 
-use super::anatomy::{Anatomy, Lower};
+use super::Lower;
+use super::emission::Emission;
+use super::placement::Placer;
 use crate::sharing::FieldRef;
 use loop_lang::ir::{Section, StmtKind};
 
-/// Adds everything that the plan wants of this loop.
-pub fn lower(a: &mut Anatomy<'_>) -> Lower {
-    let planned = &a.plan.loops[a.at];
-    for field in &planned.arrays {
-        array(a, *field)?;
-    }
-    for field in &planned.scalars {
-        let comb = a.comb(field.0);
-        let value = a.delayed(*field, comb);
-        a.result(*field, value);
+/// Places the arrays that the plan wants of this loop; those that a scatter makes are in memory anyway.
+pub fn place(p: &mut Placer<'_>) -> Lower {
+    let plan = p.scope.plan;
+    for field in &plan.loops[p.scope.at].arrays {
+        if !p.scope.is_scattered(field.0) {
+            p.keep(*field)?;
+        }
     }
     Ok(())
 }
 
-fn array(a: &mut Anatomy<'_>, field: FieldRef) -> Lower {
-    if let Some(out) = a.scattered.get(&field) {
-        let out = *out;
-        a.result(field, out.into());
+/// Emits everything that the plan wants of this loop.
+pub fn emit(e: &mut Emission<'_>) -> Lower {
+    let plan = e.scope.plan;
+    let planned = &plan.loops[e.scope.at];
+    for field in &planned.arrays {
+        array(e, *field)?;
+    }
+    for field in &planned.scalars {
+        let comb = e.comb(field.0);
+        let value = e.delayed(*field, comb);
+        e.result(*field, value);
+    }
+    Ok(())
+}
+
+fn array(e: &mut Emission<'_>, field: FieldRef) -> Lower {
+    let out = e.made(field)?;
+    let spot = e.placed.kept(field);
+    let is_sub = |r| e.program.rate(r).kind.is_sub();
+    let Some(rate) = spot.map(|s| s.rate).filter(|r| is_sub(*r)) else {
+        e.result(field, out.into());
         return Ok(());
-    }
-    let (out, rate) = a.write(field)?;
-    if a.program.rate(rate).kind.is_sub() {
-        let comb = a.comb(field.0);
-        let (index, ty) = (a.index(rate), a.program.ty(out));
-        let res = a.var("res", comb, ty);
-        a.push(
-            comb,
-            Section::Done,
-            StmtKind::SliceArray(res, out, index.into()),
-        );
-        a.result(field, res.into());
-    } else {
-        a.result(field, out.into());
-    }
+    };
+    let comb = e.comb(field.0);
+    let (index, ty) = (e.index(rate), e.program.ty(out));
+    let res = e.var("res", comb, ty);
+    let cut = StmtKind::SliceArray(res, out, index.into());
+    e.push(comb, Section::Done, cut);
+    e.result(field, res.into());
     Ok(())
 }

@@ -5,8 +5,9 @@
 //!          let elt_0 = mul (readArray arr ix_1) k_0
 //! ```
 
-use super::anatomy::{Anatomy, Lower};
+use super::Lower;
 use super::body::{self, Inline};
+use super::emission::Emission;
 use crate::sharing::{FieldRef, NodeId, bodies};
 use loop_lang::ir::*;
 use loop_lang::types::Const;
@@ -47,7 +48,7 @@ impl Known {
 /// Adds the statements that read some fields of an array's element at an index. Of an index
 /// outside, an array in memory gives zero; a pulled one anything that its function gives.
 pub fn elements(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     known: &mut Known,
     (array, fields): (NodeId, &[u32]),
     index: Atom,
@@ -59,13 +60,13 @@ pub fn elements(
     if fields.is_empty() {
         return Ok(());
     }
-    if a.plan.pulls.is_pulled(array) {
-        return compute(a, known, (array, &fields), index, out);
+    if e.scope.plan.pulls.is_pulled(array) {
+        return compute(e, known, (array, &fields), index, out);
     }
     for field in fields {
-        let var = a.random((array, field));
-        let ty = a.program.ty(var).elem();
-        let elt = a.scalar("elt", comb, ty);
+        let var = e.random((array, field));
+        let ty = e.program.ty(var).elem();
+        let elt = e.scalar("elt", comb, ty);
         let kind = StmtKind::ReadArray(elt, var, index);
         out.push(Stmt { comb, kind });
         known.set((array, field), index, elt.into());
@@ -75,32 +76,32 @@ pub fn elements(
 
 /// Computes fields of a pulled array's element at an index.
 fn compute(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     known: &mut Known,
     (id, fields): (NodeId, &[u32]),
     index: Atom,
     out: &mut Vec<Stmt>,
 ) -> Lower {
-    let graph = a.graph;
+    let graph = e.scope.graph;
     let node = &graph.nodes[id.index()];
     let mut all = bodies(&node.node.kind);
     let (Some(body), last) = (all.pop(), all.len()) else {
         return Ok(());
     };
-    let comb = a.comb(id);
+    let comb = e.comb(id);
     let mut inline = Inline::new(id, last, comb, Section::Body);
     let width = node.node.types.len() as u32;
     inline.wanted = Some((0..width).map(|f| fields.contains(&f)).collect());
-    let columns: Vec<FieldRef> = a.all_columns(id).iter().map(|c| c.field).collect();
+    let columns: Vec<FieldRef> = e.scope.all_columns(id).iter().map(|c| c.field).collect();
     let mut args: Vec<Atom> = vec![index];
     if !node.inputs.is_empty() {
         args = body.params.iter().map(|t| Const::zero(*t).into()).collect();
-        let used = body::used_params(&inline, body);
+        let used = body::used_params(body, inline.wanted.as_deref());
         let columns: Vec<(usize, FieldRef)> = used.iter().map(|k| (*k, columns[*k])).collect();
         for (_, (n, _)) in &columns {
             let of_it = columns.iter().filter(|(_, c)| c.0 == *n);
             let fields: Vec<u32> = of_it.map(|(_, c)| c.1).collect();
-            elements(a, known, (*n, &fields), index, comb, out)?;
+            elements(e, known, (*n, &fields), index, comb, out)?;
         }
         for (k, column) in columns {
             if let Some(elt) = known.get(column, index) {
@@ -108,7 +109,7 @@ fn compute(
             }
         }
     }
-    let (stmts, values) = body::statements_knowing(a, known, &inline, body, &args, "elt")?;
+    let (stmts, values) = body::statements_knowing(e, known, &inline, body, &args, "elt")?;
     out.extend(stmts);
     for field in fields {
         known.set((id, *field), index, values[*field as usize]);

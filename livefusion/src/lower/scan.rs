@@ -9,10 +9,12 @@
 //! An exclusive scan's element is the accumulator's old value. Operators that are not plain are lifted as
 //! in [`super::fold`].
 
-use super::anatomy::{Anatomy, Lower, Spot};
+use super::Lower;
 use super::body::{self, Inline};
+use super::emission::Emission;
 use super::fold::{Carried, elements, has_captures, start};
 use super::operators;
+use super::placement::{Placer, Spot};
 use crate::ast::{Fold, FoldStyle, Kind, ScanKind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -20,33 +22,40 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::ops::Range;
 
-/// Lowers a scan.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let node = &graph.nodes[id.index()];
-    let Kind::Scan(fold, kind) = &node.node.kind else {
+/// Places a scan: in step with its input.
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = p.spot_of(id, 0..1)?;
+    p.input_elts(id, 0..1, spot)?;
+    p.run(id, spot);
+    p.know_all(id, spot);
+    Ok(())
+}
+
+/// Emits a scan.
+pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let Kind::Scan(fold, kind) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let spot = a.spot_of(id, 0..1)?;
-    let owner = a.owner();
-    let accs = scan_at(a, id, (fold, *kind), 0..1, (spot, owner))?;
-    for (field, acc) in accs.into_iter().enumerate() {
-        a.set_scan_total((id, field as u32), acc.into());
-    }
+    let owner = e.owner();
+    let accs = scan_at(e, id, (fold, *kind), 0..1, (spot, owner))?;
+    let totals = (0..)
+        .zip(accs)
+        .map(|(field, acc)| ((id, field), acc.into()));
+    e.values.totals.extend(totals);
     Ok(())
 }
 
 /// Scans the inputs' elements at a spot with accumulators that a rate owns, and gives these.
 pub(super) fn scan_at(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     id: NodeId,
     (fold, kind): (&Fold, ScanKind),
     inputs: Range<usize>,
     (spot, owner): (Spot, RateId),
 ) -> Lower<Vec<Var>> {
-    let comb = a.comb_at(id, spot);
-    let elements = elements(a, id, inputs, spot)?;
-    let start = start(a, id, fold)?;
+    let comb = e.comb_at(id, spot);
+    let elements = elements(e, id, inputs, spot)?;
+    let start = start(e, id, fold)?;
     let s = Scanning {
         id,
         carried: Carried {
@@ -59,10 +68,10 @@ pub(super) fn scan_at(
         start,
     };
     let running = match operators::plain(&fold.step) {
-        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(a)?,
-        Some(ops) => s.plain(a, &ops),
-        None if has_captures(fold) => s.sequential(a)?,
-        None => s.lifted(a)?,
+        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e)?,
+        Some(ops) => s.plain(e, &ops),
+        None if has_captures(fold) => s.sequential(e)?,
+        None => s.lifted(e)?,
     };
     let mut accs = Vec::with_capacity(running.len());
     for (field, r) in running.into_iter().enumerate() {
@@ -71,19 +80,21 @@ pub(super) fn scan_at(
         } else {
             r.inclusive
         };
-        a.set_elt((id, field as u32), spot, value);
+        e.values.set_column((id, field as u32).into(), spot, value);
         accs.push(r.acc);
     }
     Ok(accs)
 }
 
-/// Lowers the delayed scalar that a scan ends with: its accumulator, read after the loop.
-pub fn lower_total(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let scan = a.graph.nodes[id.index()].inputs[0];
-    for field in 0..a.graph.node(id).types.len() as u32 {
-        let value = a.scan_total(a.graph.resolve(scan, field))?;
-        a.set_delayed((id, field), value);
+/// Emits the delayed scalar that a scan ends with: its accumulator, read after the loop.
+pub fn emit_total(e: &mut Emission<'_>, id: NodeId) -> Lower {
+    let (graph, scan) = (e.scope.graph, e.scope.inputs(id)[0]);
+    let mut values = Vec::new();
+    for field in 0..graph.node(id).types.len() as u32 {
+        let total = e.values.totals.get(&graph.resolve(scan, field));
+        values.push(total.copied().ok_or_else(super::placement::no_root)?);
     }
+    e.values.set_scalars(id, values);
     Ok(())
 }
 
@@ -102,14 +113,14 @@ struct Scanning<'f> {
 }
 
 impl Scanning<'_> {
-    fn plain(&self, a: &mut Anatomy<'_>, ops: &[Op]) -> Vec<Running> {
+    fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Running> {
         let types = self.fold.step.result_types();
-        let in_subrate = a.program.rate(self.carried.rate).kind.is_sub();
+        let in_subrate = e.program.rate(self.carried.rate).kind.is_sub();
         let mut fields = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let ty = types[field];
             let order = operators::scan_order(ty, in_subrate);
-            let acc = self.carried.carry(a, "acc", self.start[field], ty);
+            let acc = self.carried.carry(e, "acc", self.start[field], ty);
             let group = Group {
                 vars: vec![acc],
                 owner: self.carried.owner,
@@ -124,15 +135,15 @@ impl Scanning<'_> {
             let element = self.elements[field];
             let inclusive = if order == Order::Exact {
                 let comb = self.carried.comb;
-                let next = a.emit(comb, Section::Body, "elt", *op, &[acc.into(), element]);
-                self.carried.update(a, acc, next.into());
-                a.program.groups.push(Group {
+                let next = e.emit(comb, Section::Body, "elt", *op, &[acc.into(), element]);
+                self.carried.update(e, acc, next.into());
+                e.program.groups.push(Group {
                     next: vec![next.into()],
                     ..group
                 });
                 next
             } else {
-                self.scan(a, group, vec![element])[0]
+                self.scan(e, group, vec![element])[0]
             };
             fields.push(Running {
                 acc,
@@ -143,33 +154,33 @@ impl Scanning<'_> {
     }
 
     /// Adds a prefix group and its `scan` statement; the results are the inclusive values.
-    fn scan(&self, a: &mut Anatomy<'_>, group: Group, elems: Vec<Atom>) -> Vec<Var> {
-        let types: Vec<Ty> = group.vars.iter().map(|v| a.program.ty(*v).elem()).collect();
+    fn scan(&self, e: &mut Emission<'_>, group: Group, elems: Vec<Atom>) -> Vec<Var> {
+        let types: Vec<Ty> = group.vars.iter().map(|v| e.program.ty(*v).elem()).collect();
         let results: Vec<Var> = types
             .iter()
-            .map(|t| a.scalar("elt", self.carried.comb, *t))
+            .map(|t| e.scalar("elt", self.carried.comb, *t))
             .collect();
         let next = results.iter().map(|v| (*v).into()).collect();
-        let id = GroupId::new(a.program.groups.len());
-        a.program.groups.push(Group { next, ..group });
+        let id = GroupId::new(e.program.groups.len());
+        e.program.groups.push(Group { next, ..group });
         let kind = StmtKind::Scan {
             results: results.clone(),
             group: id,
             elems,
         };
-        a.push(self.carried.comb, Section::Body, kind);
+        e.push(self.carried.comb, Section::Body, kind);
         results
     }
 
-    fn lifted(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Running>> {
+    fn lifted(&self, e: &mut Emission<'_>) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
         let yes = Const::bool(true).into();
-        let seen = self.carried.carry(a, "seen", yes, Ty::Bool);
-        let accs = self.carried.carry_all(a, &self.start, &types);
+        let seen = self.carried.carry(e, "seen", yes, Ty::Bool);
+        let accs = self.carried.carry_all(e, &self.start, &types);
         let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
             [Const::bool(b).into()].into_iter().chain(rest).collect()
         };
-        let combine = operators::lifted_combine(a, self.id, 1, &self.fold.step)?;
+        let combine = operators::lifted_combine(e, self.id, 1, &self.fold.step)?;
         let group = Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
             owner: self.carried.owner,
@@ -184,7 +195,7 @@ impl Scanning<'_> {
             level: 0,
             order: Order::Prefix(1),
         };
-        let results = self.scan(a, group, flagged(true, self.elements.clone()));
+        let results = self.scan(e, group, flagged(true, self.elements.clone()));
         let fields = accs.into_iter().zip(&results[1..]);
         Ok(fields
             .map(|(acc, r)| Running {
@@ -194,21 +205,21 @@ impl Scanning<'_> {
             .collect())
     }
 
-    fn sequential(&self, a: &mut Anatomy<'_>) -> Lower<Vec<Running>> {
+    fn sequential(&self, e: &mut Emission<'_>) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
-        let accs = self.carried.carry_all(a, &self.start, &types);
+        let accs = self.carried.carry_all(e, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
         args.extend_from_slice(&self.elements);
         let inline = Inline::new(self.id, 1, self.carried.comb, Section::Body);
-        let next = body::inline(a, &inline, &self.fold.step, &args, "elt")?;
+        let next = body::inline(e, &inline, &self.fold.step, &args, "elt")?;
         for (acc, new) in accs.iter().zip(&next) {
-            self.carried.update(a, *acc, *new);
+            self.carried.update(e, *acc, *new);
         }
         let next_values = next.clone();
         let group = self
             .carried
             .sequential_group(&accs, &self.start, next_values, &types);
-        a.program.groups.push(group);
+        e.program.groups.push(group);
         Ok(accs
             .into_iter()
             .zip(next)

@@ -5,34 +5,39 @@
 //! body_3:   let ok_3 = lt elt_1 len_0                      scatterArray out_3 elt_1 elt_2 with add
 //! ```
 
-use super::anatomy::{Anatomy, Lower};
+use super::Lower;
 use super::body::{self, Inline};
-use super::operators;
+use super::emission::Emission;
+use super::placement::{Placer, Spot};
+use super::{generate, operators};
 use crate::ast::{Body, Kind, Term};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 
-/// Lowers a scatter.
-pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let node = &graph.nodes[id.index()];
-    let Kind::Scatter(combine) = &node.node.kind else {
+/// Places a scatter: where its indices and values have an element.
+pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = p.spot_of(id, 1..3)?;
+    super::lengths::check_together(p, id, 1..3, spot);
+    p.input_elts(id, 1..3, spot)?;
+    p.run(id, spot);
+    Ok(())
+}
+
+/// Emits a scatter.
+pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let graph = e.scope.graph;
+    let Kind::Scatter(combine) = &graph.node(id).kind else {
         return Ok(());
     };
-    let spot = a.spot_of(id, 1..3)?;
-    let comb = a.comb_at(id, spot);
-    super::lengths::check_together(a, id, 1..3, spot)?;
-    let (arrays, len) = targets(a, id)?;
-    let index_column = a.columns(id, 1..2);
-    let index = a.elt(index_column[0], spot)?;
-    let value_columns = a.columns(id, 2..3);
-    let values = value_columns
-        .into_iter()
-        .map(|f| a.elt(f, spot))
-        .collect::<Result<Vec<_>, _>>()?;
-    let ok = a.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
-    a.trap(
+    let comb = e.comb_at(id, spot);
+    let (arrays, len) = targets(e, id)?;
+    let columns = e.scope.columns(id, 1..3).into_iter();
+    let elements = columns.map(|c| e.elt(c, spot));
+    let mut values = elements.collect::<Result<Vec<_>, _>>()?;
+    let index = values.remove(0);
+    let ok = e.emit(comb, Section::Body, "ok", Op::Lt, &[index, len]);
+    e.trap(
         comb,
         Section::Yield,
         TrapKind::OutOfRange,
@@ -41,11 +46,11 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
     );
     match combine {
         Some(op) if !op.captures.is_empty() => {
-            read_modify_write(a, (id, comb), op, &arrays, index, &values)?
+            read_modify_write(e, (id, comb), op, &arrays, index, &values)?
         }
         _ => {
             let combine = match combine {
-                Some(op) => Some(operators::combine(a, id, 0, op)?),
+                Some(op) => Some(operators::combine(e, id, 0, op)?),
                 None => None,
             };
             let kind = StmtKind::ScatterArray {
@@ -54,57 +59,52 @@ pub fn lower(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
                 values,
                 combine,
             };
-            a.push(comb, Section::Yield, kind);
+            e.push(comb, Section::Yield, kind);
         }
     }
-    for (field, array) in arrays.into_iter().enumerate() {
-        a.scattered.insert((id, field as u32), array);
-    }
+    let made = (0..).zip(arrays).map(|(f, array)| ((id, f), array));
+    e.values.made.extend(made);
     Ok(())
 }
 
 /// The arrays that are scattered into, and their length: filled with the base's value if it is one value
 /// repeated that nobody else needs in memory, else copied.
-fn targets(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
-    let graph = a.graph;
+fn targets(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
+    let graph = e.scope.graph;
     let base = graph.nodes[id.index()].inputs[0];
-    let comb = a.comb(id);
+    let comb = e.comb(id);
     let mut arrays = Vec::new();
     if crate::fusion::is_constant(graph, base)
-        && !a.is_in_memory(base)
-        && let Kind::Generate(length, body) = &graph.node(base).kind
+        && !e.scope.is_in_memory(base)
+        && let Kind::Generate(_, body) = &graph.node(base).kind
     {
-        let len = super::generate::length(a, base, length)?;
-        let from = a.comb(base);
-        let inline = Inline::new(base, last_body(a, base), from, Section::Init);
+        let from = e.comb(base);
+        let len = e.length(generate::length(&e.scope, base), from)?;
+        let inline = Inline::new(base, generate::last_body(e, base), from, Section::Init);
         let zero = loop_lang::types::Const::u64(0).into();
-        let values = body::inline(a, &inline, body, &[zero], "fill")?;
+        let values = body::inline(e, &inline, body, &[zero], "fill")?;
         for value in values {
-            let out = a.var("out", comb, Type::Array(a.program.atom_ty(value)));
-            a.push(comb, Section::Init, StmtKind::FillArray(out, len, value));
+            let out = e.var("out", comb, Type::Array(e.program.atom_ty(value)));
+            e.push(comb, Section::Init, StmtKind::FillArray(out, len, value));
             arrays.push(out);
         }
         return Ok((arrays, len));
     }
     let mut len = loop_lang::types::Const::u64(0).into();
     for field in graph.fields(base) {
-        let source = a.random(field);
-        let out = a.var("out", comb, a.program.ty(source));
-        a.push(comb, Section::Init, StmtKind::CopyArray(out, source));
+        let source = e.random(field);
+        let out = e.var("out", comb, e.program.ty(source));
+        e.push(comb, Section::Init, StmtKind::CopyArray(out, source));
         // The copy's length: the original may be gone, if nobody else needs it.
-        len = a.array_len(out, comb);
+        len = e.array_len(out, comb);
         arrays.push(out);
     }
     Ok((arrays, len))
 }
 
-fn last_body(a: &Anatomy<'_>, id: NodeId) -> usize {
-    a.graph.nodes[id.index()].captures.len() - 1
-}
-
 /// An operator that uses captured arrays or scalars is inlined around a read and a write.
 fn read_modify_write(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     (id, comb): (NodeId, CombId),
     op: &Body,
     arrays: &[Var],
@@ -113,8 +113,8 @@ fn read_modify_write(
 ) -> Lower {
     let mut args = Vec::new();
     for array in arrays {
-        let old = a.scalar("old", comb, a.program.ty(*array).elem());
-        a.push(
+        let old = e.scalar("old", comb, e.program.ty(*array).elem());
+        e.push(
             comb,
             Section::Yield,
             StmtKind::ReadArray(old, *array, index),
@@ -128,9 +128,9 @@ fn read_modify_write(
             .any(|t| matches!(t.term, Term::Scalar { .. } | Term::At { .. }))
     );
     let inline = Inline::new(id, 0, comb, Section::Yield);
-    let new = body::inline(a, &inline, op, &args, "new")?;
+    let new = body::inline(e, &inline, op, &args, "new")?;
     for (array, value) in arrays.iter().zip(new) {
-        a.push(
+        e.push(
             comb,
             Section::Yield,
             StmtKind::WriteArray(*array, index, value),

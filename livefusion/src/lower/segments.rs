@@ -10,12 +10,13 @@
 //! Folds and scans of segments are those of [`super::fold`] and [`super::scan`] with accumulators that the
 //! inner loop's `nest` starts.
 
-use super::Source;
-use super::anatomy::{Anatomy, Column, Lower, Spot};
 use super::body::{self, Inline};
+use super::emission::Emission;
 use super::fold::fold_at;
-use super::lengths;
+use super::placement::{Length, Opening, Placer, Room, Spot};
 use super::scan::scan_at;
+use super::scope::{Column, Scope};
+use super::{Lower, Source, lengths};
 use crate::ast::Kind;
 use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::{FieldRef, NodeId};
@@ -28,56 +29,90 @@ const MOST_ELEMENTS: u64 = 1 << 48;
 
 /// Opens an inner loop behind everything that it needs.
 pub fn open(
-    a: &mut Anatomy<'_>,
+    p: &mut Placer<'_>,
     user: NodeId,
     class: ClassId,
     (parent, lengths): (ClassId, FieldRef),
     needs: &[Spot],
 ) -> Lower<Spot> {
+    let rates = &p.scope.plan.rates;
     // Lengths that are in step with something else are read at the segments' counter.
-    let beside = (a.plan.rates.output(lengths.0) != Some(parent)).then_some(parent);
+    let beside = (rates.output(lengths.0) != Some(parent)).then_some(parent);
     let lengths = Column {
         field: lengths,
         beside,
     };
-    let mut all = a.needs(&[lengths]);
+    let mut all = p.needs(&[lengths]);
     all.extend_from_slice(needs);
-    let spot = a.spot_for_child(user, parent, &all)?;
-    let comb = a.unhomed_comb(user);
-    let known = a.test(class, spot.rate);
-    let rate = match known {
-        // An earlier loop over the same segment has checked its length.
-        Some(len) => a.open_nested(comb, spot.rate, class, len),
-        None => {
-            let len = a.elt(lengths, spot)?;
-            let (rate, safe) = open_checked(a, comb, (spot.rate, class), (user, len))?;
-            a.set_test(class, spot.rate, safe);
-            rate
-        }
+    let spot = p.spot_for_child(user, parent, &all)?;
+    // An earlier loop over the same segment has checked its length.
+    if p.is_decided(class, spot.rate) {
+        return Ok(p.open_within(user, spot, class, Opening::SegmentsAgain));
+    }
+    p.elt(lengths, spot)?;
+    p.set_decided(class, spot.rate);
+    let room = match (rates.in_memory(class), beside_all(p, user, class)) {
+        (Some(leaf), _) => Room::Length(Length::Param(Source::Length(leaf))),
+        (None, Some(len)) => Room::Length(len),
+        (None, None) => Room::Any,
     };
-    Ok(Spot { rate, position: 0 })
+    let opening = Opening::Segments(lengths, room);
+    Ok(p.open_within(user, spot, class, opening))
+}
+
+/// How long the data is that a node reads beside all elements of segments.
+fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
+    let rates = &p.scope.plan.rates;
+    let kind = &p.scope.graph.node(user).kind;
+    let uses = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
+    let here = rates.runs_at(user) == Some(class);
+    let data = *p.scope.inputs(user).get(1)?;
+    match uses && here && rates.is_beside(user, 1) {
+        true => p.len(data),
+        false => None,
+    }
+}
+
+/// Emits the opening of an inner loop.
+pub fn emit_open(e: &mut Emission<'_>, user: NodeId, rate: RateId) -> Lower {
+    let placed = e.placed.tree.rate(rate);
+    let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
+        return Ok(());
+    };
+    let comb = e.unhomed_comb(user);
+    match placed.opening {
+        Opening::Segments(lengths, room) => {
+            let len = e.elt(lengths, at)?;
+            let safe = open_checked(e, comb, at.rate, (len, room))?;
+            e.values.tests.insert((class, at.rate), safe);
+        }
+        _ => {
+            let len = e.size_of_segment(rate)?;
+            e.open_nested(comb, at.rate, len);
+        }
+    }
+    Ok(())
 }
 
 /// Opens an inner loop over segments whose lengths nobody has checked yet: each must fit what is left of
 /// the data. One that does not is a trap, and counts as empty.
 fn open_checked(
-    a: &mut Anatomy<'_>,
+    e: &mut Emission<'_>,
     comb: CombId,
-    (parent, class): (RateId, ClassId),
-    (user, len): (NodeId, Atom),
-) -> Lower<(RateId, Atom)> {
-    let most = match (a.plan.rates.in_memory(class), beside(a, user, class)?) {
-        (Some(leaf), _) => a.scalar_param(Source::Length(leaf), "len", comb, Ty::U64),
-        (None, Some(len)) => len,
-        (None, None) => Const::u64(MOST_ELEMENTS).into(),
+    parent: RateId,
+    (len, room): (Atom, Room),
+) -> Lower<Atom> {
+    let most = match room {
+        Room::Length(most) => e.length(most, comb)?,
+        Room::Any => Const::u64(MOST_ELEMENTS).into(),
     };
-    let safe = a.scalar("size", comb, Ty::U64);
-    let rate = a.open_nested(comb, parent, class, safe.into());
-    let counter: Atom = a.index(rate).into();
-    let room = a.scalar("room", comb, Ty::U64);
-    let fits = a.scalar("fits", comb, Ty::Bool);
+    let safe = e.scalar("size", comb, Ty::U64);
+    let rate = e.open_nested(comb, parent, safe.into());
+    let counter: Atom = e.index(rate).into();
+    let room = e.scalar("room", comb, Ty::U64);
+    let fits = e.scalar("fits", comb, Ty::Bool);
     let payload = [len, room.into()];
-    let trap = a.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
+    let trap = e.trap_stmt(comb, TrapKind::Segments, fits.into(), &payload);
     let zero = Const::u64(0).into();
     let op = |v, op, args: &[Atom]| Stmt {
         comb,
@@ -89,140 +124,162 @@ fn open_checked(
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
     ];
-    a.push_first(comb, Section::Nest, stmts);
-    Ok((rate, safe.into()))
+    e.push_first(comb, Section::Nest, stmts);
+    Ok(safe.into())
 }
 
-/// How long the data is that a node reads beside all elements of segments.
-fn beside(a: &mut Anatomy<'_>, user: NodeId, class: ClassId) -> Lower<Option<Atom>> {
-    let node = &a.graph.nodes[user.index()];
-    let uses = matches!(
-        node.node.kind,
-        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
-    );
-    let here = a.plan.rates.runs_at(user) == Some(class);
-    match node.inputs.get(1) {
-        Some(data) if uses && here && a.plan.rates.is_beside(user, 1) => a.len(*data),
-        _ => Ok(None),
-    }
-}
-
-/// Where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
+/// Finds where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
 /// known only behind it, and it runs without them: nobody waits for them.
-fn spot_of(a: &mut Anatomy<'_>, id: NodeId) -> Lower<Spot> {
-    let inputs = 0..a.graph.nodes[id.index()].inputs.len();
-    let class = a.plan.rates.runs_at(id);
-    let is_sub = class.is_some_and(|c| matches!(a.plan.rates.kind(c), ClassKind::Sub(..)));
-    a.spot_behind(id, inputs.clone(), usize::from(is_sub)..inputs.end)
+fn spot_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+    let rates = &p.scope.plan.rates;
+    let inputs = 0..p.scope.inputs(id).len();
+    let class = rates.runs_at(id);
+    let is_sub = class.is_some_and(|c| matches!(rates.kind(c), ClassKind::Sub(..)));
+    p.spot_behind(id, inputs.clone(), usize::from(is_sub)..inputs.end)
 }
 
-/// Where a node runs that uses data with its segments' lengths, and the rate of those segments.
-fn segmented(a: &mut Anatomy<'_>, id: NodeId) -> Lower<(Spot, RateId)> {
-    let spot = spot_of(a, id)?;
-    a.comb_at(id, spot);
+/// Finds where a node runs that uses data with its segments' lengths.
+fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+    let spot = spot_of(p, id)?;
     // There is a tag for every element, whether it admits that or not.
-    let elements = match (&a.graph.node(id).kind, a.program.rate(spot.rate).kind) {
-        (Kind::CountS, RateKind::Sub { parent, .. }) => parent,
-        _ => spot.rate,
-    };
-    let at = Spot {
-        rate: elements,
-        position: 0,
-    };
-    lengths::check(a, id, 1..2, at)?;
-    Ok((spot, a.program.loop_rate(spot.rate)))
+    let counts = matches!(p.scope.graph.node(id).kind, Kind::CountS);
+    let rate = p.placed.tree.rate(spot.rate);
+    let around = rate.parent.filter(|_| counts && rate.opening.is_sub());
+    let at = Spot::first(around.unwrap_or(spot.rate));
+    lengths::check(p, id, 1..2, at);
+    Ok(spot)
 }
 
-/// Lowers a fold of each segment.
-pub fn lower_fold(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let node = &graph.nodes[id.index()];
-    let Kind::FoldS(fold) = &node.node.kind else {
-        return Ok(());
-    };
-    let (spot, owner) = segmented(a, id)?;
-    let values = fold_at(a, id, fold, 1..2, (spot, owner))?;
-    set_folded(a, id, owner, values)
+/// Places a fold of each segment. Its results are elements of the rate around, from behind the inner loop on.
+pub fn place_fold(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = place_segmented(p, id)?;
+    p.input_elts(id, 1..2, spot)?;
+    p.run(id, spot);
+    know_behind(p, id, spot);
+    Ok(())
 }
 
-/// The results of a segment's fold are elements of the rate around it, from behind the inner loop on.
-fn set_folded(a: &mut Anatomy<'_>, id: NodeId, owner: RateId, values: Vec<Atom>) -> Lower {
-    let Some(behind) = a.child_spot(owner) else {
-        return Ok(());
-    };
-    for (field, value) in values.into_iter().enumerate() {
-        a.set_elt((id, field as u32), behind, value);
+fn know_behind(p: &mut Placer<'_>, id: NodeId, spot: Spot) {
+    let segments = p.placed.tree.loop_rate(spot.rate);
+    if let Some(behind) = p.placed.tree.child_spot(segments) {
+        p.know_all(id, behind);
     }
-    Ok(())
 }
 
-/// Lowers a scan of each segment.
-pub fn lower_scan(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let node = &graph.nodes[id.index()];
-    let Kind::ScanS(fold, kind) = &node.node.kind else {
+/// Emits a fold of each segment.
+pub fn emit_fold(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let Kind::FoldS(fold) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let (spot, owner) = segmented(a, id)?;
-    scan_at(a, id, (fold, *kind), 1..2, (spot, owner))?;
+    let owner = e.program.loop_rate(spot.rate);
+    let values = fold_at(e, id, fold, 1..2, (spot, owner))?;
+    set_folded(e, id, owner, values);
     Ok(())
 }
 
-/// Lowers the number of true tags in each segment: a count of the subrate that they admit.
-pub fn lower_count(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let (spot, owner) = segmented(a, id)?;
-    let count = count(a, id, (spot, owner));
-    set_folded(a, id, owner, vec![count.into()])
+fn set_folded(e: &mut Emission<'_>, id: NodeId, owner: RateId, values: Vec<Atom>) {
+    if let Some(behind) = e.placed.tree.child_spot(owner) {
+        e.values.set_elts(id, behind, values);
+    }
+}
+
+/// Places a scan of each segment.
+pub fn place_scan(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = place_segmented(p, id)?;
+    p.input_elts(id, 1..2, spot)?;
+    p.run(id, spot);
+    p.know_all(id, spot);
+    Ok(())
+}
+
+/// Emits a scan of each segment.
+pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let Kind::ScanS(fold, kind) = &e.scope.graph.node(id).kind else {
+        return Ok(());
+    };
+    let owner = e.program.loop_rate(spot.rate);
+    scan_at(e, id, (fold, *kind), 1..2, (spot, owner))?;
+    Ok(())
+}
+
+/// Places the number of true tags in each segment: a count of the subrate that they admit.
+pub fn place_count(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = place_segmented(p, id)?;
+    p.run(id, spot);
+    know_behind(p, id, spot);
+    Ok(())
+}
+
+/// Emits the number of true tags in each segment.
+pub fn emit_count(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let owner = e.program.loop_rate(spot.rate);
+    let count = count(e, id, (spot, owner));
+    set_folded(e, id, owner, vec![count.into()]);
+    Ok(())
 }
 
 /// A counter of a rate's elements that starts anew with every segment.
-fn count(a: &mut Anatomy<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var {
-    let comb = a.comb_at(id, spot);
+fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var {
+    let comb = e.comb_at(id, spot);
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
-    let n = a.scalar("n", comb, Ty::U64);
-    a.push(comb, Section::Nest, StmtKind::Carry(n, zero));
-    let next = a.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
-    a.update(comb, spot.rate, n, next.into());
-    a.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next);
+    let n = e.scalar("n", comb, Ty::U64);
+    e.push(comb, Section::Nest, StmtKind::Carry(n, zero));
+    let next = e.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
+    e.update(comb, spot.rate, n, next.into());
+    e.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next);
     n
 }
 
-/// Lowers elements made per segment: `replicate_s`, `indices_s` and others.
-pub fn lower_expand(a: &mut Anatomy<'_>, id: NodeId) -> Lower {
-    let graph = a.graph;
-    let node = &graph.nodes[id.index()];
-    let Kind::Expand(body) = &node.node.kind else {
+/// Places elements made per segment: `replicate_s`, `indices_s` and others.
+pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    let spot = spot_of(p, id)?;
+    let owner = p.placed.tree.loop_rate(spot.rate);
+    if let Some(around) = p.placed.tree.child_spot(owner) {
+        lengths::check_together(p, id, 0..p.scope.inputs(id).len(), around);
+    }
+    let columns = p.scope.all_columns(id);
+    for k in values_used(&p.scope, id) {
+        p.elt(columns[k], spot)?;
+    }
+    p.run(id, spot);
+    p.know_all(id, spot);
+    Ok(())
+}
+
+/// Which columns an expansion's function uses. Its first parameter is the index within the segment, which
+/// stands where the lengths' column is.
+fn values_used(scope: &Scope<'_>, id: NodeId) -> Vec<usize> {
+    let Kind::Expand(body) = &scope.graph.node(id).kind else {
+        return vec![];
+    };
+    let used = body::used_params(body, Some(&scope.demanded(id)));
+    used.into_iter().filter(|k| *k > 0).collect()
+}
+
+/// Emits elements made per segment.
+pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    let Kind::Expand(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let spot = spot_of(a, id)?;
-    let owner = a.program.loop_rate(spot.rate);
-    if let Some(parent) = a.child_spot(owner) {
-        lengths::check_together(a, id, 0..node.inputs.len(), parent)?;
-    }
-    let comb = a.comb_at(id, spot);
-    let within: Atom = match a.program.rate(spot.rate).kind {
+    let owner = e.program.loop_rate(spot.rate);
+    let comb = e.comb_at(id, spot);
+    let within: Atom = match e.program.rate(spot.rate).kind {
         RateKind::Nested { counter, bound, .. } => {
-            let size = a.size_of_segment(owner)?;
-            let first = a.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
+            let size = e.size_of_segment(owner)?;
+            let first = e.emit(comb, Section::Nest, "first", Op::Sub, &[bound, size]);
             let args = [counter.into(), first.into()];
-            a.emit(comb, Section::Body, "at", Op::Sub, &args).into()
+            e.emit(comb, Section::Body, "at", Op::Sub, &args).into()
         }
-        _ => count(a, id, (spot, owner)).into(),
+        _ => count(e, id, (spot, owner)).into(),
     };
-    // The first parameter is the index; it stands where the lengths' column is.
-    let columns = a.all_columns(id);
-    let inline = Inline::new(id, 0, comb, Section::Body).demanded(a);
+    let columns = e.scope.all_columns(id);
+    let inline = Inline::new(id, 0, comb, Section::Body).demanded(e);
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     args[0] = within;
-    for k in body::used_params(&inline, body)
-        .into_iter()
-        .filter(|k| *k > 0)
-    {
-        args[k] = a.elt(columns[k], spot)?;
+    for k in values_used(&e.scope, id) {
+        args[k] = e.elt(columns[k], spot)?;
     }
-    let results = body::inline(a, &inline, body, &args, "elt")?;
-    for (field, value) in results.into_iter().enumerate() {
-        a.set_elt((id, field as u32), spot, value);
-    }
+    let results = body::inline(e, &inline, body, &args, "elt")?;
+    e.values.set_elts(id, spot, results);
     Ok(())
 }

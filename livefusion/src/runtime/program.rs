@@ -68,7 +68,7 @@ impl Program {
     /// Plans, lowers, optimises and compiles a graph.
     pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
         let plan = plan(graph, lengths, engine.clustering());
-        let (plan, mut all) = lower(graph, lengths, plan, &numbered)?;
+        let mut all = lower(graph, &plan, &numbered)?;
         all.iter_mut().for_each(Lowered::optimize);
         let compiled = engine.compile_all(&all)?;
         let needs = Needs::of(graph, &all);

@@ -78,12 +78,14 @@
 //! | --- | --- | --- |
 //! | [`Graph`] | [`graph`], [`graph_of`] | nodes without duplicates, closures with their lets |
 //! | [`Plan`] | [`Graph::plan`] | rates, the loops' combinators, what crosses from loop to loop and why |
+//! | [`Placements`] | [`Plan::place`] | where everything happens: rates, stages, where each element comes from |
 //! | [`Loops`] | [`Plan::lower`], [`Loops::optimize`] | programs of the Loop language, tied to the graph |
 //! | [`Code`] | [`Loops::code`] | what a backend compiled |
 
 mod code;
 mod graph;
 mod loops;
+mod placements;
 mod plan;
 
 pub use crate::fusion::{
@@ -94,4 +96,5 @@ pub use crate::sharing::{FieldRef, NodeId};
 pub use code::Code;
 pub use graph::{Graph, graph, graph_of};
 pub use loops::Loops;
+pub use placements::Placements;
 pub use plan::Plan;

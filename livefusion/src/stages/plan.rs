@@ -2,11 +2,12 @@
 
 use super::Selector;
 use super::graph::{Graph, List};
+use super::placements::Placements;
 use super::{ClassId, ClassKind, Cost, Crossing, FieldRef, Loops, NodeId, PlannedLoop, Recomputed};
 use crate::ast::Node;
 use crate::error::Result;
 use crate::fusion::{self, Clustering};
-use crate::lower::{lower, numbered};
+use crate::lower::{lower, numbered, place};
 use std::fmt;
 
 /// The schedule of a graph. Its text says of each loop what runs in it, at which rate, and of what crosses
@@ -89,8 +90,20 @@ impl Plan {
         self.plan.is_proven()
     }
 
-    /// The next stage: a loop of the Loop language for each that is planned. Where it turns out that no layout
-    /// of a loop holds all that is planned for it, the plan is changed: see [`Loops::plan`].
+    /// The next stage: where everything of each loop happens.
+    ///
+    /// # Errors
+    /// None that a program can cause: a schedule that is made always places.
+    pub fn place(&self) -> Result<Placements> {
+        let (graph, plan) = (&self.graph.0.graph, &self.plan);
+        let all = (0..plan.loops.len()).map(|at| place(graph, plan, at));
+        Ok(Placements {
+            graph: self.graph.clone(),
+            all: all.collect::<Result<_>>()?,
+        })
+    }
+
+    /// The stage after that: a loop of the Loop language for each that is planned.
     ///
     /// # Errors
     /// A closure that the Loop language cannot hold.
@@ -115,7 +128,7 @@ impl Plan {
     /// As [`lower`](Plan::lower).
     pub fn lower_named(self, name: impl Fn(&Node) -> Option<String>) -> Result<Loops> {
         let Plan { graph, plan } = self;
-        let (plan, loops) = lower(&graph.0.graph, &graph.0.lengths, plan, &name)?;
+        let loops = lower(&graph.0.graph, &plan, &name)?;
         let plan = Plan { graph, plan };
         Ok(Loops { plan, loops })
     }

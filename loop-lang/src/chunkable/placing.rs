@@ -2,13 +2,15 @@
 
 use super::facts::Facts;
 use crate::ir::{Block, End, Exit, Loop, Place, RateId, Section, Var};
+use crate::levels::circles;
 use crate::walk;
 use rustc_hash::FxHashSet;
 
 /// The groups that decide where steps lie: counters of nested rates, and what bounds and exits
 /// depend on. A chunk must know their values at its beginning before it can do anything, so they
 /// are found first, in one pass over the loop without the others. A lowering that gives them levels
-/// below all other groups' makes that pass the first summary.
+/// below all other groups' makes that pass the first summary. So are groups that depend on each other in a
+/// circle, which no sum of a chunk tells.
 pub fn placing_groups(program: &Loop) -> Vec<bool> {
     let facts = Facts::of(program);
     let mut placing = Placing {
@@ -30,6 +32,10 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
                 placing.rate(*rate);
             }
         }
+    }
+    let circles = circles(program).into_iter().enumerate();
+    for (g, _) in circles.filter(|(_, circle)| circle.is_some()) {
+        placing.stack.extend(&program.groups[g].vars);
     }
     placing.close();
     placing.groups

@@ -6,6 +6,7 @@
 use super::Faults;
 use super::view::View;
 use crate::ir::*;
+use crate::levels::circles;
 use crate::steps::Steps;
 use crate::walk;
 
@@ -238,80 +239,111 @@ impl Need {
 
 struct Levels<'a> {
     view: &'a View<'a>,
+    /// The first group of each group's circle; itself, if it is in none.
+    circle: Vec<GroupId>,
     of: Vec<Need>,
     /// What admission to a rate's iterations rests on, by rate.
     admission: Vec<Need>,
 }
 
-/// Levels are high enough.
+/// Levels are high enough, and those of a circle are one.
 fn levels(view: &View, faults: &mut Faults) {
-    let mut levels = Levels {
-        view,
-        of: vec![Need::default(); view.l.vars.len()],
-        admission: vec![Need::default(); view.l.rates.len()],
+    let groups = view.l.groups.len();
+    let own: Vec<GroupId> = (0..groups).map(GroupId::new).collect();
+    if Levels::too_low(view, own.clone()).is_empty() {
+        return;
+    }
+    // Circles are few: they are looked for where levels do not suffice without them.
+    let circles = circles(view.l).into_iter().zip(own);
+    let circle: Vec<GroupId> = circles.map(|(c, own)| c.unwrap_or(own)).collect();
+    let name = |g: GroupId| {
+        let first = view.l.groups[g.index()].vars.first();
+        first.map_or("?", |v| view.l.name(*v)).to_string()
     };
-    let mut updates: Vec<Need> = vec![Need::default(); view.l.groups.len()];
-    for placed in &view.blocks {
-        let rate = match placed.place {
-            Place::At { rate, .. } => Some(rate),
-            Place::Init | Place::Return => None,
-        };
-        for stmt in &placed.block.stmts {
-            let mut need = Need::default();
-            let mut defined = Vec::new();
-            walk::summary(stmt, &mut |a| need.join(levels.read(a)), &mut |v| {
-                defined.push(v)
-            });
-            defined.iter().for_each(|v| levels.of[v.index()] = need);
-            let group = match stmt.kind {
-                StmtKind::Assign(v, _) | StmtKind::Carry(v, _) => view.group_of[v.index()],
-                StmtKind::Scan { group, .. } => {
-                    // Its results rest on the group itself as well.
-                    need.join(levels.group(group));
-                    defined.iter().for_each(|v| levels.of[v.index()] = need);
-                    Some(group)
-                }
-                _ => None,
-            };
-            if let Some(g) = group {
-                let update = &mut updates[g.index()];
-                update.join(need);
-                if !matches!(stmt.kind, StmtKind::Carry(..)) {
-                    rate.into_iter()
-                        .for_each(|r| update.join(levels.admission[r.index()]));
-                }
-            }
-        }
-        if let Place::At {
-            rate,
-            section: Section::Guard,
-            ..
-        } = placed.place
-        {
-            levels.admit(rate, &placed.block.exits);
+    for (i, first) in circle.iter().enumerate() {
+        let (level, shared) = (view.l.groups[i].level, view.l.groups[first.index()].level);
+        if level != shared {
+            let message = format!(
+                "level {level}: it and `{}` depend on each other, so {shared} as there",
+                name(*first)
+            );
+            faults.add(name(GroupId::new(i)), message);
         }
     }
-    for (i, group) in view.l.groups.iter().enumerate() {
-        let Some((level, on)) = updates[i].without(GroupId::new(i)) else {
-            continue;
-        };
-        if group.level < level {
-            let name = |g: &Group| g.vars.first().map_or("?", |v| view.l.name(*v)).to_string();
-            let other = name(&view.l.groups[on.index()]);
-            let message = format!(
-                "level {} is too low: its update depends on `{other}`, so {level} at least",
-                group.level
-            );
-            faults.add(name(group), message);
-        }
+    for (group, level, on) in Levels::too_low(view, circle) {
+        let message = format!(
+            "level {} is too low: its update depends on `{}`, so {level} at least",
+            view.l.groups[group.index()].level,
+            name(on)
+        );
+        faults.add(name(group), message);
     }
 }
 
 impl Levels<'_> {
+    /// The groups whose levels are too low, with the least that would do, and because of which other.
+    fn too_low(view: &View, circle: Vec<GroupId>) -> Vec<(GroupId, u32, GroupId)> {
+        let mut levels = Levels {
+            view,
+            circle,
+            of: vec![Need::default(); view.l.vars.len()],
+            admission: vec![Need::default(); view.l.rates.len()],
+        };
+        let updates = levels.updates();
+        let groups = view.l.groups.iter().zip(updates).enumerate();
+        let low = groups.filter_map(|(i, (group, needs))| {
+            let (level, on) = needs.without(levels.circle[i])?;
+            (group.level < level).then_some((GroupId::new(i), level, on))
+        });
+        low.collect()
+    }
+
+    /// What each group's updates rest on.
+    fn updates(&mut self) -> Vec<Need> {
+        let view = self.view;
+        let mut updates: Vec<Need> = vec![Need::default(); view.l.groups.len()];
+        for placed in &view.blocks {
+            let rate = match placed.place {
+                Place::At { rate, .. } => Some(rate),
+                Place::Init | Place::Return => None,
+            };
+            for stmt in &placed.block.stmts {
+                let mut need = Need::default();
+                let mut defined = Vec::new();
+                walk::summary(stmt, &mut |a| need.join(self.read(a)), &mut |v| {
+                    defined.push(v)
+                });
+                defined.iter().for_each(|v| self.of[v.index()] = need);
+                let group = match stmt.kind {
+                    StmtKind::Assign(v, _) | StmtKind::Carry(v, _) => view.group_of[v.index()],
+                    StmtKind::Scan { group, .. } => {
+                        // Its results rest on the group itself as well.
+                        need.join(self.group(group));
+                        defined.iter().for_each(|v| self.of[v.index()] = need);
+                        Some(group)
+                    }
+                    _ => None,
+                };
+                if let Some(g) = group {
+                    let update = &mut updates[g.index()];
+                    update.join(need);
+                    if !matches!(stmt.kind, StmtKind::Carry(..)) {
+                        rate.into_iter()
+                            .for_each(|r| update.join(self.admission[r.index()]));
+                    }
+                }
+            }
+            if let Place::At { rate, section, .. } = placed.place {
+                self.exits(rate, section, &placed.block.exits);
+            }
+        }
+        updates
+    }
+
     fn group(&self, g: GroupId) -> Need {
         let level = self.view.l.groups[g.index()].level.saturating_add(1);
         Need {
-            first: Some((level, g)),
+            first: Some((level, self.circle[g.index()])),
             second: None,
         }
     }
@@ -330,13 +362,29 @@ impl Levels<'_> {
         }
     }
 
-    /// Parents' guards come before their children's.
-    fn admit(&mut self, rate: RateId, exits: &[Exit]) {
-        let parent = self.view.l.rate(rate).kind.parent();
-        let mut need = parent.map_or(Need::default(), |p| self.admission[p.index()]);
-        if parent.is_some() {
-            exits.iter().for_each(|e| need.join(self.read(e.unless)));
+    /// Parents' guards come before their children's. What leaves an iteration in its middle decides over the
+    /// rest of it.
+    fn exits(&mut self, rate: RateId, section: Section, exits: &[Exit]) {
+        let view = self.view;
+        let parent = |r: RateId| view.l.rate(r).kind.parent();
+        let guards = section == Section::Guard;
+        if guards {
+            let above = parent(rate).map(|p| self.admission[p.index()]);
+            self.admission[rate.index()] = above.unwrap_or_default();
         }
-        self.admission[rate.index()] = need;
+        for exit in exits {
+            let target = exit.target.and_then(|t| view.target(t));
+            let left = match target.map(|t| view.blocks[t].place) {
+                _ if guards => rate,
+                Some(Place::At { rate, .. }) => rate,
+                _ => continue,
+            };
+            let need = self.read(exit.unless);
+            let mut within = Some(rate).filter(|_| parent(left).is_some());
+            while let Some(r) = within {
+                self.admission[r.index()].join(need);
+                within = parent(r).filter(|_| r != left);
+            }
+        }
     }
 }

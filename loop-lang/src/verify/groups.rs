@@ -220,16 +220,38 @@ impl Groups<'_, '_> {
                 "`prefix` above 1, but its counter `{counter}` starts anew while the group goes on"
             ));
         }
-        let phase = l.root_of(group.step);
-        let elsewhere = self.updates[i]
+        let mut phases: Vec<RateId> = self.updates[i]
             .iter()
-            .any(|u| match view.blocks[u.block].place {
-                Place::At { rate, .. } => l.root_of(rate) != phase,
-                _ => false,
-            });
-        if elsewhere {
-            found.push("`prefix` above 1 is updated in one phase only".into());
+            .filter_map(|u| match view.blocks[u.block].place {
+                Place::At { rate, .. } => Some(rate),
+                _ => None,
+            })
+            .collect();
+        phases.sort_by_key(|r| l.roots.iter().position(|root| *root == view.root_of(*r)));
+        for pair in phases.windows(2) {
+            if !self.goes_on(pair[0], pair[1]) {
+                let (from, to) = (&l.rate(pair[0]).name, &l.rate(pair[1]).name);
+                found.push(format!(
+                    "`prefix` above 1, but `{to}` does not count on where `{from}` always ends"
+                ));
+            }
         }
+    }
+
+    /// Whether a phase's root counts on from where an earlier one ends, which it never leaves before.
+    fn goes_on(&self, from: RateId, to: RateId) -> bool {
+        let (view, l) = (self.view, self.view.l);
+        let (RateKind::Root { bound, .. }, RateKind::Root { counter, .. }) =
+            (l.rate(from).kind, l.rate(to).kind)
+        else {
+            return false;
+        };
+        let end = view.tree.done(l, from);
+        let ends = |label: &Label| view.tree.place(l, *label) == end;
+        let exits = view.blocks.iter().flat_map(|b| &b.block.exits);
+        let ways_out = exits.filter_map(|e| e.target).filter(|t| ends(t)).count();
+        let start = self.carries[counter.index()].map(|(_, start)| start);
+        ways_out == 1 && start == Some(bound)
     }
 
     /// Owner and `carry` statements.

@@ -58,7 +58,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "what a rate runs over is as long as it, whoever made them one class",
         file: "lower/mod.rs",
-        sound: "lengths::check_all(&mut anatomy).map_err(force)?;",
+        sound: "lengths::check_all(&mut p);",
         faulty: "",
     },
     Fault {
@@ -70,7 +70,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "fold1 does not mind an empty array",
         file: "lower/fold.rs",
-        sound: "self.check_nonempty(a);",
+        sound: "self.check_nonempty(e);",
         faulty: "",
     },
     Fault {
@@ -81,7 +81,7 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "a subrate's accumulators are updated for rejected elements",
-        file: "lower/anatomy/mod.rs",
+        file: "lower/emission/rates.rs",
         sound: "RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Yield,",
         faulty: "RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Bottom,",
     },
@@ -112,19 +112,19 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "lengths of zipped arrays are not checked",
         file: "lower/lengths.rs",
-        sound: "if a.plan.rates.known_equal(*first, *other) {",
-        faulty: "if a.plan.rates.known_equal(*first, *other) || true {",
+        sound: "if rates.known_equal(*first, *other) {",
+        faulty: "if rates.known_equal(*first, *other) || true {",
     },
     Fault {
         what: "scatter does not check its indices",
         file: "lower/scatter.rs",
-        sound: "a.trap(comb, Section::Yield, TrapKind::OutOfRange, ok.into(), &[index, len],);",
+        sound: "e.trap(comb, Section::Yield, TrapKind::OutOfRange, ok.into(), &[index, len],);",
         faulty: "    let _ = ok;",
     },
     Fault {
         what: "scatter overwrites where it should combine",
         file: "lower/scatter.rs",
-        sound: "Some(op) => Some(operators::combine(a, id, 0, op)?),",
+        sound: "Some(op) => Some(operators::combine(e, id, 0, op)?),",
         faulty: "Some(_) => None,",
     },
     Fault {
@@ -154,14 +154,14 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a function gets its first column for every parameter of that type",
         file: "lower/body.rs",
-        sound: "args[k] = a.elt(columns[k], at)?;",
-        faulty: "args[k] = a.elt(columns[if body.params[k] == body.params[0] { 0 } else { k }], at)?;",
+        sound: "args[k] = e.elt(columns[k], at)?;",
+        faulty: "args[k] = e.elt(columns[if body.params[k] == body.params[0] { 0 } else { k }], at)?;",
     },
     Fault {
         what: "a filtered result is as long as its input",
         file: "lower/output.rs",
-        sound: "a.result(field, res.into());",
-        faulty: "a.result(field, out.into());",
+        sound: "e.result(field, res.into());",
+        faulty: "e.result(field, out.into());",
     },
     Fault {
         what: "a generator's function gets 0, not its index",
@@ -172,13 +172,13 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "the length of a filtered array is its input's",
         file: "lower/compute.rs",
-        sound: "_ => a.index(spot.rate).into(),",
-        faulty: "_ => a.root().and_then(|r| a.program.rate(r).kind.bound()).unwrap_or(a.index(spot.rate).into()),",
+        sound: "_ => e.index(spot.rate).into(),",
+        faulty: "_ => e.program.rate(e.owner()).kind.bound().unwrap_or(e.index(spot.rate).into()),",
     },
     Fault {
         what: "a checked length is not checked",
         file: "lower/generate.rs",
-        sound: "a.trap(comb, Section::Init, TrapKind::SliceRange, values[1], &values[2..5],);",
+        sound: "e.trap(comb, Section::Init, TrapKind::SliceRange, values[1], payload,);",
         faulty: "",
     },
     Fault {
@@ -196,8 +196,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "accumulators of segments go on with the next segment",
         file: "lower/fold.rs",
-        sound: "if self.is_segmented(a) { Section::Nest }",
-        faulty: "if self.is_segmented(a) && false { Section::Nest }",
+        sound: "if self.is_segmented(e) { Section::Nest }",
+        faulty: "if self.is_segmented(e) && false { Section::Nest }",
     },
     Fault {
         what: "lengths of segments are not checked",
@@ -208,14 +208,14 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "data that is left behind the last segment is not found",
         file: "lower/lengths.rs",
-        sound: "if a.first_check(rate, len)? {",
-        faulty: "if a.first_check(rate, len)? && false {",
+        sound: "if class.is_some_and(|class| p.lengths().first_check(class, len)) {",
+        faulty: "if class.is_some_and(|class| p.lengths().first_check(class, len)) && false {",
     },
     Fault {
         what: "a zip with a subrate reads at the root's counter",
-        file: "lower/anatomy/elements.rs",
-        sound: "column.beside.or(self.plan.rates.output(from.0))",
-        faulty: "self.plan.rates.output(from.0)",
+        file: "lower/placement/elements.rs",
+        sound: "column.beside.or(self.scope.plan.rates.output(id))",
+        faulty: "self.scope.plan.rates.output(id)",
     },
     Fault {
         what: "take_while goes on behind its end",

@@ -40,6 +40,7 @@ pub fn joined(first: &Loop, second: &Loop) -> Option<Loop> {
     for (group, level) in required_levels(&program).into_iter().enumerate() {
         program.groups[group].level = level;
     }
+    loop_lang::chunkable::raise_levels(&mut program);
     loop_lang::verify::verify(&program)
         .is_ok()
         .then_some(program)

@@ -1,7 +1,8 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
-//! groups of every order, scatters, scalar regions, traps. They verify, end, and do something.
+//! groups of every order, exits, scatters, scalar regions, traps. They verify, end, and do something.
 
 mod ended;
+mod exits;
 mod groups;
 mod joined;
 mod statements;
@@ -15,7 +16,7 @@ use crate::scalar;
 use livefusion_backend::{Arg, Buffer};
 use loop_lang::Loop;
 use loop_lang::types::{Const, Ty};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// A loop and what it is called with.
@@ -71,7 +72,9 @@ pub fn random(seed: u64) -> RandomLoop {
     };
     m.traps = if m.rng.chance(15) { 1 } else { 0 };
     m.parameters();
-    for _ in 0..m.rng.range(1, 2) {
+    let roots = m.rng.weighted(&[0, 45, 40, 15]);
+    for k in 1..=roots {
+        m.is_last = k == roots;
         m.root();
     }
     let text = m.text(seed);
@@ -85,6 +88,7 @@ pub fn random(seed: u64) -> RandomLoop {
     {
         program.groups[group].level = level;
     }
+    loop_lang::chunkable::raise_levels(&mut program);
     RandomLoop {
         text,
         program,
@@ -101,6 +105,14 @@ struct Making {
     rates: Vec<String>,
     groups: Vec<String>,
     shared: Vec<groups::Shared>,
+    /// Counts of sub rates that a later phase may go on with.
+    counts: Vec<String>,
+    /// The counts that each root's phase updates.
+    counted: HashSet<(String, String)>,
+    /// Flags that ended rates.
+    flags: Vec<String>,
+    /// Whether the last phase is being made.
+    is_last: bool,
     functions: Vec<String>,
     /// How many of the statements may trap.
     traps: usize,
@@ -130,6 +142,8 @@ struct Rate {
     loop_rate: String,
     loop_comb: String,
     depth: usize,
+    /// Its combinator and those of the rates around it, outermost first.
+    around: Vec<String>,
 }
 
 impl Making {
@@ -208,13 +222,15 @@ impl Making {
             is_sub: false,
             runs_on: true,
             depth: if len > 100 { 2 } else { 0 },
+            around: vec![comb.clone()],
             name,
             comb: comb.clone(),
         };
         self.rates.push(String::new());
         self.counted_guard(&comb, &format!("len_{comb}"));
-        let parts = self.parts(&rate, false);
+        self.ended_by_earlier(&comb);
         self.count_up(&comb, "bottom");
+        let parts = self.parts(&rate, false);
         self.rates[i] = format!("rate r{i} root ix_{comb} < len_{comb} {{ {parts} }}");
     }
 
@@ -237,6 +253,9 @@ impl Making {
         let before = self.pool.len();
         if let Some(ix) = &rate.counter {
             self.pool.push((ix.clone(), Ty::U64));
+            if self.rng.chance(25) {
+                self.mirror(rate, &ix.clone());
+            }
         }
         let mut parts = vec!["stage 0".to_string()];
         self.combs
@@ -262,6 +281,19 @@ impl Making {
         parts.join("; ")
     }
 
+    /// Counts a rate's elements from an end.
+    fn mirror(&mut self, rate: &Rate, ix: &str) {
+        let comb = &rate.comb;
+        let last = self.rng.pick(&[TABLE - 1, 39, 100]);
+        self.emit("init", comb, format!("let last_{comb} = copy {last}"));
+        self.emit(
+            "body",
+            comb,
+            format!("let rix_{comb} = sub last_{comb} {ix}"),
+        );
+        self.pool.push((format!("rix_{comb}"), Ty::U64));
+    }
+
     /// A child rate; `next` is the combinator of the parent's stage that follows it.
     fn child(&mut self, parent: &Rate, next: &str) -> String {
         let i = self.rates.len();
@@ -277,6 +309,7 @@ impl Making {
             loop_rate: name.clone(),
             loop_comb: comb.clone(),
             depth: parent.depth + 1,
+            around: [&parent.around[..], std::slice::from_ref(&comb)].concat(),
         };
         let of = &parent.name;
         match self.rng.weighted(&[40, 40, 20]) {
@@ -287,23 +320,11 @@ impl Making {
                     (parent.loop_rate.clone(), parent.loop_comb.clone());
                 let p = self.condition("guard", &comb);
                 self.emit("guard", &comb, format!("unless {p}"));
-                let count = self.rng.chance(60);
-                if count {
-                    rate.counter = Some(format!("ix_{comb}"));
-                    self.emit("init", &comb, format!("carry ix_{comb} = 0"));
-                    self.count_up(&comb, "yield");
-                    let root = &rate.root;
-                    self.groups.push(format!(
-                        "group ix_{comb} owner {root} step {name} start 0 id 0 next nix_{comb} combine add \
-                         level 0 exact"
-                    ));
-                }
+                let count = self.rng.chance(60).then(|| self.count(&rate));
+                rate.counter = count.clone();
                 let parts = self.parts(&rate, false);
-                let count = if count {
-                    format!(" count ix_{comb}")
-                } else {
-                    String::new()
-                };
+                self.counts.extend(count.clone());
+                let count = count.map_or_else(String::new, |n| format!(" count {n}"));
                 self.rates[i] = format!("rate {name} sub {of}{count} {{ {parts} }}");
             }
             1 => {
@@ -329,8 +350,8 @@ impl Making {
                     self.emit("nest", &comb, format!("let end_{comb} = copy room_{comb}"));
                 }
                 self.counted_guard(&comb, &format!("end_{comb}"));
-                let parts = self.parts(&rate, false);
                 self.count_up(&comb, "bottom");
+                let parts = self.parts(&rate, false);
                 self.rates[i] =
                     format!("rate {name} nested {of} ix_{comb} < end_{comb} {{ {parts} }}");
             }
@@ -349,6 +370,30 @@ impl Making {
             }
         }
         name
+    }
+
+    /// The count of a sub rate: one of its own, or one of an earlier phase that goes on.
+    fn count(&mut self, rate: &Rate) -> String {
+        let (comb, root, name) = (&rate.comb, &rate.root, &rate.name);
+        let next = format!("nix_{comb}");
+        let earlier: Vec<String> = (self.counts.iter())
+            .filter(|n| !self.counted.contains(&(n.to_string(), root.clone())))
+            .cloned()
+            .collect();
+        let count = match earlier.is_empty() || self.rng.chance(50) {
+            true => {
+                self.emit("init", comb, format!("carry ix_{comb} = 0"));
+                self.groups.push(format!(
+                    "group ix_{comb} owner {root} step {name} start 0 id 0 next {next} combine add level 0 exact"
+                ));
+                format!("ix_{comb}")
+            }
+            false => earlier[self.rng.below(earlier.len())].clone(),
+        };
+        self.counted.insert((count.clone(), root.clone()));
+        self.emit("yield", comb, format!("let {next} = add {count} 1"));
+        self.emit("yield", comb, format!("{count} := {next}"));
+        count
     }
 
     /// Leaves a cursor for what follows it, unless the element is to be skipped.
@@ -372,12 +417,17 @@ impl Making {
             if self.rng.chance(40) {
                 self.go_on(rate, comb);
             }
+            if !delivers && self.rng.chance(20) {
+                self.flag(rate, comb);
+            }
         }
         for _ in 0..self.rng.below(3) {
             self.write(comb);
         }
         if delivers {
             self.deliver(comb, rate);
+        } else if self.rng.chance(6) {
+            self.leave(rate, comb);
         }
     }
 

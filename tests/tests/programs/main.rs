@@ -9,7 +9,7 @@ mod segments;
 mod streams;
 
 use livefusion::ast::Node;
-use livefusion::{Clustering, Engine, Force};
+use livefusion::{Clustering, Engine, Force, stages};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::catalog;
 use livefusion_tests::catalog::counting::{Work, work};
@@ -92,15 +92,19 @@ fn the_table_is_that_of_the_docs() {
     }
 }
 
-/// Each program's loops, and the shapes that C gives them, are as they were. `LOOP_BLESS=1` writes them anew.
+/// Where everything of each program's loops happens, the loops, and the shapes that C gives them are as they
+/// were. `LOOP_BLESS=1` writes them anew.
 #[test]
-fn loops_and_their_shapes() {
+fn placements_loops_and_their_shapes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forms");
     let text = |program: &catalog::Program| {
         let recording = Arc::new(Recording::default());
         let engine = Engine::builder().backend(recording.clone()).build();
         engine.explain(&program.roots).expect("it is planned");
-        (program.name, recording.text())
+        let graph = stages::graph_of(&program.roots).expect("it is recovered");
+        let plan = graph.plan(Clustering::default());
+        let placements = plan.place().expect("what is planned is placed");
+        (program.name, format!("{placements}\n{}", recording.text()))
     };
     let texts: Vec<(&str, String)> = catalog::all().iter().map(text).collect();
     golden(Path::new(folder), &texts);

@@ -41,15 +41,8 @@ const ROOT_LENGTH: u64 = 1024;
 /// Elements of a segment.
 const SEGMENT: u64 = 8;
 
-/// Builds the problem. Of each pair in `apart`, the second node must be in a later loop than the first. Items
-/// are computed in several loops only if that is wanted (`again`).
-pub fn build(
-    graph: &Graph,
-    rates: &Rates,
-    pulls: &Pulls,
-    apart: &[(NodeId, NodeId)],
-    again: bool,
-) -> Built {
+/// Builds the problem. Items are computed in several loops only if that is wanted (`again`).
+pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built {
     let free = free_generators(graph, pulls);
     let mut b = Builder {
         graph,
@@ -74,9 +67,6 @@ pub fn build(
     b.built.demand = demand::demand(graph, &b.built.item_of, pulls);
     for id in graph.ids() {
         b.uses(id);
-    }
-    for (from, to) in apart {
-        b.part(*from, *to);
     }
     b.results();
     if again {
@@ -460,17 +450,6 @@ impl Builder<'_> {
                 self.built.problem.items[item].uses.push(field);
             }
             self.built.uses.push((id, f));
-        }
-    }
-
-    fn part(&mut self, from: NodeId, to: NodeId) {
-        let Some(to) = self.built.item_of[to.index()] else {
-            return;
-        };
-        for (n, _) in self.graph.fields(from) {
-            if let Some(from) = self.built.item_of[n.index()].filter(|from| *from < to) {
-                self.built.problem.items[to].link(from, Some(Reason::Layout));
-            }
         }
     }
 

@@ -167,21 +167,10 @@ pub struct Crossing {
 
 /// Plans a graph. `lengths` are its known lengths (see [`rates::known_lengths`]).
 pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
-    plan_apart(graph, lengths, clustering, &[])
-}
-
-/// As [`plan`], with pairs of nodes that no loop can hold together: the second of each is put into a later
-/// loop than the first, which it depends on or could come after.
-pub fn plan_apart(
-    graph: &Graph,
-    lengths: &[Option<u64>],
-    clustering: Clustering,
-    apart: &[(NodeId, NodeId)],
-) -> Plan {
     let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
     let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
     let again = matches!(clustering, Clustering::Optimal { .. });
-    let built = build::build(graph, &rates, &pulls, apart, again);
+    let built = build::build(graph, &rates, &pulls, again);
     let solution = solve(&built.problem, clustering);
     let loop_of = schedule::loop_of_nodes(&built, &solution.partition);
     let mut loops = schedule::loops(&built, &solution.partition);

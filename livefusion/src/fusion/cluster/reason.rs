@@ -23,8 +23,6 @@ pub enum Reason {
     RatesDiffer,
     /// Lengths that have nothing to do with each other.
     NoCommonRate,
-    /// The layout of a loop cannot hold both.
-    Layout,
     /// A third combinator must come between them.
     Between,
     /// Together they would be more code than a loop may be.
@@ -53,7 +51,6 @@ impl fmt::Display for Reason {
             Reason::ScatterResult => "a scatter's result is complete only after its loop",
             Reason::RatesDiffer => "what is consumed in step with it advances differently",
             Reason::NoCommonRate => "the lengths are unrelated",
-            Reason::Layout => "no layout of a loop holds both",
             Reason::Between => {
                 "what the user needs besides is complete only after the maker's loop"
             }

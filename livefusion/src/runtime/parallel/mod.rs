@@ -26,6 +26,8 @@ mod pace;
 mod restart;
 mod shape;
 mod team;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use super::engine::Engine;

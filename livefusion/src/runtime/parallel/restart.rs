@@ -6,7 +6,8 @@ use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel};
 use loop_lang::Loop;
 use loop_lang::chunkable::Plan;
-use loop_lang::ir::{Atom, GroupId, Order, RateId, RateKind};
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind};
 use loop_lang::state::Layout;
 
 /// Where and how such a loop begins anew.
@@ -49,6 +50,8 @@ impl Restart {
         let exact = |id: &GroupId| plan.group(*id).order == Order::Exact;
         let fits = !needs.keeps && needs.later.iter().all(exact) && groups.iter().all(starts_anew);
         let position = layout.resume.iter().position(|r| *r == inner)?;
+        // A segment that is left early ends where its bound does not say.
+        let fits = fits && ways_out(program, inner) == 1;
         (fits && !groups.is_empty()).then_some(Restart {
             position: position as u64 + 1,
             counter: layout.word(counter)?,
@@ -88,6 +91,25 @@ impl Restart {
             shape.set(kernel, *id, words, &start);
         }
     }
+}
+
+/// How many ways lead to the end of a loop rate.
+fn ways_out(program: &Loop, rate: RateId) -> usize {
+    let tree = Tree::of(program);
+    let end = tree.done(program, rate);
+    let mut ways = 0;
+    for (_, block) in program.blocks.iter() {
+        let mut goes = |l: Label| ways += usize::from(tree.place(program, l) == end);
+        block
+            .exits
+            .iter()
+            .filter_map(|e| e.target)
+            .for_each(&mut goes);
+        if let End::Goto(l) = block.end {
+            goes(l);
+        }
+    }
+    ways
 }
 
 /// What units of a loop need to know.

@@ -7,6 +7,7 @@ use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
 use loop_lang::chunkable::{Appended, Part, Plan, Role, appended, chunkable, kept_from_groups};
 use loop_lang::ir::{Atom, GroupId, Order, RateKind, StmtKind, Var};
+use loop_lang::levels::circles;
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
@@ -14,7 +15,7 @@ use loop_lang::walk;
 pub struct Shape {
     /// Its groups and how they are joined.
     pub plan: Plan,
-    /// If it has one counter: chunks lie where that says.
+    /// If it has one counter, and no circle of groups: chunks lie where that says.
     pub flat: Option<Flat>,
     /// Groups that must be known before a chunk is emitted, by level.
     pub levels: Vec<(u32, Vec<GroupId>)>,
@@ -46,7 +47,9 @@ impl Shape {
             return None;
         }
         let plan = Plan::of(program);
-        let flat = Flat::of(program, layout);
+        // What depends on itself in a circle is computed in order, where places are found.
+        let circles = circles(program).iter().any(Option::is_some);
+        let flat = Flat::of(program, layout).filter(|_| !circles);
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
         let ids = (0..program.groups.len()).map(GroupId::new);
         let later: Vec<GroupId> = ids.filter(|id| counts(*id)).collect();

@@ -4,7 +4,6 @@
 mod problems;
 
 use super::*;
-use crate::prelude::*;
 use problems::{brute_force, random};
 
 const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
@@ -96,19 +95,4 @@ fn one_problem_has_one_answer() {
         let again = || solve(&random(seed, 30, true), Clustering::default());
         assert_eq!(again(), again());
     }
-}
-
-#[test]
-fn pairs_that_a_layout_cannot_hold_are_apart() -> crate::Result<()> {
-    let ys = Array::from(vec![0.5, 0.001, 0.25]).map(|x| x + 1.0);
-    let graph = crate::sharing::recover(&[ys.node().clone(), ys.sum().node().clone()])?;
-    let apart = [(graph.roots[0], graph.roots[1])];
-    let lengths = rates::known_lengths(&graph, &[]);
-    for clustering in [Clustering::Unfused, Clustering::Greedy, ALL] {
-        let plan = plan_apart(&graph, &lengths, clustering, &apart);
-        assert_eq!(plan.loops.len(), 2, "{clustering}");
-        assert_eq!(plan.crossings.len(), 1);
-        assert_eq!(plan.crossings[0].reason, Reason::Layout);
-    }
-    Ok(())
 }

@@ -1,0 +1,220 @@
+//! Blocks: statements by place, and the finished loop, of which each place has one block.
+
+use super::Emission;
+use crate::lower::operators;
+use crate::lower::placement::Side;
+use loop_lang::gotos::Tree;
+use loop_lang::ir::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What each place of a loop holds.
+#[derive(Default)]
+pub struct Blocks {
+    sections: FxHashMap<Place, Vec<Stmt>>,
+    exits: FxHashMap<Place, Vec<Exit>>,
+    /// What comes behind all other statements of a place.
+    last: Vec<(Place, Stmt)>,
+}
+
+impl Blocks {
+    /// Adds statements to a place.
+    pub fn push(&mut self, place: Place, stmts: Vec<Stmt>) {
+        self.sections.entry(place).or_default().extend(stmts);
+    }
+
+    /// Adds statements before all others of a place.
+    pub fn push_first(&mut self, place: Place, stmts: Vec<Stmt>) {
+        self.sections.entry(place).or_default().splice(0..0, stmts);
+    }
+
+    /// Adds a statement behind all others of a place.
+    pub fn push_last(&mut self, place: Place, stmt: Stmt) {
+        self.last.push((place, stmt));
+    }
+
+    /// Adds an exit to a place.
+    pub fn exit(&mut self, place: Place, comb: CombId, unless: Atom, target: Option<Label>) {
+        let exit = Exit {
+            comb,
+            unless,
+            target,
+        };
+        self.exits.entry(place).or_default().push(exit);
+    }
+
+    /// Gives a loop its blocks: makes synonyms of all labels that mean one place, and gives each place
+    /// its statements.
+    fn fill(mut self, program: &mut Loop) {
+        for (place, stmt) in std::mem::take(&mut self.last) {
+            self.sections.entry(place).or_default().push(stmt);
+        }
+        let mut first: FxHashMap<Place, Label> = FxHashMap::default();
+        for (i, comb) in program.combs.iter().enumerate() {
+            for &section in sections(program, comb.home) {
+                let label = Label {
+                    section,
+                    comb: CombId::new(i),
+                };
+                let place = program.place(label);
+                match first.get(&place) {
+                    Some(of) => {
+                        program.blocks.add_synonym(*of, label);
+                    }
+                    None => {
+                        first.insert(place, label);
+                        let block = Block {
+                            stmts: self.sections.remove(&place).unwrap_or_default(),
+                            exits: self.exits.remove(&place).unwrap_or_default(),
+                            end: End::Open,
+                        };
+                        // The label is new, so this cannot fail.
+                        let _ = program.blocks.insert([label], block);
+                    }
+                }
+            }
+        }
+        debug_assert!(self.sections.is_empty(), "{:?}", self.sections);
+    }
+}
+
+impl Emission<'_> {
+    /// Gives the loop its blocks.
+    pub(super) fn make_blocks(&mut self) {
+        let blocks = std::mem::take(&mut self.blocks);
+        blocks.fill(&mut self.program);
+        let stages = drop_empty_stages(&mut self.program);
+        let sides: Vec<Side> = self.placed.all_sides().collect();
+        if sides.is_empty() {
+            return;
+        }
+        let labels = self.program.blocks.iter().filter_map(|(l, _)| l.first());
+        let labels = labels.map(|l| (self.program.place(*l), *l)).collect();
+        let tree = Tree::of(&self.program);
+        for side in sides {
+            let home = self.home(side.delivers);
+            let stage = stages.get(&home).copied().unwrap_or_default();
+            self.connect(side.rate, Home { stage, ..home }, &tree, &labels);
+        }
+    }
+
+    /// Says where control goes from where a cursor delivers, and from where it ends. All updates are in
+    /// `yield`, for a cursor that delivers does not come to its `bottom`.
+    fn connect(
+        &mut self,
+        cursor: RateId,
+        delivers: Home,
+        tree: &Tree,
+        labels: &FxHashMap<Place, Label>,
+    ) {
+        let at = |rate, stage, section| Place::At {
+            rate,
+            stage,
+            section,
+        };
+        let delivers = match self.program.rate(delivers.rate).kind {
+            RateKind::Sub { .. } => at(delivers.rate, delivers.stage, Section::Yield),
+            _ => at(cursor, 0, Section::Bottom),
+        };
+        let after = tree.after(&self.program, cursor);
+        let Some(to) = after.and_then(|p| labels.get(&p)) else {
+            return;
+        };
+        for place in [delivers, at(cursor, 0, Section::Done)] {
+            let block = labels.get(&place).copied();
+            if let Some(block) = block.and_then(|l| self.program.blocks.get_mut(l)) {
+                block.end = End::Goto(*to);
+            }
+        }
+    }
+
+    /// The loop that finds how many elements there are where nothing else says so: this one, with these
+    /// numbers as its only results. It does not trap: this one will, if there is a reason.
+    pub(super) fn sizing(&self) -> Option<Loop> {
+        if self.values.sizes.is_empty() {
+            return None;
+        }
+        let mut program = self.program.clone();
+        program.name = format!("size_{}", self.scope.at);
+        for block in program.blocks.values_mut() {
+            remove_traps(&mut block.stmts);
+        }
+        let sizes = self.values.sizes.iter().map(|s| s.1);
+        finish(&mut program, sizes.collect());
+        Some(program)
+    }
+}
+
+fn remove_traps(stmts: &mut Vec<Stmt>) {
+    stmts.retain(|s| !matches!(s.kind, StmtKind::Trap { .. }));
+    for stmt in stmts {
+        match &mut stmt.kind {
+            StmtKind::If { then, other, .. } => [then, other].map(remove_traps),
+            StmtKind::While { test, body, .. } => [test, body].map(remove_traps),
+            _ => continue,
+        };
+    }
+}
+
+/// Gives a loop its results, its gotos and its groups' levels.
+pub(super) fn finish(program: &mut Loop, results: Vec<Atom>) {
+    let last = (0..program.combs.len()).map(|i| Label {
+        section: Section::Done,
+        comb: CombId::new(i),
+    });
+    let last = last
+        .into_iter()
+        .find(|l| program.place(*l) == Place::Return);
+    if let Some(block) = last.and_then(|l| program.blocks.get_mut(l)) {
+        block.end = End::Return(results);
+    }
+    loop_lang::gotos::derive_gotos(program);
+    operators::set_levels(program);
+    operators::set_runs(program);
+}
+
+/// Drops stages in which nobody is at home in the end, and numbers the others anew. The result says how.
+fn drop_empty_stages(program: &mut Loop) -> FxHashMap<Home, u32> {
+    let homes: FxHashSet<Home> = program.combs.iter().filter_map(|c| c.home).collect();
+    let mut number: FxHashMap<Home, u32> = FxHashMap::default();
+    for (i, rate) in program.rates.iter_mut().enumerate() {
+        let home = |stage| Home {
+            rate: RateId::new(i),
+            stage,
+        };
+        rate.parts
+            .retain(|p| !matches!(p, Part::Stage(s) if *s > 0 && !homes.contains(&home(*s))));
+        let mut next = 0;
+        for part in &mut rate.parts {
+            if let Part::Stage(s) = part {
+                number.insert(home(*s), next);
+                *s = next;
+                next += 1;
+            }
+        }
+    }
+    for home in program.combs.iter_mut().filter_map(|c| c.home.as_mut()) {
+        if let Some(n) = number.get(home) {
+            home.stage = *n;
+        }
+    }
+    number
+}
+
+/// The sections that a combinator has at a home.
+fn sections(program: &Loop, home: Option<Home>) -> &'static [Section] {
+    let Some(home) = home else {
+        return &[Section::Init, Section::Done];
+    };
+    let rate = program.loop_rate(home.rate);
+    match program.rate(rate).kind {
+        RateKind::Root { .. } => &[
+            Section::Init,
+            Section::Guard,
+            Section::Body,
+            Section::Yield,
+            Section::Bottom,
+            Section::Done,
+        ],
+        _ => &Section::ALL,
+    }
+}

@@ -1,0 +1,129 @@
+//! What is known as which variable: elements, delayed scalars, tests, arrays that are written.
+
+use super::Emission;
+use crate::error::ErrorKind;
+use crate::fusion::ClassId;
+use crate::lower::Lower;
+use crate::lower::placement::{Extent, Side, Spot};
+use crate::lower::scope::Column;
+use crate::sharing::{FieldRef, NodeId};
+use loop_lang::ir::*;
+use rustc_hash::FxHashMap;
+
+/// What is known by now.
+#[derive(Default)]
+pub struct Values<'g> {
+    elts: FxHashMap<(Column, Spot), Atom>,
+    scalars: FxHashMap<FieldRef, Atom>,
+    /// Where the fields of scans end up.
+    pub totals: FxHashMap<FieldRef, Atom>,
+    /// Lengths that generators check.
+    pub checked: FxHashMap<NodeId, Atom>,
+    /// Arrays that this loop makes: element by element, or by a scatter.
+    pub made: FxHashMap<FieldRef, Var>,
+    /// What decides over the elements of a class in the iterations of a rate: a subrate's test, the
+    /// length of a segment.
+    pub tests: FxHashMap<(ClassId, RateId), Atom>,
+    /// What says whether the elements of a node go on.
+    pub ends: FxHashMap<NodeId, Var>,
+    /// Where rates are left before their end, as placed.
+    pub leaves: FxHashMap<RateId, &'g [Vec<NodeId>]>,
+    /// The combinator that opened each rate.
+    pub openers: Vec<CombId>,
+    /// Whether a cursor has delivered an element.
+    pub live: FxHashMap<RateId, Var>,
+    /// Counters whose ends say how many elements a class has.
+    pub sizes: Vec<(ClassId, Atom)>,
+}
+
+impl Values<'_> {
+    /// A delayed scalar that this loop computes.
+    pub fn scalar(&self, field: FieldRef) -> Option<Atom> {
+        self.scalars.get(&field).copied()
+    }
+
+    /// Says what a delayed scalar's fields are in this loop's `done`.
+    pub fn set_scalars(&mut self, id: NodeId, values: impl IntoIterator<Item = Atom>) {
+        let fields = (0..).zip(values);
+        self.scalars.extend(fields.map(|(f, v)| ((id, f), v)));
+    }
+
+    /// Says what a column's element is, from a spot on.
+    pub fn set_column(&mut self, column: Column, spot: Spot, value: Atom) {
+        self.elts.entry((column, spot)).or_insert(value);
+    }
+
+    /// Says what the fields of a node's element are, from a spot on.
+    pub fn set_elts(&mut self, id: NodeId, spot: Spot, values: impl IntoIterator<Item = Atom>) {
+        for (field, value) in (0..).zip(values) {
+            self.set_column((id, field).into(), spot, value);
+        }
+    }
+}
+
+impl Emission<'_> {
+    /// The current element of a column, for use at a spot.
+    pub fn elt(&mut self, column: impl Into<Column>, at: Spot) -> Lower<Atom> {
+        let column = column.into();
+        let origin = self.placed.origin(column, at);
+        let known = origin.and_then(|from| self.values.elts.get(&from));
+        known.copied().ok_or_else(|| ErrorKind::Malformed {
+            expected: format!(
+                "an element of `{}`",
+                self.scope.graph.node(column.field.0).name
+            ),
+            got: "one that is not placed".into(),
+        })
+    }
+
+    /// Reads the current element of a column from an array, at the counter of a spot's rate.
+    pub fn read_here(&mut self, column: Column, array: Var, spot: Spot, name: &str) {
+        let comb = self.comb_at(column.field.0, spot);
+        let index = self.index(spot.rate);
+        let elt = self.scalar(name, comb, self.program.ty(array).elem());
+        let read = StmtKind::ReadArray(elt, array, index.into());
+        self.push(comb, Section::Body, read);
+        self.values.set_column(column, spot, elt.into());
+    }
+
+    /// Writes a field to an array, element by element.
+    pub fn keep(&mut self, field: FieldRef, spot: Spot, room: Extent) -> Lower {
+        let elt = self.elt(field, spot)?;
+        let comb = self.comb_at(field.0, spot);
+        let bound = self.extent(room, comb);
+        let index = self.index(spot.rate);
+        let out = self.var("out", comb, Type::Array(self.program.atom_ty(elt)));
+        self.push(comb, Section::Init, StmtKind::NewArray(out, bound));
+        let write = StmtKind::WriteArray(out, index.into(), elt);
+        self.push(comb, Section::Yield, write);
+        self.values.made.insert(field, out);
+        Ok(())
+    }
+
+    /// Reads a field again that an earlier pass has kept.
+    pub fn again(&mut self, field: FieldRef, spot: Spot) -> Lower {
+        let array = self.made(field)?;
+        self.read_here(field.into(), array, spot, "again");
+        Ok(())
+    }
+
+    /// The array that this loop makes of a field.
+    pub fn made(&self, field: FieldRef) -> Lower<Var> {
+        let array = self.values.made.get(&field).copied();
+        array.ok_or_else(|| ErrorKind::Malformed {
+            expected: format!("`{}` in memory", self.scope.graph.node(field.0).name),
+            got: "an element that nobody keeps".into(),
+        })
+    }
+
+    /// Carries the last value that a cursor delivered, for use behind it.
+    pub fn deliver(&mut self, column: Column, side: Side) -> Lower {
+        let value = self.elt(column.field, side.delivers)?;
+        let comb = self.comb_at(column.field.0, side.delivers);
+        let val = self.delivered(comb, side.delivers.rate, value);
+        if let Some(behind) = self.placed.tree.child_spot(side.rate) {
+            self.values.set_column(column, behind, val.into());
+        }
+        Ok(())
+    }
+}

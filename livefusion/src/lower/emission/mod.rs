@@ -1,0 +1,216 @@
+//! Emission: the code of a loop whose placement is known, step by step.
+//!
+//! A combinator has a home: a rate and a stage of it. Its statements go to the places that its labels mean
+//! there ([`Loop::place`]); when the loop is finished, labels of one place become synonyms in the alias
+//! map, and so the blocks of combinators of one rate are one.
+//!
+//! | room | what it holds |
+//! | --- | --- |
+//! | [`names`] | combinators and variables: `elt_3`, `len_3`, `ix_3` |
+//! | [`blocks`] | statements by place, and the finished loop |
+//! | [`params`] | what comes from outside: arrays, delayed scalars, constants, lengths |
+//! | [`rates`] | counters, their groups and updates |
+//! | [`elements`] | what is known as which variable |
+
+mod blocks;
+mod elements;
+mod names;
+mod params;
+mod rates;
+
+use super::placement::{Placement, Spot};
+use super::scope::Scope;
+use super::{Lower, Lowered, Naming};
+use crate::error::ErrorKind;
+use crate::sharing::FieldRef;
+use blocks::Blocks;
+use elements::Values;
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use names::Names;
+use params::Params;
+use smallvec::SmallVec;
+
+/// A loop under construction.
+pub struct Emission<'g> {
+    /// What it is a loop of.
+    pub scope: Scope<'g>,
+    /// Where everything happens.
+    pub placed: &'g Placement,
+    /// The loop so far; its blocks are made at the end.
+    pub program: Loop,
+    names: Names<'g>,
+    blocks: Blocks,
+    params: Params,
+    /// What is known by now.
+    pub values: Values<'g>,
+    results: Vec<(FieldRef, Atom)>,
+}
+
+impl<'g> Emission<'g> {
+    /// An empty loop.
+    pub fn new(scope: Scope<'g>, placed: &'g Placement, naming: Naming<'g>) -> Self {
+        Emission {
+            scope,
+            placed,
+            program: Loop {
+                name: format!("loop_{}", scope.at),
+                ..Loop::default()
+            },
+            names: Names::new(naming),
+            blocks: Blocks::default(),
+            params: Params::default(),
+            values: Values::default(),
+            results: Vec::new(),
+        }
+    }
+
+    /// Adds a statement to a section of a combinator.
+    pub fn push(&mut self, comb: CombId, section: Section, kind: StmtKind) {
+        self.push_all(comb, section, vec![Stmt { comb, kind }]);
+    }
+
+    /// Adds statements to a section of a combinator.
+    pub fn push_all(&mut self, comb: CombId, section: Section, stmts: Vec<Stmt>) {
+        let place = self.place(comb, section);
+        self.blocks.push(place, stmts);
+    }
+
+    /// Adds statements before all others of a section.
+    pub fn push_first(&mut self, comb: CombId, section: Section, stmts: Vec<Stmt>) {
+        let place = self.place(comb, section);
+        self.blocks.push_first(place, stmts);
+    }
+
+    /// Adds a statement behind all others of a section.
+    pub fn push_last(&mut self, comb: CombId, section: Section, kind: StmtKind) {
+        let place = self.place(comb, section);
+        self.blocks.push_last(place, Stmt { comb, kind });
+    }
+
+    /// Adds a statement behind the inner loop in which a combinator runs.
+    pub fn push_after(&mut self, comb: CombId, stmt: Stmt) {
+        let place = self.program.place(Label {
+            section: Section::Done,
+            comb,
+        });
+        self.blocks.push(place, vec![stmt]);
+    }
+
+    /// Where a section of a combinator is. `done` is what runs last of all.
+    fn place(&self, comb: CombId, section: Section) -> Place {
+        match section {
+            Section::Done => Place::Return,
+            _ => self.program.place(Label { section, comb }),
+        }
+    }
+
+    /// `let base_comb = op args` in a section.
+    pub fn emit(
+        &mut self,
+        comb: CombId,
+        section: Section,
+        base: &str,
+        op: Op,
+        args: &[Atom],
+    ) -> Var {
+        let types: SmallVec<[Ty; 3]> = args.iter().map(|a| self.program.atom_ty(*a)).collect();
+        let ty = op.result(&types, None).unwrap_or(types[0]);
+        let v = self.scalar(base, comb, ty);
+        self.push(comb, section, StmtKind::Let(v, op, Args::from_slice(args)));
+        v
+    }
+
+    /// A trap of a combinator.
+    pub fn trap(
+        &mut self,
+        comb: CombId,
+        section: Section,
+        kind: TrapKind,
+        unless: Atom,
+        payload: &[Atom],
+    ) {
+        let stmt = self.trap_stmt(comb, kind, unless, payload);
+        self.push_all(comb, section, vec![stmt]);
+    }
+
+    /// A trap behind the segment in whose loop a combinator runs.
+    pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: Atom) {
+        let stmt = self.trap_stmt(comb, kind, unless, &[]);
+        self.push_after(comb, stmt);
+    }
+
+    /// The statement of a new trap.
+    pub fn trap_stmt(
+        &mut self,
+        comb: CombId,
+        kind: TrapKind,
+        unless: Atom,
+        payload: &[Atom],
+    ) -> Stmt {
+        self.program.traps.push(Trap { comb, kind });
+        let trap = TrapId::new(self.program.traps.len() - 1);
+        Stmt {
+            comb,
+            kind: StmtKind::Trap {
+                unless,
+                trap,
+                payload: SmallVec::from_slice(payload),
+            },
+        }
+    }
+
+    /// Leaves the iteration (or the loop, at a loop rate) unless the guard's test holds.
+    pub fn exit(&mut self, comb: CombId, unless: Atom) {
+        let place = self.place(comb, Section::Guard);
+        self.blocks.exit(place, comb, unless, None);
+    }
+
+    /// Leaves the loop at the end of a body unless this holds.
+    pub fn leave_unless(&mut self, comb: CombId, unless: Atom) {
+        let place = self.place(comb, Section::Body);
+        let section = Section::Done;
+        let target = Some(Label { section, comb });
+        self.blocks.exit(place, comb, unless, target);
+    }
+
+    /// Adds a result.
+    pub fn result(&mut self, field: FieldRef, value: Atom) {
+        self.results.push((field, value));
+    }
+
+    /// The stage at a spot, as a combinator's home.
+    pub fn home(&self, spot: Spot) -> Home {
+        Home {
+            rate: spot.rate,
+            stage: self.placed.tree.stage_at(spot),
+        }
+    }
+
+    /// The finished loop: blocks made, gotos derived, levels set. Backends verify it.
+    pub fn finish(mut self) -> Lower<Lowered> {
+        if self.names.combs.is_empty() {
+            return Err(ErrorKind::Malformed {
+                expected: "a combinator".into(),
+                got: "none".into(),
+            });
+        }
+        let placed = self.placed.tree.rates();
+        for (rate, placed) in self.program.rates.iter_mut().zip(placed) {
+            rate.parts.clone_from(&placed.parts);
+        }
+        self.params.tie(&mut self.program, self.placed);
+        self.make_blocks();
+        let sizing = self.sizing();
+        let values = self.results.iter().map(|(_, v)| *v).collect();
+        blocks::finish(&mut self.program, values);
+        Ok(Lowered {
+            program: self.program,
+            sizing,
+            sources: self.params.sources,
+            combs: self.names.combs,
+            results: self.results.into_iter().map(|(f, _)| f).collect(),
+        })
+    }
+}

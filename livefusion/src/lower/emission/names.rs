@@ -1,0 +1,110 @@
+//! Combinators and variables of a loop, and their names: `elt_3` is a variable of combinator 3.
+
+use super::Emission;
+use crate::lower::Naming;
+use crate::lower::placement::Spot;
+use crate::sharing::NodeId;
+use loop_lang::ir::{Comb, CombId, Type, Var};
+use loop_lang::types::Ty;
+use loop_lang::verify::as_word;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Who takes part in a loop, and which names are taken.
+pub struct Names<'g> {
+    naming: Naming<'g>,
+    /// The node of each combinator.
+    pub combs: Vec<NodeId>,
+    combs_of: FxHashMap<NodeId, SmallVec<[CombId; 1]>>,
+    /// The names that are taken, and the number to try first where one is wanted again.
+    taken: FxHashMap<String, u32>,
+}
+
+impl<'g> Names<'g> {
+    /// Nobody takes part yet.
+    pub fn new(naming: Naming<'g>) -> Names<'g> {
+        Names {
+            naming,
+            combs: Vec::new(),
+            combs_of: FxHashMap::default(),
+            taken: FxHashMap::default(),
+        }
+    }
+
+    /// A name that nobody has: `base_suffix`, numbered if it is taken.
+    fn new_name(&mut self, base: &str, suffix: &str) -> String {
+        let mut name = format!("{base}_{suffix}");
+        if let Some(mut n) = self.taken.get(&name).copied() {
+            let wanted = name;
+            name = loop {
+                let numbered = format!("{base}{n}_{suffix}");
+                n += 1;
+                if !self.taken.contains_key(&numbered) {
+                    break numbered;
+                }
+            };
+            self.taken.insert(wanted, n);
+        }
+        self.taken.insert(name.clone(), 1);
+        name
+    }
+}
+
+impl Emission<'_> {
+    /// The (first) combinator of a node, made on first use.
+    pub fn comb(&mut self, id: NodeId) -> CombId {
+        match self.names.combs_of.get(&id).and_then(|c| c.first()) {
+            Some(c) => *c,
+            None => self.new_comb(id),
+        }
+    }
+
+    /// The combinator of a node at a home. A node that takes part at several has one at each.
+    pub fn comb_at(&mut self, id: NodeId, spot: Spot) -> CombId {
+        let home = self.home(spot);
+        let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
+        let at_home = |c: &&CombId| self.program.comb(**c).home.is_none_or(|h| h == home);
+        let comb = match all.iter().find(at_home) {
+            Some(c) => *c,
+            None => self.new_comb(id),
+        };
+        self.program.combs[comb.index()].home = Some(home);
+        comb
+    }
+
+    /// A combinator of a node that has no home yet, for opening a rate.
+    pub fn unhomed_comb(&mut self, id: NodeId) -> CombId {
+        let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
+        let free = all.iter().find(|c| self.program.comb(**c).home.is_none());
+        free.copied().unwrap_or_else(|| self.new_comb(id))
+    }
+
+    fn new_comb(&mut self, id: NodeId) -> CombId {
+        let c = CombId::new(self.names.combs.len());
+        let is_first = !self.names.combs_of.contains_key(&id);
+        let node = self.scope.graph.node(id);
+        let name = (self.names.naming)(node).filter(|_| is_first);
+        let is_read = self.scope.is_in_memory(id) && !self.scope.plan.pulls.is_pulled(id);
+        let kind = if is_read { "manifest" } else { node.name };
+        self.program.combs.push(Comb {
+            name: name.unwrap_or_else(|| c.0.to_string()),
+            kind: as_word(kind).into(),
+            home: None,
+        });
+        self.names.combs.push(id);
+        self.names.combs_of.entry(id).or_default().push(c);
+        c
+    }
+
+    /// A new scalar variable `base_comb`.
+    pub fn scalar(&mut self, base: &str, comb: CombId, ty: Ty) -> Var {
+        self.var(base, comb, Type::Scalar(ty))
+    }
+
+    /// A new variable `base_comb`, numbered if the name is taken.
+    pub fn var(&mut self, base: &str, comb: CombId, ty: Type) -> Var {
+        let suffix = &self.program.combs[comb.index()].name;
+        let name = self.names.new_name(base, suffix);
+        self.program.new_var(name, ty)
+    }
+}

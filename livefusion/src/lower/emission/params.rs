@@ -1,0 +1,130 @@
+//! Parameters: arrays in memory, delayed scalars, constants, lengths. Each is made on first use.
+
+use super::Emission;
+use crate::ast::Kind;
+use crate::fusion::pull::Extent as Known;
+use crate::lower::placement::{Length, Placement};
+use crate::lower::{Lower, Source, generate};
+use crate::sharing::{FieldRef, NodeId};
+use loop_lang::ir::*;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The parameters of a loop, in calling order.
+#[derive(Default)]
+pub struct Params {
+    /// Where each comes from.
+    pub sources: Vec<Source>,
+    param_of: FxHashMap<Source, Var>,
+    /// Arrays that are read anywhere.
+    random: FxHashSet<FieldRef>,
+    /// The lengths of array variables.
+    lens: FxHashMap<Var, Var>,
+}
+
+impl Params {
+    /// Says which arrays are read in step with a rate and nowhere else.
+    pub fn tie(&self, program: &mut Loop, placed: &Placement) {
+        for (source, param) in self.sources.iter().zip(&mut program.params) {
+            if let Source::Array(field) = source {
+                let stream = placed.stream(*field);
+                let stream = stream.filter(|_| !self.random.contains(field));
+                param.kind = stream.map_or(ParamKind::Random, ParamKind::Stream);
+            }
+        }
+    }
+}
+
+impl Emission<'_> {
+    /// The parameter for a source, made on first use.
+    fn param(&mut self, source: Source, base: &str, comb: CombId, ty: Type) -> Var {
+        if let Some(known) = self.params.param_of.get(&source) {
+            return *known;
+        }
+        let var = self.var(base, comb, ty);
+        self.params.param_of.insert(source, var);
+        self.params.sources.push(source);
+        let kind = match ty {
+            Type::Scalar(_) => ParamKind::Scalar,
+            Type::Array(_) => ParamKind::Random,
+        };
+        self.program.params.push(Param { var, kind });
+        var
+    }
+
+    /// A scalar parameter.
+    pub fn scalar_param(&mut self, source: Source, base: &str, comb: CombId, ty: Ty) -> Atom {
+        Atom::Var(self.param(source, base, comb, Type::Scalar(ty)))
+    }
+
+    /// A column of memory that is read where placement says.
+    pub fn array(&mut self, field: FieldRef) -> Var {
+        let comb = self.comb(field.0);
+        let ty = self.scope.graph.node(field.0).types[field.1 as usize];
+        self.param(Source::Array(field), "arr", comb, Type::Array(ty))
+    }
+
+    /// A column of memory for random access.
+    pub fn random(&mut self, field: FieldRef) -> Var {
+        self.params.random.insert(field);
+        self.array(field)
+    }
+
+    /// A delayed scalar's field: computed in this loop's `done`, or a parameter.
+    pub fn delayed(&mut self, field: FieldRef, comb: CombId) -> Atom {
+        if let Some(a) = self.values.scalar(field) {
+            return a;
+        }
+        let node = &self.scope.graph.nodes[field.0.index()];
+        if let Kind::Len = node.node.kind
+            && !node.leaf
+            && let Some(extent) = self.scope.plan.pulls.extent(node.inputs[0])
+        {
+            return self.known_extent(extent, comb);
+        }
+        let ty = node.node.types[field.1 as usize];
+        self.scalar_param(Source::Scalar(field), "s", comb, ty)
+    }
+
+    /// A length that is known without a loop.
+    fn known_extent(&mut self, extent: Known, comb: CombId) -> Atom {
+        match extent {
+            Known::Of(array) => self.scalar_param(Source::Length(array), "s", comb, Ty::U64),
+            Known::Scalar(field) => self.delayed(field, comb),
+        }
+    }
+
+    /// The length of a pulled array.
+    pub fn pulled_len(&mut self, array: NodeId, comb: CombId) -> Atom {
+        match self.scope.plan.pulls.extent(array) {
+            Some(extent) => self.known_extent(extent, comb),
+            None => Const::u64(0).into(),
+        }
+    }
+
+    /// A length, as an atom of `init`.
+    pub fn length(&mut self, length: Length, by: CombId) -> Lower<Atom> {
+        Ok(match length {
+            Length::Array(field) => {
+                let array = self.array(field);
+                let comb = self.comb(field.0);
+                self.array_len(array, comb)
+            }
+            Length::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
+            Length::Scalar(field) => self.delayed(field, by),
+            Length::Checked(id) => generate::emit_checked(self, id)?,
+            Length::Nothing => Const::u64(0).into(),
+        })
+    }
+
+    /// The length of an array variable, taken in `init` on first use.
+    pub fn array_len(&mut self, array: Var, comb: CombId) -> Atom {
+        if let Some(v) = self.params.lens.get(&array) {
+            return Atom::Var(*v);
+        }
+        let len = self.scalar("len", comb, Ty::U64);
+        self.push(comb, Section::Init, StmtKind::ArrayLength(len, array));
+        self.params.lens.insert(array, len);
+        Atom::Var(len)
+    }
+}

@@ -1,0 +1,249 @@
+//! Rates: their counters and bounds, and how what is carried is updated.
+
+use super::Emission;
+use crate::lower::placement::{Extent, no_root};
+use crate::lower::{Lower, Source};
+use crate::sharing::NodeId;
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+impl Emission<'_> {
+    /// Opens the root rate: a counter from 0 to `bound`.
+    pub fn open_root(&mut self, comb: CombId, bound: Atom) {
+        let counter = self.scalar("ix", comb, Ty::U64);
+        let rate = self.new_rate(comb, RateKind::Root { counter, bound });
+        self.program.roots.push(rate);
+        self.count_up(comb, rate, counter, bound);
+    }
+
+    /// Opens a subrate. Its guard's test is added with [`Emission::exit`].
+    pub fn open_sub(&mut self, comb: CombId, parent: RateId) -> RateId {
+        let count = None;
+        self.new_rate(comb, RateKind::Sub { parent, count })
+    }
+
+    /// Opens a rate that runs over `len` further elements in each iteration of the parent. Its counter
+    /// runs on from segment to segment.
+    pub fn open_nested(&mut self, comb: CombId, parent: RateId, len: Atom) -> RateId {
+        let counter = self.scalar("ix", comb, Ty::U64);
+        let end = self.scalar("end", comb, Ty::U64);
+        let bound = end.into();
+        let kind = RateKind::Nested {
+            parent,
+            counter,
+            bound,
+        };
+        let rate = self.new_rate(comb, kind);
+        let to = StmtKind::Let(end, Op::Add, Args::from_slice(&[counter.into(), len]));
+        self.push(comb, Section::Nest, to);
+        let next = self.count_up(comb, rate, counter, bound);
+        let owner = self.owner();
+        self.exact_group(counter, (owner, rate), (Op::Add, Const::u64(0)), next);
+        rate
+    }
+
+    /// Opens a cursor over `bound` elements.
+    pub fn open_cursor(&mut self, comb: CombId, parent: RateId, bound: Atom) -> RateId {
+        let counter = self.scalar("ix", comb, Ty::U64);
+        let kind = RateKind::Cursor {
+            parent,
+            counter,
+            bound,
+        };
+        let rate = self.new_rate(comb, kind);
+        self.count_up(comb, rate, counter, bound);
+        rate
+    }
+
+    /// A counter that starts at 0, is tested in the guard, and goes up at the bottom (a cursor's, in `yield`).
+    fn count_up(&mut self, comb: CombId, rate: RateId, counter: Var, bound: Atom) -> Var {
+        let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
+        self.push(comb, Section::Init, StmtKind::Carry(counter, zero));
+        let test = [counter.into(), bound];
+        let more = self.emit(comb, Section::Guard, "more", Op::Lt, &test);
+        self.exit(comb, more.into());
+        // Where a cursor delivers, its bottom is skipped.
+        let section = match self.program.rate(rate).kind {
+            RateKind::Cursor { .. } => Section::Yield,
+            _ => Section::Bottom,
+        };
+        let next = self.emit(comb, section, "nix", Op::Add, &[counter.into(), one]);
+        self.update(comb, rate, counter, next.into());
+        next
+    }
+
+    /// Adds a rate; the combinator that opens it is at home there.
+    fn new_rate(&mut self, comb: CombId, kind: RateKind) -> RateId {
+        let rate = RateId::new(self.program.rates.len());
+        let name = self.rate_name(comb);
+        let parts = Vec::new();
+        self.program.rates.push(Rate { name, kind, parts });
+        self.values.openers.push(comb);
+        self.program.combs[comb.index()].home = Some(Home { rate, stage: 0 });
+        rate
+    }
+
+    /// A combinator may open several rates: each has a name of its own.
+    fn rate_name(&self, comb: CombId) -> String {
+        let name = &self.program.combs[comb.index()].name;
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("r{name}")
+        } else {
+            name.clone()
+        }
+    }
+
+    /// The rate that owns what is carried through the whole loop: the root, whose `init` starts it.
+    pub fn owner(&self) -> RateId {
+        RateId::new(0)
+    }
+
+    /// Declares a carried value under an operator for which the order does not matter, from its identity
+    /// on: of which rate it is, and at which rate it is updated.
+    pub fn exact_group(
+        &mut self,
+        carried: Var,
+        (owner, step): (RateId, RateId),
+        (op, identity): (Op, Const),
+        next: impl Into<Atom>,
+    ) {
+        self.program.groups.push(Group {
+            vars: vec![carried],
+            owner,
+            step,
+            start: vec![identity.into()],
+            identity: vec![identity.into()],
+            next: vec![next.into()],
+            combine: Some(Combine::Op(op)),
+            level: 0,
+            order: Order::Exact,
+        });
+    }
+
+    /// Updates a carried variable of a combinator that runs at `rate`: at a loop's `bottom`, in the `yield`
+    /// of a subrate or cursor. Updates are the last statements of their section.
+    pub fn update(&mut self, comb: CombId, rate: RateId, carried: Var, value: Atom) {
+        // Where a cursor delivers, its bottom is skipped.
+        let section = match self.program.rate(rate).kind {
+            RateKind::Sub { .. } | RateKind::Cursor { .. } => Section::Yield,
+            _ => Section::Bottom,
+        };
+        self.push_last(comb, section, StmtKind::Assign(carried, value));
+    }
+
+    /// Updates a carried variable with what a child rate's guard has found, whether that admitted an
+    /// element or not: in the stage behind it. The result is the rate at which it is updated.
+    pub fn update_behind(
+        &mut self,
+        id: NodeId,
+        child: RateId,
+        carried: Var,
+        value: Atom,
+    ) -> RateId {
+        let tree = &self.placed.tree;
+        let Some(spot) = tree.child_spot(child).and_then(|s| tree.stage_behind(s)) else {
+            return child;
+        };
+        let comb = self.comb_at(id, spot);
+        self.update(comb, spot.rate, carried, value);
+        spot.rate
+    }
+
+    /// The index of the current element of a rate: a loop's counter, or the count of a subrate, which
+    /// is added when it is first asked for.
+    pub fn index(&mut self, rate: RateId) -> Var {
+        let rate = self.placed.tree.elements_of(rate);
+        match self.program.rate(rate).kind {
+            RateKind::Root { counter, .. }
+            | RateKind::Nested { counter, .. }
+            | RateKind::Cursor { counter, .. } => counter,
+            RateKind::Sub { count, parent } => count.unwrap_or_else(|| self.count(rate, parent)),
+        }
+    }
+
+    /// Adds the count of a subrate.
+    fn count(&mut self, rate: RateId, parent: RateId) -> Var {
+        let comb = self.values.openers[rate.index()];
+        let count = self.scalar("ix", comb, Ty::U64);
+        let (zero, one) = (Const::u64(0).into(), Const::u64(1).into());
+        self.push(comb, Section::Init, StmtKind::Carry(count, zero));
+        let next = self.scalar("nix", comb, Ty::U64);
+        let add = StmtKind::Let(next, Op::Add, Args::from_slice(&[count.into(), one]));
+        self.push_last(comb, Section::Yield, add);
+        self.update(comb, rate, count, next.into());
+        let counted = Some(count);
+        self.program.rates[rate.index()].kind = RateKind::Sub {
+            parent,
+            count: counted,
+        };
+        let owner = self.owner();
+        self.exact_group(count, (owner, rate), (Op::Add, Const::u64(0)), next);
+        count
+    }
+
+    /// How many elements the current segment of a nested rate has.
+    pub fn size_of_segment(&self, rate: RateId) -> Lower<Atom> {
+        let placed = self.placed.tree.rate(rate);
+        let size = placed.class.zip(placed.parent);
+        let size = size.and_then(|at| self.values.tests.get(&at).copied());
+        size.ok_or_else(no_root)
+    }
+
+    /// How much room an array needs, as an atom of `init`.
+    pub fn extent(&mut self, room: Extent, by: CombId) -> Atom {
+        match room {
+            Extent::Bound(rate) => match self.program.rate(rate).kind.bound() {
+                Some(bound) => bound,
+                None => Const::u64(0).into(),
+            },
+            Extent::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
+            Extent::Counted(rate, class) => {
+                let sizes = &self.values.sizes;
+                let known = sizes.iter().position(|(c, _)| *c == class);
+                let size = known.unwrap_or(sizes.len());
+                if known.is_none() {
+                    let counter = self.index(rate).into();
+                    self.values.sizes.push((class, counter));
+                }
+                self.scalar_param(Source::Size(size as u32), "len", by, Ty::U64)
+            }
+        }
+    }
+
+    /// Whether a cursor has a further element, for use behind it.
+    pub fn live(&mut self, comb: CombId, rate: RateId) {
+        let (yes, no): (Atom, Atom) = (Const::bool(true).into(), Const::bool(false).into());
+        let live = self.scalar("live", comb, Ty::Bool);
+        self.push(comb, Section::Init, StmtKind::Carry(live, yes));
+        let kind = StmtKind::Assign(live, no);
+        self.push_after(comb, Stmt { comb, kind });
+        self.sequential(live, rate, yes, no);
+        self.values.live.insert(rate, live);
+    }
+
+    /// Carries the last value that a cursor delivered, for use behind it.
+    pub fn delivered(&mut self, comb: CombId, rate: RateId, value: Atom) -> Var {
+        let ty = self.program.atom_ty(value);
+        let zero: Atom = Const::zero(ty).into();
+        let val = self.scalar("val", comb, ty);
+        self.push(comb, Section::Init, StmtKind::Carry(val, zero));
+        self.update(comb, rate, val, value);
+        self.sequential(val, rate, zero, value);
+        val
+    }
+
+    fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
+        self.program.groups.push(Group {
+            vars: vec![var],
+            owner: self.owner(),
+            step,
+            start: vec![start],
+            identity: vec![],
+            next: vec![next],
+            combine: None,
+            level: 0,
+            order: Order::Sequential,
+        });
+    }
+}

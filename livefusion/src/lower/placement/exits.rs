@@ -1,0 +1,300 @@
+//! Exits: how long each combinator of a loop is needed.
+//!
+//! A `take_while` ends its elements before their source ends. What only consumers of such elements ask for is
+//! needed as long as the test goes on: its class *lives*. A loop rate in which nothing is needed any more is left at
+//! its guard. Where other combinators go on, what is needed for the ended one alone runs in a subrate of its
+//! own, which admits iterations while the class lives; so what lies behind an exit is neither computed nor can it
+//! fail, whatever shares the loop.
+
+use super::{Act, Context, Opening, Placer, Spot};
+use crate::ast::Kind;
+use crate::fusion::rates::{Selector, indexed_array};
+use crate::fusion::{ClassId, ClassKind};
+use crate::lower::Lower;
+use crate::lower::scope::Scope;
+use crate::sharing::NodeId;
+use loop_lang::ir::RateId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+
+/// How long something is needed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+enum Needed {
+    /// Nobody asks for it.
+    #[default]
+    Never,
+    /// While one of these classes lives. They end their elements.
+    While(SmallVec<[ClassId; 1]>),
+    /// To the end of the loop.
+    Always,
+}
+
+/// More classes than these are not told apart.
+const MOST: usize = 4;
+
+impl Needed {
+    fn join(&mut self, other: &Needed) {
+        match (&mut *self, other) {
+            (Needed::Always, _) | (_, Needed::Never) => {}
+            (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),
+            (Needed::While(mine), Needed::While(theirs)) => {
+                let new = theirs.iter().filter(|c| !mine.contains(c)).copied();
+                let new: SmallVec<[ClassId; 1]> = new.collect();
+                mine.extend(new);
+                if mine.len() > MOST {
+                    *self = Needed::Always;
+                }
+            }
+        }
+    }
+
+    /// The same, of what is asked for within a class that ends.
+    fn within(self, ends: Option<ClassId>) -> Needed {
+        match (self, ends) {
+            (Needed::Always, Some(class)) => Needed::While(smallvec![class]),
+            (needed, _) => needed,
+        }
+    }
+}
+
+/// What is known of the exits of a loop.
+#[derive(Debug, Default)]
+pub struct Exits {
+    /// Combinators of the loop that end their elements.
+    ends: FxHashSet<NodeId>,
+    /// The subrate's class in which what is needed for a class alone runs, and of which class it is an instance.
+    alone: FxHashMap<ClassId, ClassId>,
+    /// For which class alone a node is needed.
+    alone_of: FxHashMap<NodeId, ClassId>,
+    /// How long the iterations of a class are needed.
+    needed: FxHashMap<ClassId, Needed>,
+    /// How long the loop is needed.
+    all: Needed,
+}
+
+impl Exits {
+    /// Finds the exits of a loop, of which these are the combinators, each behind what it needs.
+    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Exits {
+        let ends = |n: &&NodeId| scope.ends(**n) && scope.plan.rates.side_of(**n).is_none();
+        let ends: FxHashSet<NodeId> = order.iter().filter(ends).copied().collect();
+        let mut exits = Exits {
+            ends,
+            ..Exits::default()
+        };
+        if exits.ends.is_empty() {
+            return exits;
+        }
+        let needed = exits.needed_of(scope, order);
+        for id in order {
+            let Some(needed) = needed.get(id) else {
+                continue;
+            };
+            exits.all.join(needed);
+            let mut class = scope.plan.rates.runs_at(*id);
+            while let Some(c) = class {
+                exits.needed.entry(c).or_default().join(needed);
+                class = scope.above(c);
+            }
+        }
+        for id in order {
+            if let Some(Needed::While(classes)) = needed.get(id) {
+                exits.run_alone(scope, *id, classes);
+            }
+        }
+        exits
+    }
+
+    /// How long each node is needed, by who asks for it.
+    fn needed_of(&self, scope: &Scope<'_>, order: &[NodeId]) -> FxHashMap<NodeId, Needed> {
+        let (graph, rates) = (scope.graph, &scope.plan.rates);
+        let mut needed: FxHashMap<NodeId, Needed> = FxHashMap::default();
+        let results = scope.plan.loops[scope.at].arrays.iter().map(|f| f.0);
+        for id in results {
+            let class = match scope.is_scattered(id) {
+                true => rates.runs_at(id),
+                false => rates.output(id),
+            };
+            let result = Needed::Always.within(self.ending(scope, class));
+            needed.entry(id).or_default().join(&result);
+        }
+        for id in order.iter().rev() {
+            let runs_at = rates.runs_at(*id);
+            if graph.node(*id).rank == 0 && runs_at.is_some() {
+                let result = Needed::Always.within(self.ending(scope, runs_at));
+                needed.entry(*id).or_default().join(&result);
+            }
+            // Elements that end are asked for while they do not.
+            let at = match self.ends.contains(id) {
+                true => rates.output(*id),
+                false => runs_at,
+            };
+            let asked = needed.entry(*id).or_default();
+            *asked = std::mem::take(asked).within(self.ending(scope, at));
+            let asked = asked.clone();
+            let lengths = rates.lengths_above(*id, scope.root());
+            let inputs = scope.inputs(*id).iter().copied().chain(lengths);
+            for input in inputs.chain(indexed_array(graph, *id)) {
+                for (maker, _) in graph.fields(input) {
+                    needed.entry(maker).or_default().join(&asked);
+                    if let Some(array) = indexed_array(graph, maker) {
+                        needed.entry(array).or_default().join(&asked);
+                    }
+                }
+            }
+        }
+        needed
+    }
+
+    /// The innermost class that ends around or at another.
+    fn ending(&self, scope: &Scope<'_>, class: Option<ClassId>) -> Option<ClassId> {
+        std::iter::successors(class, |c| scope.above(*c)).find(|c| self.end_of(scope, *c).is_some())
+    }
+
+    /// What ends a class.
+    fn end_of(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
+        match scope.plan.rates.kind(class) {
+            ClassKind::Sub(_, Selector::While(id)) => Some(id).filter(|id| self.ends.contains(id)),
+            _ => None,
+        }
+    }
+
+    /// A node is needed for a class alone. If other things go on where it runs, they do so without it.
+    fn run_alone(&mut self, scope: &Scope<'_>, id: NodeId, classes: &[ClassId]) {
+        let rates = &scope.plan.rates;
+        let (Some(own), Some((class, others))) = (rates.runs_at(id), classes.split_first()) else {
+            return;
+        };
+        // Of the classes that end for all who ask: the outermost that the node is not within itself, or else
+        // the innermost that it is within.
+        let (mut outermost, mut innermost) = (None, None);
+        for c in std::iter::successors(Some(*class), |c| scope.above(*c)) {
+            let for_all = others.iter().all(|other| rates.is_within(*other, c));
+            if for_all && self.end_of(scope, c).is_some() {
+                match rates.is_within(own, c) {
+                    false => outermost = Some(c),
+                    true => innermost = innermost.or(Some(c)),
+                }
+            }
+        }
+        let Some(class) = outermost.or(innermost) else {
+            return;
+        };
+        if self.is_left(scope, class) {
+            return;
+        }
+        self.alone_of.insert(id, class);
+        if outermost.is_some() {
+            let top = self.alone.entry(class).or_insert(own);
+            while !rates.is_within(own, *top) {
+                let Some(above) = scope.above(*top) else {
+                    break;
+                };
+                *top = above;
+            }
+        }
+    }
+
+    /// Whether a loop rate is left when a class ends, in whose iterations it is.
+    fn is_left(&self, scope: &Scope<'_>, class: ClassId) -> bool {
+        let around = std::iter::successors(scope.above(class), |c| scope.above(*c));
+        let is_loop = |c: &ClassId| !matches!(scope.plan.rates.kind(*c), ClassKind::Sub(..));
+        let needed = match around.into_iter().find(is_loop) {
+            Some(around) if Some(around) != scope.root() => self.needed.get(&around),
+            _ => Some(&self.all),
+        };
+        match needed {
+            Some(Needed::While(all)) => all.iter().all(|c| scope.plan.rates.is_within(*c, class)),
+            _ => false,
+        }
+    }
+
+    /// How long the iterations over a segment are needed, if that may end in the midst of one.
+    fn needed_within(&self, scope: &Scope<'_>, class: ClassId) -> Option<&Needed> {
+        let needed = self.needed.get(&class)?;
+        let inside = |c: &ClassId| scope.plan.rates.is_within(*c, class);
+        matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)
+    }
+
+    /// The class for which alone a node is needed, while others go on.
+    pub fn alone(&self, id: NodeId) -> Option<ClassId> {
+        self.alone_of.get(&id).copied()
+    }
+
+    /// The class of which the subrate is an instance, in which what is needed for a class alone runs.
+    pub fn top(&self, class: ClassId) -> Option<ClassId> {
+        self.alone.get(&class).copied()
+    }
+}
+
+impl Scope<'_> {
+    /// Whether a combinator ends its elements before their source ends.
+    pub fn ends(&self, id: NodeId) -> bool {
+        matches!(self.graph.node(id).kind, Kind::TakeWhile { .. })
+    }
+
+    /// The class above one, in this loop.
+    fn above(&self, class: ClassId) -> Option<ClassId> {
+        let is_root = self.root() == Some(class);
+        self.plan.rates.parent(class).filter(|_| !is_root)
+    }
+}
+
+impl Placer<'_> {
+    /// Opens an instance of a class that runs while another lives, behind what is needed.
+    pub fn open_while(
+        &mut self,
+        id: NodeId,
+        lives: ClassId,
+        class: ClassId,
+        needs: &[Spot],
+    ) -> Lower<Spot> {
+        let around = self.scope.plan.rates.parent(lives);
+        let around = std::iter::successors(around, |c| self.scope.above(*c));
+        let context = around
+            .into_iter()
+            .find(|c| self.exits.alone.contains_key(c));
+        let inside = self.go_inside(context.map(Context::While));
+        let spot = self.spot_for_child(id, class, needs);
+        self.go_inside(inside);
+        let first = self.open_within(id, spot?, class, Opening::While(lives));
+        Ok(first)
+    }
+
+    /// What ends a class, and the classes around it that this loop ends.
+    fn ends_around(&self, class: ClassId) -> Vec<NodeId> {
+        let around = std::iter::successors(Some(class), |c| self.scope.above(*c));
+        around
+            .filter_map(|c| self.exits.end_of(&self.scope, c))
+            .collect()
+    }
+
+    /// Places the exits of all loop rates in which everything ends, and the tests of what runs while a class lives.
+    pub fn place_exits(&mut self) {
+        if self.exits.ends.is_empty() {
+            return;
+        }
+        let rates = self.placed.tree.rates().iter().enumerate();
+        let mut steps = Vec::new();
+        for (i, rate) in rates {
+            let id = RateId::new(i);
+            if let Opening::While(class) = rate.opening {
+                steps.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
+                continue;
+            }
+            let needed = match rate.parent {
+                None => Some(&self.exits.all),
+                Some(_) if rate.opening.is_nested() => rate
+                    .class
+                    .and_then(|c| self.exits.needed_within(&self.scope, c)),
+                Some(_) => None,
+            };
+            if let Some(Needed::While(classes)) = needed {
+                let any = classes.iter().map(|c| self.ends_around(*c)).collect();
+                steps.push((rate.node, Act::Leave(id, any)));
+            }
+        }
+        for (node, act) in steps {
+            self.step(node, act);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The text of a placement: the rates as a tree, and the steps in their order.
+
+use super::{Act, Check, Column, Extent, Length, Opening, Placement, Room, Spot};
+use crate::lower::Source;
+use crate::sharing::{FieldRef, Graph, NodeId};
+use loop_lang::ir::{Part, RateId};
+use std::fmt::{self, Write};
+
+/// Writes a placement for people to read.
+///
+/// Errors: those of the writer.
+pub fn show(placement: &Placement, graph: &Graph, out: &mut dyn Write) -> fmt::Result {
+    let show = Show { placement, graph };
+    for (i, rate) in placement.tree.rates().iter().enumerate() {
+        writeln!(
+            out,
+            "  r{i}: {}, {}",
+            show.opening(i),
+            show.parts(&rate.parts)
+        )?;
+    }
+    for step in &placement.steps {
+        if let Some(text) = show.step(step.node, &step.act) {
+            writeln!(out, "  {text}")?;
+        }
+    }
+    Ok(())
+}
+
+struct Show<'p> {
+    placement: &'p Placement,
+    graph: &'p Graph,
+}
+
+impl Show<'_> {
+    fn node(&self, id: NodeId) -> String {
+        format!("{id} {}", self.graph.node(id).name)
+    }
+
+    fn field(&self, (id, field): FieldRef) -> String {
+        match field {
+            super::DECISION => format!("whether {id} keeps it"),
+            _ => format!("{id}.{field}"),
+        }
+    }
+
+    fn column(&self, column: Column) -> String {
+        self.field(column.field)
+    }
+
+    fn spot(&self, spot: Spot) -> String {
+        let rate = spot.rate.index();
+        match self.placement.tree.rate(spot.rate).parts.get(spot.position) {
+            Some(Part::Child(child)) => format!("r{rate} behind r{}", child.index()),
+            Some(Part::Stage(0)) | None => format!("r{rate}"),
+            Some(Part::Stage(stage)) => format!("r{rate} stage {stage}"),
+        }
+    }
+
+    fn parts(&self, parts: &[Part]) -> String {
+        let part = |p: &Part| match p {
+            Part::Stage(s) => format!("stage {s}"),
+            Part::Child(r) => format!("r{}", r.index()),
+        };
+        parts.iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    fn opening(&self, i: usize) -> String {
+        let rate = self.placement.tree.rate(RateId::new(i));
+        let within = |what: String| match rate.parent {
+            Some(parent) => format!("{what} in r{}", parent.index()),
+            None => what,
+        };
+        within(match &rate.opening {
+            Opening::Array(field) => format!("over {}", self.field(*field)),
+            Opening::Indices(len) => {
+                format!(
+                    "over the indices of {}, {}",
+                    self.node(rate.node),
+                    self.length(*len)
+                )
+            }
+            Opening::Attempts => format!("attempts of {}", self.node(rate.node)),
+            Opening::Test(columns) => {
+                let columns: Vec<String> = columns.iter().map(|c| self.column(*c)).collect();
+                format!(
+                    "what {} keeps by {}",
+                    self.node(rate.node),
+                    columns.join(", ")
+                )
+            }
+            Opening::While(_) => format!("what runs for {} alone", self.node(rate.node)),
+            Opening::Decided => format!("what {} kept", self.node(rate.node)),
+            Opening::Segments(lengths, room) => {
+                let room = match room {
+                    Room::Length(len) => format!("in room for {}", self.length(*len)),
+                    Room::Any => "in any room".into(),
+                };
+                format!("segments of lengths {} {room}", self.column(*lengths))
+            }
+            Opening::SegmentsAgain => "the same segments".into(),
+            Opening::Cursor { zip, side, len } => format!(
+                "side {side} of {}, on demand, {}",
+                self.node(*zip),
+                self.length(*len)
+            ),
+        })
+    }
+
+    fn length(&self, length: Length) -> String {
+        match length {
+            Length::Array(field) => format!("length of {}", self.field(field)),
+            Length::Param(Source::Length(id)) => format!("length of {}", self.node(id)),
+            Length::Param(_) => "a parameter".into(),
+            Length::Scalar(field) => format!("scalar {}", self.field(field)),
+            Length::Checked(id) => format!("checked length of {}", self.node(id)),
+            Length::Nothing => "0".into(),
+        }
+    }
+
+    /// A step in words; none for what the rates say already.
+    fn step(&self, id: NodeId, act: &Act) -> Option<String> {
+        let node = self.node(id);
+        Some(match act {
+            Act::Open(rate) => format!("r{} opens, by {node}", rate.index()),
+            Act::Bound(lens) => {
+                let lens: Vec<String> = lens.iter().map(|l| self.length(*l)).collect();
+                format!(
+                    "{node} attempts as often as the least of {}",
+                    lens.join(", ")
+                )
+            }
+            Act::Read(column, spot) => {
+                format!(
+                    "{} is read from memory at {}",
+                    self.column(*column),
+                    self.spot(*spot)
+                )
+            }
+            Act::Generate(column, spot, _) => {
+                format!(
+                    "{} is computed from the index at {}",
+                    self.column(*column),
+                    self.spot(*spot)
+                )
+            }
+            Act::Keep(field, spot, room) => {
+                let room = match room {
+                    Extent::Bound(rate) => format!("r{}'s bound", rate.index()),
+                    Extent::Array(leaf) => format!("length of {}", self.node(*leaf)),
+                    Extent::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
+                };
+                let field = self.field((id, *field));
+                format!(
+                    "{field} is kept in memory at {}, room: {room}",
+                    self.spot(*spot)
+                )
+            }
+            Act::Again(field, spot) => {
+                format!(
+                    "{} is read again at {}",
+                    self.field((id, *field)),
+                    self.spot(*spot)
+                )
+            }
+            Act::Deliver(column, side) => format!(
+                "{} is delivered by r{} from {}",
+                self.column(*column),
+                side.rate.index(),
+                self.spot(side.delivers)
+            ),
+            Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
+            Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),
+            Act::Finish => format!("{node} is computed behind the loop"),
+            Act::Check(Check::Same(got, expected)) => format!(
+                "{node} checks: {} is {}",
+                self.length(*got),
+                self.length(*expected)
+            ),
+            Act::Check(Check::Visited(rate, len)) => format!(
+                "{node} checks: r{} visits {}",
+                rate.index(),
+                self.length(*len)
+            ),
+            Act::Check(Check::There(count)) => format!(
+                "{node} checks: {} counts up to {}",
+                self.spot(count.at),
+                self.length(count.len)
+            ),
+            Act::Check(Check::Counted(count)) => format!(
+                "{node} checks: {} counts {}",
+                self.spot(count.at),
+                self.length(count.len)
+            ),
+            Act::Leave(rate, ends) => {
+                let all = |group: &Vec<NodeId>| {
+                    let names: Vec<String> = group.iter().map(|n| self.node(*n)).collect();
+                    names.join(" and ")
+                };
+                let any: Vec<String> = ends.iter().map(all).collect();
+                format!("r{} goes on while {} does", rate.index(), any.join(", or "))
+            }
+        })
+    }
+}

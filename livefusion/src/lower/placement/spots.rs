@@ -1,0 +1,161 @@
+//! Where a combinator can run: the rates that it needs are opened, by the combinators that open them.
+
+use super::{Act, Column, Context, Opening, PlacedRate, Placer, Spot, no_root};
+use crate::ast::Kind;
+use crate::fusion::{ClassId, ClassKind};
+use crate::lower::{Lower, filter, generate, segments};
+use crate::sharing::NodeId;
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+impl Placer<'_> {
+    /// Where a node runs that uses these inputs in step. Opens rates as needed.
+    pub fn spot_of(&mut self, id: NodeId, inputs: Range<usize>) -> Lower<Spot> {
+        self.spot_behind(id, inputs.clone(), inputs)
+    }
+
+    /// Where a node runs that uses these inputs, and in each iteration waits for some of them.
+    pub fn spot_behind(
+        &mut self,
+        id: NodeId,
+        inputs: Range<usize>,
+        waits_for: Range<usize>,
+    ) -> Lower<Spot> {
+        let class = self.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
+        let used = self.scope.inputs(id);
+        self.enter(id, &used[inputs])?;
+        let columns = self.scope.columns(id, waits_for);
+        let needs = self.needs(&columns);
+        self.spot(id, class, &needs)
+    }
+
+    /// Where a node of a class can run that needs these values: the first instance of the class behind
+    /// all of them, made if there is none.
+    pub fn spot(&mut self, id: NodeId, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
+        let instances = self.placed.tree.instances(class);
+        for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
+            if let Some(position) = self.placed.tree.fits(rate, needs) {
+                return Ok(self.placed.tree.stage(rate, position));
+            }
+        }
+        if let Some(Context::While(lives)) = self.inside
+            && self.exits.top(lives) == Some(class)
+        {
+            return self.open_while(id, lives, class, needs);
+        }
+        match self.scope.plan.rates.kind(class) {
+            ClassKind::Sub(parent, by) => filter::open(self, id, class, (parent, by), needs),
+            ClassKind::Nested(parent, lengths) => {
+                segments::open(self, id, class, (parent, lengths), needs)
+            }
+            // Classes that are one only at run time: what is checked to be as long as the root.
+            ClassKind::Root => {
+                let root = match self.inside {
+                    Some(Context::Cursor(cursor)) => cursor,
+                    _ => self.root()?,
+                };
+                let position = self.placed.tree.fits(root, needs).unwrap_or(0);
+                Ok(self.placed.tree.stage(root, position))
+            }
+        }
+    }
+
+    /// The spot at the end of an iteration of the parent's class, where a new child rate goes.
+    pub fn spot_for_child(&mut self, id: NodeId, parent: ClassId, needs: &[Spot]) -> Lower<Spot> {
+        let instances = self.placed.tree.instances(parent);
+        for rate in instances.into_iter().filter(|r| self.is_here(*r)) {
+            let tree = &self.placed.tree;
+            let outside = needs.iter().filter(|n| !tree.is_within(n.rate, rate));
+            let outside: Vec<Spot> = outside.copied().collect();
+            if tree.fits(rate, &outside).is_some() {
+                return Ok(tree.end(rate));
+            }
+        }
+        let spot = self.spot(id, parent, needs)?;
+        Ok(self.placed.tree.end(spot.rate))
+    }
+
+    /// Makes sure that the root is open: by way of a node's inputs, and of the lengths of the segments
+    /// whose elements they are, to an array in memory or a generator that the root runs over.
+    pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
+        let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
+        let root = self.scope.root();
+        let fresh = rates.is_fresh(id) && rates.runs_at(id) == root;
+        let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
+        let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
+        stack.extend(rates.lengths_above(id, root).into_iter().rev());
+        while let (None, Some(at)) = (self.placed.tree.root(), stack.pop()) {
+            let beside = fresh && inputs.contains(&at);
+            let at_root = beside || rates.output(at) == root;
+            let field = self.scope.existing_field(at);
+            // An array may be at one rate by its own name, and at another where it is zipped.
+            let Some(field) = field.filter(|f| seen.insert((f.0, at_root))) else {
+                continue;
+            };
+            let node = &graph.nodes[field.0.index()];
+            if self.scope.is_in_memory(field.0) {
+                if at_root {
+                    self.open_root(field.0, Opening::Array(field));
+                    continue;
+                }
+            } else if let (Kind::Generate(..), true) = (&node.node.kind, at_root) {
+                generate::open(self, field.0)?;
+                continue;
+            } else {
+                stack.extend(node.inputs.iter().rev());
+            }
+            stack.extend(rates.lengths_above(at, root).into_iter().rev());
+        }
+        Ok(())
+    }
+
+    /// Opens the root rate.
+    pub fn open_root(&mut self, node: NodeId, opening: Opening) {
+        let class = self.scope.root();
+        self.open(PlacedRate {
+            class,
+            parent: None,
+            node,
+            opening,
+            parts: Vec::new(),
+        });
+    }
+
+    /// Opens a rate of a class within another.
+    pub fn open_within(
+        &mut self,
+        node: NodeId,
+        spot: Spot,
+        class: ClassId,
+        opening: Opening,
+    ) -> Spot {
+        let rate = self.open(PlacedRate {
+            class: Some(class),
+            parent: Some(spot.rate),
+            node,
+            opening,
+            parts: Vec::new(),
+        });
+        Spot::first(rate)
+    }
+
+    /// Notes that a node has an element, read, computed or kept, for each iteration of a rate.
+    pub fn runs_over(&mut self, id: NodeId, spot: Spot) {
+        let rate = self.placed.tree.elements_of(spot.rate);
+        if !self.placed.tree.rate(rate).opening.is_sub() {
+            self.lengths.run_over.push((id, rate));
+        }
+    }
+
+    /// Reads a column from memory at a rate's counter, or at a subrate's count.
+    pub fn read(&mut self, column: Column, spot: Spot) {
+        let rate = self.placed.tree.elements_of(spot.rate);
+        let is_sub = self.placed.tree.rate(rate).opening.is_sub();
+        self.reads(column.field, (!is_sub).then_some(rate));
+        if column.beside.is_none() {
+            self.runs_over(column.field.0, spot);
+        }
+        self.step(column.field.0, Act::Read(column, spot));
+        self.know(column, spot);
+    }
+}

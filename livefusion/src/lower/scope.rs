@@ -1,0 +1,128 @@
+//! What one loop of a plan sees: which nodes are in memory when it starts, and which field of which node each
+//! input of a combinator is.
+
+use crate::ast::Kind;
+use crate::fusion::{ClassId, Plan};
+use crate::sharing::{FieldRef, Graph, NodeId};
+use std::ops::Range;
+
+/// One loop of a plan.
+#[derive(Clone, Copy)]
+pub struct Scope<'g> {
+    /// The recovered graph.
+    pub graph: &'g Graph,
+    /// The schedule.
+    pub plan: &'g Plan,
+    /// Which loop of the schedule this is.
+    pub at: usize,
+}
+
+/// A field as an input of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Column {
+    /// The field, resolved.
+    pub field: FieldRef,
+    /// The class at whose counter it is read from memory, if that is not its own.
+    pub beside: Option<ClassId>,
+}
+
+impl From<FieldRef> for Column {
+    fn from(field: FieldRef) -> Column {
+        Column {
+            field,
+            beside: None,
+        }
+    }
+}
+
+impl<'g> Scope<'g> {
+    /// The class that the loop runs over.
+    pub fn root(&self) -> Option<ClassId> {
+        self.plan.loops[self.at].root
+    }
+
+    /// A node's inputs.
+    pub fn inputs(&self, id: NodeId) -> &'g [NodeId] {
+        &self.graph.nodes[id.index()].inputs
+    }
+
+    /// Whether a node is in memory when this loop starts.
+    pub fn is_in_memory(&self, id: NodeId) -> bool {
+        self.graph.nodes[id.index()].leaf
+            || self.plan.loop_of[id.index()].is_some_and(|l| l < self.at)
+                && !self.plan.computes(self.at, id)
+    }
+
+    /// A field of an array that tells its length: one that this loop makes, or one that is in memory.
+    pub fn existing_field(&self, input: NodeId) -> Option<FieldRef> {
+        let exists = |f: &FieldRef| {
+            let leaf = self.graph.nodes[f.0.index()].leaf;
+            leaf || !self.is_in_memory(f.0) || self.plan.stored.contains(f)
+        };
+        self.graph.fields(input).into_iter().find(exists)
+    }
+
+    /// The columns of some of a node's inputs.
+    pub fn columns(&self, id: NodeId, inputs: Range<usize>) -> Vec<Column> {
+        let all = self.inputs(id);
+        let width = |i: usize| self.graph.node(all[i]).types.len() as u32;
+        inputs
+            .flat_map(|i| (0..width(i)).map(move |f| (i, f)))
+            .map(|(i, f)| self.column(id, i, f))
+            .collect()
+    }
+
+    /// The columns of all of a node's inputs.
+    pub fn all_columns(&self, id: NodeId) -> Vec<Column> {
+        self.columns(id, 0..self.inputs(id).len())
+    }
+
+    /// A field of a node's input: through `Zip` and `Fields` to what computes it.
+    pub fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
+        let rates = &self.plan.rates;
+        let class = match self.graph.node(id).kind {
+            // Of these there is one per segment.
+            Kind::Expand(_) => rates.output(self.inputs(id)[0]),
+            _ => rates.reads_beside_at(id),
+        };
+        let mut beside = class.filter(|_| rates.is_beside(id, input));
+        let mut field = (self.inputs(id)[input], field);
+        while let Some((k, next)) = self.graph.step(field) {
+            if beside.is_none() && rates.is_beside(field.0, k) {
+                beside = rates.output(field.0);
+            }
+            field = next;
+        }
+        Column { field, beside }
+    }
+
+    /// The column of its input that a filter passes on.
+    pub fn passed_on(&self, column: Column) -> Option<Column> {
+        let (id, field) = column.field;
+        let passes = matches!(
+            self.graph.node(id).kind,
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. }
+        );
+        (passes && column.beside.is_none() && !self.is_in_memory(id))
+            .then(|| self.column(id, 0, field))
+    }
+
+    /// Whether a node's elements are made in one place of this loop, and kept in memory for all that is
+    /// behind: those of arrays in memory and of generators can be had anywhere.
+    pub fn is_made_once(&self, id: NodeId) -> bool {
+        let anywhere = matches!(self.graph.node(id).kind, Kind::Generate(..));
+        !anywhere && !self.is_in_memory(id)
+    }
+
+    /// Whether a node's elements are put into memory by its own updates.
+    pub fn is_scattered(&self, id: NodeId) -> bool {
+        matches!(self.graph.node(id).kind, Kind::Scatter(_)) && !self.is_in_memory(id)
+    }
+
+    /// Which fields of a node anything asks for.
+    pub fn demanded(&self, id: NodeId) -> Vec<bool> {
+        let fields = &self.plan.demand.fields[id.index()];
+        let width = self.graph.node(id).types.len() as u32;
+        (0..width).map(|f| fields.contains(&f)).collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! The Loop language's golden loops on several threads: they end as on one.
+
+use super::{Ended, Run, Shapes};
+use crate::Engine;
+use livefusion_backend::{Arg, Backend, Buffer, Frame, Outcome, Value};
+use livefusion_interp::InterpBackend;
+use loop_lang::Loop;
+use loop_lang::chunkable::raise_levels;
+use loop_lang::gotos::{complete_blocks, derive_gotos};
+use loop_lang::ir::Type;
+use loop_lang::types::{Const, Ty, canonical};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Steps of a chunk.
+const CHUNK: u64 = 16;
+
+/// The golden loops by name.
+fn golden() -> Vec<(String, Loop)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../loop-lang/tests/files/golden");
+    let mut loops = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let text = text.split("\n# ----").next().unwrap_or_default();
+        let mut program = loop_lang::parse::parse(text).expect("it is a loop");
+        complete_blocks(&mut program);
+        derive_gotos(&mut program);
+        raise_levels(&mut program);
+        loops.push((program.name.clone(), program));
+    }
+    loops.sort_by(|a, b| a.0.cmp(&b.0));
+    loops
+}
+
+/// Numbers that look random.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n.max(1)
+    }
+
+    fn word(&mut self, ty: Ty, most: u64) -> u64 {
+        let n = self.below(most);
+        match ty {
+            Ty::F64 => (n as f64 * 0.37 - 1.0).to_bits(),
+            Ty::F32 => u64::from((n as f32 * 0.37 - 1.0).to_bits()),
+            Ty::U64 => n,
+            _ => canonical(ty, n.wrapping_sub(most / 3)),
+        }
+    }
+}
+
+/// An argument with its data.
+enum Owned {
+    Scalar(Const),
+    Array(Buffer),
+}
+
+/// Arguments for a loop: arrays behind lengths of segments are as long as their sum.
+fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
+    let mut numbers = Numbers(seed);
+    let mut len = 100 + numbers.below(1500) as usize;
+    let owned = program.params.iter().map(|p| match program.ty(p.var) {
+        Type::Scalar(ty) => {
+            let most = if numbers.below(3) == 0 { 20 } else { 3000 };
+            let bits = numbers.word(ty, most);
+            Owned::Scalar(Const { ty, bits })
+        }
+        Type::Array(ty) => {
+            let most = if ty == Ty::U64 { 5 } else { 12 };
+            let mut buffer = Buffer::zeroed(ty, len).expect("it is small");
+            for i in 0..len {
+                buffer.set_word(i, numbers.word(ty, most));
+            }
+            if let Some(lengths) = buffer.as_slice::<u64>() {
+                len = lengths.iter().sum::<u64>() as usize;
+            }
+            Owned::Array(buffer)
+        }
+    });
+    owned.collect()
+}
+
+/// How a loop ends on an engine.
+fn ended(program: &Loop, engine: &Engine, owned: &[Owned]) -> (Outcome, Vec<String>) {
+    let args: Vec<Arg<'_>> = owned
+        .iter()
+        .map(|a| match a {
+            Owned::Scalar(c) => Arg::Scalar(*c),
+            Owned::Array(b) => Arg::Array(b.view()),
+        })
+        .collect();
+    let backend = InterpBackend::with_chunk(CHUNK);
+    let kernel = backend.compile(program).expect("it verifies");
+    let run = Run {
+        engine,
+        kernel: &kernel,
+        program,
+        shapes: &Shapes::default(),
+        args: &args,
+        at: (0, 1),
+    };
+    let mut frame = Frame::new(kernel.layout());
+    let Ended::By(outcome) = run.to_end(&mut frame) else {
+        panic!("nobody cancels");
+    };
+    let outcome = match outcome {
+        // A frame does not remember that an earlier phase was left before its bound.
+        Outcome::Exited => Outcome::Done,
+        other => other,
+    };
+    let shown = |value: &Value| match value {
+        Value::Scalar(c) => format!("{:x}", c.bits),
+        Value::Array(b) => format!(
+            "{:x?}",
+            (0..b.len()).map(|i| b.get_word(i)).collect::<Vec<_>>()
+        ),
+    };
+    (outcome, frame.results.iter().map(shown).collect())
+}
+
+#[test]
+fn golden_loops_end_on_several_threads_as_on_one() {
+    let engine = |threads| {
+        let backend = Arc::new(InterpBackend::with_chunk(CHUNK));
+        Engine::builder()
+            .backend(backend)
+            .threads(threads)
+            .eager()
+            .build()
+    };
+    let (one, three) = (engine(1), engine(3));
+    let mut shared = 0;
+    for (name, program) in golden() {
+        let before = three.counters().parallel_chunks;
+        for seed in 0..20 {
+            let owned = arguments(&program, seed);
+            let (expected, found) = (
+                ended(&program, &one, &owned),
+                ended(&program, &three, &owned),
+            );
+            assert_eq!(expected, found, "{name}, seed {seed}");
+        }
+        shared += u64::from(three.counters().parallel_chunks > before + 20);
+    }
+    assert!(shared > 12, "{shared} loops were shared");
+}
