@@ -191,13 +191,15 @@ pub fn choices(
             found.push(copies);
             continue;
         };
-        if !must {
-            stack.push((needs.clone(), copies.clone()));
-        }
+        // Few copies first.
+        let without = (needs.clone(), copies.clone());
         if let Some(again) = &problem.items[m].again {
             copies.push(m);
             need(&mut needs, &again.part, true);
             stack.push((needs, copies));
+        }
+        if !must {
+            stack.push(without);
         }
     }
     (found, false)

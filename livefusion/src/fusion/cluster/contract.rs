@@ -202,9 +202,11 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
         let new = &mut small.items[into[i]];
         absorb(problem, new, item, (leaders[i] == i, into[i]), &into);
     }
+    // What nobody else uses is not computed again.
     let parts = parts(problem, leaders, &into, count);
-    for (item, again) in small.items.iter_mut().zip(parts) {
-        item.again = again;
+    let made = Uses::of(&small).made;
+    for (i, again) in parts.into_iter().enumerate() {
+        small.items[i].again = again.filter(|_| bytes(problem, &made[i]) > 0);
     }
     (small, into)
 }

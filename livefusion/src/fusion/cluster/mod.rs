@@ -13,6 +13,7 @@
 //! | [`loops`] | loops that are being filled: what fits where |
 //! | [`unfused`], [`greedy`], [`optimal`] | three ways to solve it |
 //! | [`again`] | what later loops may compute again, rather than read |
+//! | [`placed`] | what a search has placed, what that costs at least, and the way back |
 //! | [`budget`] | how much code a loop may be |
 //! | [`contract`], [`bound`] | what needs no decision; what no partition can go below |
 //! | [`schedule`] | the order of the loops, what they hand on, and why |
@@ -31,6 +32,7 @@ mod greedy;
 mod loops;
 mod optimal;
 mod order;
+mod placed;
 mod problem;
 mod reason;
 mod schedule;
