@@ -104,11 +104,8 @@ impl Explanation {
         }
         self.show_calls(f, (at, &calls), None, 4)?;
         if let Some(Recomputed { bytes, kept }) = l.recomputed {
-            let of = "what others compute";
-            writeln!(
-                f,
-                "  computes again {of}: {bytes} bytes' worth, {kept} to keep it"
-            )?;
+            let again = format!("{bytes} bytes' worth at nominal lengths");
+            writeln!(f, "  computes again: {again}, {kept} to keep it")?;
         }
         self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
         self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
