@@ -127,6 +127,7 @@ impl Builder<'_> {
 
     /// Adds what a zip computes on demand to its item. What else it needs is in memory.
     fn side(&mut self, nodes: &[NodeId], item: &mut Item) {
+        item.weight = item.weight.saturating_add(budget::SIDE);
         for id in nodes {
             for input in &self.graph.nodes[id.index()].inputs {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);

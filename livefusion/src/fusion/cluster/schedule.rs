@@ -221,6 +221,15 @@ pub fn crossings(built: &Built, partition: &Partition, clustering: Clustering) -
         if partition.loops_of(user).all(makes) {
             continue;
         }
+        if makes(loop_of[user]) {
+            out.push(Crossing {
+                from: *from,
+                to: *to,
+                reason: Reason::Again,
+                between: None,
+            });
+            continue;
+        }
         let mut links = built.problem.items[user].links.iter();
         let direct = links.find(|k| k.from == maker).and_then(|k| k.prevents);
         let mut crossing = Crossing {
