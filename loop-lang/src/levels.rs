@@ -6,7 +6,9 @@
 //!
 //! Groups that depend on each other in a *circle* share a level: the count of a filter, say, and the flag
 //! that ends it after so many elements. No chunk's sum of theirs can be told without what was before. They are
-//! computed in order, in the pass that finds where chunks begin.
+//! computed in order, in the pass that finds where chunks begin. A group is a circle of its own if its value
+//! decides whether it is updated, but for a flag that admits as long as it is true: what comes behind its end
+//! would not change it. Groups say that they are in a circle, since a pass may find that they need not be.
 
 use crate::gotos::Tree;
 use crate::ir::{
@@ -16,16 +18,23 @@ use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashMap;
 
-/// The level of each group, at least.
-pub fn required_levels(program: &Loop) -> Vec<u32> {
-    Graph::of(program).circles_and_levels().1
+/// The level of each group, at least, and whether it is in a circle.
+pub fn required_levels(program: &Loop) -> Vec<(u32, bool)> {
+    let (levels, circles) = Graph::of(program).levels_and_circles();
+    levels.into_iter().zip(circles).collect()
 }
 
-/// The first group of the circle that each group is in; none for groups that are in none. A group is a circle of
-/// its own if its value decides whether it is updated, but for a flag that admits as long as it is true:
-/// what comes behind its end would not change it.
-pub fn circles(program: &Loop) -> Vec<Option<GroupId>> {
-    Graph::of(program).circles_and_levels().0
+/// Gives each group the level that it requires, and says which are in circles.
+pub fn set_levels(program: &mut Loop) {
+    let required = required_levels(program);
+    for (group, (level, circle)) in program.groups.iter_mut().zip(required) {
+        (group.level, group.circle) = (level, circle);
+    }
+}
+
+/// Whether a group's value decides whether it is updated, by other ways than a flag that admits.
+pub(crate) fn decides(program: &Loop, group: GroupId) -> bool {
+    Dependencies::of(program).decides(program, group.index())
 }
 
 /// What decides over groups and rates.
@@ -83,12 +92,12 @@ impl<'l> Graph<'l> {
         all.map(|g| g.index()).filter(|g| *g != group).collect()
     }
 
-    /// Each group's circle, and its level: Tarjan's algorithm, on an explicit stack. A circle is complete when
-    /// all that it depends on is.
-    fn circles_and_levels(&self) -> (Vec<Option<GroupId>>, Vec<u32>) {
+    /// Each group's level, and whether it is in a circle: Tarjan's algorithm, on an explicit stack. A circle is
+    /// complete when all that it depends on is.
+    fn levels_and_circles(&self) -> (Vec<u32>, Vec<bool>) {
         const UNSEEN: usize = usize::MAX;
         let groups = self.program.groups.len();
-        let mut circles = vec![None; groups];
+        let mut circles = vec![false; groups];
         let mut level = vec![0; groups];
         // By order of discovery; complete ones lie behind all.
         let (mut low, mut found) = (vec![UNSEEN; groups], 0);
@@ -126,16 +135,13 @@ impl<'l> Graph<'l> {
                 let first = open.iter().rposition(|g| *g == n).unwrap_or(0);
                 let circle = open.split_off(first);
                 let highest = circle.iter().map(|g| level[*g]).max().unwrap_or(0);
-                let least = circle.iter().min().map(|g| GroupId::new(*g));
                 for g in &circle {
                     (complete[*g], level[*g]) = (true, highest);
-                    if circle.len() > 1 || self.decides[*g] {
-                        circles[*g] = least;
-                    }
+                    circles[*g] = circle.len() > 1 || self.decides[*g];
                 }
             }
         }
-        (circles, level)
+        (level, circles)
     }
 }
 
@@ -177,7 +183,11 @@ impl Dependencies {
             d.statements(&block.stmts);
             for s in &block.stmts {
                 if let StmtKind::Scan { results, group, .. } = &s.kind {
-                    d.group_of.extend(results.iter().map(|v| (*v, *group)));
+                    let vars = &program.groups[group.index()].vars;
+                    for v in results {
+                        d.group_of.insert(*v, *group);
+                        d.operands.entry(*v).or_default().extend(vars);
+                    }
                 }
             }
             let Some(Place::At { rate, section, .. }) =
@@ -242,18 +252,31 @@ impl Dependencies {
         }
     }
 
-    /// Whether a group's value decides whether it is updated.
+    /// As [`decides`].
     fn decides(&self, program: &Loop, group: usize) -> bool {
         let of = &program.groups[group];
-        let own = GroupId::new(group);
+        // Where a chunk stands says what loop rates have counted to.
+        let counts = |v: &Var| program.rates.iter().any(|r| r.kind.counter() == Some(*v));
+        if of.vars.iter().any(counts) {
+            return false;
+        }
         let admits = |v: &Var| of.combine == Some(Combine::Op(Op::And)) && of.vars.contains(v);
         let mut around: Vec<RateId> = self.updates[group].iter().map(|u| u.within).collect();
-        let mut tests = Vec::new();
+        let mut behind = Vec::new();
         while let Some(rate) = around.pop() {
-            tests.extend(self.control[rate.index()].iter().filter(|v| !admits(v)));
+            behind.extend(self.control[rate.index()].iter().filter(|v| !admits(v)));
             around.extend(program.rate(rate).kind.parent());
         }
-        self.groups_behind(tests, None).contains(&own)
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(v) = behind.pop() {
+            if of.vars.contains(v) {
+                return true;
+            }
+            if seen.insert(v) {
+                behind.extend(self.operands.get(v).into_iter().flatten());
+            }
+        }
+        false
     }
 
     /// The groups, `own` excepted, whose values are behind these variables.

@@ -169,6 +169,9 @@ impl Printer<'_, '_> {
             self.combine(combine)?;
         }
         write!(self.f, " level {} ", group.level)?;
+        if group.circle {
+            write!(self.f, "circle ")?;
+        }
         match group.order {
             Order::Lanes(n) => writeln!(self.f, "lanes {n}"),
             Order::Runs(n) => writeln!(self.f, "runs {n}"),

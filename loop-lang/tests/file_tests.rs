@@ -126,7 +126,10 @@ fn run(operation: &str, input: &str) -> Result<String, String> {
         "levels" => {
             let levels = levels::required_levels(&l).into_iter().zip(firsts(&l));
             return Ok(levels
-                .map(|(n, v)| format!("{} {n}\n", l.name(v)))
+                .map(|((n, circle), v)| {
+                    let circle = if circle { " circle" } else { "" };
+                    format!("{} {n}{circle}\n", l.name(v))
+                })
                 .collect());
         }
         "chunkable" => {

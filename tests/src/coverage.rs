@@ -36,6 +36,7 @@ pub fn kind(step: &Step) -> &'static str {
         Step::ScanS(..) => "scan_s",
         Step::CountS(..) => "count_s",
         Step::TakeWhile(..) => "take_while",
+        Step::Take(..) => "take",
     }
 }
 

@@ -171,7 +171,7 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
                 all.push(of(i));
                 continue;
             }
-            Step::Filter(i, _) | Step::TakeWhile(i, ..) => {
+            Step::Filter(i, _) | Step::TakeWhile(i, ..) | Step::Take(i, _) => {
                 (Rate::Sub, Class::Some(of(i).class, at), of(i).changes + 1)
             }
             Step::Pack(i, tags) => {
@@ -346,7 +346,7 @@ fn uses(
             Step::ScanTotal(_) if inputs.contains(&array) => add(Use::Folded),
             Step::Len(i) if *i == array => add(Use::Counted),
             Step::Scan(i, ..) if *i == array => add(Use::Scanned),
-            Step::TakeWhile(i, ..) if *i == array => add(Use::ExitedEarly),
+            Step::TakeWhile(i, ..) | Step::Take(i, _) if *i == array => add(Use::ExitedEarly),
             Step::Expand(_, values, _) if values.contains(&array) => add(Use::Spread),
             Step::Scatter(base, i, v, _) => {
                 if [i, v].contains(&&array) {

@@ -41,9 +41,7 @@ fn random_loops_are_well_formed_and_varied() {
         mirrored += text.contains("let rix") as usize;
         let counted = |n: &str| text.matches(&format!(" count {n} ")).count() > 1;
         counts += (0..l.program.rates.len()).any(|i| counted(&format!("ix_{i}"))) as usize;
-        circles += loop_lang::levels::circles(&l.program)
-            .iter()
-            .any(Option::is_some) as usize;
+        circles += l.program.groups.iter().any(|g| g.circle) as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[match rate.kind {

@@ -1,6 +1,8 @@
 //! What a compiler must know about a loop: where its blocks are, who owns which variable, and
 //! which assignments may take effect at once.
 
+mod cuts;
+
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{
     Atom, Block, End, GroupId, Label, Loop, Order, ParamKind, Place, RateId, Section, Stmt,
@@ -115,7 +117,7 @@ impl<'a> Facts<'a> {
             }
         }
         facts.find_sources(program, made)?;
-        facts.find_cuts();
+        facts.find_cuts(program);
         facts.find_pending(program, held);
         Ok(facts)
     }
@@ -229,40 +231,6 @@ impl<'a> Facts<'a> {
     fn lane_counter(&self, program: &Loop, v: Var, rate: RateId) -> Option<Var> {
         let (g, ..) = self.local_group(program, v)?;
         program.rate(self.lane_rate(g, rate)?).kind.counter()
-    }
-
-    /// Whether an array that the loop makes is written at a count and cut to it, and never looked at
-    /// otherwise: then what is written behind the last element that counts is of no matter.
-    pub fn is_cut_to(&self, array: Var, count: Var) -> bool {
-        let made = matches!(self.source.get(&array), Some(Source::Made(_)));
-        made && self.cut_to.get(&array) == Some(&Some(count))
-    }
-
-    /// Finds which arrays are cut to the only variable that they are written at. An array that is used in
-    /// another way is cut to none.
-    fn find_cuts(&mut self) {
-        let mut cut_to: FxHashMap<Var, Option<Var>> = FxHashMap::default();
-        let (mut cut, mut other) = (FxHashSet::default(), Vec::new());
-        let mut at = |array: Var, index: Atom| {
-            let known = cut_to.entry(array).or_insert(index.var());
-            *known = known.filter(|v| index == Atom::Var(*v));
-        };
-        for placed in &self.blocks {
-            each_leaving_use(placed.block, &mut |v| other.push(v));
-            each_stmt(&placed.block.stmts, &mut |s| match s.kind {
-                StmtKind::WriteArray(array, index, _) => at(array, index),
-                StmtKind::SliceArray(_, array, n) => {
-                    at(array, n);
-                    cut.insert(array);
-                }
-                _ => each_use(s, &mut |v| other.push(v)),
-            });
-        }
-        cut_to.retain(|array, _| cut.contains(array));
-        for v in other {
-            cut_to.remove(&v);
-        }
-        self.cut_to = cut_to;
     }
 
     fn find_sources(&mut self, program: &Loop, made: &[Var]) -> Result<(), String> {

@@ -6,12 +6,13 @@
 use crate::array::Array;
 use crate::array::generate::reading;
 use crate::array::length::{Amount, Extent, IntoLen};
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, TermId};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, exp_of, fields_of, trace, types_of};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
@@ -24,10 +25,37 @@ impl<T: Elt> Array<T> {
     /// assert_eq!((xs.take(2).to_vec()?, xs.take(9).to_vec()?), (vec![1, 2], vec![1, 2, 3]));
     /// # Ok::<(), livefusion::Error>(())
     /// ```
+    ///
+    /// Of what is made one after the other (by a filter, a scan, a walk over segments), the loop that makes it
+    /// ends with the last element that is taken, if it has nothing else to do; what lies behind is neither
+    /// computed nor can it fail.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let quotients = Array::from(vec![8i64, 4, 2, 0, 5]).map(|x| 8 / x);
+    /// assert_eq!(quotients.filter(|q| q.gt(1)).take(2).force()?, [2, 4]);
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
     #[track_caller]
     pub fn take(&self, n: impl IntoLen) -> Array<T> {
         let builder = Builder::named("take");
-        self.part(builder, Amount::Known(0), n.into_len().0)
+        let n = n.into_len().0;
+        if n.check().is_ok() && self.ends_with(&n) {
+            let mut b = BodyBuilder::new(&[]);
+            let n = n.term(b.locate(Some(builder.loc())));
+            return Array::wrap(builder.take(self.node(), b.finish(&[n])));
+        }
+        self.part(builder, Amount::Known(0), n)
+    }
+
+    /// Whether the loop that makes the elements ends with the last one that is taken. A part of known length
+    /// that is most of the elements stays what it is, an array of known length.
+    fn ends_with(&self, n: &Amount) -> bool {
+        let most = match (self.node().known_len(), n) {
+            (Some(len), Amount::Known(n)) => n.saturating_mul(2) > len,
+            _ => false,
+        };
+        !most && is_stream(self.node())
     }
 
     /// All but the first `n` elements; none if there are fewer.
@@ -166,6 +194,39 @@ pub(super) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
 }
 
 /// A delayed `u64`.
+/// Whether elements are made one after the other, so that one of them costs those before it.
+fn is_stream(array: &Arc<Node>) -> bool {
+    let mut stack = vec![array];
+    let mut seen = FxHashSet::default();
+    while let Some(node) = stack.pop() {
+        if node.is_leaf() || !seen.insert(Arc::as_ptr(node)) {
+            continue;
+        }
+        match node.kind {
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
+            Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Scan(..)
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::Custom(_) => return true,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Fold(_)
+            | Kind::ScanTotal
+            | Kind::Scatter(_)
+            | Kind::Compute(_)
+            | Kind::Len => {}
+        }
+    }
+    false
+}
+
 fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[]);
     let n = f(b.locate(Some(builder.loc())));

@@ -295,6 +295,15 @@ impl Builder {
         d.array(Kind::TakeWhile { test, inclusive }, input.types.clone())
     }
 
+    /// The first elements, as many as the body says (`u64`); all if there are fewer. It has no parameters.
+    pub fn take(self, input: &Arc<Node>, n: Body) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![input.clone()]);
+        d.arrays();
+        d.body(&n, "a number of elements", &[], Some(&[Ty::U64]));
+        let n = d.simple(n);
+        d.array(Kind::Take(n), input.types.clone())
+    }
+
     /// `base` with values put at indices, in order. `combine` takes (what is there, value); without
     /// it the last value put at an index stays.
     pub fn scatter(

@@ -76,6 +76,9 @@ pub enum Kind {
         /// Whether the element that fails the test is the last one (or else the one before it).
         inclusive: bool,
     },
+    /// The first elements, as many as the body, which has no parameters, says (`u64`); all if there are fewer. What
+    /// comes after is not computed. Input: data.
+    Take(Body),
     /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
     /// field), values. The body has (what is there, value) as parameters; none overwrites.
     Scatter(Option<Body>),
@@ -224,6 +227,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::Compute(b)
         | Kind::Expand(b)
         | Kind::TakeWhile { test: b, .. }
+        | Kind::Take(b)
         | Kind::Scatter(Some(b)) => body(b),
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
             let Fold { start, step, style } = *f;

@@ -127,7 +127,7 @@ fn needs_of(
     };
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
-        Kind::Filter(_) | Kind::TakeWhile { .. } => passed(&mut needs),
+        Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => passed(&mut needs),
         Kind::Pack => {
             passed(&mut needs);
             needs.extend(graph.fields(node.inputs[1]));

@@ -181,6 +181,7 @@ impl Template<'_, '_> {
             next: results.iter().map(|v| (*v).into()).collect(),
             combine: Some(combine),
             level: 0,
+            circle: false,
             order: Order::Prefix(1),
         };
         let id = GroupId::new(self.e.program.groups.len());

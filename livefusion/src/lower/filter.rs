@@ -51,7 +51,7 @@ pub fn open(
     p.elts(&tested, spot)?;
     p.set_decided(class, spot.rate);
     let first = p.open_within(node, spot, class, Opening::Test(tested));
-    if let Selector::While(_) = by {
+    if let (Selector::While(_), Some(_)) = (by, test(&p.scope, node)) {
         take_while::place_end(p, first.rate);
     }
     Ok(first)
@@ -65,11 +65,8 @@ fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
             vec![Column { field, beside }]
         }
         Selector::Filter(id) | Selector::While(id) => {
-            let columns = scope.all_columns(id);
-            match test(scope, id) {
-                Some(test) => body::used_columns(test, &columns),
-                None => columns,
-            }
+            let test = test(scope, id);
+            test.map_or(vec![], |t| body::used_columns(t, &scope.all_columns(id)))
         }
         Selector::Custom(id) => vec![(id, DECISION).into()],
         Selector::Zip(_) => vec![],
@@ -105,6 +102,10 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
         return Ok(());
     };
     let test = match (by, test(&e.scope, id)) {
+        (Selector::While(_), None) => {
+            e.open_sub(comb, at.rate);
+            take_while::emit_take(e, id, comb, rate)?
+        }
         (Selector::Filter(_) | Selector::While(_), Some(test)) => {
             let all = e.scope.all_columns(id);
             let inline = Inline::new(id, 0, comb, Section::Guard);

@@ -172,6 +172,7 @@ impl Carried {
             next,
             combine: None,
             level: 0,
+            circle: false,
             order: Order::Sequential,
         }
     }
@@ -216,6 +217,7 @@ impl Folding<'_> {
                 next: vec![new.into()],
                 combine: Some(Combine::Op(*op)),
                 level: 0,
+                circle: false,
                 order: operators::fold_order(types[field]),
             });
             values.push(acc.into());
@@ -291,6 +293,7 @@ impl Folding<'_> {
             next: flagged(true, next),
             combine,
             level: 0,
+            circle: false,
             order,
         });
         if matches!(self.fold.style, FoldStyle::First) {

@@ -13,7 +13,7 @@
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
 //! | [`cursor`] | zips of streams that advance differently |
 //! | [`filter`] | `filter`, `pack` |
-//! | [`take_while`] | `take_while` |
+//! | [`take_while`] | `take_while`, `take` of what is computed |
 //! | [`lengths`] | checks that what is consumed together is of one length |
 //! | [`fold`], [`scan`] | folds and scans of every order |
 //! | [`segments`] | folds, scans, counts and elements of segments |
@@ -216,7 +216,9 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Generate(..) => generate::place(p, id),
         Kind::Map(_) => map::place(p, id),
         Kind::Zip => zip::place(p, id),
-        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => filter::place(p, id),
+        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+            filter::place(p, id)
+        }
         Kind::Fold(_) => fold::place(p, id),
         Kind::Scan(..) => scan::place(p, id),
         Kind::Scatter(_) => scatter::place(p, id),
@@ -294,6 +296,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         | Kind::Filter(_)
         | Kind::Pack
         | Kind::TakeWhile { .. }
+        | Kind::Take(_)
         | Kind::ScanTotal
         | Kind::Compute(_) => Ok(()),
     }

@@ -219,14 +219,6 @@ fn function(
     Combine::Fn(FnId::new(e.program.functions.len() - 1))
 }
 
-/// Sets each group's level: 0 if its updates depend on no other group's value.
-pub fn set_levels(program: &mut Loop) {
-    let levels = loop_lang::levels::required_levels(program);
-    for (group, level) in program.groups.iter_mut().zip(levels) {
-        group.level = level;
-    }
-}
-
 /// Lets the folds of a loop go in runs, if it does nothing but fold, from left to right: runs do not wait for
 /// each other. Other loops would only be held up by the ends of runs.
 pub fn set_runs(program: &mut Loop) {

@@ -130,6 +130,7 @@ impl Scanning<'_> {
                 next: vec![],
                 combine: Some(Combine::Op(*op)),
                 level: 0,
+                circle: false,
                 order,
             };
             let element = self.elements[field];
@@ -193,6 +194,7 @@ impl Scanning<'_> {
             next: vec![],
             combine: Some(combine),
             level: 0,
+            circle: false,
             order: Order::Prefix(1),
         };
         let results = self.scan(e, group, flagged(true, self.elements.clone()));

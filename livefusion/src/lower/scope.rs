@@ -101,7 +101,7 @@ impl<'g> Scope<'g> {
         let (id, field) = column.field;
         let passes = matches!(
             self.graph.node(id).kind,
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. }
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_)
         );
         (passes && column.beside.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))

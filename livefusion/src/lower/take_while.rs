@@ -1,4 +1,5 @@
-//! `take_while`: a subrate that admits elements until its test fails. Where nothing else is left to do, the rate
+//! `take_while`, and `take` of what is computed: a subrate that admits elements until its test fails, or until its
+//! count tells that there are enough. Where nothing else is left to do, the rate
 //! around it is left; where others go on, what only it needs is in a subrate that runs while it goes on.
 //!
 //! ```text
@@ -9,8 +10,8 @@
 
 use super::Lower;
 use super::body::{self, Inline};
-use super::emission::Emission;
-use super::placement::Placer;
+use super::emission::{Emission, End};
+use super::placement::{Placer, no_root};
 use crate::ast::{Body, Kind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -47,8 +48,21 @@ pub fn emit_open(
     let step = e.update_behind(id, rate, live, go);
     let owner = e.owner();
     e.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
-    e.values.ends.insert(id, live);
+    e.values.ends.insert(id, End::Live(live));
     Ok(if inclusive { live.into() } else { go })
+}
+
+/// Emits what the guard of a `take`'s subrate tests: whether there are fewer elements than it takes.
+pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -> Lower<Atom> {
+    let Kind::Take(body) = &e.scope.graph.node(id).kind else {
+        return Err(no_root());
+    };
+    let inline = Inline::new(id, 0, comb, Section::Init);
+    let n = body::inline(e, &inline, body, &[], "n")?[0];
+    let count = e.index(rate);
+    e.values.ends.insert(id, End::Fewer(count, n));
+    let few = e.emit(comb, Section::Guard, "few", Op::Lt, &[count.into(), n]);
+    Ok(few.into())
 }
 
 /// Emits the exit of a rate's guard: it is left unless, of one of these groups of nodes, the elements of all go on.
@@ -69,10 +83,23 @@ fn goes_on(
 ) -> Option<Atom> {
     let mut any: Option<Atom> = None;
     for group in ends {
-        let lives = group.iter().filter_map(|id| e.values.ends.get(id).copied());
-        let lives: Vec<Var> = lives.collect();
-        let all = lives.into_iter().map(Atom::Var);
-        let all = all.reduce(|x, y| e.emit(comb, section, "all", Op::And, &[x, y]).into())?;
+        let mut all: Option<Atom> = None;
+        for id in group {
+            let goes_on = match e.values.ends.get(id).copied()? {
+                End::Live(live) => live.into(),
+                End::Fewer(count, n) => {
+                    let args = [count.into(), n];
+                    e.emit(comb, section, "few", Op::Lt, &args).into()
+                }
+            };
+            all = Some(match all {
+                Some(all) => e
+                    .emit(comb, section, "all", Op::And, &[all, goes_on])
+                    .into(),
+                None => goes_on,
+            });
+        }
+        let all = all?;
         any = Some(match any {
             Some(any) => e.emit(comb, section, "any", Op::Or, &[any, all]).into(),
             None => all,

@@ -269,6 +269,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::ScanS(f, k) => smallvec![16, style(f), inclusive(k)],
         Kind::CountS => smallvec![17],
         Kind::TakeWhile { inclusive, .. } => smallvec![18, u64::from(*inclusive)],
+        Kind::Take(_) => smallvec![20],
         Kind::Custom(c) => {
             let any: &dyn Any = &*c.combinator;
             let key = c.combinator.key();

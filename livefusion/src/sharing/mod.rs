@@ -138,7 +138,8 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::Filter(b)
         | Kind::Compute(b)
         | Kind::Expand(b)
-        | Kind::TakeWhile { test: b, .. } => smallvec![b],
+        | Kind::TakeWhile { test: b, .. }
+        | Kind::Take(b) => smallvec![b],
         Kind::Scatter(Some(b)) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],

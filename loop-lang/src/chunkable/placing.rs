@@ -2,7 +2,6 @@
 
 use super::facts::Facts;
 use crate::ir::{Block, End, Exit, Loop, Place, RateId, Section, Var};
-use crate::levels::circles;
 use crate::walk;
 use rustc_hash::FxHashSet;
 
@@ -33,10 +32,8 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
             }
         }
     }
-    let circles = circles(program).into_iter().enumerate();
-    for (g, _) in circles.filter(|(_, circle)| circle.is_some()) {
-        placing.stack.extend(&program.groups[g].vars);
-    }
+    let circles = program.groups.iter().filter(|g| g.circle);
+    placing.stack.extend(circles.flat_map(|g| &g.vars));
     placing.close();
     placing.groups
 }

@@ -24,6 +24,10 @@ pub struct Group {
     pub combine: Option<Combine>,
     /// 0 if its updates depend on no other group's value, else one more than the highest of those.
     pub level: u32,
+    /// Whether it may depend on others of its level that do as well, or its value decide whether it is updated: no
+    /// chunk's sum tells such a group, and all are found in order, with the places of chunks. See
+    /// [`crate::levels`].
+    pub circle: bool,
     /// How its updates may be reassociated.
     pub order: Order,
 }

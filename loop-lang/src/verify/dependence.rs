@@ -6,9 +6,10 @@
 use super::Faults;
 use super::view::View;
 use crate::ir::*;
-use crate::levels::circles;
+use crate::levels::decides;
 use crate::steps::Steps;
 use crate::walk;
+use rustc_hash::FxHashMap;
 
 pub(super) fn check(view: &View, faults: &mut Faults) {
     lanes(view, faults);
@@ -239,69 +240,63 @@ impl Need {
 
 struct Levels<'a> {
     view: &'a View<'a>,
-    /// The first group of each group's circle; itself, if it is in none.
+    /// What each group counts as (see [`circles`]).
     circle: Vec<GroupId>,
     of: Vec<Need>,
     /// What admission to a rate's iterations rests on, by rate.
     admission: Vec<Need>,
 }
 
-/// Levels are high enough, and those of a circle are one.
+/// Levels are high enough, and groups say that they are in circles.
 fn levels(view: &View, faults: &mut Faults) {
-    let groups = view.l.groups.len();
-    let own: Vec<GroupId> = (0..groups).map(GroupId::new).collect();
-    if Levels::too_low(view, own.clone()).is_empty() {
-        return;
-    }
-    // Circles are few: they are looked for where levels do not suffice without them.
-    let circles = circles(view.l).into_iter().zip(own);
-    let circle: Vec<GroupId> = circles.map(|(c, own)| c.unwrap_or(own)).collect();
+    let mut levels = Levels {
+        view,
+        of: vec![Need::default(); view.l.vars.len()],
+        admission: vec![Need::default(); view.l.rates.len()],
+        circle: circles(view.l),
+    };
+    let updates = levels.updates();
     let name = |g: GroupId| {
         let first = view.l.groups[g.index()].vars.first();
         first.map_or("?", |v| view.l.name(*v)).to_string()
     };
-    for (i, first) in circle.iter().enumerate() {
-        let (level, shared) = (view.l.groups[i].level, view.l.groups[first.index()].level);
-        if level != shared {
+    for (i, (group, (needs, admission))) in view.l.groups.iter().zip(updates).enumerate() {
+        let id = GroupId::new(i);
+        if let Some((level, on)) = needs.without(levels.circle[i])
+            && group.level < level
+        {
             let message = format!(
-                "level {level}: it and `{}` depend on each other, so {shared} as there",
-                name(*first)
+                "level {} is too low: its update depends on `{}`, so {level} at least",
+                group.level,
+                name(on)
             );
-            faults.add(name(GroupId::new(i)), message);
+            faults.add(name(id), message);
         }
-    }
-    for (group, level, on) in Levels::too_low(view, circle) {
-        let message = format!(
-            "level {} is too low: its update depends on `{}`, so {level} at least",
-            view.l.groups[group.index()].level,
-            name(on)
-        );
-        faults.add(name(group), message);
+        // Few are admitted by what is of their own level.
+        let first = admission.first.map_or(0, |(level, _)| level);
+        if !group.circle && first > group.level && decides(view.l, id) {
+            let message = "its value decides whether it is updated: it is a `circle` of its own";
+            faults.add(name(id), message);
+        }
     }
 }
 
-impl Levels<'_> {
-    /// The groups whose levels are too low, with the least that would do, and because of which other.
-    fn too_low(view: &View, circle: Vec<GroupId>) -> Vec<(GroupId, u32, GroupId)> {
-        let mut levels = Levels {
-            view,
-            circle,
-            of: vec![Need::default(); view.l.vars.len()],
-            admission: vec![Need::default(); view.l.rates.len()],
-        };
-        let updates = levels.updates();
-        let groups = view.l.groups.iter().zip(updates).enumerate();
-        let low = groups.filter_map(|(i, (group, needs))| {
-            let (level, on) = needs.without(levels.circle[i])?;
-            (group.level < level).then_some((GroupId::new(i), level, on))
-        });
-        low.collect()
-    }
+/// What each group counts as: all that are in circles of one level as the first of these.
+fn circles(l: &Loop) -> Vec<GroupId> {
+    let mut first: FxHashMap<u32, GroupId> = FxHashMap::default();
+    let groups = l.groups.iter().enumerate();
+    let circle = |(i, group): (usize, &Group)| match group.circle {
+        true => *first.entry(group.level).or_insert(GroupId::new(i)),
+        false => GroupId::new(i),
+    };
+    groups.map(circle).collect()
+}
 
-    /// What each group's updates rest on.
-    fn updates(&mut self) -> Vec<Need> {
+impl Levels<'_> {
+    /// What each group's updates rest on, and of that what their admission does.
+    fn updates(&mut self) -> Vec<(Need, Need)> {
         let view = self.view;
-        let mut updates: Vec<Need> = vec![Need::default(); view.l.groups.len()];
+        let mut updates = vec![(Need::default(), Need::default()); view.l.groups.len()];
         for placed in &view.blocks {
             let rate = match placed.place {
                 Place::At { rate, .. } => Some(rate),
@@ -325,11 +320,11 @@ impl Levels<'_> {
                     _ => None,
                 };
                 if let Some(g) = group {
-                    let update = &mut updates[g.index()];
+                    let (update, admission) = &mut updates[g.index()];
                     update.join(need);
-                    if !matches!(stmt.kind, StmtKind::Carry(..)) {
-                        rate.into_iter()
-                            .for_each(|r| update.join(self.admission[r.index()]));
+                    if let Some(r) = rate.filter(|_| !matches!(stmt.kind, StmtKind::Carry(..))) {
+                        update.join(self.admission[r.index()]);
+                        admission.join(self.admission[r.index()]);
                     }
                 }
             }

@@ -3,7 +3,6 @@
 use loop_lang::Loop;
 use loop_lang::gotos::{Tree, complete_blocks, derive_gotos};
 use loop_lang::ir::{CombId, Label, Place, Section};
-use loop_lang::levels::required_levels;
 
 /// The loop that runs the phases of both, the first's first. Its parameters and results are those of the
 /// first, then those of the second. None if the two cannot stand in one loop.
@@ -37,9 +36,7 @@ pub fn joined(first: &Loop, second: &Loop) -> Option<Loop> {
     let mut program = loop_lang::parse::parse(&text).ok()?;
     complete_blocks(&mut program);
     derive_gotos(&mut program);
-    for (group, level) in required_levels(&program).into_iter().enumerate() {
-        program.groups[group].level = level;
-    }
+    loop_lang::levels::set_levels(&mut program);
     loop_lang::chunkable::raise_levels(&mut program);
     loop_lang::verify::verify(&program)
         .is_ok()

@@ -82,12 +82,7 @@ pub fn random(seed: u64) -> RandomLoop {
         loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
     loop_lang::gotos::complete_blocks(&mut program);
     loop_lang::gotos::derive_gotos(&mut program);
-    for (group, level) in loop_lang::levels::required_levels(&program)
-        .into_iter()
-        .enumerate()
-    {
-        program.groups[group].level = level;
-    }
+    loop_lang::levels::set_levels(&mut program);
     loop_lang::chunkable::raise_levels(&mut program);
     RandomLoop {
         text,

@@ -57,7 +57,7 @@ fn steps(node: &Node, e: &Evaluated, elements: usize) -> usize {
         return ALL;
     }
     match node.kind {
-        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => match elements {
+        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => match elements {
             0 => 0,
             m => e.origin[m - 1] + 1,
         },

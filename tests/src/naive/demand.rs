@@ -77,7 +77,7 @@ impl Demand {
             .copied()
             .collect();
         match &node.kind {
-            Kind::Zip | Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => {
+            Kind::Zip | Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
                 mine.iter().for_each(|f| self.add_column(node, *f));
             }
             Kind::Fields(range) => mine

@@ -83,6 +83,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         Kind::ScanS(fold, kind) => segments::scan(naive, (fold, *kind), node, &inputs, &mut e),
         Kind::CountS => segments::count(&inputs, &mut e),
         Kind::TakeWhile { test, inclusive } => take_while(naive, test, *inclusive, &inputs, &mut e),
+        Kind::Take(n) => take(naive, n, inputs[0], &mut e),
         Kind::Custom(_) => unreachable!("random programs have no combinators of users"),
     }
     e
@@ -128,6 +129,15 @@ fn take_while(naive: &Naive, test: &Body, inclusive: bool, inputs: &[&Data], e: 
     e.traps = test.traps;
     e.data = select(inputs[0], &e.origin);
     e.looked_at = failed.map(|i| i + 1);
+}
+
+fn take(naive: &Naive, n: &Body, input: &Data, e: &mut Evaluated) {
+    let mut n = Runner::new(naive, n);
+    let taken = n.run(&[], When::Init)[0].min(input.len() as u64);
+    e.traps = n.traps;
+    e.origin = (0..taken as usize).collect();
+    e.data = select(input, &e.origin);
+    e.looked_at = Some(e.origin.len());
 }
 
 /// The length of inputs that are consumed together; a trap where they differ.

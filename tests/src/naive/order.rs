@@ -220,7 +220,8 @@ fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Sc
         if !is_in_loop(&producer, at, schedule) {
             return i;
         }
-        if let Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } = producer.kind {
+        if let Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) = producer.kind
+        {
             let e: Option<&Rc<Evaluated>> = naive.get(&producer);
             i = e.and_then(|e| e.origin.get(i).copied()).unwrap_or(i);
         }

@@ -69,6 +69,8 @@ pub enum Step {
     CountS(usize, usize),
     /// What comes before the first that fails; whether that one is taken too.
     TakeWhile(usize, Body, bool),
+    /// So many first elements.
+    Take(usize, Body),
 }
 
 /// The length of a generator.
@@ -223,7 +225,8 @@ macro_rules! bodies_of {
             | Step::Compute(b)
             | Step::Scatter(.., Some(b))
             | Step::Expand(.., b)
-            | Step::TakeWhile(_, b, _) => vec![b],
+            | Step::TakeWhile(_, b, _)
+            | Step::Take(_, b) => vec![b],
             Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
                 match $($by)+ f.style {
                     Style::Aggregate(c) => vec![$($by)+ f.start, $($by)+ f.step, c],
@@ -286,6 +289,7 @@ impl Step {
             Step::TakeWhile(input, test, inclusive) => {
                 b.take_while(&nodes[*input], test.build(nodes), *inclusive)
             }
+            Step::Take(input, n) => b.take(&nodes[*input], n.build(nodes)),
         }
     }
 
@@ -323,6 +327,7 @@ impl Step {
                 test: body(test),
                 inclusive: *inclusive,
             },
+            Step::Take(_, n) => Kind::Take(body(n)),
         };
         let value = match kind {
             Kind::Manifest => built.value.clone(),
@@ -380,6 +385,7 @@ impl Step {
             | Step::ScanTotal(i)
             | Step::Len(i)
             | Step::TakeWhile(i, ..)
+            | Step::Take(i, _)
             | Step::Generate(Length::Delayed(i), _) => *i = number[*i],
             Step::Pack(a, b)
             | Step::FoldS(a, b, _)
@@ -411,7 +417,8 @@ impl Step {
             | Step::Scan(i, ..)
             | Step::ScanTotal(i)
             | Step::Len(i)
-            | Step::TakeWhile(i, ..) => vec![*i],
+            | Step::TakeWhile(i, ..)
+            | Step::Take(i, _) => vec![*i],
             Step::Pack(a, b)
             | Step::FoldS(a, b, _)
             | Step::ScanS(a, b, ..)

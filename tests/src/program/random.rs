@@ -303,10 +303,26 @@ impl Making {
 
     fn take_while(&mut self) -> Option<Step> {
         let input = self.array()?;
+        if self.rng.chance(30) {
+            return Some(self.taken(input));
+        }
         let params = self.types(input).to_vec();
         let scope = self.scope();
         let test = body::random(&mut self.rng, &scope, &params, &[Ty::Bool]);
         Some(Step::TakeWhile(input, test, self.rng.chance(40)))
+    }
+
+    /// The first elements of an array: a few, none, or a delayed number.
+    pub(super) fn taken(&mut self, input: usize) -> Step {
+        let n = match self.length() {
+            Length::Delayed(n) => Body {
+                terms: vec![Term::Scalar(n, 0)],
+                results: vec![0],
+                ..Body::default()
+            },
+            _ => body::literals(&[Const::u64(self.rng.below(6) as u64)]),
+        };
+        Step::Take(input, n)
     }
 
     fn fold(&mut self) -> Option<Step> {

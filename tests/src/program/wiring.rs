@@ -68,7 +68,7 @@ impl Making {
     fn is_kept(&self, step: usize) -> bool {
         matches!(
             self.program.steps[step],
-            Step::Filter(..) | Step::Pack(..) | Step::TakeWhile(..)
+            Step::Filter(..) | Step::Pack(..) | Step::TakeWhile(..) | Step::Take(..)
         )
     }
 

@@ -81,7 +81,9 @@ fn own(kind: &Kind, fields: u32) -> u32 {
     match kind {
         Kind::Fold(_) | Kind::FoldS(_) => CARRIED * fields,
         Kind::Scan(..) | Kind::ScanS(..) => SCAN * fields,
-        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::CountS => CARRIED + EFFECT,
+        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) | Kind::CountS => {
+            CARRIED + EFFECT
+        }
         Kind::Scatter(_) => EFFECT * fields,
         Kind::Custom(_) => CARRIED + EFFECT,
         _ => 0,

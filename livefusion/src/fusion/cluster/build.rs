@@ -155,7 +155,7 @@ impl Builder<'_> {
         };
         let output = self.rates.output(id);
         let makes = match node.node.kind {
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } => output,
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => output,
             Kind::Custom(_) => output.filter(|c| *c != own),
             Kind::CountS => Some(own),
             _ if self.rates.sides(id).is_some() => output,

@@ -88,7 +88,7 @@ impl Inference<'_> {
                     let class = self.in_step_of(id, 1);
                     (Some(class), Some(self.class(input(0))))
                 }
-                Kind::TakeWhile { .. } => {
+                Kind::TakeWhile { .. } | Kind::Take(_) => {
                     let class = self.class(input(0));
                     let sub = self.sub(class, Selector::While(id));
                     (Some(class), Some(sub))

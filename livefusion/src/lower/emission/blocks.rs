@@ -168,7 +168,7 @@ pub(super) fn finish(program: &mut Loop, results: Vec<Atom>) {
         block.end = End::Return(results);
     }
     loop_lang::gotos::derive_gotos(program);
-    operators::set_levels(program);
+    loop_lang::levels::set_levels(program);
     operators::set_runs(program);
 }
 

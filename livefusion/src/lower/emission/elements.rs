@@ -8,6 +8,7 @@ use crate::lower::placement::{Extent, Side, Spot};
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
+use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
 
 /// What is known by now.
@@ -25,7 +26,7 @@ pub struct Values<'g> {
     /// length of a segment.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// What says whether the elements of a node go on.
-    pub ends: FxHashMap<NodeId, Var>,
+    pub ends: FxHashMap<NodeId, End>,
     /// Where rates are left before their end, as placed.
     pub leaves: FxHashMap<RateId, &'g [Vec<NodeId>]>,
     /// The combinator that opened each rate.
@@ -34,6 +35,15 @@ pub struct Values<'g> {
     pub live: FxHashMap<RateId, Var>,
     /// Counters whose ends say how many elements a class has.
     pub sizes: Vec<(ClassId, Atom)>,
+}
+
+/// What says whether elements go on.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// This does.
+    Live(Var),
+    /// They do while there are fewer of them, by their count, than this.
+    Fewer(Var, Atom),
 }
 
 impl Values<'_> {
@@ -91,6 +101,7 @@ impl Emission<'_> {
         let elt = self.elt(field, spot)?;
         let comb = self.comb_at(field.0, spot);
         let bound = self.extent(room, comb);
+        let bound = self.at_most(comb, spot.rate, bound);
         let index = self.index(spot.rate);
         let out = self.var("out", comb, Type::Array(self.program.atom_ty(elt)));
         self.push(comb, Section::Init, StmtKind::NewArray(out, bound));
@@ -98,6 +109,25 @@ impl Emission<'_> {
         self.push(comb, Section::Yield, write);
         self.values.made.insert(field, out);
         Ok(())
+    }
+
+    /// As much room as this, or as what a `take` around a rate takes, if that is less.
+    fn at_most(&mut self, comb: CombId, rate: RateId, mut room: Atom) -> Atom {
+        let tree = &self.placed.tree;
+        let all = tree.loop_rate(rate);
+        for around in std::iter::successors(Some(rate), |r| tree.parent(*r)) {
+            if around == all {
+                break;
+            }
+            let taken = self.values.ends.get(&tree.rate(around).node);
+            if let Some(End::Fewer(_, n)) = taken.copied() {
+                let least = [room, n];
+                room = self
+                    .emit(comb, Section::Init, "room", Op::Min, &least)
+                    .into();
+            }
+        }
+        room
     }
 
     /// Reads a field again that an earlier pass has kept.

@@ -24,6 +24,7 @@ use super::{Lower, Lowered, Naming};
 use crate::error::ErrorKind;
 use crate::sharing::FieldRef;
 use blocks::Blocks;
+pub use elements::End;
 use elements::Values;
 use loop_lang::ir::*;
 use loop_lang::op::Op;

@@ -117,6 +117,7 @@ impl Emission<'_> {
             next: vec![next.into()],
             combine: Some(Combine::Op(op)),
             level: 0,
+            circle: false,
             order: Order::Exact,
         });
     }
@@ -243,6 +244,7 @@ impl Emission<'_> {
             next: vec![next],
             combine: None,
             level: 0,
+            circle: false,
             order: Order::Sequential,
         });
     }

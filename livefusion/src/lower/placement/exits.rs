@@ -229,7 +229,8 @@ impl Exits {
 impl Scope<'_> {
     /// Whether a combinator ends its elements before their source ends.
     pub fn ends(&self, id: NodeId) -> bool {
-        matches!(self.graph.node(id).kind, Kind::TakeWhile { .. })
+        let kind = &self.graph.node(id).kind;
+        matches!(kind, Kind::TakeWhile { .. } | Kind::Take(_))
     }
 
     /// The class above one, in this loop.

@@ -89,7 +89,7 @@ impl Show<'_> {
                     columns.join(", ")
                 )
             }
-            Opening::While(_) => format!("what runs for {} alone", self.node(rate.node)),
+            Opening::While(_) => "what is not always asked for".into(),
             Opening::Decided => format!("what {} kept", self.node(rate.node)),
             Opening::Segments(lengths, room) => {
                 let room = match room {

@@ -186,7 +186,8 @@ impl<'g> Counting<'g> {
     /// What a loop reads. Cheap generators are computed, so it is what these read that counts.
     pub(super) fn reads(&self, at: usize) -> Vec<Moved> {
         let members = &self.plan.loops[at].nodes;
-        let exits = |id: &NodeId| matches!(self.graph.node(*id).kind, Kind::TakeWhile { .. });
+        let kind = |id: &NodeId| &self.graph.node(*id).kind;
+        let exits = |id: &NodeId| matches!(kind(id), Kind::TakeWhile { .. } | Kind::Take(_));
         let may_end_early = members.iter().any(exits);
         let mut found: FxHashMap<FieldRef, Bytes> = FxHashMap::default();
         let mut seen: FxHashSet<NodeId> = members.iter().copied().collect();

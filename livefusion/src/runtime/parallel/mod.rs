@@ -185,7 +185,7 @@ impl Run<'_> {
                 if watch.is_cancelled() {
                     return Ended::Cancelled;
                 }
-                self.tell(watch, frame.words[1], left);
+                self.tell(watch, frame.words[1], self.to_bound(frame));
             }
             help = match (help, shape) {
                 (Help::NotCalled, Some(shape)) if self.engine.is_eager() || pace.is_long(left) => {
@@ -247,12 +247,23 @@ impl Run<'_> {
         }
     }
 
-    /// Steps to the loop's end, where they are known.
-    fn left(&self, frame: &Frame<'_>) -> Option<u64> {
+    /// The loop's one counter, if it has one.
+    fn flat(&self) -> Option<&Flat> {
         let find = || Flat::of(self.program, self.kernel.layout());
-        let flat = self.shapes.flat.get_or_init(find);
-        let flat = flat.as_ref()?;
-        Some(flat.left(self.program, &frame.words, self.args))
+        self.shapes.flat.get_or_init(find).as_ref()
+    }
+
+    /// Steps to the loop's bound, where they are known.
+    fn to_bound(&self, frame: &Frame<'_>) -> Option<u64> {
+        let left = |flat: &Flat| flat.left(self.program, &frame.words, self.args);
+        self.flat().map(left)
+    }
+
+    /// Steps to the loop's end, where they are known. A loop that may end early is as likely to do so soon: whoever
+    /// were called in on account of its bound would come for nothing.
+    fn left(&self, frame: &Frame<'_>) -> Option<u64> {
+        let early = self.flat().is_some_and(|flat| flat.ends_early);
+        self.to_bound(frame).filter(|_| !early)
     }
 
     fn tell(&self, watch: &Watch, steps: u64, left: Option<u64>) {
@@ -289,9 +300,9 @@ impl Run<'_> {
         pace: &Pace,
     ) -> ControlFlow<Ended, Rest> {
         let (threads, watch) = (self.engine.threads(), self.engine.watch());
-        let left = self.left(frame);
+        let left = self.to_bound(frame);
         let unit = match shape.joins_nothing() {
-            true => pace.unit(left, threads as u64),
+            true => pace.unit(self.left(frame), threads as u64),
             false => pace.chunk,
         };
         let (before, kernel) = (frame.words[1], &**self.kernel);

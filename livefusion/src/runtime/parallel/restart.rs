@@ -1,13 +1,12 @@
 //! Loops over segments that can be cut where a segment begins: nothing that came before has to be known
 //! there but the place, so that units need no sums.
 
-use super::shape::{Shape, is_known};
+use super::shape::{Shape, is_known, ways_out};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel};
 use loop_lang::Loop;
 use loop_lang::chunkable::Plan;
-use loop_lang::gotos::Tree;
-use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind};
+use loop_lang::ir::{Atom, GroupId, Order, RateId, RateKind};
 use loop_lang::state::Layout;
 
 /// Where and how such a loop begins anew.
@@ -91,25 +90,6 @@ impl Restart {
             shape.set(kernel, *id, words, &start);
         }
     }
-}
-
-/// How many ways lead to the end of a loop rate.
-fn ways_out(program: &Loop, rate: RateId) -> usize {
-    let tree = Tree::of(program);
-    let end = tree.done(program, rate);
-    let mut ways = 0;
-    for (_, block) in program.blocks.iter() {
-        let mut goes = |l: Label| ways += usize::from(tree.place(program, l) == end);
-        block
-            .exits
-            .iter()
-            .filter_map(|e| e.target)
-            .for_each(&mut goes);
-        if let End::Goto(l) = block.end {
-            goes(l);
-        }
-    }
-    ways
 }
 
 /// What units of a loop need to know.

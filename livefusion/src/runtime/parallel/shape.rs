@@ -6,8 +6,8 @@ use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
 use loop_lang::chunkable::{Appended, Part, Plan, Role, appended, chunkable, kept_from_groups};
-use loop_lang::ir::{Atom, GroupId, Order, RateKind, StmtKind, Var};
-use loop_lang::levels::circles;
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind, Var};
 use loop_lang::state::{Layout, group_total};
 use loop_lang::walk;
 
@@ -35,6 +35,8 @@ pub struct Shape {
 /// A loop of one counter, which goes up by one from step to step.
 pub struct Flat {
     words: Vec<usize>,
+    /// Whether it may end before its bound.
+    pub ends_early: bool,
     bound: Atom,
     bound_word: Option<usize>,
 }
@@ -48,7 +50,7 @@ impl Shape {
         }
         let plan = Plan::of(program);
         // What depends on itself in a circle is computed in order, where places are found.
-        let circles = circles(program).iter().any(Option::is_some);
+        let circles = program.groups.iter().any(|g| g.circle);
         let flat = Flat::of(program, layout).filter(|_| !circles);
         let counts = |id: GroupId| matches!(plan.roles[id.index()], Role::Count | Role::Total);
         let ids = (0..program.groups.len()).map(GroupId::new);
@@ -191,8 +193,9 @@ impl Shape {
 impl Flat {
     /// The one counter of a loop.
     pub fn of(program: &Loop, layout: &Layout) -> Option<Flat> {
-        let mut loops = program.rates.iter().filter(|r| !r.kind.is_sub());
-        let (Some(rate), None) = (loops.next(), loops.next()) else {
+        let loops = program.rates.iter().enumerate();
+        let mut loops = loops.filter(|(_, r)| !r.kind.is_sub());
+        let (Some((root, rate)), None) = (loops.next(), loops.next()) else {
             return None;
         };
         let RateKind::Root { counter, bound } = rate.kind else {
@@ -200,6 +203,7 @@ impl Flat {
         };
         let held = layout.held.iter().filter(|h| h.0 == counter).map(|h| h.1);
         Some(Flat {
+            ends_early: ways_out(program, RateId::new(root)) > 1,
             words: layout.word(counter).into_iter().chain(held).collect(),
             bound,
             bound_word: match bound {
@@ -230,6 +234,25 @@ impl Flat {
             words[*w] = words[*w].wrapping_add(steps);
         }
     }
+}
+
+/// How many ways lead to the end of a loop rate.
+pub fn ways_out(program: &Loop, rate: RateId) -> usize {
+    let tree = Tree::of(program);
+    let end = tree.done(program, rate);
+    let mut ways = 0;
+    for (_, block) in program.blocks.iter() {
+        let mut goes = |l: Label| ways += usize::from(tree.place(program, l) == end);
+        block
+            .exits
+            .iter()
+            .filter_map(|e| e.target)
+            .for_each(&mut goes);
+        if let End::Goto(l) = block.end {
+            goes(l);
+        }
+    }
+    ways
 }
 
 /// Whether an atom is a literal or a scalar parameter.

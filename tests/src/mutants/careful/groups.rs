@@ -103,6 +103,7 @@ impl Changing {
             next: vec![new.into()],
             combine: Some(Combine::Op(op)),
             level: 0,
+            circle: false,
             order,
         });
         if place == Place::Init && self.rng.chance(60) {

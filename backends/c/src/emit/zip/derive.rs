@@ -94,6 +94,7 @@ pub(super) fn side(
         next: vec![buffers.next.into()],
         combine: Some(Combine::Op(Op::Add)),
         level: 0,
+        circle: false,
         order: Order::Exact,
     });
     let comb = ended.comb;
