@@ -143,6 +143,34 @@ fn what_is_computed_again_traps_as_before() {
     }
 }
 
+/// Rounds that each need the sum of what the one before made: most are computed again from what was kept some
+/// rounds before, also where not every way can be tried.
+#[test]
+fn of_many_rounds_few_are_kept() -> Result<()> {
+    let rounds = |n: usize| {
+        let mut ys = Array::from((0..50i64).collect::<Vec<_>>());
+        for _ in 0..n {
+            let total = ys.sum();
+            ys = ys.map(|y| y * 2 - &total);
+        }
+        ys
+    };
+    let plan = planned(&rounds(60), Clustering::default());
+    assert_eq!(plan.loops().len(), 61);
+    let stored = plan.loops().iter().map(|l| l.arrays.len()).sum::<usize>();
+    assert!(stored <= 15, "{stored}");
+    assert!(plan.bound() <= plan.cost());
+    let mut want: Vec<i64> = (0..50).collect();
+    for _ in 0..12 {
+        let total: i64 = want.iter().copied().fold(0, i64::wrapping_add);
+        want = want
+            .iter()
+            .map(|y| y.wrapping_mul(2).wrapping_sub(total))
+            .collect();
+    }
+    same(|| rounds(12), |got| assert_eq!(got, want))
+}
+
 #[test]
 fn only_the_optimal_clustering_computes_again() {
     let shares = percentages(&numbers());

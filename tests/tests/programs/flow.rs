@@ -182,7 +182,10 @@ fn shares_of_kept() {
         [2, 3, 0],
         |shares| assert_eq!(shares, want),
     );
-    assert_eq!((done.reads(), done.op(Op::Gt)), (2 * N as u64, 2 * N as u64));
+    assert_eq!(
+        (done.reads(), done.op(Op::Gt)),
+        (2 * N as u64, 2 * N as u64)
+    );
     assert_eq!(
         (done.writes(), done.op(Op::Mul)),
         (count(&want), count(&want))

@@ -165,14 +165,16 @@ pub fn choices(
     open: impl Fn(usize) -> bool,
 ) -> (Vec<Copies>, bool) {
     let may = |from: usize| problem.items[from].again.is_some() && open(from);
+    let mut more = false;
     // What is needed, the latest last, and whether it must be there.
-    let need = |needs: &mut Vec<(usize, bool)>, of: &Item, again: bool| {
+    let mut need = |needs: &mut Vec<(usize, bool)>, of: &Item, again: bool| {
         let links = of.links.iter().filter(|k| !k.apart);
         for link in links.filter(|k| may(k.from)) {
             let must = again && link.alone;
             match needs.binary_search_by_key(&link.from, |n| n.0) {
                 Ok(at) => needs[at].1 |= must,
-                Err(at) => needs.insert(at, (link.from, must)),
+                Err(at) if must || needs.len() < CHOICES => needs.insert(at, (link.from, must)),
+                Err(_) => more = true,
             }
         }
     };
@@ -202,5 +204,5 @@ pub fn choices(
             stack.push(without);
         }
     }
-    (found, false)
+    (found, more)
 }
