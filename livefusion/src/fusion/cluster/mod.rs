@@ -6,6 +6,9 @@
 //! scatter. Its inputs may be made in the same loop (fused), or by an earlier one (manifest). Every edge
 //! goes to the same loop or a later one, so the schedule has no cycles.
 //!
+//! What is cheap may be in several loops: the one that it was put into first, and later ones that compute it
+//! again rather than read it.
+//!
 //! | room | what it does |
 //! | --- | --- |
 //! | [`build`] | makes a [`Problem`] of a graph: items, classes, links, sizes |
