@@ -166,11 +166,23 @@ pub enum RateKind {
         bound: Atom,
     },
     /// A stream that is advanced until it delivers one element per iteration of the parent. Its
-    /// blocks bring their own gotos.
+    /// blocks bring their own gotos: to what follows the cursor, where there is an element or an end, and
+    /// forwards or to the guard elsewhere. What is known of the element is carried out.
+    ///
+    /// When control comes again it goes on at the guard; what a cursor must remember, it carries. So no place
+    /// but a guard is ever part of the state, and a nested rate in a cursor always runs to its end. Any
+    /// rate may be the parent:
+    ///
+    /// * a sub rate, if the stream is advanced only where its last element was taken (`merge`) or one of it is
+    ///   asked for (`combine`): the sub rate tests that;
+    /// * a cursor, if the side of a zip is a zip or a merge itself, over whose attempts that cursor runs;
+    /// * a sub rate of a cursor, for the elements of segments (or of runs): the outer cursor is over elements,
+    ///   the sub rate tests whether the segment is used up, and the inner cursor delivers the next one;
+    /// * a nested rate, for streams within a segment.
     Cursor {
         /// The parent rate.
         parent: RateId,
-        /// Carried `u64` counter, started in `init`.
+        /// Carried `u64` counter; started in `init` (running on), or in a `nest` around the cursor.
         counter: Var,
         /// Scalar `u64` bound.
         bound: Atom,

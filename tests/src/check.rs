@@ -1,7 +1,7 @@
 //! Runs programs on engines and holds what they give against the naive evaluator and each other.
 
 use crate::naive::order::Candidate;
-use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
+use crate::naive::{Bound, Data, Evaluated, Exits, Expected, Naive, Schedule, Trap, order};
 use crate::program::{Graph, Program, shrink};
 use crate::rng::Rng;
 use crate::scalar::{same, show, to_f64, to_i128};
@@ -43,6 +43,15 @@ impl Schedule for Ran {
     fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let step = self.graph.step_of(node);
         step.is_some_and(|step| self.pulled.contains(&step))
+    }
+    fn is_kept(&self, node: &Arc<Node>) -> bool {
+        let step = self.graph.step_of(node);
+        let combs = step.and_then(|step| self.combs.get(&step));
+        combs.into_iter().flatten().any(|(at, comb)| {
+            let looped = &self.explanation.loops[*at];
+            let id = looped.nodes[*comb as usize].id;
+            looped.writes.iter().any(|w| w.node.id == id)
+        })
     }
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
         let step = self.graph.step_of(node)?;
@@ -143,8 +152,16 @@ pub fn data(value: &Value) -> Data {
     }
 }
 
+/// What lowering is held to today.
+pub const EXITS: Exits = Exits::Loose;
+
 /// Runs a program and compares with the naive evaluator.
 pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
+    against(program, engine, EXITS)
+}
+
+/// Runs a program and compares with the naive evaluator, as far as plans are held to exits.
+pub fn against(program: &Program, engine: &Engine, exits: Exits) -> Result<Ran, String> {
     let graph = program.build();
     let plain = |r: &usize| graph.plain[*r].clone();
     let roots: Vec<Arc<Node>> = program.roots.iter().map(plain).collect();
@@ -157,7 +174,7 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
     {
         return Ok(ran);
     }
-    match (&ran.result, order::expected(&naive, &roots, &ran)) {
+    match (&ran.result, order::expected(&naive, &roots, &ran, exits)) {
         (_, Expected::Unknown) => {}
         (Ok(values), Expected::Values | Expected::ValuesOr(_)) => {
             values_fit(&roots, naive, values)?;

@@ -66,6 +66,7 @@ pub const KINDS: &[&str] = &[
     "scan_s",
     "count_s",
     "take_while",
+    "take",
 ];
 
 /// Counts by pair.

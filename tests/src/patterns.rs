@@ -73,6 +73,8 @@ pub enum Use {
     Misfit,
     /// Consumed up to some element.
     ExitedEarly,
+    /// Consumed as far as a number says.
+    Taken,
     /// Scattered, or saying where to.
     Scattered,
     /// What others are scattered into.
@@ -85,7 +87,7 @@ pub enum Use {
 
 impl Use {
     /// All uses.
-    pub const ALL: [Use; 19] = [
+    pub const ALL: [Use; 20] = [
         Use::InStep,
         Use::Kept,
         Use::Folded,
@@ -101,6 +103,7 @@ impl Use {
         Use::Beside,
         Use::Misfit,
         Use::ExitedEarly,
+        Use::Taken,
         Use::Scattered,
         Use::ScatteredInto,
         Use::ForcedFirst,
@@ -346,7 +349,8 @@ fn uses(
             Step::ScanTotal(_) if inputs.contains(&array) => add(Use::Folded),
             Step::Len(i) if *i == array => add(Use::Counted),
             Step::Scan(i, ..) if *i == array => add(Use::Scanned),
-            Step::TakeWhile(i, ..) | Step::Take(i, _) if *i == array => add(Use::ExitedEarly),
+            Step::TakeWhile(i, ..) if *i == array => add(Use::ExitedEarly),
+            Step::Take(i, _) if *i == array => add(Use::Taken),
             Step::Expand(_, values, _) if values.contains(&array) => add(Use::Spread),
             Step::Scatter(base, i, v, _) => {
                 if [i, v].contains(&&array) {

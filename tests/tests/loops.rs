@@ -20,6 +20,14 @@ fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
     let (mut flags, mut left, mut mirrored, mut counts, mut circles) = (0, 0, 0, 0, 0);
+    // Cursors by what is around them, those with a loop inside, and those that say that they have ended.
+    let (mut around, mut inside, mut ended) = ([0; 4], 0, 0);
+    let kind = |r: &Rate| match r.kind {
+        RateKind::Root { .. } => 0,
+        RateKind::Sub { .. } => 1,
+        RateKind::Nested { .. } => 2,
+        RateKind::Cursor { .. } => 3,
+    };
     for seed in 0..INTERPRETED {
         let l = random(seed);
         if let Err(faults) = loop_lang::verify::verify(&l.program) {
@@ -44,13 +52,20 @@ fn random_loops_are_well_formed_and_varied() {
         circles += l.program.groups.iter().any(|g| g.circle) as usize;
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
-            kinds[match rate.kind {
-                RateKind::Root { .. } => 0,
-                RateKind::Sub { .. } => 1,
-                RateKind::Nested { .. } => 2,
-                RateKind::Cursor { .. } => 3,
-            }] += 1;
+            kinds[kind(rate)] += 1;
+            let parent = rate.kind.parent().map(|p| l.program.rate(p));
+            if let (RateKind::Cursor { .. }, Some(parent)) = (rate.kind, parent) {
+                around[kind(parent)] += 1;
+            }
+            inside += (kind(rate) > 1 && parent.is_some_and(|p| kind(p) == 3)) as usize;
         }
+        let says_so = |(labels, block): (&[Label], &Block)| {
+            let homes = labels.iter().filter(|l| l.section == Section::Done);
+            let mut homes = homes.filter_map(|label| l.program.comb(label.comb).home);
+            let of_cursor = homes.any(|h| kind(l.program.rate(h.rate)) == 3);
+            of_cursor && !block.stmts.is_empty()
+        };
+        ended += l.program.blocks.iter().any(says_so) as usize;
         for group in &l.program.groups {
             orders[match group.order {
                 Order::Lanes(_) | Order::Runs(_) => 0,
@@ -67,6 +82,10 @@ fn random_loops_are_well_formed_and_varied() {
     assert!(phases > 100 && shared > 100 && stages > 100);
     let counted = [flags, left, mirrored, counts, circles];
     assert!(counted.iter().all(|n| *n > 50), "{counted:?}");
+    assert!(
+        around.iter().all(|n| *n > 50) && inside > 50 && ended > 100,
+        "{around:?} {inside} {ended}"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! which assignments may take effect at once.
 
 mod cuts;
+mod guards;
 
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{

@@ -60,6 +60,36 @@ fn sides_that_keep_as_many() {
     }
 }
 
+#[test]
+fn the_first_side_to_end_ends_the_zip() {
+    let both = Both::of("zip_shortest");
+    let mut numbers = Numbers(4);
+    for n in [0, 1, 63, 64, 200, 5000, 40_961] {
+        for (low, high) in [
+            (-2.0, 2.0),
+            (0.1, 1.0),
+            (1.09, 2.0),
+            (-2.0, 0.01),
+            (2.0, 0.0),
+        ] {
+            let xs = numbers.floats(n);
+            let ys = numbers.floats(n + n / 3);
+            let kept =
+                |all: &[f64], test: &dyn Fn(f64) -> bool| all.iter().filter(|x| test(**x)).count();
+            let pairs = kept(&xs, &|x| x > low).min(kept(&ys, &|y| y < high));
+            // Else a side ends behind its last element, and the zip with it.
+            let whole = pairs == xs.len().min(ys.len());
+            let outcome = if whole {
+                Outcome::Done
+            } else {
+                Outcome::Exited
+            };
+            let data = [Data::F64(xs), float(low), Data::F64(ys), float(high)];
+            both.agree(&data, outcome);
+        }
+    }
+}
+
 /// As many elements above `least` as asked for, with others between them.
 fn with_kept(numbers: &mut Numbers, kept: usize, rejected: u64, least: f64) -> Vec<f64> {
     let mut all = Vec::new();

@@ -20,6 +20,7 @@
 //! | `merge` | `merge` |
 //! | `adjacent` | `unique`, `unique_by`, `group`, `group_by` |
 //! | `search` | `first`, `last`, `find`, `position` |
+//! | `right` | `fold_right`, `scan_right` |
 //! | `prefix` | `take_while`, `drop_while` |
 //! | `gather` | `gather`, `bpermute`, `at` |
 //! | `scatter` | `scatter`, `scatter_with`, `reduce_by_index` |
@@ -42,6 +43,7 @@ mod operators;
 mod prefix;
 mod rank;
 mod reduce;
+mod right;
 mod scan;
 mod scatter;
 mod search;

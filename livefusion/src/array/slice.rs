@@ -102,7 +102,9 @@ impl<T: Elt> Array<T> {
         Array::wrap(self.starting_at(builder, &start, len))
     }
 
-    /// The elements from last to first.
+    /// The elements from last to first. Of a scan, and of maps of one, the loop that makes it writes the reverse
+    /// from the end, and runs maps behind it; of what goes by the order of its elements otherwise (a filter, say),
+    /// and for what does, the source is made first.
     ///
     /// ```
     /// use livefusion::prelude::*;

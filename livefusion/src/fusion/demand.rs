@@ -125,6 +125,13 @@ fn needs_of(
                 .filter_map(|f| columns.get(*f as usize).copied()),
         );
     };
+    if let Some(source) = pulls.mirrors.source(id) {
+        let all = demanded.iter().map(|f| graph.resolve(source, *f));
+        return Needs {
+            in_step: all.collect(),
+            at_an_index,
+        };
+    }
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
         Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => passed(&mut needs),

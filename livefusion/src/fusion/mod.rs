@@ -6,6 +6,7 @@
 
 mod cluster;
 mod demand;
+mod mirror;
 pub mod pull;
 pub mod rates;
 pub mod sides;

@@ -15,6 +15,7 @@
 //! A pulled array that others consume in step, or that is a result, is in a loop as well.
 
 use super::cluster::free::{is_alias, is_constant};
+use super::mirror::Mirrors;
 use super::rates::Rates;
 use crate::ast::{Body, Kind, Len, Term, TermId, may_trap};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
@@ -56,6 +57,8 @@ pub struct Pulls {
     in_no_loop: Vec<bool>,
     extents: Vec<Option<Extent>>,
     behind: Vec<Vec<NodeId>>,
+    /// What is read from the end, by the loop that makes it.
+    pub mirrors: Mirrors,
 }
 
 impl Pulls {
@@ -136,7 +139,13 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
         true => Functions::find(graph, rates, &extents),
         false => Functions::none(graph),
     };
-    let mut uses = Uses::of(graph, &functions);
+    let mirrors = match enabled {
+        true => Mirrors::find(graph, rates, |n| {
+            !graph.nodes[n.index()].leaf && !functions.is(n)
+        }),
+        false => Mirrors::default(),
+    };
+    let mut uses = Uses::of(graph, &functions, &mirrors);
     for id in graph.ids().rev() {
         if !graph.nodes[id.index()].leaf && !is_alias(graph, rates, id) {
             uses.node(id, &extents);
@@ -154,6 +163,7 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
         in_no_loop,
         extents,
         behind: vec![Vec::new(); graph.nodes.len()],
+        mirrors: mirrors.clone(),
     };
     for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
         pulls.behind[id.index()] = pulls.find_behind(graph, id);
@@ -364,6 +374,7 @@ struct Readers {
 struct Uses<'a> {
     graph: &'a Graph,
     functions: &'a Functions,
+    mirrors: &'a Mirrors,
     readers: Vec<Readers>,
     /// Consumed in step by a loop.
     streamed: Vec<bool>,
@@ -376,7 +387,7 @@ struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    fn of(graph: &'a Graph, functions: &'a Functions) -> Uses<'a> {
+    fn of(graph: &'a Graph, functions: &'a Functions, mirrors: &'a Mirrors) -> Uses<'a> {
         let n = graph.nodes.len();
         let mut in_memory = vec![false; n];
         for (n, _) in graph.roots.iter().flat_map(|r| graph.fields(*r)) {
@@ -385,6 +396,7 @@ impl<'a> Uses<'a> {
         Uses {
             graph,
             functions,
+            mirrors,
             readers: vec![Readers::default(); n],
             streamed: vec![false; n],
             in_memory,
@@ -428,6 +440,12 @@ impl<'a> Uses<'a> {
     /// What a loop that computes the node uses.
     fn uses_in_a_loop(&mut self, id: NodeId) {
         let graph = self.graph;
+        if let Some(source) = self.mirrors.source(id) {
+            for (n, _) in graph.fields(source) {
+                self.streamed[n.index()] = true;
+            }
+            return;
+        }
         let node = &graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
             let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;

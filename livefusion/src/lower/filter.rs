@@ -62,7 +62,10 @@ fn tested(scope: &Scope<'_>, parent: ClassId, by: Selector) -> Vec<Column> {
     match by {
         Selector::Tags(field) => {
             let beside = (scope.plan.rates.output(field.0) != Some(parent)).then_some(parent);
-            vec![Column { field, beside }]
+            vec![Column {
+                beside,
+                ..field.into()
+            }]
         }
         Selector::Filter(id) | Selector::While(id) => {
             let test = test(scope, id);

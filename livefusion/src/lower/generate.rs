@@ -15,10 +15,42 @@ use loop_lang::ir::*;
 
 /// Places `generate`, `iota`, `replicate` and everything that reads other arrays by index.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    if let Some(columns) = p.scope.mirrored(id) {
+        return place_mirrored(p, id, &columns);
+    }
     p.enter(id, &[id])?;
     let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let spot = p.spot(id, class, &[])?;
     place_at(p, (id, 0).into(), spot)?;
+    Ok(())
+}
+
+/// Places a mirror: where its source's elements are.
+fn place_mirrored(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower {
+    let makers: Vec<NodeId> = columns.iter().map(|c| c.field.0).collect();
+    p.enter(id, &makers)?;
+    let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
+    let needs = p.needs(columns);
+    let spot = p.spot(id, class, &needs)?;
+    for (field, demanded) in p.scope.demanded(id).into_iter().enumerate() {
+        if demanded {
+            p.elt(columns[field], spot)?;
+        }
+    }
+    p.run(id, spot);
+    p.know_all(id, spot);
+    Ok(())
+}
+
+/// Emits a mirror: its elements are those of its source.
+pub fn emit_mirrored(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+    e.comb_at(id, spot);
+    let columns = e.scope.mirrored(id).unwrap_or_default();
+    let demanded = e.scope.demanded(id);
+    for (field, column) in (0..).zip(columns).filter(|(f, _)| demanded[*f as usize]) {
+        let value = e.elt(column, spot)?;
+        e.values.set_column((id, field).into(), spot, value);
+    }
     Ok(())
 }
 
@@ -118,12 +150,12 @@ pub fn emit(e: &mut Emission<'_>, column: Column, spot: Spot, len: Option<Length
         return Ok(());
     };
     let comb = e.comb_at(id, spot);
-    let index = e.index(spot.rate);
+    let index = e.index_of(column, spot.rate);
     if let Some(len) = len {
         e.length(len, comb)?;
     }
     let inline = Inline::new(id, last_body(e, id), comb, Section::Body).demanded(e);
-    let values = body::inline(e, &inline, body, &[index.into()], "elt")?;
+    let values = body::inline(e, &inline, body, &[index], "elt")?;
     for (field, value) in values.into_iter().enumerate() {
         let field = (id, field as u32);
         e.values.set_column(Column { field, ..column }, spot, value);

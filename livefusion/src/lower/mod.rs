@@ -287,12 +287,12 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         Kind::FoldS(_) => segments::emit_fold(e, id, spot),
         Kind::ScanS(..) => segments::emit_scan(e, id, spot),
         Kind::CountS => segments::emit_count(e, id, spot),
+        Kind::Generate(..) => generate::emit_mirrored(e, id, spot),
         // These have no code of their own: what admits elements opens rates, what makes elements where they
         // are used is placed there.
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Fields(_)
-        | Kind::Generate(..)
         | Kind::Filter(_)
         | Kind::Pack
         | Kind::TakeWhile { .. }

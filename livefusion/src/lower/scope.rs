@@ -24,6 +24,8 @@ pub struct Column {
     pub field: FieldRef,
     /// The class at whose counter it is read from memory, if that is not its own.
     pub beside: Option<ClassId>,
+    /// Whether it is had from the end on: by what runs against the loop.
+    pub mirrored: bool,
 }
 
 impl From<FieldRef> for Column {
@@ -31,6 +33,7 @@ impl From<FieldRef> for Column {
         Column {
             field,
             beside: None,
+            mirrored: false,
         }
     }
 }
@@ -93,7 +96,28 @@ impl<'g> Scope<'g> {
             }
             field = next;
         }
-        Column { field, beside }
+        let mirrored = self.runs_against(id) && !self.is_made_once(field.0);
+        Column {
+            field,
+            beside,
+            mirrored,
+        }
+    }
+
+    /// Whether a node's elements are made in the opposite order of the loop.
+    pub fn runs_against(&self, id: NodeId) -> bool {
+        self.plan.pulls.mirrors.is_against(id)
+    }
+
+    /// The columns of which a node has the mirrored elements, if the loop that makes these makes them, too.
+    pub fn mirrored(&self, id: NodeId) -> Option<Vec<Column>> {
+        let source = self.plan.pulls.mirrors.source(id)?;
+        let fields = self.graph.fields(source).into_iter();
+        let column = |field: FieldRef| Column {
+            mirrored: self.runs_against(field.0) && !self.is_made_once(field.0),
+            ..field.into()
+        };
+        Some(fields.map(column).collect())
     }
 
     /// The column of its input that a filter passes on.
@@ -110,7 +134,9 @@ impl<'g> Scope<'g> {
     /// Whether a node's elements are made in one place of this loop, and kept in memory for all that is
     /// behind: those of arrays in memory and of generators can be had anywhere.
     pub fn is_made_once(&self, id: NodeId) -> bool {
-        let anywhere = matches!(self.graph.node(id).kind, Kind::Generate(..));
+        let mirrors = &self.plan.pulls.mirrors;
+        let is_function = matches!(self.graph.node(id).kind, Kind::Generate(..));
+        let anywhere = is_function && mirrors.source(id).is_none();
         !anywhere && !self.is_in_memory(id)
     }
 

@@ -39,8 +39,8 @@ pub fn open(
     // Lengths that are in step with something else are read at the segments' counter.
     let beside = (rates.output(lengths.0) != Some(parent)).then_some(parent);
     let lengths = Column {
-        field: lengths,
         beside,
+        ..lengths.into()
     };
     let mut all = p.needs(&[lengths]);
     all.extend_from_slice(needs);

@@ -329,6 +329,13 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
             if by_right && !body.ty(args[1]).is_float() {
                 shaping[args[1].index()] = true;
             }
+            // One less than a length is the last index: what counts down from it runs from the end.
+            if *op == Op::Sub
+                && matches!(body.terms[args[0].index()].term, Term::Scalar { .. })
+                && matches!(body.terms[args[1].index()].term, Term::Lit(c) if c == Const::u64(1))
+            {
+                shaping[args[1].index()] = true;
+            }
         }
     }
     for l in &body.loops {

@@ -160,12 +160,15 @@ impl Lanes<'_> {
         }
     }
 
-    /// Whether a variable is read in a rate's block outside of the loop that deals its group's elements to
+    /// Whether a variable is read in `init` or in a rate's block outside of the loop that deals its group's elements to
     /// lanes, before they are joined for good: there is no lane then that it could mean.
     fn is_stray(&self, v: Var, b: usize) -> bool {
         let (view, place) = (self.view, self.view.blocks[b].place);
-        let (Some(g), Place::At { rate, section, .. }) = (view.group_of[v.index()], place) else {
+        let Some(g) = view.group_of[v.index()] else {
             return false;
+        };
+        let Place::At { rate, section, .. } = place else {
+            return place == Place::Init && self.running(g, b);
         };
         let outside = matches!(section, Section::Nest | Section::Done);
         let dealt = self.steps.at(g, rate);

@@ -413,7 +413,12 @@ impl Groups<'_, '_> {
                     _ => false,
                 };
                 if !fits {
-                    let message = format!("must not count `{name}` up: its rate's `bottom` does");
+                    let who = if cursor {
+                        "own blocks do"
+                    } else {
+                        "`bottom` does"
+                    };
+                    let message = format!("must not count `{name}` up: its rate's {who}");
                     self.faults.add(view.name(b), message);
                 } else if let Some(message) = self.skips(id, counter, a) {
                     self.faults.add(view.name(b), message);

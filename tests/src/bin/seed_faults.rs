@@ -35,6 +35,18 @@ const BELOW: &[Fault] = &[
         faulty: "Some(g) if false && !self.counts_at(g, RateId::new(i)) => {",
     },
     Fault {
+        what: "a cursor in a cursor goes around it",
+        file: "loop-lang/src/verify/flow.rs",
+        sound: "if rate == cursor && section == Section::Guard {",
+        faulty: "if view.below(cursor, rate) && section == Section::Guard {",
+    },
+    Fault {
+        what: "a cursor in a cursor counts for it",
+        file: "loop-lang/src/verify/groups.rs",
+        sound: "view.tree.loop_rate(rate) == id && section != Section::Nest",
+        faulty: "view.below(rate, id) && section != Section::Nest",
+    },
+    Fault {
         what: "what a cursor's end changes is as it was before",
         file: "loop-lang/src/passes/context.rs",
         sound: "} => (tree.loop_rate(rate), When::Passing),",

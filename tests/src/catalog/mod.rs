@@ -8,15 +8,21 @@
 //! | [`segments`] | over segments: QuickHull's core, sparse matrices, softmax |
 //! | [`streams`] | appends, packs and prefixes: streams that advance differently |
 //! | [`numbers`] | statistics, clusters of points, primes |
+//! | [`exits`] | done before their inputs end: a filter, a flat-map, then `take` |
+//! | [`sides`] | side by side: filters, segmentations, runs, merges |
+//! | [`passes`] | one behind the other: appends of filters, runs, scans from the end |
 //! | [`shape`] | loops, counters and intermediate arrays of a program |
 //! | [`counting`] | an engine that counts reads, writes and evaluations |
 
 pub mod counting;
+pub mod exits;
 pub mod flow;
 pub mod graphs;
 pub mod numbers;
+pub mod passes;
 pub mod segments;
 pub mod shape;
+pub mod sides;
 pub mod streams;
 
 use livefusion::ast::Node;
@@ -60,6 +66,9 @@ pub fn all() -> Vec<Program> {
         segments::all(),
         streams::all(),
         numbers::all(),
+        exits::all(),
+        sides::all(),
+        passes::all(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -57,10 +57,10 @@ impl Making {
     /// Leaves the iteration of a rate, or the rate, in the middle of a stage of it or of one below.
     pub(super) fn leave(&mut self, rate: &Rate, comb: &str) {
         let around = rate.around[self.rng.below(rate.around.len())].clone();
-        let is_loop = self
-            .sections
-            .contains_key(&("bottom".into(), around.clone()));
-        let section = if is_loop && self.rng.chance(50) {
+        let is_loop = self.loops.contains(&around);
+        // A cursor that is left in front of its own stage has not counted.
+        let is_cursor = around != rate.comb && self.cursors.contains(&around);
+        let section = if is_cursor || is_loop && self.rng.chance(50) {
             "done"
         } else {
             "bottom"

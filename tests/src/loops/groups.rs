@@ -105,7 +105,9 @@ impl Making {
                 let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
                 let (op, id) = self.float_monoid(ty);
                 let (start, x) = (self.literal(ty), self.atom(ty));
-                let block = if rate.is_sub || !(rate.runs_on || own) {
+                // A cursor that begins anew does so in the loop around it, not where its own groups do.
+                let in_step = rate.runs_on || own && rate.delivers_to.is_none();
+                let block = if rate.is_sub || !in_step {
                     1
                 } else {
                     self.rng.pick(&[1, 4, 8])

@@ -1,6 +1,7 @@
 //! Random loops over random rate trees, as text: roots in phases, sub, nested and cursor rates, stages,
 //! groups of every order, exits, scatters, scalar regions, traps. They verify, end, and do something.
 
+mod cursors;
 mod ended;
 mod exits;
 mod groups;
@@ -115,12 +116,17 @@ struct Making {
     sections: BTreeMap<(String, String), Vec<String>>,
     /// Scalars that may be used where statements are being made.
     pool: Vec<(String, Ty)>,
+    /// Those that are carried through the whole loop, and may be used anywhere.
+    lasting: Vec<(String, Ty)>,
     outs: Vec<(String, Ty)>,
     results: Vec<String>,
     names: usize,
     roots: usize,
-    /// Where the cursor that is being made goes with an element.
-    delivery_target: String,
+    /// The combinators of roots and nested rates, and those of cursors.
+    loops: HashSet<String>,
+    cursors: HashSet<String>,
+    /// Labels behind cursors that something goes to already.
+    delivered: HashSet<String>,
 }
 
 /// A rate that is being filled.
@@ -136,6 +142,8 @@ struct Rate {
     /// The nearest loop rate, and whether groups may be owned by it (not the root).
     loop_rate: String,
     loop_comb: String,
+    /// Where the cursor that this is, or is a sub rate of, goes with an element.
+    delivers_to: Option<String>,
     depth: usize,
     /// Its combinator and those of the rates around it, outermost first.
     around: Vec<String>,
@@ -189,15 +197,14 @@ impl Making {
     }
 
     fn atom(&mut self, ty: Ty) -> String {
-        let fit: Vec<usize> = (0..self.pool.len())
-            .filter(|i| self.pool[*i].1 == ty)
-            .collect();
+        let known = self.lasting.iter().chain(&self.pool);
+        let fit: Vec<&String> = known.filter(|v| v.1 == ty).map(|v| &v.0).collect();
         if fit.is_empty() || self.rng.chance(15) {
             return self.literal(ty);
         }
         // Younger ones are likelier, so that values flow.
         let i = self.rng.below(fit.len()).max(self.rng.below(fit.len()));
-        self.pool[fit[i]].0.clone()
+        fit[i].clone()
     }
 
     fn root(&mut self) {
@@ -216,6 +223,7 @@ impl Making {
             counter: Some(format!("ix_{comb}")),
             is_sub: false,
             runs_on: true,
+            delivers_to: None,
             depth: if len > 100 { 2 } else { 0 },
             around: vec![comb.clone()],
             name,
@@ -225,7 +233,8 @@ impl Making {
         self.counted_guard(&comb, &format!("len_{comb}"));
         self.ended_by_earlier(&comb);
         self.count_up(&comb, "bottom");
-        let parts = self.parts(&rate, false);
+        self.loops.insert(comb.clone());
+        let parts = self.parts(&rate);
         self.rates[i] = format!("rate r{i} root ix_{comb} < len_{comb} {{ {parts} }}");
     }
 
@@ -244,33 +253,37 @@ impl Making {
     }
 
     /// Stages and children of a rate, in order; gives their text.
-    fn parts(&mut self, rate: &Rate, cursor: bool) -> String {
+    fn parts(&mut self, rate: &Rate) -> String {
         let before = self.pool.len();
-        if let Some(ix) = &rate.counter {
-            self.pool.push((ix.clone(), Ty::U64));
-            if self.rng.chance(25) {
-                self.mirror(rate, &ix.clone());
-            }
-        }
-        let mut parts = vec!["stage 0".to_string()];
-        self.combs
-            .push(format!("comb {} map at {}", rate.comb, rate.name));
-        self.stage(rate, &rate.comb.clone(), cursor);
         let children = if rate.depth >= 3 {
             0
         } else {
             self.rng.weighted(&[35, 45, 20])
         };
+        let mut parts = Vec::new();
+        self.combs
+            .push(format!("comb {} map at {}", rate.comb, rate.name));
+        let mut mirrored = false;
+        if let Some(ix) = &rate.counter {
+            self.pool.push((ix.clone(), Ty::U64));
+            mirrored = self.rng.chance(25);
+            if mirrored {
+                self.mirror(rate, ix);
+            }
+        }
+        // A child may come before the first stage, which computes the mirrored counter.
+        if children > 0 && !mirrored && self.rng.chance(20) {
+            parts.push(self.child(rate, &rate.comb));
+        }
+        parts.push("stage 0".to_string());
+        self.stage(rate, &rate.comb, children == 0);
         for k in 1..=children {
             let stage = format!("s{k}r{}", rate.comb);
-            let inside = self.pool.len();
-            let child = self.child(rate, &stage);
-            self.pool.truncate(inside);
-            parts.push(format!("child {child}"));
+            parts.push(self.child(rate, &stage));
             parts.push(format!("stage {k}"));
             self.combs
                 .push(format!("comb {stage} map at {} stage {k}", rate.name));
-            self.stage(rate, &stage, false);
+            self.stage(rate, &stage, k == children);
         }
         self.pool.truncate(before);
         parts.join("; ")
@@ -291,6 +304,7 @@ impl Making {
 
     /// A child rate; `next` is the combinator of the parent's stage that follows it.
     fn child(&mut self, parent: &Rate, next: &str) -> String {
+        let inside = self.pool.len();
         let i = self.rates.len();
         let (name, comb) = (format!("r{i}"), i.to_string());
         self.rates.push(String::new());
@@ -303,6 +317,7 @@ impl Making {
             runs_on: true,
             loop_rate: name.clone(),
             loop_comb: comb.clone(),
+            delivers_to: None,
             depth: parent.depth + 1,
             around: [&parent.around[..], std::slice::from_ref(&comb)].concat(),
         };
@@ -311,13 +326,14 @@ impl Making {
             0 => {
                 rate.counter = None;
                 rate.is_sub = true;
+                rate.delivers_to = parent.delivers_to.clone();
                 (rate.loop_rate, rate.loop_comb) =
                     (parent.loop_rate.clone(), parent.loop_comb.clone());
                 let p = self.condition("guard", &comb);
                 self.emit("guard", &comb, format!("unless {p}"));
                 let count = self.rng.chance(60).then(|| self.count(&rate));
                 rate.counter = count.clone();
-                let parts = self.parts(&rate, false);
+                let parts = self.parts(&rate);
                 self.counts.extend(count.clone());
                 let count = count.map_or_else(String::new, |n| format!(" count {n}"));
                 self.rates[i] = format!("rate {name} sub {of}{count} {{ {parts} }}");
@@ -346,25 +362,15 @@ impl Making {
                 }
                 self.counted_guard(&comb, &format!("end_{comb}"));
                 self.count_up(&comb, "bottom");
-                let parts = self.parts(&rate, false);
+                self.loops.insert(comb.clone());
+                let parts = self.parts(&rate);
                 self.rates[i] =
                     format!("rate {name} nested {of} ix_{comb} < end_{comb} {{ {parts} }}");
             }
-            _ => {
-                let len = self.rng.range(0, 60);
-                self.emit("init", &comb, format!("let len_{comb} = copy {len}"));
-                self.emit("init", &comb, format!("carry ix_{comb} = 0"));
-                self.counted_guard(&comb, &format!("len_{comb}"));
-                self.count_up(&comb, "body");
-                // A cursor is a leaf here: its only stage delivers.
-                rate.depth = 3;
-                self.delivery_target = format!("body_{next}");
-                let parts = self.parts(&rate, true);
-                self.rates[i] =
-                    format!("rate {name} cursor {of} ix_{comb} < len_{comb} {{ {parts} }}");
-            }
+            _ => self.rates[i] = self.cursor(parent, &mut rate, next),
         }
-        name
+        self.pool.truncate(inside);
+        format!("child {name}")
     }
 
     /// The count of a sub rate: one of its own, or one of an earlier phase that goes on.
@@ -391,16 +397,8 @@ impl Making {
         count
     }
 
-    /// Leaves a cursor for what follows it, unless the element is to be skipped.
-    fn deliver(&mut self, comb: &str, rate: &Rate) {
-        let p = self.condition("yield", comb);
-        self.emit("yield", comb, format!("unless {p} | bottom_{}", rate.comb));
-        let target = self.delivery_target.clone();
-        self.emit("yield", comb, format!("goto {target}"));
-    }
-
     /// One stage: computes, updates groups, writes.
-    fn stage(&mut self, rate: &Rate, comb: &str, delivers: bool) {
+    fn stage(&mut self, rate: &Rate, comb: &str, last: bool) {
         for _ in 0..self.rng.below(4) {
             let lines = self.compute(comb, 2);
             lines.into_iter().for_each(|l| self.emit("body", comb, l));
@@ -412,16 +410,14 @@ impl Making {
             if self.rng.chance(40) {
                 self.go_on(rate, comb);
             }
-            if !delivers && self.rng.chance(20) {
+            if self.rng.chance(20) {
                 self.flag(rate, comb);
             }
         }
         for _ in 0..self.rng.below(3) {
             self.write(comb);
         }
-        if delivers {
-            self.deliver(comb, rate);
-        } else if self.rng.chance(6) {
+        if !self.deliver(rate, comb, last) && self.rng.chance(6) {
             self.leave(rate, comb);
         }
     }

@@ -1,70 +1,470 @@
-//! How many elements of each node are asked for at least. A `take_while` asks for those that it tests, and
-//! what comes before it may not be computed any further.
+//! Which elements of each node are asked for.
+//!
+//! An element is *asked for* iff some consumer asks for it. A result asks for all of its elements and for its
+//! end, that is for how many there are. A `take_while` asks for the elements up to the one that decides, or up
+//! to the last of its own that it is asked for; and `find`, `position`, `any`, `all`, `first` are one with
+//! what follows it. A `take` asks for as many as it takes, and for the end if there are fewer. What reads at an index asks for the element that is there. The least of a number and of
+//! lengths asks each array whether it has that many. Whoever is asked for asks in turn:
+//!
+//! | asked for | asks for |
+//! | --- | --- |
+//! | an element of a map | that of each input that the field needs |
+//! | of a generator | what it reads, and whether its length goes so far |
+//! | of a filter, a pack | everything up to what became that element; all, if its end is asked for |
+//! | of a scan | everything up to there |
+//! | of segments' elements | the lengths, and values of segments, up to its segment |
+//! | of a fold of segments | the elements and lengths up to the end of its segment |
+//! | a scalar: a fold, a total | everything, and the end |
+//! | the end | the end of what it is in step with; of a filter, a pack: each test |
+//!
+//! Other scalars are asked for if anything that is asked for depends on them, whether it comes to an element or
+//! not: they are known before it begins. A plan may have to keep an array in memory: then it is the array's
+//! consumer too, and asks for all.
+//!
+//! A few elements are not asked for, but lie beside some that are: an exclusive scan has no need of the
+//! element at its last step, nor a field that is kept in memory of the others; what is only counted may
+//! have to be computed. *Least* leaves them out, *most* does not. What is behind even that is *behind an
+//! exit*.
 
-use super::{Evaluated, Key, Naive, When, links, reachable};
-use livefusion::ast::{Kind, Node};
-use std::collections::HashMap;
+use super::pulled::columns;
+use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, bodies, reachable};
+use livefusion::ast::{Body, Capture, Kind, Len, Node, ScanKind, Term};
+use loop_lang::ir::TrapKind;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// Steps of its own rate that each node takes at least.
-pub struct Asked {
-    steps: HashMap<Key, usize>,
-}
 
 /// All steps, however many these are.
 const ALL: usize = usize::MAX;
 
-impl Asked {
-    /// Follows what is asked for from the roots down.
-    pub fn of(naive: &Naive, roots: &[Arc<Node>]) -> Asked {
-        let mut elements: HashMap<Key, usize> =
-            roots.iter().map(|r| (Arc::as_ptr(r), ALL)).collect();
-        let mut asked = Asked {
-            steps: HashMap::new(),
-        };
+/// Some positions of an array.
+#[derive(Clone, Default, Debug)]
+struct Positions {
+    /// All before this one.
+    before: usize,
+    /// Others, that are read at an index.
+    also: BTreeSet<usize>,
+}
+
+impl Positions {
+    fn contains(&self, i: usize) -> bool {
+        i < self.before || self.also.contains(&i)
+    }
+
+    /// How many steps it takes to get to all of them.
+    fn steps(&self) -> usize {
+        let last = self.also.last().map_or(0, |i| i + 1);
+        self.before.max(last)
+    }
+
+    fn add(&mut self, other: &Positions) {
+        self.before = self.before.max(other.before);
+        self.also.extend(&other.also);
+    }
+}
+
+fn before(n: usize) -> Positions {
+    Positions {
+        before: n,
+        ..Positions::default()
+    }
+}
+
+/// What is asked of a node.
+#[derive(Clone, Default, Debug)]
+struct Wanted {
+    /// Positions by field.
+    fields: HashMap<u32, Positions>,
+    /// Whether it has so many elements; all of them: how many it has.
+    count: usize,
+    /// Steps that what all of its fields share takes: a test, a fold's state.
+    shared: usize,
+}
+
+impl Wanted {
+    /// Whether it is asked for its end.
+    fn end(&self) -> bool {
+        self.count == ALL
+    }
+
+    fn steps(&self) -> usize {
+        let fields = self.fields.values().map(Positions::steps);
+        fields.max().unwrap_or(0)
+    }
+}
+
+/// The least of some numbers and lengths.
+struct Least {
+    n: u64,
+    /// How many lengths are that, if no number is.
+    lengths: usize,
+}
+
+/// What is asked of each node.
+pub struct Asked<'a> {
+    naive: &'a Naive,
+    of: HashMap<Key, Wanted>,
+    /// Whether elements count that lie beside those that are asked for.
+    most: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// Follows what is asked for from the roots down: the least, or the most if the demand is generous.
+    pub fn of(
+        naive: &'a Naive,
+        roots: &[Arc<Node>],
+        schedule: &dyn Schedule,
+        demand: &Demand,
+    ) -> Asked<'a> {
+        let (of, most) = (HashMap::new(), demand.is_generous());
+        let mut asked = Asked { naive, of, most };
+        for root in roots {
+            asked.all(root);
+        }
         // Users come before what they use.
         for node in reachable(roots) {
             let Some(e) = naive.get(&node) else { continue };
-            let wanted = elements.get(&Arc::as_ptr(&node)).copied().unwrap_or(0);
-            let steps = steps(&node, e, wanted);
-            asked.steps.insert(Arc::as_ptr(&node), steps);
-            let tested = match (steps, e.looked_at) {
-                (ALL, Some(n)) => n,
-                _ => steps,
+            let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
+                continue;
             };
-            for (i, below) in links(&node).iter().enumerate() {
-                let all = if i < node.inputs.len() { tested } else { ALL };
-                let most = elements.entry(Arc::as_ptr(below)).or_default();
-                *most = all.max(*most);
+            let wanted = |f: &u32| demand.wants(&built, *f);
+            let demanded = (0..node.types.len() as u32).filter(wanted).count();
+            let kept = schedule.is_kept(&node) && (most || demanded == 1);
+            if kept || (node.rank == 0 && !asked.is_length(&node)) {
+                asked.all(&node);
+            }
+            let mut mine = asked.of.remove(&Arc::as_ptr(&node)).unwrap_or_default();
+            if most {
+                let mut first = before(if mine.fields.is_empty() {
+                    mine.count
+                } else {
+                    0
+                });
+                mine.fields.values().for_each(|p| first.add(p));
+                mine.fields.insert(0, first);
+            }
+            mine.fields.retain(|f, _| wanted(f));
+            asked.follow(&node, &built, e, &mut mine);
+            asked.lengths(&node, &mine);
+            asked.of.insert(Arc::as_ptr(&node), mine);
+            for read in &e.reads {
+                if asked.takes(&node, read.when, read.field) {
+                    let (array, field) = &read.array;
+                    let also = BTreeSet::from([read.index]);
+                    asked.add(array, *field, &Positions { before: 0, also });
+                }
             }
         }
         asked
     }
 
-    /// Whether a node must come to a time of its own.
-    pub fn includes(&self, node: &Arc<Node>, when: When) -> bool {
-        let steps = self.steps.get(&Arc::as_ptr(node)).copied().unwrap_or(0);
-        match when {
-            When::Element(i) => i < steps,
-            When::Init | When::Done => steps == ALL,
+    /// Whether a node must come to a trap of its own.
+    pub fn includes(&self, node: &Arc<Node>, trap: &Trap) -> bool {
+        let wanted = self.of.get(&Arc::as_ptr(node));
+        match trap.kind {
+            // Whether lengths fit is known in the end, if not before.
+            TrapKind::LengthMismatch | TrapKind::Segments => wanted.is_some_and(Wanted::end),
+            _ => self.takes(node, trap.when, trap.field),
+        }
+    }
+
+    /// Whether a node comes to a time of its own, for a field or for what all fields share.
+    pub fn takes(&self, node: &Arc<Node>, when: When, field: Option<u32>) -> bool {
+        let Some(wanted) = self.of.get(&Arc::as_ptr(node)) else {
+            return false;
+        };
+        match (when, field) {
+            (When::Init, _) => wanted.count > 0 || wanted.steps() > 0,
+            (When::Done, _) => wanted.end(),
+            (When::Element(i), Some(f)) => wanted.fields.get(&f).is_some_and(|p| p.contains(i)),
+            (When::Element(i), None) => i < wanted.shared,
+        }
+    }
+
+    fn add(&mut self, node: &Arc<Node>, field: u32, positions: &Positions) {
+        if positions.steps() > 0 {
+            let wanted = self.of.entry(Arc::as_ptr(node)).or_default();
+            wanted.fields.entry(field).or_default().add(positions);
+        }
+    }
+
+    fn count(&mut self, node: &Arc<Node>, n: usize) {
+        let wanted = self.of.entry(Arc::as_ptr(node)).or_default();
+        wanted.count = wanted.count.max(n);
+    }
+
+    /// All elements' fields so far; with the end, if that is all of them.
+    fn so_far(&mut self, node: &Arc<Node>, steps: usize) {
+        (0..node.types.len() as u32).for_each(|f| self.add(node, f, &before(steps)));
+        if steps == ALL {
+            self.count(node, ALL);
+        }
+    }
+
+    fn all(&mut self, node: &Arc<Node>) {
+        self.so_far(node, ALL);
+    }
+
+    /// A column of a node's inputs, counted over all of them.
+    fn add_column(&mut self, node: &Node, mut column: u32, positions: &Positions) {
+        for input in &node.inputs {
+            let width = input.types.len() as u32;
+            if column < width {
+                return self.add(input, column, positions);
+            }
+            column -= width;
+        }
+    }
+
+    /// Asks a node's inputs for what its fields and its end need.
+    fn follow(&mut self, node: &Arc<Node>, built: &Node, e: &Evaluated, mine: &mut Wanted) {
+        let elements = mine.steps();
+        match &node.kind {
+            Kind::Manifest | Kind::Input(_) | Kind::Custom(_) => {}
+            Kind::Generate(..) | Kind::Compute(_) => mine.shared = elements,
+            Kind::Map(_) => {
+                for (f, positions) in &mine.fields {
+                    for (input, field) in columns(node, built, *f) {
+                        self.add(&input, field, positions);
+                    }
+                }
+                self.counts(node, mine.count);
+            }
+            Kind::Zip => {
+                for (f, positions) in &mine.fields {
+                    self.add_column(node, *f, positions);
+                }
+                self.counts(node, mine.count);
+            }
+            Kind::Fields(range) => {
+                for (f, positions) in &mine.fields {
+                    self.add(&node.inputs[0], f + range.start, positions);
+                }
+                self.counts(node, mine.count);
+            }
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+                mine.shared = self.tested(e, elements.max(mine.count));
+                let tested = before(mine.shared);
+                let handed_on = self.either(self.tested(e, elements), mine.shared);
+                for f in mine.fields.keys() {
+                    self.add_column(node, *f, &before(handed_on));
+                }
+                match bodies(&node.kind).first() {
+                    Some(test) => {
+                        for column in params(test, built, |_| true) {
+                            self.add_column(node, column, &tested);
+                        }
+                    }
+                    None => self.add(&node.inputs[1], 0, &tested),
+                }
+                if mine.shared == ALL {
+                    self.counts(node, ALL);
+                }
+            }
+            Kind::Scan(_, kind) => {
+                mine.shared = self.scanned(elements, *kind);
+                self.so_far(&node.inputs[0], mine.shared);
+                self.counts(node, mine.count);
+            }
+            Kind::Fold(_) | Kind::ScanTotal | Kind::Scatter(_) if elements > 0 => {
+                mine.shared = ALL;
+                node.inputs.iter().for_each(|i| self.all(i));
+            }
+            Kind::Fold(_) | Kind::ScanTotal => {}
+            Kind::Scatter(_) => self.count(&node.inputs[0], mine.count),
+            Kind::Len => self.count(&node.inputs[0], elements),
+            Kind::Expand(_) => {
+                let segments = self.segments_to(&node.inputs[0], elements);
+                let counted = self.segments_to(&node.inputs[0], elements.max(mine.count));
+                self.so_far(&node.inputs[0], counted);
+                for column in params(bodies(&node.kind)[0], built, |f| {
+                    mine.fields.contains_key(&f)
+                }) {
+                    // The first one is the index within the segment.
+                    if let Some(value) = column.checked_sub(1) {
+                        let beside_lengths = value + node.inputs[0].types.len() as u32;
+                        self.add_column(node, beside_lengths, &before(segments));
+                    }
+                }
+                if mine.end() {
+                    self.counts(node, ALL);
+                }
+            }
+            Kind::FoldS(_) | Kind::CountS => {
+                let data = self.elements_of(&node.inputs[0], elements);
+                // That a segment is empty is found behind its last element.
+                mine.shared = data.saturating_add(self.either(0, elements.min(1)));
+                self.so_far(&node.inputs[0], elements);
+                self.so_far(&node.inputs[1], data);
+                self.count(&node.inputs[0], mine.count);
+            }
+            Kind::ScanS(_, kind) => {
+                mine.shared = self.scanned(elements, *kind);
+                let segments = self.segments_to(&node.inputs[0], elements);
+                self.so_far(&node.inputs[0], segments);
+                self.so_far(&node.inputs[1], mine.shared);
+                self.count(&node.inputs[1], mine.count);
+                if mine.end() {
+                    self.count(&node.inputs[0], ALL);
+                }
+            }
+        }
+    }
+
+    fn counts(&mut self, node: &Node, n: usize) {
+        node.inputs.iter().for_each(|i| self.count(i, n));
+    }
+
+    /// Asks for the lengths that a node depends on: whether a generator has as many elements as it is asked
+    /// for, and no more of those of which a length is the least.
+    fn lengths(&mut self, node: &Arc<Node>, mine: &Wanted) {
+        let wanted = mine.steps().max(mine.count);
+        if let Kind::Generate(Len::Delayed(n), _) = &node.kind {
+            self.add(n, 0, &before(wanted));
+        }
+        let least = match &node.kind {
+            Kind::Compute(body) => self.least_of(body),
+            _ => None,
+        };
+        let bodies = bodies(&node.kind).into_iter();
+        for scalar in bodies.flat_map(|b| &b.captures).map(Capture::node) {
+            let n = match &least {
+                Some(least) if wanted as u64 <= least.n => wanted,
+                Some(least) if matches!(scalar.kind, Kind::Len) => self.told(least, scalar),
+                _ => ALL,
+            };
+            if self.is_length(scalar) {
+                self.add(scalar, 0, &before(n));
+            }
+        }
+    }
+
+    /// Whether a node is a length, or the least of some: it may be asked for in part.
+    fn is_length(&self, node: &Arc<Node>) -> bool {
+        match &node.kind {
+            Kind::Len => true,
+            Kind::Compute(body) => self.least_of(body).is_some(),
+            _ => false,
+        }
+    }
+
+    /// How far a length must be known for the least of several.
+    fn told(&self, least: &Least, len: &Arc<Node>) -> usize {
+        let (n, len) = (least.n as usize, self.scalar(len, 0) as usize);
+        match least.lengths {
+            0 => n,
+            // Which of those that end there is asked first, nobody says.
+            1.. if len > n => self.either(n, n + 1),
+            2.. => self.either(n, ALL),
+            _ => ALL,
+        }
+    }
+
+    /// If a body gives the least of some literals and scalars, that.
+    fn least_of(&self, body: &Body) -> Option<Least> {
+        let [result] = body.results[..] else {
+            return None;
+        };
+        let (mut stack, mut all) = (vec![result], vec![]);
+        while let Some(t) = stack.pop() {
+            match &body.terms[t.index()].term {
+                Term::Op(Op::Min, args) => stack.extend(args.iter()),
+                Term::Lit(c) => all.push((c.bits, false)),
+                Term::Scalar { capture, field } => {
+                    let node = body.captures[*capture as usize].node();
+                    let is_length = matches!(node.kind, Kind::Len);
+                    all.push((self.scalar(node, *field), is_length));
+                }
+                _ => return None,
+            }
+        }
+        let n = all.iter().map(|(n, _)| *n).min()?;
+        let mut are_it = all.iter().filter(|(m, _)| *m == n);
+        let lengths = match are_it.all(|(_, is_length)| *is_length) {
+            true => all.iter().filter(|(m, _)| *m == n).count(),
+            false => 0,
+        };
+        (body.result_types()[..] == [Ty::U64]).then_some(Least { n, lengths })
+    }
+
+    fn scalar(&self, node: &Arc<Node>, field: u32) -> u64 {
+        match self.naive.seen(node) {
+            Data::Scalar(fields) => fields[field as usize],
+            Data::Array(..) => unreachable!("an array as a scalar"),
+        }
+    }
+
+    /// The elements of its input that a selector looks at for so many of its own, or for all and its end.
+    fn tested(&self, e: &Evaluated, elements: usize) -> usize {
+        if elements == ALL {
+            // Where it stops may hang on a value that is not known to the bit.
+            return match e.looked_at {
+                Some(_) if e.tainted => self.either(0, ALL),
+                looked_at => looked_at.unwrap_or(ALL),
+            };
+        }
+        match elements {
+            0 => 0,
+            _ if e.tainted => self.either(0, ALL),
+            m => e.origin.get(m - 1).map_or(ALL, |last| last + 1),
+        }
+    }
+
+    /// The elements that a scan takes in for so many of its own.
+    fn scanned(&self, elements: usize, kind: ScanKind) -> usize {
+        match (elements, kind) {
+            (ALL, _) | (_, ScanKind::Inclusive) => elements,
+            (n, ScanKind::Exclusive) => self.either(n.saturating_sub(1), n),
+        }
+    }
+
+    fn either(&self, least: usize, most: usize) -> usize {
+        if self.most { most } else { least }
+    }
+
+    /// How many segments have so many elements at least.
+    fn segments_to(&self, lengths: &Arc<Node>, elements: usize) -> usize {
+        let mut left = elements as u64;
+        match (elements, self.naive.seen(lengths)) {
+            (0, _) => 0,
+            (1..ALL, Data::Array(columns, _)) => {
+                let last = columns[0].iter().position(|n| match left.checked_sub(*n) {
+                    Some(rest) if rest > 0 => {
+                        left = rest;
+                        false
+                    }
+                    _ => true,
+                });
+                last.map_or(ALL, |s| s + 1)
+            }
+            _ => ALL,
+        }
+    }
+
+    /// How many elements so many segments have.
+    fn elements_of(&self, lengths: &Arc<Node>, segments: usize) -> usize {
+        match (segments, self.naive.seen(lengths)) {
+            (0..ALL, Data::Array(columns, _)) => {
+                let first = columns[0].iter().take(segments);
+                first.fold(0, |n: usize, l| n.saturating_add(*l as usize))
+            }
+            _ => ALL,
         }
     }
 }
 
-/// The steps that a node must take for so many of its elements.
-fn steps(node: &Node, e: &Evaluated, elements: usize) -> usize {
-    if elements >= e.data.len() {
-        return ALL;
-    }
-    match node.kind {
-        Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => match elements {
-            0 => 0,
-            m => e.origin[m - 1] + 1,
-        },
-        Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) | Kind::Generate(..) => {
-            elements
-        }
-        // Some segments need some of the elements, but who asks for how many is not followed here.
-        _ => 0,
-    }
+/// The parameters that some results of a node's first body need, as the builder left it.
+fn params(plain: &Body, built: &Node, wanted: impl Fn(u32) -> bool) -> Vec<u32> {
+    let simplified = bodies(&built.kind).first().copied();
+    let body = simplified.filter(|b| b.params == plain.params);
+    let body = body.unwrap_or(plain);
+    let results = (0..).zip(&body.results).filter(|(f, _)| wanted(*f));
+    let live = body.live_terms(results.map(|(_, r)| *r));
+    let terms = body.terms.iter().zip(live).filter(|(_, live)| *live);
+    let params = terms.filter_map(|(data, _)| match data.term {
+        Term::Param(k) => Some(k),
+        _ => None,
+    });
+    params.collect()
 }

@@ -34,6 +34,11 @@ impl Demand {
         demand
     }
 
+    /// Whether the first field of what is only counted is asked for as well.
+    pub fn is_generous(&self) -> bool {
+        self.generous
+    }
+
     /// Whether a field is asked for.
     pub fn wants(&self, node: &Arc<Node>, field: u32) -> bool {
         self.fields

@@ -13,7 +13,7 @@ mod pulled;
 mod segments;
 
 pub use demand::Demand;
-pub use order::{Expected, Schedule};
+pub use order::{Exits, Expected, Schedule};
 
 use livefusion::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
 use loop_lang::ir::TrapKind;
@@ -216,10 +216,8 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
     match kind {
         Kind::Generate(Len::Checked(l), b) => vec![l, b],
         Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
-        Kind::Scatter(Some(b))
-        | Kind::Expand(b)
-        | Kind::TakeWhile { test: b, .. }
-        | Kind::Take(b) => vec![b],
+        Kind::Scatter(Some(b)) | Kind::Expand(b) => vec![b],
+        Kind::TakeWhile { test: b, .. } | Kind::Take(b) => vec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
             _ => vec![&f.start, &f.step],

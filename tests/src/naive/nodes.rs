@@ -82,8 +82,8 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         Kind::FoldS(fold) => segments::fold(naive, fold, node, &inputs, &mut e),
         Kind::ScanS(fold, kind) => segments::scan(naive, (fold, *kind), node, &inputs, &mut e),
         Kind::CountS => segments::count(&inputs, &mut e),
-        Kind::TakeWhile { test, inclusive } => take_while(naive, test, *inclusive, &inputs, &mut e),
         Kind::Take(n) => take(naive, n, inputs[0], &mut e),
+        Kind::TakeWhile { test, inclusive } => take_while(naive, test, *inclusive, &inputs, &mut e),
         Kind::Custom(_) => unreachable!("random programs have no combinators of users"),
     }
     e
@@ -133,11 +133,12 @@ fn take_while(naive: &Naive, test: &Body, inclusive: bool, inputs: &[&Data], e: 
 
 fn take(naive: &Naive, n: &Body, input: &Data, e: &mut Evaluated) {
     let mut n = Runner::new(naive, n);
-    let taken = n.run(&[], When::Init)[0].min(input.len() as u64);
+    let wanted = n.run(&[], When::Init)[0];
+    let taken = usize::try_from(wanted).map_or(input.len(), |n| n.min(input.len()));
+    e.origin = (0..taken).collect();
     e.traps = n.traps;
-    e.origin = (0..taken as usize).collect();
     e.data = select(input, &e.origin);
-    e.looked_at = Some(e.origin.len());
+    e.looked_at = (wanted <= input.len() as u64).then_some(taken);
 }
 
 /// The length of inputs that are consumed together; a trap where they differ.

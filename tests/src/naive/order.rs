@@ -19,8 +19,19 @@ pub trait Schedule {
     fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32>;
     /// Whether elements of a node are computed where they are read at an index.
     fn is_pulled(&self, node: &Arc<Node>) -> bool;
+    /// Whether a loop keeps an array, or some of its fields, in memory.
+    fn is_kept(&self, node: &Arc<Node>) -> bool;
     /// What the builder, which simplifies, made of a node. Demand is that of what it made.
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>>;
+}
+
+/// What plans are held to behind exits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exits {
+    /// What is behind an exit may be computed, and fail.
+    Loose,
+    /// It is neither computed nor can it fail.
+    Exact,
 }
 
 impl PartialEq for Candidate {
@@ -72,41 +83,41 @@ pub enum Expected {
     /// how many these are turns out at an element, or at the end.
     SomeTrap,
     /// Values, or one of these traps: they are in elements that nothing asks for, but that a plan may
-    /// compute before it is known where a `take_while` stops.
+    /// compute: beside those that are asked for, or, where it is not held to exits, behind them.
     ValuesOr(Vec<Candidate>),
     /// A trap hangs on a value that is not known to the bit.
     Unknown,
 }
 
 /// What forcing `roots` must come to under a schedule. All roots are evaluated.
-pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
-    let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
-    let [strict, generous] =
-        [false, true].map(|g| under(naive, roots, schedule, &Demand::of(&built, g)));
-    if strict == generous {
-        strict
-    } else {
-        Expected::Unknown
-    }
-}
-
-fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &Demand) -> Expected {
+pub fn expected(
+    naive: &Naive,
+    roots: &[Arc<Node>],
+    schedule: &dyn Schedule,
+    exits: Exits,
+) -> Expected {
     let mut best: Option<(usize, When, u32)> = None;
     let (mut found, mut unasked): (Vec<Candidate>, Vec<Candidate>) = (vec![], vec![]);
     // Lengths are checked in whichever loop first goes by them, even if others asked for that.
     let mut anywhere: Vec<Candidate> = vec![];
     let (mut unknown, mut counted) = (false, false);
-    let computed = pulled::computed(naive, roots, schedule, demand);
-    let asked = Asked::of(naive, roots);
+    let built: Vec<Arc<Node>> = roots.iter().filter_map(|r| schedule.built(r)).collect();
+    let [strict, generous] = [false, true].map(|g| Demand::of(&built, g));
+    let [least, most] = [&strict, &generous].map(|d| Asked::of(naive, roots, schedule, d));
+    let computed = pulled::computed(naive, roots, schedule, &strict, |node, read| {
+        least.takes(node, read.when, read.field)
+    });
+    let anyway = pulled::computed(naive, roots, schedule, &generous, |_, _| true);
     let segmented = segmented_loops(roots, schedule);
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
-        let Some(built) = schedule.built(&node).filter(|b| demand.reaches(b)) else {
+        let Some(built) = schedule.built(&node).filter(|b| generous.reaches(b)) else {
             continue;
         };
-        let wanted = |t: &&Trap| t.field.is_none_or(|f| demand.wants(&built, f));
-        for trap in e.traps.iter().filter(wanted) {
-            let is_asked = asked.includes(&node, trap.when);
+        let wanted = |t: &Trap, by: &Demand| t.field.is_none_or(|f| by.wants(&built, f));
+        for trap in e.traps.iter().filter(|t| wanted(t, &generous)) {
+            let is_asked = wanted(trap, &strict) && least.includes(&node, trap);
+            let is_of_lengths = matches!(trap.kind, TrapKind::LengthMismatch | TrapKind::Segments);
             let is_counted = trap.kind == TrapKind::LengthMismatch && is_counted(&node);
             unknown |= e.tainted || (is_counted && !is_asked);
             counted |= is_counted;
@@ -115,7 +126,15 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
                 kind: trap.kind,
                 payload: trap.payload.clone(),
             };
-            let own = schedule.place(&node).map(|(at, comb)| {
+            let own = schedule.place(&node);
+            if !is_asked {
+                let may_be = exits == Exits::Loose || is_of_lengths || most.includes(&node, trap);
+                if may_be && (own.is_some() || anyway.first(&node, trap).is_some()) {
+                    unasked.push(candidate);
+                }
+                continue;
+            }
+            let own = own.map(|(at, comb)| {
                 let when = in_loop(naive, &node, trap.when, at, schedule);
                 (at, when, comb)
             });
@@ -124,10 +143,6 @@ fn under(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule, demand: &D
                 Some((at, when, comb))
             });
             for mut key in own.into_iter().chain(for_others) {
-                if !is_asked {
-                    unasked.push(candidate.clone());
-                    continue;
-                }
                 if trap.kind == TrapKind::Segments {
                     anywhere.push(candidate.clone());
                     continue;

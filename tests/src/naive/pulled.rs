@@ -17,12 +17,13 @@ pub struct Computed {
     first: HashMap<Key, First>,
 }
 
-/// Follows reads from the nodes that loops run to what is computed for them.
+/// Follows reads from the nodes that loops run to what is computed for them, as far as these take place.
 pub fn computed(
     naive: &Naive,
     roots: &[Arc<Node>],
     schedule: &dyn Schedule,
     demand: &Demand,
+    takes_place: impl Fn(&Arc<Node>, &Read) -> bool,
 ) -> Computed {
     let mut computed = Computed::default();
     // Users come before what they use.
@@ -32,7 +33,9 @@ pub fn computed(
             continue;
         };
         if let Some((at, _)) = schedule.place(&node) {
-            let wanted = |r: &&Read| r.field.is_none_or(|f| demand.wants(&built, f));
+            let wanted = |r: &&Read| {
+                r.field.is_none_or(|f| demand.wants(&built, f)) && takes_place(&node, r)
+            };
             for read in e.reads.iter().filter(wanted) {
                 let when = in_loop(naive, &node, read.when, at, schedule);
                 computed.add(schedule, &read.array, read.index, (at, when));
@@ -91,7 +94,7 @@ impl Computed {
 }
 
 /// The columns in step that a field of a map uses.
-fn columns(node: &Arc<Node>, built: &Node, field: u32) -> Vec<(Arc<Node>, u32)> {
+pub(super) fn columns(node: &Arc<Node>, built: &Node, field: u32) -> Vec<(Arc<Node>, u32)> {
     let Kind::Map(plain) = &node.kind else {
         return Vec::new();
     };

@@ -2,6 +2,7 @@
 //! nodes, and what is tested must not be.
 
 mod body;
+mod exits;
 mod fold;
 mod random;
 mod segments;
@@ -69,7 +70,7 @@ pub enum Step {
     CountS(usize, usize),
     /// What comes before the first that fails; whether that one is taken too.
     TakeWhile(usize, Body, bool),
-    /// So many first elements.
+    /// The first elements; how many.
     Take(usize, Body),
 }
 
@@ -323,11 +324,11 @@ impl Step {
             Step::FoldS(.., fold) => Kind::FoldS(Box::new(fold.build(plain))),
             Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
             Step::CountS(..) => Kind::CountS,
+            Step::Take(_, n) => Kind::Take(body(n)),
             Step::TakeWhile(_, test, inclusive) => Kind::TakeWhile {
                 test: body(test),
                 inclusive: *inclusive,
             },
-            Step::Take(_, n) => Kind::Take(body(n)),
         };
         let value = match kind {
             Kind::Manifest => built.value.clone(),

@@ -114,6 +114,16 @@ impl Making {
 
     /// Adds a step, unless it cannot be built or traps (of which some programs must do).
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
+        let keep_traps = self.rng.chance(60);
+        self.add_if(step, keep_traps)
+    }
+
+    /// Adds a step, unless it cannot be built.
+    pub(super) fn add_in_any_case(&mut self, step: Step) -> Option<usize> {
+        self.add_if(step, true)
+    }
+
+    fn add_if(&mut self, step: Step, keep_traps: bool) -> Option<usize> {
         let at = self.program.steps.len();
         let node = step.build(at, &self.nodes);
         if let Some(error) = &node.error {
@@ -128,7 +138,7 @@ impl Making {
         }
         let plain = step.build_plain(&node, &self.plain);
         let e = self.naive.eval(&plain);
-        if (!e.traps.is_empty() && !self.rng.chance(60)) || e.data.len() > 4 * self.longest() {
+        if (!e.traps.is_empty() && !keep_traps) || e.data.len() > 4 * self.longest() {
             return None;
         }
         self.data.push(e.data.clone());
@@ -208,7 +218,7 @@ impl Making {
     fn combinator(&mut self) {
         let step = match self
             .rng
-            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28])
+            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 8])
         {
             0 => self.map(),
             1 => self.zip(),
@@ -224,11 +234,20 @@ impl Making {
             11 => self.generate(),
             13 => self.take_while(),
             14 => self.segmented(),
+            15 => {
+                self.first_elements();
+                None
+            }
             _ => Some(self.manifest()),
         };
         if let Some(step) = step {
             self.add(step);
         }
+    }
+
+    /// The length of a step's array, if it is known before it runs.
+    pub(super) fn known_len(&self, step: usize) -> Option<u64> {
+        self.nodes[step].len
     }
 
     fn in_step(&mut self, most: usize) -> Option<Vec<usize>> {
@@ -303,26 +322,10 @@ impl Making {
 
     fn take_while(&mut self) -> Option<Step> {
         let input = self.array()?;
-        if self.rng.chance(30) {
-            return Some(self.taken(input));
-        }
         let params = self.types(input).to_vec();
         let scope = self.scope();
         let test = body::random(&mut self.rng, &scope, &params, &[Ty::Bool]);
         Some(Step::TakeWhile(input, test, self.rng.chance(40)))
-    }
-
-    /// The first elements of an array: a few, none, or a delayed number.
-    pub(super) fn taken(&mut self, input: usize) -> Step {
-        let n = match self.length() {
-            Length::Delayed(n) => Body {
-                terms: vec![Term::Scalar(n, 0)],
-                results: vec![0],
-                ..Body::default()
-            },
-            _ => body::literals(&[Const::u64(self.rng.below(6) as u64)]),
-        };
-        Step::Take(input, n)
     }
 
     fn fold(&mut self) -> Option<Step> {
@@ -430,7 +433,7 @@ impl Making {
         ))
     }
 
-    fn length(&mut self) -> Length {
+    pub(super) fn length(&mut self) -> Length {
         let most = self.longest() as u64;
         let small = |d: &Data| matches!(d, Data::Scalar(f) if f[0] <= most);
         let delayed: Vec<usize> = (0..self.nodes.len())
@@ -480,6 +483,9 @@ impl Making {
 
     /// `slice`: a length that is checked when the loop starts.
     fn slice(&mut self, of: usize) -> Option<Step> {
+        if self.rng.chance(30) {
+            return self.reversed(of);
+        }
         let n = self.data[of].len();
         let end = if self.rng.chance(85) {
             self.rng.below(n + 1)
@@ -513,6 +519,23 @@ impl Making {
             .collect();
         let body = m.finish(results);
         Some(Step::Generate(Length::Checked(length), body))
+    }
+
+    /// `reverse`.
+    fn reversed(&mut self, of: usize) -> Option<Step> {
+        let types = self.types(of).to_vec();
+        let len = self.add(Step::Len(of))?;
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
+        let (n, one) = (m.push(Term::Scalar(len, 0), Ty::U64), m.lit(Const::u64(1)));
+        let last = m.op(Op::Sub, &[n, one], Ty::U64);
+        let index = m.op(Op::Sub, &[last, 0], Ty::U64);
+        let fields = (0..).zip(&types);
+        let results = fields
+            .map(|(f, ty)| m.push(Term::At(of, f, index, false), *ty))
+            .collect();
+        let body = m.finish(results);
+        Some(Step::Generate(Length::Delayed(len), body))
     }
 
     /// An array that is as long as another, which nobody knows before it runs.

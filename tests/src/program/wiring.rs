@@ -90,11 +90,17 @@ impl Making {
         if rate == Rate::Cursor {
             return self.on_demand(depth);
         }
-        let base = if depth == 1 {
-            self.producer(Rate::Root, 1)?
-        } else {
-            let below = self.rng.pick(&Rate::ALL[1..]);
-            self.producer(below, depth - 1)?
+        let base = match (depth, rate) {
+            (1, _) => self.producer(Rate::Root, 1)?,
+            // A computed length is no further change of rate.
+            (_, Rate::Fresh) => {
+                let below = self.rng.pick(&Rate::ALL[1..5]);
+                self.producer(below, depth)?
+            }
+            _ => {
+                let below = self.rng.pick(&Rate::ALL[1..]);
+                self.producer(below, depth - 1)?
+            }
         };
         match rate {
             Rate::Sub => self.kept(base),
@@ -132,12 +138,7 @@ impl Making {
                 self.add(step)
             }
             Use::Counted => self.add(Step::Len(array)),
-            Use::Scanned => {
-                let elem = self.types(array).to_vec();
-                let fold = self.plain_fold(&elem);
-                let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
-                self.add(Step::Scan(array, fold, kind))
-            }
+            Use::Scanned => self.scanned(array),
             Use::CutAlone | Use::CutShared => {
                 let lengths = self.descriptor(array, how == Use::CutAlone)?;
                 self.cut_into(lengths, array)
@@ -176,11 +177,8 @@ impl Making {
                 self.mapped(inputs)
             }
             Use::Misfit => self.beside_another_length(array),
-            Use::ExitedEarly => {
-                let test = self.test(array);
-                let inclusive = self.rng.chance(40);
-                self.add(Step::TakeWhile(array, test, inclusive))
-            }
+            Use::ExitedEarly => self.exited(array),
+            Use::Taken => self.taken(array),
             Use::Scattered => self.scattered(array),
             Use::ScatteredInto => {
                 let types = self.types(array).to_vec();
@@ -313,6 +311,13 @@ impl Making {
         Step::Fold(array, self.plain_fold(&elem))
     }
 
+    pub(super) fn scanned(&mut self, array: usize) -> Option<usize> {
+        let elem = self.types(array).to_vec();
+        let fold = self.plain_fold(&elem);
+        let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
+        self.add(Step::Scan(array, fold, kind))
+    }
+
     fn folded_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
         let elem = self.types(data).to_vec();
         let fold = self.plain_fold(&elem);
@@ -327,7 +332,10 @@ impl Making {
     }
 
     /// Some elements of an array, by a test or by tags.
-    fn kept(&mut self, array: usize) -> Option<usize> {
+    pub(super) fn kept(&mut self, array: usize) -> Option<usize> {
+        if self.rng.chance(10) {
+            return self.unlike(array);
+        }
         let test = self.test(array);
         if self.rng.chance(60) {
             return self.add(Step::Filter(array, test));
@@ -337,7 +345,7 @@ impl Making {
     }
 
     /// Elements made for segments whose lengths an array tells.
-    fn spread(&mut self, array: usize) -> Option<usize> {
+    pub(super) fn spread(&mut self, array: usize) -> Option<usize> {
         let lengths = self.lengths_from(array)?;
         self.expanded(lengths, array)
     }
@@ -500,7 +508,7 @@ impl Making {
         self.mapped(inputs)
     }
 
-    fn mapped(&mut self, inputs: Vec<usize>) -> Option<usize> {
+    pub(super) fn mapped(&mut self, inputs: Vec<usize>) -> Option<usize> {
         let types = inputs.iter().flat_map(|i| self.types(*i).to_vec());
         let params: Vec<Ty> = types.collect();
         let ty = self.elem();
@@ -534,7 +542,7 @@ impl Making {
     }
 
     /// A test of elements that holds for some.
-    fn test(&mut self, array: usize) -> Body {
+    pub(super) fn test(&mut self, array: usize) -> Body {
         let params = self.types(array).to_vec();
         if self.rng.chance(8) {
             let scope = self.scope();

@@ -2,10 +2,13 @@
 //! that nobody asked for, nothing read or computed twice; and the results are those of plain Rust,
 //! on every backend and under every clustering.
 
+mod exits;
 mod flow;
 mod graphs;
 mod numbers;
+mod passes;
 mod segments;
+mod sides;
 mod streams;
 
 use livefusion::ast::Node;
@@ -80,7 +83,7 @@ fn counting(program: &Loop) -> usize {
 fn the_table_is_that_of_the_docs() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/programs.md");
     let docs = std::fs::read_to_string(path).expect("the page");
-    let (text, old) = docs.split_at(docs.find("| program |").expect("a table"));
+    let (text, old) = docs.split_at(docs.find("| program | combinators |").expect("a table"));
     let table = catalog::table().expect("planned");
     if std::env::var_os("LOOP_BLESS").is_some() {
         std::fs::write(path, format!("{text}{table}")).expect("written");

@@ -36,6 +36,8 @@ pub enum Idea {
     Zips,
     /// Large results stored past the caches.
     Streaming,
+    /// A loop that its guard may leave before the bound.
+    Exits,
 }
 
 impl Idea {
@@ -55,6 +57,7 @@ impl Idea {
         Idea::Segments,
         Idea::Zips,
         Idea::Streaming,
+        Idea::Exits,
     ];
 }
 
@@ -75,6 +78,7 @@ impl fmt::Display for Idea {
             Idea::Segments => "segments",
             Idea::Zips => "zips",
             Idea::Streaming => "streaming",
+            Idea::Exits => "exits",
         })
     }
 }

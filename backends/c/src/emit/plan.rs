@@ -9,10 +9,8 @@ use loop_lang::Loop;
 use loop_lang::filled::filled;
 use loop_lang::ir::{
     Atom, End, GroupId, Order, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt,
-    StmtKind, Type, Var,
+    Type, Var,
 };
-use loop_lang::op::Op;
-use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -46,6 +44,8 @@ pub struct Plan {
     /// Accesses (array, index) that cannot miss once the loop has been entered.
     pub proven: FxHashSet<(Var, Var)>,
     pub bound: Atom,
+    /// What else its guard tests: the loop ends where one of these is false.
+    pub exits: Vec<Atom>,
     pub steps: Vec<Step>,
     /// How many statements they have.
     pub statements: usize,
@@ -101,6 +101,11 @@ fn versions(
     let steps = steps(program, facts, rate)?;
     let (mut plan, body) = plan_within(program, facts, made, (rate, steps), MAX_IN_PIECES)?;
     plan.scatters = body.scatters;
+    if !plan.exits.is_empty() {
+        // It goes from element to element.
+        let fits = plan.strip == 1 && plan.statements <= MAX_STATEMENTS;
+        return fits.then(|| vec![plan]);
+    }
     let scans = |v: &Var| {
         let group = facts.local_group(program, *v);
         matches!(group, Some((_, _, Order::Prefix(_))))
@@ -147,7 +152,8 @@ pub(super) fn plan(
     rate: RateId,
     steps: Vec<Step>,
 ) -> Option<(Plan, Body)> {
-    plan_within(program, facts, made, (rate, steps), MAX_STATEMENTS)
+    let planned = plan_within(program, facts, made, (rate, steps), MAX_STATEMENTS)?;
+    planned.0.exits.is_empty().then_some(planned)
 }
 
 /// The same for a body of at most so many statements.
@@ -164,9 +170,7 @@ fn plan_within(
         }
         RateKind::Sub { .. } | RateKind::Cursor { .. } => return None,
     };
-    if !counts_to(program, facts, rate, counter, bound) {
-        return None;
-    }
+    let exits = facts.other_exits(program, rate, (counter, bound))?;
     let mut body = Body::default();
     for step in &steps {
         if let Step::Block(i) | Step::Enter(i) = step {
@@ -196,6 +200,7 @@ fn plan_within(
         strip: 1,
         proven: FxHashSet::default(),
         bound,
+        exits,
         steps,
         statements: body.statements,
         arrays: BTreeSet::new(),
@@ -229,7 +234,11 @@ fn plan_within(
         // What only some iterations read may be shorter than the rate: it must not end the loop.
         let sometimes = *in_region && random(a);
         match index {
-            Atom::Var(v) if !sometimes && (*v == counter || one_up(v).is_some()) => {
+            // Few elements may be left of what an exit bounds, and many to go until it is full.
+            Atom::Var(v)
+                if !sometimes
+                    && (*v == counter || plan.exits.is_empty() && one_up(v).is_some()) =>
+            {
                 plan.proven.insert((a, *v));
             }
             _ => {
@@ -353,35 +362,6 @@ pub(super) fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<S
         }
     }
     Some(steps)
-}
-
-/// Whether a rate's guard is exactly the test that its counter is below its bound.
-fn counts_to(program: &Loop, facts: &Facts, rate: RateId, counter: Var, bound: Atom) -> bool {
-    let place = Place::At {
-        rate,
-        stage: 0,
-        section: Section::Guard,
-    };
-    let Some(i) = facts.at.get(&place) else {
-        return false;
-    };
-    let block = facts.blocks[*i].block;
-    let [exit] = block.exits.as_slice() else {
-        return false;
-    };
-    let u64s = program.atom_ty(bound) == Ty::U64 && program.ty(counter) == Type::Scalar(Ty::U64);
-    let tests = |s: &Stmt| match &s.kind {
-        StmtKind::Let(v, Op::Lt, args) => {
-            exit.unless == Atom::Var(*v) && args[0] == Atom::Var(counter) && args[1] == bound
-        }
-        _ => false,
-    };
-    u64s && matches!(block.end, End::Goto(_))
-        && block
-            .stmts
-            .iter()
-            .all(|s| matches!(s.kind, StmtKind::Let(..)))
-        && block.stmts.iter().any(tests)
 }
 
 impl Plan {

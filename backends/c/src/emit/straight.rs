@@ -110,6 +110,15 @@ impl Plan {
                 }
             }
         }
+        if !self.exits.is_empty() {
+            passed.push(Passed {
+                declaration: "u64 *restrict lf_reached".to_string(),
+                argument: "&lf_reached".to_string(),
+                name: "lf_reached".to_string(),
+                array: None,
+                local: None,
+            });
+        }
         if unit.stops {
             passed.push(Passed {
                 declaration: HALT.to_string(),
@@ -165,7 +174,10 @@ impl Plan {
         if !self.case.tests.is_empty() {
             unit.uses(Idea::Cases);
         }
-        if let Some(vectors) = &self.vectors {
+        if !self.exits.is_empty() {
+            unit.uses(Idea::Exits);
+            self.write_to_exit(unit, &counter);
+        } else if let Some(vectors) = &self.vectors {
             unit.uses(Idea::Packing);
             vectors.write(unit, self);
         } else if self.scans(unit) {
@@ -236,6 +248,15 @@ impl Plan {
         if self.strip > 1 {
             unit.close();
         }
+    }
+
+    /// Writes the loop up to an exit that its guard takes, and where that is.
+    fn write_to_exit(&self, unit: &mut Unit, counter: &str) {
+        unit.line(format!("u64 {counter} = from;"));
+        unit.open(format!("for (; {counter} < end; {counter}++) {{"));
+        self.write_body(unit, None);
+        unit.close();
+        unit.line(format!("*lf_reached = {counter};"));
     }
 
     /// Writes one iteration. If `keep` is given and false, lanes stay as they are.
@@ -310,7 +331,14 @@ impl Plan {
     fn write_steps(&self, unit: &mut Unit) {
         for (at, step) in self.steps.iter().enumerate() {
             match *step {
-                Step::Block(i) => unit.stmts(&unit.facts.blocks[i].block.stmts),
+                Step::Block(i) => {
+                    unit.stmts(&unit.facts.blocks[i].block.stmts);
+                    // The guard is the first step.
+                    for a in self.exits.iter().filter(|_| at == 0) {
+                        let test = unit.atom(*a);
+                        unit.line(format!("if (!{test}) break;"));
+                    }
+                }
                 Step::Enter(i) => {
                     let block = unit.facts.blocks[i].block;
                     unit.stmts(&block.stmts);
@@ -378,6 +406,19 @@ impl Plan {
             let arguments: Vec<String> = range.into_iter().chain(passed).collect();
             format!("{function}({})", arguments.join(", "))
         };
+        if !self.exits.is_empty() {
+            unit.line("u64 lf_reached;");
+            let text = format!("trapped |= {};", call(unit, "count", &|_| None));
+            unit.line(text);
+            // An exit that is taken at once is left to the guard.
+            unit.open(format!("if (lf_reached != {counter}) {{"));
+            unit.line(format!("steps += lf_reached - {counter};"));
+            unit.line(format!("{counter} = lf_reached;"));
+            self.follow_updates(unit);
+            unit.line(format!("goto {guard};"));
+            (0..3).for_each(|_| unit.close());
+            return;
+        }
         let streams = self.streams(unit);
         if streams {
             unit.uses(Idea::Streaming);

@@ -7,7 +7,7 @@ use super::{Emit, Part};
 use cranelift_codegen::ir::Value;
 use livefusion_backend::facts::{self, Source};
 use loop_lang::Loop;
-use loop_lang::ir::{GroupId, Order, Var};
+use loop_lang::ir::{GroupId, Order, RateKind, Var};
 use loop_lang::state::Layout;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,17 +31,23 @@ pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Part, us
     all
 }
 
-/// The words of what stays in the frame: of loops that carry much, everything but the counters.
+/// The words of what stays in the frame: of loops that carry much, everything but the counters that loops turn
+/// by. A cursor's lives as long as what it delivers, and stays with that.
 pub(super) fn homes(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Part), usize> {
-    let counters = program.rates.iter().filter_map(|r| r.kind.counter());
-    let counters: FxHashSet<Var> = counters.collect();
-    let saved = layout.saved.iter().filter(|(v, _)| !counters.contains(v));
+    let (cursors, loops): (Vec<_>, Vec<_>) =
+        (program.rates.iter().map(|r| r.kind)).partition(|k| matches!(k, RateKind::Cursor { .. }));
+    let counters = |kinds: Vec<RateKind>| -> FxHashSet<Var> {
+        kinds.into_iter().filter_map(RateKind::counter).collect()
+    };
+    let (cursors, loops) = (counters(cursors), counters(loops));
+    let saved = layout.saved.iter().filter(|(v, _)| !loops.contains(v));
     let saved = saved.map(|(v, word)| ((*v, Part::Value), *word));
     let local = local_words(program, layout).into_iter();
     let all: Vec<_> = saved
         .chain(local.map(|(v, part, word)| ((v, part), word)))
         .collect();
-    match all.len() > REGISTERS {
+    let others = all.iter().filter(|((v, _), _)| !cursors.contains(v));
+    match others.count() > REGISTERS {
         true => all.into_iter().collect(),
         false => FxHashMap::default(),
     }
@@ -90,11 +96,16 @@ mod tests {
              bottom_0:\n  let nix_0 = add ix_0 1\n  ix_0 := nix_0\n\
              done_0:\n  return\n"
         );
-        let mut program = loop_lang::parse::parse(&text).unwrap();
+        homes_of(&text).1
+    }
+
+    fn homes_of(text: &str) -> (Loop, FxHashMap<(Var, Part), usize>) {
+        let mut program = loop_lang::parse::parse(text).unwrap();
         loop_lang::gotos::complete_blocks(&mut program);
         loop_lang::gotos::derive_gotos(&mut program);
         loop_lang::verify::verify(&program).unwrap();
-        homes(&program, &Layout::of(&program))
+        let homes = homes(&program, &Layout::of(&program));
+        (program, homes)
     }
 
     #[test]
@@ -102,5 +113,47 @@ mod tests {
         assert_eq!(sums(8).len(), 0);
         // With the length, and without the counter.
         assert_eq!(sums(100).len(), 101);
+    }
+
+    /// What is in the frame of a zip of so many cursors: their counters live as long as the loop.
+    #[test]
+    fn many_cursors_count_in_the_frame() {
+        let cursors = |n: usize| {
+            let each = |f: &dyn Fn(usize) -> String| (0..n).map(f).collect::<String>();
+            let text = format!(
+                "loop zip\ncomb z map at z\n{}\
+                 rate z root ix_z < 9 {{ {}stage 0 }}\n{}{}init_z:\n  carry ix_z = 0\n{}\
+                 guard_z:\n  let more_z = lt ix_z 9\n  unless more_z\n{}\
+                 bottom_z:\n  let nix_z = add ix_z 1\n  ix_z := nix_z\ndone_z:\n  return\n",
+                each(&|i| format!("comb {i} map at r{i}\n")),
+                each(&|i| format!("child r{i}; ")),
+                each(&|i| format!("rate r{i} cursor z ix_{i} < 9 {{ stage 0 }}\n")),
+                each(&|i| {
+                    format!(
+                        "group val_{i} owner z step r{i} start 0 next nix_{i} level 0 sequential\n"
+                    )
+                }),
+                each(&|i| format!("  carry ix_{i} = 0\n  carry val_{i} = 0\n")),
+                each(&|i| {
+                    let next = match i + 1 < n {
+                        true => format!("nest_{}", i + 1),
+                        false => "body_z".into(),
+                    };
+                    format!(
+                        "guard_{i}:\n  let more_{i} = lt ix_{i} 9\n  unless more_{i}\n\
+                         body_{i}:\n  let nix_{i} = add ix_{i} 1\n  ix_{i} := nix_{i}\n  val_{i} := nix_{i}\n\
+                         bottom_{i}:\n  goto {next}\n"
+                    )
+                }),
+            );
+            let (program, homes) = homes_of(&text);
+            let counters = program.rates.iter().filter_map(|r| r.kind.counter());
+            counters
+                .filter(|v| homes.contains_key(&(*v, Part::Value)))
+                .count()
+        };
+        assert_eq!(cursors(8), 0);
+        // Without the root's.
+        assert_eq!(cursors(100), 100);
     }
 }

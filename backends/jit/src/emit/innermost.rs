@@ -3,11 +3,10 @@
 use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{
-    Atom, End, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt, StmtKind, Type,
-    Var,
+    Atom, End, ParamKind, Part as TreePart, Place, RateId, RateKind, Section, Stmt, StmtKind, Var,
 };
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Const;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Loops with more statements than this are not written a second time.
@@ -31,6 +30,8 @@ pub struct Innermost {
     pub rate: RateId,
     pub counter: Var,
     pub bound: Atom,
+    /// What else its guard tests: the loop ends where one of these is false.
+    pub exits: Vec<Atom>,
     pub steps: Vec<Step>,
     /// Accesses (array, index) that go up by at most one in an iteration: inside for as many iterations
     /// as there is room before the loop.
@@ -64,9 +65,7 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
         return None;
     };
     let steps = steps(program, facts, rate)?;
-    if !counts_to(program, facts, rate, counter, bound) {
-        return None;
-    }
+    let exits = facts.other_exits(program, rate, (counter, bound))?;
     let mut body = Body::default();
     for step in &steps {
         if let Step::Block(i) | Step::Enter(i) = step {
@@ -102,7 +101,9 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
         let a = facts.owner(program, made, *array);
         // What only some iterations read may be shorter than the rate: it must not end the loop.
         let sometimes = *in_region && random(a);
-        if !sometimes && body.goes_up_by_one(program, facts, *index) {
+        // Few elements may be left of what an exit bounds, and many to go until it is full.
+        let in_step = *index == counter || exits.is_empty();
+        if !sometimes && in_step && body.goes_up_by_one(program, facts, *index) {
             proven.insert((a, *index));
         }
     }
@@ -112,6 +113,7 @@ fn innermost(program: &Loop, facts: &Facts, made: &[Var], rate: RateId) -> Optio
         rate,
         counter,
         bound,
+        exits,
         steps,
         proven,
         near: (program.params.iter().map(|p| &p.var))
@@ -171,33 +173,6 @@ fn steps(program: &Loop, facts: &Facts, rate: RateId) -> Option<Vec<Step>> {
         }
     }
     Some(steps)
-}
-
-/// Whether a rate's guard is exactly the test that its counter is below its bound.
-fn counts_to(program: &Loop, facts: &Facts, rate: RateId, counter: Var, bound: Atom) -> bool {
-    let place = Place::At {
-        rate,
-        stage: 0,
-        section: Section::Guard,
-    };
-    let Some(i) = facts.at.get(&place) else {
-        return false;
-    };
-    let block = facts.blocks[*i].block;
-    let [exit] = block.exits.as_slice() else {
-        return false;
-    };
-    let u64s = program.atom_ty(bound) == Ty::U64 && program.ty(counter) == Type::Scalar(Ty::U64);
-    let tests = |s: &Stmt| match &s.kind {
-        StmtKind::Let(v, Op::Lt, args) => {
-            exit.unless == Atom::Var(*v) && args[0] == Atom::Var(counter) && args[1] == bound
-        }
-        _ => false,
-    };
-    let lets = |s: &Stmt| matches!(s.kind, StmtKind::Let(..));
-    u64s && matches!(block.end, End::Goto(_))
-        && block.stmts.iter().all(lets)
-        && block.stmts.iter().any(tests)
 }
 
 /// What the statements of an iteration do.

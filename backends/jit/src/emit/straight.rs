@@ -47,12 +47,16 @@ impl<'a> Emit<'a, '_> {
         self.builder.switch_to_block(head);
         self.innermost = Some(plan);
         let place = self.place;
-        self.iteration(plan);
+        let exit = match plan.exits.is_empty() {
+            true => None,
+            false => Some(self.builder.create_block()),
+        };
+        self.iteration(plan, exit);
         self.place = place;
         self.innermost = None;
         self.near.clear();
-        let counter = self.get(plan.counter, Part::Value);
-        let more = self.less(counter, end);
+        let now = self.get(plan.counter, Part::Value);
+        let more = self.less(now, end);
         let leave = self.builder.create_block();
         self.builder.ins().brif(more, head, &[], leave, &[]);
         self.builder.seal_block(head);
@@ -61,6 +65,16 @@ impl<'a> Emit<'a, '_> {
         let steps = self.builder.ins().iadd(steps, count);
         self.builder.def_var(self.steps, steps);
         self.jump(guard);
+        if let Some(exit) = exit {
+            // It is left to the guard, which takes it: there are steps left.
+            self.begin(exit);
+            let now = self.get(plan.counter, Part::Value);
+            let taken = self.builder.ins().isub(now, counter);
+            let steps = self.builder.use_var(self.steps);
+            let steps = self.builder.ins().iadd(steps, taken);
+            self.builder.def_var(self.steps, steps);
+            self.builder.ins().jump(slowly, &[]);
+        }
         self.begin(slowly);
     }
 
@@ -87,7 +101,8 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    fn iteration(&mut self, plan: &Innermost) {
+    /// One iteration, or a jump to `exit` in front of it.
+    fn iteration(&mut self, plan: &Innermost, exit: Option<Block>) {
         let mut skips: Vec<Block> = Vec::new();
         for (k, step) in plan.steps.iter().enumerate() {
             match *step {
@@ -96,6 +111,12 @@ impl<'a> Emit<'a, '_> {
                     self.totals_for_block(i);
                     self.stmts(&self.facts.blocks[i].block.stmts);
                     if k == 0 {
+                        for (a, exit) in plan.exits.iter().zip(exit.iter().cycle()) {
+                            let unless = self.atom(*a);
+                            let on = self.builder.create_block();
+                            self.builder.ins().brif(unless, on, &[], *exit, &[]);
+                            self.begin(on);
+                        }
                         self.begin_lanes(plan.rate);
                     }
                 }

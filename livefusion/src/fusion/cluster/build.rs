@@ -113,8 +113,16 @@ impl Builder<'_> {
         };
         self.classes_of(id, &mut item);
         self.link_inputs(id, &mut item);
-        self.link_captures(id, &mut item);
-        self.link_length(id, &mut item);
+        match self.pulls.mirrors.source(id) {
+            Some(source) => {
+                self.link_to(source, None, &mut item);
+                self.stream(source, &mut item);
+            }
+            None => {
+                self.link_captures(id, &mut item);
+                self.link_length(id, &mut item);
+            }
+        }
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
         self.link_segments(&mut item);
         for side in self.rates.sides(id).unwrap_or_default() {

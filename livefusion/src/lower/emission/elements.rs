@@ -2,7 +2,8 @@
 
 use super::Emission;
 use crate::error::ErrorKind;
-use crate::fusion::ClassId;
+use crate::fusion::rates::Selector;
+use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
 use crate::lower::placement::{Extent, Side, Spot};
 use crate::lower::scope::Column;
@@ -31,6 +32,8 @@ pub struct Values<'g> {
     pub leaves: FxHashMap<RateId, &'g [Vec<NodeId>]>,
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
+    /// The index from the end of each rate whose elements something has from there.
+    pub mirrored: FxHashMap<RateId, Atom>,
     /// Whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
     /// Counters whose ends say how many elements a class has.
@@ -89,9 +92,9 @@ impl Emission<'_> {
     /// Reads the current element of a column from an array, at the counter of a spot's rate.
     pub fn read_here(&mut self, column: Column, array: Var, spot: Spot, name: &str) {
         let comb = self.comb_at(column.field.0, spot);
-        let index = self.index(spot.rate);
+        let index = self.index_of(column, spot.rate);
         let elt = self.scalar(name, comb, self.program.ty(array).elem());
-        let read = StmtKind::ReadArray(elt, array, index.into());
+        let read = StmtKind::ReadArray(elt, array, index);
         self.push(comb, Section::Body, read);
         self.values.set_column(column, spot, elt.into());
     }
@@ -102,10 +105,15 @@ impl Emission<'_> {
         let comb = self.comb_at(field.0, spot);
         let bound = self.extent(room, comb);
         let bound = self.at_most(comb, spot.rate, bound);
-        let index = self.index(spot.rate);
+        let mirrored = self.scope.runs_against(field.0);
+        let column = Column {
+            mirrored,
+            ..field.into()
+        };
+        let index = self.index_of(column, spot.rate);
         let out = self.var("out", comb, Type::Array(self.program.atom_ty(elt)));
         self.push(comb, Section::Init, StmtKind::NewArray(out, bound));
-        let write = StmtKind::WriteArray(out, index.into(), elt);
+        let write = StmtKind::WriteArray(out, index, elt);
         self.push(comb, Section::Yield, write);
         self.values.made.insert(field, out);
         Ok(())
@@ -119,8 +127,12 @@ impl Emission<'_> {
             if around == all {
                 break;
             }
-            let taken = self.values.ends.get(&tree.rate(around).node);
-            if let Some(End::Fewer(_, n)) = taken.copied() {
+            let class = tree.rate(around).class;
+            let by = match class.map(|class| self.scope.plan.rates.kind(class)) {
+                Some(ClassKind::Sub(_, Selector::While(id))) => self.values.ends.get(&id),
+                _ => None,
+            };
+            if let Some(End::Fewer(_, n)) = by.copied() {
                 let least = [room, n];
                 room = self
                     .emit(comb, Section::Init, "room", Op::Min, &least)

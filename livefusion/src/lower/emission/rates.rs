@@ -2,6 +2,7 @@
 
 use super::Emission;
 use crate::lower::placement::{Extent, no_root};
+use crate::lower::scope::Column;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -161,6 +162,26 @@ impl Emission<'_> {
             | RateKind::Cursor { counter, .. } => counter,
             RateKind::Sub { count, parent } => count.unwrap_or_else(|| self.count(rate, parent)),
         }
+    }
+
+    /// The index of a column's element in the current iteration of a rate: counted from the end, if it runs
+    /// against the loop.
+    pub fn index_of(&mut self, column: Column, rate: RateId) -> Atom {
+        let rate = self.placed.tree.elements_of(rate);
+        let bound = self.program.rate(rate).kind.bound();
+        let (Some(bound), true) = (bound, column.mirrored) else {
+            return self.index(rate).into();
+        };
+        if let Some(known) = self.values.mirrored.get(&rate) {
+            return *known;
+        }
+        let comb = self.values.openers[rate.index()];
+        let one = Const::u64(1).into();
+        let last = self.emit(comb, Section::Init, "last", Op::Sub, &[bound, one]);
+        let args = [last.into(), self.index(rate).into()];
+        let index = self.emit(comb, Section::Body, "rix", Op::Sub, &args).into();
+        self.values.mirrored.insert(rate, index);
+        index
     }
 
     /// Adds the count of a subrate.

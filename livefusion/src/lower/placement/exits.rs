@@ -30,7 +30,7 @@ enum Needed {
 }
 
 /// More classes than these are not told apart.
-const MOST: usize = 4;
+const MOST: usize = 32;
 
 impl Needed {
     fn join(&mut self, other: &Needed) {
@@ -119,7 +119,8 @@ impl Exits {
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
-            if graph.node(*id).rank == 0 && runs_at.is_some() {
+            let demanded = !scope.plan.demand.fields[id.index()].is_empty();
+            if graph.node(*id).rank == 0 && runs_at.is_some() && demanded {
                 let result = Needed::Always.within(self.ending(scope, runs_at));
                 needed.entry(*id).or_default().join(&result);
             }

@@ -151,7 +151,8 @@ impl Placer<'_> {
     pub fn read(&mut self, column: Column, spot: Spot) {
         let rate = self.placed.tree.elements_of(spot.rate);
         let is_sub = self.placed.tree.rate(rate).opening.is_sub();
-        self.reads(column.field, (!is_sub).then_some(rate));
+        let in_step = !is_sub && !column.mirrored;
+        self.reads(column.field, in_step.then_some(rate));
         if column.beside.is_none() {
             self.runs_over(column.field.0, spot);
         }

@@ -62,6 +62,15 @@ enum Owned {
     Array(Buffer),
 }
 
+impl Owned {
+    fn arg(&self) -> Arg<'_> {
+        match self {
+            Owned::Scalar(c) => Arg::Scalar(*c),
+            Owned::Array(b) => Arg::Array(b.view()),
+        }
+    }
+}
+
 /// Arguments for a loop: arrays behind lengths of segments are as long as their sum.
 fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
     let mut numbers = Numbers(seed);
@@ -89,13 +98,7 @@ fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
 
 /// How a loop ends on an engine.
 fn ended(program: &Loop, engine: &Engine, owned: &[Owned]) -> (Outcome, Vec<String>) {
-    let args: Vec<Arg<'_>> = owned
-        .iter()
-        .map(|a| match a {
-            Owned::Scalar(c) => Arg::Scalar(*c),
-            Owned::Array(b) => Arg::Array(b.view()),
-        })
-        .collect();
+    let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
     let backend = InterpBackend::with_chunk(CHUNK);
     let kernel = backend.compile(program).expect("it verifies");
     let run = Run {
@@ -150,4 +153,36 @@ fn golden_loops_end_on_several_threads_as_on_one() {
         shared += u64::from(three.counters().parallel_chunks > before + 20);
     }
     assert!(shared > 12, "{shared} loops were shared");
+}
+
+/// How far a loop's bound is says nothing of how long it runs, if it may end before it.
+#[test]
+fn nobody_is_called_in_on_account_of_a_bound_that_may_not_be_reached() {
+    let engine = Engine::interp();
+    let backend = InterpBackend::with_chunk(CHUNK);
+    for (name, known) in [
+        ("exit_filter_find", false),
+        ("first_index", false),
+        ("filter_max", true),
+    ] {
+        let (_, program) = golden()
+            .into_iter()
+            .find(|(n, _)| n == name)
+            .expect("it is there");
+        let kernel = backend.compile(&program).expect("it verifies");
+        let owned = arguments(&program, 1);
+        let args: Vec<Arg<'_>> = owned.iter().map(Owned::arg).collect();
+        let run = Run {
+            engine: &engine,
+            kernel: &kernel,
+            program: &program,
+            shapes: &Shapes::default(),
+            args: &args,
+            at: (0, 1),
+        };
+        let mut frame = Frame::new(kernel.layout());
+        assert_eq!(run.span(0, &mut frame), Outcome::Paused);
+        assert!(run.to_bound(&frame).is_some_and(|n| n >= 100), "{name}");
+        assert_eq!(run.left(&frame).is_some(), known, "{name}");
+    }
 }

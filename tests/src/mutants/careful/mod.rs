@@ -9,7 +9,9 @@
 //! | `effects` | writes, scatters, traps, exits, results |
 //! | `groups` | carried groups |
 //! | `rates` | rates, bounds, types |
+//! | `cursors` | where cursors go, further cursors |
 
+mod cursors;
 mod effects;
 mod groups;
 mod rates;
@@ -51,6 +53,7 @@ pub(super) const EDITS: &[Edit] = &[
     edit("scatter", 4, Changing::combine),
     edit("trap", 3, Changing::trap),
     edit("exit", 5, Changing::exit),
+    edit("delivery", 5, Changing::delivery),
     edit("result", 3, Changing::result),
     edit("group", 8, Changing::new_group),
     edit("group order", 5, Changing::group_order),

@@ -43,10 +43,7 @@ impl Changing {
 
     /// A further rate behind all that an iteration does: elements that are filtered, or an inner loop.
     pub(super) fn rate(&mut self) -> Option<()> {
-        let parents: Vec<RateId> = (0..self.l.rates.len())
-            .map(RateId::new)
-            .filter(|r| !self.is_cursor(*r))
-            .collect();
+        let parents: Vec<RateId> = (0..self.l.rates.len()).map(RateId::new).collect();
         let parent = self.pick(&parents)?;
         let id = RateId::new(self.l.rates.len());
         let name = format!("r{}x{}", parent.index(), id.index());
@@ -57,8 +54,8 @@ impl Changing {
             home: Some(Home { rate: id, stage: 0 }),
         });
         let (before, condition) = self.last_yield(parent)?;
-        let kind = match self.rng.chance(60) {
-            true => {
+        let kind = match self.rng.weighted(&[60, 25, 15]) {
+            0 => {
                 let exit = Exit {
                     comb,
                     unless: condition,
@@ -74,7 +71,8 @@ impl Changing {
                     count: None,
                 }
             }
-            false => self.inner_loop(parent, comb, before)?,
+            1 => self.inner_loop(parent, comb, before)?,
+            _ => self.new_cursor(parent, comb, before)?,
         };
         self.l.rates.push(Rate {
             name,
@@ -105,11 +103,16 @@ impl Changing {
             section: Section::Bottom,
         })?;
         let before = bottom.checked_sub(1)?;
+        // A cursor's may deliver instead.
+        let goes_on = self.label(bottom).map(End::Goto);
+        if goes_on.as_ref() != Some(&self.block(before).end) {
+            return None;
+        }
         let spot = (before, self.block(before).stmts.len());
         Some((before, self.condition(spot)))
     }
 
-    fn add(&mut self, section: Section, comb: CombId, block: Block) -> Option<()> {
+    pub(super) fn add(&mut self, section: Section, comb: CombId, block: Block) -> Option<()> {
         self.l.blocks.insert([Label { section, comb }], block).ok()
     }
 

@@ -173,10 +173,12 @@ impl<'l, 'a> Look<'l, 'a> {
     }
 
     /// Where a cursor delivers: its one way out with an element, after which nothing of it remains to be
-    /// done. Each value is set there, or on the way from the last test to it.
+    /// done. Each value is set there, or on the way from the last test to it. Without an element it goes on
+    /// there as well, or ends the zip.
     fn delivers(&self, rate: RateId, values: &[Var]) -> Option<Place> {
         let (program, facts) = (self.program, self.facts);
         let behind = facts.tree.after(program, rate)?;
+        let over = facts.tree.done(program, self.root);
         let mut delivers = None;
         let mut assigned: FxHashMap<Var, RateId> = FxHashMap::default();
         let mut twice = false;
@@ -193,9 +195,10 @@ impl<'l, 'a> Look<'l, 'a> {
             let End::Goto(to) = placed.block.end else {
                 return None;
             };
-            let leaves = facts.tree.place(program, to) == behind;
+            let to = facts.tree.place(program, to);
+            let leaves = to == behind;
             if section == Section::Done && r == rate {
-                if !leaves {
+                if !leaves && to != over {
                     return None;
                 }
                 continue;

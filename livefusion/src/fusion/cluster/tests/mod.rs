@@ -1,5 +1,5 @@
 //! The three clusterings on random problems: optimal is what brute force finds, whatever the budget what
-//! they say of their answers is true, and one problem has one answer; and pairs that are to be apart are.
+//! they say of their answers is true, and one problem has one answer.
 
 mod problems;
 

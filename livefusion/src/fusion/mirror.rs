@@ -1,0 +1,221 @@
+//! Mirrors: `reverse` of what is computed in step, by the loop that computes it.
+//!
+//! A loop counts its steps upwards. What it makes of step k may be element k of an array, or element k from the end:
+//! then it runs *against* the loop. A reversed scan runs against the loop of its scan, and so do maps behind it. Each
+//! reads memory and is written at the mirrored index, and nobody needs the scan in memory. What goes by the order of
+//! its elements (a scan, a fold, a filter, what may fail) runs along its loop; where it consumes what runs against
+//! it, a `reverse` between them reads memory as any function of an index does.
+
+use super::rates::{ClassKind, Rates, indexed_array};
+use crate::ast::{Kind, Term, TermId, may_trap};
+use crate::sharing::{Graph, NodeId, bodies};
+use loop_lang::op::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Which arrays run against the loop that computes them.
+#[derive(Clone, Debug, Default)]
+pub struct Mirrors {
+    /// What each array is the mirror of.
+    of: FxHashMap<NodeId, NodeId>,
+    /// What runs against its loop.
+    against: FxHashSet<NodeId>,
+}
+
+impl Mirrors {
+    /// Finds them. `in_order` says which nodes are made in a loop's order: all but arrays in memory, and those
+    /// that tell any element from its index.
+    pub fn find(graph: &Graph, rates: &Rates, in_order: impl Fn(NodeId) -> bool) -> Mirrors {
+        let mut mirrors = Mirrors::default();
+        let reversed = graph
+            .ids()
+            .filter_map(|id| Some((id, mirrored(graph, rates, id)?)));
+        let is_root = |n: NodeId| {
+            let class = rates.output(n);
+            class.is_some_and(|c| rates.kind(c) == ClassKind::Root)
+        };
+        let computed = |n: NodeId| graph.fields(n).iter().any(|f| in_order(f.0));
+        let found: Vec<_> = reversed
+            .filter(|(_, of)| is_root(*of) && computed(*of))
+            .collect();
+        if found.is_empty() {
+            return mirrors;
+        }
+        let mut directions = Directions::of(graph, rates);
+        for (id, of) in found {
+            let makers = graph.fields(of).into_iter().map(|f| f.0);
+            if makers
+                .clone()
+                .all(|maker| directions.may_join(id, maker, true))
+            {
+                makers.for_each(|maker| directions.join(id, maker, true));
+                mirrors.of.insert(id, of);
+            }
+        }
+        for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
+            if directions.is_against(id) {
+                mirrors.against.insert(id);
+            }
+        }
+        mirrors
+    }
+
+    /// What a node is the mirror of, if the loop that makes that makes it, too.
+    pub fn source(&self, id: NodeId) -> Option<NodeId> {
+        self.of.get(&id).copied()
+    }
+
+    /// Whether a node's elements are made in the opposite order.
+    pub fn is_against(&self, id: NodeId) -> bool {
+        self.against.contains(&id)
+    }
+}
+
+/// The array of which a node has all fields, from the last element to the first.
+fn mirrored(graph: &Graph, rates: &Rates, id: NodeId) -> Option<NodeId> {
+    let node = &graph.nodes[id.index()];
+    let (Kind::Generate(_, body), false) = (&node.node.kind, node.leaf) else {
+        return None;
+    };
+    let counted = indexed_array(graph, id)?;
+    let captures = node.captures.last()?;
+    let captured = |capture: u32| captures.get(capture as usize).copied();
+    let term = |t: TermId| body.terms.get(t.index()).map(|d| &d.term);
+    let sub = |t: TermId| match term(t) {
+        Some(Term::Op(Op::Sub, args)) => Some((args[0], args[1])),
+        _ => None,
+    };
+    let mut source = None;
+    for (f, result) in (0..).zip(&body.results) {
+        let Some(Term::At {
+            capture,
+            field,
+            index,
+            checked: false,
+        }) = term(*result)
+        else {
+            return None;
+        };
+        let (last, i) = sub(*index)?;
+        let (n, one) = sub(last)?;
+        let is_one = matches!(term(one), Some(Term::Lit(c)) if c.bits == 1);
+        let is_len = matches!(term(n), Some(Term::Scalar { capture, .. })
+            if captured(*capture) == node.length);
+        let own = matches!(term(i), Some(Term::Param(0))) && is_one && is_len;
+        let of = captured(*capture)?;
+        if !own || *field != f || *source.get_or_insert(of) != of {
+            return None;
+        }
+    }
+    source.filter(|of| {
+        let all = graph.node(*of).types.len() == body.results.len();
+        all && rates.known_equal(*of, counted)
+    })
+}
+
+/// Nodes that run in one direction, or in opposite ones: a disjoint set with parities.
+struct Directions {
+    above: Vec<(usize, bool)>,
+    /// Of the set's first node: whether some of the set run along the loop, by parity.
+    along: Vec<[bool; 2]>,
+}
+
+impl Directions {
+    fn of(graph: &Graph, rates: &Rates) -> Directions {
+        let n = graph.nodes.len();
+        let mut d = Directions {
+            above: (0..n).map(|i| (i, false)).collect(),
+            along: vec![[false; 2]; n],
+        };
+        for id in graph.ids() {
+            let node = &graph.nodes[id.index()];
+            if node.leaf || node.node.rank == 0 && rates.runs_at(id).is_none() {
+                continue;
+            }
+            d.along[id.index()] = [is_ordered(&node.node.kind), false];
+        }
+        for id in graph.ids().filter(|id| !graph.nodes[id.index()].leaf) {
+            for (k, input) in graph.nodes[id.index()].inputs.iter().enumerate() {
+                if rates.is_beside(id, k) {
+                    continue;
+                }
+                for (maker, _) in graph.fields(*input) {
+                    if maker != id && !graph.nodes[maker.index()].leaf {
+                        d.join(id, maker, false);
+                    }
+                }
+            }
+        }
+        d
+    }
+
+    fn find(&self, n: NodeId) -> (usize, bool) {
+        let (mut at, mut parity) = (n.index(), false);
+        while self.above[at].0 != at {
+            parity ^= self.above[at].1;
+            at = self.above[at].0;
+        }
+        (at, parity)
+    }
+
+    /// Whether two nodes can run in opposite directions (or in the same one).
+    fn may_join(&self, a: NodeId, b: NodeId, opposite: bool) -> bool {
+        let ((a, pa), (b, pb)) = (self.find(a), self.find(b));
+        let flips = pa ^ pb ^ opposite;
+        if a == b {
+            return !flips;
+        }
+        let mine = self.along[a];
+        let theirs = self.along[b];
+        // What runs along the loop has one parity.
+        let [same, other] = [0, 1].map(|p| mine[p] || theirs[p ^ usize::from(flips)]);
+        !(same && other)
+    }
+
+    fn join(&mut self, a: NodeId, b: NodeId, opposite: bool) {
+        let ((a, pa), (b, pb)) = (self.find(a), self.find(b));
+        if a == b {
+            return;
+        }
+        let flips = pa ^ pb ^ opposite;
+        // The older one stays, so that what is asked for often is near.
+        let (from, to) = if a < b { (b, a) } else { (a, b) };
+        let along = self.along[from];
+        self.above[from] = (to, flips);
+        for p in [0, 1] {
+            self.along[to][p ^ usize::from(flips)] |= along[p];
+        }
+    }
+
+    /// Whether a node runs against its loop: in the other direction than what runs along it, or, if nothing
+    /// must, than the oldest.
+    fn is_against(&self, n: NodeId) -> bool {
+        let (first, parity) = self.find(n);
+        parity ^ self.along[first][1]
+    }
+}
+
+/// Whether a node goes by the order of its elements.
+fn is_ordered(kind: &Kind) -> bool {
+    match kind {
+        Kind::Manifest | Kind::Input(_) | Kind::Zip | Kind::Fields(_) | Kind::Len => false,
+        Kind::Map(_) | Kind::Generate(..) => bodies(kind).iter().any(|body| {
+            body.terms
+                .iter()
+                .any(|t| may_trap(&t.term, t.ty, |_| false))
+        }),
+        Kind::Filter(_)
+        | Kind::Pack
+        | Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::Expand(_)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Scatter(_)
+        | Kind::Custom(_)
+        | Kind::Compute(_) => true,
+    }
+}

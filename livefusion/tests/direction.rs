@@ -1,0 +1,114 @@
+//! Loops that run from the end: what is reversed of what a loop computes is written from the end, in the same loop.
+
+use livefusion::prelude::*;
+use livefusion::{Clustering, Engine, Result, stages};
+use std::sync::Arc;
+
+fn engines() -> Vec<Engine> {
+    vec![Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// How many loops a program is, and how many columns go from one to another.
+fn loops(roots: &[Arc<livefusion::ast::Node>]) -> Result<(usize, usize)> {
+    let plan = stages::graph_of(roots)?.plan(Clustering::default());
+    Ok((plan.loops().len(), plan.crossings().len()))
+}
+
+fn xs(n: u64) -> Array<i64> {
+    Array::from((0..n as i64).map(|i| i * 7 % 11 - 5).collect::<Vec<_>>())
+}
+
+/// Sums from the right.
+fn suffixes(xs: &[i64]) -> Vec<i64> {
+    let mut sums: Vec<i64> = xs.to_vec();
+    for i in (1..sums.len()).rev() {
+        sums[i - 1] += sums[i];
+    }
+    sums
+}
+
+#[test]
+fn a_scan_from_the_right_is_one_loop() -> Result<()> {
+    for n in [0, 1, 2, 7, 1000, 40_000] {
+        let xs = xs(n);
+        let expected = suffixes(&xs.to_vec()?);
+        let right = xs.scan_right(0, |a, b| a + b);
+        assert_eq!(loops(&[right.node().clone()])?, (1, 0));
+        for engine in engines() {
+            let right = xs.scan_right(0, |a, b| a + b);
+            assert_eq!(right.force_with(&engine)?.to_vec()?, expected, "{n}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_map_behind_the_reverse_of_a_scan_is_in_its_loop() -> Result<()> {
+    let xs = xs(1000);
+    let (data, sums) = (xs.to_vec()?, suffixes(&xs.to_vec()?));
+    let expected: Vec<i64> = sums.iter().zip(&data).map(|(s, x)| 3 * s - x).collect();
+    for engine in engines() {
+        let left = xs.reverse().scan(0, |a, b| a + b);
+        let mapped = left.reverse().zip_with(&xs, |s, x| s * 3 - x);
+        let roots = [mapped.node().clone(), left.node().clone()];
+        assert_eq!(loops(&roots)?, (1, 0));
+        let (mapped, left) = (&mapped, &left).force_with(&engine)?;
+        assert_eq!(mapped.to_vec()?, expected);
+        assert!(left.iter().rev().eq(&sums));
+    }
+    Ok(())
+}
+
+#[test]
+fn both_directions_of_what_is_computed_once_are_one_loop() -> Result<()> {
+    let xs = Array::from((0..100).map(f64::from).collect::<Vec<_>>());
+    for engine in engines() {
+        let roots = xs.map(|x| x.sqrt());
+        let scanned = roots.scan(0.0, |a, b| a.max(b));
+        let twice = scanned.reverse().reverse();
+        let back = scanned.reverse();
+        let all = [
+            scanned.node().clone(),
+            back.node().clone(),
+            twice.node().clone(),
+        ];
+        assert_eq!(loops(&all)?, (1, 0));
+        let (scanned, back, twice) = (&scanned, &back, &twice).force_with(&engine)?;
+        assert!(scanned.iter().eq(twice.iter()));
+        assert!(scanned.iter().rev().eq(back.iter()));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_goes_by_order_reads_the_reverse_from_memory() -> Result<()> {
+    for engine in engines() {
+        let sums = xs(50).scan(0, |a, b| a + b);
+        let again = sums.reverse().scan(0, |a, b| a + b);
+        assert_eq!(loops(&[again.node().clone()])?.0, 2);
+        let sums = sums.to_vec()?;
+        let back: Vec<i64> = sums.into_iter().rev().collect();
+        let expected: Vec<i64> = (1..=50).map(|n| back[..n].iter().sum()).collect();
+        assert_eq!(again.force_with(&engine)?.to_vec()?, expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn other_indices_than_the_mirrored_are_other_programs() -> Result<()> {
+    // Equal but for a number, which is what makes one of them a mirror.
+    let engine = Engine::interp();
+    let at = |less: u64| {
+        let sums = xs(20).scan(0, |a, b| a + b);
+        let n = sums.len();
+        let read = generate(sums.len(), |i| sums.at((&n - less - i).min(19)));
+        Ok::<_, livefusion::Error>((read.force_with(&engine)?.to_vec()?, sums.to_vec()?))
+    };
+    for less in [1, 2, 1, 3] {
+        let (read, sums) = at(less)?;
+        let index = |i: u64| (20u64.wrapping_sub(less + i)).min(19) as usize;
+        let expected: Vec<i64> = (0..20).map(|i| sums[index(i)]).collect();
+        assert_eq!(read, expected, "{less}");
+    }
+    Ok(())
+}

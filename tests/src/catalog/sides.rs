@@ -1,0 +1,63 @@
+//! Streams side by side that advance differently: filters, segments, runs, merges.
+
+use super::Program;
+use livefusion::prelude::*;
+
+/// What three filters leave, side by side.
+pub fn three_filters(a: &Array<i64>, b: &Array<i64>, c: &Array<i64>) -> Array<i64> {
+    let [x, y, z] = [a, b, c].map(|xs| xs.filter(|x| x.gt(0)));
+    (&x, &y, &z).zip_with(|x, y, z| x * y - z)
+}
+
+/// Running sums that begin anew with each segment, by two segmentations of as many elements: by
+/// which of them an element is further.
+pub fn two_segmentations(left: &Segmented<i64>, right: &Segmented<i64>) -> Array<i64> {
+    let [l, r] = [left, right].map(|s| s.scan_s(0, |a, b| a + b));
+    l.data().zip_with(r.data(), |l, r| l - r)
+}
+
+/// The product of two vectors that are stored as runs: how long each run is, and its value.
+pub fn product_of_runs(
+    (left_counts, left): (&Array<u64>, &Array<i64>),
+    (right_counts, right): (&Array<u64>, &Array<i64>),
+) -> Array<i64, Ix0> {
+    let l = replicate_s(left_counts, left);
+    let r = replicate_s(right_counts, right);
+    l.data().zip_with(r.data(), |l, r| l * r).sum()
+}
+
+/// Eight sorted arrays as one, in three rounds.
+pub fn merge_tree(arrays: &[Array<i64>; 8]) -> Array<i64> {
+    let mut round = arrays.to_vec();
+    while round.len() > 1 {
+        let pairs = round.chunks(2);
+        round = pairs.map(|p| p[0].merge(&p[1], |x, y| x.le(y))).collect();
+    }
+    round.swap_remove(0)
+}
+
+pub(super) fn all() -> Vec<Program> {
+    let numbers = |n: i64| -> Array<i64> { (1..=n).collect() };
+    let [fine, coarse] = [Array::from([2u64, 0, 1, 3]), Array::from([4u64, 2])];
+    vec![
+        Program::new(
+            "zip of three filters",
+            three_filters(&numbers(3), &numbers(4), &numbers(5)),
+        ),
+        Program::new(
+            "zip of two segmentations",
+            two_segmentations(
+                &Segmented::new(&fine, &numbers(6)),
+                &Segmented::new(&coarse, &numbers(6)),
+            ),
+        ),
+        Program::new(
+            "zip of two run-length decodes",
+            product_of_runs((&fine, &numbers(4)), (&coarse, &numbers(2))),
+        ),
+        Program::new(
+            "merge tree of eight",
+            merge_tree(&[1, 2, 3, 4, 5, 6, 7, 8].map(numbers)),
+        ),
+    ]
+}

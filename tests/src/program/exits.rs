@@ -1,0 +1,182 @@
+//! Steps that need only some first elements of an array, and elements behind these that must not be computed:
+//! they are divisions by zero.
+
+use super::body::{self, Maker, Scope};
+use super::random::Making;
+use super::{Body, Fold, Length, Step, Style, Term};
+use livefusion::ast::ScanKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+impl Making {
+    /// An array's first elements, by a test or a number.
+    pub(super) fn first_elements(&mut self) -> Option<usize> {
+        let of = self.array()?;
+        match self.rng.chance(50) {
+            true => self.exited(of),
+            false => self.taken(of),
+        }
+    }
+
+    /// What comes before some element of an array, often of one that is an error further on: for one consumer
+    /// of the array, while others may want all of it.
+    pub(super) fn exited(&mut self, array: usize) -> Option<usize> {
+        let hazard = match self.rng.chance(80) {
+            true => self.hazard(array),
+            false => None,
+        };
+        let (from, test) = match hazard {
+            Some((hazard, before)) => self.between(hazard, before)?,
+            None => (array, self.test(array)),
+        };
+        let inclusive = self.rng.chance(40);
+        self.add(Step::TakeWhile(from, test, inclusive))
+    }
+
+    /// Between what may be an error and an exit. Where the elements are others, so is the test.
+    fn between(&mut self, hazard: usize, test: Body) -> Option<(usize, Body)> {
+        let other = match self.rng.below(10) {
+            0..4 => return Some((hazard, test)),
+            4..6 => return Some((self.kept(hazard)?, test)),
+            6 => return Some((self.unlike(hazard)?, test)),
+            7 => self.scanned(hazard)?,
+            8 => self.spread(hazard)?,
+            _ => self.mapped(vec![hazard])?,
+        };
+        Some((other, self.test(other)))
+    }
+
+    /// An array's elements as whole numbers, and the quotients by one of them: an error where that is. With a
+    /// test that fails before that mostly.
+    fn hazard(&mut self, array: usize) -> Option<(usize, Body)> {
+        let whole = match self.types(array) {
+            [Ty::U64] => array,
+            types => {
+                let types = types.to_vec();
+                let no_scope = Scope::default();
+                let mut m = Maker::new(&mut self.rng, &no_scope, &types);
+                let whole = match types[0] {
+                    Ty::U64 => 0,
+                    _ => m.push(Term::Cast(0, Ty::U64), Ty::U64),
+                };
+                let body = m.finish(vec![whole]);
+                self.add(Step::Map(vec![array], body))?
+            }
+        };
+        let words = self.data[whole].columns()[0].clone();
+        let last = words.len().checked_sub(1)?;
+        let zero = words[self.rng.below(last + 1)];
+        let first = words.iter().position(|w| *w == zero)?;
+        let until = match self.rng.chance(75) {
+            true => words[self.rng.below(first + 1)],
+            false => words[self.rng.below(last + 1)],
+        };
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
+        let [zero, hundred] = [zero, 100].map(|c| m.lit(Const::u64(c)));
+        let divisor = m.op(Op::Xor, &[0, zero], Ty::U64);
+        let quotient = m.op(Op::Div, &[hundred, divisor], Ty::U64);
+        let body = m.finish(vec![0, quotient]);
+        let hazard = self.add_in_any_case(Step::Map(vec![whole], body))?;
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64; 2]);
+        let until = m.lit(Const::u64(until));
+        let test = m.op(Op::Ne, &[0, until], Ty::Bool);
+        Some((hazard, m.finish(vec![test])))
+    }
+
+    /// The first elements of an array, of which there may be none, or fewer.
+    pub(super) fn taken(&mut self, array: usize) -> Option<usize> {
+        if self.rng.chance(30) {
+            return self.as_many_as_both(array);
+        }
+        let scope = self.scope();
+        let n = match (self.rng.below(10), self.length()) {
+            (0, _) => body::random(&mut self.rng, &scope, &[], &[Ty::U64]),
+            (1..4, Length::Delayed(n)) => Body {
+                terms: vec![Term::Scalar(n, 0)],
+                results: vec![0],
+                ..Body::default()
+            },
+            _ => body::literals(&[Const::u64(self.some_number(array))]),
+        };
+        self.add(Step::Take(array, n))
+    }
+
+    /// A number of elements to take.
+    fn some_number(&mut self, array: usize) -> u64 {
+        let n = self.data[array].len();
+        let some = match self.rng.below(6) {
+            0 => 0,
+            1 => n + 2,
+            2 => n,
+            _ => self.rng.below(n + 1),
+        };
+        some as u64
+    }
+
+    /// `zip_shortest`: the elements of two arrays at an index, as many as both have; or of one, no more than a
+    /// number.
+    fn as_many_as_both(&mut self, array: usize) -> Option<usize> {
+        let mut of = vec![array];
+        if self.rng.chance(70) {
+            of.push(self.array()?);
+        }
+        let most = match of.len() {
+            1 => self.some_number(array),
+            _ => u64::MAX,
+        };
+        let length = self.least_length(&of, most)?;
+        let no_scope = Scope::default();
+        let columns = of.iter().flat_map(|a| {
+            let types = (0..).zip(self.types(*a).to_vec());
+            types.map(|(f, ty)| (*a, f, ty)).collect::<Vec<_>>()
+        });
+        let columns: Vec<(usize, u32, Ty)> = columns.collect();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
+        let read = |(a, f, ty)| m.push(Term::At(a, f, 0, false), ty);
+        let results = columns.into_iter().map(read).collect();
+        let body = m.finish(results);
+        self.add(Step::Generate(length, body))
+    }
+
+    /// The least of some arrays' lengths and a number, which is known if they are.
+    fn least_length(&mut self, of: &[usize], most: u64) -> Option<Length> {
+        let known: Option<Vec<u64>> = of.iter().map(|a| self.known_len(*a)).collect();
+        if let Some(known) = known {
+            let least = known.into_iter().fold(most, u64::min);
+            return Some(Length::Known(least));
+        }
+        let lens: Option<Vec<usize>> = of.iter().map(|a| self.add(Step::Len(*a))).collect();
+        let lens = lens?;
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[]);
+        let mut least = m.lit(Const::u64(most));
+        for len in lens {
+            let len = m.push(Term::Scalar(len, 0), Ty::U64);
+            least = m.op(Op::Min, &[least, len], Ty::U64);
+        }
+        let body = m.finish(vec![least]);
+        Some(Length::Delayed(self.add(Step::Compute(body))?))
+    }
+
+    /// `unique`: elements unlike the one before them.
+    pub(super) fn unlike(&mut self, array: usize) -> Option<usize> {
+        let types = self.types(array).to_vec();
+        let n = types.len();
+        let zeros: Vec<Const> = types.iter().map(|t| Const::zero(*t)).collect();
+        let no_scope = Scope::default();
+        let m = Maker::new(&mut self.rng, &no_scope, &[&types[..], &types].concat());
+        let latest = Fold {
+            start: body::literals(&zeros),
+            step: m.finish((n..2 * n).collect()),
+            style: Style::Associative,
+        };
+        let before = self.add(Step::Scan(array, latest, ScanKind::Exclusive))?;
+        let both = self.add(Step::Zip(vec![array, before]))?;
+        let mut m = Maker::new(&mut self.rng, &no_scope, &[&types[..], &types].concat());
+        let differs = m.op(Op::Ne, &[0, n], Ty::Bool);
+        let test = m.finish(vec![differs]);
+        let kept = self.add(Step::Filter(both, test))?;
+        self.add(Step::Fields(kept, 0..n as u32))
+    }
+}

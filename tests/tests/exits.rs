@@ -1,0 +1,220 @@
+//! The meaning of exits: an element behind one is neither computed nor can it fail, unless another consumer asks
+//! for it. First as the naive evaluator has it, whatever plans compute; then how much is read by today's.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion_tests::catalog::counting::work;
+use livefusion_tests::naive::{Exits, Expected, Naive, Schedule, order, reachable};
+use std::sync::Arc;
+
+/// Everything in one loop, nothing in memory.
+struct Together(Vec<Arc<Node>>);
+
+impl Schedule for Together {
+    fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
+        let at = self.0.iter().position(|n| Arc::ptr_eq(n, node))?;
+        Some((0, at as u32))
+    }
+    fn combinator(&self, node: &Arc<Node>, _: usize) -> Option<u32> {
+        self.place(node).map(|(_, comb)| comb)
+    }
+    fn is_pulled(&self, _: &Arc<Node>) -> bool {
+        false
+    }
+    fn is_kept(&self, _: &Arc<Node>) -> bool {
+        false
+    }
+    fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>> {
+        Some(node.clone())
+    }
+}
+
+/// What results must come to: as far as plans are held to exits, and as far as they are not.
+fn meaning(results: impl Force) -> [&'static str; 2] {
+    let mut roots = Vec::new();
+    results.nodes(&mut roots);
+    let mut naive = Naive::default();
+    roots.iter().for_each(|r| drop(naive.eval(r)));
+    let mut nodes = reachable(&roots);
+    nodes.reverse();
+    let together = Together(nodes);
+    [Exits::Exact, Exits::Loose].map(|exits| {
+        match order::expected(&naive, &roots, &together, exits) {
+            Expected::Values => "values",
+            Expected::ValuesOr(_) => "values or a trap",
+            Expected::Traps(_) => "a trap",
+            Expected::SomeTrap | Expected::Unknown => "anything",
+        }
+    })
+}
+
+/// 1, 2, 4, an error, 1.
+fn quotients() -> Array<i64> {
+    Array::from([8i64, 4, 2, 0, 5]).map(|x| 8 / x)
+}
+
+/// Quotients, two and three.
+fn rows() -> Segmented<i64> {
+    Segmented::new(&Array::from([2u64, 3]), &quotients())
+}
+
+#[test]
+fn behind_an_exit_nothing_fails() {
+    let gives_values = |what: &str, results: &dyn Fn() -> [&'static str; 2]| {
+        assert_eq!(results(), ["values", "values or a trap"], "{what}");
+    };
+    let ones = || Array::from([1i64; 5]);
+    macro_rules! values {
+        ($($what:literal: $results:expr;)*) => {
+            $(gives_values($what, &|| meaning($results));)*
+        };
+    }
+    values! {
+        "find": quotients().find(|q| q.eq(2));
+        "position": quotients().position(|q| q.eq(4));
+        "any": quotients().any(|q| q.gt(1));
+        "all": quotients().all(|q| q.lt(2));
+        "first": quotients().first();
+        "take_while": quotients().take_while(|q| q.lt(4)).sum();
+        "take": quotients().take(3);
+        "reverse, first": quotients().reverse().first();
+        "filter, find": quotients().filter(|q| q.gt(1)).find(|q| q.eq(4));
+        "filter, any": quotients().filter(|q| q.gt(1)).any(|q| q.eq(2));
+        "filter, position": quotients().filter(|q| q.gt(1)).position(|q| q.eq(4));
+        "filter, take": quotients().filter(|q| q.gt(1)).take(2);
+        "filter, take none": quotients().filter(|q| q.gt(1)).take(0);
+        "filter, filter, take": quotients().filter(|q| q.gt(0)).filter(|q| q.gt(1)).take(1);
+        "unique, take": quotients().unique().take(2);
+        "scan, take_while": quotients().scan(0, |a, b| a + b).take_while(|s| s.lt(5));
+        "scan, take": quotients().scan(0, |a, b| a + b).take(3);
+        "zip, find": quotients().zip(&ones()).find(|(q, one)| q.gt(one));
+        "zip_shortest of filters, find":
+            zip_shortest((&quotients().filter(|q| q.gt(1)), &ones())).find(|(q, _)| q.eq(4));
+        "append, find": quotients().append(&ones()).find(|q| q.eq(2));
+        "flat-map, find":
+            replicate_s(&Array::from([2u64, 0, 1, 1, 1]), &quotients()).data().find(|q| q.eq(4));
+        "flat-map, take":
+            replicate_s(&Array::from([2u64, 0, 1, 1, 1]), &quotients()).data().take(3);
+        "scans of segments, take_while":
+            rows().scan_s(0, |a, b| a + b).data().take_while(|s| s.lt(3));
+        "sums of segments, first": rows().sum_s().first();
+        "two exits": (&quotients().find(|q| q.eq(2)), &quotients().any(|q| q.gt(3)));
+    }
+}
+
+#[test]
+fn what_is_asked_for_fails() {
+    macro_rules! fails {
+        ($($what:literal: $results:expr;)*) => {
+            $(assert_eq!(meaning($results), ["a trap"; 2], $what);)*
+        };
+    }
+    let shared = quotients();
+    fails! {
+        "a find that finds nothing": quotients().find(|q| q.eq(100));
+        "an all that is so": quotients().all(|q| q.lt(100));
+        "one too many": quotients().take(4);
+        "backwards": quotients().reverse().take(2);
+        "more than a filter leaves": quotients().filter(|q| q.gt(1)).take(9);
+        "the end of a filter": quotients().filter(|q| q.gt(1)).len();
+        "the sum of a later segment": rows().sum_s().take(2);
+        "a find, and a sum of the same": (&shared.find(|q| q.eq(2)), &shared.sum());
+        "two exits, one of them late": (&shared.find(|q| q.eq(2)), &shared.take(4));
+    }
+}
+
+/// An exclusive scan has no need of the element at its last step: a loop may have.
+#[test]
+fn beside_what_is_asked_for_may_fail() {
+    let sums = quotients().scan_exclusive(0, |a, b| a + b);
+    let small = sums.take_while(|s| s.lt(7));
+    assert_eq!(meaning(&small), ["values or a trap"; 2]);
+}
+
+/// How many elements a program over 0, 1, .. 999 reads.
+fn reads<R: Force>(program: impl Fn(&Array<i64>) -> R) -> u64 {
+    let xs: Array<i64> = (0..1000).collect();
+    let done = work(|engine| drop(program(&xs).force_with(engine).expect("it runs")));
+    done.reads()
+}
+
+macro_rules! reading {
+    ($($what:literal, $n:literal: $program:expr;)*) => {
+        assert_eq!([$(($what, reads($program))),*], [$(($what, $n)),*]);
+    };
+}
+
+/// The loop ends with the element that decides.
+#[test]
+fn nothing_behind_an_exit_is_read() {
+    reading! {
+        "map, find", 101: |xs| xs.map(|x| x * 2).find(|x| x.eq(200));
+        "map, position", 101: |xs| xs.map(|x| x * 2).position(|x| x.eq(200));
+        "map, any", 101: |xs| xs.map(|x| x * 2).any(|x| x.eq(200));
+        "map, all", 101: |xs| xs.map(|x| x * 2).all(|x| x.lt(200));
+        "map, first", 1: |xs| xs.map(|x| x * 2).first();
+        "map, take", 100: |xs| xs.map(|x| x * 2).take(100);
+        "map, take_while", 101: |xs| xs.map(|x| x * 2).take_while(|x| x.lt(200));
+        "take_while, sum", 101: |xs| xs.take_while(|x| x.lt(100)).sum();
+        "take_while, filter, sum", 101:
+            |xs| xs.take_while(|x| x.lt(100)).filter(|x| (x % 2).eq(0)).sum();
+        "scan, take_while", 101: |xs| xs.scan(0, |a, b| a.max(b)).take_while(|x| x.lt(100));
+        "zip, find", 202: |xs| xs.zip(&xs.reverse()).find(|(x, _)| x.eq(100));
+        "windows, find", 202: |xs| xs.windows(Boundary::Clamp, |[a, _, c]| a + c).find(|x| x.eq(200));
+        "append, find", 101: |xs| xs.append(xs).find(|x| x.eq(100));
+        "interleave, find", 201: |xs| xs.interleave(xs).find(|x| x.eq(100));
+        "filter, find", 101: |xs| xs.filter(|x| (x % 2).eq(0)).find(|x| x.eq(100));
+        "filter, any", 101: |xs| xs.filter(|x| (x % 2).eq(0)).any(|x| x.eq(100));
+        "filter, first", 1: |xs| xs.filter(|x| (x % 2).eq(0)).first();
+        "filter, take", 99: |xs| xs.filter(|x| (x % 2).eq(0)).take(50);
+        "filter, take none", 0: |xs| xs.filter(|x| (x % 2).eq(0)).take(0);
+        "unique, find", 101: |xs| xs.unique().find(|x| x.eq(100));
+        "unique, take", 50: |xs| xs.unique().take(50);
+        "scan, take", 50: |xs| xs.scan(0, |a, b| a + b).take(50);
+        "zip of filters, find", 203: |xs| {
+            let [a, b] = [0, 1].map(|odd| xs.filter(|x| (x % 2).eq(odd)));
+            a.zip(&b).find(|(x, _)| x.eq(100))
+        };
+        "reverse, find", 101: |xs| xs.reverse().find(|x| x.eq(899));
+    }
+}
+
+/// A loop over segments ends with the segment's element that decides; the segments' lengths, or values, are read
+/// up to there too.
+#[test]
+fn no_segment_behind_an_exit_is_read() {
+    reading! {
+        "flat-map, find", 101:
+            |xs| replicate_s(&xs.map(|x| x % 3), xs).data().find(|x| x.eq(100));
+        "scans of segments, take_while", 121: |xs| {
+            let rows = Segmented::new(&Array::from([10u64; 100]), xs);
+            rows.scan_s(0, |a, b| a + b).data().take_while(|x| x.lt(1000))
+        };
+        "sums of segments, find", 121: |xs| {
+            let rows = Segmented::new(&Array::from([10u64; 100]), xs);
+            rows.sum_s().find(|x| x.eq(1045))
+        };
+    }
+}
+
+/// What is read where another consumer goes on.
+#[test]
+fn what_others_ask_for_is_read() {
+    reading! {
+        "two finds", 602: |xs| (xs.find(|x| x.eq(100)), xs.find(|x| x.eq(500)));
+        "find, and a sum", 1000: |xs| (xs.find(|x| x.eq(100)), xs.sum());
+    }
+}
+
+/// What is taken of a pack limits the room of what is taken, not that of the pack's other elements.
+#[test]
+fn a_take_limits_nobody_else() -> livefusion::Result<()> {
+    let xs: Array<i64> = (0..20).collect();
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        let kept = xs.pack(&xs.map(|x| (x % 2).eq(0)));
+        let (first, some) = (kept.take(2).sum(), kept.gather(&Array::from([9u64, 0])));
+        let (first, some) = (&first, &some).force_with(&engine)?;
+        assert_eq!((first, some.to_vec()?), (2, vec![18, 0]));
+    }
+    Ok(())
+}

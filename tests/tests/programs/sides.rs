@@ -1,0 +1,127 @@
+//! Filters, segmentations, runs and merges side by side.
+
+use crate::{N, count, numbers, program};
+use livefusion::{Array, Segmented};
+use livefusion_tests::catalog::sides;
+use loop_lang::Op;
+
+/// Each side is looked at until it has its next element; nothing is in memory in between.
+#[test]
+fn three_filters() {
+    // As many positive ones in all.
+    let a = numbers(1, N);
+    let b: Vec<i64> = a.iter().rev().copied().collect();
+    let c: Vec<i64> = [&a[N / 3..], &a[..N / 3]].concat();
+    let [x, y, z] = [&a, &b, &c].map(|xs| xs.iter().copied().filter(|x| *x > 0));
+    let want: Vec<i64> = x.zip(y).zip(z).map(|((x, y), z)| x * y - z).collect();
+    let done = program(
+        || {
+            let [a, b, c] = [&a, &b, &c].map(Array::from);
+            sides::three_filters(&a, &b, &c)
+        },
+        [1, 5, 0],
+        |zipped| assert_eq!(zipped, want),
+    );
+    let n = N as u64;
+    assert_eq!((done.reads(), done.writes()), (3 * n, count(&want)));
+    assert_eq!((done.op(Op::Gt), done.op(Op::Mul)), (3 * n, count(&want)));
+}
+
+/// Lengths of segments that add up to `n`.
+fn lengths(seed: u64, most: u64, n: usize) -> Vec<u64> {
+    let mut left = n as u64;
+    let next = |x: i64| {
+        let next = (x.unsigned_abs() % (most + 1)).min(left);
+        left -= next;
+        (next, left)
+    };
+    let mut all: Vec<u64> = Vec::new();
+    for (next, left) in numbers(seed, n).into_iter().map(next) {
+        all.push(next);
+        if left == 0 {
+            break;
+        }
+    }
+    all
+}
+
+/// Running sums that begin anew with each segment.
+fn running(lengths: &[u64], xs: &[i64]) -> Vec<i64> {
+    let mut left = xs.iter();
+    let segments = lengths.iter().flat_map(|n| {
+        let sums = left.by_ref().take(*n as usize).scan(0, |sum, x| {
+            *sum += x;
+            Some(*sum)
+        });
+        sums.collect::<Vec<i64>>()
+    });
+    segments.collect()
+}
+
+/// Each segmentation has a loop of its own, and its sums are in memory before they are zipped.
+#[test]
+fn two_segmentations() {
+    let (xs, ys) = (numbers(1, N), numbers(2, N));
+    let [fine, coarse] = [lengths(3, 6, N), lengths(4, 60, N)];
+    let (l, r) = (running(&fine, &xs), running(&coarse, &ys));
+    let want: Vec<i64> = l.iter().zip(&r).map(|(l, r)| l - r).collect();
+    let done = program(
+        || {
+            let left = Segmented::new(&Array::from(&fine), &Array::from(&xs));
+            let right = Segmented::new(&Array::from(&coarse), &Array::from(&ys));
+            sides::two_segmentations(&left, &right)
+        },
+        [3, 5, 2],
+        |zipped| assert_eq!(zipped, want),
+    );
+    // The second one's lengths are added up first, though its data says how many elements there are.
+    let (n, segments) = (N as u64, count(&fine) + 2 * count(&coarse));
+    assert_eq!((done.reads(), done.writes()), (segments + 4 * n, 3 * n));
+}
+
+/// Each decode has a loop of its own, and its elements are in memory before they are multiplied.
+#[test]
+fn product_of_runs() {
+    let [fine, coarse] = [lengths(3, 6, N), lengths(4, 60, N)];
+    let (xs, ys) = (numbers(1, fine.len()), numbers(2, coarse.len()));
+    let decoded = |lengths: &[u64], xs: &[i64]| -> Vec<i64> {
+        let runs = lengths.iter().zip(xs);
+        runs.flat_map(|(n, x)| vec![*x; *n as usize]).collect()
+    };
+    let (l, r) = (decoded(&fine, &xs), decoded(&coarse, &ys));
+    let want: i64 = l.iter().zip(&r).map(|(l, r)| l * r).sum();
+    let done = program(
+        || {
+            let [fine, coarse] = [&fine, &coarse].map(Array::from);
+            let [xs, ys] = [&xs, &ys].map(Array::from);
+            sides::product_of_runs((&fine, &xs), (&coarse, &ys))
+        },
+        [3, 5, 2],
+        |product: i64| assert_eq!(product, want),
+    );
+    // The counts are read once more, for their sum: only that says how many elements there are.
+    let (n, runs) = (N as u64, count(&fine) + count(&coarse));
+    assert_eq!((done.reads(), done.writes()), (3 * runs + 2 * n, 2 * n));
+    assert_eq!(done.op(Op::Mul), n);
+}
+
+/// A loop for each merge, which reads the next of both sides for each element that it takes.
+#[test]
+fn merge_tree() {
+    let arrays: Vec<Vec<i64>> = (1..9)
+        .map(|seed| {
+            let mut xs = numbers(seed, N / 8 + seed as usize);
+            xs.sort_unstable();
+            xs
+        })
+        .collect();
+    let mut want = arrays.concat();
+    want.sort_unstable();
+    let build = || {
+        let arrays: Vec<Array<i64>> = arrays.iter().map(Array::from).collect();
+        sides::merge_tree(&arrays.try_into().expect("eight"))
+    };
+    let done = program(build, [7, 7, 6], |merged| assert_eq!(merged, want));
+    let (n, rounds) = (count(&want), 3);
+    assert_eq!((done.reads(), done.writes()), (2 * rounds * n, rounds * n));
+}
