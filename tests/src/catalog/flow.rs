@@ -66,13 +66,6 @@ pub fn to_percentages(xs: &Array<f64>) -> Array<f64> {
     xs.filter(|x| x.ge(0.01)).map(|x| x * 100.0)
 }
 
-/// What a filter keeps, in percent of its sum: the filter is used before the sum is known, and after.
-pub fn shares_of_kept(xs: &Array<f64>) -> Array<f64> {
-    let kept = xs.filter(|x| x.gt(0.0));
-    let total = kept.sum();
-    kept.map(|x| x * 100.0 / &total)
-}
-
 pub(super) fn all() -> Vec<Program> {
     let xs = Array::from(vec![3i64, -1, 60]);
     let [us, v1, v2, v3] = [0.5f64, 1.5, 2.5, 3.5].map(|u| Array::from(vec![u, 0.25]));
@@ -92,6 +85,5 @@ pub(super) fn all() -> Vec<Program> {
         Program::new("QuickHull, ends", (&leftmost, &rightmost)),
         Program::new("QuickHull, one line", (&above, &farthest)),
         Program::new("percentages", to_percentages(&us)),
-        Program::new("shares of what is kept", shares_of_kept(&us)),
     ]
 }

@@ -169,25 +169,3 @@ fn to_percentages() {
         (count(&want), count(&want))
     );
 }
-
-/// The filter is computed in both loops: nothing but the sum is between them.
-#[test]
-fn shares_of_kept() {
-    let xs = floats(1, N);
-    let kept: Vec<f64> = xs.iter().copied().filter(|x| *x > 0.0).collect();
-    let total: f64 = kept.iter().sum();
-    let want: Vec<f64> = kept.iter().map(|x| x * 100.0 / total).collect();
-    let done = program(
-        || flow::shares_of_kept(&Array::from(&xs)),
-        [2, 3, 0],
-        |shares| assert_eq!(shares, want),
-    );
-    assert_eq!(
-        (done.reads(), done.op(Op::Gt)),
-        (2 * N as u64, 2 * N as u64)
-    );
-    assert_eq!(
-        (done.writes(), done.op(Op::Mul)),
-        (count(&want), count(&want))
-    );
-}
