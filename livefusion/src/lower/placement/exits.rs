@@ -57,6 +57,22 @@ impl Needed {
     }
 }
 
+/// Who uses the fields of a zip needs the lengths that it checks, too.
+fn join_names(
+    scope: &Scope<'_>,
+    needed: &mut FxHashMap<NodeId, Needed>,
+    input: NodeId,
+    asked: &Needed,
+) {
+    let mut names = vec![input];
+    while let Some(name) = names.pop() {
+        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(name).kind {
+            needed.entry(name).or_default().join(asked);
+            names.extend(scope.inputs(name));
+        }
+    }
+}
+
 /// What is known of the exits of a loop.
 #[derive(Debug, Default)]
 pub struct Exits {
@@ -117,6 +133,10 @@ impl Exits {
             let result = Needed::Always.within(self.ending(scope, class));
             needed.entry(id).or_default().join(&result);
         }
+        for root in &graph.roots {
+            let result = Needed::Always.within(self.ending(scope, rates.output(*root)));
+            join_names(scope, &mut needed, *root, &result);
+        }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
             let demanded = !scope.plan.demand.fields[id.index()].is_empty();
@@ -135,6 +155,7 @@ impl Exits {
             let lengths = rates.lengths_above(*id, scope.root());
             let inputs = scope.inputs(*id).iter().copied().chain(lengths);
             for input in inputs.chain(indexed_array(graph, *id)) {
+                join_names(scope, &mut needed, input, &asked);
                 for (maker, _) in graph.fields(input) {
                     needed.entry(maker).or_default().join(&asked);
                     if let Some(array) = indexed_array(graph, maker) {
