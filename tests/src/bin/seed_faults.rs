@@ -80,6 +80,42 @@ const FAULTS: &[Fault] = &[
         faulty: "let start = identity;",
     },
     Fault {
+        what: "a take takes one more",
+        file: "lower/take_while.rs",
+        sound: "let few = e.emit(comb, Section::Guard, \"few\", Op::Lt, &[count.into(), n]);",
+        faulty: "let few = e.emit(comb, Section::Guard, \"few\", Op::Le, &[count.into(), n]);",
+    },
+    Fault {
+        what: "what is left early must have visited all",
+        file: "lower/lengths.rs",
+        sound: "let all = take_while::or_left(e, comb, rate, all.into());",
+        faulty: "let all = Atom::from(all);",
+    },
+    Fault {
+        what: "what runs for an exit alone is as long in need as the others",
+        file: "lower/placement/exits.rs",
+        sound: "(Needed::Always, Some(class)) => Needed::While(smallvec![class]),",
+        faulty: "(Needed::Always, Some(class)) if class.to_string().is_empty() => Needed::While(smallvec![class]),",
+    },
+    Fault {
+        what: "who asks for less decides how long something is needed",
+        file: "lower/placement/exits.rs",
+        sound: "(_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
+        faulty: "(Needed::While(_), Needed::Always) => {} (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
+    },
+    Fault {
+        what: "what runs against its loop is written from the front",
+        file: "lower/emission/elements.rs",
+        sound: "let mirrored = self.scope.runs_against(field.0);",
+        faulty: "let mirrored = false;",
+    },
+    Fault {
+        what: "a scan may run against another",
+        file: "fusion/mirror.rs",
+        sound: "!(same && other)",
+        faulty: "!(same && other) || true",
+    },
+    Fault {
         what: "fold1 does not mind an empty array",
         file: "lower/fold.rs",
         sound: "self.check_nonempty(e);",
@@ -178,7 +214,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a generator's function gets 0, not its index",
         file: "lower/generate.rs",
-        sound: "&[index.into()]",
+        sound: "&[index]",
         faulty: "&[{ let _ = index; loop_lang::types::Const::u64(0).into() }]",
     },
     Fault {
@@ -232,8 +268,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "take_while goes on behind its end",
         file: "lower/take_while.rs",
-        sound: "results: vec![(go, p[0], Const::bool(false).into())],",
-        faulty: "results: vec![(go, p[0], p[0])],",
+        sound: "e.exit(comb, goes_on);",
+        faulty: "let _ = goes_on;",
     },
 ];
 

@@ -100,6 +100,8 @@ pub struct Tree {
     position: Vec<usize>,
     /// How many rates each is below the root.
     depth: Vec<u32>,
+    /// How many stages each has.
+    stages: Vec<u32>,
 }
 
 impl Tree {
@@ -134,6 +136,7 @@ impl Tree {
         }
         self.position.push(position);
         self.depth.push(depth);
+        self.stages.push(1);
         self.rates.push(rate);
         id
     }
@@ -246,11 +249,11 @@ impl Tree {
     /// The first stage of a rate at or behind a position, made if there is none.
     pub fn stage(&mut self, rate: RateId, from: usize) -> Spot {
         let parts = &mut self.rates[rate.index()].parts;
+        let stages = &mut self.stages[rate.index()];
         let found = (from..parts.len()).find(|p| matches!(parts[*p], Part::Stage(_)));
         let position = found.unwrap_or_else(|| {
-            let stages = parts.iter().filter(|p| matches!(p, Part::Stage(_)));
-            let next = stages.count() as u32;
-            parts.push(Part::Stage(next));
+            parts.push(Part::Stage(*stages));
+            *stages += 1;
             parts.len() - 1
         });
         Spot { rate, position }
