@@ -1,6 +1,6 @@
 //! `take_while`, and `take` of what is computed: a subrate that admits elements until its test fails, or until its
-//! count tells that there are enough. Where nothing else is left to do, the rate
-//! around it is left; where others go on, what only it needs is in a subrate that runs while it goes on.
+//! count tells that there are enough. Where nothing else is left to do, the rate around it is left; where others go
+//! on, what only it needs is in a subrate that runs while it goes on.
 //!
 //! ```text
 //! init_2:   carry live_2 = true                 guard_0:  unless more_0 | done_0

@@ -128,7 +128,7 @@ impl Placer<'_> {
         };
         let spot = self.spot(field.0, class, &needs)?;
         self.elt(field, spot)?;
-        let room = self.extent(spot.rate, (field.0, spot))?;
+        let room = self.extent(spot.rate, field.0)?;
         self.step(field.0, Act::Keep(field.1, spot, room));
         self.placed.kept.insert(field, spot);
         self.runs_over(field.0, spot);

@@ -1,6 +1,6 @@
 //! Where each length comes from, and which are known to be equal.
 
-use super::{Check, Context, Opening, Placer, Spot, no_root};
+use super::{Check, Context, Opening, Placer, no_root};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::fusion::rates::indexed_array;
@@ -154,7 +154,7 @@ impl Placer<'_> {
     }
 
     /// An upper bound of the number of elements of a rate, known when the loop starts.
-    pub fn extent(&mut self, rate: RateId, (by, _): (NodeId, Spot)) -> Lower<Extent> {
+    pub fn extent(&mut self, rate: RateId, by: NodeId) -> Lower<Extent> {
         let rate = self.placed.tree.loop_rate(rate);
         let placed = self.placed.tree.rate(rate);
         if !placed.opening.is_nested() {
