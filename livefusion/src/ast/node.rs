@@ -237,6 +237,15 @@ fn take_links(node: &mut Node, out: &mut Links) {
                 body(b);
             }
         }
-        _ => {}
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Scatter(None)
+        | Kind::Custom(_)
+        | Kind::Len => {}
     }
 }
