@@ -89,7 +89,7 @@ impl<'g> Scope<'g> {
         };
         let mut beside = class.filter(|_| rates.is_beside(id, input));
         let mut field = (self.inputs(id)[input], field);
-        while let Some((k, next)) = self.graph.step(field) {
+        while let Some((k, next)) = self.graph.alias_of(field) {
             if beside.is_none() && rates.is_beside(field.0, k) {
                 beside = rates.output(field.0);
             }

@@ -128,8 +128,8 @@ impl Placer<'_> {
         };
         let spot = self.spot(field.0, class, &needs)?;
         self.elt(field, spot)?;
-        let room = self.extent(spot.rate, (field.0, spot))?;
-        self.step(field.0, Act::Keep(field.1, spot, room));
+        let room = self.room(spot.rate, (field.0, spot))?;
+        self.act(field.0, Act::Keep(field.1, spot, room));
         self.placed.kept.insert(field, spot);
         self.runs_over(field.0, spot);
         Ok(spot)
@@ -147,7 +147,7 @@ impl Placer<'_> {
         };
         self.keep(field)?;
         let spot = Spot::first(here);
-        self.step(field.0, Act::Again(field.1, spot));
+        self.act(field.0, Act::Again(field.1, spot));
         self.know(field.into(), spot);
         Ok(spot)
     }
@@ -173,7 +173,7 @@ impl Placer<'_> {
     fn deliver(&mut self, column: Column, side: Side) -> Lower<Spot> {
         let outside = self.go_inside(Some(Context::Cursor(side.rate)));
         self.elt(column.field, side.delivers)?;
-        self.step(column.field.0, Act::Deliver(column, side));
+        self.act(column.field.0, Act::Deliver(column, side));
         self.go_inside(outside);
         let behind = self.placed.tree.child_spot(side.rate);
         let behind = behind.ok_or_else(|| missing(self.scope.graph, column.field))?;

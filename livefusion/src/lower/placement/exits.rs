@@ -58,17 +58,17 @@ impl Needed {
 }
 
 /// Who uses the fields of a zip needs the lengths that it checks, too.
-fn join_names(
+fn join_aliases(
     scope: &Scope<'_>,
     needed: &mut FxHashMap<NodeId, Needed>,
     input: NodeId,
     asked: &Needed,
 ) {
-    let mut names = vec![input];
-    while let Some(name) = names.pop() {
-        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(name).kind {
-            needed.entry(name).or_default().join(asked);
-            names.extend(scope.inputs(name));
+    let mut aliases = vec![input];
+    while let Some(alias) = aliases.pop() {
+        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(alias).kind {
+            needed.entry(alias).or_default().join(asked);
+            aliases.extend(scope.inputs(alias));
         }
     }
 }
@@ -135,7 +135,7 @@ impl Exits {
         }
         for root in &graph.roots {
             let result = Needed::Always.within(self.ending(scope, rates.output(*root)));
-            join_names(scope, &mut needed, *root, &result);
+            join_aliases(scope, &mut needed, *root, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
@@ -155,7 +155,7 @@ impl Exits {
             let lengths = rates.lengths_above(*id, scope.root());
             let inputs = scope.inputs(*id).iter().copied().chain(lengths);
             for input in inputs.chain(indexed_array(graph, *id)) {
-                join_names(scope, &mut needed, input, &asked);
+                join_aliases(scope, &mut needed, input, &asked);
                 for (maker, _) in graph.fields(input) {
                     needed.entry(maker).or_default().join(&asked);
                     if let Some(array) = indexed_array(graph, maker) {
@@ -297,11 +297,11 @@ impl Placer<'_> {
             return;
         }
         let rates = self.placed.tree.rates().iter().enumerate();
-        let mut steps = Vec::new();
+        let mut acts = Vec::new();
         for (i, rate) in rates {
             let id = RateId::new(i);
             if let Opening::While(class) = rate.opening {
-                steps.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
+                acts.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
                 continue;
             }
             let needed = match rate.parent {
@@ -313,11 +313,11 @@ impl Placer<'_> {
             };
             if let Some(Needed::While(classes)) = needed {
                 let any = classes.iter().map(|c| self.ends_around(*c)).collect();
-                steps.push((rate.node, Act::Leave(id, any)));
+                acts.push((rate.node, Act::Leave(id, any)));
             }
         }
-        for (node, act) in steps {
-            self.step(node, act);
+        for (node, act) in acts {
+            self.act(node, act);
         }
     }
 }
