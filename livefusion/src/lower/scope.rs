@@ -122,10 +122,7 @@ impl<'g> Scope<'g> {
     /// The column of its input that a filter passes on.
     pub fn passed_on(&self, column: Column) -> Option<Column> {
         let (id, field) = column.field;
-        let passes = matches!(
-            self.graph.node(id).kind,
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_)
-        );
+        let passes = self.graph.node(id).kind.passes_on();
         (passes && column.beside.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))
     }

@@ -91,7 +91,9 @@ pub struct Exits {
 impl Exits {
     /// Finds the exits of a loop, of which these are the combinators, each behind what it needs.
     pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Exits {
-        let ends = |n: &&NodeId| scope.ends(**n) && scope.plan.rates.side_of(**n).is_none();
+        let ends = |n: &&NodeId| {
+            scope.graph.node(**n).kind.ends() && scope.plan.rates.side_of(**n).is_none()
+        };
         let ends: FxHashSet<NodeId> = order.iter().filter(ends).copied().collect();
         let mut exits = Exits {
             ends,
@@ -249,12 +251,6 @@ impl Exits {
 }
 
 impl Scope<'_> {
-    /// Whether a combinator ends its elements before their source ends.
-    pub fn ends(&self, id: NodeId) -> bool {
-        let kind = &self.graph.node(id).kind;
-        matches!(kind, Kind::TakeWhile { .. } | Kind::Take(_))
-    }
-
     /// The class above one, in this loop.
     fn above(&self, class: ClassId) -> Option<ClassId> {
         let is_root = self.root() == Some(class);
