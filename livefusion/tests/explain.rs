@@ -326,3 +326,19 @@ fn graphs_that_are_too_large_are_not_drawn() {
     assert!(svg.contains("too large to draw: 801 nodes"), "{svg}");
     well_formed(&svg);
 }
+
+/// What is made of literals alone has its value: no loop computes it, no kernel is called.
+#[test]
+fn literals_need_no_loop() {
+    let two = Array::scalar(2.0f64);
+    let six = two.map(|x| x * 3.0);
+    let sum = six + &two;
+    let explained = explain(&[two.node().clone(), sum.node().clone()]);
+    assert!(explained.loops.is_empty(), "{explained}");
+    let scaled = floats().map(|x| x * &sum).sum();
+    assert_eq!(explain(&[scaled.node().clone()]).loops.len(), 1);
+    assert_eq!(sum.force().expect("a value"), 8.0);
+    // What traps does so when it is forced.
+    let divided = Array::scalar(1i64) / Array::scalar(0i64);
+    assert!(divided.force().is_err());
+}

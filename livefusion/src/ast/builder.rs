@@ -363,13 +363,17 @@ impl Builder {
         d.finish(kind, types, rank)
     }
 
-    /// A delayed scalar computed from the body's captures.
+    /// A delayed scalar computed from the body's captures. One that is made of literals alone has its value.
     pub fn compute(self, body: Body) -> Arc<Node> {
         let mut d = Draft::new(self, Inputs::new());
         d.body(&body, "a computation", &[], None);
         let types = body.result_types_or_none();
-        let body = d.simple(body);
-        d.scalar(Kind::Compute(body), types)
+        let body = d.simple(of_literals(body));
+        let node = d.scalar(Kind::Compute(body), types);
+        match node.literal() {
+            Some(value) => set(node, value),
+            None => node,
+        }
     }
 
     /// The length of an array as a delayed `u64`.
@@ -420,6 +424,32 @@ fn set(mut node: Arc<Node>, value: Value) -> Arc<Node> {
         n.value = OnceLock::from(value);
     }
     node
+}
+
+/// A body with what it captures in its place, if it captures nothing but literals.
+fn of_literals(mut body: Body) -> Body {
+    let literal = |c: &Capture| match c {
+        Capture::Scalar(n) => match n.literal()? {
+            Value::Scalar(fields) => Some(fields),
+            Value::Array(_) => None,
+        },
+        Capture::Array(_) => None,
+    };
+    let known: Option<Vec<_>> = body.captures.iter().map(literal).collect();
+    let Some(known) = known.filter(|known| !known.is_empty() && body.error.is_none()) else {
+        return body;
+    };
+    for data in &mut body.terms {
+        if let Term::Scalar { capture, field } = data.term
+            && let Some(c) = known
+                .get(capture as usize)
+                .and_then(|c| c.get(field as usize))
+        {
+            data.term = Term::Lit(*c);
+        }
+    }
+    body.captures.clear();
+    body
 }
 
 /// The body that gives its parameters back.

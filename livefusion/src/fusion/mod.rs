@@ -12,5 +12,5 @@ pub mod rates;
 pub mod sides;
 
 pub use cluster::free::is_constant;
-pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, plan};
+pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};
 pub use rates::{ClassId, ClassKind, Selector};

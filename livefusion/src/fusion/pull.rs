@@ -274,7 +274,8 @@ impl Functions {
     fn cost_of(&self, graph: &Graph, id: NodeId, body: &Body) -> u32 {
         let own = body.terms.iter().fold(0, |sum: u32, data| {
             sum.saturating_add(match &data.term {
-                Term::Op(op, _) => operator_cost(*op),
+                Term::Op(op, _) if is_costly(*op) => u32::MAX,
+                Term::Op(..) => 1,
                 Term::Cond(..) => 1,
                 Term::LoopVar(..) | Term::LoopResult(..) => u32::MAX,
                 _ => 0,
@@ -285,13 +286,10 @@ impl Functions {
     }
 }
 
-fn operator_cost(op: Op) -> u32 {
+/// Whether an operator is never computed twice.
+pub fn is_costly(op: Op) -> bool {
     let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-    if divides || op.is_transcendental() {
-        u32::MAX
-    } else {
-        1
-    }
+    divides || op.is_transcendental()
 }
 
 /// The arrays of which an index function's element reads one: those in step, and those that its
@@ -532,7 +530,7 @@ impl<'a> Uses<'a> {
 
 /// Whether an index is the body's parameter plus or minus something fixed, or that less the
 /// parameter: then no two elements read the same.
-fn is_shifted(body: &Body, index: TermId) -> bool {
+pub fn is_shifted(body: &Body, index: TermId) -> bool {
     let mut at = index;
     for _ in 0..MAX_SHIFTS {
         match &body.terms[at.index()].term {

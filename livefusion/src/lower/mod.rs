@@ -175,7 +175,7 @@ fn forced(kind: ErrorKind) -> Error {
 /// what is computed from a generator's indices on the array that these count.
 fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
     let nodes = &plan.loops[at].nodes;
-    let here = |n: NodeId| plan.loop_of[n.index()] == Some(at);
+    let here = |n: NodeId| plan.computes(at, n);
     let mut done: FxHashSet<NodeId> = FxHashSet::default();
     let mut order = Vec::with_capacity(nodes.len());
     let mut stack: Vec<(NodeId, bool)> = Vec::new();

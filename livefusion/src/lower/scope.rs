@@ -53,6 +53,7 @@ impl<'g> Scope<'g> {
     pub fn is_in_memory(&self, id: NodeId) -> bool {
         self.graph.nodes[id.index()].leaf
             || self.plan.loop_of[id.index()].is_some_and(|l| l < self.at)
+                && !self.plan.computes(self.at, id)
     }
 
     /// A field of an array that tells its length: one that this loop makes, or one that is in memory.

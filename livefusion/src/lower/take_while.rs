@@ -108,13 +108,22 @@ fn goes_on(
     any
 }
 
-/// What holds at the end of a rate, unless the rate, or one around it, was left before.
+/// What holds at the end of a rate, unless the rate, or one around it, was left before it had all its elements.
+/// What is among the elements that end has all when they have ended.
 pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) -> Atom {
     let (placed, mut holds) = (e.placed, holds);
+    let (rates, class) = (&e.scope.plan.rates, placed.tree.rate(rate).class);
+    let has_all = |ends: &[NodeId]| {
+        let ended = ends.first().and_then(|id| rates.output(*id));
+        class.zip(ended).is_some_and(|(c, e)| rates.is_within(c, e))
+    };
     for around in std::iter::successors(Some(rate), |r| placed.tree.parent(*r)) {
         let Some(ends) = e.values.leaves.get(&around).copied() else {
             continue;
         };
+        if ends.iter().any(|group| has_all(group)) {
+            continue;
+        }
         if let Some(goes_on) = goes_on(e, comb, Section::Done, ends) {
             let left = e.emit(comb, Section::Done, "left", Op::Not, &[goes_on]);
             let either = [holds, left.into()];

@@ -45,7 +45,7 @@
 //! assert_eq!(plan.crossings()[0].reason, Reason::Fold);
 //! assert_eq!(
 //!     plan.to_string(),
-//!     r"2 loops, optimal clustering, 20480 bytes at nominal lengths, proven
+//!     r"2 loops, optimal clustering, 24576 bytes at nominal lengths, proven
 //! rates
 //!   r0: a length of its own
 //!   r1: those of r0 that n3 keeps
@@ -199,7 +199,9 @@ mod loops;
 mod placements;
 mod plan;
 
-pub use crate::fusion::{ClassId, ClassKind, Cost, Crossing, PlannedLoop, Reason, Selector};
+pub use crate::fusion::{
+    ClassId, ClassKind, Cost, Crossing, PlannedLoop, Reason, Recomputed, Selector,
+};
 pub use crate::lower::{Lowered, Source};
 pub use crate::sharing::{FieldRef, NodeId};
 pub use code::Code;

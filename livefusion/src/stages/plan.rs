@@ -1,8 +1,9 @@
 //! The second stage: a schedule of loops.
 
+use super::Selector;
 use super::graph::{Graph, List};
 use super::placements::Placements;
-use super::{ClassId, ClassKind, Cost, Crossing, FieldRef, Loops, NodeId, PlannedLoop, Selector};
+use super::{ClassId, ClassKind, Cost, Crossing, FieldRef, Loops, NodeId, PlannedLoop, Recomputed};
 use crate::ast::Node;
 use crate::error::Result;
 use crate::fusion::{self, Clustering};
@@ -46,7 +47,8 @@ impl Plan {
         &self.plan.loops
     }
 
-    /// The loop that a node is in; none for what is in memory, and for what is computed wherever it is used.
+    /// The loop that a node is in, the first if later ones compute it again; none for what is in memory, and for
+    /// what is computed wherever it is used.
     pub fn loop_of(&self, id: NodeId) -> Option<usize> {
         self.plan.loop_of.get(id.index()).copied().flatten()
     }
@@ -178,10 +180,15 @@ impl Plan {
             None => writeln!(f, "loop {at}, of scalars")?,
         }
         for id in &l.nodes {
-            match self.rate_of(*id) {
-                Some(rate) => writeln!(f, "  {} at {rate}", self.called(*id))?,
-                None => writeln!(f, "  {}", self.called(*id))?,
+            write!(f, "  {}", self.called(*id))?;
+            if let Some(rate) = self.rate_of(*id) {
+                write!(f, " at {rate}")?;
             }
+            let again = l.copies.binary_search(id).is_ok();
+            writeln!(f, "{}", if again { ", again" } else { "" })?;
+        }
+        if let Some(Recomputed { bytes, kept }) = l.recomputed {
+            writeln!(f, "  {bytes} bytes to compute again, {kept} to keep")?;
         }
         for (what, fields) in [("stores", &l.arrays), ("leaves", &l.scalars)] {
             if !fields.is_empty() {

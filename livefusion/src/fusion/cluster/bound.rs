@@ -1,7 +1,8 @@
 //! What no partition can go below.
 
 use super::bits::Bits;
-use super::problem::{Cost, Field, Problem};
+use super::problem::{Cost, Field, Problem, WRITE};
+use rustc_hash::FxHashSet;
 
 /// Problems with more items than this are not searched, and their bounds are rough.
 pub const LARGE: usize = 1024;
@@ -15,6 +16,8 @@ pub struct Bounds {
     pub reads: Vec<usize>,
     /// Per field: whether it is written.
     pub written: Vec<bool>,
+    /// Per item: what has to be paid because later loops need its arrays, to keep one or to compute it again.
+    pub owed: Vec<u64>,
     /// Per class that is a root: the loops in its tree.
     pub loops: Vec<usize>,
 }
@@ -27,9 +30,19 @@ pub fn bounds(problem: &Problem) -> Bounds {
     let trees = problem.trees();
     let tree_of = |i: usize| problem.items[i].at.first().map(|c| trees[*c]);
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); problem.fields.len()];
+    let mut owing = vec![false; problem.items.len()];
     let mut in_tree: Vec<Vec<usize>> = vec![Vec::new(); problem.classes.len()];
     for (i, item) in problem.items.iter().enumerate() {
-        item.uses.iter().for_each(|f| users[*f].push(i));
+        let apart = item.links.iter().filter(|k| k.apart).map(|k| k.from);
+        let apart: FxHashSet<usize> = apart.collect();
+        for f in item.uses.iter().filter(|f| problem.fields[**f].bytes > 0) {
+            let maker = problem.fields[*f].maker.filter(|m| !apart.contains(m));
+            match maker.filter(|m| problem.items[*m].again.is_some()) {
+                // Who could have it computed again may need it in no memory.
+                Some(m) => owing[m] |= before.is_some_and(|b| b.has(i, m)),
+                None => users[*f].push(i),
+            }
+        }
         if let Some(tree) = tree_of(i) {
             in_tree[tree].push(i);
         }
@@ -44,9 +57,10 @@ pub fn bounds(problem: &Problem) -> Bounds {
         .collect();
     let loops: Vec<usize> = in_tree.iter().map(|t| longest_chain(t, before)).collect();
     let all: Vec<usize> = (0..problem.items.len()).collect();
-    let mut bytes = 0u64;
+    let owed = owed(problem, &owing, &reads);
+    let mut bytes = owed.iter().fold(0, |sum: u64, o| sum.saturating_add(*o));
     for (f, (reads, written)) in problem.fields.iter().zip(reads.iter().zip(&written)) {
-        let times = *reads as u64 + *written as u64;
+        let times = *reads as u64 + if *written { WRITE } else { 0 };
         bytes = bytes.saturating_add(f.bytes.saturating_mul(times));
     }
     Bounds {
@@ -56,8 +70,26 @@ pub fn bounds(problem: &Problem) -> Bounds {
         },
         reads,
         written,
+        owed,
         loops,
     }
+}
+
+/// What is paid at least for each item that owes its arrays to later loops: the price of computing them again,
+/// or what keeping the smallest costs. Nothing, if somebody has to read one in any case.
+fn owed(problem: &Problem, owing: &[bool], reads: &[usize]) -> Vec<u64> {
+    let price = |i: usize| problem.price_again(i).filter(|_| owing[i]);
+    let all = 0..problem.items.len();
+    let mut owed: Vec<u64> = all.map(|i| price(i).unwrap_or(0)).collect();
+    for (field, reads) in problem.fields.iter().zip(reads) {
+        if let Some(maker) = field.maker.filter(|_| field.bytes > 0) {
+            let write = if field.stored { 0 } else { WRITE };
+            let keep = field.bytes.saturating_mul(1 + write);
+            let least = if *reads > 0 { 0 } else { keep };
+            owed[maker] = owed[maker].min(least);
+        }
+    }
+    owed
 }
 
 /// In how many loops the users of a field are that must read it: those of one tree of classes that come

@@ -25,6 +25,10 @@ const CARRIED: u32 = 5;
 /// What a scan weighs: it computes blocks of elements by a tree.
 const SCAN: u32 = 10;
 
+/// What a zip weighs for each side that it advances on demand: a position, an element that waits and whether
+/// there is one, which are carried, and the loop to the next element.
+pub const SIDE: u32 = 3 * CARRIED + 8;
+
 /// What a test weighs, or an array that is a result.
 pub const EFFECT: u32 = 2;
 

@@ -4,6 +4,7 @@
 //! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
 //! computes on demand is part of the zip's.
 
+use super::again;
 use super::budget;
 use super::free::{free_generators, is_alias};
 use super::order::Order;
@@ -40,8 +41,8 @@ const ROOT_LENGTH: u64 = 1024;
 /// Elements of a segment.
 const SEGMENT: u64 = 8;
 
-/// Builds the problem.
-pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls) -> Built {
+/// Builds the problem. Items are computed in several loops only if that is wanted (`again`).
+pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built {
     let free = free_generators(graph, pulls);
     let mut b = Builder {
         graph,
@@ -68,6 +69,9 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls) -> Built {
         b.uses(id);
     }
     b.results();
+    if again {
+        b.again();
+    }
     b.built
 }
 
@@ -131,6 +135,7 @@ impl Builder<'_> {
 
     /// Adds what a zip computes on demand to its item. What else it needs is in memory.
     fn side(&mut self, nodes: &[NodeId], item: &mut Item) {
+        item.weight = item.weight.saturating_add(budget::SIDE);
         for id in nodes {
             for input in &self.graph.nodes[id.index()].inputs {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);
@@ -467,5 +472,16 @@ impl Builder<'_> {
                 *weight = weight.saturating_add(if field.bytes > 0 { budget::EFFECT } else { 0 });
             }
         }
+    }
+
+    /// Says what may be computed again.
+    fn again(&mut self) {
+        let price = |n: &NodeId| {
+            let class = self.class_of[&self.rates.runs_at(*n)?];
+            let operated = again::operated(self.graph, self.rates, self.pulls, &self.free, *n)?;
+            Some(again::worth(operated, self.lengths[class]))
+        };
+        let prices: Vec<Option<u64>> = self.built.nodes.iter().map(price).collect();
+        again::allow(&mut self.built.problem, &prices);
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Both rules are exchanges: take any partition in which the two are apart; moving one to the other's loop
 //! costs nothing, keeps the order of the loops, and takes a class from nobody. That holds where one loop has
-//! room for all. Where it has not, only what weighs little stays together: then the rules are a guess.
+//! room for all. Where it has not, only what weighs little stays together: then the rules are a guess. Of items
+//! that stay together, those that make arrays are computed again together, or not at all.
 
 use super::budget::{self, PIECE};
-use super::problem::{Class, Item, Problem};
+use super::problem::{Again, Class, Item, Problem, WRITE};
 
 /// Rounds of contraction: each may make way for the next, and few are worth their time.
 const ROUNDS: usize = 3;
@@ -113,7 +114,10 @@ fn stays(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
             field.bytes == 0 || is_from(field.maker)
         });
     let more = bytes(problem, &uses.made[i]);
-    let less = || uses.all_for(link.from, i) && more <= bytes(problem, &uses.made[link.from]);
+    // Where others could have the one computed again, so could this.
+    let here = link.alone || with.again.is_none();
+    let for_this = || here && uses.all_for(link.from, i);
+    let less = || for_this() && more <= bytes(problem, &uses.made[link.from]);
     (may && (more == 0 || less())).then_some(link.from)
 }
 
@@ -125,10 +129,13 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
         return None;
     };
     let with = &problem.items[*user];
-    let fused = with
-        .links
-        .iter()
-        .any(|k| k.from == i && k.prevents.is_none());
+    let link = with.links.iter().find(|k| k.from == i)?;
+    let fused = link.prevents.is_none();
+    // What is computed again with its user costs that, where the user alone would be.
+    let again = match with.again {
+        Some(_) => problem.price_again(i).filter(|_| link.alone)?,
+        None => 0,
+    };
     let mut taken = with.streams.iter().filter(|s| s.maker == Some(i));
     let class = taken.next().map(|s| s.class);
     // Without a stream, nothing says that a subrate was made before it.
@@ -145,10 +152,11 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
         && item.streams.iter().all(|s| Some(s.class) == class);
     let read = item.uses.iter().map(|f| {
         let field = &problem.fields[*f];
-        field.bytes.saturating_mul(1 + field.maker.is_some() as u64)
+        let write = if field.maker.is_some() { WRITE } else { 0 };
+        field.bytes.saturating_mul(1 + write)
     });
-    let read = read.fold(0, u64::saturating_add);
-    let saved = bytes(problem, &uses.made[i]).saturating_mul(2);
+    let read = read.fold(again, u64::saturating_add);
+    let saved = bytes(problem, &uses.made[i]).saturating_mul(1 + WRITE);
     (may && read <= saved).then_some(*user)
 }
 
@@ -191,33 +199,76 @@ fn merge(problem: &Problem, leaders: &[usize]) -> (Problem, Vec<usize>) {
         field.maker = field.maker.map(|m| into[m]);
     }
     for (i, item) in problem.items.iter().enumerate() {
-        let to = into[i];
-        let new = &mut small.items[to];
-        new.weight = new.weight.saturating_add(item.weight);
-        if leaders[i] == i {
-            new.at = item.at.clone();
-            new.makes = item.makes.clone();
-            new.floor = item.floor;
-        }
-        for link in item.links.iter().filter(|k| into[k.from] != to) {
-            new.link(into[link.from], link.prevents);
-        }
-        for stream in &item.streams {
-            let mut stream = *stream;
-            stream.maker = stream.maker.map(|m| into[m]);
-            if stream.maker != Some(to) && !new.streams.contains(&stream) {
-                new.streams.push(stream);
-            }
-        }
-        for f in &item.uses {
-            if small.fields[*f].maker != Some(to) {
-                new.uses.push(*f);
-            }
-        }
+        let new = &mut small.items[into[i]];
+        absorb(problem, new, item, (leaders[i] == i, into[i]), &into);
     }
-    for item in &mut small.items {
-        item.uses.sort_unstable();
-        item.uses.dedup();
+    // What nobody else uses is not computed again.
+    let parts = parts(problem, leaders, &into, count);
+    let made = Uses::of(&small).made;
+    for (i, again) in parts.into_iter().enumerate() {
+        small.items[i].again = again.filter(|_| bytes(problem, &made[i]) > 0);
     }
     (small, into)
+}
+
+/// Adds an item to that of its group, without what is between items of the group.
+fn absorb(
+    problem: &Problem,
+    new: &mut Item,
+    item: &Item,
+    (leads, to): (bool, usize),
+    into: &[usize],
+) {
+    new.weight = new.weight.saturating_add(item.weight);
+    if leads {
+        new.at = item.at.clone();
+        new.makes = item.makes.clone();
+        new.floor = item.floor;
+    }
+    for link in item.links.iter().filter(|k| into[k.from] != to) {
+        new.link(into[link.from], link.prevents);
+        if let Some(known) = new.links.iter_mut().find(|k| k.from == into[link.from]) {
+            known.alone |= link.alone;
+            known.apart |= link.apart;
+        }
+    }
+    for stream in &item.streams {
+        let mut stream = *stream;
+        stream.maker = stream.maker.map(|m| into[m]);
+        if stream.maker != Some(to) && !new.streams.contains(&stream) {
+            new.streams.push(stream);
+        }
+    }
+    let made_here = |f: &usize| problem.fields[*f].maker.is_some_and(|m| into[m] == to);
+    new.uses.extend(item.uses.iter().filter(|f| !made_here(f)));
+    new.uses.sort_unstable();
+    new.uses.dedup();
+}
+
+/// What of each group is computed again. What makes no arrays that others use is left out: scalars are there
+/// already, and lengths are checked.
+fn parts(
+    problem: &Problem,
+    leaders: &[usize],
+    into: &[usize],
+    count: usize,
+) -> Vec<Option<Box<Again>>> {
+    let uses = Uses::of(problem);
+    let mut parts: Vec<Option<Box<Again>>> = vec![Some(Box::default()); count];
+    for (i, item) in problem.items.iter().enumerate() {
+        let (to, leads) = (into[i], leaders[i] == i);
+        let left_out = bytes(problem, &uses.made[i]) == 0;
+        let Some(part) = parts[to].as_mut().filter(|_| !left_out || leads) else {
+            continue;
+        };
+        match &item.again {
+            Some(again) => {
+                absorb(problem, &mut part.part, &again.part, (leads, to), into);
+                part.price = part.price.saturating_add(again.price);
+                part.members.extend_from_slice(&again.members);
+            }
+            None => parts[to] = None,
+        }
+    }
+    parts
 }

@@ -1,6 +1,6 @@
 //! Greedy clustering: items in dependency order, each into the first loop that can take it.
 
-use super::loops::Loops;
+use super::loops::{Loops, Member};
 use super::problem::Problem;
 
 /// Each item in the first loop that is late enough for its links and has its classes; in a new one, if
@@ -17,11 +17,11 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
         let after = after.max().unwrap_or(0);
         let tree = item.at.first().map(|c| trees[*c]);
         let chosen = match tree {
-            None => (after..loops.count()).find(|l| loops.enter(*l, i).is_some()),
+            None => (after..loops.count()).find(|l| loops.enter(*l, Member::Home(i)).is_some()),
             Some(tree) => {
                 let late = by_tree[tree].partition_point(|l| *l < after);
                 let mut rest = by_tree[tree][late..].iter().copied();
-                rest.find(|l| loops.enter(*l, i).is_some())
+                rest.find(|l| loops.enter(*l, Member::Home(i)).is_some())
             }
         };
         let l = chosen.unwrap_or_else(|| {
@@ -31,8 +31,8 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
             }
             l
         });
-        if let Some(entry) = loops.enter(l, i) {
-            loops.put(l, i, &entry);
+        if let Some(entry) = loops.enter(l, Member::Home(i)) {
+            loops.put(l, Member::Home(i), &entry);
         }
     }
     loops.loop_of().to_vec()

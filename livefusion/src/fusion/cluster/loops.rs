@@ -1,7 +1,7 @@
 //! Loops that are being filled: which classes each has, and what else can join it.
 
 use super::budget;
-use super::problem::{Class, Item, Problem};
+use super::problem::{Class, Item, Link, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -16,6 +16,15 @@ pub struct Loops<'p> {
     loop_of: Vec<usize>,
 }
 
+/// What a loop consists of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Member {
+    /// An item that has its loop here.
+    Home(usize),
+    /// One that is computed here again.
+    Copy(usize),
+}
+
 #[derive(Clone, Debug, Default)]
 struct OpenLoop {
     /// The class that it runs over; none while it has scalars only.
@@ -24,7 +33,11 @@ struct OpenLoop {
     held: FxHashSet<usize>,
     /// The floors of its items.
     floors: SmallVec<[usize; 1]>,
-    items: usize,
+    /// The items that are computed here again.
+    copies: SmallVec<[usize; 2]>,
+    /// What a member needs to be complete beforehand.
+    before: SmallVec<[usize; 4]>,
+    members: usize,
     weight: u32,
 }
 
@@ -65,7 +78,17 @@ impl<'p> Loops<'p> {
 
     /// The number of loops that have an item.
     pub fn used(&self) -> usize {
-        self.open.iter().filter(|l| l.items > 0).count()
+        self.open.iter().filter(|l| l.members > 0).count()
+    }
+
+    /// Whether a loop computes an item.
+    pub fn has(&self, l: usize, item: usize) -> bool {
+        self.loop_of[item] == l || self.open[l].copies.contains(&item)
+    }
+
+    /// The items that a loop computes again.
+    pub fn copies(&self, l: usize) -> &[usize] {
+        &self.open[l].copies
     }
 
     /// The loop of each item.
@@ -101,20 +124,30 @@ impl<'p> Loops<'p> {
 
     /// The field of lengths behind a class of segments' elements.
     pub fn lengths(&self, class: usize) -> Option<usize> {
-        match self.problem.classes[class] {
-            Class::Nested { lengths, .. } => Some(lengths),
-            _ => None,
-        }
+        self.problem.classes[class].lengths()
     }
 
-    /// How an item enters a loop, if the budget, its classes and its streams allow it. An empty loop takes
-    /// any item.
-    pub fn enter(&self, l: usize, item: usize) -> Option<Entry> {
+    /// How a member enters a loop, if its links, the budget, its classes and its streams allow it.
+    pub fn enter(&self, l: usize, member: Member) -> Option<Entry> {
         let open = &self.open[l];
-        if open.items == 0 {
-            return Some(self.enter_new(item));
+        let item = self.problem.item(member);
+        let is_here = |k: &Link| self.has(l, k.from);
+        let prevents = |k: &Link| match self.loop_of[k.from] == l {
+            true => k.prevents.is_some(),
+            false => k.apart && is_here(k),
+        };
+        if item.links.iter().any(prevents) {
+            return None;
         }
-        let item = &self.problem.items[item];
+        if let Member::Copy(i) = member
+            && (open.before.contains(&i) || !item.links.iter().all(|k| !k.alone || is_here(k)))
+        {
+            return None;
+        }
+        // An empty loop takes any item.
+        if open.members == 0 {
+            return Some(self.enter_new(member));
+        }
         if !budget::has_room(open.weight, item) {
             return None;
         }
@@ -138,9 +171,9 @@ impl<'p> Loops<'p> {
         Some(entry)
     }
 
-    /// How an item enters a loop of its own: of its classes, the root is the one above the others.
-    pub fn enter_new(&self, item: usize) -> Entry {
-        let item = &self.problem.items[item];
+    /// How a member enters a loop of its own: of its classes, the root is the one above the others.
+    pub fn enter_new(&self, member: Member) -> Entry {
+        let item = self.problem.item(member);
         let (empty, mut entry) = (OpenLoop::default(), Entry::default());
         for class in &item.at {
             if self.reach(&empty, &mut entry, *class).is_some() {
@@ -158,29 +191,40 @@ impl<'p> Loops<'p> {
         entry
     }
 
-    /// Puts an item into a loop.
-    pub fn put(&mut self, l: usize, item: usize, entry: &Entry) {
+    /// Puts a member into a loop.
+    pub fn put(&mut self, l: usize, member: Member, entry: &Entry) {
+        let item = self.problem.item(member);
         let open = &mut self.open[l];
         open.root = entry.root;
         open.held.extend(&entry.held);
-        open.floors.extend(self.problem.items[item].floor);
-        open.items += 1;
-        open.weight = open.weight.saturating_add(self.problem.items[item].weight);
-        self.loop_of[item] = l;
+        open.floors.extend(item.floor);
+        open.before.extend(before(item));
+        open.members += 1;
+        open.weight = open.weight.saturating_add(item.weight);
+        match member {
+            Member::Home(i) => self.loop_of[i] = l,
+            Member::Copy(i) => open.copies.push(i),
+        }
     }
 
-    /// Takes out the item that was put in last.
-    pub fn take_out(&mut self, l: usize, item: usize, entry: &Entry, root: Option<usize>) {
+    /// Takes out the member that was put in last.
+    pub fn take_out(&mut self, l: usize, member: Member, entry: &Entry, root: Option<usize>) {
+        let item = self.problem.item(member);
         let open = &mut self.open[l];
         open.root = root;
         for class in &entry.held {
             open.held.remove(class);
         }
-        let floors = self.problem.items[item].floor.iter().len();
-        open.floors.truncate(open.floors.len() - floors);
-        open.items -= 1;
-        open.weight = open.weight.saturating_sub(self.problem.items[item].weight);
-        self.loop_of[item] = NONE;
+        open.floors
+            .truncate(open.floors.len() - item.floor.iter().len());
+        open.before
+            .truncate(open.before.len() - before(item).count());
+        open.members -= 1;
+        open.weight = open.weight.saturating_sub(item.weight);
+        match member {
+            Member::Home(i) => self.loop_of[i] = NONE,
+            Member::Copy(_) => _ = open.copies.pop(),
+        }
     }
 
     /// Makes sure that a loop has a class: below what it has by way of segments, or else with its root
@@ -236,9 +280,15 @@ impl<'p> Loops<'p> {
     fn streams_fit(&self, l: usize, item: &Item, entry: &Entry) -> bool {
         let has = |c: &usize| self.open[l].held.contains(c) || entry.held.contains(c);
         item.streams.iter().all(|s| {
-            s.maker.is_some_and(|m| self.loop_of[m] == l)
+            s.maker.is_some_and(|m| self.has(l, m))
                 || entry.root == Some(s.class)
                 || self.lengths(s.class).is_some() && has(&s.class)
         })
     }
+}
+
+/// The items that one needs to be complete before its loop, whoever computes them again.
+fn before(item: &Item) -> impl Iterator<Item = usize> {
+    let links = item.links.iter().filter(|k| k.apart);
+    links.map(|k| k.from)
 }

@@ -6,12 +6,17 @@
 //! scatter. Its inputs may be made in the same loop (fused), or by an earlier one (manifest). Every edge
 //! goes to the same loop or a later one, so the schedule has no cycles.
 //!
+//! What is cheap may be in several loops: the one that it was put into first, and later ones that compute it
+//! again rather than read it.
+//!
 //! | room | what it does |
 //! | --- | --- |
 //! | [`build`] | makes a [`Problem`] of a graph: items, classes, links, sizes |
 //! | [`problem`] | the problem, with no graph in sight, and what a partition costs |
 //! | [`loops`] | loops that are being filled: what fits where |
 //! | [`unfused`], [`greedy`], [`optimal`] | three ways to solve it |
+//! | [`again`] | what later loops may compute again, rather than read |
+//! | [`placed`] | what a search has placed, what that costs at least, and the way back |
 //! | [`budget`] | how much code a loop may be |
 //! | [`contract`], [`bound`] | what needs no decision; what no partition can go below |
 //! | [`schedule`] | the order of the loops, what they hand on, and why |
@@ -19,6 +24,7 @@
 //! Cheap generators (`iota`, `replicate`, index functions) belong to no loop: each loop that needs one
 //! computes it anew, so they are never in the way.
 
+mod again;
 mod bits;
 mod bound;
 mod budget;
@@ -29,6 +35,7 @@ mod greedy;
 mod loops;
 mod optimal;
 mod order;
+mod placed;
 mod problem;
 mod reason;
 mod schedule;
@@ -41,7 +48,7 @@ use super::pull::{Pulls, pull};
 use super::rates::{self, ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 
-pub use problem::{Cost, Problem, Solution};
+pub use problem::{Cost, Partition, Problem, Solution};
 pub use reason::Reason;
 use rustc_hash::FxHashSet;
 use std::fmt;
@@ -67,7 +74,8 @@ pub enum Clustering {
     /// Combinators in dependency order, each in the first loop that can take it.
     Greedy,
     /// The fewest bytes to and from memory, then the fewest loops, by branch and bound from the greedy
-    /// answer. The search is bounded in steps, never in time, so that plans (and with them the last bits
+    /// answer. What is cheap to compute again is computed in several loops, where it would cost more to
+    /// write and to read it. The search is bounded in steps, never in time, so that plans (and with them the last bits
     /// of floats) do not vary; what it has not proven when they are used up is the plan's gap.
     Optimal {
         /// How many placements may be tried.
@@ -103,7 +111,7 @@ impl fmt::Display for Clustering {
 pub struct Plan {
     /// Loops in the order in which they run.
     pub loops: Vec<PlannedLoop>,
-    /// The loop that each node is in; none for leaves and generators that every user recomputes.
+    /// The (first) loop that each node is in; none for leaves and generators that every user recomputes.
     pub loop_of: Vec<Option<usize>>,
     /// The inferred rates.
     pub rates: Rates,
@@ -130,10 +138,23 @@ pub struct PlannedLoop {
     pub root: Option<ClassId>,
     /// Its combinators, in dependency order.
     pub nodes: Vec<NodeId>,
+    /// Those of them that an earlier loop computes as well, in order.
+    pub copies: Vec<NodeId>,
+    /// What these cost, if there are any.
+    pub recomputed: Option<Recomputed>,
     /// Arrays that it writes to memory.
     pub arrays: Vec<FieldRef>,
     /// Delayed scalars that later loops or the user need.
     pub scalars: Vec<FieldRef>,
+}
+
+/// What it costs a loop to compute again what an earlier one computes, at nominal lengths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Recomputed {
+    /// What it reads for that alone, in bytes, and what the operators are worth.
+    pub bytes: u64,
+    /// What it would cost to read that from memory, and to write it, if nothing else has it written.
+    pub kept: u64,
 }
 
 /// Data that is made in one loop and used in a later one.
@@ -153,10 +174,11 @@ pub struct Crossing {
 pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> Plan {
     let rates = rates::infer(graph, lengths, clustering != Clustering::Unfused);
     let pulls = pull(graph, &rates, clustering != Clustering::Unfused);
-    let built = build::build(graph, &rates, &pulls);
+    let again = matches!(clustering, Clustering::Optimal { .. });
+    let built = build::build(graph, &rates, &pulls, again);
     let solution = solve(&built.problem, clustering);
-    let loop_of = schedule::loop_of_nodes(&built, &solution.loop_of);
-    let mut loops = schedule::loops(&built, &solution.loop_of);
+    let loop_of = schedule::loop_of_nodes(&built, &solution.partition);
+    let mut loops = schedule::loops(&built, &solution.partition);
     let stored = schedule::find_outputs(graph, &rates, &built.demand, &loop_of, &mut loops);
     Plan {
         loops,
@@ -167,22 +189,22 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> P
         clustering,
         cost: solution.cost,
         bound: solution.bound,
-        crossings: schedule::crossings(&built, &solution.loop_of, clustering),
+        crossings: schedule::crossings(&built, &solution.partition, clustering),
         demand: built.demand,
     }
 }
 
 /// Puts the items of a problem into loops.
 pub fn solve(problem: &Problem, clustering: Clustering) -> Solution {
-    let loop_of = match clustering {
+    let partition = Partition::from(match clustering {
         Clustering::Unfused => unfused::solve(problem),
         Clustering::Greedy => greedy::solve(problem),
         Clustering::Optimal { steps } => return optimal::solve(problem, steps),
-    };
+    });
     let bound = bound::bounds(problem).cost;
     Solution {
-        cost: problem.cost(&loop_of).unwrap_or_default(),
-        loop_of,
+        cost: problem.cost(&partition).unwrap_or_default(),
+        partition,
         bound,
     }
 }
@@ -191,5 +213,11 @@ impl Plan {
     /// Whether no schedule is better.
     pub fn is_proven(&self) -> bool {
         self.cost == self.bound
+    }
+
+    /// Whether a loop computes a node.
+    pub fn computes(&self, at: usize, n: NodeId) -> bool {
+        let copies = self.loops.get(at).map_or(&[][..], |l| &l.copies);
+        self.loop_of[n.index()] == Some(at) || copies.binary_search(&n).is_ok()
     }
 }

@@ -11,25 +11,30 @@
 //! The search is counted in placements tried; when they are used up, the least that an open branch could
 //! cost is the proven bound.
 
-use super::bits::Bits;
-use super::bound::{Bounds, LARGE, bounds};
+use super::again;
+use super::bound::{self, Bounds, LARGE, bounds};
 use super::contract::contract;
-use super::loops::{Entry, Loops};
-use super::problem::{Cost, Problem, Solution};
+use super::placed::{Candidate, Mark, Placed};
+use super::problem::{Cost, Partition, Problem, Solution};
 use super::{budget, greedy, schedule};
-use smallvec::SmallVec;
+use rustc_hash::FxHashMap;
 
 /// The best partition that was found within `steps` placements.
 pub fn solve(problem: &Problem, steps: u32) -> Solution {
     let (small, into) = contract(problem);
     let bounds = bounds(&small);
-    let mut solution = begin(problem, greedy::solve(problem), bounds.cost);
     let fits = budget::holds(problem);
+    // Of what does not fit one loop, a best partition may part what was contracted.
+    let bound = match fits {
+        true => bounds.cost,
+        false => bound::bounds(problem).cost,
+    };
+    let mut solution = begin(problem, greedy::solve(problem), bound);
     if !fits {
         // What belongs together does not fall where the budget happens to end.
         let loop_of = greedy::solve(&small);
-        let loop_of = into.iter().map(|i| loop_of[*i]).collect();
-        let other = begin(problem, loop_of, bounds.cost);
+        let loop_of: Vec<usize> = into.iter().map(|i| loop_of[*i]).collect();
+        let other = begin(problem, loop_of, bound);
         if other.cost < solution.cost {
             solution = other;
         }
@@ -38,35 +43,54 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
         return solution;
     }
     let mut search = Search::new(&small, &bounds, solution.cost);
+    if steps > 0 {
+        search.follow(&greedy::solve(&small));
+    }
     let bound = search.rounds(steps);
-    // Of what does not fit one loop, a best partition may part what was contracted.
     if fits {
         solution.bound = bound;
     }
-    if let Some(best) = search.best_loops {
-        let loop_of: Vec<usize> = into.iter().map(|i| best[*i]).collect();
-        let cost = problem.cost(&loop_of);
+    if let Some(best) = search.best_partition {
+        let partition = expand(&small, &into, &best);
+        let cost = problem.cost(&partition);
         debug_assert_eq!(cost, Some(search.best));
-        if let (Some(cost), Some(loop_of)) = (cost, schedule::order(problem, &loop_of)) {
+        if let (Some(cost), Some(partition)) = (cost, schedule::order(problem, &partition)) {
             solution.cost = cost;
-            solution.loop_of = loop_of;
+            solution.partition = partition;
         }
     }
     solution
 }
 
+/// What a partition of the smaller problem is of the problem that was contracted.
+fn expand(small: &Problem, into: &[usize], partition: &Partition) -> Partition {
+    let loop_of = into.iter().map(|i| partition.loop_of[*i]).collect();
+    let mut copies = Vec::new();
+    for (i, l) in &partition.copies {
+        if let Some(again) = &small.items[*i].again {
+            copies.extend(again.members.iter().map(|m| (*m, *l)));
+        }
+    }
+    copies.sort_unstable();
+    Partition { loop_of, copies }
+}
+
 /// A partition to begin with.
 fn begin(problem: &Problem, loop_of: Vec<usize>, bound: Cost) -> Solution {
-    let cost = problem.cost(&loop_of).unwrap_or(Cost {
+    let partition = Partition::from(loop_of);
+    let cost = problem.cost(&partition).unwrap_or(Cost {
         bytes: u64::MAX,
         loops: usize::MAX,
     });
     Solution {
-        loop_of,
+        partition,
         cost,
         bound,
     }
 }
+
+/// How many partitions to begin with are tried.
+const ATTEMPTS: usize = 8;
 
 /// How far each round follows branches above the bound: in sixteenths of the gap to the best known.
 const ROUNDS: [u64; 7] = [0, 0, 1, 2, 4, 8, 16];
@@ -74,95 +98,74 @@ const ROUNDS: [u64; 7] = [0, 0, 1, 2, 4, 8, 16];
 struct Search<'p> {
     problem: &'p Problem,
     bounds: &'p Bounds,
-    loops: Loops<'p>,
-    /// Which loops must run after each; itself included.
-    reach: Bits,
-    /// Per field: the loops that read it from memory.
-    readers: Vec<SmallVec<[u32; 4]>>,
-    written: Vec<bool>,
-    trees: Vec<usize>,
-    /// Per item: whether it makes anything of a size.
-    sized: Vec<bool>,
-    /// Open loops per tree of classes.
-    in_tree: Vec<usize>,
-    /// What every completion of what is placed costs at least.
-    now: Now,
-    changes: Vec<Change>,
+    placed: Placed<'p>,
     steps: u32,
     /// Branches that cost more bytes than this are passed over, and the least of them.
     most: u64,
     passed_over: Cost,
     best: Cost,
-    best_loops: Option<Vec<usize>>,
-}
-
-#[derive(Clone, Copy)]
-struct Now {
-    bytes: u64,
-    /// Loops that are open or must be opened yet, in all trees.
-    loops: usize,
-}
-
-/// What a placement changed, so that it can be taken back.
-enum Change {
-    Reach(usize, u64),
-    Read(usize),
-    Written(usize),
-    Opened,
-    Rooted(usize),
-}
-
-/// A way to place an item.
-struct Candidate {
-    bound: Cost,
-    now: Now,
-    at: usize,
-    entry: Entry,
+    best_partition: Option<Partition>,
 }
 
 /// An item with the ways to place it that are yet to be tried, best last, and the way that is being tried.
 #[derive(Default)]
 struct Frame {
     rest: Vec<Candidate>,
-    placed: Option<Placed>,
-}
-
-struct Placed {
-    at: usize,
-    entry: Entry,
-    root: Option<usize>,
-    before: Now,
-    changes: usize,
+    placed: Option<Mark>,
 }
 
 impl<'p> Search<'p> {
     fn new(problem: &'p Problem, bounds: &'p Bounds, best: Cost) -> Self {
-        let mut sized = vec![false; problem.items.len()];
-        for field in problem.fields.iter().filter(|f| f.bytes > 0) {
-            if let Some(maker) = field.maker {
-                sized[maker] = true;
-            }
-        }
         Search {
             problem,
             bounds,
-            sized,
-            loops: Loops::new(problem),
-            reach: Bits::new(problem.items.len()),
-            readers: vec![SmallVec::new(); problem.fields.len()],
-            written: bounds.written.clone(),
-            trees: problem.trees(),
-            in_tree: vec![0; problem.classes.len()],
-            now: Now {
-                bytes: bounds.cost.bytes,
-                loops: bounds.loops.iter().sum(),
-            },
-            changes: Vec::new(),
+            placed: Placed::new(problem, bounds),
             steps: 0,
             most: u64::MAX,
             passed_over: best,
             best,
-            best_loops: None,
+            best_partition: None,
+        }
+    }
+
+    /// Looks for something to begin with that is better than what is known: each item in the loop that it is
+    /// said to be in, with what is best computed again for it, one after the other. Where that leads nowhere,
+    /// the loop is left as it was.
+    fn follow(&mut self, loop_of: &[usize]) {
+        let mut as_it_was: Vec<usize> = Vec::new();
+        let start = self.placed.mark();
+        for _ in 0..ATTEMPTS {
+            let mut opened: FxHashMap<usize, usize> = FxHashMap::default();
+            let stuck = loop_of.iter().enumerate().find(|(item, to)| {
+                let next = self.placed.loops.count();
+                let l = *opened.entry(**to).or_insert(next);
+                let mut ways = self.candidates(*item, l);
+                ways.retain(|c| c.copies.is_empty() || !as_it_was.contains(to));
+                let best = ways.into_iter().min_by_key(|c| (c.bound, c.copies.len()));
+                let found = best.is_some();
+                best.map(|best| self.placed.place(*item, best));
+                !found
+            });
+            if stuck.is_none() {
+                self.take();
+            }
+            self.placed.take_back(start);
+            match stuck {
+                Some((_, to)) => as_it_was.push(*to),
+                None => return,
+            }
+        }
+    }
+
+    /// Remembers what is placed, if it is better than what is known.
+    fn take(&mut self) {
+        let cost = Cost {
+            bytes: self.placed.now.bytes,
+            loops: self.placed.loops.count(),
+        };
+        if cost < self.best {
+            self.best = cost;
+            self.best_partition = Some(self.placed.partition());
         }
     }
 
@@ -198,7 +201,7 @@ impl<'p> Search<'p> {
         while let Some(item) = frames.len().checked_sub(1) {
             let frame = &mut frames[item];
             if let Some(placed) = frame.placed.take() {
-                self.take_back(item, placed);
+                self.placed.take_back(placed);
                 continue;
             }
             let Some(next) = frame.rest.pop().filter(|c| c.bound < self.best) else {
@@ -212,13 +215,9 @@ impl<'p> Search<'p> {
                 continue;
             }
             let bound = next.bound;
-            frame.placed = Some(self.place(item, next));
+            frame.placed = Some(self.placed.place(item, next));
             if frames.len() == self.problem.items.len() {
-                self.best = Cost {
-                    bytes: self.now.bytes,
-                    loops: self.loops.count(),
-                };
-                self.best_loops = Some(self.loops.loop_of().to_vec());
+                self.take();
             } else if !self.expand(&mut frames) {
                 open = open.min(bound);
             }
@@ -229,16 +228,16 @@ impl<'p> Search<'p> {
     /// Adds the frame of the next item; false if the steps do not suffice.
     fn expand(&mut self, frames: &mut Vec<Frame>) -> bool {
         let item = frames.len();
-        let needed = self.loops.count() as u32 + 1;
+        let needed = self.placed.loops.count() as u32 + 1;
         if self.steps < needed {
             self.steps = 0;
             return false;
         }
         self.steps -= needed;
-        let mut rest: Vec<Candidate> = match self.home(item) {
+        let mut rest: Vec<Candidate> = match self.placed.home(item) {
             Some(home) => vec![home],
-            None => (0..=self.loops.count())
-                .filter_map(|l| self.candidate(item, l))
+            None => (0..=self.placed.loops.count())
+                .flat_map(|l| self.candidates(item, l))
                 .collect(),
         };
         rest.retain(|c| {
@@ -249,170 +248,42 @@ impl<'p> Search<'p> {
             follow && c.bound < self.best
         });
         // The best last; of equals, the loop that was opened first.
-        rest.sort_by_key(|c| std::cmp::Reverse((c.bound, c.at)));
+        rest.sort_by_key(|c| std::cmp::Reverse((c.bound, c.copies.len(), c.at)));
         frames.push(Frame { rest, placed: None });
         true
     }
 
-    /// The loop that an item is in in some best completion: where something that it needs is made, what it
-    /// needs besides has come before, and it costs nothing and makes nothing that could cost.
-    fn home(&self, item: usize) -> Option<Candidate> {
-        if self.sized[item] || !self.problem.items[item].makes.is_empty() {
-            return None;
+    /// The ways to place an item in a loop: as it is, and with what it needs computed again there.
+    fn candidates(&mut self, item: usize, l: usize) -> Vec<Candidate> {
+        if l < self.placed.loops.count() && !self.placed.may_follow(item, l) {
+            return Vec::new();
         }
-        let made_in = |l: usize| self.loops.loop_of()[l];
-        let links = &self.problem.items[item].links;
-        let last = links.iter().find(|k| {
-            let l = made_in(k.from);
-            links
-                .iter()
-                .all(|other| self.reach.has(made_in(other.from), l))
-        })?;
-        let l = made_in(last.from);
-        let home = self.candidate(item, l)?;
-        let has = |f: &usize| self.problem.fields[*f].bytes == 0 || self.has(l, *f);
-        let free = self.problem.items[item].uses.iter().all(has)
-            && home.entry.held.is_empty()
-            && home.entry.root == self.loops.root(l);
-        free.then_some(home)
-    }
-
-    /// A way to place an item, if its links, its classes and its streams allow it.
-    fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
-        let is_new = l == self.loops.count();
-        let entry = if is_new {
-            self.loops.enter_new(item)
-        } else {
-            let may = self.problem.items[item].links.iter().all(|k| {
-                let made = self.loops.loop_of()[k.from];
-                if made == l {
-                    k.prevents.is_none()
-                } else {
-                    !self.reach.has(l, made)
-                }
-            });
-            may.then(|| self.loops.enter(l, item))??
-        };
-        let mut now = Now {
-            bytes: self.now.bytes.saturating_add(self.price(item, l, &entry)),
-            loops: self.now.loops,
-        };
-        let unrooted = is_new || self.loops.root(l).is_none();
-        if let (true, Some(root)) = (unrooted, entry.root) {
-            let tree = self.trees[root];
-            now.loops += (self.in_tree[tree] >= self.bounds.loops[tree]) as usize;
+        let mut found: Vec<Candidate> = self.placed.candidate(item, l).into_iter().collect();
+        let (choices, more) = again::choices(self.problem, item, |m| {
+            !self.placed.computes(l, m) && !self.placed.reads(l, m)
+        });
+        if more {
+            let least = self
+                .placed
+                .least(self.placed.now, self.placed.loops.count());
+            self.passed_over = self.passed_over.min(least);
         }
-        let open = self.loops.count() + is_new as usize;
-        let bound = Cost {
-            bytes: now.bytes,
-            loops: now.loops.max(open).max(self.bounds.cost.loops),
-        };
-        Some(Candidate {
-            bound,
-            now,
-            at: l,
-            entry,
-        })
-    }
-
-    /// The bytes that placing an item adds to what was bound to be written and read.
-    fn price(&self, item: usize, l: usize, entry: &Entry) -> u64 {
-        let uses = &self.problem.items[item].uses;
-        let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
-        let lengths = lengths.filter(|f| !uses.contains(f));
-        let price = |f: usize| {
-            let field = &self.problem.fields[f];
-            if self.has(l, f) {
-                return 0;
+        let tried: usize = choices.iter().map(|c| c.len()).sum();
+        self.steps = self.steps.saturating_sub(tried as u32);
+        for copies in choices {
+            let mark = self.placed.mark();
+            if l == self.placed.loops.count() {
+                self.placed.open();
             }
-            let write = field.maker.is_some() && !self.written[f];
-            let read = self.readers[f].len() >= self.bounds.reads[f];
-            field.bytes.saturating_mul(write as u64 + read as u64)
-        };
-        let prices = uses.iter().copied().chain(lengths).map(price);
-        prices.fold(0, u64::saturating_add)
-    }
-
-    /// Whether a loop makes a field or reads it already.
-    fn has(&self, l: usize, f: usize) -> bool {
-        let made_here = |m: usize| self.loops.loop_of()[m] == l;
-        self.problem.fields[f].maker.is_some_and(made_here) || self.readers[f].contains(&(l as u32))
-    }
-
-    fn place(&mut self, item: usize, candidate: Candidate) -> Placed {
-        let Candidate { now, at, entry, .. } = candidate;
-        let changes = self.changes.len();
-        if at == self.loops.count() {
-            self.loops.open();
-            self.reach.clear(at);
-            self.reach.set(at, at);
-            self.changes.push(Change::Opened);
-        }
-        let placed = Placed {
-            at,
-            root: self.loops.root(at),
-            before: std::mem::replace(&mut self.now, now),
-            changes,
-            entry,
-        };
-        if let (None, Some(root)) = (placed.root, placed.entry.root) {
-            self.in_tree[self.trees[root]] += 1;
-            self.changes.push(Change::Rooted(self.trees[root]));
-        }
-        self.loops.put(at, item, &placed.entry);
-        for link in &self.problem.items[item].links {
-            self.put_before(self.loops.loop_of()[link.from], at);
-        }
-        let lengths = placed.entry.held.iter();
-        let lengths: SmallVec<[usize; 2]> =
-            lengths.filter_map(|c| self.loops.lengths(*c)).collect();
-        for f in self.problem.items[item].uses.iter().chain(&lengths) {
-            self.read(at, *f);
-        }
-        placed
-    }
-
-    /// Notes that one loop must run before another.
-    fn put_before(&mut self, first: usize, then: usize) {
-        if self.reach.has(first, then) {
-            return;
-        }
-        for l in 0..self.loops.count() {
-            if self.reach.has(l, first) {
-                let changes = &mut self.changes;
-                self.reach
-                    .add(l, then, |at, word| changes.push(Change::Reach(at, word)));
+            if copies.iter().all(|m| self.placed.put_again(l, *m)) {
+                found.extend(
+                    self.placed
+                        .candidate(item, l)
+                        .map(|c| Candidate { copies, ..c }),
+                );
             }
+            self.placed.take_back(mark);
         }
-    }
-
-    fn read(&mut self, l: usize, f: usize) {
-        if self.has(l, f) {
-            return;
-        }
-        self.readers[f].push(l as u32);
-        self.changes.push(Change::Read(f));
-        if self.problem.fields[f].maker.is_some() && !self.written[f] {
-            self.written[f] = true;
-            self.changes.push(Change::Written(f));
-        }
-    }
-
-    fn take_back(&mut self, item: usize, placed: Placed) {
-        self.loops
-            .take_out(placed.at, item, &placed.entry, placed.root);
-        while self.changes.len() > placed.changes {
-            match self.changes.pop() {
-                Some(Change::Reach(at, word)) => self.reach.restore(at, word),
-                Some(Change::Read(f)) => {
-                    self.readers[f].pop();
-                }
-                Some(Change::Written(f)) => self.written[f] = false,
-                Some(Change::Opened) => self.loops.close(),
-                Some(Change::Rooted(tree)) => self.in_tree[tree] -= 1,
-                None => {}
-            }
-        }
-        self.now = placed.before;
+        found
     }
 }

@@ -3,9 +3,10 @@
 //! Items come in dependency order. Two items may share a loop if the loop has the classes that both
 //! touch, no link between them prevents it, and the loop's budget suffices; the loops must not wait for each
 //! other in a circle. What crosses from one loop to another is written once and read by each loop that uses
-//! it; what is in memory already is read by each loop that uses it.
+//! it; what is in memory already is read by each loop that uses it. An item that makes arrays may instead be
+//! computed in several loops, if it is cheap: see [`again`](super::again).
 
-use super::loops::Loops;
+use super::loops::{Loops, Member};
 use super::reason::Reason;
 use super::schedule;
 use smallvec::SmallVec;
@@ -55,6 +56,19 @@ pub struct Item {
     pub uses: Vec<usize>,
     /// How much code it is: see [`budget`](super::budget).
     pub weight: u32,
+    /// What computing it in one more loop is, if that may be.
+    pub again: Option<Box<Again>>,
+}
+
+/// What of an item is computed in a further loop, and what that costs.
+#[derive(Clone, Debug, Default)]
+pub struct Again {
+    /// What is computed: all of the item, or of several that are never parted those that make arrays.
+    pub part: Item,
+    /// What computing it once costs, in bytes read. What it reads there costs besides.
+    pub price: u64,
+    /// The items of the problem as it was built that the part consists of.
+    pub members: SmallVec<[usize; 1]>,
 }
 
 /// A dependency on an item.
@@ -64,6 +78,11 @@ pub struct Link {
     pub from: usize,
     /// Why it must be in an earlier loop, if it must.
     pub prevents: Option<Reason>,
+    /// Whether what is computed there again must not share the loop either.
+    pub apart: bool,
+    /// Whether what is made there is for this item alone: a loop that computes the item again computes that
+    /// again, too.
+    pub alone: bool,
 }
 
 /// A column that is consumed in step: made in the same loop, or in memory at a class whose elements the
@@ -87,11 +106,15 @@ pub struct Field {
     pub stored: bool,
 }
 
+/// What a written byte costs in bytes read: memory is read into the cache before it is written, line by line,
+/// and an intermediate takes memory that was used for something else.
+pub const WRITE: u64 = 2;
+
 /// What a schedule costs: the fewer bytes the better, then the fewer loops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Cost {
-    /// Bytes of intermediates and results written, and of everything that each loop reads, at nominal
-    /// lengths.
+    /// Bytes of everything that each loop reads, [twice](WRITE) those of intermediates and results written,
+    /// and what is computed again in [bytes' worth](super::again), all at nominal lengths.
     pub bytes: u64,
     /// Number of loops.
     pub loops: usize,
@@ -99,9 +122,18 @@ pub struct Cost {
 
 /// Items in loops.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Solution {
-    /// The loop of each item; loops are numbered in an order in which they can run.
+pub struct Partition {
+    /// The loop of each item.
     pub loop_of: Vec<usize>,
+    /// Items with further loops that compute them again, in order.
+    pub copies: Vec<(usize, usize)>,
+}
+
+/// A partition, and what is known of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Solution {
+    /// Its loops are numbered in an order in which they can run.
+    pub partition: Partition,
     /// What it costs.
     pub cost: Cost,
     /// No schedule costs less than this.
@@ -115,12 +147,57 @@ impl Solution {
     }
 }
 
+impl From<Vec<usize>> for Partition {
+    /// Each item in one loop.
+    fn from(loop_of: Vec<usize>) -> Partition {
+        Partition {
+            loop_of,
+            copies: Vec::new(),
+        }
+    }
+}
+
+impl Partition {
+    /// The number of loops.
+    pub fn count(&self) -> usize {
+        self.loop_of.iter().max().map_or(0, |l| l + 1)
+    }
+
+    /// The loops that an item is in: its own, and those that compute it again.
+    pub fn loops_of(&self, item: usize) -> impl Iterator<Item = usize> {
+        let copies = self.copies_of(item).iter().map(|c| c.1);
+        std::iter::once(self.loop_of[item]).chain(copies)
+    }
+
+    /// The copies of an item.
+    pub fn copies_of(&self, item: usize) -> &[(usize, usize)] {
+        let [first, end] = [item, item + 1].map(|i| self.copies.partition_point(|c| c.0 < i));
+        &self.copies[first..end]
+    }
+
+    /// Every item with the loops that it is in, in the order of the items.
+    pub fn members(&self) -> impl Iterator<Item = (Member, usize)> {
+        (0..self.loop_of.len()).flat_map(|i| {
+            let copies = self.copies_of(i).iter().map(|c| (Member::Copy(c.0), c.1));
+            std::iter::once((Member::Home(i), self.loop_of[i])).chain(copies)
+        })
+    }
+}
+
 impl Class {
     /// The class above; none above a root.
     pub fn parent(self) -> Option<usize> {
         match self {
             Class::Root => None,
             Class::Sub(parent) | Class::Nested { parent, .. } => Some(parent),
+        }
+    }
+
+    /// The field of the lengths of segments, of their elements' class.
+    pub fn lengths(self) -> Option<usize> {
+        match self {
+            Class::Nested { lengths, .. } => Some(lengths),
+            _ => None,
         }
     }
 }
@@ -130,7 +207,12 @@ impl Item {
     pub fn link(&mut self, from: usize, prevents: Option<Reason>) {
         match self.links.iter_mut().find(|l| l.from == from) {
             Some(known) => known.prevents = known.prevents.or(prevents),
-            None => self.links.push(Link { from, prevents }),
+            None => self.links.push(Link {
+                from,
+                prevents,
+                apart: false,
+                alone: false,
+            }),
         }
     }
 
@@ -152,39 +234,51 @@ impl Problem {
         trees
     }
 
-    /// What it costs to put each item into the loop of this number; none if that is not allowed.
-    pub fn cost(&self, loop_of: &[usize]) -> Option<Cost> {
-        let count = loop_of.iter().max().map_or(0, |l| l + 1);
-        let mut loops = Loops::new(self);
-        loops.open_all(count);
-        for (item, l) in loop_of.iter().enumerate() {
-            let parted = |k: &Link| k.prevents.is_none() || loop_of[k.from] != *l;
-            if !self.items[item].links.iter().all(parted) {
-                return None;
+    /// What a member of a loop is: the item, or what is computed of it again.
+    pub fn item(&self, member: Member) -> &Item {
+        match member {
+            Member::Home(i) => &self.items[i],
+            Member::Copy(i) => {
+                let again = self.items[i].again.as_deref();
+                again.map_or(&self.items[i], |a| &a.part)
             }
-            let entry = loops.enter(*l, item)?;
-            loops.put(*l, item, &entry);
         }
-        schedule::order(self, loop_of)?;
+    }
+
+    /// What computing an item once more costs, if that may be.
+    pub fn price_again(&self, item: usize) -> Option<u64> {
+        self.items[item].again.as_deref().map(|a| a.price)
+    }
+
+    /// What a partition costs; none if it is not allowed.
+    pub fn cost(&self, partition: &Partition) -> Option<Cost> {
+        let mut loops = Loops::new(self);
+        loops.open_all(partition.count());
+        let mut bytes = 0u64;
+        for (member, l) in partition.members() {
+            if let Member::Copy(i) = member {
+                bytes = bytes.saturating_add(self.price_again(i)?);
+            }
+            let entry = loops.enter(l, member)?;
+            loops.put(l, member, &entry);
+        }
+        schedule::order(self, partition)?;
         Some(Cost {
-            bytes: self.bytes(&loops),
+            bytes: bytes.saturating_add(self.moved(partition, &loops)),
             loops: loops.used(),
         })
     }
 
-    fn bytes(&self, loops: &Loops<'_>) -> u64 {
+    /// What is read, and what is written, in bytes read.
+    fn moved(&self, partition: &Partition, loops: &Loops<'_>) -> u64 {
         let mut read: Vec<(usize, usize)> = Vec::new();
-        for (item, l) in self.items.iter().zip(loops.loop_of()) {
-            read.extend(item.uses.iter().map(|f| (*f, *l)));
+        for (member, l) in partition.members() {
+            read.extend(self.item(member).uses.iter().map(|f| (*f, l)));
         }
         for l in 0..loops.count() {
             read.extend(loops.lengths_read(l).map(|f| (f, l)));
         }
-        read.retain(|(f, l)| {
-            self.fields[*f]
-                .maker
-                .is_none_or(|m| loops.loop_of()[m] != *l)
-        });
+        read.retain(|(f, l)| self.fields[*f].maker.is_none_or(|m| !loops.has(*l, m)));
         read.sort_unstable();
         read.dedup();
         let mut written: Vec<bool> = self.fields.iter().map(|f| f.stored).collect();
@@ -194,7 +288,7 @@ impl Problem {
         let reads = read.iter().map(|(f, _)| self.fields[*f].bytes);
         let writes = self.fields.iter().zip(&written).filter(|(_, w)| **w);
         reads
-            .chain(writes.map(|(f, _)| f.bytes))
+            .chain(writes.map(|(f, _)| f.bytes.saturating_mul(WRITE)))
             .fold(0, u64::saturating_add)
     }
 }

@@ -33,6 +33,8 @@ pub enum Reason {
     Greedy,
     /// Fusing them would cost more elsewhere.
     Cheaper,
+    /// They share a loop, but a later one computes only the user again.
+    Again,
 }
 
 impl fmt::Display for Reason {
@@ -58,6 +60,7 @@ impl fmt::Display for Reason {
             Reason::Unfused => "nothing is fused",
             Reason::Greedy => "the greedy strategy had filled the loops otherwise",
             Reason::Cheaper => "apart they cost less",
+            Reason::Again => "a later loop computes its user again, and reads it",
         })
     }
 }

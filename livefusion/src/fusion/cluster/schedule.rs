@@ -3,9 +3,10 @@
 use super::bound::LARGE;
 use super::budget::BUDGET;
 use super::build::Built;
-use super::problem::Problem;
+use super::loops::{Loops, Member};
+use super::problem::{Partition, Problem, WRITE};
 use super::reason::Reason;
-use super::{Clustering, Crossing, PlannedLoop};
+use super::{Clustering, Crossing, PlannedLoop, Recomputed};
 use crate::fusion::demand::Demand;
 use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -14,18 +15,20 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Numbers the loops of a partition in an order in which they can run: of those that can come next, the
-/// one with the first item. The result has the number of each item's loop; none if loops wait for each
-/// other in a circle.
-pub fn order(problem: &Problem, loop_of: &[usize]) -> Option<Vec<usize>> {
-    let count = loop_of.iter().max().map_or(0, |l| l + 1);
+/// one with the first item. None if loops wait for each other in a circle.
+pub fn order(problem: &Problem, partition: &Partition) -> Option<Partition> {
+    let (loop_of, count) = (&partition.loop_of, partition.count());
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits = vec![0; count];
     let mut first = vec![usize::MAX; count];
-    for (i, (item, l)) in problem.items.iter().zip(loop_of).enumerate() {
-        first[*l] = first[*l].min(i);
-        for link in item.links.iter().filter(|k| loop_of[k.from] != *l) {
-            users[loop_of[link.from]].push(*l);
-            waits[*l] += 1;
+    for (member, l) in partition.members() {
+        if let Member::Home(i) = member {
+            first[l] = first[l].min(i);
+        }
+        let links = problem.item(member).links.iter();
+        for link in links.filter(|k| loop_of[k.from] != l) {
+            users[loop_of[link.from]].push(l);
+            waits[l] += 1;
         }
     }
     let used = (0..count).filter(|l| first[*l] != usize::MAX);
@@ -45,38 +48,95 @@ pub fn order(problem: &Problem, loop_of: &[usize]) -> Option<Vec<usize>> {
             }
         }
     }
-    (next == used.count()).then(|| loop_of.iter().map(|l| rank[*l]).collect())
+    let mut copies: Vec<(usize, usize)> = Vec::with_capacity(partition.copies.len());
+    copies.extend(partition.copies.iter().map(|(i, l)| (*i, rank[*l])));
+    copies.sort_unstable();
+    (next == used.count()).then(|| Partition {
+        loop_of: loop_of.iter().map(|l| rank[*l]).collect(),
+        copies,
+    })
 }
 
 /// The loop of each node.
-pub fn loop_of_nodes(built: &Built, loop_of: &[usize]) -> Vec<Option<usize>> {
+pub fn loop_of_nodes(built: &Built, partition: &Partition) -> Vec<Option<usize>> {
     let item_of = built.item_of.iter();
-    item_of.map(|item| item.map(|i| loop_of[i])).collect()
+    item_of
+        .map(|item| item.map(|i| partition.loop_of[i]))
+        .collect()
 }
 
 /// The loops with their nodes, in dependency order.
-pub fn loops(built: &Built, loop_of: &[usize]) -> Vec<PlannedLoop> {
-    let count = loop_of.iter().max().map_or(0, |l| l + 1);
-    let mut filled = super::loops::Loops::new(&built.problem);
-    filled.open_all(count);
-    for (item, l) in loop_of.iter().enumerate() {
-        if let Some(entry) = filled.enter(*l, item) {
-            filled.put(*l, item, &entry);
+pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
+    let mut filled = Loops::new(&built.problem);
+    filled.open_all(partition.count());
+    for (member, l) in partition.members() {
+        if let Some(entry) = filled.enter(l, member) {
+            filled.put(l, member, &entry);
         }
     }
     let root = |l| filled.root(l).map(|c| built.classes[c]);
-    let mut loops: Vec<PlannedLoop> = (0..count)
-        .map(|l| PlannedLoop {
-            root: root(l),
-            ..PlannedLoop::default()
-        })
-        .collect();
+    let recomputed = recomputed(&built.problem, partition).into_iter();
+    let loops = recomputed.enumerate().map(|(l, recomputed)| PlannedLoop {
+        root: root(l),
+        recomputed,
+        ..PlannedLoop::default()
+    });
+    let mut loops: Vec<PlannedLoop> = loops.collect();
     for (n, item) in built.item_of.iter().enumerate() {
-        if let Some(item) = item {
-            loops[loop_of[*item]].nodes.push(NodeId(n as u32));
+        for l in item.iter().flat_map(|i| partition.loops_of(*i)) {
+            loops[l].nodes.push(NodeId(n as u32));
+            if item.is_some_and(|i| partition.loop_of[i] != l) {
+                loops[l].copies.push(NodeId(n as u32));
+            }
         }
     }
     loops
+}
+
+/// What each loop pays for what it computes again, and would pay to read it.
+fn recomputed(problem: &Problem, partition: &Partition) -> Vec<Option<Recomputed>> {
+    let mut found: Vec<Option<Recomputed>> = vec![None; partition.count()];
+    if partition.copies.is_empty() {
+        return found;
+    }
+    // What the items of each loop use, what its copies use besides, and what of all that is in memory.
+    let mut used: FxHashSet<(usize, usize)> = FxHashSet::default();
+    for (item, l) in problem.items.iter().zip(&partition.loop_of) {
+        used.extend(item.uses.iter().map(|f| (*l, *f)));
+    }
+    let is_made = |l: usize, f: usize| {
+        let maker = problem.fields[f].maker;
+        maker.is_some_and(|m| partition.loops_of(m).any(|at| at == l))
+    };
+    let again: FxHashSet<(usize, usize)> = partition
+        .copies
+        .iter()
+        .flat_map(|(i, l)| problem.item(Member::Copy(*i)).uses.iter().map(|f| (*l, *f)))
+        .filter(|(l, f)| !used.contains(&(*l, *f)) && !is_made(*l, *f))
+        .collect();
+    let read = used.iter().chain(&again).filter(|(l, f)| !is_made(*l, *f));
+    let stored = (0..problem.fields.len()).filter(|f| problem.fields[*f].stored);
+    let written: FxHashSet<usize> = read.map(|(_, f)| *f).chain(stored).collect();
+    for (i, l) in &partition.copies {
+        let cost = found[*l].get_or_insert_default();
+        cost.bytes = cost
+            .bytes
+            .saturating_add(problem.price_again(*i).unwrap_or(0));
+    }
+    for (f, field) in problem.fields.iter().enumerate() {
+        for (_, l) in field.maker.iter().flat_map(|m| partition.copies_of(*m)) {
+            if let Some(cost) = found[*l].as_mut().filter(|_| used.contains(&(*l, f))) {
+                let times = 1 + if written.contains(&f) { 0 } else { WRITE };
+                cost.kept = cost.kept.saturating_add(field.bytes.saturating_mul(times));
+            }
+        }
+    }
+    for (l, f) in again {
+        if let Some(cost) = &mut found[l] {
+            cost.bytes = cost.bytes.saturating_add(problem.fields[f].bytes);
+        }
+    }
+    found
 }
 
 /// Finds what each loop must hand on: to later loops, to random access, to the user. The result has the
@@ -89,9 +149,11 @@ pub fn find_outputs(
     loops: &mut [PlannedLoop],
 ) -> FxHashSet<FieldRef> {
     let mut wanted: FxHashSet<FieldRef> = FxHashSet::default();
-    for (needs, at) in demand.uses.iter().zip(loop_of) {
-        let elsewhere = |f: &FieldRef| loop_of[f.0.index()] != *at;
-        wanted.extend(needs.iter().copied().filter(elsewhere));
+    let in_no_loop = demand.uses.iter().zip(loop_of).filter(|(_, l)| l.is_none());
+    wanted.extend(in_no_loop.flat_map(|(needs, _)| needs));
+    for (at, planned) in loops.iter().enumerate() {
+        let uses = planned.nodes.iter().flat_map(|n| &demand.uses[n.index()]);
+        wanted.extend(uses.filter(|f| !computes(loop_of, (at, planned), f.0)));
     }
     wanted.extend(deciding(rates, loop_of, loops));
     for r in &graph.roots {
@@ -114,6 +176,11 @@ pub fn find_outputs(
     stored
 }
 
+/// Whether a loop computes a node.
+fn computes(loop_of: &[Option<usize>], (at, planned): (usize, &PlannedLoop), n: NodeId) -> bool {
+    loop_of[n.index()] == Some(at) || planned.copies.binary_search(&n).is_ok()
+}
+
 /// The lengths and tags that loops need of earlier ones because they run over segments, and over what tags
 /// leave of them, whoever asks for these.
 fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> Vec<FieldRef> {
@@ -128,7 +195,7 @@ fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> 
                     ClassKind::Sub(_, Selector::Tags(tags)) => Some(tags),
                     _ => None,
                 };
-                used.extend(by.filter(|f| loop_of[f.0.index()] != Some(at)));
+                used.extend(by.filter(|f| !computes(loop_of, (at, planned), f.0)));
                 class = rates.parent(c);
             }
         }
@@ -137,19 +204,30 @@ fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> 
 }
 
 /// Why each column that is made in one loop and used in another crosses.
-pub fn crossings(built: &Built, loop_of: &[usize], clustering: Clustering) -> Vec<Crossing> {
+pub fn crossings(built: &Built, partition: &Partition, clustering: Clustering) -> Vec<Crossing> {
     let mut later: FxHashMap<usize, Vec<Option<usize>>> = FxHashMap::default();
     let mut out = Vec::new();
-    let mut weights = vec![0u32; loop_of.iter().max().map_or(0, |l| l + 1)];
-    for (item, l) in built.problem.items.iter().zip(loop_of) {
-        weights[*l] = weights[*l].saturating_add(item.weight);
+    let mut weights = vec![0u32; partition.count()];
+    for (member, l) in partition.members() {
+        weights[l] = weights[l].saturating_add(built.problem.item(member).weight);
     }
+    let loop_of = &partition.loop_of;
     for (to, from) in &built.uses {
         let item = |n: NodeId| built.item_of[n.index()];
         let (Some(user), Some(maker)) = (item(*to), item(from.0)) else {
             continue;
         };
-        if loop_of[user] == loop_of[maker] {
+        let makes = |l: usize| partition.loops_of(maker).any(|m| m == l);
+        if partition.loops_of(user).all(makes) {
+            continue;
+        }
+        if makes(loop_of[user]) {
+            out.push(Crossing {
+                from: *from,
+                to: *to,
+                reason: Reason::Again,
+                between: None,
+            });
             continue;
         }
         let mut links = built.problem.items[user].links.iter();

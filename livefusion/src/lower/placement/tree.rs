@@ -291,9 +291,9 @@ impl Tree {
 
     /// The instance of a class that a rate is within.
     pub fn around(&self, rate: RateId, class: ClassId) -> Option<RateId> {
-        let all = self.instances.get(&class)?;
         let up = |r: &RateId| self.parent(*r);
-        std::iter::successors(Some(rate), up).find(|r| all.contains(r))
+        let is_instance = |r: &RateId| self.rate(*r).class == Some(class);
+        std::iter::successors(Some(rate), up).find(is_instance)
     }
 
     /// The number of the stage at a spot; that of the first where a child is.

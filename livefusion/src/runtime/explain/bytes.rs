@@ -194,11 +194,10 @@ impl<'g> Counting<'g> {
         while let Some(id) = stack.pop() {
             for (field, in_step) in self.looks_at(id) {
                 let n = field.0;
-                let made_in = self.plan.loop_of[n.index()];
-                if made_in == Some(at) {
+                if self.plan.computes(at, n) {
                     continue;
                 }
-                if made_in.is_none() && !self.graph.nodes[n.index()].leaf {
+                if self.plan.loop_of[n.index()].is_none() && !self.graph.nodes[n.index()].leaf {
                     if seen.insert(n) {
                         stack.push(n);
                     }

@@ -25,8 +25,10 @@ pub struct Call {
     pub name: &'static str,
     /// Where.
     pub loc: Loc,
-    /// Where it is computed.
+    /// Where it is computed first.
     pub place: Place,
+    /// The later loops that compute it again, or parts of it, rather than read it.
+    pub again: Vec<usize>,
     /// Element types and length, as far as they are known: `f64[100]`.
     pub shape: String,
     /// Whether its elements are computed where they are used, rather than at a rate of its own.
@@ -74,7 +76,7 @@ impl Calls {
             homes,
             ..Calls::default()
         };
-        let mut kinds: Vec<Kinds> = Vec::new();
+        let (mut kinds, mut again) = (Vec::<Kinds>::new(), again(plan));
         for id in graph.ids() {
             let Some(place) = places[id.index()] else {
                 continue;
@@ -85,6 +87,7 @@ impl Calls {
                 name: node.name,
                 loc: node.loc,
                 place,
+                again: again.remove(&id).unwrap_or_default(),
                 // The last node is what the call gave to the user.
                 shape: node.shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
@@ -117,6 +120,11 @@ impl Calls {
     /// Makes the nodes of one call those of another.
     fn join(&mut self, part: usize, whole: usize) {
         let nodes = std::mem::take(&mut self.all[part].nodes);
+        let again = std::mem::take(&mut self.all[part].again);
+        let known = &mut self.all[whole].again;
+        known.extend(again);
+        known.sort_unstable();
+        known.dedup();
         for n in &nodes {
             self.of.insert(*n, whole);
         }
@@ -220,9 +228,33 @@ impl Calls {
     }
 
     fn crosses(&self, from: usize, to: usize) -> bool {
-        let (from, to) = (self.all[from].place, self.all[to].place);
-        matches!(from, Place::Loop(_)) && from != to
+        let (from, to) = (&self.all[from], &self.all[to]);
+        let elsewhere = |l: usize| !from.loops().any(|made| made == l);
+        matches!(from.place, Place::Loop(_))
+            && (to.place == Place::Free || to.loops().any(elsewhere))
     }
+}
+
+impl Call {
+    /// The loops that compute it.
+    pub fn loops(&self) -> impl Iterator<Item = usize> {
+        let first = match self.place {
+            Place::Loop(l) => Some(l),
+            _ => None,
+        };
+        first.into_iter().chain(self.again.iter().copied())
+    }
+}
+
+/// The loops that compute nodes again.
+fn again(plan: &Plan) -> FxHashMap<NodeId, Vec<usize>> {
+    let mut again: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+    for (at, l) in plan.loops.iter().enumerate() {
+        for id in &l.copies {
+            again.entry(*id).or_default().push(at);
+        }
+    }
+    again
 }
 
 /// Who needs something.

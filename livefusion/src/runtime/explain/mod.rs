@@ -19,7 +19,7 @@ use super::program::{CompiledLoop, Program};
 use crate::ast::Node;
 use crate::error::Loc;
 use crate::fusion::rates::known_lengths;
-use crate::fusion::{Clustering, Cost, Plan};
+use crate::fusion::{Clustering, Cost, Plan, Recomputed};
 use crate::sharing::{Graph, NodeId};
 use bytes::{Counting, Moved};
 use calls::Calls;
@@ -102,6 +102,8 @@ pub struct ExplainedLoop {
     pub traffic: Traffic,
     /// What one loop per combinator would read and write instead of this one.
     pub unfused: Traffic,
+    /// What it pays for what it computes again, if it does, and would pay to read that from memory.
+    pub recomputed: Option<Recomputed>,
     /// Why it runs from its beginning to its end only. If this is none, its chunks may run in any order.
     pub in_order: Option<Why>,
     /// The loop that only counts and runs first, if nothing else bounds how many elements this one makes.
@@ -222,6 +224,7 @@ impl ExplainedLoop {
             writes: by_node(graph, &counting.writes(at)),
             traffic: counting.traffic(at),
             unfused,
+            recomputed: counting.plan.loops[at].recomputed,
             in_order: chunkable(&compiled.lowered.program).err(),
             sizing: compiled.lowered.sizing.clone(),
         }

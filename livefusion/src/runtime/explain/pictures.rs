@@ -58,10 +58,14 @@ impl Explanation {
     }
 
     fn line(&self, flow: &Flow) -> Line {
-        let style = match (self.calls[flow.from].place, self.calls[flow.to].place) {
+        let (from, to) = (&self.calls[flow.from], &self.calls[flow.to]);
+        let made = |l: usize| from.loops().any(|made| made == l);
+        let style = match (from.place, to.place) {
             (Place::Input, _) => LineStyle::Input,
             (Place::Free, _) => LineStyle::Free,
             (a, b) if a == b => LineStyle::Fused,
+            // A box elsewhere stands for what is computed again.
+            (_, Place::Loop(_)) if to.loops().all(made) => LineStyle::Free,
             _ => LineStyle::Memory,
         };
         Line {

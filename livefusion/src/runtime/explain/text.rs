@@ -2,6 +2,7 @@
 
 use super::{Bytes, Call, ExplainedBytes, ExplainedLoop, Explanation, Place, Traffic};
 use crate::error::Loc;
+use crate::fusion::Recomputed;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Part, RateId, RateKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,7 +71,7 @@ impl Explanation {
             writeln!(f, "proven, no schedule is better")
         } else if cost.bytes > bound.bytes {
             let gap = 100.0 * (cost.bytes - bound.bytes) as f64 / cost.bytes as f64;
-            writeln!(f, "not proven, a schedule could move up to {gap:.1} % less")
+            writeln!(f, "not proven, a schedule could cost up to {gap:.1} % less")
         } else {
             writeln!(
                 f,
@@ -91,7 +92,7 @@ impl Explanation {
             };
             let (indent, about) = (2 * depth.min(DEEPEST), about(program, rate.kind));
             writeln!(f, "{:indent$}{}: {about}", "", rate.name)?;
-            self.show_calls(f, &calls, Some(id), indent + 2)?;
+            self.show_calls(f, (at, &calls), Some(id), indent + 2)?;
             let children = rate.parts.iter().rev().filter_map(|p| match p {
                 Part::Child(child) => Some((*child, depth + 1)),
                 Part::Stage(_) => None,
@@ -101,7 +102,11 @@ impl Explanation {
         if calls.contains_key(&None) {
             writeln!(f, "  once:")?;
         }
-        self.show_calls(f, &calls, None, 4)?;
+        self.show_calls(f, (at, &calls), None, 4)?;
+        if let Some(Recomputed { bytes, kept }) = l.recomputed {
+            let again = format!("{bytes} bytes' worth at nominal lengths");
+            writeln!(f, "  computes again: {again}, {kept} to keep it")?;
+        }
         self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
         self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
         writeln!(f, "  unfused: {}", Moves(&l.unfused))?;
@@ -128,12 +133,8 @@ impl Explanation {
             let Some(call) = self.call_of.get(&node.id).copied() else {
                 continue;
             };
-            let here = match self.calls[call].place {
-                Place::Loop(l) => l == at,
-                Place::Free => true,
-                Place::Input => false,
-            };
-            if here {
+            let called = &self.calls[call];
+            if called.place == Place::Free || called.loops().any(|l| l == at) {
                 let rate = comb.home.map(|h| h.rate);
                 let known = rates.entry(call).or_insert_with(|| {
                     order.push(call);
@@ -163,7 +164,7 @@ impl Explanation {
     fn show_calls(
         &self,
         f: &mut Formatter<'_>,
-        calls: &AtRates,
+        (at, calls): (usize, &AtRates),
         rate: Option<RateId>,
         indent: usize,
     ) -> Result {
@@ -174,7 +175,13 @@ impl Explanation {
             .max();
         let width = width.unwrap_or(0);
         for call in here.iter().map(|c| &self.calls[*c]) {
-            writeln!(f, "{:indent$}{:width$}  {}", "", call.name, short(call.loc))?;
+            let again = if call.again.contains(&at) {
+                ", again"
+            } else {
+                ""
+            };
+            let loc = short(call.loc);
+            writeln!(f, "{:indent$}{:width$}  {loc}{again}", "", call.name)?;
         }
         Ok(())
     }
@@ -224,10 +231,15 @@ impl Explanation {
 
     fn show_crossings(&self, f: &mut Formatter<'_>) -> Result {
         let mut crossings = self.flows.iter().filter_map(|flow| {
-            match (self.calls[flow.from].place, self.calls[flow.to].place) {
-                (Place::Loop(a), Place::Loop(b)) if a != b => Some((flow, format!("{a} -> {b}"))),
+            let (from, to) = (&self.calls[flow.from], &self.calls[flow.to]);
+            let elsewhere = |l: &usize| !from.loops().any(|made| made == *l);
+            let into = match to.place {
                 // Into every loop that computes it.
-                (Place::Loop(a), Place::Free) => Some((flow, format!("{a} -> later"))),
+                Place::Free => Some("later".to_string()),
+                _ => to.loops().find(elsewhere).map(|l| l.to_string()),
+            };
+            match from.place {
+                Place::Loop(a) => into.map(|into| (flow, format!("{a} -> {into}"))),
                 _ => None,
             }
         });

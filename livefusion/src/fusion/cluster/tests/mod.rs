@@ -11,21 +11,29 @@ const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
 /// A solution that says of itself what is so.
 fn checked(problem: &Problem, clustering: Clustering) -> Solution {
     let solution = solve(problem, clustering);
-    let cost = problem.cost(&solution.loop_of);
+    let partition = &solution.partition;
+    let cost = problem.cost(partition);
     assert_eq!(cost, Some(solution.cost), "{clustering}: {problem:#?}");
     assert!(
         solution.bound <= solution.cost,
         "{clustering}: {problem:#?}"
     );
-    for (item, l) in problem.items.iter().zip(&solution.loop_of) {
-        assert!(item.links.iter().all(|k| solution.loop_of[k.from] <= *l));
+    for (member, l) in partition.members() {
+        let links = &problem.item(member).links;
+        assert!(links.iter().all(|k| partition.loop_of[k.from] <= l));
     }
     solution
 }
 
-fn optimal_is_the_best(seeds: std::ops::Range<u64>, items: impl Fn(u64) -> usize) {
+/// Gives how many of the best partitions compute something again.
+fn optimal_is_the_best(
+    seeds: std::ops::Range<u64>,
+    items: impl Fn(u64) -> usize,
+    again: bool,
+) -> usize {
+    let mut copies = 0;
     for seed in seeds {
-        let problem = random(seed, items(seed));
+        let problem = random(seed, items(seed), again);
         let optimal = checked(&problem, ALL);
         assert_eq!(
             optimal.cost,
@@ -33,29 +41,37 @@ fn optimal_is_the_best(seeds: std::ops::Range<u64>, items: impl Fn(u64) -> usize
             "seed {seed}: {problem:#?}"
         );
         assert!(optimal.is_proven(), "seed {seed}");
+        copies += !optimal.partition.copies.is_empty() as usize;
     }
+    copies
 }
 
 #[test]
 fn optimal_is_the_best_of_thousands_of_small_problems() {
-    optimal_is_the_best(0..3000, |seed| 1 + seed as usize % 7);
+    optimal_is_the_best(0..3000, |seed| 1 + seed as usize % 7, false);
+}
+
+#[test]
+fn optimal_is_the_best_where_items_may_be_computed_again() {
+    let copies = optimal_is_the_best(30_000..31_500, |seed| 2 + seed as usize % 5, true);
+    assert!(copies >= 25, "{copies}");
 }
 
 #[test]
 fn optimal_is_the_best_of_dozens_of_problems_of_ten() {
-    optimal_is_the_best(10_000..10_024, |_| 10);
+    optimal_is_the_best(10_000..10_024, |_| 10, false);
 }
 
 #[test]
 fn bounds_and_costs_are_true_whatever_the_budget() {
     let (mut better, mut gaps) = (0, 0);
     for seed in 20_000..20_150 {
-        let problem = random(seed, 5 + seed as usize % 20);
+        let problem = random(seed, 5 + seed as usize % 20, seed % 2 == 0);
         let greedy = checked(&problem, Clustering::Greedy);
         let unfused = checked(&problem, Clustering::Unfused);
         assert_eq!(unfused.cost.loops, problem.items.len());
         let none = checked(&problem, Clustering::Optimal { steps: 0 });
-        assert_eq!(none.loop_of, greedy.loop_of);
+        assert_eq!(none.partition, greedy.partition);
         let tried = [10, 100, 1000, 30_000].map(|steps| {
             let next = checked(&problem, Clustering::Optimal { steps });
             assert!(next.cost <= none.cost, "seed {seed}");
@@ -76,7 +92,7 @@ fn bounds_and_costs_are_true_whatever_the_budget() {
 #[test]
 fn one_problem_has_one_answer() {
     for seed in 0..50 {
-        let again = || solve(&random(seed, 30), Clustering::default());
+        let again = || solve(&random(seed, 30, true), Clustering::default());
         assert_eq!(again(), again());
     }
 }

@@ -1,7 +1,11 @@
-//! Random clustering problems, and the best that any partition of one costs.
+//! Random clustering problems, and the best that any partition of one costs, with what it computes again.
 
 use crate::fusion::Reason;
-use crate::fusion::cluster::problem::{Class, Cost, Field, Item, Link, Problem, Stream};
+use crate::fusion::cluster::again;
+use crate::fusion::cluster::loops::Member;
+use crate::fusion::cluster::problem::{
+    Class, Cost, Field, Item, Link, Partition, Problem, Stream, WRITE,
+};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -41,14 +45,16 @@ impl Rng {
 }
 
 /// A random problem of `n` items: maps, zips, filters, packs, generators, folds, scalars, random access,
-/// expansions into segments and folds of segments.
-pub fn random(seed: u64, n: usize) -> Problem {
+/// expansions into segments and folds of segments. Some may be computed `again`, if that is wanted.
+pub fn random(seed: u64, n: usize, again: bool) -> Problem {
     let mut g = Generator {
         rng: Rng::new(seed),
         problem: Problem::default(),
         arrays: Vec::new(),
         scalars: Vec::new(),
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
+        // Where folds are captured, what is folded may be computed again.
+        captures: if again { 60 } else { 25 },
     };
     for _ in 0..g.rng.range(1, 2) {
         let root = g.class(Class::Root);
@@ -60,6 +66,9 @@ pub fn random(seed: u64, n: usize) -> Problem {
         g.item(i);
     }
     g.results();
+    if again {
+        g.again();
+    }
     g.problem
 }
 
@@ -72,6 +81,8 @@ struct Generator {
     scalars: Vec<usize>,
     /// Of 100 items, how many are folds.
     busy: usize,
+    /// Of 100 items, how many capture a scalar, if there is one.
+    captures: usize,
 }
 
 impl Generator {
@@ -226,7 +237,7 @@ impl Generator {
 
     /// Captured scalars, random access, layouts.
     fn prevent(&mut self, item: &mut Item) {
-        if !self.scalars.is_empty() && self.rng.chance(25) && !item.at.is_empty() {
+        if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
             let scalar = self.rng.pick(&self.scalars);
             if scalar < self.problem.items.len() {
                 item.link(scalar, Some(Reason::Fold));
@@ -256,20 +267,36 @@ impl Generator {
     }
 }
 
-/// The least that any partition costs, by trying all of them but those that read too much already.
+impl Generator {
+    /// Says what may be computed again: of what makes arrays, most.
+    fn again(&mut self) {
+        let items = 0..self.problem.items.len();
+        let prices: Vec<Option<u64>> = items
+            .map(|i| {
+                let made = self.problem.fields.iter().find(|f| f.maker == Some(i));
+                let bytes = made?.bytes;
+                let price = self.rng.pick(&[0, bytes / 8, bytes / 2, bytes]);
+                self.rng.chance(80).then_some(price)
+            })
+            .collect();
+        again::allow(&mut self.problem, &prices);
+    }
+}
+
+/// The least that any partition costs, by trying all of them but those that move too much already.
 pub fn brute_force(problem: &Problem) -> Cost {
     let mut best = None;
-    all(problem, &mut Vec::new(), 0, &mut best);
+    let stored = problem.fields.iter().filter(|f| f.stored);
+    let written = stored.map(|f| WRITE * f.bytes).sum();
+    all(problem, &mut Vec::new(), written, &mut best);
     best.unwrap_or_default()
 }
 
-fn all(problem: &Problem, loop_of: &mut Vec<usize>, read: u64, best: &mut Option<Cost>) {
+fn all(problem: &Problem, loop_of: &mut Vec<usize>, moved: u64, best: &mut Option<Cost>) {
     let i = loop_of.len();
     let Some(item) = problem.items.get(i) else {
-        if let Some(cost) = cost(problem, loop_of) {
-            *best = Some(best.map_or(cost, |b| b.min(cost)));
-        }
-        return;
+        let partition = Partition::from(loop_of.clone());
+        return all_copies(problem, partition, loop_of.len(), best);
     };
     let count = loop_of.iter().max().map_or(0, |l| l + 1);
     for l in 0..=count {
@@ -277,29 +304,75 @@ fn all(problem: &Problem, loop_of: &mut Vec<usize>, read: u64, best: &mut Option
         let apart = |k: &Link| k.prevents.is_some() && inside(&k.from);
         let has = |f: &usize| {
             let reads = |j: usize| inside(&j) && problem.items[j].uses.contains(f);
-            problem.fields[*f].maker.is_some_and(|m| inside(&m)) || (0..i).any(reads)
+            let made = |m: usize| inside(&m) || problem.items[m].again.is_some();
+            problem.fields[*f].maker.is_some_and(made) || (0..i).any(reads)
         };
         let new = item.uses.iter().filter(|f| !has(f));
-        let read = read + new.map(|f| problem.fields[*f].bytes).sum::<u64>();
-        let hopeless = best.is_some_and(|b| read > b.bytes);
+        let moved = moved + new.map(|f| problem.fields[*f].bytes).sum::<u64>();
+        let hopeless = best.is_some_and(|b| moved > b.bytes);
         if !hopeless && !item.links.iter().any(apart) {
             loop_of.push(l);
-            all(problem, loop_of, read, best);
+            all(problem, loop_of, moved, best);
             loop_of.pop();
         }
     }
 }
 
+/// Tries all ways to compute items before this one again, where somebody in the loop could use them.
+fn all_copies(problem: &Problem, mut partition: Partition, before: usize, best: &mut Option<Cost>) {
+    let Some(i) = before.checked_sub(1) else {
+        partition.copies.sort_unstable();
+        if let Some(cost) = cost(problem, &partition) {
+            *best = Some(best.map_or(cost, |b| b.min(cost)));
+        }
+        return;
+    };
+    let mut wanted: Vec<usize> = Vec::new();
+    for (member, l) in partition
+        .members()
+        .filter(|_| problem.items[i].again.is_some())
+    {
+        let mut links = problem.item(member).links.iter();
+        let uses = links.any(|k| k.from == i && k.prevents.is_none());
+        if uses && partition.loop_of[i] != l && !wanted.contains(&l) {
+            wanted.push(l);
+        }
+    }
+    for set in 0..1u32 << wanted.len() {
+        let mut next = partition.clone();
+        let chosen = wanted.iter().enumerate().filter(|(k, _)| set >> k & 1 == 1);
+        next.copies.extend(chosen.map(|(_, l)| (i, *l)));
+        next.copies.sort_unstable();
+        all_copies(problem, next, i, best);
+    }
+}
+
 /// What a partition costs, straight from the definitions; none if it is not allowed.
-fn cost(problem: &Problem, loop_of: &[usize]) -> Option<Cost> {
-    let count = loop_of.iter().max().map_or(0, |l| l + 1);
-    if has_cycle(problem, loop_of, count) {
+fn cost(problem: &Problem, partition: &Partition) -> Option<Cost> {
+    let (loop_of, copies) = (&partition.loop_of, &partition.copies);
+    let count = partition.count();
+    let is_in = |i: usize, l: usize| loop_of[i] == l || copies.contains(&(i, l));
+    if has_cycle(problem, partition, count) {
         return None;
     }
-    let mut bytes = 0;
+    for (member, l) in partition.members() {
+        let copied = matches!(member, Member::Copy(_));
+        let mut links = problem.item(member).links.iter();
+        let wrong = |k: &Link| match is_in(k.from, l) {
+            true => k.prevents.is_some(),
+            false => copied && k.alone,
+        };
+        if links.any(wrong) {
+            return None;
+        }
+    }
+    let mut bytes = copies
+        .iter()
+        .filter_map(|(i, _)| problem.price_again(*i))
+        .sum();
     let mut written: Vec<bool> = problem.fields.iter().map(|f| f.stored).collect();
     for l in 0..count {
-        let items: Vec<usize> = (0..loop_of.len()).filter(|i| loop_of[*i] == l).collect();
+        let items: Vec<usize> = (0..loop_of.len()).filter(|i| is_in(*i, l)).collect();
         let touches = |i: &usize| !problem.items[*i].at.is_empty();
         let roots = (0..problem.classes.len()).map(Some);
         let roots = roots.chain((!items.iter().any(touches)).then_some(None));
@@ -309,7 +382,7 @@ fn cost(problem: &Problem, loop_of: &[usize]) -> Option<Cost> {
             let mut read: Vec<usize> = uses.chain(lengths).collect();
             read.sort_unstable();
             read.dedup();
-            read.retain(|f| problem.fields[*f].maker.is_none_or(|m| loop_of[m] != l));
+            read.retain(|f| problem.fields[*f].maker.is_none_or(|m| !is_in(m, l)));
             let bytes: u64 = read.iter().map(|f| problem.fields[*f].bytes).sum();
             (bytes, read)
         });
@@ -320,18 +393,19 @@ fn cost(problem: &Problem, loop_of: &[usize]) -> Option<Cost> {
         }
     }
     let writes = problem.fields.iter().zip(written).filter(|(_, w)| *w);
-    bytes += writes.map(|(f, _)| f.bytes).sum::<u64>();
+    bytes += WRITE * writes.map(|(f, _)| f.bytes).sum::<u64>();
     Some(Cost {
         bytes,
         loops: count,
     })
 }
 
-fn has_cycle(problem: &Problem, loop_of: &[usize], count: usize) -> bool {
+fn has_cycle(problem: &Problem, partition: &Partition, count: usize) -> bool {
     let mut before = vec![vec![false; count]; count];
-    for (item, l) in problem.items.iter().zip(loop_of) {
-        for link in &item.links {
-            before[loop_of[link.from]][*l] |= loop_of[link.from] != *l;
+    for (member, l) in partition.members() {
+        for link in &problem.item(member).links {
+            let from = partition.loop_of[link.from];
+            before[from][l] |= from != l;
         }
     }
     for k in 0..count {

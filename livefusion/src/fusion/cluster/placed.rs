@@ -1,0 +1,369 @@
+//! What is placed during a search: items in loops, what that costs at least however it goes on, and the way
+//! back.
+
+use super::again::Copies;
+use super::bits::Bits;
+use super::bound::Bounds;
+use super::loops::{Entry, Loops, Member};
+use super::problem::{Cost, Partition, Problem, WRITE};
+use smallvec::SmallVec;
+
+/// The items of a problem that are placed so far, from the first on.
+pub struct Placed<'p> {
+    problem: &'p Problem,
+    bounds: &'p Bounds,
+    /// The loops so far.
+    pub loops: Loops<'p>,
+    /// Which loops must run after each; itself included.
+    reach: Bits,
+    /// Per field: the loops that read it from memory.
+    readers: Vec<SmallVec<[u32; 4]>>,
+    written: Vec<bool>,
+    /// Per item: whether something was paid for what later loops need of it.
+    paid: Vec<bool>,
+    trees: Vec<usize>,
+    /// Per item: the fields of arrays that it makes.
+    made: Vec<Vec<usize>>,
+    /// Open loops per tree of classes.
+    in_tree: Vec<usize>,
+    /// What every completion of what is placed costs at least.
+    pub now: Now,
+    changes: Vec<Change>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Now {
+    /// Bytes, or their worth.
+    pub bytes: u64,
+    /// Loops that are open or must be opened yet, in all trees.
+    pub loops: usize,
+}
+
+/// What a placement changed, so that it can be taken back.
+enum Change {
+    Reach(usize, u64),
+    Read(usize),
+    Written(usize),
+    Paid(usize),
+    Opened,
+    Rooted(usize),
+    /// A member of a loop, with what the loop's root was before.
+    Put(usize, Member, Entry, Option<usize>),
+}
+
+/// A way to place an item.
+pub struct Candidate {
+    /// What every completion costs at least.
+    pub bound: Cost,
+    /// What is counted for that.
+    pub now: Now,
+    /// The loop; a new one, if there is none of the number.
+    pub at: usize,
+    /// What the loop computes again for it.
+    pub copies: Copies,
+    /// How it enters the loop.
+    pub entry: Entry,
+}
+
+/// Where the search was before a placement.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    before: Now,
+    changes: usize,
+}
+
+impl<'p> Placed<'p> {
+    /// Nothing.
+    pub fn new(problem: &'p Problem, bounds: &'p Bounds) -> Self {
+        let mut made = vec![Vec::new(); problem.items.len()];
+        for (f, field) in problem.fields.iter().enumerate() {
+            if let Some(maker) = field.maker.filter(|_| field.bytes > 0) {
+                made[maker].push(f);
+            }
+        }
+        Placed {
+            problem,
+            bounds,
+            made,
+            loops: Loops::new(problem),
+            reach: Bits::new(problem.items.len()),
+            readers: vec![SmallVec::new(); problem.fields.len()],
+            written: bounds.written.clone(),
+            paid: vec![false; problem.items.len()],
+            trees: problem.trees(),
+            in_tree: vec![0; problem.classes.len()],
+            now: Now {
+                bytes: bounds.cost.bytes,
+                loops: bounds.loops.iter().sum(),
+            },
+            changes: Vec::new(),
+        }
+    }
+
+    /// The loop that an item is in in some best completion: where something that it needs is made, what it
+    /// needs besides has come before, and it costs nothing and makes nothing that could cost.
+    pub fn home(&self, item: usize) -> Option<Candidate> {
+        if !self.made[item].is_empty() || !self.problem.items[item].makes.is_empty() {
+            return None;
+        }
+        let made_in = |l: usize| self.loops.loop_of()[l];
+        let links = &self.problem.items[item].links;
+        let last = links.iter().find(|k| {
+            let l = made_in(k.from);
+            links
+                .iter()
+                .all(|other| self.reach.has(made_in(other.from), l))
+        })?;
+        let l = made_in(last.from);
+        let home = self.candidate(item, l)?;
+        let has = |f: &usize| self.problem.fields[*f].bytes == 0 || self.has(l, *f);
+        let free = self.problem.items[item].uses.iter().all(has)
+            && home.entry.held.is_empty()
+            && home.entry.root == self.loops.root(l);
+        free.then_some(home)
+    }
+
+    /// A way to place an item, if its links, its classes and its streams allow it.
+    pub fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
+        let is_new = l == self.loops.count();
+        let entry = if is_new {
+            self.loops.enter_new(Member::Home(item))
+        } else {
+            self.enter(l, Member::Home(item))?
+        };
+        let now = self.with(Member::Home(item), l, &entry);
+        Some(Candidate {
+            bound: self.least(now, self.loops.count() + is_new as usize),
+            now,
+            at: l,
+            copies: Copies::new(),
+            entry,
+        })
+    }
+
+    /// What every completion costs at least, with so many loops.
+    pub fn least(&self, now: Now, open: usize) -> Cost {
+        Cost {
+            bytes: now.bytes,
+            loops: now.loops.max(open).max(self.bounds.cost.loops),
+        }
+    }
+
+    /// Whether an item's links allow it in a loop that is open, whatever is computed again there.
+    pub fn may_follow(&self, item: usize, l: usize) -> bool {
+        let mut links = self.problem.items[item].links.iter();
+        links.all(|k| match self.loops.loop_of()[k.from] {
+            made if made == l => k.prevents.is_none(),
+            made => !self.reach.has(l, made),
+        })
+    }
+
+    /// How a member enters a loop, if that makes no circle.
+    fn enter(&self, l: usize, member: Member) -> Option<Entry> {
+        let mut links = self.problem.item(member).links.iter();
+        let made = |from: usize| self.loops.loop_of()[from];
+        let may = links.all(|k| made(k.from) == l || !self.reach.has(l, made(k.from)));
+        may.then(|| self.loops.enter(l, member))?
+    }
+
+    /// What every completion costs at least once a member is in a loop.
+    fn with(&self, member: Member, l: usize, entry: &Entry) -> Now {
+        let mut now = Now {
+            bytes: self.now.bytes.saturating_add(self.price(member, l, entry)),
+            loops: self.now.loops,
+        };
+        let unrooted = l == self.loops.count() || self.loops.root(l).is_none();
+        if let (true, Some(root)) = (unrooted, entry.root) {
+            let tree = self.trees[root];
+            now.loops += (self.in_tree[tree] >= self.bounds.loops[tree]) as usize;
+        }
+        now
+    }
+
+    /// The bytes that a member of a loop adds to what was bound to be written and read.
+    fn price(&self, member: Member, l: usize, entry: &Entry) -> u64 {
+        let uses = &self.problem.item(member).uses;
+        let lengths = entry.held.iter().filter_map(|c| self.loops.lengths(*c));
+        let lengths = lengths.filter(|f| !uses.contains(f));
+        let mut paid: SmallVec<[usize; 4]> = SmallVec::new();
+        // What had to be paid in some way is counted already.
+        let mut pay = |maker: Option<usize>, price: u64| match maker {
+            Some(m) if price > 0 && !self.paid[m] && !paid.contains(&m) => {
+                paid.push(m);
+                price.saturating_sub(self.bounds.owed[m])
+            }
+            _ => price,
+        };
+        let mut sum = 0u64;
+        for f in uses.iter().copied().chain(lengths) {
+            let field = &self.problem.fields[f];
+            if !self.has(l, f) {
+                let write = field.maker.is_some() && !self.written[f];
+                let read = self.readers[f].len() >= self.bounds.reads[f];
+                let times = if write { WRITE } else { 0 } + read as u64;
+                sum = sum.saturating_add(pay(field.maker, field.bytes.saturating_mul(times)));
+            }
+        }
+        if let Member::Copy(i) = member {
+            let price = self.problem.price_again(i).unwrap_or(0);
+            sum = sum.saturating_add(pay(Some(i), price));
+        }
+        sum
+    }
+
+    /// Whether a loop, which may be new, computes an item.
+    pub fn computes(&self, l: usize, item: usize) -> bool {
+        l < self.loops.count() && self.loops.has(l, item)
+    }
+
+    /// Whether a loop reads what an item makes.
+    pub fn reads(&self, l: usize, item: usize) -> bool {
+        let mut made = self.made[item].iter();
+        made.any(|f| self.readers[*f].contains(&(l as u32)))
+    }
+
+    /// Whether a loop makes a field or reads it already.
+    fn has(&self, l: usize, f: usize) -> bool {
+        let maker = self.problem.fields[f].maker;
+        maker.is_some_and(|m| self.computes(l, m)) || self.readers[f].contains(&(l as u32))
+    }
+
+    /// Where the search is.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            before: self.now,
+            changes: self.changes.len(),
+        }
+    }
+
+    /// Places an item.
+    pub fn place(&mut self, item: usize, candidate: Candidate) -> Mark {
+        let mark = self.mark();
+        let at = candidate.at;
+        if at == self.loops.count() {
+            self.open();
+        }
+        for m in &candidate.copies {
+            self.put_again(at, *m);
+        }
+        self.put(at, Member::Home(item), candidate.entry);
+        self.now = candidate.now;
+        mark
+    }
+
+    /// Opens a loop.
+    pub fn open(&mut self) {
+        let at = self.loops.open();
+        self.reach.clear(at);
+        self.reach.set(at, at);
+        self.changes.push(Change::Opened);
+    }
+
+    /// Has a loop compute an item again; false if it cannot.
+    pub fn put_again(&mut self, l: usize, item: usize) -> bool {
+        let member = Member::Copy(item);
+        let Some(entry) = self.enter(l, member) else {
+            return false;
+        };
+        self.now = self.with(member, l, &entry);
+        self.put(l, member, entry);
+        true
+    }
+
+    /// Puts a member into a loop that is open.
+    fn put(&mut self, at: usize, member: Member, entry: Entry) {
+        let root = self.loops.root(at);
+        if let (None, Some(new)) = (root, entry.root) {
+            self.in_tree[self.trees[new]] += 1;
+            self.changes.push(Change::Rooted(self.trees[new]));
+        }
+        self.loops.put(at, member, &entry);
+        let problem = self.problem;
+        let item = problem.item(member);
+        match member {
+            Member::Home(_) => {
+                for link in &item.links {
+                    self.put_before(self.loops.loop_of()[link.from], at);
+                }
+            }
+            // The loop comes after the item's own, for whom it is computed again.
+            Member::Copy(i) => self.pay(i),
+        }
+        let lengths = entry.held.iter();
+        let lengths: SmallVec<[usize; 2]> =
+            lengths.filter_map(|c| self.loops.lengths(*c)).collect();
+        for f in item.uses.iter().chain(&lengths) {
+            self.read(at, *f);
+        }
+        self.changes.push(Change::Put(at, member, entry, root));
+    }
+
+    /// Notes that one loop must run before another.
+    fn put_before(&mut self, first: usize, then: usize) {
+        if self.reach.has(first, then) {
+            return;
+        }
+        for l in 0..self.loops.count() {
+            if self.reach.has(l, first) {
+                let changes = &mut self.changes;
+                self.reach
+                    .add(l, then, |at, word| changes.push(Change::Reach(at, word)));
+            }
+        }
+    }
+
+    fn read(&mut self, l: usize, f: usize) {
+        if self.has(l, f) {
+            return;
+        }
+        self.readers[f].push(l as u32);
+        self.changes.push(Change::Read(f));
+        if self.problem.fields[f].maker.is_some() && !self.written[f] {
+            self.written[f] = true;
+            self.changes.push(Change::Written(f));
+        }
+        if let Some(maker) = self.problem.fields[f].maker {
+            self.pay(maker);
+        }
+    }
+
+    fn pay(&mut self, item: usize) {
+        if !self.paid[item] {
+            self.paid[item] = true;
+            self.changes.push(Change::Paid(item));
+        }
+    }
+
+    /// Takes back what was placed since.
+    pub fn take_back(&mut self, mark: Mark) {
+        while self.changes.len() > mark.changes {
+            match self.changes.pop() {
+                Some(Change::Reach(at, word)) => self.reach.restore(at, word),
+                Some(Change::Read(f)) => {
+                    self.readers[f].pop();
+                }
+                Some(Change::Written(f)) => self.written[f] = false,
+                Some(Change::Paid(item)) => self.paid[item] = false,
+                Some(Change::Opened) => self.loops.close(),
+                Some(Change::Rooted(tree)) => self.in_tree[tree] -= 1,
+                Some(Change::Put(l, member, entry, root)) => {
+                    self.loops.take_out(l, member, &entry, root);
+                }
+                None => {}
+            }
+        }
+        self.now = mark.before;
+    }
+
+    /// The partition that was found.
+    pub fn partition(&self) -> Partition {
+        let all = 0..self.loops.count();
+        let copies = all.flat_map(|l| self.loops.copies(l).iter().map(move |i| (*i, l)));
+        let mut copies: Vec<(usize, usize)> = copies.collect();
+        copies.sort_unstable();
+        Partition {
+            loop_of: self.loops.loop_of().to_vec(),
+            copies,
+        }
+    }
+}
