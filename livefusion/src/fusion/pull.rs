@@ -200,7 +200,27 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
                     _ => Some(Extent::Scalar((by, field))),
                 }
             }),
-            _ => None,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Zip
+            | Kind::Fields(_)
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => None,
         };
         extents.push(extent);
     }
@@ -236,7 +256,25 @@ impl Functions {
                     in_step_unchecked(rates, id, &node.inputs)
                         && node.inputs.iter().all(|i| found.tells_elements(graph, *i))
                 }
-                _ => false,
+                Kind::Manifest
+                | Kind::Input(_)
+                | Kind::Zip
+                | Kind::Fields(_)
+                | Kind::Filter(_)
+                | Kind::Pack
+                | Kind::Fold(_)
+                | Kind::Scan(..)
+                | Kind::ScanTotal
+                | Kind::Expand(_)
+                | Kind::FoldS(_)
+                | Kind::ScanS(..)
+                | Kind::CountS
+                | Kind::TakeWhile { .. }
+                | Kind::Take(_)
+                | Kind::Scatter(_)
+                | Kind::Custom(_)
+                | Kind::Compute(_)
+                | Kind::Len => false,
             };
             let Some(body) = bodies(&node.node.kind).pop().filter(|_| is_function) else {
                 continue;

@@ -247,7 +247,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Opening::Test(_) | Opening::Decided | Opening::While(_) => {
                 filter::emit_open(e, id, *rate)
             }
-            Opening::Segments(..) | Opening::SegmentsAgain => segments::emit_open(e, id, *rate),
+            Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, *rate),
             Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
         },
         Act::Bound(lens) => cursor::emit_bound(e, id, lens),
@@ -257,7 +257,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         }
         Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
         Act::Keep(field, spot, room) => e.keep((id, *field), *spot, *room),
-        Act::Again(field, spot) => e.again((id, *field), *spot),
+        Act::Reread(field, spot) => e.reread((id, *field), *spot),
         Act::Deliver(column, side) => e.deliver(*column, *side),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
         Act::Run(spot) => emit_node(e, id, *spot),

@@ -47,7 +47,7 @@ pub fn open(
     let spot = p.spot_for_child(user, parent, &all)?;
     // An earlier loop over the same segment has checked its length.
     if p.is_decided(class, spot.rate) {
-        return Ok(p.open_within(user, spot, class, Opening::SegmentsAgain));
+        return Ok(p.open_within(user, spot, class, Opening::SameSegments));
     }
     p.elt(lengths, spot)?;
     p.set_decided(class, spot.rate);

@@ -143,7 +143,7 @@ impl Emission<'_> {
     }
 
     /// Reads a field again that an earlier pass has kept.
-    pub fn again(&mut self, field: FieldRef, spot: Spot) -> Lower {
+    pub fn reread(&mut self, field: FieldRef, spot: Spot) -> Lower {
         let array = self.made(field)?;
         self.read_here(field.into(), array, spot, "again");
         Ok(())

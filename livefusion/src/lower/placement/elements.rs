@@ -28,7 +28,7 @@ impl Placer<'_> {
                     break from;
                 }
                 if self.scope.is_made_once(id) {
-                    break self.again(column.field, spot)?;
+                    break self.reread(column.field, spot)?;
                 }
             }
             if let Some(side) = self.delivered_by(column) {
@@ -136,7 +136,7 @@ impl Placer<'_> {
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
-    fn again(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
+    fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
         let made = self.known.get(&field.into()).and_then(|k| k.first());
@@ -147,7 +147,7 @@ impl Placer<'_> {
         };
         self.keep(field)?;
         let spot = Spot::first(here);
-        self.act(field.0, Act::Again(field.1, spot));
+        self.act(field.0, Act::Reread(field.1, spot));
         self.know(field.into(), spot);
         Ok(spot)
     }

@@ -70,7 +70,7 @@ pub enum Act {
     /// A field is written to memory where its elements are made.
     Keep(u32, Spot, Room),
     /// A field that is kept is read again, in a later pass.
-    Again(u32, Spot),
+    Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.
     Deliver(Column, Side),
     /// The sides of a zip are held against each other, and against arrays in memory of these lengths.

@@ -101,7 +101,7 @@ impl Show<'_> {
                 };
                 format!("segments of lengths {} {total}", self.column(*lengths))
             }
-            Opening::SegmentsAgain => "the same segments".into(),
+            Opening::SameSegments => "the same segments".into(),
             Opening::Cursor { zip, side, len } => format!(
                 "side {side} of {}, on demand, {}",
                 self.node(*zip),
@@ -159,7 +159,7 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
-            Act::Again(field, spot) => {
+            Act::Reread(field, spot) => {
                 format!(
                     "{} is read again at {}",
                     self.field((id, *field)),

@@ -63,7 +63,7 @@ pub enum Opening {
     /// An inner loop over segments of these lengths, each checked to leave no more elements than the total.
     Segments(Column, Total),
     /// An inner loop over segments whose lengths are checked already.
-    SegmentsAgain,
+    SameSegments,
     /// A stream that is advanced on demand: side of a zip, over so many elements.
     Cursor {
         /// The zip.
@@ -86,7 +86,7 @@ impl Opening {
 
     /// Whether it opens an inner loop over a segment.
     pub fn is_nested(&self) -> bool {
-        matches!(self, Opening::Segments(..) | Opening::SegmentsAgain)
+        matches!(self, Opening::Segments(..) | Opening::SameSegments)
     }
 }
 
