@@ -22,6 +22,12 @@ use crate::walk;
 pub fn run(program: &mut Loop) -> bool {
     let needed = Needed::of(program, |_| false, &[]);
     let swept = sweep(program, &needed);
+    // What is not updated any more counts nothing, whether its group leaves the table or not.
+    for rate in &mut program.rates {
+        if let RateKind::Sub { count, .. } = &mut rate.kind {
+            *count = count.filter(|v| needed.has(*v));
+        }
+    }
     let sequential = |g: &Group| g.combine.is_none();
     let stays = program
         .groups
@@ -275,11 +281,6 @@ fn drop_groups(program: &mut Loop, needed: &Needed) -> bool {
         return false;
     }
     program.groups.retain(|g| needed.group(g));
-    for rate in &mut program.rates {
-        if let RateKind::Sub { count, .. } = &mut rate.kind {
-            *count = count.filter(|v| needed.has(*v));
-        }
-    }
     for block in program.blocks.values_mut() {
         for stmt in &mut block.stmts {
             if let StmtKind::Scan { group, .. } = &mut stmt.kind {
