@@ -40,7 +40,7 @@ impl Reached {
 fn random_programs_reach_every_idea() {
     let (engine, backend) = (Engine::interp(), CBackend::new());
     let mut reached = Reached::default();
-    for (_, p) in programs(2000, Options::SMALL) {
+    for (_, p) in programs(8000, Options::SMALL) {
         let explained = engine.explain(&p.build().roots).expect("it can be planned");
         let all = explained.loops.iter();
         // What C refuses has no ideas.
