@@ -104,7 +104,7 @@
 //! let plan = graph.plan(Clustering::default());
 //! assert_eq!(
 //!     plan.to_string(),
-//!     r"1 loop, optimal clustering, 10240 bytes at nominal lengths, proven
+//!     r"1 loop, optimal clustering, 12288 bytes at nominal lengths, proven
 //! rates
 //!   r0: a length of its own
 //!   r1: those of r0 that n1 keeps
