@@ -195,7 +195,6 @@ pub(super) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
     builder.generate(Len::Delayed(len), body)
 }
 
-/// A delayed `u64`.
 /// Whether elements are made one after the other, so that one of them costs those before it.
 fn is_stream(array: &Arc<Node>) -> bool {
     let mut stack = vec![array];
@@ -229,6 +228,7 @@ fn is_stream(array: &Arc<Node>) -> bool {
     false
 }
 
+/// A delayed `u64`.
 fn computed(builder: Builder, f: impl FnOnce(&mut BodyBuilder) -> TermId) -> Arc<Node> {
     let mut b = BodyBuilder::new(&[]);
     let n = f(b.locate(Some(builder.loc())));

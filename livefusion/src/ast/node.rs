@@ -90,6 +90,37 @@ pub enum Kind {
     Len,
 }
 
+impl Kind {
+    /// Whether its elements are some of its first input's, passed on as they are.
+    pub(crate) fn passes_on(&self) -> bool {
+        match self {
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => true,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Zip
+            | Kind::Fields(_)
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => false,
+        }
+    }
+
+    /// Whether its elements end before those of its input do, and with them the loop if nothing else goes on.
+    pub(crate) fn ends(&self) -> bool {
+        matches!(self, Kind::TakeWhile { .. } | Kind::Take(_))
+    }
+}
+
 /// A combinator of a user's, with what it gives for its input.
 #[derive(Debug)]
 pub struct Custom {
@@ -237,6 +268,15 @@ fn take_links(node: &mut Node, out: &mut Links) {
                 body(b);
             }
         }
-        _ => {}
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Scatter(None)
+        | Kind::Custom(_)
+        | Kind::Len => {}
     }
 }

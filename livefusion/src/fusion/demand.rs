@@ -19,7 +19,7 @@ pub struct Demand {
 }
 
 /// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the
-/// others are recomputed, or nothing but names.
+/// others are recomputed, or nothing but aliases.
 pub fn demand(graph: &Graph, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
@@ -156,7 +156,8 @@ fn needs_of(
             None => needs.extend(columns.first().copied()),
         },
         Kind::Expand(_) => needs.extend(columns.first().copied()),
-        _ => {}
+        // Whatever their closures use, which follows, is all that these need.
+        Kind::Manifest | Kind::Input(_) | Kind::Generate(..) | Kind::Map(_) | Kind::Compute(_) => {}
     }
     for (i, body) in bodies(&node.node.kind).into_iter().enumerate() {
         let wanted: Vec<TermId> = match &node.node.kind {
@@ -176,14 +177,9 @@ fn needs_of(
         let live = body.live_terms(wanted.into_iter());
         for (data, _) in body.terms.iter().zip(&live).filter(|(_, live)| **live) {
             match data.term {
-                Term::Param(k) => match node.node.kind {
-                    // An expansion's first parameter is an index, its first input the lengths.
-                    Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => {
-                        needs.extend(columns.get(k as usize).copied());
-                    }
-                    Kind::Expand(_) if k > 0 => needs.extend(columns.get(k as usize).copied()),
-                    _ => {}
-                },
+                Term::Param(k) if is_column(&node.node.kind, k) => {
+                    needs.extend(columns.get(k as usize).copied());
+                }
                 Term::Scalar { capture, field } | Term::At { capture, field, .. } => {
                     at_an_index.insert(graph.resolve(node.captures[i][capture as usize], field));
                 }
@@ -202,5 +198,33 @@ fn needs_of(
     Needs {
         in_step: needs,
         at_an_index,
+    }
+}
+
+/// Whether a body's parameter is that column of the node's inputs.
+fn is_column(kind: &Kind, param: u32) -> bool {
+    match kind {
+        Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
+        // An expansion's first parameter is an index, its first input the lengths.
+        Kind::Expand(_) => param > 0,
+        // Of indices, of states, or of columns that are all needed; or there are no parameters.
+        Kind::Generate(..)
+        | Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::Scatter(_)
+        | Kind::Take(_)
+        | Kind::Compute(_) => false,
+        // These have no bodies.
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Custom(_)
+        | Kind::Len => false,
     }
 }

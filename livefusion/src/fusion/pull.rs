@@ -14,22 +14,21 @@
 //!
 //! A pulled array that others consume in step, or that is a result, is in a loop as well.
 
+mod functions;
+
+pub use functions::is_costly;
+
 use super::cluster::free::{is_alias, is_constant};
 use super::mirror::Mirrors;
 use super::rates::Rates;
-use crate::ast::{Body, Kind, Len, Term, TermId, may_trap};
+use crate::ast::{Body, Kind, Len, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
+use functions::{Functions, accesses, body_nesting};
 use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
 
 /// What elements of a pulled array may cost to be computed twice: operators plus reads.
 const CHEAP: u32 = 8;
-
-/// How many arrays are computed inside of each other at most: lowering is recursive.
-const MAX_CHAIN: u32 = 64;
-
-/// How deep conditions and scalar loops in what is pulled may nest, all levels together.
-const MAX_NESTING: u32 = 16;
 
 /// How deep they may nest in a body that pulls: with what is pulled they stay below the limit for
 /// bodies.
@@ -200,151 +199,31 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
                     _ => Some(Extent::Scalar((by, field))),
                 }
             }),
-            _ => None,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Zip
+            | Kind::Fields(_)
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => None,
         };
         extents.push(extent);
     }
     extents
-}
-
-/// Index functions: what could be pulled.
-struct Functions {
-    /// What an element costs; none for other nodes. Not cheap ones cost more than anything.
-    cost: Vec<Option<u32>>,
-    /// Whether computing an element may trap or not end.
-    may_trap: Vec<bool>,
-}
-
-impl Functions {
-    fn none(graph: &Graph) -> Functions {
-        Functions {
-            cost: vec![None; graph.nodes.len()],
-            may_trap: vec![false; graph.nodes.len()],
-        }
-    }
-
-    fn find(graph: &Graph, rates: &Rates, extents: &[Option<Extent>]) -> Functions {
-        let n = graph.nodes.len();
-        let mut found = Functions::none(graph);
-        let (mut chain, mut nesting) = (vec![0u32; n], vec![0u32; n]);
-        for id in graph.ids() {
-            let node = &graph.nodes[id.index()];
-            let is_function = match &node.node.kind {
-                _ if node.leaf || extents[id.index()].is_none() => false,
-                Kind::Generate(..) => true,
-                Kind::Map(_) => {
-                    in_step_unchecked(rates, id, &node.inputs)
-                        && node.inputs.iter().all(|i| found.tells_elements(graph, *i))
-                }
-                _ => false,
-            };
-            let Some(body) = bodies(&node.node.kind).pop().filter(|_| is_function) else {
-                continue;
-            };
-            let below = |of: &[u32]| {
-                let inner = inner(graph, id).filter(|n| found.is(*n));
-                inner.map(|n| of[n.index()]).max().unwrap_or(0)
-            };
-            let mut terms = body.terms.iter();
-            let may_trap = terms.any(|t| may_trap(&t.term, t.ty, |_| false))
-                || inner(graph, id).any(|n| found.may_trap[n.index()]);
-            // What may trap is computed in a region of its own, if its index is inside.
-            let depth = below(&nesting) + body_nesting(body) + may_trap as u32;
-            let length = below(&chain) + 1;
-            if length <= MAX_CHAIN && depth <= MAX_NESTING {
-                (chain[id.index()], nesting[id.index()]) = (length, depth);
-                found.cost[id.index()] = Some(found.cost_of(graph, id, body));
-                found.may_trap[id.index()] = may_trap;
-            }
-        }
-        found
-    }
-
-    fn is(&self, n: NodeId) -> bool {
-        self.cost[n.index()].is_some()
-    }
-
-    fn tells_elements(&self, graph: &Graph, input: NodeId) -> bool {
-        let fields = graph.fields(input);
-        fields
-            .iter()
-            .all(|(n, _)| graph.nodes[n.index()].leaf || self.is(*n))
-    }
-
-    fn cost_of(&self, graph: &Graph, id: NodeId, body: &Body) -> u32 {
-        let own = body.terms.iter().fold(0, |sum: u32, data| {
-            sum.saturating_add(match &data.term {
-                Term::Op(op, _) if is_costly(*op) => u32::MAX,
-                Term::Op(..) => 1,
-                Term::Cond(..) => 1,
-                Term::LoopVar(..) | Term::LoopResult(..) => u32::MAX,
-                _ => 0,
-            })
-        });
-        let accesses = inner(graph, id).map(|n| self.cost[n.index()].unwrap_or(1));
-        accesses.fold(own, u32::saturating_add)
-    }
-}
-
-/// Whether an operator is never computed twice.
-pub fn is_costly(op: Op) -> bool {
-    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-    divides || op.is_transcendental()
-}
-
-/// The arrays of which an index function's element reads one: those in step, and those that its
-/// body reads at an index, once per index.
-fn inner(graph: &Graph, id: NodeId) -> impl Iterator<Item = NodeId> {
-    let node = &graph.nodes[id.index()];
-    let in_step = node.inputs.iter().flat_map(|i| graph.fields(*i));
-    let mut nodes: Vec<NodeId> = in_step.map(|(n, _)| n).collect();
-    nodes.dedup();
-    if let (Some(body), Some(captures)) = (bodies(&node.node.kind).pop(), node.captures.last()) {
-        nodes.extend(accesses(graph, body, captures).into_iter().map(|a| a.0));
-    }
-    nodes.into_iter()
-}
-
-/// What a body reads at an index, and at which: each pair once.
-fn accesses(graph: &Graph, body: &Body, captures: &[NodeId]) -> Vec<(NodeId, TermId)> {
-    let mut found = Vec::new();
-    for data in &body.terms {
-        if let Term::At {
-            capture,
-            field,
-            index,
-            ..
-        } = data.term
-        {
-            let (n, _) = graph.resolve(captures[capture as usize], field);
-            if !found.contains(&(n, index)) {
-                found.push((n, index));
-            }
-        }
-    }
-    found
-}
-
-/// An upper bound of how deep a body's conditions and scalar loops nest.
-fn body_nesting(body: &Body) -> u32 {
-    let mut depth: Vec<u32> = Vec::with_capacity(body.terms.len());
-    let most = |depth: &[u32], terms: &mut dyn Iterator<Item = &TermId>| {
-        terms.map(|t| depth[t.index()]).max().unwrap_or(0)
-    };
-    for data in &body.terms {
-        let here = match &data.term {
-            Term::Op(_, args) => most(&depth, &mut args.iter()),
-            Term::At { index, .. } => depth[index.index()],
-            Term::Cond(c, a, b) => most(&depth, &mut [c, a, b].into_iter()) + 1,
-            Term::LoopResult(l, _) => {
-                let l = &body.loops[*l as usize];
-                most(&depth, &mut l.start.iter().chain(&l.next).chain([&l.test])) + 2
-            }
-            Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } | Term::LoopVar(..) => 0,
-        };
-        depth.push(here);
-    }
-    depth.into_iter().max().unwrap_or(0)
 }
 
 /// How a body is run, as far as what it reads is concerned.

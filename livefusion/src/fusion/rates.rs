@@ -127,7 +127,7 @@ impl Rates {
     /// node's own, or that of an array that advances with it.
     pub fn zipped_by(&self, graph: &Graph, n: NodeId, field: u32) -> Option<NodeId> {
         let mut at = (n, field);
-        while let Some((_, next)) = graph.step(at) {
+        while let Some((_, next)) = graph.alias_of(at) {
             if self.sides(at.0).is_some() {
                 return Some(at.0);
             }

@@ -86,7 +86,8 @@ impl Side {
             match rates.kind(class) {
                 ClassKind::Root => return true,
                 ClassKind::Sub(parent, Selector::Filter(_) | Selector::Tags(_)) => class = parent,
-                _ => return false,
+                ClassKind::Sub(_, Selector::While(_) | Selector::Custom(_) | Selector::Zip(_))
+                | ClassKind::Nested(..) => return false,
             }
         }
     }
@@ -108,7 +109,20 @@ impl Side {
                 Kind::Generate(..) => indexed_array(graph, id).is_none(),
                 Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
                 Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
-                _ => false,
+                Kind::Manifest
+                | Kind::Input(_)
+                | Kind::Fold(_)
+                | Kind::ScanTotal
+                | Kind::Expand(_)
+                | Kind::FoldS(_)
+                | Kind::ScanS(..)
+                | Kind::CountS
+                | Kind::TakeWhile { .. }
+                | Kind::Take(_)
+                | Kind::Scatter(_)
+                | Kind::Custom(_)
+                | Kind::Compute(_)
+                | Kind::Len => false,
             };
             let above = rates
                 .output(id)

@@ -46,7 +46,7 @@ fn open(p: &mut Placer<'_>, zip: NodeId) -> Lower {
     for input in in_memory(p, zip) {
         lens.extend(p.len(p.scope.inputs(zip)[input]));
     }
-    p.step(zip, Act::Bound(lens));
+    p.act(zip, Act::Bound(lens));
     Ok(())
 }
 
@@ -113,7 +113,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let read = in_memory(p, id).into_iter();
     let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(id)[k])?)));
     let lens = lens.collect();
-    p.step(id, Act::Align(spot, lens));
+    p.act(id, Act::Align(spot, lens));
     p.set_decided(class, root);
     p.spot(id, class, &[])
 }

@@ -89,7 +89,7 @@ pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
     if column.beside.is_none() {
         p.runs_over(id, spot);
     }
-    p.step(id, Act::Generate(column, spot, len));
+    p.act(id, Act::Generate(column, spot, len));
     for field in 0..p.scope.graph.node(id).types.len() as u32 {
         let field = (id, field);
         p.know(Column { field, ..column }, spot);

@@ -79,7 +79,7 @@ fn equal(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>) {
 /// Two lengths that are there when the loop starts are equal.
 fn same(p: &mut Placer<'_>, by: NodeId, got: Length, expected: Length) {
     if expected != got {
-        p.step(by, Act::Check(Check::Same(got, expected)));
+        p.act(by, Act::Check(Check::Same(got, expected)));
     }
 }
 
@@ -110,7 +110,7 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
                 kind,
                 expects_array,
             };
-            p.step(id, Act::Check(Check::There(count)));
+            p.act(id, Act::Check(Check::There(count)));
             p.lengths().at_the_end.push((id, Check::Counted(count)));
         }
     }
@@ -186,7 +186,7 @@ pub fn check_all(p: &mut Placer<'_>) {
 /// Places the checks that can be made at the end only.
 pub fn place_ends(p: &mut Placer<'_>) {
     for (by, check) in std::mem::take(&mut p.lengths().at_the_end) {
-        p.step(by, Act::Check(check));
+        p.act(by, Act::Check(check));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lowering: one loop of the schedule becomes one Loop, in two phases.
+//! Lowering: one loop of the schedule becomes one Loop, in two halves.
 //!
 //! [`placement`] finds where each thing happens: in which rate and stage a combinator runs, where each
 //! element and each length comes from, which rates are opened and what is checked. [`emission`] follows the
@@ -54,7 +54,7 @@ use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use emission::Emission;
 use loop_lang::Loop;
-use placement::{Act, Opening, Placer, Step};
+use placement::{Act, Opening, Placer};
 use rustc_hash::FxHashSet;
 
 pub use placement::{Placement, show};
@@ -154,8 +154,8 @@ fn emit(
 ) -> Result<Lowered> {
     let scope = scope::Scope { graph, plan, at };
     let mut e = Emission::new(scope, placement, naming);
-    for step in &placement.steps {
-        emit_step(&mut e, step).map_err(|kind| error_at(graph, step.node, kind))?;
+    for (id, act) in &placement.acts {
+        emit_act(&mut e, *id, act).map_err(|kind| error_at(graph, *id, kind))?;
     }
     output::emit(&mut e).map_err(forced)?;
     e.finish().map_err(forced)
@@ -223,7 +223,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Scan(..) => scan::place(p, id),
         Kind::Scatter(_) => scatter::place(p, id),
         Kind::ScanTotal | Kind::Compute(_) => {
-            p.step(id, Act::Finish);
+            p.act(id, Act::Finish);
             Ok(())
         }
         Kind::Len => compute::place_len(p, id),
@@ -235,9 +235,8 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
     }
 }
 
-fn emit_step<'g>(e: &mut Emission<'g>, step: &'g Step) -> Lower {
-    let id = step.node;
-    match &step.act {
+fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
+    match act {
         Act::Open(rate) => match e.placed.tree.rate(*rate).opening {
             Opening::Array(field) => manifest::emit_open(e, field),
             Opening::Indices(len) => generate::emit_open(e, id, len),
@@ -248,7 +247,7 @@ fn emit_step<'g>(e: &mut Emission<'g>, step: &'g Step) -> Lower {
             Opening::Test(_) | Opening::Decided | Opening::While(_) => {
                 filter::emit_open(e, id, *rate)
             }
-            Opening::Segments(..) | Opening::SegmentsAgain => segments::emit_open(e, id, *rate),
+            Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, *rate),
             Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
         },
         Act::Bound(lens) => cursor::emit_bound(e, id, lens),
@@ -258,7 +257,7 @@ fn emit_step<'g>(e: &mut Emission<'g>, step: &'g Step) -> Lower {
         }
         Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
         Act::Keep(field, spot, room) => e.keep((id, *field), *spot, *room),
-        Act::Again(field, spot) => e.again((id, *field), *spot),
+        Act::Reread(field, spot) => e.reread((id, *field), *spot),
         Act::Deliver(column, side) => e.deliver(*column, *side),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
         Act::Run(spot) => emit_node(e, id, *spot),

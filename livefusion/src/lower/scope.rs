@@ -90,7 +90,7 @@ impl<'g> Scope<'g> {
         };
         let mut beside = class.filter(|_| rates.is_beside(id, input));
         let mut field = (self.inputs(id)[input], field);
-        while let Some((k, next)) = self.graph.step(field) {
+        while let Some((k, next)) = self.graph.alias_of(field) {
             if beside.is_none() && rates.is_beside(field.0, k) {
                 beside = rates.output(field.0);
             }
@@ -123,10 +123,7 @@ impl<'g> Scope<'g> {
     /// The column of its input that a filter passes on.
     pub fn passed_on(&self, column: Column) -> Option<Column> {
         let (id, field) = column.field;
-        let passes = matches!(
-            self.graph.node(id).kind,
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_)
-        );
+        let passes = self.graph.node(id).kind.passes_on();
         (passes && column.beside.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))
     }

@@ -13,7 +13,7 @@
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::fold::fold_at;
-use super::placement::{Length, Opening, Placer, Room, Spot};
+use super::placement::{Length, Opening, Placer, Spot, Total};
 use super::scan::scan_at;
 use super::scope::{Column, Scope};
 use super::{Lower, Source, lengths};
@@ -47,16 +47,16 @@ pub fn open(
     let spot = p.spot_for_child(user, parent, &all)?;
     // An earlier loop over the same segment has checked its length.
     if p.is_decided(class, spot.rate) {
-        return Ok(p.open_within(user, spot, class, Opening::SegmentsAgain));
+        return Ok(p.open_within(user, spot, class, Opening::SameSegments));
     }
     p.elt(lengths, spot)?;
     p.set_decided(class, spot.rate);
-    let room = match (rates.in_memory(class), beside_all(p, user, class)) {
-        (Some(leaf), _) => Room::Length(Length::Param(Source::Length(leaf))),
-        (None, Some(len)) => Room::Length(len),
-        (None, None) => Room::Any,
+    let total = match (rates.in_memory(class), beside_all(p, user, class)) {
+        (Some(leaf), _) => Total::Length(Length::Param(Source::Length(leaf))),
+        (None, Some(len)) => Total::Length(len),
+        (None, None) => Total::Any,
     };
-    let opening = Opening::Segments(lengths, room);
+    let opening = Opening::Segments(lengths, total);
     Ok(p.open_within(user, spot, class, opening))
 }
 
@@ -81,9 +81,9 @@ pub fn emit_open(e: &mut Emission<'_>, user: NodeId, rate: RateId) -> Lower {
     };
     let comb = e.unhomed_comb(user);
     match placed.opening {
-        Opening::Segments(lengths, room) => {
+        Opening::Segments(lengths, total) => {
             let len = e.elt(lengths, at)?;
-            let safe = open_checked(e, comb, at.rate, (len, room))?;
+            let safe = open_checked(e, comb, at.rate, (len, total))?;
             e.values.tests.insert((class, at.rate), safe);
         }
         _ => {
@@ -100,11 +100,11 @@ fn open_checked(
     e: &mut Emission<'_>,
     comb: CombId,
     parent: RateId,
-    (len, room): (Atom, Room),
+    (len, total): (Atom, Total),
 ) -> Lower<Atom> {
-    let most = match room {
-        Room::Length(most) => e.length(most, comb)?,
-        Room::Any => Const::u64(MOST_ELEMENTS).into(),
+    let most = match total {
+        Total::Length(most) => e.length(most, comb)?,
+        Total::Any => Const::u64(MOST_ELEMENTS).into(),
     };
     let safe = e.scalar("size", comb, Ty::U64);
     let rate = e.open_nested(comb, parent, safe.into());

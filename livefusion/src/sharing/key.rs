@@ -309,7 +309,24 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
             FoldStyle::Associative | FoldStyle::First => vec![false, true],
         },
         Kind::Scatter(Some(_)) => vec![true],
-        _ => vec![false, false],
+        Kind::Generate(Len::Checked(_), _) => vec![false, false],
+        Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Filter(_)
+        | Kind::Expand(_)
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Compute(_) => vec![false],
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Scatter(None)
+        | Kind::Custom(_)
+        | Kind::Len => vec![],
     }
 }
 

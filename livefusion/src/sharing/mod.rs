@@ -94,15 +94,15 @@ impl Graph {
     /// Follows `Zip` and `Fields` to the node that computes a field.
     pub fn resolve(&self, id: NodeId, field: u32) -> FieldRef {
         let mut at = (id, field);
-        while let Some((_, next)) = self.step(at) {
+        while let Some((_, next)) = self.alias_of(at) {
             at = next;
         }
         at
     }
 
-    /// One step through a `Zip` or `Fields`: which of its inputs a field comes from, and that input's
-    /// field. None for a node that computes its fields or has them in memory.
-    pub fn step(&self, (id, mut field): FieldRef) -> Option<(usize, FieldRef)> {
+    /// Of which of its inputs, and of which of that input's fields, a `Zip`'s or `Fields`' field is an alias. None
+    /// for a node that computes its fields or has them in memory.
+    pub fn alias_of(&self, (id, mut field): FieldRef) -> Option<(usize, FieldRef)> {
         let node = &self.nodes[id.index()];
         match &node.node.kind {
             _ if node.leaf => None,
@@ -117,7 +117,25 @@ impl Graph {
                 None
             }
             Kind::Fields(range) => Some((0, (*node.inputs.first()?, field + range.start))),
-            _ => None,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => None,
         }
     }
 
@@ -143,9 +161,20 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         Kind::Scatter(Some(b)) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],
-            _ => smallvec![&f.start, &f.step],
+            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
+                smallvec![&f.start, &f.step]
+            }
         },
-        _ => smallvec![],
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Scatter(None)
+        | Kind::Custom(_)
+        | Kind::Len => smallvec![],
     }
 }
 
@@ -196,7 +225,7 @@ impl Recovery {
             if self.graph.by_address.contains_key(&address(node)) {
                 continue;
             }
-            if ready || is_leaf(node) {
+            if ready || node.is_leaf() {
                 self.add(node)?;
             } else {
                 stack.push((node, true));
@@ -210,7 +239,7 @@ impl Recovery {
         if let Some(e) = &node.error {
             return Err((**e).clone());
         }
-        let leaf = is_leaf(node);
+        let leaf = node.is_leaf();
         let id_of = |n: &Arc<Node>| self.graph.by_address[&address(n)];
         let mut entry = GraphNode {
             node: node.clone(),
@@ -249,10 +278,6 @@ impl Recovery {
 /// A node's stable name.
 fn address(node: &Arc<Node>) -> usize {
     Arc::as_ptr(node) as usize
-}
-
-fn is_leaf(node: &Node) -> bool {
-    matches!(node.kind, Kind::Manifest | Kind::Input(_)) || node.value.get().is_some()
 }
 
 /// The length of a leaf or of a generator that is known now; none for delayed scalars and inputs.

@@ -162,9 +162,26 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         Kind::Generate(Len::Checked(_), _) => &["length", "element"],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match f.style {
             FoldStyle::Aggregate(_) => &["start", "step", "join"],
-            _ => &["start", "step"],
+            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => &["start", "step"],
         },
-        _ => &[""],
+        Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Filter(_)
+        | Kind::Expand(_)
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Scatter(Some(_))
+        | Kind::Compute(_) => &[""],
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Scatter(None)
+        | Kind::Custom(_)
+        | Kind::Len => &[],
     }
 }
 

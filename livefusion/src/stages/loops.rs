@@ -1,4 +1,4 @@
-//! The third stage: loops of the Loop language.
+//! The fourth stage: loops of the Loop language.
 
 use super::{Code, Lowered, Plan};
 use crate::error::Result;
@@ -27,8 +27,7 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// The plan that these loops are of. It is the one that was lowered, unless that put into one loop what no
-    /// layout of a loop holds.
+    /// The plan that these loops are of.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

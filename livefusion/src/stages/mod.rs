@@ -74,6 +74,117 @@
 //! # Ok::<(), livefusion::Error>(())
 //! ```
 //!
+//! # One program on all floors
+//!
+//! A filter, the sum of what it keeps, and the first two of what a map makes of that. The take ends before the sum
+//! does, so what it alone needs runs in a rate of its own.
+//!
+//! ```
+//! use livefusion::prelude::*;
+//! use livefusion::{Clustering, Engine, stages};
+//!
+//! // The typed calls.
+//! let xs = Array::from(vec![3i64, -1, 4, -1, 5]);
+//! let kept = xs.filter(|x| x.gt(0));
+//! let (sum, first) = (kept.sum(), kept.map(|x| x * 10).take(2));
+//!
+//! // The nodes.
+//! let graph = stages::graph(&(&sum, &first))?;
+//! assert!(graph.to_string().contains(
+//!     r"
+//! n1 = filter n0: i64[]
+//!   \x0: i64 ->
+//!     let t2 = gt x0 0
+//!     in t2
+//! "
+//! ));
+//! assert!(graph.to_string().ends_with("results: n2, n4\n"));
+//!
+//! // The classes, and the cluster: one loop. Its sum is left in a scalar, what the take keeps in memory.
+//! let plan = graph.plan(Clustering::default());
+//! assert_eq!(
+//!     plan.to_string(),
+//!     r"1 loop, optimal clustering, 12288 bytes at nominal lengths, proven
+//! rates
+//!   r0: a length of its own
+//!   r1: those of r0 that n1 keeps
+//!   r2: those of r1 before n4 ends
+//! loop 0 over r0
+//!   n1 filter at r0
+//!   n2 sum at r1
+//!   n3 map at r1
+//!   n4 take at r1
+//!   stores n4.0
+//!   leaves n2.0
+//! "
+//! );
+//!
+//! // The placement. The sum and the map are of one class, but the map runs in an instance of its own: nobody asks
+//! // for its elements once the take has ended.
+//! assert_eq!(
+//!     plan.place()?.to_string(),
+//!     r"loop 0
+//!   r0: over n0.0, stage 0, r1
+//!   r1: what n1 filter keeps by n0.0 in r0, stage 0, r2
+//!   r2: what is not always asked for in r1, stage 0, r3
+//!   r3: what n4 take keeps in r2, stage 0
+//!   r0 opens, by n0 manifest
+//!   n0.0 is read from memory at r0
+//!   r1 opens, by n1 filter
+//!   n2 sum runs at r1
+//!   r2 opens, by n3 map
+//!   n3 map runs at r2
+//!   r3 opens, by n4 take
+//!   n4.0 is kept in memory at r3, room: r0's bound
+//!   r2 goes on while n4 take does
+//! "
+//! );
+//!
+//! // The blocks. Rates become guards, and combinators of one rate share blocks: `guard_1, guard_2`.
+//! let mut loops = plan.lower()?;
+//! let blocks = loops.to_string();
+//! assert!(blocks.contains(
+//!     r"
+//! guard_1, guard_2:
+//!   let p_1 = gt elt_0 k_1
+//!   unless p_1 | bottom_1
+//!   goto body_1
+//! body_1, body_2:
+//!   let new_2 = add acc_2 elt_0
+//!   goto yield_1
+//! "
+//! ));
+//! assert!(blocks.contains(
+//!     r"
+//! guard_3:
+//!   let few_3 = lt ix_4 k_4
+//!   unless few_3 | bottom_3
+//!   goto body_3
+//! body_3:
+//!   let elt_3 = mul elt_0 k_3
+//! "
+//! ));
+//!
+//! // The C.
+//! loops.optimize();
+//! let code = loops.code(&Engine::c())?.to_string();
+//! let lines: Vec<&str> = code.lines().map(str::trim).collect();
+//! let expected = [
+//!     "if (p_1) {",
+//!     "/* 2: sum */",
+//!     "i64 new_2 = (i64)(acc_2 + elt_0);",
+//!     "acc_2 = new_2;",
+//!     "/* 3: map */",
+//!     "bool few_3 = ix_4 < k_4;",
+//!     "if (few_3) {",
+//!     "i64 elt_3 = (i64)(elt_0 * k_3);",
+//! ];
+//! assert!(lines.windows(expected.len()).any(|w| w == expected));
+//! # Ok::<(), livefusion::Error>(())
+//! ```
+//!
+//! # The stages
+//!
 //! | stage | made by | what it is |
 //! | --- | --- | --- |
 //! | [`Graph`] | [`graph`], [`graph_of`] | nodes without duplicates, closures with their lets |

@@ -98,7 +98,15 @@ impl Demand {
                 node.inputs.iter().for_each(|i| self.add_all(i));
             }
             Kind::Len if self.generous => self.add(&node.inputs[0], 0),
-            _ => {}
+            // What their bodies use follows.
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Expand(_)
+            | Kind::Compute(_)
+            | Kind::Custom(_)
+            | Kind::Len => {}
         }
         if self.generous {
             node.inputs.iter().for_each(|i| self.add(i, 0));
@@ -148,7 +156,23 @@ fn is_column(kind: &Kind, param: u32) -> bool {
     match kind {
         Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
         Kind::Expand(_) => param > 0,
-        _ => false,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::Take(_)
+        | Kind::Scatter(_)
+        | Kind::Custom(_)
+        | Kind::Compute(_)
+        | Kind::Len => false,
     }
 }
 

@@ -220,9 +220,20 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
         Kind::TakeWhile { test: b, .. } | Kind::Take(b) => vec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
-            _ => vec![&f.start, &f.step],
+            FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {
+                vec![&f.start, &f.step]
+            }
         },
-        _ => vec![],
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Scatter(None)
+        | Kind::Custom(_)
+        | Kind::Len => vec![],
     }
 }
 

@@ -204,7 +204,21 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
         match n.kind {
             Kind::Expand(_) | Kind::ScanS(..) => return true,
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) | Kind::Scan(..) => stack.extend(&n.inputs),
-            _ => {}
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Fold(_)
+            | Kind::ScanTotal
+            | Kind::FoldS(_)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => {}
         }
     }
     false
@@ -259,7 +273,22 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         Kind::Generate(Len::Delayed(ref n), _) if matches!(n.kind, Kind::Len) => n.inputs.first(),
         Kind::Generate(..) | Kind::Manifest | Kind::Input(_) | Kind::Compute(_) => None,
         Kind::Scatter(_) => node.inputs.get(1),
-        _ => node.inputs.first(),
+        Kind::Map(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Filter(_)
+        | Kind::Pack
+        | Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::Expand(_)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Custom(_)
+        | Kind::Len => node.inputs.first(),
     }
 }
 

@@ -48,7 +48,22 @@ pub fn operated(
         Kind::Filter(_) | Kind::Pack => {
             graph.node(n).types.iter().map(|t| t.size() as u64).max()?
         }
-        _ => return None,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Scatter(_)
+        | Kind::Custom(_)
+        | Kind::Compute(_)
+        | Kind::Len => return None,
     };
     if rates.sides(n).is_some() || rates.side_of(n).is_some() {
         return None;

@@ -86,7 +86,16 @@ fn own(kind: &Kind, fields: u32) -> u32 {
         }
         Kind::Scatter(_) => EFFECT * fields,
         Kind::Custom(_) => CARRIED + EFFECT,
-        _ => 0,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::ScanTotal
+        | Kind::Expand(_)
+        | Kind::Compute(_)
+        | Kind::Len => 0,
     }
 }
 

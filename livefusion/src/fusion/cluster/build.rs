@@ -167,7 +167,21 @@ impl Builder<'_> {
             Kind::Custom(_) => output.filter(|c| *c != own),
             Kind::CountS => Some(own),
             _ if self.rates.sides(id).is_some() => output,
-            _ => None,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Map(_)
+            | Kind::Zip
+            | Kind::Fields(_)
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::Scatter(_)
+            | Kind::Compute(_)
+            | Kind::Len => None,
         };
         let in_step = node.inputs.iter().enumerate();
         // What a scatter copies, and so what it makes, may be of any class.

@@ -56,6 +56,24 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
     match node.node.kind {
         Kind::Fields(_) => true,
         Kind::Zip => !rates.is_fresh(id) && node.inputs.iter().all(known_equal),
-        _ => false,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Filter(_)
+        | Kind::Pack
+        | Kind::Fold(_)
+        | Kind::Scan(..)
+        | Kind::ScanTotal
+        | Kind::Expand(_)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Scatter(_)
+        | Kind::Custom(_)
+        | Kind::Compute(_)
+        | Kind::Len => false,
     }
 }

@@ -113,8 +113,8 @@ pub const WRITE: u64 = 2;
 /// What a schedule costs: the fewer bytes the better, then the fewer loops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Cost {
-    /// Bytes of everything that each loop reads, [twice](WRITE) those of intermediates and results written,
-    /// and what is computed again in [bytes' worth](super::again), all at nominal lengths.
+    /// Bytes of everything that each loop reads, twice those of intermediates and results written,
+    /// and what is computed again in bytes' worth, all at nominal lengths.
     pub bytes: u64,
     /// Number of loops.
     pub loops: usize,

@@ -53,7 +53,7 @@ impl Inference<'_> {
         } else {
             match &node.node.kind {
                 Kind::Manifest | Kind::Input(_) => (None, None),
-                // Of delayed scalars, these are names for their fields.
+                // Of delayed scalars, these are aliases of their fields.
                 Kind::Zip | Kind::Fields(_) if node.node.rank == 0 => (None, None),
                 Kind::Generate(len, _) => {
                     let class = self.generator(id, len, length);
@@ -132,9 +132,27 @@ impl Inference<'_> {
     fn own_of(&self, id: NodeId, output: Option<ClassId>) -> Option<ClassId> {
         let node = &self.graph.nodes[id.index()];
         let in_step = match node.node.kind {
-            Kind::Generate(..) => None,
             Kind::ScanS(..) => node.inputs.get(1),
-            _ => node.inputs.first(),
+            Kind::Map(_)
+            | Kind::Zip
+            | Kind::Fields(_)
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Scan(..)
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Scatter(_)
+            | Kind::Custom(_) => node.inputs.first(),
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Fold(_)
+            | Kind::ScanTotal
+            | Kind::Compute(_)
+            | Kind::Len => None,
         };
         let own = in_step
             .filter(|_| !node.leaf)
@@ -202,12 +220,12 @@ impl Inference<'_> {
         let inputs = &graph.nodes[id.index()].inputs;
         for (k, values) in inputs.iter().enumerate().skip(1) {
             let (segments, own) = (self.class(inputs[0]), self.class(*values));
-            let is_free = self.rates.kind(own) == ClassKind::Root;
+            let is_root = self.rates.kind(own) == ClassKind::Root;
             let is_sub = matches!(self.rates.kind(segments), ClassKind::Sub(..));
             if own == segments {
                 continue;
             }
-            if is_free && !is_sub && !self.rates.is_within(segments, own) {
+            if is_root && !is_sub && !self.rates.is_within(segments, own) {
                 self.rates.join(own, segments, id);
             } else {
                 self.rates.beside.insert((id, k));
@@ -245,9 +263,9 @@ impl Inference<'_> {
         if own == elements {
             return elements;
         }
-        let is_free = self.rates.kind(own) == ClassKind::Root;
+        let is_root = self.rates.kind(own) == ClassKind::Root;
         let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
-        if is_free && is_nested && !self.rates.is_within(elements, own) {
+        if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
         } else {
             self.rates.beside.insert((id, 1));

@@ -5,7 +5,7 @@ use crate::error::ErrorKind;
 use crate::fusion::rates::Selector;
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
-use crate::lower::placement::{Extent, Side, Spot};
+use crate::lower::placement::{Room, Side, Spot};
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -100,10 +100,10 @@ impl Emission<'_> {
     }
 
     /// Writes a field to an array, element by element.
-    pub fn keep(&mut self, field: FieldRef, spot: Spot, room: Extent) -> Lower {
+    pub fn keep(&mut self, field: FieldRef, spot: Spot, room: Room) -> Lower {
         let elt = self.elt(field, spot)?;
         let comb = self.comb_at(field.0, spot);
-        let bound = self.extent(room, comb);
+        let bound = self.room(room, comb);
         let bound = self.at_most(comb, spot.rate, bound);
         let mirrored = self.scope.runs_against(field.0);
         let column = Column {
@@ -143,7 +143,7 @@ impl Emission<'_> {
     }
 
     /// Reads a field again that an earlier pass has kept.
-    pub fn again(&mut self, field: FieldRef, spot: Spot) -> Lower {
+    pub fn reread(&mut self, field: FieldRef, spot: Spot) -> Lower {
         let array = self.made(field)?;
         self.read_here(field.into(), array, spot, "again");
         Ok(())

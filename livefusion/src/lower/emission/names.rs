@@ -75,8 +75,8 @@ impl Emission<'_> {
     /// A combinator of a node that has no home yet, for opening a rate.
     pub fn unhomed_comb(&mut self, id: NodeId) -> CombId {
         let all = self.names.combs_of.get(&id).cloned().unwrap_or_default();
-        let free = all.iter().find(|c| self.program.comb(**c).home.is_none());
-        free.copied().unwrap_or_else(|| self.new_comb(id))
+        let unhomed = all.iter().find(|c| self.program.comb(**c).home.is_none());
+        unhomed.copied().unwrap_or_else(|| self.new_comb(id))
     }
 
     fn new_comb(&mut self, id: NodeId) -> CombId {

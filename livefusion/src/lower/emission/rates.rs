@@ -1,7 +1,7 @@
 //! Rates: their counters and bounds, and how what is carried is updated.
 
 use super::Emission;
-use crate::lower::placement::{Extent, no_root};
+use crate::lower::placement::{Room, no_root};
 use crate::lower::scope::Column;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
@@ -213,14 +213,14 @@ impl Emission<'_> {
     }
 
     /// How much room an array needs, as an atom of `init`.
-    pub fn extent(&mut self, room: Extent, by: CombId) -> Atom {
+    pub fn room(&mut self, room: Room, by: CombId) -> Atom {
         match room {
-            Extent::Bound(rate) => match self.program.rate(rate).kind.bound() {
+            Room::Bound(rate) => match self.program.rate(rate).kind.bound() {
                 Some(bound) => bound,
                 None => Const::u64(0).into(),
             },
-            Extent::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
-            Extent::Counted(rate, class) => {
+            Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
+            Room::Counted(rate, class) => {
                 let sizes = &self.values.sizes;
                 let known = sizes.iter().position(|(c, _)| *c == class);
                 let size = known.unwrap_or(sizes.len());

@@ -28,7 +28,7 @@ impl Placer<'_> {
                     break from;
                 }
                 if self.scope.is_made_once(id) {
-                    break self.again(column.field, spot)?;
+                    break self.reread(column.field, spot)?;
                 }
             }
             if let Some(side) = self.delivered_by(column) {
@@ -128,15 +128,15 @@ impl Placer<'_> {
         };
         let spot = self.spot(field.0, class, &needs)?;
         self.elt(field, spot)?;
-        let room = self.extent(spot.rate, field.0)?;
-        self.step(field.0, Act::Keep(field.1, spot, room));
+        let room = self.room(spot.rate, field.0)?;
+        self.act(field.0, Act::Keep(field.1, spot, room));
         self.placed.kept.insert(field, spot);
         self.runs_over(field.0, spot);
         Ok(spot)
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
-    fn again(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
+    fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
         let made = self.known.get(&field.into()).and_then(|k| k.first());
@@ -147,7 +147,7 @@ impl Placer<'_> {
         };
         self.keep(field)?;
         let spot = Spot::first(here);
-        self.step(field.0, Act::Again(field.1, spot));
+        self.act(field.0, Act::Reread(field.1, spot));
         self.know(field.into(), spot);
         Ok(spot)
     }
@@ -173,7 +173,7 @@ impl Placer<'_> {
     fn deliver(&mut self, column: Column, side: Side) -> Lower<Spot> {
         let outside = self.go_inside(Some(Context::Cursor(side.rate)));
         self.elt(column.field, side.delivers)?;
-        self.step(column.field.0, Act::Deliver(column, side));
+        self.act(column.field.0, Act::Deliver(column, side));
         self.go_inside(outside);
         let behind = self.placed.tree.child_spot(side.rate);
         let behind = behind.ok_or_else(|| missing(self.scope.graph, column.field))?;

@@ -58,17 +58,17 @@ impl Needed {
 }
 
 /// Who uses the fields of a zip needs the lengths that it checks, too.
-fn join_names(
+fn join_aliases(
     scope: &Scope<'_>,
     needed: &mut FxHashMap<NodeId, Needed>,
     input: NodeId,
     asked: &Needed,
 ) {
-    let mut names = vec![input];
-    while let Some(name) = names.pop() {
-        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(name).kind {
-            needed.entry(name).or_default().join(asked);
-            names.extend(scope.inputs(name));
+    let mut aliases = vec![input];
+    while let Some(alias) = aliases.pop() {
+        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(alias).kind {
+            needed.entry(alias).or_default().join(asked);
+            aliases.extend(scope.inputs(alias));
         }
     }
 }
@@ -91,7 +91,9 @@ pub struct Exits {
 impl Exits {
     /// Finds the exits of a loop, of which these are the combinators, each behind what it needs.
     pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Exits {
-        let ends = |n: &&NodeId| scope.ends(**n) && scope.plan.rates.side_of(**n).is_none();
+        let ends = |n: &&NodeId| {
+            scope.graph.node(**n).kind.ends() && scope.plan.rates.side_of(**n).is_none()
+        };
         let ends: FxHashSet<NodeId> = order.iter().filter(ends).copied().collect();
         let mut exits = Exits {
             ends,
@@ -135,7 +137,7 @@ impl Exits {
         }
         for root in &graph.roots {
             let result = Needed::Always.within(self.ending(scope, rates.output(*root)));
-            join_names(scope, &mut needed, *root, &result);
+            join_aliases(scope, &mut needed, *root, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
@@ -155,7 +157,7 @@ impl Exits {
             let lengths = rates.lengths_above(*id, scope.root());
             let inputs = scope.inputs(*id).iter().copied().chain(lengths);
             for input in inputs.chain(indexed_array(graph, *id)) {
-                join_names(scope, &mut needed, input, &asked);
+                join_aliases(scope, &mut needed, input, &asked);
                 for (maker, _) in graph.fields(input) {
                     needed.entry(maker).or_default().join(&asked);
                     if let Some(array) = indexed_array(graph, maker) {
@@ -249,12 +251,6 @@ impl Exits {
 }
 
 impl Scope<'_> {
-    /// Whether a combinator ends its elements before their source ends.
-    pub fn ends(&self, id: NodeId) -> bool {
-        let kind = &self.graph.node(id).kind;
-        matches!(kind, Kind::TakeWhile { .. } | Kind::Take(_))
-    }
-
     /// The class above one, in this loop.
     fn above(&self, class: ClassId) -> Option<ClassId> {
         let is_root = self.root() == Some(class);
@@ -297,11 +293,11 @@ impl Placer<'_> {
             return;
         }
         let rates = self.placed.tree.rates().iter().enumerate();
-        let mut steps = Vec::new();
+        let mut acts = Vec::new();
         for (i, rate) in rates {
             let id = RateId::new(i);
             if let Opening::While(class) = rate.opening {
-                steps.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
+                acts.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
                 continue;
             }
             let needed = match rate.parent {
@@ -313,11 +309,11 @@ impl Placer<'_> {
             };
             if let Some(Needed::While(classes)) = needed {
                 let any = classes.iter().map(|c| self.ends_around(*c)).collect();
-                steps.push((rate.node, Act::Leave(id, any)));
+                acts.push((rate.node, Act::Leave(id, any)));
             }
         }
-        for (node, act) in steps {
-            self.step(node, act);
+        for (node, act) in acts {
+            self.act(node, act);
         }
     }
 }

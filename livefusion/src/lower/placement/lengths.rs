@@ -26,7 +26,7 @@ pub enum Length {
 
 /// How much room an array needs whose elements a rate makes.
 #[derive(Clone, Copy, Debug)]
-pub enum Extent {
+pub enum Room {
     /// So much as the root or the cursor around has steps.
     Bound(RateId),
     /// As much as an array in memory has, which is segmented like this.
@@ -37,7 +37,7 @@ pub enum Extent {
 
 /// How many elements segments may have in all.
 #[derive(Clone, Copy, Debug)]
-pub enum Room {
+pub enum Total {
     /// So many.
     Length(Length),
     /// Their elements are nowhere in memory.
@@ -132,7 +132,20 @@ impl Placer<'_> {
                     let in_step = rates.known_equal(first, node.inputs[0]);
                     stack.extend(in_step.then_some(node.inputs[0]));
                 }
-                _ => {}
+                // How many elements these have is found by running them.
+                Kind::Filter(_)
+                | Kind::Pack
+                | Kind::TakeWhile { .. }
+                | Kind::Take(_)
+                | Kind::Expand(_) => {}
+                // A scatter's elements are there behind this loop only, and scalars have no length.
+                Kind::Scatter(_)
+                | Kind::Fold(_)
+                | Kind::ScanTotal
+                | Kind::Compute(_)
+                | Kind::Len => {}
+                // Arrays in memory have returned, and fields are never those of an alias.
+                Kind::Manifest | Kind::Input(_) | Kind::Zip | Kind::Fields(_) => {}
             }
         }
         nowhere.then_some(Length::Nothing)
@@ -153,21 +166,21 @@ impl Placer<'_> {
         }
     }
 
-    /// An upper bound of the number of elements of a rate, known when the loop starts.
-    pub fn extent(&mut self, rate: RateId, by: NodeId) -> Lower<Extent> {
+    /// The room for a rate's elements: an upper bound of their number, known when the loop starts.
+    pub fn room(&mut self, rate: RateId, by: NodeId) -> Lower<Room> {
         let rate = self.placed.tree.loop_rate(rate);
         let placed = self.placed.tree.rate(rate);
         if !placed.opening.is_nested() {
-            return Ok(Extent::Bound(rate));
+            return Ok(Room::Bound(rate));
         }
         let class = placed.class.ok_or_else(no_root)?;
         // An array in memory that is segmented like this tells, for it is checked to be as long.
         Ok(match self.scope.plan.rates.in_memory(class) {
             Some(leaf) => {
                 self.lengths.told.push(Told { leaf, rate, by });
-                Extent::Array(leaf)
+                Room::Array(leaf)
             }
-            None => Extent::Counted(rate, class),
+            None => Room::Counted(rate, class),
         })
     }
 

@@ -4,7 +4,7 @@
 //! where they are first needed, and finds for each element that is used where it comes from: it is in a
 //! register from some spot on, it is read from memory at a rate's counter, it is computed at the index, a
 //! cursor delivers it, or it was made in an earlier pass and is kept. Lengths come from somewhere, too, and
-//! some have to be checked. The result is a [`Placement`]: the tree of rates, and steps in an order in which
+//! some have to be checked. The result is a [`Placement`]: the tree of rates, and acts in an order in which
 //! each has what it needs.
 //!
 //! | room | what it places |
@@ -24,7 +24,7 @@ mod spots;
 mod tree;
 
 pub use elements::DECISION;
-pub use lengths::{Extent, Length, Of, Room};
+pub use lengths::{Length, Of, Room, Total};
 pub use show::show;
 pub use tree::{Opening, PlacedRate, Spot, Tree};
 
@@ -44,8 +44,8 @@ use smallvec::SmallVec;
 pub struct Placement {
     /// The rates, and the parts of their iterations.
     pub tree: Tree,
-    /// What is to be done, each step behind those that it needs.
-    pub steps: Vec<Step>,
+    /// What is to be done and by which combinator, each act behind those that it needs.
+    pub acts: Vec<(NodeId, Act)>,
     /// Of each column that is used at a spot: which column's element it is, and from where on it is known.
     origins: FxHashMap<(Column, Spot), (Column, Spot)>,
     /// Columns of memory that are read in step with one rate.
@@ -56,16 +56,7 @@ pub struct Placement {
     kept: FxHashMap<FieldRef, Spot>,
 }
 
-/// One thing that a loop does.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// The combinator that does it.
-    pub node: NodeId,
-    /// What it does.
-    pub act: Act,
-}
-
-/// What is done in a step.
+/// One thing that a combinator does in a loop.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// A rate is opened.
@@ -77,9 +68,9 @@ pub enum Act {
     /// Elements of a generator are computed from a rate's counter. Its own length, if that is to be had.
     Generate(Column, Spot, Option<Length>),
     /// A field is written to memory where its elements are made.
-    Keep(u32, Spot, Extent),
+    Keep(u32, Spot, Room),
     /// A field that is kept is read again, in a later pass.
-    Again(u32, Spot),
+    Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.
     Deliver(Column, Side),
     /// The sides of a zip are held against each other, and against arrays in memory of these lengths.
@@ -203,14 +194,14 @@ impl<'g> Placer<'g> {
         }
     }
 
-    /// Adds a step.
-    pub fn step(&mut self, node: NodeId, act: Act) {
-        self.placed.steps.push(Step { node, act });
+    /// Adds an act of a combinator.
+    pub fn act(&mut self, node: NodeId, act: Act) {
+        self.placed.acts.push((node, act));
     }
 
     /// Adds a combinator's own work at a spot.
     pub fn run(&mut self, node: NodeId, spot: Spot) {
-        self.step(node, Act::Run(spot));
+        self.act(node, Act::Run(spot));
     }
 
     /// Opens a rate behind all parts of its parent.
@@ -224,7 +215,7 @@ impl<'g> Placer<'g> {
         };
         let id = self.placed.tree.open(rate);
         self.contexts.push(own.or(around));
-        self.step(node, Act::Open(id));
+        self.act(node, Act::Open(id));
         id
     }
 

@@ -1,6 +1,6 @@
-//! The text of a placement: the rates as a tree, and the steps in their order.
+//! The text of a placement: the rates as a tree, and the acts in their order.
 
-use super::{Act, Check, Column, Extent, Length, Opening, Placement, Room, Spot};
+use super::{Act, Check, Column, Length, Opening, Placement, Room, Spot, Total};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -19,8 +19,8 @@ pub fn show(placement: &Placement, graph: &Graph, out: &mut dyn Write) -> fmt::R
             show.parts(&rate.parts)
         )?;
     }
-    for step in &placement.steps {
-        if let Some(text) = show.step(step.node, &step.act) {
+    for (node, act) in &placement.acts {
+        if let Some(text) = show.act(*node, act) {
             writeln!(out, "  {text}")?;
         }
     }
@@ -81,6 +81,9 @@ impl Show<'_> {
                 )
             }
             Opening::Attempts => format!("attempts of {}", self.node(rate.node)),
+            Opening::Test(columns) if columns.is_empty() => {
+                format!("what {} keeps", self.node(rate.node))
+            }
             Opening::Test(columns) => {
                 let columns: Vec<String> = columns.iter().map(|c| self.column(*c)).collect();
                 format!(
@@ -91,14 +94,14 @@ impl Show<'_> {
             }
             Opening::While(_) => "what is not always asked for".into(),
             Opening::Decided => format!("what {} kept", self.node(rate.node)),
-            Opening::Segments(lengths, room) => {
-                let room = match room {
-                    Room::Length(len) => format!("in room for {}", self.length(*len)),
-                    Room::Any => "in any room".into(),
+            Opening::Segments(lengths, total) => {
+                let total = match total {
+                    Total::Length(len) => format!("in room for {}", self.length(*len)),
+                    Total::Any => "in any room".into(),
                 };
-                format!("segments of lengths {} {room}", self.column(*lengths))
+                format!("segments of lengths {} {total}", self.column(*lengths))
             }
-            Opening::SegmentsAgain => "the same segments".into(),
+            Opening::SameSegments => "the same segments".into(),
             Opening::Cursor { zip, side, len } => format!(
                 "side {side} of {}, on demand, {}",
                 self.node(*zip),
@@ -118,8 +121,8 @@ impl Show<'_> {
         }
     }
 
-    /// A step in words; none for what the rates say already.
-    fn step(&self, id: NodeId, act: &Act) -> Option<String> {
+    /// An act in words; none for what the rates say already.
+    fn act(&self, id: NodeId, act: &Act) -> Option<String> {
         let node = self.node(id);
         Some(match act {
             Act::Open(rate) => format!("r{} opens, by {node}", rate.index()),
@@ -146,9 +149,9 @@ impl Show<'_> {
             }
             Act::Keep(field, spot, room) => {
                 let room = match room {
-                    Extent::Bound(rate) => format!("r{}'s bound", rate.index()),
-                    Extent::Array(leaf) => format!("length of {}", self.node(*leaf)),
-                    Extent::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
+                    Room::Bound(rate) => format!("r{}'s bound", rate.index()),
+                    Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
+                    Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
                 };
                 let field = self.field((id, *field));
                 format!(
@@ -156,7 +159,7 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
-            Act::Again(field, spot) => {
+            Act::Reread(field, spot) => {
                 format!(
                     "{} is read again at {}",
                     self.field((id, *field)),

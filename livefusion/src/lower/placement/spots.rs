@@ -156,7 +156,7 @@ impl Placer<'_> {
         if column.beside.is_none() {
             self.runs_over(column.field.0, spot);
         }
-        self.step(column.field.0, Act::Read(column, spot));
+        self.act(column.field.0, Act::Read(column, spot));
         self.know(column, spot);
     }
 }

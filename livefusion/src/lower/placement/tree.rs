@@ -6,7 +6,7 @@
 //! again, knowing what a first pass over them found, runs in a second *instance* of their class. Instances
 //! and stages are added when something first needs them, at the end of an iteration.
 
-use super::{Length, Room};
+use super::{Length, Total};
 use crate::fusion::ClassId;
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
@@ -60,10 +60,10 @@ pub enum Opening {
     Decided,
     /// A subrate in which an instance of a class runs while this class, which ends, lives.
     While(ClassId),
-    /// An inner loop over segments of these lengths, each checked to fit the room.
-    Segments(Column, Room),
+    /// An inner loop over segments of these lengths, each checked to leave no more elements than the total.
+    Segments(Column, Total),
     /// An inner loop over segments whose lengths are checked already.
-    SegmentsAgain,
+    SameSegments,
     /// A stream that is advanced on demand: side of a zip, over so many elements.
     Cursor {
         /// The zip.
@@ -86,7 +86,7 @@ impl Opening {
 
     /// Whether it opens an inner loop over a segment.
     pub fn is_nested(&self) -> bool {
-        matches!(self, Opening::Segments(..) | Opening::SegmentsAgain)
+        matches!(self, Opening::Segments(..) | Opening::SameSegments)
     }
 }
 

@@ -187,8 +187,7 @@ impl<'g> Counting<'g> {
     pub(super) fn reads(&self, at: usize) -> Vec<Moved> {
         let members = &self.plan.loops[at].nodes;
         let kind = |id: &NodeId| &self.graph.node(*id).kind;
-        let exits = |id: &NodeId| matches!(kind(id), Kind::TakeWhile { .. } | Kind::Take(_));
-        let may_end_early = members.iter().any(exits);
+        let may_end_early = members.iter().any(|id| kind(id).ends());
         let mut found: FxHashMap<FieldRef, Bytes> = FxHashMap::default();
         let mut seen: FxHashSet<NodeId> = members.iter().copied().collect();
         let mut stack = members.clone();
