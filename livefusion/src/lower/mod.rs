@@ -256,7 +256,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
-        Act::Keep(field, spot, room) => e.keep((id, *field), *spot, *room),
+        Act::Keep(field, spot, room, takes) => e.keep((id, *field), *spot, (*room, takes)),
         Act::Reread(field, spot) => e.reread((id, *field), *spot),
         Act::Deliver(column, side) => e.deliver(*column, *side),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),

@@ -2,8 +2,7 @@
 
 use super::Emission;
 use crate::error::ErrorKind;
-use crate::fusion::rates::Selector;
-use crate::fusion::{ClassId, ClassKind};
+use crate::fusion::ClassId;
 use crate::lower::Lower;
 use crate::lower::placement::{Room, Side, Spot};
 use crate::lower::scope::Column;
@@ -100,11 +99,11 @@ impl Emission<'_> {
     }
 
     /// Writes a field to an array, element by element.
-    pub fn keep(&mut self, field: FieldRef, spot: Spot, room: Room) -> Lower {
+    pub fn keep(&mut self, field: FieldRef, spot: Spot, (room, takes): (Room, &[NodeId])) -> Lower {
         let elt = self.elt(field, spot)?;
         let comb = self.comb_at(field.0, spot);
         let bound = self.room(room, comb);
-        let bound = self.at_most(comb, spot.rate, bound);
+        let bound = self.at_most(comb, takes, bound);
         let mirrored = self.scope.runs_against(field.0);
         let column = Column {
             mirrored,
@@ -119,24 +118,12 @@ impl Emission<'_> {
         Ok(())
     }
 
-    /// As much room as this, or as what a `take` around a rate takes, if that is less.
-    fn at_most(&mut self, comb: CombId, rate: RateId, mut room: Atom) -> Atom {
-        let tree = &self.placed.tree;
-        let all = tree.loop_rate(rate);
-        for around in std::iter::successors(Some(rate), |r| tree.parent(*r)) {
-            if around == all {
-                break;
-            }
-            let class = tree.rate(around).class;
-            let by = match class.map(|class| self.scope.plan.rates.kind(class)) {
-                Some(ClassKind::Sub(_, Selector::While(id))) => self.values.ends.get(&id),
-                _ => None,
-            };
-            if let Some(End::Fewer(_, n)) = by.copied() {
-                let least = [room, n];
-                room = self
-                    .emit(comb, Section::Init, "room", Op::Min, &least)
-                    .into();
+    /// As much room as this, or as one of these takes, if that is less.
+    fn at_most(&mut self, comb: CombId, takes: &[NodeId], mut room: Atom) -> Atom {
+        for take in takes {
+            if let Some(End::Fewer(_, n)) = self.values.ends.get(take).copied() {
+                let least = self.emit(comb, Section::Init, "room", Op::Min, &[room, n]);
+                room = least.into();
             }
         }
         room

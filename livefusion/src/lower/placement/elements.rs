@@ -129,7 +129,8 @@ impl Placer<'_> {
         let spot = self.spot(field.0, class, &needs)?;
         self.elt(field, spot)?;
         let room = self.room(spot.rate, field.0)?;
-        self.act(field.0, Act::Keep(field.1, spot, room));
+        let takes = self.takes_around(spot.rate);
+        self.act(field.0, Act::Keep(field.1, spot, room, takes));
         self.placed.kept.insert(field, spot);
         self.runs_over(field.0, spot);
         Ok(spot)

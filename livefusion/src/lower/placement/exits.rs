@@ -279,6 +279,20 @@ impl Placer<'_> {
         Ok(first)
     }
 
+    /// What takes only so many of the elements that a loop rate has, for a subrate below it.
+    pub fn takes_around(&self, rate: RateId) -> Vec<NodeId> {
+        let tree = &self.placed.tree;
+        let up = |r: &RateId| tree.parent(*r).filter(|_| tree.rate(*r).opening.is_sub());
+        let classes = std::iter::successors(Some(rate), up).filter_map(|r| tree.rate(r).class);
+        let taken = classes.filter_map(|c| self.exits.end_of(&self.scope, c));
+        let graph = self.scope.graph;
+        let mut takes: Vec<NodeId> = taken
+            .filter(|id| matches!(graph.node(*id).kind, Kind::Take(_)))
+            .collect();
+        takes.dedup();
+        takes
+    }
+
     /// What ends a class, and the classes around it that this loop ends.
     fn ends_around(&self, class: ClassId) -> Vec<NodeId> {
         let around = std::iter::successors(Some(class), |c| self.scope.above(*c));

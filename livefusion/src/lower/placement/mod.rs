@@ -67,8 +67,9 @@ pub enum Act {
     Read(Column, Spot),
     /// Elements of a generator are computed from a rate's counter. Its own length, if that is to be had.
     Generate(Column, Spot, Option<Length>),
-    /// A field is written to memory where its elements are made.
-    Keep(u32, Spot, Room),
+    /// A field is written to memory where its elements are made. Room for no more is needed than each of these
+    /// combinators takes.
+    Keep(u32, Spot, Room, Vec<NodeId>),
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.

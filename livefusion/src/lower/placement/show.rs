@@ -147,12 +147,15 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
-            Act::Keep(field, spot, room) => {
+            Act::Keep(field, spot, room, takes) => {
                 let room = match room {
                     Room::Bound(rate) => format!("r{}'s bound", rate.index()),
                     Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
                     Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
                 };
+                let takes = takes.iter().map(|n| self.node(*n));
+                let room: Vec<String> = [room].into_iter().chain(takes).collect();
+                let room = room.join(" or ");
                 let field = self.field((id, *field));
                 format!(
                     "{field} is kept in memory at {}, room: {room}",
