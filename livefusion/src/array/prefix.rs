@@ -11,15 +11,15 @@ use loop_lang::types::Ty;
 impl<T: Elt> Array<T> {
     /// The elements before the first one for which `test` is false.
     ///
-    /// A loop in which nothing else is left to do ends there: what comes behind is neither computed nor
-    /// can fail. Where other consumers of the loop go on, the arrays that `test` looks at are computed
-    /// to the end; what follows `take_while` is not.
+    /// The loop that makes the elements ends there, whether a filter, a scan or a walk over segments makes them,
+    /// if nobody else in it goes on. Where others do, they go on without what is needed for these elements alone. So
+    /// what comes behind is neither computed nor can it fail, unless somebody else asks for it.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let xs = Array::from(vec![8i64, 4, 2, 0, 5]);
     /// assert_eq!(xs.take_while(|x| x.ne(0)).map(|x| 8 / x).force()?, [1, 2, 4]);
-    /// // Divides by zero, but behind the end.
+    /// // One of these is a division by zero, but it is behind the end.
     /// let ratios = xs.map(|x| 8 / x).take_while(|r| r.lt(4));
     /// assert_eq!(ratios.force()?, [1, 2]);
     /// # Ok::<(), livefusion::Error>(())
