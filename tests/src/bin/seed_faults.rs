@@ -82,8 +82,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a take takes one more",
         file: "lower/take_while.rs",
-        sound: "let few = e.emit(comb, Section::Guard, \"few\", Op::Lt, &[count.into(), n]);",
-        faulty: "let few = e.emit(comb, Section::Guard, \"few\", Op::Le, &[count.into(), n]);",
+        sound: "let n = body::inline(e, &inline, body, &[], \"n\")?[0];",
+        faulty: "let n = body::inline(e, &inline, body, &[], \"n\")?[0]; let n: Atom = e.emit(comb, Section::Init, \"n\", Op::Add, &[n, Const::u64(1).into()]).into();",
     },
     Fault {
         what: "what is left early must have visited all",
