@@ -56,6 +56,22 @@ fn a_zip_that_checks_lengths_ends_with_who_uses_it() -> Result<()> {
 }
 
 #[test]
+fn exits_within_what_ends() -> Result<()> {
+    for engine in engines() {
+        let lens = Array::from(vec![2u64, 1, 4, 3]);
+        let elements = indices_s(&lens);
+        // Elements of segments that are cut, the lengths of further segments, and cut within these.
+        let cut = elements.data().take_while(|i| i.lt(3)).map(|i| i + 1u64);
+        let spread = indices_s(&cut).data().take_while(|i| i.lt(2));
+        let sums = elements.sum_s();
+        let (spread, sums) = (&spread, &sums).force_with(&engine)?;
+        assert_eq!(spread.to_vec()?, [0, 0, 1, 0, 0, 0, 1, 0, 1]);
+        assert_eq!(sums.to_vec()?, [1, 0, 6, 3]);
+    }
+    Ok(())
+}
+
+#[test]
 fn one_loop_ends_with_its_last_consumer() -> Result<()> {
     for engine in engines() {
         let quotients = Array::from(vec![8i64, 4, 2, 0, 5]).map(|x| 8 / x);

@@ -52,7 +52,7 @@ impl Placer<'_> {
             let tree = &self.placed.tree;
             let around = class.and_then(|c| tree.around(spot.rate, c));
             spot = around
-                .and_then(|r| tree.child_spot(r))
+                .and_then(|r| tree.child_spot(tree.elements_of(r)))
                 .ok_or_else(|| missing(self.scope.graph, column.field))?;
             column = input;
         };
