@@ -67,6 +67,15 @@ fn exits_within_what_ends() -> Result<()> {
         let (spread, sums) = (&spread, &sums).force_with(&engine)?;
         assert_eq!(spread.to_vec()?, [0, 0, 1, 0, 0, 0, 1, 0, 1]);
         assert_eq!(sums.to_vec()?, [1, 0, 6, 3]);
+        // A test that looks at nothing: nobody has read the elements when a later one runs apart.
+        let xs = Array::from(vec![1u64, 2, 3]);
+        let all = xs.map(|x| x + 1u64).take_while(|_| true);
+        let spread = indices_s(&all.map(|x| x * 2u64))
+            .data()
+            .take_while(|i| i.lt(5));
+        let (spread, sum) = (&spread, &xs.sum()).force_with(&engine)?;
+        assert_eq!(spread.to_vec()?, [0, 1, 2, 3, 0, 1, 2, 3, 4]);
+        assert_eq!(sum, 6);
     }
     Ok(())
 }

@@ -188,33 +188,25 @@ impl Exits {
         let (Some(own), Some((class, others))) = (rates.runs_at(id), classes.split_first()) else {
             return;
         };
-        // Of the classes that end for all who ask: the outermost that the node is not within itself, or else
-        // the innermost that it is within.
-        let (mut outermost, mut innermost) = (None, None);
-        for c in std::iter::successors(Some(*class), |c| scope.above(*c)) {
-            let for_all = others.iter().all(|other| rates.is_within(*other, c));
-            if for_all && self.end_of(scope, c).is_some() {
-                match rates.is_within(own, c) {
-                    false => outermost = Some(c),
-                    true => innermost = innermost.or(Some(c)),
-                }
-            }
-        }
-        let Some(class) = outermost.or(innermost) else {
-            return;
-        };
-        if self.is_left(scope, class) {
-            return;
-        }
-        self.alone_of.insert(id, class);
-        if outermost.is_some() {
-            let top = self.alone.entry(class).or_insert(own);
+        // Of the classes that end for all who ask, and at whose end others go on: the outermost that the node is
+        // not within itself, or else the innermost that it is within.
+        let around = std::iter::successors(Some(*class), |c| scope.above(*c));
+        let ends: Vec<ClassId> = around
+            .filter(|c| others.iter().all(|other| rates.is_within(*other, *c)))
+            .filter(|c| self.end_of(scope, *c).is_some() && !self.is_left(scope, *c))
+            .collect();
+        let is_inside = |c: &&ClassId| rates.is_within(own, **c);
+        if let Some(class) = ends.iter().rev().find(|c| !is_inside(c)) {
+            self.alone_of.insert(id, *class);
+            let top = self.alone.entry(*class).or_insert(own);
             while !rates.is_within(own, *top) {
                 let Some(above) = scope.above(*top) else {
                     break;
                 };
                 *top = above;
             }
+        } else if let Some(class) = ends.iter().find(is_inside) {
+            self.alone_of.insert(id, *class);
         }
     }
 
