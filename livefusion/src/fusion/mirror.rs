@@ -148,9 +148,16 @@ impl Directions {
         d
     }
 
-    fn find(&self, n: NodeId) -> (usize, bool) {
+    /// The first node of a set, and whether another runs in the opposite direction. The ways there are
+    /// shortened.
+    fn find(&mut self, n: NodeId) -> (usize, bool) {
         let (mut at, mut parity) = (n.index(), false);
         while self.above[at].0 != at {
+            let (above, flips) = self.above[at];
+            let (beyond, further) = self.above[above];
+            if beyond != above {
+                self.above[at] = (beyond, flips ^ further);
+            }
             parity ^= self.above[at].1;
             at = self.above[at].0;
         }
@@ -158,7 +165,7 @@ impl Directions {
     }
 
     /// Whether two nodes can run in opposite directions (or in the same one).
-    fn may_join(&self, a: NodeId, b: NodeId, opposite: bool) -> bool {
+    fn may_join(&mut self, a: NodeId, b: NodeId, opposite: bool) -> bool {
         let ((a, pa), (b, pb)) = (self.find(a), self.find(b));
         let flips = pa ^ pb ^ opposite;
         if a == b {
@@ -188,7 +195,7 @@ impl Directions {
 
     /// Whether a node runs against its loop: in the other direction than what runs along it, or, if nothing
     /// must, than the oldest.
-    fn is_against(&self, n: NodeId) -> bool {
+    fn is_against(&mut self, n: NodeId) -> bool {
         let (first, parity) = self.find(n);
         parity ^ self.along[first][1]
     }
