@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::array::length::Amount;
-use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, TermId};
 use crate::elt::Elt;
 use crate::exp::{closure, exp_of};
 use loop_lang::op::Op;
@@ -13,14 +13,18 @@ use std::sync::Arc;
 impl<T: Elt> Array<T> {
     /// The elements of this array, then those of `other`.
     ///
-    /// An index function: it costs one comparison per element and fuses with what uses the result.
-    /// The two arrays are read at random: index functions of them (`generate`, `reverse`, ...) may
-    /// be computed in place, whatever else is computed goes through memory.
+    /// Of arrays in memory and index functions (`generate`, `iota`, `reverse`, ...) it is an index function, too: it
+    /// costs one comparison per element, fuses with what uses the result, and any element can be had by its index.
+    /// Of what is computed otherwise (a `map`, a `filter`, ...) it is made in the loop that computes it: first
+    /// this array, then the other, each a *phase* of the loop, and what uses the result goes on from one to the next.
     ///
     /// ```
     /// use livefusion::prelude::*;
     /// let (xs, ys) = (Array::from(vec![1i64, 2]), Array::from(vec![3i64]));
     /// assert_eq!(xs.append(&ys).map(|x| x * x).force()?, [1, 4, 9]);
+    /// // One loop over `xs`, then over `ys`, without arrays in between.
+    /// let odd = |x: Exp<i64>| (x % 2).eq(1);
+    /// assert_eq!(xs.filter(odd).append(&ys.filter(odd)).sum().force()?, 4);
     /// # Ok::<(), livefusion::Error>(())
     /// ```
     #[track_caller]
@@ -32,7 +36,7 @@ impl<T: Elt> Array<T> {
 
 /// The elements of several arrays, one array behind the other; none of no arrays.
 ///
-/// As [`append`](Array::append); of k arrays it costs about log k comparisons per element.
+/// As [`append`](Array::append); as an index function of k arrays it costs about log k comparisons per element.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -55,14 +59,31 @@ pub fn concat<T: Elt, A: Borrow<Array<T>>>(arrays: impl IntoIterator<Item = A>) 
     })
 }
 
-/// Two or more arrays as one.
+/// Two or more arrays as one: phases, if one of them has its elements in order only.
 fn joined(builder: Builder, parts: &[Arc<Node>]) -> Arc<Node> {
+    if !parts.iter().all(is_function) {
+        return builder.append(parts);
+    }
     let ends = ends(builder, parts);
     let mut b = BodyBuilder::new(&[Ty::U64]);
     let i = b.locate(Some(builder.loc())).param(0);
     let ends_here: Vec<TermId> = ends.iter().map(|e| e.term(&mut b)).collect();
     let fields = search(&mut b, parts, &ends_here, None, i);
     builder.generate(length(ends), b.finish(&fields))
+}
+
+/// Whether any element of an array can be had by its index.
+fn is_function(array: &Arc<Node>) -> bool {
+    let mut stack = vec![array];
+    while let Some(node) = stack.pop() {
+        match node.kind {
+            _ if node.is_leaf() => {}
+            Kind::Generate(..) => {}
+            Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// The length of several arrays together.

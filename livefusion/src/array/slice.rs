@@ -214,6 +214,7 @@ fn is_stream(array: &Arc<Node>) -> bool {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
+            | Kind::Append
             | Kind::Custom(_) => return true,
             Kind::Manifest
             | Kind::Input(_)

@@ -304,6 +304,21 @@ impl Builder {
         d.array(Kind::Take(n), input.types.clone())
     }
 
+    /// The elements of each part, one part behind the other.
+    pub fn append(self, parts: &[Arc<Node>]) -> Arc<Node> {
+        let mut d = Draft::new(self, parts.iter().cloned().collect());
+        d.arrays();
+        let types = parts.first().map_or_else(Types::new, |p| p.types.clone());
+        let other = parts.iter().find(|p| p.types != types);
+        d.expect(other.is_none(), || {
+            let got = other.map_or_else(String::new, |p| show_node(p));
+            (format!("elements of type {}", show_types(&types)), got)
+        });
+        let lengths = parts.iter().map(|p| p.known_len());
+        d.len = lengths.fold(Some(0u64), |sum, n| Some(sum?.saturating_add(n?)));
+        d.array(Kind::Append, types)
+    }
+
     /// `base` with values put at indices, in order. `combine` takes (what is there, value); without
     /// it the last value put at an index stays.
     pub fn scatter(

@@ -79,6 +79,8 @@ pub enum Kind {
     /// The first elements, as many as the body, which has no parameters, says (`u64`); all if there are fewer. What
     /// comes after is not computed. Input: data.
     Take(Body),
+    /// The elements of each input, one input behind the other. Inputs: parts, two or more.
+    Append,
     /// `base` with values put at indices, in order. Inputs: base (random access), indices (one `u64`
     /// field), values. The body has (what is there, value) as parameters; none overwrites.
     Scatter(Option<Body>),
@@ -108,6 +110,7 @@ impl Kind {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
+            | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)
             | Kind::Compute(_)
@@ -275,6 +278,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::Pack
         | Kind::ScanTotal
         | Kind::CountS
+        | Kind::Append
         | Kind::Scatter(None)
         | Kind::Custom(_)
         | Kind::Len => {}

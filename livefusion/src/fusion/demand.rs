@@ -135,6 +135,10 @@ fn needs_of(
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
         Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => passed(&mut needs),
+        Kind::Append => {
+            let parts = node.inputs.iter();
+            needs.extend(parts.flat_map(|part| demanded.iter().map(|f| graph.resolve(*part, *f))));
+        }
         Kind::Pack => {
             passed(&mut needs);
             needs.extend(graph.fields(node.inputs[1]));
@@ -224,6 +228,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::Pack
         | Kind::ScanTotal
         | Kind::CountS
+        | Kind::Append
         | Kind::Custom(_)
         | Kind::Len => false,
     }

@@ -221,6 +221,7 @@ fn is_ordered(kind: &Kind) -> bool {
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Append
         | Kind::Scatter(_)
         | Kind::Custom(_)
         | Kind::Compute(_) => true,

@@ -216,6 +216,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
+            | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)
             | Kind::Compute(_)

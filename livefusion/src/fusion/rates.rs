@@ -16,6 +16,7 @@ mod infer;
 
 pub use infer::infer;
 
+use super::phases::Families;
 use super::sides::Side;
 use crate::ast::Kind;
 use crate::sharing::{FieldRef, Graph, NodeId, known_length};
@@ -42,6 +43,10 @@ pub enum ClassKind {
     Sub(ClassId, Selector),
     /// The elements of the parent's segments, whose lengths this field has.
     Nested(ClassId, FieldRef),
+    /// The elements of this append's parts, one part behind the other.
+    Append(NodeId),
+    /// What a loop runs over that has several roots, one after the other: those of parts of appends.
+    Phases,
 }
 
 /// What selects the elements of a subrate.
@@ -80,6 +85,8 @@ pub struct Rates {
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
     /// The (first) array in memory of each class that has one.
     in_memory: FxHashMap<ClassId, NodeId>,
+    /// Which roots a loop may run over, one after the other.
+    families: Families,
 }
 
 impl Rates {
@@ -185,16 +192,34 @@ impl Rates {
         match self.kinds[self.find(c).0 as usize] {
             ClassKind::Sub(parent, by) => ClassKind::Sub(self.find(parent), by),
             ClassKind::Nested(parent, by) => ClassKind::Nested(self.find(parent), by),
-            ClassKind::Root => ClassKind::Root,
+            other => other,
         }
     }
 
     /// The class above one; none above a root.
     pub fn parent(&self, c: ClassId) -> Option<ClassId> {
         match self.kind(c) {
-            ClassKind::Root => None,
+            ClassKind::Root | ClassKind::Append(_) | ClassKind::Phases => None,
             ClassKind::Sub(parent, _) | ClassKind::Nested(parent, _) => Some(parent),
         }
+    }
+
+    /// The class at the top of all that are above one.
+    pub fn top(&self, mut c: ClassId) -> ClassId {
+        while let Some(above) = self.parent(c) {
+            c = above;
+        }
+        c
+    }
+
+    /// Whether a class is that of an append, or below it.
+    pub fn is_appended(&self, c: ClassId) -> bool {
+        matches!(self.kind(self.top(c)), ClassKind::Append(_))
+    }
+
+    /// Which roots a loop may run over, one after the other.
+    pub fn families(&self) -> &Families {
+        &self.families
     }
 
     /// Whether a class is another or below it.
@@ -230,7 +255,7 @@ impl Rates {
     }
 
     /// Shortens all ways to classes, and notes which arrays in memory have them.
-    fn finish(&mut self, graph: &Graph) {
+    fn finish(&mut self, graph: &Graph, appends: &[(ClassId, NodeId)]) {
         let all = 0..self.joined.len() as u32;
         self.joined = all.map(|c| self.find(ClassId(c))).collect();
         for id in graph.ids().filter(|id| graph.nodes[id.index()].leaf) {
@@ -238,6 +263,7 @@ impl Rates {
                 self.in_memory.entry(class).or_insert(id);
             }
         }
+        self.families = Families::of(graph, self, appends);
     }
 
     fn find(&self, mut c: ClassId) -> ClassId {
@@ -253,7 +279,7 @@ impl Rates {
         self.joins.insert(class, (to, by));
     }
 
-    fn new_class(&mut self, kind: ClassKind) -> ClassId {
+    pub(super) fn new_class(&mut self, kind: ClassKind) -> ClassId {
         let id = ClassId(self.kinds.len() as u32);
         self.kinds.push(kind);
         self.joined.push(id);

@@ -87,7 +87,9 @@ impl Side {
                 ClassKind::Root => return true,
                 ClassKind::Sub(parent, Selector::Filter(_) | Selector::Tags(_)) => class = parent,
                 ClassKind::Sub(_, Selector::While(_) | Selector::Custom(_) | Selector::Zip(_))
-                | ClassKind::Nested(..) => return false,
+                | ClassKind::Nested(..)
+                | ClassKind::Append(_)
+                | ClassKind::Phases => return false,
             }
         }
     }
@@ -119,6 +121,7 @@ impl Side {
                 | Kind::CountS
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)
+                | Kind::Append
                 | Kind::Scatter(_)
                 | Kind::Custom(_)
                 | Kind::Compute(_)

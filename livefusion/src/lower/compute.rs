@@ -6,7 +6,7 @@ use super::emission::Emission;
 use super::placement::{Placer, Spot};
 use crate::ast::Kind;
 use crate::sharing::NodeId;
-use loop_lang::ir::{Atom, RateKind, Section};
+use loop_lang::ir::Section;
 
 /// Emits a scalar expression over delayed scalars and elements of arrays in memory.
 pub fn emit(e: &mut Emission<'_>, id: NodeId) -> Lower {
@@ -29,11 +29,9 @@ pub fn place_len(p: &mut Placer<'_>, id: NodeId) -> Lower {
 
 /// Emits the length of an array: its root's bound, or its subrate's count.
 pub fn emit_len(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
-    e.comb(id);
-    let len: Atom = match e.program.rate(spot.rate).kind {
-        RateKind::Root { bound, .. } => bound,
-        _ => e.index(spot.rate).into(),
-    };
+    let comb = e.comb(id);
+    let class = e.scope.plan.rates.runs_at(id);
+    let len = e.total(comb, class, spot.rate);
     e.values.set_scalars(id, [len]);
     Ok(())
 }

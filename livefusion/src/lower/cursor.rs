@@ -35,7 +35,7 @@ pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
 /// Opens a zip's loop, and a cursor for each of its sides.
 fn open(p: &mut Placer<'_>, zip: NodeId) -> Lower {
     let plan = p.scope.plan;
-    p.open_root(zip, Opening::Attempts);
+    p.open_over(zip, Opening::Attempts);
     let (mut lens, mut cursors) = (Vec::new(), Vec::new());
     for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
         let (cursor, len) = open_side(p, (zip, k), side)?;
@@ -120,7 +120,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
 
 /// Emits a zip's loop.
 pub fn emit_root(e: &mut Emission<'_>, zip: NodeId) {
-    let comb = e.comb(zip);
+    let comb = e.unhomed_comb(zip);
     let bound = e.scalar("len", comb, Ty::U64);
     e.open_root(comb, bound.into());
 }

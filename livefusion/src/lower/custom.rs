@@ -62,8 +62,9 @@ impl Template<'_, '_> {
 
     /// The current element's index (`u64`).
     pub fn index(&mut self) -> Atom {
-        let index = self.e.index(self.spot.rate);
-        self.out(index.into())
+        let class = self.e.scope.plan.rates.runs_at(self.id);
+        let index = self.e.position(class, self.spot.rate);
+        self.out(index)
     }
 
     /// An operation of the loop's body. Operators are total here: an integer divided by 0 is 0.
@@ -138,7 +139,7 @@ impl Template<'_, '_> {
         }
         let Carry { vars, start, .. } = carry;
         let group = self.at.sequential_group(vars, start, values.to_vec(), &got);
-        self.e.program.groups.push(group);
+        self.e.group(group);
         Ok(())
     }
 
@@ -184,8 +185,7 @@ impl Template<'_, '_> {
             circle: false,
             order: Order::Prefix(1),
         };
-        let id = GroupId::new(self.e.program.groups.len());
-        self.e.program.groups.push(group);
+        let id = self.e.group(group);
         let kind = StmtKind::Scan {
             results: results.clone(),
             group: id,

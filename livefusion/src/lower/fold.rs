@@ -127,20 +127,13 @@ impl Carried {
         matches!(e.program.rate(self.owner).kind, RateKind::Nested { .. })
     }
 
-    /// Where they are started.
-    fn start_section(&self, e: &Emission<'_>) -> Section {
-        if self.is_segmented(e) {
-            Section::Nest
-        } else {
-            Section::Init
-        }
-    }
-
     /// Declares a carried variable.
     pub(super) fn carry(&self, e: &mut Emission<'_>, base: &str, start: Atom, ty: Ty) -> Var {
+        if !self.is_segmented(e) {
+            return e.carry(base, self.comb, ty, start);
+        }
         let v = e.scalar(base, self.comb, ty);
-        let section = self.start_section(e);
-        e.push(self.comb, section, StmtKind::Carry(v, start));
+        e.push(self.comb, Section::Nest, StmtKind::Carry(v, start));
         v
     }
 
@@ -208,7 +201,7 @@ impl Folding<'_> {
                 &[acc.into(), self.elements[field]],
             );
             self.carried.update(e, acc, new.into());
-            e.program.groups.push(Group {
+            e.group(Group {
                 vars: vec![acc],
                 owner: self.carried.owner,
                 step: self.carried.rate,
@@ -236,8 +229,11 @@ impl Folding<'_> {
             RateKind::Nested { counter, bound, .. } if segmented => {
                 (Section::Nest, bound, counter.into())
             }
-            RateKind::Root { bound, .. } => (Section::Done, bound, Const::u64(0).into()),
-            _ => (Section::Done, e.index(rate).into(), Const::u64(0).into()),
+            _ => {
+                let class = e.scope.plan.rates.runs_at(self.id);
+                let count = e.total(comb, class, rate);
+                (Section::Done, count, Const::u64(0).into())
+            }
         };
         let some = e.emit(comb, section, "some", Op::Ne, &[count, none]);
         e.trap(comb, section, TrapKind::Empty, some.into(), &[]);
@@ -284,7 +280,7 @@ impl Folding<'_> {
         let flagged = |b: bool, rest: Vec<Atom>| -> Vec<Atom> {
             [Const::bool(b).into()].into_iter().chain(rest).collect()
         };
-        e.program.groups.push(Group {
+        e.group(Group {
             vars: [seen].into_iter().chain(accs.iter().copied()).collect(),
             owner: self.carried.owner,
             step: self.carried.rate,
@@ -344,7 +340,7 @@ impl Folding<'_> {
         let group = self
             .carried
             .sequential_group(&accs, &self.start, next, &types);
-        e.program.groups.push(group);
+        e.group(group);
         Ok(accs.into_iter().map(Atom::Var).collect())
     }
 }

@@ -64,9 +64,9 @@ pub fn open(p: &mut Placer<'_>, id: NodeId) -> Lower {
         p.enter(id, &[array])?;
         p.opening.remove(&id);
     }
-    if p.placed.tree.root().is_none() {
+    if p.open_root().is_none() {
         let len = p.generator_len(id);
-        p.open_root(id, Opening::Indices(len));
+        p.open_over(id, Opening::Indices(len));
     }
     Ok(())
 }
@@ -137,7 +137,7 @@ fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
 
 /// Emits the root rate over a generator's indices.
 pub fn emit_open(e: &mut Emission<'_>, id: NodeId, len: Length) -> Lower {
-    let comb = e.comb(id);
+    let comb = e.unhomed_comb(id);
     let bound = e.length(len, comb)?;
     e.open_root(comb, bound);
     Ok(())

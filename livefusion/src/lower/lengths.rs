@@ -41,7 +41,10 @@ pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: 
 pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let rate = p.placed.tree.elements_of(at.rate);
     let opening = &p.placed.tree.rate(rate).opening;
-    if opening.is_sub() {
+    let class = p.scope.plan.rates.reads_beside_at(id);
+    // A part of an append is not as long as the whole.
+    let is_part = class.is_some_and(|c| p.placed.tree.rate(rate).appends.contains(&c));
+    if opening.is_sub() || is_part {
         counted(p, id, inputs, at);
     } else if opening.is_nested() {
         for input in p.scope.inputs(id)[inputs].iter().copied() {
@@ -111,7 +114,9 @@ fn counted(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
                 expects_array,
             };
             p.act(id, Act::Check(Check::There(count)));
-            p.lengths().at_the_end.push((id, Check::Counted(count)));
+            if p.lengths().first_count((id, k)) {
+                p.lengths().at_the_end.push((id, Check::Counted(count)));
+            }
         }
     }
 }
@@ -240,14 +245,16 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, check: Check) -> Lower {
         }
         Check::Visited(rate, len) => {
             let comb = e.comb(id);
-            let payload = [e.index(rate).into(), e.length(len, comb)?];
+            let class = e.placed.tree.rate(rate).class;
+            let payload = [e.total(comb, class, rate), e.length(len, comb)?];
             let all = e.emit(comb, Section::Done, "all", Op::Eq, &payload);
             let kind = TrapKind::Segments;
             let all = take_while::or_left(e, comb, rate, all.into());
             e.trap(comb, Section::Done, kind, all, &payload);
         }
         Check::There(count) => {
-            let (comb, counted, len) = operands(e, id, count)?;
+            let (comb, class, len) = operands(e, id, count)?;
+            let counted = e.position(class, count.at.rate);
             let one = Const::u64(1).into();
             let there = e.emit(comb, Section::Body, "there", Op::Lt, &[counted, len]);
             let needed = e.emit(comb, Section::Body, "needed", Op::Add, &[counted, one]);
@@ -255,7 +262,8 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, check: Check) -> Lower {
             e.trap(comb, Section::Body, count.kind, there.into(), &payload);
         }
         Check::Counted(count) => {
-            let (comb, counted, len) = operands(e, id, count)?;
+            let (comb, class, len) = operands(e, id, count)?;
+            let counted = e.total(comb, class, count.at.rate);
             let same = e.emit(comb, Section::Done, "same", Op::Eq, &[counted, len]);
             let payload = count.payload(counted, len);
             let same = take_while::or_left(e, comb, count.at.rate, same.into());
@@ -265,11 +273,15 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, check: Check) -> Lower {
     Ok(())
 }
 
-/// The combinator that checks a subrate's count, the count, and the length of the array.
-fn operands(e: &mut Emission<'_>, id: NodeId, count: Count) -> Lower<(CombId, Atom, Atom)> {
+/// The combinator that checks a subrate's count, the class that is counted, and the length of the array.
+fn operands(
+    e: &mut Emission<'_>,
+    id: NodeId,
+    count: Count,
+) -> Lower<(CombId, Option<ClassId>, Atom)> {
     let comb = e.comb_at(id, count.at);
     let len = e.length(count.len, comb)?;
-    Ok((comb, e.index(count.at.rate).into(), len))
+    Ok((comb, e.scope.plan.rates.reads_beside_at(id), len))
 }
 
 impl Count {

@@ -12,7 +12,7 @@ use crate::sharing::FieldRef;
 
 /// Emits the root rate over an array in memory.
 pub fn emit_open(e: &mut Emission<'_>, field: FieldRef) -> Lower {
-    let comb = e.comb(field.0);
+    let comb = e.unhomed_comb(field.0);
     let bound = e.length(Length::Array(field), comb)?;
     e.open_root(comb, bound);
     Ok(())

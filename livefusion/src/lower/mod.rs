@@ -12,6 +12,7 @@
 //! | [`generate`] | `iota`, `replicate`, `generate`, and what reads others by index: `slice`, `reverse`, ... |
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
 //! | [`cursor`] | zips of streams that advance differently |
+//! | [`append`] | `append`, `concat` of what is computed |
 //! | [`filter`] | `filter`, `pack` |
 //! | [`take_while`] | `take_while`, `take` of what is computed |
 //! | [`lengths`] | checks that what is consumed together is of one length |
@@ -25,6 +26,7 @@
 //! [`scope`] says what a loop sees of its plan. [`body`] inlines a closure's terms, [`pull`] computes arrays
 //! where they are read at an index, [`operators`] recognises operators that may be reassociated.
 
+mod append;
 mod body;
 mod compute;
 mod cursor;
@@ -54,8 +56,10 @@ use crate::fusion::rates::indexed_array;
 use crate::sharing::{FieldRef, Graph, NodeId, error_at};
 use emission::Emission;
 use loop_lang::Loop;
+use loop_lang::ir::RateId;
 use placement::{Act, Opening, Placer};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 pub use placement::{Placement, show};
 
@@ -131,9 +135,25 @@ pub fn lower(graph: &Graph, plan: &Plan, naming: Naming<'_>) -> Result<Vec<Lower
 /// Finds where everything of a loop happens. A plan that is made always places.
 pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     let order = in_order(graph, plan, at);
-    let mut p = Placer::new(scope::Scope { graph, plan, at }, &order);
-    for id in order {
-        place_node(&mut p, id).map_err(|kind| error_at(graph, id, kind))?;
+    let scope = scope::Scope {
+        graph,
+        plan,
+        at,
+        phase: None,
+    };
+    let mut p = Placer::new(scope, &order);
+    let runs_in = phases_of(plan, at);
+    for phase in 0..p.phases() {
+        p.go_to_phase(phase);
+        for id in &order {
+            if runs_in.get(id).is_some_and(|all| all.contains(&phase)) {
+                place_node(&mut p, *id).map_err(|kind| error_at(graph, *id, kind))?;
+            }
+        }
+    }
+    // What is computed from scalars.
+    for id in order.iter().filter(|id| !runs_in.contains_key(id)) {
+        place_node(&mut p, *id).map_err(|kind| error_at(graph, *id, kind))?;
     }
     p.go_inside(None);
     output::place(&mut p).map_err(forced)?;
@@ -144,6 +164,17 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     Ok(p.placed)
 }
 
+/// In which of a loop's phases each of its nodes runs.
+fn phases_of(plan: &Plan, at: usize) -> FxHashMap<NodeId, SmallVec<[usize; 1]>> {
+    let mut runs_in: FxHashMap<NodeId, SmallVec<[usize; 1]>> = FxHashMap::default();
+    for (k, phase) in plan.loops[at].phases.iter().enumerate() {
+        for n in &phase.nodes {
+            runs_in.entry(*n).or_default().push(k);
+        }
+    }
+    runs_in
+}
+
 /// Writes the code of a loop that is placed.
 fn emit(
     graph: &Graph,
@@ -152,9 +183,15 @@ fn emit(
     placement: &Placement,
     naming: Naming<'_>,
 ) -> Result<Lowered> {
-    let scope = scope::Scope { graph, plan, at };
+    let scope = scope::Scope {
+        graph,
+        plan,
+        at,
+        phase: None,
+    };
     let mut e = Emission::new(scope, placement, naming);
     for (id, act) in &placement.acts {
+        e.begin(*id, act);
         emit_act(&mut e, *id, act).map_err(|kind| error_at(graph, *id, kind))?;
     }
     output::emit(&mut e).map_err(forced)?;
@@ -215,6 +252,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Manifest | Kind::Input(_) | Kind::Fields(_) => Ok(()),
         Kind::Generate(..) => generate::place(p, id),
         Kind::Map(_) => map::place(p, id),
+        Kind::Append => append::place(p, id),
         Kind::Zip => zip::place(p, id),
         Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
             filter::place(p, id)
@@ -237,19 +275,11 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
 
 fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
     match act {
-        Act::Open(rate) => match e.placed.tree.rate(*rate).opening {
-            Opening::Array(field) => manifest::emit_open(e, field),
-            Opening::Indices(len) => generate::emit_open(e, id, len),
-            Opening::Attempts => {
-                cursor::emit_root(e, id);
-                Ok(())
-            }
-            Opening::Test(_) | Opening::Decided | Opening::While(_) => {
-                filter::emit_open(e, id, *rate)
-            }
-            Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, *rate),
-            Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
-        },
+        Act::Open(rate) => {
+            emit_open(e, id, *rate)?;
+            e.goes_on(*rate);
+            Ok(())
+        }
         Act::Bound(lens) => cursor::emit_bound(e, id, lens),
         Act::Read(column, spot) => {
             manifest::emit_read(e, *column, *spot);
@@ -257,6 +287,10 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         }
         Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
         Act::Keep(field, spot, room, takes) => e.keep((id, *field), *spot, (*room, takes)),
+        Act::Make(field, rooms, takes) => {
+            e.make((id, *field), rooms, takes);
+            Ok(())
+        }
         Act::Reread(field, spot) => e.reread((id, *field), *spot),
         Act::Deliver(column, side) => e.deliver(*column, *side),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
@@ -270,6 +304,20 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             take_while::emit_leave(e, *rate, ends);
             Ok(())
         }
+    }
+}
+
+fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
+    match e.placed.tree.rate(rate).opening {
+        Opening::Array(field) => manifest::emit_open(e, field),
+        Opening::Indices(len) => generate::emit_open(e, id, len),
+        Opening::Attempts => {
+            cursor::emit_root(e, id);
+            Ok(())
+        }
+        Opening::Test(_) | Opening::Decided | Opening::While(_) => filter::emit_open(e, id, rate),
+        Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, rate),
+        Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
     }
 }
 
@@ -294,6 +342,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         | Kind::Fields(_)
         | Kind::Filter(_)
         | Kind::Pack
+        | Kind::Append
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::ScanTotal

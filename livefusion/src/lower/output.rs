@@ -8,7 +8,7 @@
 
 use super::Lower;
 use super::emission::Emission;
-use super::placement::Placer;
+use super::placement::{Placer, Spot};
 use crate::sharing::FieldRef;
 use loop_lang::ir::{Section, StmtKind};
 
@@ -16,11 +16,24 @@ use loop_lang::ir::{Section, StmtKind};
 pub fn place(p: &mut Placer<'_>) -> Lower {
     let plan = p.scope.plan;
     for field in &plan.loops[p.scope.at].arrays {
-        if !p.scope.is_scattered(field.0) {
-            p.keep(*field)?;
+        if p.scope.is_scattered(field.0) {
+            continue;
+        }
+        for phase in 0..p.phases() {
+            let runs_here = plan.loops[p.scope.at].phases[phase]
+                .nodes
+                .binary_search(&field.0)
+                .is_ok();
+            p.go_to_phase(phase);
+            let class = plan.rates.output(field.0);
+            let once = !class.is_some_and(|c| p.scope.is_appended(c));
+            let is_kept = !p.placed.kept(*field).is_empty();
+            if runs_here && !(once && is_kept) {
+                p.keep(*field)?;
+            }
         }
     }
-    Ok(())
+    p.make_all()
 }
 
 /// Emits everything that the plan wants of this loop.
@@ -40,16 +53,17 @@ pub fn emit(e: &mut Emission<'_>) -> Lower {
 
 fn array(e: &mut Emission<'_>, field: FieldRef) -> Lower {
     let out = e.made(field)?;
-    let spot = e.placed.kept(field);
-    let is_sub = |r| e.program.rate(r).kind.is_sub();
-    let Some(rate) = spot.map(|s| s.rate).filter(|r| is_sub(*r)) else {
+    let placed = e.placed;
+    let is_sub = |s: &&Spot| e.program.rate(s.rate).kind.is_sub();
+    let Some(spot) = placed.kept(field).iter().find(is_sub).copied() else {
         e.result(field, out.into());
         return Ok(());
     };
     let comb = e.comb(field.0);
-    let (index, ty) = (e.index(rate), e.program.ty(out));
+    let class = e.scope.plan.rates.output(field.0);
+    let (count, ty) = (e.total(comb, class, spot.rate), e.program.ty(out));
     let res = e.var("res", comb, ty);
-    let cut = StmtKind::SliceArray(res, out, index.into());
+    let cut = StmtKind::SliceArray(res, out, count);
     e.push(comb, Section::Done, cut);
     e.result(field, res.into());
     Ok(())

@@ -115,7 +115,8 @@ struct Scanning<'f> {
 impl Scanning<'_> {
     fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Running> {
         let types = self.fold.step.result_types();
-        let in_subrate = e.program.rate(self.carried.rate).kind.is_sub();
+        let class = e.scope.plan.rates.runs_at(self.id);
+        let in_subrate = e.is_in_subrate(class, self.carried.rate);
         let mut fields = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let ty = types[field];
@@ -138,7 +139,7 @@ impl Scanning<'_> {
                 let comb = self.carried.comb;
                 let next = e.emit(comb, Section::Body, "elt", *op, &[acc.into(), element]);
                 self.carried.update(e, acc, next.into());
-                e.program.groups.push(Group {
+                e.group(Group {
                     next: vec![next.into()],
                     ..group
                 });
@@ -162,8 +163,7 @@ impl Scanning<'_> {
             .map(|t| e.scalar("elt", self.carried.comb, *t))
             .collect();
         let next = results.iter().map(|v| (*v).into()).collect();
-        let id = GroupId::new(e.program.groups.len());
-        e.program.groups.push(Group { next, ..group });
+        let id = e.group(Group { next, ..group });
         let kind = StmtKind::Scan {
             results: results.clone(),
             group: id,
@@ -221,7 +221,7 @@ impl Scanning<'_> {
         let group = self
             .carried
             .sequential_group(&accs, &self.start, next_values, &types);
-        e.program.groups.push(group);
+        e.group(group);
         Ok(accs
             .into_iter()
             .zip(next)

@@ -74,6 +74,15 @@ fn targets(e: &mut Emission<'_>, id: NodeId) -> Lower<(Vec<Var>, Atom)> {
     let base = graph.nodes[id.index()].inputs[0];
     let comb = e.comb(id);
     let mut arrays = Vec::new();
+    // An earlier phase has made them.
+    let fields = 0..graph.node(id).types.len() as u32;
+    let made = fields.map(|f| e.values.made.get(&(id, f)).copied());
+    if let Some(made) = made.collect::<Option<Vec<Var>>>()
+        && let Some(first) = made.first().copied()
+    {
+        let len = e.array_len(first, comb);
+        return Ok((made, len));
+    }
     if crate::fusion::is_constant(graph, base)
         && !e.scope.is_in_memory(base)
         && let Kind::Generate(_, body) = &graph.node(base).kind

@@ -2,6 +2,7 @@
 //! input of a combinator is.
 
 use crate::ast::Kind;
+use crate::fusion::phases::Phase;
 use crate::fusion::{ClassId, Plan};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use std::ops::Range;
@@ -15,6 +16,8 @@ pub struct Scope<'g> {
     pub plan: &'g Plan,
     /// Which loop of the schedule this is.
     pub at: usize,
+    /// Which of its phases, if it is one of them that is looked at.
+    pub phase: Option<&'g Phase>,
 }
 
 /// A field as an input of a node.
@@ -39,9 +42,42 @@ impl From<FieldRef> for Column {
 }
 
 impl<'g> Scope<'g> {
-    /// The class that the loop runs over.
+    /// The class that the loop, or the phase, runs over.
     pub fn root(&self) -> Option<ClassId> {
-        self.plan.loops[self.at].root
+        let root = self.plan.loops[self.at].root;
+        self.phase.map_or(root, |p| Some(p.root))
+    }
+
+    /// One of the loop's phases.
+    pub fn in_phase(self, phase: &'g Phase) -> Scope<'g> {
+        Scope {
+            phase: Some(phase),
+            ..self
+        }
+    }
+
+    /// The class above one, in this phase.
+    pub fn above(&self, class: ClassId) -> Option<ClassId> {
+        let rates = &self.plan.rates;
+        match self.phase {
+            Some(phase) => phase.above(rates, class),
+            None => rates.parent(class),
+        }
+    }
+
+    /// Whether a class is another or below it, in this phase.
+    pub fn is_within(&self, class: ClassId, above: ClassId) -> bool {
+        std::iter::successors(Some(class), |c| self.above(*c)).any(|c| c == above)
+    }
+
+    /// The class at whose rate a column has its elements.
+    pub fn class_of(&self, column: Column) -> Option<ClassId> {
+        column.beside.or(self.plan.rates.output(column.field.0))
+    }
+
+    /// Whether elements of a class are counted through all phases: it is that of an append, or below it.
+    pub fn is_appended(&self, class: ClassId) -> bool {
+        self.plan.rates.is_appended(class) && self.root() != Some(self.plan.rates.top(class))
     }
 
     /// A node's inputs.
@@ -120,9 +156,15 @@ impl<'g> Scope<'g> {
         Some(fields.map(column).collect())
     }
 
-    /// The column of its input that a filter passes on.
+    /// The column of its input that a filter passes on, or an append in this phase.
     pub fn passed_on(&self, column: Column) -> Option<Column> {
         let (id, field) = column.field;
+        if let Kind::Append = self.graph.node(id).kind {
+            let class = self.plan.rates.output(id)?;
+            let (part, _) = self.phase?.part(class)?;
+            let here = column.beside.is_none() && !self.is_in_memory(id);
+            return here.then(|| self.column(id, part, field));
+        }
         let passes = self.graph.node(id).kind.passes_on();
         (passes && column.beside.is_none() && !self.is_in_memory(id))
             .then(|| self.column(id, 0, field))

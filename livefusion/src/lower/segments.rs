@@ -108,7 +108,7 @@ fn open_checked(
     };
     let safe = e.scalar("size", comb, Ty::U64);
     let rate = e.open_nested(comb, parent, safe.into());
-    let counter: Atom = e.index(rate).into();
+    let counter = e.begins(comb, rate);
     let room = e.scalar("room", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
     let payload = [len, room.into()];

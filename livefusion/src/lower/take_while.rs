@@ -42,8 +42,7 @@ pub fn emit_open(
     );
     let comb = inline.comb;
     let yes: Atom = Const::bool(true).into();
-    let live = e.scalar("live", comb, Ty::Bool);
-    e.push(comb, Section::Init, StmtKind::Carry(live, yes));
+    let live = e.carry("live", comb, Ty::Bool, yes);
     let go = body::inline(e, inline, test, args, "go")?[0];
     let step = e.update_behind(id, rate, live, go);
     let owner = e.owner();
@@ -58,10 +57,14 @@ pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -
         return Err(no_root());
     };
     let inline = Inline::new(id, 0, comb, Section::Init);
-    let n = body::inline(e, &inline, body, &[], "n")?[0];
-    let count = e.index(rate);
+    let n = match e.values.ends.get(&id) {
+        Some(End::Fewer(_, n)) => *n,
+        _ => body::inline(e, &inline, body, &[], "n")?[0],
+    };
+    let class = e.scope.plan.rates.output(id);
+    let count = e.count_of(class, rate);
     e.values.ends.insert(id, End::Fewer(count, n));
-    let few = e.emit(comb, Section::Guard, "few", Op::Lt, &[count.into(), n]);
+    let few = e.emit(comb, Section::Guard, "few", Op::Lt, &[count, n]);
     Ok(few.into())
 }
 
@@ -88,7 +91,7 @@ fn goes_on(
             let goes_on = match e.values.ends.get(id).copied()? {
                 End::Live(live) => live.into(),
                 End::Fewer(count, n) => {
-                    let args = [count.into(), n];
+                    let args = [count, n];
                     e.emit(comb, section, "few", Op::Lt, &args).into()
                 }
             };

@@ -270,6 +270,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::CountS => smallvec![17],
         Kind::TakeWhile { inclusive, .. } => smallvec![18, u64::from(*inclusive)],
         Kind::Take(_) => smallvec![20],
+        Kind::Append => smallvec![21],
         Kind::Custom(c) => {
             let any: &dyn Any = &*c.combinator;
             let key = c.combinator.key();
@@ -324,6 +325,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
         | Kind::Pack
         | Kind::ScanTotal
         | Kind::CountS
+        | Kind::Append
         | Kind::Scatter(None)
         | Kind::Custom(_)
         | Kind::Len => vec![],

@@ -132,6 +132,7 @@ impl Graph {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
+            | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)
             | Kind::Compute(_)
@@ -172,6 +173,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::Pack
         | Kind::ScanTotal
         | Kind::CountS
+        | Kind::Append
         | Kind::Scatter(None)
         | Kind::Custom(_)
         | Kind::Len => smallvec![],

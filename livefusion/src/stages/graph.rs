@@ -179,6 +179,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         | Kind::Pack
         | Kind::ScanTotal
         | Kind::CountS
+        | Kind::Append
         | Kind::Scatter(None)
         | Kind::Custom(_)
         | Kind::Len => &[],

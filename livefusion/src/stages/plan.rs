@@ -155,6 +155,10 @@ impl Plan {
         write!(f, "  {rate}: ")?;
         match self.plan.rates.kind(rate) {
             ClassKind::Root => writeln!(f, "a length of its own"),
+            ClassKind::Append(n) => {
+                writeln!(f, "the elements of {n}'s parts, one part behind the other")
+            }
+            ClassKind::Phases => writeln!(f, "several roots, one after the other"),
             ClassKind::Nested(above, lengths) => {
                 writeln!(
                     f,

@@ -60,6 +60,7 @@ pub fn operated(
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Append
         | Kind::Scatter(_)
         | Kind::Custom(_)
         | Kind::Compute(_)

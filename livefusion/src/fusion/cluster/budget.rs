@@ -84,6 +84,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
         Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) | Kind::CountS => {
             CARRIED + EFFECT
         }
+        Kind::Append => CARRIED + EFFECT,
         Kind::Scatter(_) => EFFECT * fields,
         Kind::Custom(_) => CARRIED + EFFECT,
         Kind::Manifest

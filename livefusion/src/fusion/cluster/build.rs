@@ -56,6 +56,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         },
         lengths: Vec::new(),
         trees: Vec::new(),
+        copies: Vec::new(),
         class_of: FxHashMap::default(),
         field_of: FxHashMap::default(),
         order: Order::of(graph, rates),
@@ -87,6 +88,8 @@ struct Builder<'g> {
     lengths: Vec<u64>,
     /// The root above each class.
     trees: Vec<usize>,
+    /// How often the code of each class stands in a loop: once for every part of an append.
+    copies: Vec<u32>,
     class_of: FxHashMap<ClassId, usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
@@ -128,6 +131,10 @@ impl Builder<'_> {
         for side in self.rates.sides(id).unwrap_or_default() {
             self.side(&side.nodes, &mut item);
         }
+        if let Some(class) = self.rates.runs_at(id) {
+            let class = self.class(class);
+            item.weight = item.weight.saturating_mul(self.copies[class]);
+        }
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
         self.built.problem.items.push(item);
@@ -162,6 +169,13 @@ impl Builder<'_> {
             return;
         };
         let output = self.rates.output(id);
+        if let Kind::Append = node.node.kind {
+            // It has a root for each part, wherever that comes from.
+            let family = self.rates.families().family(own);
+            item.at.extend(family.map(|c| self.class(c)));
+            item.makes.push(self.class(own));
+            return;
+        }
         let makes = match node.node.kind {
             Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => output,
             Kind::Custom(_) => output.filter(|c| *c != own),
@@ -179,6 +193,7 @@ impl Builder<'_> {
             | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
+            | Kind::Append
             | Kind::Scatter(_)
             | Kind::Compute(_)
             | Kind::Len => None,
@@ -211,9 +226,15 @@ impl Builder<'_> {
         for (i, input) in node.inputs.iter().enumerate() {
             let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
             let beside = self.rates.is_beside(id, i);
+            let appends = matches!(node.node.kind, Kind::Append);
+            let in_order = || {
+                let class = self.rates.output(id);
+                class.is_some_and(|c| self.rates.families().may_compute(c, i))
+            };
             let prevents = match (base, beside) {
                 (true, _) => Some(Reason::ScatterBase),
                 (_, true) => Some(Reason::RatesDiffer),
+                _ if appends && !in_order() => Some(Reason::RatesDiffer),
                 _ => None,
             };
             self.link_to(*input, prevents, item);
@@ -222,7 +243,7 @@ impl Builder<'_> {
                 item.link(checked, None);
             }
             // What a node reads from memory at its own counter is in step with nothing.
-            if !base && !beside {
+            if !base && !beside && !appends {
                 self.stream(*input, item);
             }
             self.link_free(*input, item);
@@ -388,7 +409,7 @@ impl Builder<'_> {
         let mut at = Some(class);
         while let Some(c) = at.filter(|c| !self.class_of.contains_key(c)) {
             unknown.push(c);
-            at = self.rates.parent(c);
+            at = self.above(c);
         }
         for c in unknown.into_iter().rev() {
             self.new_class(c);
@@ -396,21 +417,37 @@ impl Builder<'_> {
         self.class_of[&class]
     }
 
+    /// The class above one; above the roots of phases what stands for all of them.
+    fn above(&self, class: ClassId) -> Option<ClassId> {
+        let parent = self.rates.parent(class);
+        parent.or_else(|| self.rates.families().family(class))
+    }
+
     fn new_class(&mut self, class: ClassId) {
-        let (new, length) = match self.rates.kind(class) {
-            ClassKind::Root => (Class::Root, ROOT_LENGTH),
-            ClassKind::Sub(parent, _) => {
-                let parent = self.class_of[&parent];
-                (Class::Sub(parent), (self.lengths[parent] / 2).max(1))
+        let above = self.above(class).map(|c| self.class_of[&c]);
+        let inherited = above.map_or(1, |c| self.copies[c]);
+        let (new, length, copies) = match (self.rates.kind(class), above) {
+            (ClassKind::Sub(..), Some(parent)) => {
+                let length = (self.lengths[parent] / 2).max(1);
+                (Class::Sub(parent), length, inherited)
             }
-            ClassKind::Nested(parent, lengths) => {
-                let parent = self.class_of[&parent];
-                let new = Class::Nested {
-                    parent,
-                    lengths: self.field(lengths),
-                };
-                (new, self.lengths[parent].saturating_mul(SEGMENT))
+            (ClassKind::Nested(_, lengths), Some(parent)) => {
+                let lengths = self.field(lengths);
+                let length = self.lengths[parent].saturating_mul(SEGMENT);
+                (Class::Nested { parent, lengths }, length, inherited)
             }
+            (ClassKind::Append(id), Some(family)) => {
+                let parts = self.graph.nodes[id.index()].inputs.iter();
+                let parts = parts.filter_map(|i| self.rates.output(*i));
+                let parts: Vec<usize> = parts.map(|c| self.class(c)).collect();
+                let lengths = parts.iter().map(|c| self.lengths[*c]);
+                let copies = parts.iter().map(|c| self.copies[*c]);
+                let length = lengths.fold(0, u64::saturating_add);
+                let copies = copies.fold(0, u32::saturating_add);
+                (Class::Sub(family), length, copies)
+            }
+            (_, Some(family)) => (Class::Phase(family), ROOT_LENGTH, 1),
+            (_, None) => (Class::Root, ROOT_LENGTH, 1),
         };
         let number = self.built.problem.classes.len();
         let above = new.parent().map_or(number, |p| self.trees[p]);
@@ -419,6 +456,7 @@ impl Builder<'_> {
         self.built.problem.classes.push(new);
         self.built.classes.push(class);
         self.lengths.push(length);
+        self.copies.push(copies);
     }
 
     /// The problem's number of a field.

@@ -71,6 +71,7 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Append
         | Kind::Scatter(_)
         | Kind::Custom(_)
         | Kind::Compute(_)

@@ -249,7 +249,7 @@ impl<'p> Loops<'p> {
                 return Some(());
             }
             match self.problem.classes[root] {
-                Class::Nested { parent, .. } => {
+                Class::Nested { parent, .. } | Class::Phase(parent) => {
                     raised.push(root);
                     root = parent;
                 }
@@ -262,7 +262,8 @@ impl<'p> Loops<'p> {
     fn descend(&self, has: impl Fn(usize) -> bool, class: usize) -> Option<SmallVec<[usize; 2]>> {
         let (mut path, mut at) = (SmallVec::new(), class);
         while !has(at) {
-            let Class::Nested { parent, .. } = self.problem.classes[at] else {
+            let (Class::Nested { parent, .. } | Class::Phase(parent)) = self.problem.classes[at]
+            else {
                 return None;
             };
             path.push(at);
@@ -282,7 +283,7 @@ impl<'p> Loops<'p> {
         item.streams.iter().all(|s| {
             s.maker.is_some_and(|m| self.has(l, m))
                 || entry.root == Some(s.class)
-                || self.lengths(s.class).is_some() && has(&s.class)
+                || !matches!(self.problem.classes[s.class], Class::Sub(_)) && has(&s.class)
         })
     }
 }

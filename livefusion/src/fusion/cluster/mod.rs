@@ -44,6 +44,7 @@ mod tests;
 mod unfused;
 
 use super::demand::Demand;
+use super::phases::Phase;
 use super::pull::{Pulls, pull};
 use super::rates::{self, ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -136,6 +137,8 @@ pub struct Plan {
 pub struct PlannedLoop {
     /// The class of its outermost rate; none if it only computes delayed scalars.
     pub root: Option<ClassId>,
+    /// The roots that it runs over, one after the other: one, unless it makes an append.
+    pub phases: Vec<Phase>,
     /// Its combinators, in dependency order.
     pub nodes: Vec<NodeId>,
     /// Those of them that an earlier loop computes as well, in order.
@@ -180,6 +183,9 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> P
     let loop_of = schedule::loop_of_nodes(&built, &solution.partition);
     let mut loops = schedule::loops(&built, &solution.partition);
     let stored = schedule::find_outputs(graph, &rates, &built.demand, &loop_of, &mut loops);
+    for planned in &mut loops {
+        planned.phases = rates.families().phases(graph, &rates, planned);
+    }
     Plan {
         loops,
         loop_of,

@@ -36,6 +36,8 @@ pub enum Class {
         /// The field of their lengths.
         lengths: usize,
     },
+    /// One of several roots: a loop that has the parent has it, and runs over them one after the other.
+    Phase(usize),
 }
 
 /// A combinator, or several that are never parted.
@@ -189,7 +191,9 @@ impl Class {
     pub fn parent(self) -> Option<usize> {
         match self {
             Class::Root => None,
-            Class::Sub(parent) | Class::Nested { parent, .. } => Some(parent),
+            Class::Sub(parent) | Class::Nested { parent, .. } | Class::Phase(parent) => {
+                Some(parent)
+            }
         }
     }
 

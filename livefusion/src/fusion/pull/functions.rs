@@ -56,6 +56,7 @@ impl Functions {
                 | Kind::CountS
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)
+                | Kind::Append
                 | Kind::Scatter(_)
                 | Kind::Custom(_)
                 | Kind::Compute(_)

@@ -24,11 +24,14 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
         subs: FxHashMap::default(),
         nested: FxHashMap::default(),
         users: on_demand.then(|| Users::of(graph)),
+        appends: Vec::new(),
+        by_parts: FxHashMap::default(),
     };
     for id in graph.ids() {
         inference.node(id, lengths[id.index()]);
     }
-    inference.rates.finish(graph);
+    let appends = std::mem::take(&mut inference.appends);
+    inference.rates.finish(graph, &appends);
     inference.rates
 }
 
@@ -39,6 +42,10 @@ struct Inference<'g> {
     by_delayed: FxHashMap<NodeId, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, Vec<ClassId>>,
+    /// The classes of appends, each behind those of its parts.
+    appends: Vec<(ClassId, NodeId)>,
+    /// Appends of parts that are known to have the same lengths have one class.
+    by_parts: FxHashMap<Vec<ClassId>, ClassId>,
     /// Who needs what, if zips may advance their inputs on demand.
     users: Option<Users>,
 }
@@ -92,6 +99,10 @@ impl Inference<'_> {
                     let class = self.class(input(0));
                     let sub = self.sub(class, Selector::While(id));
                     (Some(class), Some(sub))
+                }
+                Kind::Append => {
+                    let class = self.append(id);
+                    (Some(class), Some(class))
                 }
                 Kind::Expand(_) => {
                     self.per_segment(id);
@@ -151,6 +162,7 @@ impl Inference<'_> {
             | Kind::Generate(..)
             | Kind::Fold(_)
             | Kind::ScanTotal
+            | Kind::Append
             | Kind::Compute(_)
             | Kind::Len => None,
         };
@@ -167,6 +179,24 @@ impl Inference<'_> {
             // A delayed scalar has no length; the builder refuses it as an array.
             None => self.rates.new_class(ClassKind::Root),
         }
+    }
+
+    /// The class of an append.
+    fn append(&mut self, id: NodeId) -> ClassId {
+        let parts = self.graph.nodes[id.index()].inputs.iter();
+        let parts: Vec<ClassId> = parts
+            .map(|part| {
+                let class = self.class(*part);
+                self.rates.own(*part).unwrap_or(class)
+            })
+            .collect();
+        if let Some(known) = self.by_parts.get(&parts) {
+            return *known;
+        }
+        let class = self.rates.new_class(ClassKind::Append(id));
+        self.by_parts.insert(parts, class);
+        self.appends.push((class, id));
+        class
     }
 
     fn root_of_length(&mut self, length: Option<u64>) -> ClassId {
@@ -221,7 +251,8 @@ impl Inference<'_> {
         for (k, values) in inputs.iter().enumerate().skip(1) {
             let (segments, own) = (self.class(inputs[0]), self.class(*values));
             let is_root = self.rates.kind(own) == ClassKind::Root;
-            let is_sub = matches!(self.rates.kind(segments), ClassKind::Sub(..));
+            let kind = self.rates.kind(segments);
+            let is_sub = matches!(kind, ClassKind::Sub(..)) || self.rates.is_appended(segments);
             if own == segments {
                 continue;
             }
@@ -264,7 +295,8 @@ impl Inference<'_> {
             return elements;
         }
         let is_root = self.rates.kind(own) == ClassKind::Root;
-        let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
+        let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..))
+            && !self.rates.is_appended(elements);
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
         } else {
@@ -297,8 +329,9 @@ impl Inference<'_> {
         };
         let joins = match self.rates.kind(target) {
             ClassKind::Root => true,
+            _ if self.rates.is_appended(target) => false,
             ClassKind::Nested(..) => !roots.iter().any(|r| self.rates.is_within(target, *r)),
-            ClassKind::Sub(..) => false,
+            ClassKind::Sub(..) | ClassKind::Append(_) | ClassKind::Phases => false,
         };
         if joins {
             for c in roots.into_iter().filter(|c| *c != target) {

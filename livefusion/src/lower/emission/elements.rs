@@ -9,6 +9,7 @@ use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
+use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 
 /// What is known by now.
@@ -35,8 +36,8 @@ pub struct Values<'g> {
     pub mirrored: FxHashMap<RateId, Atom>,
     /// Whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
-    /// Counters whose ends say how many elements a class has.
-    pub sizes: Vec<(ClassId, Atom)>,
+    /// Counters whose ends say how many elements a class has in a phase.
+    pub sizes: Vec<((ClassId, RateId), Atom)>,
 }
 
 /// What says whether elements go on.
@@ -45,7 +46,7 @@ pub enum End {
     /// This does.
     Live(Var),
     /// They do while there are fewer of them, by their count, than this.
-    Fewer(Var, Atom),
+    Fewer(Atom, Atom),
 }
 
 impl Values<'_> {
@@ -99,23 +100,60 @@ impl Emission<'_> {
     }
 
     /// Writes a field to an array, element by element.
-    pub fn keep(&mut self, field: FieldRef, spot: Spot, (room, takes): (Room, &[NodeId])) -> Lower {
+    pub fn keep(
+        &mut self,
+        field: FieldRef,
+        spot: Spot,
+        (room, takes): (Option<Room>, &[NodeId]),
+    ) -> Lower {
         let elt = self.elt(field, spot)?;
         let comb = self.comb_at(field.0, spot);
-        let bound = self.room(room, comb);
-        let bound = self.at_most(comb, takes, bound);
+        let room = room.map(|room| {
+            let bound = self.room(room, comb);
+            self.at_most(comb, takes, bound)
+        });
         let mirrored = self.scope.runs_against(field.0);
         let column = Column {
             mirrored,
             ..field.into()
         };
         let index = self.index_of(column, spot.rate);
-        let out = self.var("out", comb, Type::Array(self.program.atom_ty(elt)));
-        self.push(comb, Section::Init, StmtKind::NewArray(out, bound));
+        let known = self.values.made.get(&field).copied();
+        let ty = Type::Array(self.program.atom_ty(elt));
+        let out = known.unwrap_or_else(|| self.var("out", comb, ty));
+        if let Some(room) = room {
+            self.push(comb, Section::Init, StmtKind::NewArray(out, room));
+        }
         let write = StmtKind::WriteArray(out, index, elt);
         self.push(comb, Section::Yield, write);
         self.values.made.insert(field, out);
         Ok(())
+    }
+
+    /// Makes memory for a field that several phases keep.
+    pub fn make(&mut self, field: FieldRef, rooms: &[Room], takes: &[NodeId]) {
+        let Some(out) = self.values.made.get(&field).copied() else {
+            return;
+        };
+        let comb = self.comb(field.0);
+        let mut all: Option<Atom> = None;
+        for room in rooms {
+            let room = self.room(*room, comb);
+            all = Some(match all {
+                // What no number holds, no memory holds either.
+                Some(all) => {
+                    let most = [Const::u64(u64::MAX).into(), all];
+                    let left = self.emit(comb, Section::Init, "left", Op::Sub, &most);
+                    let more =
+                        self.emit(comb, Section::Init, "more", Op::Min, &[room, left.into()]);
+                    let sum = [all, more.into()];
+                    self.emit(comb, Section::Init, "room", Op::Add, &sum).into()
+                }
+                None => room,
+            });
+        }
+        let room = self.at_most(comb, takes, all.unwrap_or(Const::u64(0).into()));
+        self.push(comb, Section::Init, StmtKind::NewArray(out, room));
     }
 
     /// As much room as this, or as one of these takes, if that is less.

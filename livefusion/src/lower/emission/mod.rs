@@ -11,11 +11,13 @@
 //! | [`params`] | what comes from outside: arrays, delayed scalars, constants, lengths |
 //! | [`rates`] | counters, their groups and updates |
 //! | [`elements`] | what is known as which variable |
+//! | [`phases`] | what goes on from phase to phase |
 
 mod blocks;
 mod elements;
 mod names;
 mod params;
+mod phases;
 mod rates;
 
 use super::placement::{Placement, Spot};
@@ -31,6 +33,7 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use names::Names;
 use params::Params;
+use phases::Shared;
 use smallvec::SmallVec;
 
 /// A loop under construction.
@@ -44,6 +47,7 @@ pub struct Emission<'g> {
     names: Names<'g>,
     blocks: Blocks,
     params: Params,
+    shared: Shared,
     /// What is known by now.
     pub values: Values<'g>,
     results: Vec<(FieldRef, Atom)>,
@@ -62,6 +66,7 @@ impl<'g> Emission<'g> {
             names: Names::new(naming),
             blocks: Blocks::default(),
             params: Params::default(),
+            shared: Shared::default(),
             values: Values::default(),
             results: Vec::new(),
         }

@@ -109,7 +109,7 @@ impl Emission<'_> {
         (op, identity): (Op, Const),
         next: impl Into<Atom>,
     ) {
-        self.program.groups.push(Group {
+        self.group(Group {
             vars: vec![carried],
             owner,
             step,
@@ -170,7 +170,7 @@ impl Emission<'_> {
         let rate = self.placed.tree.elements_of(rate);
         let bound = self.program.rate(rate).kind.bound();
         let (Some(bound), true) = (bound, column.mirrored) else {
-            return self.index(rate).into();
+            return self.position(self.scope.class_of(column), rate);
         };
         if let Some(known) = self.values.mirrored.get(&rate) {
             return *known;
@@ -221,7 +221,8 @@ impl Emission<'_> {
             },
             Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
             Room::Counted(rate, class) => {
-                let sizes = &self.values.sizes;
+                let (sizes, root) = (&self.values.sizes, self.placed.tree.root_of(rate));
+                let class = (class, root);
                 let known = sizes.iter().position(|(c, _)| *c == class);
                 let size = known.unwrap_or(sizes.len());
                 if known.is_none() {
@@ -256,7 +257,7 @@ impl Emission<'_> {
     }
 
     fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
-        self.program.groups.push(Group {
+        self.group(Group {
             vars: vec![var],
             owner: self.owner(),
             step,

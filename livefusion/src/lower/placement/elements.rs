@@ -1,6 +1,6 @@
 //! Where each element comes from: the current element of a column, for use at a spot.
 
-use super::{Act, Column, Context, Placer, Side, Spot};
+use super::{Act, Column, Context, Placer, Room, Side, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -21,7 +21,7 @@ impl Placer<'_> {
         let (mut column, mut spot) = (asked, at);
         let from = loop {
             let (id, _) = column.field;
-            if let Some(known) = self.known.get(&column) {
+            if let Some(known) = self.known(&column) {
                 let tree = &self.placed.tree;
                 let visible = known.iter().find(|s| tree.is_visible(**s, spot));
                 if let Some(from) = visible.copied() {
@@ -47,6 +47,10 @@ impl Placer<'_> {
             let Some(input) = self.scope.passed_on(column) else {
                 return Err(missing(self.scope.graph, column.field));
             };
+            if let Kind::Append = self.scope.graph.node(id).kind {
+                column = input;
+                continue;
+            }
             // The input's element is one of the rate around the subrate.
             let class = self.scope.plan.rates.output(id);
             let tree = &self.placed.tree;
@@ -73,7 +77,8 @@ impl Placer<'_> {
 
     /// Notes from which spot on a column is known.
     pub fn know(&mut self, column: Column, spot: Spot) {
-        self.known.entry(column).or_default().push(spot);
+        let known = &mut self.phases[self.current].known;
+        known.entry(column).or_default().push(spot);
     }
 
     /// Notes from which spot on a node's fields are known.
@@ -91,11 +96,11 @@ impl Placer<'_> {
         for column in columns {
             let mut at = Some(*column);
             while let Some(c) = at {
-                let Some(known) = self.known.get(&c) else {
+                let Some(known) = self.known(&c) else {
                     at = self.scope.passed_on(c);
                     continue;
                 };
-                needs.extend(match known.as_slice() {
+                needs.extend(match known {
                     [made, ..] if self.scope.is_made_once(c.field.0) => Some(*made),
                     [read] if self.is_here(read.rate) => Some(*read),
                     _ => None,
@@ -108,8 +113,10 @@ impl Placer<'_> {
 
     /// Keeps a field in memory, element by element. The result is where it is written.
     pub fn keep(&mut self, field: FieldRef) -> Lower<Spot> {
-        if let Some(spot) = self.placed.kept.get(&field) {
-            return Ok(*spot);
+        let kept = self.placed.kept(field).iter();
+        let here = |s: &&Spot| Some(self.placed.tree.root_of(s.rate)) == self.open_root();
+        if let Some(spot) = kept.copied().find(|s| here(&s)) {
+            return Ok(spot);
         }
         let outside = self.go_inside(self.context_of(field.0));
         let spot = self.keep_new(field);
@@ -120,7 +127,7 @@ impl Placer<'_> {
     fn keep_new(&mut self, field: FieldRef) -> Lower<Spot> {
         let missing = || missing(self.scope.graph, field);
         let class = self.class_of(field).ok_or_else(missing)?;
-        let made = self.known.get(&field.into()).and_then(|k| k.first());
+        let made = self.known(&field.into()).and_then(|k| k.first());
         let in_step = |s: &&Spot| self.placed.tree.around(s.rate, class) == Some(s.rate);
         let needs = match made.filter(in_step) {
             Some(made) => vec![*made],
@@ -128,21 +135,47 @@ impl Placer<'_> {
         };
         let spot = self.spot(field.0, class, &needs)?;
         self.elt(field, spot)?;
-        let room = self.room(spot.rate, field.0)?;
+        // Where several phases write it, the memory is made when all of them are known.
+        let appended = self.scope.is_appended(class);
+        let room = match appended {
+            true => None,
+            false => Some(self.room(spot.rate, field.0)?),
+        };
         let takes = self.takes_around(spot.rate);
         self.act(field.0, Act::Keep(field.1, spot, room, takes));
-        self.placed.kept.insert(field, spot);
+        self.placed.kept.entry(field).or_default().push(spot);
         self.runs_over(field.0, spot);
         Ok(spot)
+    }
+
+    /// Makes the memory for what several phases keep.
+    pub fn make_all(&mut self) -> Lower {
+        let kept = self.placed.acts.iter().filter_map(|(id, act)| match act {
+            Act::Keep(field, spot, None, takes) => Some(((*id, *field), *spot, takes.clone())),
+            _ => None,
+        });
+        let kept: Vec<(FieldRef, Spot, Vec<NodeId>)> = kept.collect();
+        let mut made: Vec<(FieldRef, Vec<Room>, Vec<NodeId>)> = Vec::new();
+        for (field, spot, takes) in kept {
+            let room = self.room(spot.rate, field.0)?;
+            match made.iter_mut().find(|m| m.0 == field) {
+                Some(known) => known.1.push(room),
+                None => made.push((field, vec![room], takes)),
+            }
+        }
+        for (field, rooms, takes) in made {
+            self.act(field.0, Act::Make(field.1, rooms, takes));
+        }
+        Ok(())
     }
 
     /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
-        let made = self.known.get(&field.into()).and_then(|k| k.first());
+        let made = self.known(&field.into()).and_then(|k| k.first().copied());
         let behind =
-            |rate: &RateId| made.is_some_and(|made| self.placed.tree.is_behind(*rate, *made));
+            |rate: &RateId| made.is_some_and(|made| self.placed.tree.is_behind(*rate, made));
         let Some(here) = here.filter(behind) else {
             return Err(missing(self.scope.graph, field));
         };

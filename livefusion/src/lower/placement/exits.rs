@@ -73,7 +73,16 @@ fn join_aliases(
     }
 }
 
-/// What is known of the exits of a loop.
+/// How long each combinator of a loop is needed.
+#[derive(Debug, Default)]
+pub struct Needs {
+    /// Those that end their elements.
+    ends: FxHashSet<NodeId>,
+    /// By who asks for each.
+    needed: FxHashMap<NodeId, Needed>,
+}
+
+/// What is known of the exits of a phase.
 #[derive(Debug, Default)]
 pub struct Exits {
     /// Combinators of the loop that end their elements.
@@ -84,42 +93,24 @@ pub struct Exits {
     alone_of: FxHashMap<NodeId, ClassId>,
     /// How long the iterations of a class are needed.
     needed: FxHashMap<ClassId, Needed>,
-    /// How long the loop is needed.
+    /// How long the phase is needed.
     all: Needed,
 }
 
-impl Exits {
-    /// Finds the exits of a loop, of which these are the combinators, each behind what it needs.
-    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Exits {
+impl Needs {
+    /// Finds them for a loop, of which these are the combinators, each behind what it needs.
+    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Needs {
         let ends = |n: &&NodeId| {
             scope.graph.node(**n).kind.ends() && scope.plan.rates.side_of(**n).is_none()
         };
-        let ends: FxHashSet<NodeId> = order.iter().filter(ends).copied().collect();
-        let mut exits = Exits {
-            ends,
-            ..Exits::default()
+        let mut needs = Needs {
+            ends: order.iter().filter(ends).copied().collect(),
+            needed: FxHashMap::default(),
         };
-        if exits.ends.is_empty() {
-            return exits;
+        if !needs.ends.is_empty() {
+            needs.needed = needs.needed_of(scope, order);
         }
-        let needed = exits.needed_of(scope, order);
-        for id in order {
-            let Some(needed) = needed.get(id) else {
-                continue;
-            };
-            exits.all.join(needed);
-            let mut class = scope.plan.rates.runs_at(*id);
-            while let Some(c) = class {
-                exits.needed.entry(c).or_default().join(needed);
-                class = scope.above(c);
-            }
-        }
-        for id in order {
-            if let Some(Needed::While(classes)) = needed.get(id) {
-                exits.run_alone(scope, *id, classes);
-            }
-        }
-        exits
+        needs
     }
 
     /// How long each node is needed, by who asks for it.
@@ -171,35 +162,77 @@ impl Exits {
 
     /// The innermost class that ends around or at another.
     fn ending(&self, scope: &Scope<'_>, class: Option<ClassId>) -> Option<ClassId> {
-        std::iter::successors(class, |c| scope.above(*c)).find(|c| self.end_of(scope, *c).is_some())
+        std::iter::successors(class, |c| scope.above(*c))
+            .find(|c| end_of(scope, &self.ends, *c).is_some())
     }
+}
 
-    /// What ends a class.
-    fn end_of(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
-        match scope.plan.rates.kind(class) {
-            ClassKind::Sub(_, Selector::While(id)) => Some(id).filter(|id| self.ends.contains(id)),
-            _ => None,
+/// What ends a class, if it is one of these.
+fn end_of(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option<NodeId> {
+    match scope.plan.rates.kind(class) {
+        ClassKind::Sub(_, Selector::While(id)) => Some(id).filter(|id| ends.contains(id)),
+        _ => None,
+    }
+}
+
+impl Exits {
+    /// Finds the exits of a phase, of what is needed of the loop's combinators.
+    pub fn of(scope: &Scope<'_>, needs: &Needs, order: &[NodeId]) -> Exits {
+        let mut exits = Exits {
+            ends: needs.ends.clone(),
+            ..Exits::default()
+        };
+        let Some(phase) = scope.phase.filter(|_| !needs.ends.is_empty()) else {
+            return exits;
+        };
+        let runs_here: FxHashSet<NodeId> = phase.nodes.iter().copied().collect();
+        let here = || order.iter().filter(|n| runs_here.contains(n));
+        // What makes a part is needed as long as who asks for it. What consumes it adds nothing to that.
+        let appended = |class: Option<ClassId>| class.is_some_and(|c| scope.is_appended(c));
+        let makes = |n: &&NodeId| !appended(scope.plan.rates.runs_at(**n));
+        let is_read = here().all(|n| !makes(&n));
+        for id in here() {
+            let Some(needed) = needs.needed.get(id) else {
+                continue;
+            };
+            if is_read || makes(&id) {
+                exits.all.join(needed);
+            }
+            let mut class = scope.plan.rates.runs_at(*id);
+            while let Some(c) = class {
+                exits.needed.entry(c).or_default().join(needed);
+                class = match scope.plan.rates.kind(c) {
+                    ClassKind::Append(_) => None,
+                    _ => scope.above(c),
+                };
+            }
         }
+        for id in here() {
+            if let Some(Needed::While(classes)) = needs.needed.get(id) {
+                exits.run_alone(scope, *id, classes);
+            }
+        }
+        exits
     }
 
     /// A node is needed for a class alone. If other things go on where it runs, they do so without it.
     fn run_alone(&mut self, scope: &Scope<'_>, id: NodeId, classes: &[ClassId]) {
-        let rates = &scope.plan.rates;
-        let (Some(own), Some((class, others))) = (rates.runs_at(id), classes.split_first()) else {
+        let own = scope.plan.rates.runs_at(id);
+        let (Some(own), Some((class, others))) = (own, classes.split_first()) else {
             return;
         };
         // Of the classes that end for all who ask, and at whose end others go on: the outermost that the node is
         // not within itself, or else the innermost that it is within.
         let around = std::iter::successors(Some(*class), |c| scope.above(*c));
         let ends: Vec<ClassId> = around
-            .filter(|c| others.iter().all(|other| rates.is_within(*other, *c)))
-            .filter(|c| self.end_of(scope, *c).is_some() && !self.is_left(scope, *c))
+            .filter(|c| others.iter().all(|other| scope.is_within(*other, *c)))
+            .filter(|c| self.ends_class(scope, *c).is_some() && !self.is_left(scope, *c))
             .collect();
-        let is_inside = |c: &&ClassId| rates.is_within(own, **c);
+        let is_inside = |c: &&ClassId| scope.is_within(own, **c);
         if let Some(class) = ends.iter().rev().find(|c| !is_inside(c)) {
             self.alone_of.insert(id, *class);
             let top = self.alone.entry(*class).or_insert(own);
-            while !rates.is_within(own, *top) {
+            while !scope.is_within(own, *top) {
                 let Some(above) = scope.above(*top) else {
                     break;
                 };
@@ -210,16 +243,24 @@ impl Exits {
         }
     }
 
+    /// What ends a class.
+    fn ends_class(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
+        end_of(scope, &self.ends, class)
+    }
+
     /// Whether a loop rate is left when a class ends, in whose iterations it is.
     fn is_left(&self, scope: &Scope<'_>, class: ClassId) -> bool {
         let around = std::iter::successors(scope.above(class), |c| scope.above(*c));
-        let is_loop = |c: &ClassId| !matches!(scope.plan.rates.kind(*c), ClassKind::Sub(..));
-        let needed = match around.into_iter().find(is_loop) {
+        let is_sub = |c: &ClassId| {
+            let kind = scope.plan.rates.kind(*c);
+            matches!(kind, ClassKind::Sub(..) | ClassKind::Append(_))
+        };
+        let needed = match around.into_iter().find(|c| !is_sub(c)) {
             Some(around) if Some(around) != scope.root() => self.needed.get(&around),
             _ => Some(&self.all),
         };
         match needed {
-            Some(Needed::While(all)) => all.iter().all(|c| scope.plan.rates.is_within(*c, class)),
+            Some(Needed::While(all)) => all.iter().all(|c| scope.is_within(*c, class)),
             _ => false,
         }
     }
@@ -227,7 +268,7 @@ impl Exits {
     /// How long the iterations over a segment are needed, if that may end in the midst of one.
     fn needed_within(&self, scope: &Scope<'_>, class: ClassId) -> Option<&Needed> {
         let needed = self.needed.get(&class)?;
-        let inside = |c: &ClassId| scope.plan.rates.is_within(*c, class);
+        let inside = |c: &ClassId| scope.is_within(*c, class);
         matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)
     }
 
@@ -242,14 +283,6 @@ impl Exits {
     }
 }
 
-impl Scope<'_> {
-    /// The class above one, in this loop.
-    fn above(&self, class: ClassId) -> Option<ClassId> {
-        let is_root = self.root() == Some(class);
-        self.plan.rates.parent(class).filter(|_| !is_root)
-    }
-}
-
 impl Placer<'_> {
     /// Opens an instance of a class that runs while another lives, behind what is needed.
     pub fn open_while(
@@ -259,11 +292,11 @@ impl Placer<'_> {
         class: ClassId,
         needs: &[Spot],
     ) -> Lower<Spot> {
-        let around = self.scope.plan.rates.parent(lives);
+        let around = self.scope.above(lives);
         let around = std::iter::successors(around, |c| self.scope.above(*c));
         let context = around
             .into_iter()
-            .find(|c| self.exits.alone.contains_key(c));
+            .find(|c| self.exits().alone.contains_key(c));
         let inside = self.go_inside(context.map(Context::While));
         let spot = self.spot_for_child(id, class, needs);
         self.go_inside(inside);
@@ -276,7 +309,7 @@ impl Placer<'_> {
         let tree = &self.placed.tree;
         let up = |r: &RateId| tree.parent(*r).filter(|_| tree.rate(*r).opening.is_sub());
         let classes = std::iter::successors(Some(rate), up).filter_map(|r| tree.rate(r).class);
-        let taken = classes.filter_map(|c| self.exits.end_of(&self.scope, c));
+        let taken = classes.filter_map(|c| self.exits().ends_class(&self.scope, c));
         let graph = self.scope.graph;
         let mut takes: Vec<NodeId> = taken
             .filter(|id| matches!(graph.node(*id).kind, Kind::Take(_)))
@@ -289,37 +322,46 @@ impl Placer<'_> {
     fn ends_around(&self, class: ClassId) -> Vec<NodeId> {
         let around = std::iter::successors(Some(class), |c| self.scope.above(*c));
         around
-            .filter_map(|c| self.exits.end_of(&self.scope, c))
+            .filter_map(|c| self.exits().ends_class(&self.scope, c))
             .collect()
     }
 
     /// Places the exits of all loop rates in which everything ends, and the tests of what runs while a class lives.
     pub fn place_exits(&mut self) {
-        if self.exits.ends.is_empty() {
+        if self.exits().ends.is_empty() {
             return;
         }
-        let rates = self.placed.tree.rates().iter().enumerate();
         let mut acts = Vec::new();
-        for (i, rate) in rates {
-            let id = RateId::new(i);
+        for phase in 0..self.phases() {
+            self.go_to_phase(phase);
+            self.exits_of_phase(&mut acts);
+        }
+        for (node, act) in acts {
+            self.act(node, act);
+        }
+    }
+
+    fn exits_of_phase(&self, acts: &mut Vec<(NodeId, Act)>) {
+        let tree = &self.placed.tree;
+        let here = |r: &RateId| Some(tree.root_of(*r)) == self.open_root();
+        let all = (0..tree.rates().len()).map(RateId::new);
+        for id in all.filter(here) {
+            let rate = tree.rate(id);
             if let Opening::While(class) = rate.opening {
                 acts.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
                 continue;
             }
             let needed = match rate.parent {
-                None => Some(&self.exits.all),
+                None => Some(&self.exits().all),
                 Some(_) if rate.opening.is_nested() => rate
                     .class
-                    .and_then(|c| self.exits.needed_within(&self.scope, c)),
+                    .and_then(|c| self.exits().needed_within(&self.scope, c)),
                 Some(_) => None,
             };
             if let Some(Needed::While(classes)) = needed {
                 let any = classes.iter().map(|c| self.ends_around(*c)).collect();
                 acts.push((rate.node, Act::Leave(id, any)));
             }
-        }
-        for (node, act) in acts {
-            self.act(node, act);
         }
     }
 }

@@ -59,6 +59,8 @@ pub struct Lengths {
     pub agreed: Agreed,
     /// Checks that can be made at the end only.
     pub at_the_end: Vec<(NodeId, Check)>,
+    /// Inputs whose numbers of elements are counted, by phases.
+    counted: FxHashSet<(NodeId, usize)>,
 }
 
 /// The length of an array in memory, taken for the number of a rate's elements.
@@ -77,6 +79,11 @@ impl Lengths {
     /// before.
     pub fn first_check(&mut self, class: (ClassId, Option<Context>), len: Length) -> bool {
         self.checked.entry(class).or_default().insert(len)
+    }
+
+    /// Notes that the elements of an input are counted; false if an earlier phase does so.
+    pub fn first_count(&mut self, input: (NodeId, usize)) -> bool {
+        self.counted.insert(input)
     }
 
     /// Whether a class's elements are checked against the length of an array in memory.
@@ -137,6 +144,7 @@ impl Placer<'_> {
                 | Kind::Pack
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)
+                | Kind::Append
                 | Kind::Expand(_) => {}
                 // A scatter's elements are there behind this loop only, and scalars have no length.
                 Kind::Scatter(_)

@@ -33,7 +33,7 @@ use super::scope::{Column, Scope};
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::sharing::{FieldRef, NodeId};
-use exits::Exits;
+use exits::{Exits, Needs};
 use lengths::Lengths;
 use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,8 +52,8 @@ pub struct Placement {
     streams: FxHashMap<FieldRef, Option<RateId>>,
     /// The sides of each zip that advances streams on demand.
     sides: FxHashMap<NodeId, Vec<Side>>,
-    /// Fields that are written to memory element by element, and where.
-    kept: FxHashMap<FieldRef, Spot>,
+    /// Fields that are written to memory element by element, and where, phase by phase.
+    kept: FxHashMap<FieldRef, SmallVec<[Spot; 1]>>,
 }
 
 /// One thing that a combinator does in a loop.
@@ -67,9 +67,11 @@ pub enum Act {
     Read(Column, Spot),
     /// Elements of a generator are computed from a rate's counter. Its own length, if that is to be had.
     Generate(Column, Spot, Option<Length>),
-    /// A field is written to memory where its elements are made. Room for no more is needed than each of these
-    /// combinators takes.
-    Keep(u32, Spot, Room, Vec<NodeId>),
+    /// A field is written to memory where its elements are made, into new memory of this room. No more is needed than
+    /// each of these combinators takes.
+    Keep(u32, Spot, Option<Room>, Vec<NodeId>),
+    /// Memory for a field that several phases write is made: as much as these need together.
+    Make(u32, Vec<Room>, Vec<NodeId>),
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.
@@ -132,9 +134,9 @@ impl Placement {
         self.streams.get(&field).copied().flatten()
     }
 
-    /// Where a field is written to memory, element by element.
-    pub fn kept(&self, field: FieldRef) -> Option<Spot> {
-        self.kept.get(&field).copied()
+    /// Where a field is written to memory, element by element, phase by phase.
+    pub fn kept(&self, field: FieldRef) -> &[Spot] {
+        self.kept.get(&field).map_or(&[], |spots| spots)
     }
 
     /// All sides of zips that advance streams on demand.
@@ -163,18 +165,29 @@ pub struct Placer<'g> {
     pub scope: Scope<'g>,
     /// What is placed so far.
     pub placed: Placement,
-    /// From which spots on each column is known, in the order in which that was found.
-    known: FxHashMap<Column, SmallVec<[Spot; 1]>>,
     /// What decides over the elements of a class in a rate's iterations is known.
     decided: FxHashSet<(ClassId, RateId)>,
     /// Lengths and their checks.
     lengths: Lengths,
     /// Generators whose indices the root may run over, while it is looked what they count.
     pub opening: FxHashSet<NodeId>,
+    /// What is known of each phase; of the loop as a whole, if it has none.
+    phases: Vec<InPhase>,
+    /// Which of them is placed.
+    current: usize,
     /// In what the combinator that is placed runs.
     inside: Option<Context>,
     /// What each rate is in.
     contexts: Vec<Option<Context>>,
+}
+
+/// What is known of a phase while it is placed.
+#[derive(Default)]
+struct InPhase {
+    /// Its root, once that is open.
+    root: Option<RateId>,
+    /// From which spots on each column is known, in the order in which that was found.
+    known: FxHashMap<Column, SmallVec<[Spot; 1]>>,
     /// How long combinators are needed.
     exits: Exits,
 }
@@ -182,17 +195,59 @@ pub struct Placer<'g> {
 impl<'g> Placer<'g> {
     /// Nothing is placed yet of a loop, whose combinators these are, each behind what it needs.
     pub fn new(scope: Scope<'g>, order: &[NodeId]) -> Placer<'g> {
+        let needs = Needs::of(&scope, order);
+        let phases = scope.plan.loops[scope.at].phases.iter();
+        let mut phases: Vec<InPhase> = phases
+            .map(|phase| InPhase {
+                exits: Exits::of(&scope.in_phase(phase), &needs, order),
+                ..InPhase::default()
+            })
+            .collect();
+        if phases.is_empty() {
+            phases.push(InPhase::default());
+        }
         Placer {
             scope,
             placed: Placement::default(),
-            known: FxHashMap::default(),
             decided: FxHashSet::default(),
             lengths: Lengths::default(),
             opening: FxHashSet::default(),
             inside: None,
             contexts: Vec::new(),
-            exits: Exits::of(&scope, order),
+            phases,
+            current: 0,
         }
+    }
+
+    /// How many phases the loop has.
+    pub fn phases(&self) -> usize {
+        self.scope.plan.loops[self.scope.at].phases.len()
+    }
+
+    /// What is placed next is of this phase.
+    pub fn go_to_phase(&mut self, phase: usize) {
+        self.current = phase;
+        self.scope.phase = self.scope.plan.loops[self.scope.at].phases.get(phase);
+        self.inside = None;
+    }
+
+    /// The root of this phase, if it is open.
+    pub fn open_root(&self) -> Option<RateId> {
+        self.phases[self.current].root
+    }
+
+    fn set_root(&mut self, root: RateId) {
+        self.phases[self.current].root = Some(root);
+    }
+
+    fn exits(&self) -> &Exits {
+        &self.phases[self.current].exits
+    }
+
+    /// From which spots of this phase on a column is known.
+    fn known(&self, column: &Column) -> Option<&[Spot]> {
+        let known = self.phases[self.current].known.get(column);
+        known.map(|spots| spots.as_slice())
     }
 
     /// Adds an act of a combinator.
@@ -220,9 +275,9 @@ impl<'g> Placer<'g> {
         id
     }
 
-    /// The root, which is open.
+    /// The root of this phase, which is open.
     pub fn root(&self) -> Lower<RateId> {
-        self.placed.tree.root().ok_or_else(no_root)
+        self.open_root().ok_or_else(no_root)
     }
 
     /// The sides of a zip become cursors.
@@ -244,7 +299,7 @@ impl<'g> Placer<'g> {
             let side = self.placed.sides(zip).get(side);
             return side.map(|s| Context::Cursor(s.rate));
         }
-        self.exits.alone(id).map(Context::While)
+        self.exits().alone(id).map(Context::While)
     }
 
     /// What is placed next runs in this. The result is in what that ran before.
@@ -263,9 +318,10 @@ impl<'g> Placer<'g> {
         self.decided.insert((class, rate));
     }
 
-    /// Whether a rate is in what the combinator that is placed runs in.
+    /// Whether a rate is of this phase, and in what the combinator that is placed runs in.
     fn is_here(&self, rate: RateId) -> bool {
-        self.contexts[rate.index()] == self.inside
+        let root = self.placed.tree.root_of(rate);
+        Some(root) == self.open_root() && self.contexts[rate.index()] == self.inside
     }
 }
 

@@ -121,6 +121,18 @@ impl Show<'_> {
         }
     }
 
+    fn room(&self, rooms: &[Room], takes: &[NodeId]) -> String {
+        let room = |room: &Room| match room {
+            Room::Bound(rate) => format!("r{}'s bound", rate.index()),
+            Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
+            Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
+        };
+        let rooms: Vec<String> = rooms.iter().map(room).collect();
+        let takes = takes.iter().map(|n| self.node(*n));
+        let all: Vec<String> = [rooms.join(" and ")].into_iter().chain(takes).collect();
+        all.join(" or ")
+    }
+
     /// An act in words; none for what the rates say already.
     fn act(&self, id: NodeId, act: &Act) -> Option<String> {
         let node = self.node(id);
@@ -148,19 +160,19 @@ impl Show<'_> {
                 )
             }
             Act::Keep(field, spot, room, takes) => {
-                let room = match room {
-                    Room::Bound(rate) => format!("r{}'s bound", rate.index()),
-                    Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
-                    Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
-                };
-                let takes = takes.iter().map(|n| self.node(*n));
-                let room: Vec<String> = [room].into_iter().chain(takes).collect();
-                let room = room.join(" or ");
+                let at = self.spot(*spot);
                 let field = self.field((id, *field));
-                format!(
-                    "{field} is kept in memory at {}, room: {room}",
-                    self.spot(*spot)
-                )
+                match room {
+                    Some(room) => {
+                        let room = self.room(std::slice::from_ref(room), takes);
+                        format!("{field} is kept in memory at {at}, room: {room}")
+                    }
+                    None => format!("{field} is kept in memory at {at}"),
+                }
+            }
+            Act::Make(field, rooms, takes) => {
+                let field = self.field((id, *field));
+                format!("{field} has room: {}", self.room(rooms, takes))
             }
             Act::Reread(field, spot) => {
                 format!(

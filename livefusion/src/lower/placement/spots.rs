@@ -6,6 +6,7 @@ use crate::fusion::{ClassId, ClassKind};
 use crate::lower::{Lower, filter, generate, segments};
 use crate::sharing::NodeId;
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 impl Placer<'_> {
@@ -39,7 +40,7 @@ impl Placer<'_> {
             }
         }
         if let Some(Context::While(lives)) = self.inside
-            && self.exits.top(lives) == Some(class)
+            && self.exits().top(lives) == Some(class)
         {
             return self.open_while(id, lives, class, needs);
         }
@@ -49,7 +50,14 @@ impl Placer<'_> {
                 segments::open(self, id, class, (parent, lengths), needs)
             }
             // Classes that are one only at run time: what is checked to be as long as the root.
-            ClassKind::Root => {
+            ClassKind::Append(_) => {
+                let part = self.scope.phase.and_then(|p| p.part(class));
+                let (_, of) = part.ok_or_else(no_root)?;
+                let spot = self.spot(id, of, needs)?;
+                self.placed.tree.append(spot.rate, class);
+                Ok(spot)
+            }
+            ClassKind::Root | ClassKind::Phases => {
                 let root = match self.inside {
                     Some(Context::Cursor(cursor)) => cursor,
                     _ => self.root()?,
@@ -75,7 +83,7 @@ impl Placer<'_> {
         Ok(self.placed.tree.end(spot.rate))
     }
 
-    /// Makes sure that the root is open: by way of a node's inputs, and of the lengths of the segments
+    /// Makes sure that the root of this phase is open: by way of a node's inputs, and of the lengths of the segments
     /// whose elements they are, to an array in memory or a generator that the root runs over.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
@@ -84,7 +92,7 @@ impl Placer<'_> {
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(rates.lengths_above(id, root).into_iter().rev());
-        while let (None, Some(at)) = (self.placed.tree.root(), stack.pop()) {
+        while let (None, Some(at)) = (self.open_root(), stack.pop()) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || rates.output(at) == root;
             let field = self.scope.existing_field(at);
@@ -95,7 +103,7 @@ impl Placer<'_> {
             let node = &graph.nodes[field.0.index()];
             if self.scope.is_in_memory(field.0) {
                 if at_root {
-                    self.open_root(field.0, Opening::Array(field));
+                    self.open_over(field.0, Opening::Array(field));
                     continue;
                 }
             } else if let (Kind::Generate(..), true) = (&node.node.kind, at_root) {
@@ -110,15 +118,17 @@ impl Placer<'_> {
     }
 
     /// Opens the root rate.
-    pub fn open_root(&mut self, node: NodeId, opening: Opening) {
+    pub fn open_over(&mut self, node: NodeId, opening: Opening) {
         let class = self.scope.root();
-        self.open(PlacedRate {
+        let root = self.open(PlacedRate {
             class,
+            appends: SmallVec::new(),
             parent: None,
             node,
             opening,
             parts: Vec::new(),
         });
+        self.set_root(root);
     }
 
     /// Opens a rate of a class within another.
@@ -131,6 +141,7 @@ impl Placer<'_> {
     ) -> Spot {
         let rate = self.open(PlacedRate {
             class: Some(class),
+            appends: SmallVec::new(),
             parent: Some(spot.rate),
             node,
             opening,
@@ -142,7 +153,10 @@ impl Placer<'_> {
     /// Notes that a node has an element, read, computed or kept, for each iteration of a rate.
     pub fn runs_over(&mut self, id: NodeId, spot: Spot) {
         let rate = self.placed.tree.elements_of(spot.rate);
-        if !self.placed.tree.rate(rate).opening.is_sub() {
+        // A part of an append is as long as itself.
+        let class = self.scope.plan.rates.output(id);
+        let appended = class.is_some_and(|c| self.scope.is_appended(c));
+        if !appended && !self.placed.tree.rate(rate).opening.is_sub() {
             self.lengths.run_over.push((id, rate));
         }
     }
@@ -151,7 +165,9 @@ impl Placer<'_> {
     pub fn read(&mut self, column: Column, spot: Spot) {
         let rate = self.placed.tree.elements_of(spot.rate);
         let is_sub = self.placed.tree.rate(rate).opening.is_sub();
-        let in_step = !is_sub && !column.mirrored;
+        let class = self.scope.class_of(column);
+        let appended = class.is_some_and(|c| self.scope.is_appended(c));
+        let in_step = !is_sub && !column.mirrored && !appended;
         self.reads(column.field, in_step.then_some(rate));
         if column.beside.is_none() {
             self.runs_over(column.field.0, spot);

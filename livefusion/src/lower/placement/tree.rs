@@ -35,6 +35,8 @@ impl Spot {
 pub struct PlacedRate {
     /// The class whose elements it visits; none for a root that no class has.
     pub class: Option<ClassId>,
+    /// The classes of appends of which it has a part.
+    pub appends: SmallVec<[ClassId; 1]>,
     /// The rate around it.
     pub parent: Option<RateId>,
     /// The node over or by which it is opened.
@@ -102,6 +104,8 @@ pub struct Tree {
     depth: Vec<u32>,
     /// How many stages each has.
     stages: Vec<u32>,
+    /// The root above each.
+    roots: Vec<RateId>,
 }
 
 impl Tree {
@@ -115,9 +119,15 @@ impl Tree {
         &self.rates[rate.index()]
     }
 
-    /// The root, if it is open.
-    pub fn root(&self) -> Option<RateId> {
-        (!self.rates.is_empty()).then_some(RateId::new(0))
+    /// The root that a rate is below, or is.
+    pub fn root_of(&self, rate: RateId) -> RateId {
+        self.roots[rate.index()]
+    }
+
+    /// Notes that a rate has the elements of an append's part.
+    pub fn append(&mut self, rate: RateId, append: ClassId) {
+        self.rates[rate.index()].appends.push(append);
+        self.instances.entry(append).or_default().push(rate);
     }
 
     /// Adds a rate, with one stage, behind all parts of its parent.
@@ -134,6 +144,8 @@ impl Tree {
         if let Some(class) = rate.class {
             self.instances.entry(class).or_default().push(id);
         }
+        let root = rate.parent.map_or(id, |p| self.root_of(p));
+        self.roots.push(root);
         self.position.push(position);
         self.depth.push(depth);
         self.stages.push(1);
@@ -214,6 +226,10 @@ impl Tree {
     pub fn fits(&self, rate: RateId, needs: &[Spot]) -> Option<usize> {
         let mut from = 0;
         for need in needs {
+            // What another phase made is in memory, if anywhere.
+            if self.root_of(need.rate) != self.root_of(rate) {
+                return None;
+            }
             let meets = self.meeting(rate, need.rate);
             let position = |r: RateId| Some(self.position[self.below(r, meets)?.index()]);
             let known_from = position(need.rate).unwrap_or(need.position);
@@ -292,7 +308,10 @@ impl Tree {
     /// The instance of a class that a rate is within.
     pub fn around(&self, rate: RateId, class: ClassId) -> Option<RateId> {
         let up = |r: &RateId| self.parent(*r);
-        let is_instance = |r: &RateId| self.rate(*r).class == Some(class);
+        let is_instance = |r: &RateId| {
+            let rate = self.rate(*r);
+            rate.class == Some(class) || rate.appends.contains(&class)
+        };
         std::iter::successors(Some(rate), up).find(is_instance)
     }
 

@@ -1,0 +1,407 @@
+//! Phases: a loop may run over several roots, one after the other, and what it carries goes through all.
+//!
+//! An append has the elements of each of its parts in turn, and so has a class of its own. A loop that makes it
+//! runs over the root of the first part, then over that of the second, and so on; what consumes the append in step
+//! runs in each of these phases, on the elements of the part that is under way.
+//!
+//! The roots that may be phases of one loop are a *family*, which has an order of *slots*: one for each root, and
+//! further ones for parts that go by the elements of a root that has one. A part that cannot
+//! be computed in its family's loops is read from memory there: where the order forbids it, or where the part goes by
+//! the same elements as an earlier one and would have to go on with what that has carried.
+
+use super::cluster::PlannedLoop;
+use super::rates::{ClassId, ClassKind, Rates, Selector};
+use crate::ast::Kind;
+use crate::sharing::{Graph, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Which roots may be phases of one loop, in which order.
+#[derive(Clone, Debug, Default)]
+pub struct Families {
+    /// The family of a root, or of an append's class.
+    of: FxHashMap<ClassId, ClassId>,
+    /// The slots of each family, in order.
+    orders: FxHashMap<ClassId, Vec<usize>>,
+    /// How many slots there are in all.
+    slots: usize,
+    /// The first slot of each root, where everything runs that no other slot asks for.
+    first: FxHashMap<ClassId, usize>,
+    /// The parts of each append's class.
+    parts: FxHashMap<ClassId, Vec<Part>>,
+}
+
+/// A part of an append.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The class of its elements.
+    class: ClassId,
+    /// Its slot; none if it is of an append, whose parts have theirs.
+    slot: Option<usize>,
+    /// Whether what computes it may be in the append's loop.
+    computed: bool,
+}
+
+/// One of the roots that a loop runs over, one after the other.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// The class of the root.
+    pub root: ClassId,
+    /// What runs in it, in dependency order.
+    pub nodes: Vec<NodeId>,
+    /// Which part of each append's class it has the elements of, and their class.
+    pub parts: Vec<(ClassId, usize, ClassId)>,
+}
+
+impl Phase {
+    /// The part of an append's class that it has: its position, and the class of its elements.
+    pub fn part(&self, append: ClassId) -> Option<(usize, ClassId)> {
+        let part = self.parts.iter().find(|p| p.0 == append)?;
+        Some((part.1, part.2))
+    }
+
+    /// The class above another in this phase: an append's elements are those of its part.
+    pub fn above(&self, rates: &Rates, class: ClassId) -> Option<ClassId> {
+        match rates.kind(class) {
+            _ if class == self.root => None,
+            ClassKind::Append(_) => self.part(class).map(|p| p.1),
+            _ => rates.parent(class),
+        }
+    }
+
+    /// Whether a class is another or below it in this phase.
+    pub fn is_within(&self, rates: &Rates, class: ClassId, above: ClassId) -> bool {
+        let up = |c: &ClassId| self.above(rates, *c);
+        std::iter::successors(Some(class), up).any(|c| c == above)
+    }
+}
+
+impl Families {
+    /// Finds the families of a graph's appends, of which these are the classes, each behind those of its parts.
+    pub fn of(graph: &Graph, rates: &mut Rates, appends: &[(ClassId, NodeId)]) -> Families {
+        let mut families = Families::default();
+        for (class, append) in appends.iter().rev() {
+            if !families.of.contains_key(class) {
+                families.add(graph, rates, *class, *append);
+            }
+        }
+        families
+    }
+
+    /// The family of a root or of an append's class.
+    pub fn family(&self, class: ClassId) -> Option<ClassId> {
+        self.of.get(&class).copied()
+    }
+
+    /// Whether what computes a part of an append may be in the append's loop.
+    pub fn may_compute(&self, append: ClassId, part: usize) -> bool {
+        let parts = self.parts.get(&append);
+        parts.and_then(|p| p.get(part)).is_some_and(|p| p.computed)
+    }
+
+    fn add(&mut self, graph: &Graph, rates: &mut Rates, class: ClassId, append: NodeId) {
+        let parts = |n: NodeId| graph.nodes[n.index()].inputs.iter().copied();
+        let known = parts(append).find_map(|part| self.of.get(&top_of(rates, part)?).copied());
+        let family = known.unwrap_or_else(|| rates.new_class(ClassKind::Phases));
+        let mut adding = Adding {
+            family,
+            at: 0,
+            used: FxHashSet::default(),
+        };
+        let mut stack: Vec<(ClassId, NodeId, usize)> = vec![(class, append, 0)];
+        self.of.insert(class, family);
+        while let Some((class, append, k)) = stack.pop() {
+            let Some(part) = graph.nodes[append.index()].inputs.get(k).copied() else {
+                continue;
+            };
+            stack.push((class, append, k + 1));
+            let Some((of, top)) = rates.output(part).zip(top_of(rates, part)) else {
+                continue;
+            };
+            let mut new = Part {
+                class: of,
+                slot: None,
+                computed: true,
+            };
+            match rates.kind(top) {
+                // The parts of an append that nobody knows yet, in the place of that.
+                ClassKind::Append(inner) if !self.of.contains_key(&top) => {
+                    self.of.insert(top, family);
+                    adding.used.insert(top);
+                    stack.push((top, inner, 0));
+                }
+                ClassKind::Append(_) => match self.passes(rates, &mut adding, top) {
+                    true => {}
+                    false => {
+                        new.computed = false;
+                        new.slot = Some(self.new_slot(&mut adding));
+                    }
+                },
+                _ => {
+                    let (slot, computed) = self.slot(graph, rates, &mut adding, (part, top));
+                    (new.slot, new.computed) = (Some(slot), computed);
+                }
+            }
+            self.parts.entry(class).or_default().push(new);
+        }
+    }
+
+    /// The slot of a part below a root, and whether it may be computed there.
+    fn slot(
+        &mut self,
+        graph: &Graph,
+        rates: &Rates,
+        adding: &mut Adding,
+        (part, top): (NodeId, ClassId),
+    ) -> (usize, bool) {
+        let family = self.of.get(&top).copied();
+        let is_new = adding.used.insert(top);
+        if let (Some(first), true) = (self.first.get(&top).copied(), is_new)
+            && family == Some(adding.family)
+            && let Some(at) = self.position(adding.family, first)
+            && at >= adding.at
+        {
+            adding.at = at + 1;
+            return (first, true);
+        }
+        if family.is_none() {
+            self.of.insert(top, adding.family);
+            let slot = self.new_slot(adding);
+            self.first.insert(top, slot);
+            return (slot, true);
+        }
+        let again = family == Some(adding.family) && is_elementwise(graph, rates, part);
+        (self.new_slot(adding), again)
+    }
+
+    /// Passes the slots of an append that has some, if they are of this family and come behind those added last.
+    fn passes(&self, rates: &Rates, adding: &mut Adding, append: ClassId) -> bool {
+        let at = |slot: Option<usize>| self.position(adding.family, slot?);
+        let [first, last] = [false, true].map(|last| at(self.end(rates, append, last)));
+        let (Some(first), Some(last)) = (first, last) else {
+            return false;
+        };
+        let new = first >= adding.at && adding.used.insert(append);
+        if new {
+            adding.at = last + 1;
+        }
+        new
+    }
+
+    /// The first slot of an append's parts, or the last one.
+    fn end(&self, rates: &Rates, append: ClassId, last: bool) -> Option<usize> {
+        let mut append = append;
+        loop {
+            let parts = self.parts.get(&append)?;
+            let part = if last { parts.last() } else { parts.first() }?;
+            match part.slot {
+                Some(slot) => return Some(slot),
+                None => append = rates.top(part.class),
+            }
+        }
+    }
+
+    fn position(&self, family: ClassId, slot: usize) -> Option<usize> {
+        self.orders.get(&family)?.iter().position(|s| *s == slot)
+    }
+
+    fn new_slot(&mut self, adding: &mut Adding) -> usize {
+        let slot = self.slots;
+        self.slots += 1;
+        let order = self.orders.entry(adding.family).or_default();
+        order.insert(adding.at.min(order.len()), slot);
+        adding.at += 1;
+        slot
+    }
+
+    /// The phases of a loop, in order: one, unless it makes an append.
+    pub fn phases(&self, graph: &Graph, rates: &Rates, planned: &PlannedLoop) -> Vec<Phase> {
+        let Some(root) = planned.root else {
+            return Vec::new();
+        };
+        let Some(order) = self.orders.get(&root) else {
+            return vec![Phase {
+                root,
+                nodes: planned.nodes.clone(),
+                parts: Vec::new(),
+            }];
+        };
+        let here = |n: NodeId| planned.nodes.binary_search(&n).is_ok();
+        let mut phases = Phases::new(order);
+        let mut appends: FxHashMap<ClassId, Vec<NodeId>> = FxHashMap::default();
+        for n in &planned.nodes {
+            if let (Kind::Append, Some(class)) = (&graph.node(*n).kind, rates.output(*n)) {
+                appends.entry(class).or_default().push(*n);
+            }
+        }
+        // Classes of appends come behind those of their parts.
+        let mut classes: Vec<ClassId> = appends.keys().copied().collect();
+        classes.sort_unstable();
+        let mut again: FxHashMap<NodeId, Vec<(usize, ClassId)>> = FxHashMap::default();
+        let mut in_first: FxHashSet<NodeId> = FxHashSet::default();
+        for class in classes {
+            for (k, part) in self.parts.get(&class).into_iter().flatten().enumerate() {
+                let inputs = appends[&class].iter();
+                let inputs = inputs.filter_map(|n| graph.nodes[n.index()].inputs.get(k).copied());
+                let makers = inputs.clone().flat_map(|i| graph.fields(i));
+                let makers: Vec<NodeId> = makers.map(|f| f.0).filter(|n| here(*n)).collect();
+                let top = rates.top(part.class);
+                let Some(slot) = part.slot.or_else(|| self.end(rates, top, false)) else {
+                    continue;
+                };
+                let found = match rates.kind(top) {
+                    _ if makers.is_empty() => vec![phases.add(slot, part.class)],
+                    ClassKind::Append(_) => phases.of(top),
+                    _ => {
+                        let key = phases.add(slot, top);
+                        if self.first.get(&top) == Some(&slot) {
+                            in_first.extend(makers);
+                        } else {
+                            for n in behind(graph, makers, here) {
+                                again.entry(n).or_default().push(key);
+                            }
+                        }
+                        vec![key]
+                    }
+                };
+                for key in found {
+                    phases
+                        .parts
+                        .entry(key)
+                        .or_default()
+                        .push((class, k, part.class));
+                }
+            }
+        }
+        let mut runs_in: Vec<(NodeId, Vec<(usize, ClassId)>)> = Vec::new();
+        for n in planned.nodes.iter().rev() {
+            let Some(class) = rates.runs_at(*n) else {
+                continue;
+            };
+            let top = rates.top(class);
+            let mut keys = match rates.kind(top) {
+                ClassKind::Append(_) => phases.of(top),
+                _ => again.remove(n).unwrap_or_default(),
+            };
+            let stays = keys.is_empty() || planned.arrays.iter().any(|f| f.0 == *n);
+            if stays || in_first.contains(n) {
+                let slot = self.first.get(&top).copied();
+                keys.extend(slot.map(|slot| phases.add(slot, top)));
+                let inputs = graph.nodes[n.index()].inputs.iter();
+                in_first.extend(inputs.flat_map(|i| graph.fields(*i)).map(|f| f.0));
+            }
+            runs_in.push((*n, keys));
+        }
+        runs_in.reverse();
+        phases.finish(&runs_in)
+    }
+}
+
+/// The phases of a loop as they are found, each by its slot and its root.
+struct Phases<'f> {
+    order: &'f [usize],
+    keys: FxHashSet<(usize, ClassId)>,
+    parts: FxHashMap<(usize, ClassId), Vec<(ClassId, usize, ClassId)>>,
+}
+
+impl<'f> Phases<'f> {
+    fn new(order: &'f [usize]) -> Phases<'f> {
+        Phases {
+            order,
+            keys: FxHashSet::default(),
+            parts: FxHashMap::default(),
+        }
+    }
+
+    fn add(&mut self, slot: usize, root: ClassId) -> (usize, ClassId) {
+        self.keys.insert((slot, root));
+        (slot, root)
+    }
+
+    /// Those that have elements of an append.
+    fn of(&self, append: ClassId) -> Vec<(usize, ClassId)> {
+        let has = |key: &&(usize, ClassId)| {
+            let parts = self.parts.get(key).into_iter().flatten();
+            parts.into_iter().any(|p| p.0 == append)
+        };
+        self.keys.iter().filter(has).copied().collect()
+    }
+
+    fn finish(mut self, runs_in: &[(NodeId, Vec<(usize, ClassId)>)]) -> Vec<Phase> {
+        let position: FxHashMap<usize, usize> = self
+            .order
+            .iter()
+            .enumerate()
+            .map(|(at, s)| (*s, at))
+            .collect();
+        let mut keys: Vec<(usize, ClassId)> = self.keys.iter().copied().collect();
+        keys.sort_unstable_by_key(|(slot, root)| (position.get(slot).copied(), *root));
+        let phase = |key: (usize, ClassId)| Phase {
+            root: key.1,
+            nodes: runs_in
+                .iter()
+                .filter(|(_, keys)| keys.contains(&key))
+                .map(|(n, _)| *n)
+                .collect(),
+            parts: self.parts.remove(&key).unwrap_or_default(),
+        };
+        keys.into_iter().map(phase).collect()
+    }
+}
+
+/// Where in a family's order the parts of an append are added.
+struct Adding {
+    family: ClassId,
+    /// In front of which slot the next one goes.
+    at: usize,
+    /// The roots, and the appends among the parts, that have a slot.
+    used: FxHashSet<ClassId>,
+}
+
+fn top_of(rates: &Rates, n: NodeId) -> Option<ClassId> {
+    rates.output(n).map(|c| rates.top(c))
+}
+
+/// What of a loop computes these, themselves included.
+fn behind(graph: &Graph, makers: Vec<NodeId>, here: impl Fn(NodeId) -> bool) -> FxHashSet<NodeId> {
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+    let mut stack = makers;
+    while let Some(n) = stack.pop() {
+        if here(n) && seen.insert(n) {
+            let inputs = graph.nodes[n.index()].inputs.iter();
+            stack.extend(inputs.flat_map(|i| {
+                [*i].into_iter()
+                    .chain(graph.fields(*i).into_iter().map(|f| f.0))
+            }));
+        }
+    }
+    seen
+}
+
+/// Whether a part is computed element by element from what is in memory: once more does no harm.
+fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+    let mut stack = vec![part];
+    while let Some(n) = stack.pop() {
+        let node = &graph.nodes[n.index()];
+        if node.leaf || !seen.insert(n) {
+            continue;
+        }
+        let in_step = match node.node.kind {
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
+            Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
+            _ => false,
+        };
+        let plain = |mut class: ClassId| loop {
+            match rates.kind(class) {
+                ClassKind::Root => return true,
+                ClassKind::Sub(above, Selector::Filter(_) | Selector::Tags(_)) => class = above,
+                _ => return false,
+            }
+        };
+        if !in_step || !rates.output(n).is_some_and(plain) {
+            return false;
+        }
+        stack.extend(&node.inputs);
+    }
+    true
+}

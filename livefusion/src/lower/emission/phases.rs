@@ -1,0 +1,275 @@
+//! Phases: what is carried goes on from one to the next, and elements of appends are counted through all.
+
+use super::Emission;
+use crate::fusion::ClassId;
+use crate::lower::placement::{Act, Opening};
+use crate::sharing::NodeId;
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What phases share.
+#[derive(Default)]
+pub struct Shared {
+    /// Whose act is followed, of which kind, and in which phase it is; how much it has carried so far.
+    act: Option<(NodeId, bool, RateId)>,
+    /// How many acts of a node, of a kind, there were in a phase.
+    acts: FxHashMap<(NodeId, bool, RateId), u32>,
+    next: u32,
+    /// What is carried, by who carries it and as which of his variables.
+    carried: FxHashMap<(NodeId, bool, u32, u32), Var>,
+    groups: FxHashMap<Var, GroupId>,
+    /// The counts of appends' elements, and of what is below them.
+    counts: FxHashMap<ClassId, Var>,
+    /// In which rates they count.
+    counting: FxHashSet<(ClassId, RateId)>,
+    /// Where elements of appends stand, by the rate in whose iterations they are.
+    positions: FxHashMap<(ClassId, RateId), Var>,
+}
+
+/// How the elements of an append, or of what is below one, are counted through its phases.
+enum Counting {
+    /// Roots alone: the bounds of those before, and the counter.
+    Bounds(Vec<RateId>),
+    /// By one count that goes through all of these rates, one of each phase.
+    Count(Vec<RateId>),
+    /// By what the rates of earlier phases have counted, and this one.
+    Sum(Vec<RateId>),
+}
+
+impl Emission<'_> {
+    /// Follows an act: what it carries is what the same act carried in an earlier phase.
+    pub fn begin(&mut self, id: NodeId, act: &Act) {
+        let rate = match act {
+            Act::Open(rate) => Some((true, *rate)),
+            Act::Run(spot) => Some((false, spot.rate)),
+            _ => None,
+        };
+        let act = rate.map(|(opens, r)| (id, opens, self.placed.tree.root_of(r)));
+        if let Some(act) = act {
+            *self.shared.acts.entry(act).or_default() += 1;
+        }
+        self.shared.act = act;
+        self.shared.next = 0;
+    }
+
+    /// Carries a value through the whole loop: from this start on, or, in a later phase, as the ones before left it.
+    pub fn carry(&mut self, base: &str, comb: CombId, ty: Ty, start: Atom) -> Var {
+        let nth = self.shared.next;
+        self.shared.next += 1;
+        let act = self.shared.act.map(|act| {
+            let times = self.shared.acts.get(&act).copied().unwrap_or(0);
+            (act.0, act.1, times, nth)
+        });
+        let known = act.and_then(|act| self.shared.carried.get(&act).copied());
+        if let Some(known) = known.filter(|v| self.program.ty(*v).elem() == ty) {
+            return known;
+        }
+        let carried = self.scalar(base, comb, ty);
+        self.push(comb, Section::Init, StmtKind::Carry(carried, start));
+        if let Some(act) = act {
+            self.shared.carried.insert(act, carried);
+        }
+        carried
+    }
+
+    /// Says how what is carried is joined; in a later phase, that is said already.
+    pub fn group(&mut self, group: Group) -> GroupId {
+        let new = GroupId::new(self.program.groups.len());
+        let first = group.vars.first().copied();
+        let id = first.map_or(new, |v| *self.shared.groups.entry(v).or_insert(new));
+        if id == new {
+            self.program.groups.push(group);
+        }
+        id
+    }
+
+    /// Whether elements of a class are counted through several phases, in the iterations of a rate.
+    fn is_appended(&self, class: ClassId, rate: RateId) -> bool {
+        let root = self.placed.tree.root_of(rate);
+        let root = self.placed.tree.rate(root).class;
+        self.scope.is_appended(class) && root != Some(self.scope.plan.rates.top(class))
+    }
+
+    /// Whether one of the rates of a class, in any phase, is a subrate.
+    pub fn is_in_subrate(&self, class: Option<ClassId>, rate: RateId) -> bool {
+        let is_sub = |r: RateId| self.placed.tree.rate(r).opening.is_sub();
+        let instances = class.map(|c| self.placed.tree.instances(c));
+        is_sub(rate) || instances.into_iter().flatten().any(is_sub)
+    }
+
+    fn counting(&self, class: ClassId) -> Counting {
+        let tree = &self.placed.tree;
+        let counts = |r: &RateId| !matches!(tree.rate(*r).opening, Opening::While(_));
+        let rates: Vec<RateId> = tree.instances(class).into_iter().filter(counts).collect();
+        let roots: Vec<RateId> = rates.iter().map(|r| tree.root_of(*r)).collect();
+        if rates == roots {
+            return Counting::Bounds(rates);
+        }
+        let mut firsts: Vec<RateId> = Vec::new();
+        for (rate, root) in rates.iter().zip(&roots) {
+            if firsts.last().map(|r| tree.root_of(*r)) != Some(*root) {
+                firsts.push(*rate);
+            }
+        }
+        // Inner loops have counters of their own.
+        let own =
+            |r: &RateId| tree.rate(*r).class == Some(class) && !tree.rate(*r).opening.is_sub();
+        match firsts.len() == rates.len() && !rates.iter().any(own) {
+            true => Counting::Count(firsts),
+            false => Counting::Sum(firsts),
+        }
+    }
+
+    /// The index of the current element of a class, in the iterations of a rate.
+    pub fn position(&mut self, class: Option<ClassId>, rate: RateId) -> Atom {
+        let rate = self.placed.tree.elements_of(rate);
+        let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
+            return self.index(rate).into();
+        };
+        let before = match self.counting(class) {
+            Counting::Count(rates) => return self.counted(class, &rates).into(),
+            Counting::Bounds(rates) | Counting::Sum(rates) => rates,
+        };
+        if let Some(known) = self.shared.positions.get(&(class, rate)) {
+            return (*known).into();
+        }
+        let comb = self.values.openers[rate.index()];
+        let position = self.index_behind(comb, Section::Guard, rate, &before);
+        if let Atom::Var(v) = position {
+            self.shared.positions.insert((class, rate), v);
+        }
+        position
+    }
+
+    /// How many elements a class has had so far, as a count that is carried.
+    pub fn count_of(&mut self, class: Option<ClassId>, rate: RateId) -> Atom {
+        let rate = self.placed.tree.elements_of(rate);
+        let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
+            return self.index(rate).into();
+        };
+        match self.counting(class) {
+            Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
+                self.counted(class, &rates).into()
+            }
+        }
+    }
+
+    /// The index of the current element of a rate, behind those that earlier phases have: these of their rates count
+    /// them.
+    fn index_behind(
+        &mut self,
+        comb: CombId,
+        section: Section,
+        rate: RateId,
+        rates: &[RateId],
+    ) -> Atom {
+        let root = self.placed.tree.root_of(rate);
+        let mut sum: Atom = self.index(rate).into();
+        for other in rates {
+            if self.placed.tree.root_of(*other) < root {
+                let args = [self.counted_by(*other), sum];
+                sum = self.emit(comb, section, "at", Op::Add, &args).into();
+            }
+        }
+        sum
+    }
+
+    /// Where an inner loop's elements begin, in the section before it: as [`position`](Self::position).
+    pub fn begins(&mut self, comb: CombId, rate: RateId) -> Atom {
+        let class = self.placed.tree.rate(rate).class;
+        let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
+            return self.index(rate).into();
+        };
+        match self.counting(class) {
+            Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
+                self.index_behind(comb, Section::Nest, rate, &rates)
+            }
+        }
+    }
+
+    /// How many elements of a class there are, in `done`.
+    pub fn total(&mut self, comb: CombId, class: Option<ClassId>, rate: RateId) -> Atom {
+        let rate = self.placed.tree.elements_of(rate);
+        let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
+            return self.counted_by(rate);
+        };
+        let rates = match self.counting(class) {
+            Counting::Count(rates) => return self.counted(class, &rates).into(),
+            Counting::Bounds(rates) | Counting::Sum(rates) => rates,
+        };
+        let mut sum: Option<Atom> = None;
+        for rate in rates {
+            let more = self.counted_by(rate);
+            sum = Some(match sum {
+                Some(sum) => self
+                    .emit(comb, Section::Done, "all", Op::Add, &[sum, more])
+                    .into(),
+                None => more,
+            });
+        }
+        sum.unwrap_or(Const::u64(0).into())
+    }
+
+    /// How many elements a rate has in all, once it is behind: a root's bound, or what was counted.
+    fn counted_by(&mut self, rate: RateId) -> Atom {
+        match self.program.rate(rate).kind {
+            RateKind::Root { bound, .. } => bound,
+            _ => self.index(rate).into(),
+        }
+    }
+
+    /// The count that goes through these rates, one of each phase, of which some are open yet.
+    fn counted(&mut self, class: ClassId, rates: &[RateId]) -> Var {
+        if let Some(known) = self.shared.counts.get(&class) {
+            return *known;
+        }
+        let opener = self.values.openers[rates[0].index()];
+        let count = self.scalar("n", opener, Ty::U64);
+        let zero = Const::u64(0).into();
+        self.push(opener, Section::Init, StmtKind::Carry(count, zero));
+        self.shared.counts.insert(class, count);
+        for rate in rates {
+            if rate.index() < self.program.rates.len() {
+                self.count_in(class, *rate, count);
+            }
+        }
+        count
+    }
+
+    /// Counts the elements of a class in the iterations of a rate.
+    fn count_in(&mut self, class: ClassId, rate: RateId, count: Var) {
+        if !self.shared.counting.insert((class, rate)) {
+            return;
+        }
+        let comb = self.values.openers[rate.index()];
+        let next = self.scalar("nn", comb, Ty::U64);
+        let one = Const::u64(1).into();
+        let add = StmtKind::Let(next, Op::Add, Args::from_slice(&[count.into(), one]));
+        self.push_last(comb, Section::Yield, add);
+        self.update(comb, rate, count, next.into());
+        let owner = self.owner();
+        self.exact_group(count, (owner, rate), (Op::Add, Const::u64(0)), next);
+        let own = self.placed.tree.rate(rate).class == Some(class);
+        if let RateKind::Sub { count: known, .. } = &mut self.program.rates[rate.index()].kind
+            && (own || known.is_none())
+        {
+            *known = Some(count);
+        }
+    }
+
+    /// A rate is open: what is counted in its iterations, as in those of earlier phases, goes on.
+    pub fn goes_on(&mut self, rate: RateId) {
+        let placed = self.placed.tree.rate(rate);
+        let classes = placed.class.iter().chain(&placed.appends);
+        let counts: Vec<(ClassId, Var)> = classes
+            .filter_map(|c| Some((*c, *self.shared.counts.get(c)?)))
+            .filter(|(c, _)| self.is_appended(*c, rate))
+            .filter(|_| !matches!(placed.opening, Opening::While(_)))
+            .collect();
+        for (class, count) in counts {
+            self.count_in(class, rate, count);
+        }
+    }
+}

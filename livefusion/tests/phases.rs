@@ -1,0 +1,177 @@
+//! Appends of what is computed: one loop runs over the parts one after the other, and what consumes the append goes on
+//! from one to the next.
+
+use livefusion::prelude::*;
+use livefusion::{Engine, Result, stages};
+use std::sync::Arc;
+
+fn engines() -> Vec<Engine> {
+    vec![Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// How many loops a program is, and how many columns go from one to another.
+fn loops(roots: &[Arc<livefusion::ast::Node>]) -> Result<(usize, usize)> {
+    let plan = stages::graph_of(roots)?.plan(livefusion::Clustering::default());
+    Ok((plan.loops().len(), plan.crossings().len()))
+}
+
+fn numbers(n: i64, by: i64) -> Vec<i64> {
+    (0..n).map(|i| i * by % 19 - 7).collect()
+}
+
+const SIZES: [(i64, i64); 6] = [(0, 0), (0, 3), (5, 0), (1, 1), (70, 45), (40_000, 30_000)];
+
+/// Values of each pair of sizes on each engine, and the number of loops and of columns between them.
+fn check<T: Force + Clone>(
+    build: impl Fn(&Array<i64>, &Array<i64>) -> (T, Vec<Arc<livefusion::ast::Node>>),
+    value: impl Fn(T, &Engine) -> Result<Vec<Vec<i64>>>,
+    expected: impl Fn(&[i64], &[i64]) -> Vec<Vec<i64>>,
+    shape: (usize, usize),
+) -> Result<()> {
+    for (n, m) in SIZES {
+        let (xs, ys) = (numbers(n, 5), numbers(m, 7));
+        let expected = expected(&xs, &ys);
+        for engine in engines() {
+            let (a, b) = (Array::from(xs.clone()), Array::from(ys.clone()));
+            let (program, roots) = build(&a, &b);
+            if n > 0 && m > 0 && n != m {
+                assert_eq!(
+                    loops(&roots)?,
+                    shape,
+                    "{}",
+                    stages::graph_of(&roots)?.plan(Default::default())
+                );
+            }
+            assert_eq!(value(program, &engine)?, expected, "{n} {m}");
+        }
+    }
+    Ok(())
+}
+
+fn pos(xs: &[i64]) -> Vec<i64> {
+    xs.iter().copied().filter(|x| *x > 0).collect()
+}
+
+#[test]
+fn two_filters_and_a_sum() -> Result<()> {
+    check(
+        |xs, ys| {
+            let both = xs.filter(|x| x.gt(0)).append(&ys.filter(|y| y.gt(0)));
+            let sum = both.sum();
+            let roots = vec![both.node().clone(), sum.node().clone()];
+            ((both, sum), roots)
+        },
+        |(both, sum), engine| {
+            let (both, sum) = (&both, &sum).force_with(engine)?;
+            Ok(vec![both.to_vec()?, vec![sum]])
+        },
+        |xs, ys| {
+            let both = [pos(xs), pos(ys)].concat();
+            vec![both.clone(), vec![both.iter().sum()]]
+        },
+        (1, 0),
+    )
+}
+
+#[test]
+fn two_maps_and_a_scan() -> Result<()> {
+    check(
+        |xs, ys| {
+            let both = xs.map(|x| x * 2).append(&ys.map(|y| y + 1));
+            let sums = both.scan(0, |a, b| a + b);
+            let roots = vec![sums.node().clone()];
+            (sums, roots)
+        },
+        |sums, engine| Ok(vec![sums.force_with(engine)?.to_vec()?]),
+        |xs, ys| {
+            let (mut sum, mut sums) = (0, Vec::new());
+            for x in xs.iter().map(|x| x * 2).chain(ys.iter().map(|y| y + 1)) {
+                sum += x;
+                sums.push(sum);
+            }
+            vec![sums]
+        },
+        (1, 0),
+    )
+}
+
+#[test]
+fn a_filter_of_an_append() -> Result<()> {
+    check(
+        |xs, ys| {
+            let both = xs.map(|x| x * 2).append(&ys.filter(|y| y.gt(0)));
+            let kept = both.filter(|x| (x % 3).eq(0));
+            let roots = vec![kept.node().clone()];
+            (kept, roots)
+        },
+        |kept, engine| Ok(vec![kept.force_with(engine)?.to_vec()?]),
+        |xs, ys| {
+            let both = xs.iter().map(|x| x * 2).chain(pos(ys));
+            vec![both.filter(|x| x % 3 == 0).collect()]
+        },
+        (1, 0),
+    )
+}
+
+#[test]
+fn a_partition_is_appended() -> Result<()> {
+    check(
+        |xs, _| {
+            let all = xs.map(|x| x + 1);
+            let parted = all.filter(|x| x.gt(0)).append(&all.filter(|x| x.le(0)));
+            let roots = vec![parted.node().clone()];
+            (parted, roots)
+        },
+        |parted, engine| Ok(vec![parted.force_with(engine)?.to_vec()?]),
+        |xs, _| {
+            let all: Vec<i64> = xs.iter().map(|x| x + 1).collect();
+            let (yes, no): (Vec<i64>, Vec<i64>) = all.iter().partition(|x| **x > 0);
+            vec![[yes, no].concat()]
+        },
+        (1, 0),
+    )
+}
+
+#[test]
+fn appends_of_appends() -> Result<()> {
+    check(
+        |xs, ys| {
+            let first = xs.filter(|x| x.gt(0)).append(&ys.map(|y| y + 1));
+            let zs = iota(10).map(|i| i.cast::<i64>());
+            let all = zs.append(&first.filter(|x| x.ne(2)));
+            let sum = all.sum();
+            let roots = vec![all.node().clone(), sum.node().clone()];
+            ((all, sum), roots)
+        },
+        |(all, sum), engine| {
+            let (all, sum) = (&all, &sum).force_with(engine)?;
+            Ok(vec![all.to_vec()?, vec![sum]])
+        },
+        |xs, ys| {
+            let first = pos(xs).into_iter().chain(ys.iter().map(|y| y + 1));
+            let all: Vec<i64> = (0..10).chain(first.filter(|x| *x != 2)).collect();
+            vec![all.clone(), vec![all.iter().sum()]]
+        },
+        (1, 0),
+    )
+}
+
+#[test]
+fn an_append_ends_early() -> Result<()> {
+    let many = iota(1_000_000_000_000u64).map(|i| i.cast::<i64>());
+    for engine in engines() {
+        let xs = Array::from(vec![5i64, -1, 3]);
+        let both = xs
+            .filter(|x| x.gt(0))
+            .append(&many.filter(|x| (x % 2).eq(1)));
+        let five = both.take(5);
+        assert_eq!(five.force_with(&engine)?.to_vec()?, [5, 3, 1, 3, 5]);
+        let both = many
+            .filter(|x| (x % 2).eq(1))
+            .take(3)
+            .append(&xs.map(|x| x + 1));
+        assert_eq!(both.sum().force_with(&engine)?, 1 + 3 + 5 + 6 + 4);
+        assert_eq!(loops(&[both.node().clone()])?, (1, 0));
+    }
+    Ok(())
+}
