@@ -37,6 +37,7 @@ pub fn kind(step: &Step) -> &'static str {
         Step::CountS(..) => "count_s",
         Step::TakeWhile(..) => "take_while",
         Step::Take(..) => "take",
+        Step::Append(..) => "append",
     }
 }
 

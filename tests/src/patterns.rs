@@ -23,18 +23,21 @@ pub enum Rate {
     Segment,
     /// Streams that skip differently side by side, each advanced on demand.
     Cursor,
+    /// The elements of several arrays, one behind the other.
+    Appended,
     /// A computed length, or arrays of different rates side by side of which some are in memory.
     Fresh,
 }
 
 impl Rate {
     /// All rates.
-    pub const ALL: [Rate; 6] = [
+    pub const ALL: [Rate; 7] = [
         Rate::Root,
         Rate::Sub,
         Rate::Nested,
         Rate::Segment,
         Rate::Cursor,
+        Rate::Appended,
         Rate::Fresh,
     ];
 }
@@ -75,6 +78,8 @@ pub enum Use {
     ExitedEarly,
     /// Consumed as far as a number says.
     Taken,
+    /// A part of an append.
+    Appended,
     /// Scattered, or saying where to.
     Scattered,
     /// What others are scattered into.
@@ -87,7 +92,7 @@ pub enum Use {
 
 impl Use {
     /// All uses.
-    pub const ALL: [Use; 20] = [
+    pub const ALL: [Use; 21] = [
         Use::InStep,
         Use::Kept,
         Use::Folded,
@@ -104,6 +109,7 @@ impl Use {
         Use::Misfit,
         Use::ExitedEarly,
         Use::Taken,
+        Use::Appended,
         Use::Scattered,
         Use::ScatteredInto,
         Use::ForcedFirst,
@@ -181,6 +187,7 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
                 let class = Class::Some(of(i).class, *tags);
                 (Rate::Sub, class, of(i).changes.max(of(tags).changes) + 1)
             }
+            Step::Append(_) => (Rate::Appended, Class::Own(at), deepest + 1),
             Step::Expand(l, ..) => (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1),
             Step::ScanS(l, ..) => (Rate::Nested, Class::Nested(of(l).class, *l), deepest + 1),
             Step::FoldS(l, ..) | Step::CountS(l, _) => {
@@ -351,6 +358,7 @@ fn uses(
             Step::Scan(i, ..) if *i == array => add(Use::Scanned),
             Step::TakeWhile(i, ..) if *i == array => add(Use::ExitedEarly),
             Step::Take(i, _) if *i == array => add(Use::Taken),
+            Step::Append(parts) if parts.contains(&array) => add(Use::Appended),
             Step::Expand(_, values, _) if values.contains(&array) => add(Use::Spread),
             Step::Scatter(base, i, v, _) => {
                 if [i, v].contains(&&array) {

@@ -62,6 +62,7 @@ fn kind(step: &Step) -> usize {
         Step::CountS(..) => 16,
         Step::TakeWhile(..) => 17,
         Step::Take(..) => 18,
+        Step::Append(..) => 19,
     }
 }
 

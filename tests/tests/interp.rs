@@ -37,7 +37,7 @@ fn wired_programs_of_all_patterns() {
     let engine = Engine::interp();
     let mut patterns = Patterns::default();
     check_all(
-        programs(1085, Options::WIRED),
+        programs(1323, Options::WIRED),
         |_, p| against_naive(p, &engine),
         |p, ran| patterns.add(p, &ran),
     );

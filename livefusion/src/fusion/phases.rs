@@ -10,7 +10,7 @@
 //! the same elements as an earlier one and would have to go on with what that has carried.
 
 use super::cluster::PlannedLoop;
-use super::rates::{ClassId, ClassKind, Rates, Selector};
+use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::Kind;
 use crate::sharing::{Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -242,14 +242,16 @@ impl Families {
             for (k, part) in self.parts.get(&class).into_iter().flatten().enumerate() {
                 let inputs = appends[&class].iter();
                 let inputs = inputs.filter_map(|n| graph.nodes[n.index()].inputs.get(k).copied());
-                let makers = inputs.clone().flat_map(|i| graph.fields(i));
-                let makers: Vec<NodeId> = makers.map(|f| f.0).filter(|n| here(*n)).collect();
+                let makers = inputs.flat_map(|i| makers(graph, i));
+                let makers: Vec<NodeId> = makers.filter(|n| here(*n)).collect();
                 let top = rates.top(part.class);
                 let Some(slot) = part.slot.or_else(|| self.end(rates, top, false)) else {
                     continue;
                 };
                 let found = match rates.kind(top) {
-                    _ if makers.is_empty() => vec![phases.add(slot, part.class)],
+                    _ if makers.is_empty() || !part.computed => {
+                        vec![phases.add(slot, part.class)]
+                    }
                     ClassKind::Append(_) => phases.of(top),
                     _ => {
                         let key = phases.add(slot, top);
@@ -274,7 +276,9 @@ impl Families {
         }
         let mut runs_in: Vec<(NodeId, Vec<(usize, ClassId)>)> = Vec::new();
         for n in planned.nodes.iter().rev() {
-            let Some(class) = rates.runs_at(*n) else {
+            // What a zip advances on demand runs where the zip does.
+            let runs_with = rates.side_of(*n).map_or(*n, |(zip, _)| zip);
+            let Some(class) = rates.runs_at(runs_with) else {
                 continue;
             };
             let top = rates.top(class);
@@ -359,6 +363,20 @@ struct Adding {
 
 fn top_of(rates: &Rates, n: NodeId) -> Option<ClassId> {
     rates.output(n).map(|c| rates.top(c))
+}
+
+/// Who makes the fields of an array; of what is counted by the indices of another, whoever makes that.
+fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
+    let mut all: Vec<NodeId> = graph.fields(array).into_iter().map(|f| f.0).collect();
+    let mut next = 0;
+    while let Some(n) = all.get(next).copied() {
+        let indexed = indexed_array(graph, n).filter(|_| !graph.nodes[n.index()].leaf);
+        let fields = indexed.into_iter().flat_map(|a| graph.fields(a));
+        let new: Vec<NodeId> = fields.map(|f| f.0).filter(|m| !all.contains(m)).collect();
+        all.extend(new);
+        next += 1;
+    }
+    all
 }
 
 /// What of a loop computes these, themselves included.

@@ -31,6 +31,9 @@ pub fn place_len(p: &mut Placer<'_>, id: NodeId) -> Lower {
 pub fn emit_len(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     let comb = e.comb(id);
     let class = e.scope.plan.rates.runs_at(id);
+    if !e.is_last(class, spot.rate) {
+        return Ok(());
+    }
     let len = e.total(comb, class, spot.rate);
     e.values.set_scalars(id, [len]);
     Ok(())

@@ -130,7 +130,7 @@ pub fn emit_open(e: &mut Emission<'_>, source: NodeId, len: Length) -> Lower {
     let comb = e.comb(source);
     let len = e.length(len, comb)?;
     let comb = e.unhomed_comb(source);
-    let rate = e.open_cursor(comb, e.owner(), len);
+    let rate = e.open_cursor(comb, e.root(), len);
     e.live(comb, rate);
     Ok(())
 }
@@ -149,7 +149,7 @@ pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
             None => len,
         });
     }
-    if let Some(Atom::Var(bound)) = e.program.rate(e.owner()).kind.bound() {
+    if let Some(Atom::Var(bound)) = e.program.rate(e.root()).kind.bound() {
         let (least, one) = (least.unwrap_or(Const::u64(0).into()), Const::u64(1).into());
         let args = Args::from_slice(&[least, one]);
         e.push(comb, Section::Init, StmtKind::Let(bound, Op::Add, args));
@@ -194,7 +194,7 @@ fn states(
     lens: &[(usize, Length)],
 ) -> Lower<Vec<State>> {
     let sides = e.scope.plan.rates.sides(zip).unwrap_or_default();
-    let before: Atom = e.index(e.owner()).into();
+    let before: Atom = e.index(e.root()).into();
     let one = Const::u64(1).into();
     let behind = e.emit(comb, Section::Body, "behind", Op::Add, &[before, one]);
     let mut states = Vec::new();

@@ -224,13 +224,16 @@ impl Folding<'_> {
     /// `fold1` needs an element: the rate's length or count, or the segment's length, must not be 0.
     fn check_nonempty(&self, e: &mut Emission<'_>) {
         let Carried { comb, rate, .. } = self.carried;
+        let class = e.scope.plan.rates.runs_at(self.id);
+        if !e.is_last(class, rate) {
+            return;
+        }
         let segmented = self.carried.is_segmented(e);
         let (section, count, none): (_, Atom, Atom) = match e.program.rate(rate).kind {
             RateKind::Nested { counter, bound, .. } if segmented => {
                 (Section::Nest, bound, counter.into())
             }
             _ => {
-                let class = e.scope.plan.rates.runs_at(self.id);
                 let count = e.total(comb, class, rate);
                 (Section::Done, count, Const::u64(0).into())
             }
@@ -292,7 +295,8 @@ impl Folding<'_> {
             circle: false,
             order,
         });
-        if matches!(self.fold.style, FoldStyle::First) {
+        let class = e.scope.plan.rates.runs_at(self.id);
+        if matches!(self.fold.style, FoldStyle::First) && e.is_last(class, self.carried.rate) {
             match self.carried.is_segmented(e) {
                 true => e.trap_after(comb, TrapKind::Empty, seen.into()),
                 false => e.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),

@@ -116,7 +116,7 @@ impl Scanning<'_> {
     fn plain(&self, e: &mut Emission<'_>, ops: &[Op]) -> Vec<Running> {
         let types = self.fold.step.result_types();
         let class = e.scope.plan.rates.runs_at(self.id);
-        let in_subrate = e.is_in_subrate(class, self.carried.rate);
+        let in_subrate = !e.is_in_step(class, self.carried.rate);
         let mut fields = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let ty = types[field];

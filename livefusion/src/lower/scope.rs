@@ -75,9 +75,12 @@ impl<'g> Scope<'g> {
         column.beside.or(self.plan.rates.output(column.field.0))
     }
 
-    /// Whether elements of a class are counted through all phases: it is that of an append, or below it.
+    /// Whether elements of a class are counted through all phases: it is that of an append, or below it, and not
+    /// what a phase reads from memory.
     pub fn is_appended(&self, class: ClassId) -> bool {
-        self.plan.rates.is_appended(class) && self.root() != Some(self.plan.rates.top(class))
+        let rates = &self.plan.rates;
+        let read = self.root().is_some_and(|root| rates.is_within(class, root));
+        !read && rates.is_appended(class)
     }
 
     /// A node's inputs.

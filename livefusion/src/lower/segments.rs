@@ -108,7 +108,7 @@ fn open_checked(
     };
     let safe = e.scalar("size", comb, Ty::U64);
     let rate = e.open_nested(comb, parent, safe.into());
-    let counter = e.begins(comb, rate);
+    let (mut stmts, counter) = e.begins(comb, rate);
     let room = e.scalar("room", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
     let payload = [len, room.into()];
@@ -118,12 +118,12 @@ fn open_checked(
         comb,
         kind: StmtKind::Let(v, op, Args::from_slice(args)),
     };
-    let stmts = vec![
+    stmts.extend([
         op(room, Op::Sub, &[most, counter]),
         op(fits, Op::Le, &[len, room.into()]),
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
-    ];
+    ]);
     e.push_first(comb, Section::Nest, stmts);
     Ok(safe.into())
 }

@@ -11,6 +11,7 @@
 //! | an element of a map | that of each input that the field needs |
 //! | of a generator | what it reads, and whether its length goes so far |
 //! | of a filter, a pack | everything up to what became that element; all, if its end is asked for |
+//! | of an append | that of its part, and the ends of the parts before |
 //! | of a scan | everything up to there |
 //! | of segments' elements | the lengths, and values of segments, up to its segment |
 //! | of a fold of segments | the elements and lengths up to the end of its segment |
@@ -262,6 +263,12 @@ impl<'a> Asked<'a> {
                     self.counts(node, ALL);
                 }
             }
+            Kind::Append => {
+                for (f, positions) in &mine.fields {
+                    self.parts(node, Some(*f), positions);
+                }
+                self.parts(node, None, &before(mine.count));
+            }
             Kind::Scan(_, kind) => {
                 mine.shared = self.scanned(elements, *kind);
                 self.so_far(&node.inputs[0], mine.shared);
@@ -309,6 +316,28 @@ impl<'a> Asked<'a> {
                     self.count(&node.inputs[0], ALL);
                 }
             }
+        }
+    }
+
+    /// Asks the parts of an append for a field's elements, or for their number: those that come behind a part ask for its
+    /// end.
+    fn parts(&mut self, node: &Node, field: Option<u32>, positions: &Positions) {
+        let mut start = 0;
+        for part in &node.inputs {
+            let n = self.naive.seen(part).len();
+            let also = positions.also.range(start..start + n).map(|i| i - start);
+            let here = Positions {
+                before: positions.before.saturating_sub(start).min(n),
+                also: also.collect(),
+            };
+            match field {
+                Some(f) => self.add(part, f, &here),
+                None => self.count(part, here.before),
+            }
+            if positions.steps() > start + n {
+                self.count(part, ALL);
+            }
+            start += n;
         }
     }
 

@@ -85,6 +85,9 @@ impl Demand {
             Kind::Zip | Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
                 mine.iter().for_each(|f| self.add_column(node, *f));
             }
+            Kind::Append => mine
+                .iter()
+                .for_each(|f| node.inputs.iter().for_each(|i| self.add(i, *f))),
             Kind::Fields(range) => mine
                 .iter()
                 .for_each(|f| self.add(&node.inputs[0], f + range.start)),
@@ -169,6 +172,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::ScanS(..)
         | Kind::CountS
         | Kind::Take(_)
+        | Kind::Append
         | Kind::Scatter(_)
         | Kind::Custom(_)
         | Kind::Compute(_)

@@ -231,6 +231,7 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
         | Kind::Pack
         | Kind::ScanTotal
         | Kind::CountS
+        | Kind::Append
         | Kind::Scatter(None)
         | Kind::Custom(_)
         | Kind::Len => vec![],

@@ -78,6 +78,16 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
             e.traps = f.traps;
         }
         Kind::Len => e.data = Data::Scalar(vec![inputs[0].len() as u64]),
+        Kind::Append => {
+            let n = inputs.iter().map(|d| d.len()).sum();
+            let column = |f: usize| {
+                inputs
+                    .iter()
+                    .flat_map(move |d| d.columns()[f].iter().copied())
+            };
+            let columns = (0..node.types.len()).map(|f| column(f).collect());
+            e.data = Data::Array(columns.collect(), n);
+        }
         Kind::Expand(body) => segments::expand(naive, body, &inputs, &mut e),
         Kind::FoldS(fold) => segments::fold(naive, fold, node, &inputs, &mut e),
         Kind::ScanS(fold, kind) => segments::scan(naive, (fold, *kind), node, &inputs, &mut e),

@@ -173,12 +173,12 @@ pub fn expected(
     }
 }
 
-/// Loops over segments: in which order their parts come is the plan's.
+/// Loops over segments, or over parts of an append: in which order what they do comes is the plan's.
 fn segmented_loops(roots: &[Arc<Node>], schedule: &dyn Schedule) -> HashSet<usize> {
     let is_segmented = |n: &Arc<Node>| {
         matches!(
             n.kind,
-            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS
+            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS | Kind::Append
         )
     };
     reachable(roots)
@@ -215,6 +215,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
+            | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)
             | Kind::Compute(_)
@@ -287,6 +288,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         | Kind::CountS
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Append
         | Kind::Custom(_)
         | Kind::Len => node.inputs.first(),
     }

@@ -72,6 +72,8 @@ pub enum Step {
     TakeWhile(usize, Body, bool),
     /// The first elements; how many.
     Take(usize, Body),
+    /// One behind the other.
+    Append(Vec<usize>),
 }
 
 /// The length of a generator.
@@ -291,6 +293,7 @@ impl Step {
                 b.take_while(&nodes[*input], test.build(nodes), *inclusive)
             }
             Step::Take(input, n) => b.take(&nodes[*input], n.build(nodes)),
+            Step::Append(parts) => b.append(&of(parts)),
         }
     }
 
@@ -325,6 +328,7 @@ impl Step {
             Step::ScanS(.., fold, kind) => Kind::ScanS(Box::new(fold.build(plain)), *kind),
             Step::CountS(..) => Kind::CountS,
             Step::Take(_, n) => Kind::Take(body(n)),
+            Step::Append(_) => Kind::Append,
             Step::TakeWhile(_, test, inclusive) => Kind::TakeWhile {
                 test: body(test),
                 inclusive: *inclusive,
@@ -376,7 +380,7 @@ impl Step {
     /// Gives the steps that it needs their new numbers.
     pub fn renumber(&mut self, number: &[usize]) {
         match self {
-            Step::Map(inputs, _) | Step::Zip(inputs) => {
+            Step::Map(inputs, _) | Step::Zip(inputs) | Step::Append(inputs) => {
                 inputs.iter_mut().for_each(|i| *i = number[*i]);
             }
             Step::Fields(i, _)
@@ -411,7 +415,7 @@ impl Step {
     /// The earlier steps that it consumes.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
-            Step::Map(inputs, _) | Step::Zip(inputs) => inputs.clone(),
+            Step::Map(inputs, _) | Step::Zip(inputs) | Step::Append(inputs) => inputs.clone(),
             Step::Fields(i, _)
             | Step::Filter(i, _)
             | Step::Fold(i, _)

@@ -218,7 +218,7 @@ impl Making {
     fn combinator(&mut self) {
         let step = match self
             .rng
-            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 8])
+            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 8, 16])
         {
             0 => self.map(),
             1 => self.zip(),
@@ -234,6 +234,7 @@ impl Making {
             11 => self.generate(),
             13 => self.take_while(),
             14 => self.segmented(),
+            16 => self.array().and_then(|first| self.append(first)),
             15 => {
                 self.first_elements();
                 None
@@ -318,6 +319,26 @@ impl Making {
             k => fit[k - 1],
         };
         Some(Step::Pack(data, tags))
+    }
+
+    /// An array and others of its type, one behind the other; some of them are filtered first.
+    pub(super) fn append(&mut self, first: usize) -> Option<Step> {
+        let types = self.types(first).to_vec();
+        let mut parts = vec![first];
+        for _ in 0..self.rng.range(1, 2) {
+            let mut fit = self.arrays();
+            fit.retain(|a| self.types(*a) == types);
+            parts.push(self.rng.pick(&fit));
+        }
+        for part in &mut parts {
+            if self.rng.chance(40) {
+                let scope = self.scope();
+                let test = body::random(&mut self.rng, &scope, &types, &[Ty::Bool]);
+                *part = self.add(Step::Filter(*part, test))?;
+            }
+        }
+        self.rng.shuffle(&mut parts);
+        Some(Step::Append(parts))
     }
 
     fn take_while(&mut self) -> Option<Step> {

@@ -94,7 +94,7 @@ impl Making {
             (1, _) => self.producer(Rate::Root, 1)?,
             // A computed length is no further change of rate.
             (_, Rate::Fresh) => {
-                let below = self.rng.pick(&Rate::ALL[1..5]);
+                let below = self.rng.pick(&Rate::ALL[1..6]);
                 self.producer(below, depth)?
             }
             _ => {
@@ -104,6 +104,10 @@ impl Making {
         };
         match rate {
             Rate::Sub => self.kept(base),
+            Rate::Appended => {
+                let step = self.append(base)?;
+                self.add(step)
+            }
             Rate::Nested if self.rng.chance(50) => self.spread(base),
             Rate::Nested => {
                 let lengths = self.descriptor(base, true)?;
@@ -179,6 +183,10 @@ impl Making {
             Use::Misfit => self.beside_another_length(array),
             Use::ExitedEarly => self.exited(array),
             Use::Taken => self.taken(array),
+            Use::Appended => {
+                let step = self.append(array)?;
+                self.add(step)
+            }
             Use::Scattered => self.scattered(array),
             Use::ScatteredInto => {
                 let types = self.types(array).to_vec();

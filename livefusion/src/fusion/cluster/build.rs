@@ -231,10 +231,10 @@ impl Builder<'_> {
                 let class = self.rates.output(id);
                 class.is_some_and(|c| self.rates.families().may_compute(c, i))
             };
-            let prevents = match (base, beside) {
+            let in_memory = appends && !in_order();
+            let prevents = match (base, beside || in_memory) {
                 (true, _) => Some(Reason::ScatterBase),
                 (_, true) => Some(Reason::RatesDiffer),
-                _ if appends && !in_order() => Some(Reason::RatesDiffer),
                 _ => None,
             };
             self.link_to(*input, prevents, item);
@@ -248,8 +248,10 @@ impl Builder<'_> {
             }
             self.link_free(*input, item);
             // The copy of a base is made before the loop.
-            if base {
-                self.link_length_before(*input, item);
+            if base || in_memory {
+                for (n, _) in self.graph.fields(*input) {
+                    self.link_length_before(n, item);
+                }
             }
         }
     }

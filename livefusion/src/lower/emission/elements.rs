@@ -131,14 +131,15 @@ impl Emission<'_> {
     }
 
     /// Makes memory for a field that several phases keep.
-    pub fn make(&mut self, field: FieldRef, rooms: &[Room], takes: &[NodeId]) {
+    pub fn make(&mut self, field: FieldRef, rooms: &[(Room, Vec<NodeId>)], takes: &[NodeId]) {
         let Some(out) = self.values.made.get(&field).copied() else {
             return;
         };
         let comb = self.comb(field.0);
         let mut all: Option<Atom> = None;
-        for room in rooms {
+        for (room, takes) in rooms {
             let room = self.room(*room, comb);
+            let room = self.at_most(comb, takes, room);
             all = Some(match all {
                 // What no number holds, no memory holds either.
                 Some(all) => {

@@ -207,6 +207,7 @@ impl<'g> Emission<'g> {
             rate.parts.clone_from(&placed.parts);
         }
         self.params.tie(&mut self.program, self.placed);
+        self.name_counts();
         self.make_blocks();
         let sizing = self.sizing();
         let values = self.results.iter().map(|(_, v)| *v).collect();

@@ -89,14 +89,14 @@ impl Emission<'_> {
     fn is_appended(&self, class: ClassId, rate: RateId) -> bool {
         let root = self.placed.tree.root_of(rate);
         let root = self.placed.tree.rate(root).class;
-        self.scope.is_appended(class) && root != Some(self.scope.plan.rates.top(class))
+        let read = root.is_some_and(|root| self.scope.plan.rates.is_within(class, root));
+        !read && self.scope.is_appended(class)
     }
 
-    /// Whether one of the rates of a class, in any phase, is a subrate.
-    pub fn is_in_subrate(&self, class: Option<ClassId>, rate: RateId) -> bool {
-        let is_sub = |r: RateId| self.placed.tree.rate(r).opening.is_sub();
-        let instances = class.map(|c| self.placed.tree.instances(c));
-        is_sub(rate) || instances.into_iter().flatten().any(is_sub)
+    /// Whether the elements of a class come as a counter counts, in the iterations of a rate.
+    pub fn is_in_step(&self, class: Option<ClassId>, rate: RateId) -> bool {
+        let appended = class.is_some_and(|c| self.is_appended(c, rate));
+        !appended && !self.placed.tree.rate(rate).opening.is_sub()
     }
 
     fn counting(&self, class: ClassId) -> Counting {
@@ -136,7 +136,8 @@ impl Emission<'_> {
             return (*known).into();
         }
         let comb = self.values.openers[rate.index()];
-        let position = self.index_behind(comb, Section::Guard, rate, &before);
+        let (stmts, position) = self.index_behind(comb, rate, &before);
+        self.push_all(comb, Section::Guard, stmts);
         if let Atom::Var(v) = position {
             self.shared.positions.insert((class, rate), v);
         }
@@ -158,33 +159,30 @@ impl Emission<'_> {
 
     /// The index of the current element of a rate, behind those that earlier phases have: these of their rates count
     /// them.
-    fn index_behind(
-        &mut self,
-        comb: CombId,
-        section: Section,
-        rate: RateId,
-        rates: &[RateId],
-    ) -> Atom {
+    fn index_behind(&mut self, comb: CombId, rate: RateId, rates: &[RateId]) -> (Vec<Stmt>, Atom) {
         let root = self.placed.tree.root_of(rate);
-        let mut sum: Atom = self.index(rate).into();
+        let (mut stmts, mut sum): (_, Atom) = (Vec::new(), self.index(rate).into());
         for other in rates {
             if self.placed.tree.root_of(*other) < root {
-                let args = [self.counted_by(*other), sum];
-                sum = self.emit(comb, section, "at", Op::Add, &args).into();
+                let args = Args::from_slice(&[self.counted_by(*other), sum]);
+                let at = self.scalar("at", comb, Ty::U64);
+                let kind = StmtKind::Let(at, Op::Add, args);
+                stmts.push(Stmt { comb, kind });
+                sum = at.into();
             }
         }
-        sum
+        (stmts, sum)
     }
 
-    /// Where an inner loop's elements begin, in the section before it: as [`position`](Self::position).
-    pub fn begins(&mut self, comb: CombId, rate: RateId) -> Atom {
+    /// Where an inner loop's elements begin: as [`position`](Self::position), with what has to be computed for that.
+    pub fn begins(&mut self, comb: CombId, rate: RateId) -> (Vec<Stmt>, Atom) {
         let class = self.placed.tree.rate(rate).class;
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
-            return self.index(rate).into();
+            return (Vec::new(), self.index(rate).into());
         };
         match self.counting(class) {
             Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
-                self.index_behind(comb, Section::Nest, rate, &rates)
+                self.index_behind(comb, rate, &rates)
             }
         }
     }
@@ -251,12 +249,35 @@ impl Emission<'_> {
         self.update(comb, rate, count, next.into());
         let owner = self.owner();
         self.exact_group(count, (owner, rate), (Op::Add, Const::u64(0)), next);
-        let own = self.placed.tree.rate(rate).class == Some(class);
-        if let RateKind::Sub { count: known, .. } = &mut self.program.rates[rate.index()].kind
-            && (own || known.is_none())
-        {
-            *known = Some(count);
+        if self.placed.tree.rate(rate).class == Some(class) {
+            self.set_count(rate, count);
         }
+    }
+
+    /// Counts by which arrays are appended to are those of their subrates, where these have none of their own.
+    pub(super) fn name_counts(&mut self) {
+        let mut counting: Vec<(ClassId, RateId)> = self.shared.counting.iter().copied().collect();
+        counting.sort_unstable();
+        for (class, rate) in counting {
+            if let Some(count) = self.shared.counts.get(&class).copied() {
+                self.set_count(rate, count);
+            }
+        }
+    }
+
+    fn set_count(&mut self, rate: RateId, count: Var) {
+        if let RateKind::Sub { count: known, .. } = &mut self.program.rates[rate.index()].kind {
+            known.get_or_insert(count);
+        }
+    }
+
+    /// Whether no later phase has elements of a class, so that how many there are can be said.
+    pub fn is_last(&self, class: Option<ClassId>, rate: RateId) -> bool {
+        let tree = &self.placed.tree;
+        let class = class.filter(|c| self.is_appended(*c, rate));
+        let instances = class.map(|c| tree.instances(c)).unwrap_or_default();
+        let last = instances.iter().map(|r| tree.root_of(*r)).max();
+        last.is_none_or(|last| last == tree.root_of(rate))
     }
 
     /// A rate is open: what is counted in its iterations, as in those of earlier phases, goes on.

@@ -100,6 +100,11 @@ impl Emission<'_> {
         RateId::new(0)
     }
 
+    /// The root of the phase that is emitted.
+    pub fn root(&self) -> RateId {
+        self.program.roots.last().copied().unwrap_or(self.owner())
+    }
+
     /// Declares a carried value under an operator for which the order does not matter, from its identity
     /// on: of which rate it is, and at which rate it is updated.
     pub fn exact_group(

@@ -7,7 +7,11 @@ use crate::fusion::ClassId;
 use crate::lower::{Lower, generate};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::RateId;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+/// The rooms of several phases, each with what takes no more than some elements of it.
+type Rooms = Vec<(Room, Vec<NodeId>)>;
 
 /// In place of a field's number: whether a combinator keeps the current element. It decides once; where a
 /// later pass goes by what it kept, that is read again like any other element.
@@ -155,13 +159,18 @@ impl Placer<'_> {
             _ => None,
         });
         let kept: Vec<(FieldRef, Spot, Vec<NodeId>)> = kept.collect();
-        let mut made: Vec<(FieldRef, Vec<Room>, Vec<NodeId>)> = Vec::new();
+        let rates = &self.scope.plan.rates;
+        let of_all = |n: &NodeId| rates.output(*n).is_some_and(|c| rates.is_appended(c));
+        let mut made: Vec<(FieldRef, Rooms, Vec<NodeId>)> = Vec::new();
+        let mut at: FxHashMap<FieldRef, usize> = FxHashMap::default();
         for (field, spot, takes) in kept {
             let room = self.room(spot.rate, field.0)?;
-            match made.iter_mut().find(|m| m.0 == field) {
-                Some(known) => known.1.push(room),
-                None => made.push((field, vec![room], takes)),
+            let (all, part): (Vec<_>, Vec<_>) = takes.into_iter().partition(of_all);
+            let at = *at.entry(field).or_insert(made.len());
+            if at == made.len() {
+                made.push((field, Vec::new(), all));
             }
+            made[at].1.push((room, part));
         }
         for (field, rooms, takes) in made {
             self.act(field.0, Act::Make(field.1, rooms, takes));

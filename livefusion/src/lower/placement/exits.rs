@@ -123,18 +123,18 @@ impl Needs {
                 true => rates.runs_at(id),
                 false => rates.output(id),
             };
-            let result = Needed::Always.within(self.ending(scope, class));
+            let result = Needed::Always.within(ending(scope, &self.ends, class));
             needed.entry(id).or_default().join(&result);
         }
         for root in &graph.roots {
-            let result = Needed::Always.within(self.ending(scope, rates.output(*root)));
+            let result = Needed::Always.within(ending(scope, &self.ends, rates.output(*root)));
             join_aliases(scope, &mut needed, *root, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
             let demanded = !scope.plan.demand.fields[id.index()].is_empty();
             if graph.node(*id).rank == 0 && runs_at.is_some() && demanded {
-                let result = Needed::Always.within(self.ending(scope, runs_at));
+                let result = Needed::Always.within(ending(scope, &self.ends, runs_at));
                 needed.entry(*id).or_default().join(&result);
             }
             // Elements that end are asked for while they do not.
@@ -143,7 +143,7 @@ impl Needs {
                 false => runs_at,
             };
             let asked = needed.entry(*id).or_default();
-            *asked = std::mem::take(asked).within(self.ending(scope, at));
+            *asked = std::mem::take(asked).within(ending(scope, &self.ends, at));
             let asked = asked.clone();
             let lengths = rates.lengths_above(*id, scope.root());
             let inputs = scope.inputs(*id).iter().copied().chain(lengths);
@@ -159,12 +159,11 @@ impl Needs {
         }
         needed
     }
+}
 
-    /// The innermost class that ends around or at another.
-    fn ending(&self, scope: &Scope<'_>, class: Option<ClassId>) -> Option<ClassId> {
-        std::iter::successors(class, |c| scope.above(*c))
-            .find(|c| end_of(scope, &self.ends, *c).is_some())
-    }
+/// The innermost class that one of these ends around or at another.
+fn ending(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: Option<ClassId>) -> Option<ClassId> {
+    std::iter::successors(class, |c| scope.above(*c)).find(|c| end_of(scope, ends, *c).is_some())
 }
 
 /// What ends a class, if it is one of these.
@@ -187,15 +186,31 @@ impl Exits {
         };
         let runs_here: FxHashSet<NodeId> = phase.nodes.iter().copied().collect();
         let here = || order.iter().filter(|n| runs_here.contains(n));
-        // What makes a part is needed as long as who asks for it. What consumes it adds nothing to that.
+        // What makes a part is needed as long as who asks for it; what consumes it adds nothing to that. Where a part
+        // is read from memory, the append asks for that.
         let appended = |class: Option<ClassId>| class.is_some_and(|c| scope.is_appended(c));
-        let makes = |n: &&NodeId| !appended(scope.plan.rates.runs_at(**n));
-        let is_read = here().all(|n| !makes(&n));
+        let reads = |n: &NodeId| {
+            let is_append = matches!(scope.graph.node(*n).kind, Kind::Append);
+            let class = scope.plan.rates.output(*n).filter(|_| is_append);
+            let part = class.and_then(|c| phase.part(c)).map(|(part, _)| part);
+            part.is_some_and(|part| {
+                let makers = scope.graph.fields(scope.inputs(*n)[part]);
+                !makers.iter().any(|f| runs_here.contains(&f.0))
+            })
+        };
+        let asks = |n: &NodeId| !appended(scope.plan.rates.runs_at(*n)) || reads(n);
+        let needed = |id: &NodeId| {
+            let needed = needs.needed.get(id)?.clone();
+            let own = scope.plan.rates.runs_at(*id).filter(|c| appended(Some(*c)));
+            Some(needed.within(ending(scope, &exits.ends, own)))
+        };
+        let needed: FxHashMap<NodeId, Needed> =
+            here().filter_map(|n| Some((*n, needed(n)?))).collect();
         for id in here() {
-            let Some(needed) = needs.needed.get(id) else {
+            let Some(needed) = needed.get(id) else {
                 continue;
             };
-            if is_read || makes(&id) {
+            if asks(id) {
                 exits.all.join(needed);
             }
             let mut class = scope.plan.rates.runs_at(*id);
@@ -208,7 +223,7 @@ impl Exits {
             }
         }
         for id in here() {
-            if let Some(Needed::While(classes)) = needs.needed.get(id) {
+            if let Some(Needed::While(classes)) = needed.get(id) {
                 exits.run_alone(scope, *id, classes);
             }
         }

@@ -70,8 +70,9 @@ pub enum Act {
     /// A field is written to memory where its elements are made, into new memory of this room. No more is needed than
     /// each of these combinators takes.
     Keep(u32, Spot, Option<Room>, Vec<NodeId>),
-    /// Memory for a field that several phases write is made: as much as these need together.
-    Make(u32, Vec<Room>, Vec<NodeId>),
+    /// Memory for a field that several phases write is made: as much as these need together, each no more than its
+    /// takes say, and all no more than the last ones say.
+    Make(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.

@@ -121,15 +121,14 @@ impl Show<'_> {
         }
     }
 
-    fn room(&self, rooms: &[Room], takes: &[NodeId]) -> String {
-        let room = |room: &Room| match room {
+    fn room(&self, room: &Room, takes: &[NodeId]) -> String {
+        let room = match room {
             Room::Bound(rate) => format!("r{}'s bound", rate.index()),
             Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
             Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
         };
-        let rooms: Vec<String> = rooms.iter().map(room).collect();
         let takes = takes.iter().map(|n| self.node(*n));
-        let all: Vec<String> = [rooms.join(" and ")].into_iter().chain(takes).collect();
+        let all: Vec<String> = [room].into_iter().chain(takes).collect();
         all.join(" or ")
     }
 
@@ -164,7 +163,7 @@ impl Show<'_> {
                 let field = self.field((id, *field));
                 match room {
                     Some(room) => {
-                        let room = self.room(std::slice::from_ref(room), takes);
+                        let room = self.room(room, takes);
                         format!("{field} is kept in memory at {at}, room: {room}")
                     }
                     None => format!("{field} is kept in memory at {at}"),
@@ -172,7 +171,10 @@ impl Show<'_> {
             }
             Act::Make(field, rooms, takes) => {
                 let field = self.field((id, *field));
-                format!("{field} has room: {}", self.room(rooms, takes))
+                let rooms: Vec<String> = rooms.iter().map(|(r, t)| self.room(r, t)).collect();
+                let takes = takes.iter().map(|n| self.node(*n));
+                let all: Vec<String> = [rooms.join(" and ")].into_iter().chain(takes).collect();
+                format!("{field} has room: {}", all.join(", or "))
             }
             Act::Reread(field, spot) => {
                 format!(

@@ -436,6 +436,7 @@ fn lengths_read(problem: &Problem, items: &[usize], root: Option<usize>) -> Opti
                         lengths.push(f);
                         parent
                     }
+                    Class::Phase(parent) => parent,
                 };
             }
         }
