@@ -8,28 +8,29 @@ use crate::fusion::cluster::problem::{
 };
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use smallvec::smallvec;
 
 /// Random numbers: a seed gives the same ones everywhere.
-struct Rng(TestRng);
+pub struct Rng(TestRng);
 
 impl Rng {
-    fn new(seed: u64) -> Rng {
+    pub fn new(seed: u64) -> Rng {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         Rng(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
     }
 
     /// A number from `low` up to and including `high`.
-    fn range(&mut self, low: usize, high: usize) -> usize {
+    pub fn range(&mut self, low: usize, high: usize) -> usize {
         self.0.random_range(low..=high)
     }
 
     /// True in `percent` of 100 cases.
-    fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.range(0, 99) < percent
     }
 
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.range(0, of.len() - 1)]
     }
 
@@ -52,6 +53,7 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         problem: Problem::default(),
         arrays: Vec::new(),
         scalars: Vec::new(),
+        counts: Vec::new(),
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
         // Where folds are captured, what is folded may be computed again.
         captures: if again { 60 } else { 25 },
@@ -79,6 +81,8 @@ struct Generator {
     arrays: Vec<(usize, usize)>,
     /// Items that make scalars.
     scalars: Vec<usize>,
+    /// Items that count what tags leave of segments, with the subrate, the counts, and the class of these.
+    counts: Vec<(usize, usize, usize, usize)>,
     /// Of 100 items, how many are folds.
     busy: usize,
     /// Of 100 items, how many capture a scalar, if there is one.
@@ -113,7 +117,7 @@ impl Generator {
     }
 
     fn item(&mut self, i: usize) {
-        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5];
+        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5, 4, 8];
         let mut item = Item::default();
         let (field, class) = self.some_array();
         match self.rng.weighted(kinds) {
@@ -165,6 +169,36 @@ impl Generator {
                 }
                 item.at.push(class);
                 self.array(Some(i), class);
+            }
+            // A count of what tags leave of each segment.
+            8 => {
+                let Class::Nested { parent, lengths } = self.problem.classes[class] else {
+                    return self.item(i);
+                };
+                self.consume(&mut item, field, class);
+                self.consume(&mut item, lengths, parent);
+                let sub = self.class(Class::Sub(class));
+                item.makes.push(sub);
+                let count = self.array(Some(i), parent);
+                self.counts.push((i, sub, count, parent));
+            }
+            // What is left is folded: by the same tags, wherever that is.
+            9 => {
+                if self.counts.is_empty() {
+                    return self.item(i);
+                }
+                let (counted, sub, count, parent) = self.rng.pick(&self.counts);
+                self.consume(&mut item, count, parent);
+                let data = self.arrays.iter().filter(|a| a.1 == sub);
+                let data: Vec<usize> = data.map(|a| a.0).collect();
+                if let Some(field) = data.get(self.rng.range(0, data.len())) {
+                    self.consume(&mut item, *field, sub);
+                    item.streams.retain(|s| s.class != sub);
+                }
+                item.link(counted, None);
+                item.at = smallvec![sub, parent];
+                item.makes.push(sub);
+                self.array(Some(i), parent);
             }
             5 => {
                 self.consume(&mut item, field, class);
@@ -429,7 +463,7 @@ fn lengths_read(problem: &Problem, items: &[usize], root: Option<usize>) -> Opti
                     Class::Root => return None,
                     Class::Sub(parent) => {
                         let makes = |j: &&usize| problem.items[**j].makes.contains(&at);
-                        items.iter().find(|j| *j < i && makes(j))?;
+                        items.iter().find(makes)?;
                         parent
                     }
                     Class::Nested { parent, lengths: f } => {
