@@ -46,7 +46,7 @@ impl Rng {
 }
 
 /// A random problem of `n` items: maps, zips, filters, packs, generators, folds, scalars, random access,
-/// expansions into segments and folds of segments. Some may be computed `again`, if that is wanted.
+/// expansions into segments and folds of segments, appends. Some may be computed `again`, if that is wanted.
 pub fn random(seed: u64, n: usize, again: bool) -> Problem {
     let mut g = Generator {
         rng: Rng::new(seed),
@@ -54,12 +54,16 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         arrays: Vec::new(),
         scalars: Vec::new(),
         counts: Vec::new(),
+        phases: None,
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
         // Where folds are captured, what is folded may be computed again.
         captures: if again { 60 } else { 25 },
     };
+    if g.rng.chance(30) {
+        g.phases = Some(g.class(Class::Root));
+    }
     for _ in 0..g.rng.range(1, 2) {
-        let root = g.class(Class::Root);
+        let root = g.class(g.phases.map_or(Class::Root, Class::Phase));
         for _ in 0..g.rng.range(1, 2) {
             g.array(None, root);
         }
@@ -83,6 +87,8 @@ struct Generator {
     scalars: Vec<usize>,
     /// Items that count what tags leave of segments, with the subrate, the counts, and the class of these.
     counts: Vec<(usize, usize, usize, usize)>,
+    /// What stands for all roots, if arrays are appended.
+    phases: Option<usize>,
     /// Of 100 items, how many are folds.
     busy: usize,
     /// Of 100 items, how many capture a scalar, if there is one.
@@ -117,7 +123,8 @@ impl Generator {
     }
 
     fn item(&mut self, i: usize) {
-        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5, 4, 8];
+        let appends = if self.phases.is_some() { 12 } else { 0 };
+        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5, 4, 8, appends];
         let mut item = Item::default();
         let (field, class) = self.some_array();
         match self.rng.weighted(kinds) {
@@ -135,7 +142,8 @@ impl Generator {
             // A pack by tags that others packed by.
             2 => {
                 let made = self.problem.items.iter().flat_map(|m| m.makes.clone());
-                let subs: Vec<usize> = made.collect();
+                let appends = |c: &usize| self.problem.classes[*c].parent() == self.phases;
+                let subs: Vec<usize> = made.filter(|c| !appends(c)).collect();
                 if subs.is_empty() {
                     return self.item(i);
                 }
@@ -199,6 +207,24 @@ impl Generator {
                 item.at = smallvec![sub, parent];
                 item.makes.push(sub);
                 self.array(Some(i), parent);
+            }
+            // One behind the other: in one loop, whose roots these have, or from memory.
+            10 => {
+                let Some(phases) = self.phases else {
+                    return self.item(i);
+                };
+                for (field, _) in [(field, class), self.some_array()] {
+                    if let Some(maker) = self.problem.fields[field].maker {
+                        item.link(maker, None);
+                    }
+                    if !item.uses.contains(&field) {
+                        item.uses.push(field);
+                    }
+                }
+                item.at.push(phases);
+                let appended = self.class(Class::Sub(phases));
+                item.makes.push(appended);
+                self.array(Some(i), appended);
             }
             5 => {
                 self.consume(&mut item, field, class);
@@ -476,8 +502,8 @@ fn lengths_read(problem: &Problem, items: &[usize], root: Option<usize>) -> Opti
         }
         let streams = problem.items[*i].streams.iter();
         let fit = streams.clone().all(|s| {
-            let nested = matches!(problem.classes[s.class], Class::Nested { .. });
-            s.maker.is_some_and(|m| items.contains(&m)) || root == Some(s.class) || nested
+            let visited = !matches!(problem.classes[s.class], Class::Sub(_));
+            s.maker.is_some_and(|m| items.contains(&m)) || root == Some(s.class) || visited
         });
         if !fit {
             return None;
