@@ -175,3 +175,71 @@ fn an_append_ends_early() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn what_a_scan_ends_with_comes_behind_its_elements() -> Result<()> {
+    check(
+        |xs, _| {
+            let sums = xs.scan_exclusive(0, |a, b| a + b);
+            let total = xs.sum();
+            let one = iota(1).map(|_| total.value());
+            let all = sums.append(&one);
+            let roots = vec![all.node().clone()];
+            (all, roots)
+        },
+        |all, engine| Ok(vec![all.force_with(engine)?.to_vec()?]),
+        |xs, _| {
+            let (mut sum, mut sums) = (0, vec![0]);
+            for x in xs {
+                sum += x;
+                sums.push(sum);
+            }
+            vec![sums]
+        },
+        (1, 0),
+    )
+}
+
+#[test]
+fn runs_are_one_loop_with_what_is_made_of_them() -> Result<()> {
+    check(
+        |xs, _| {
+            let (values, lengths) = xs.map(|x| x / 5).group();
+            let weighed = values.zip_with(&lengths, |v, n| v * n.cast::<i64>());
+            let longest = lengths.fold(0, |a, b| a.max(b));
+            let roots = vec![
+                values.node().clone(),
+                lengths.node().clone(),
+                weighed.node().clone(),
+            ];
+            ((values, lengths, weighed, longest), roots)
+        },
+        |(values, lengths, weighed, longest), engine| {
+            let all = (&values, &lengths, &weighed, &longest).force_with(engine)?;
+            let lengths = all.1.to_vec()?.into_iter().map(|n| n as i64).collect();
+            Ok(vec![
+                all.0.to_vec()?,
+                lengths,
+                all.2.to_vec()?,
+                vec![all.3 as i64],
+            ])
+        },
+        |xs, _| {
+            let mut runs: Vec<(i64, i64)> = Vec::new();
+            for x in xs.iter().map(|x| x / 5) {
+                match runs.last_mut() {
+                    Some(run) if run.0 == x => run.1 += 1,
+                    _ => runs.push((x, 1)),
+                }
+            }
+            let longest = runs.iter().map(|r| r.1).max().unwrap_or(0);
+            vec![
+                runs.iter().map(|r| r.0).collect(),
+                runs.iter().map(|r| r.1).collect(),
+                runs.iter().map(|r| r.0 * r.1).collect(),
+                vec![longest],
+            ]
+        },
+        (1, 0),
+    )
+}

@@ -5,7 +5,7 @@ use crate::array::{Array, Ix0};
 use crate::ast::{Builder, Fold, FoldStyle, Len, Node, ScanKind, identity};
 use crate::elt::Elt;
 use crate::error::Loc;
-use crate::exp::{Exp, ToExp, apply, closure, exp_of, fields_of, trace, value};
+use crate::exp::{Exp, ToExp, apply, closure, exp_of, fields_of, value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -51,8 +51,9 @@ impl<T: Elt> Array<T> {
     /// The runs of equal neighbours: the element of each, and how often it stands there (a
     /// run-length code). Equality is that of [`unique`](Array::unique).
     ///
-    /// The elements fuse as those of `unique`. The lengths need to know where the next run begins:
-    /// these places go through memory, and a second loop over the runs subtracts them.
+    /// Fuses with its input, whatever makes it, and with what uses the results: a run comes out when the next one begins,
+    /// and the last one in a phase behind all elements, as in an [`append`](Array::append). For the elements alone,
+    /// `unique` is cheaper.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -93,6 +94,13 @@ impl<T: Elt> Array<T> {
         builder: Builder,
         same: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Arc<Node> {
+        let is_first =
+            closure::<(T, T, u64), bool>(|(x, before, i)| i.eq(0).or(!same(before, x).to_exp()));
+        builder.filter(&self.beside_those_before(builder), is_first)
+    }
+
+    /// Triples of all elements: element, the one before, index.
+    fn beside_those_before(&self, builder: Builder) -> Arc<Node> {
         // The last element of what came before: a scan, so that a stream needs no memory.
         let last = Fold {
             start: value::<T>(|| exp_of::<T>(&[])),
@@ -102,38 +110,58 @@ impl<T: Elt> Array<T> {
         let before = builder.scan(self.node(), last, ScanKind::Exclusive);
         let len = Len::Delayed(builder.len(self.node()));
         let indices = builder.generate(len, identity(&[Ty::U64]));
-        let all = builder.zip(&[self.node().clone(), before, indices]);
-        let is_first =
-            closure::<(T, T, u64), bool>(|(x, before, i)| i.eq(0).or(!same(before, x).to_exp()));
-        builder.filter(&all, is_first)
+        builder.zip(&[self.node().clone(), before, indices])
     }
 
-    /// The first elements of runs, and the runs' lengths.
+    /// The first elements of runs, and the runs' lengths: of each run when the next one begins, and of the last one
+    /// behind all elements.
     fn runs<R: ToExp<bool>>(
         &self,
         builder: Builder,
         same: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> (Array<T>, Array<u64>) {
-        let firsts = self.firsts(builder, same);
-        let values = Array::wrap(builder.fields(&firsts, 0..T::FIELDS));
-        let starts = builder.fields(&firsts, 2 * T::FIELDS..2 * T::FIELDS + 1);
+        let all = self.beside_those_before(builder);
+        let begins = closure::<(T, T, u64), (bool, T, u64)>(|(x, before, i)| {
+            (i.eq(0).or(!same(before, x.clone()).to_exp()), x, i)
+        });
+        let begins = builder.map(&[all], begins);
+        // Where the run under way began, and with which element.
+        let latest = Fold {
+            start: value::<(bool, T, u64)>(|| exp_of::<(bool, T, u64)>(&[])),
+            step: operator::<(bool, T, u64), <(bool, T, u64) as Elt>::Exp>(|a, b| {
+                b.0.clone().cond(b, a)
+            }),
+            style: FoldStyle::Associative,
+        };
+        let run = builder.scan(&begins, latest, ScanKind::Exclusive);
+        let last = builder.scan_total(&run);
+        let both = builder.zip(&[run, begins]);
+        type Both<T> = ((bool, T, u64), (bool, T, u64));
+        let ends = closure::<Both<T>, bool>(|(_, (begins, _, i))| begins.and(i.ne(0)));
+        let ended = builder.filter(&both, ends);
+        let of_run = closure::<Both<T>, (T, u64)>(|((_, x, begin), (_, _, i))| (x, i - begin));
+        let ended = builder.map(&[ended], of_run);
+        let last = self.last_run(builder, &last);
+        let runs = builder.append(&[ended, last]);
         (
-            values,
-            Array::wrap(distances(builder, &starts, self.node())),
+            Array::wrap(builder.fields(&runs, 0..T::FIELDS)),
+            Array::wrap(builder.fields(&runs, T::FIELDS..T::FIELDS + 1)),
         )
     }
-}
 
-/// From each place in `whole` to the next one, or to the end.
-fn distances(builder: Builder, starts: &Arc<Node>, whole: &Arc<Node>) -> Arc<Node> {
-    let (loc, count) = (builder.loc(), builder.len(starts));
-    let [n, end] = [count.clone(), builder.len(whole)].map(Array::<u64, Ix0>::wrap);
-    let start = |k: Exp<u64>| Exp::of(trace::at_unchecked(starts, 0, Ty::U64, k.field(), loc));
-    let distance = closure::<u64, u64>(|k| {
-        let next: Exp<u64> = (k + 1).lt(&n).cond(start(k + 1), &end);
-        next - start(k)
-    });
-    builder.generate(Len::Delayed(count), distance)
+    /// The run that nothing follows, if there is any.
+    fn last_run(&self, builder: Builder, last: &Arc<Node>) -> Arc<Node> {
+        let n = Array::<u64, Ix0>::wrap(builder.len(self.node()));
+        let last = Array::<(bool, T, u64), Ix0>::wrap(last.clone());
+        let one = closure::<u64, (T, u64)>(|_| {
+            let (_, x, begin) = last.value();
+            (x, n.value() - begin)
+        });
+        let one = builder.generate(Len::Known(1), one);
+        // A run has elements.
+        let any = closure::<(T, u64), bool>(|(_, length)| length.ne(0));
+        builder.filter(&one, any)
+    }
 }
 
 /// Whether all fields are equal.

@@ -98,6 +98,15 @@ impl Families {
         parts.and_then(|p| p.get(part)).is_some_and(|p| p.computed)
     }
 
+    /// Whether all that runs over a root is complete before a loop of both comes to the other.
+    pub fn is_before(&self, root: ClassId, other: ClassId) -> bool {
+        let family = self.family(other).filter(|f| self.family(root) == Some(*f));
+        let at = |root: &ClassId| self.position(family?, *self.first.get(root)?);
+        at(&root)
+            .zip(at(&other))
+            .is_some_and(|(root, other)| root < other)
+    }
+
     fn add(&mut self, graph: &Graph, rates: &mut Rates, class: ClassId, append: NodeId) {
         let parts = |n: NodeId| graph.nodes[n.index()].inputs.iter().copied();
         let known = parts(append).find_map(|part| self.of.get(&top_of(rates, part)?).copied());
@@ -274,8 +283,11 @@ impl Families {
                 }
             }
         }
-        let mut runs_in: Vec<(NodeId, Vec<(usize, ClassId)>)> = Vec::new();
+        let (mut runs_in, mut totals): (RunsIn, RunsIn) = (Vec::new(), Vec::new());
         for n in planned.nodes.iter().rev() {
+            if let Kind::ScanTotal = graph.node(*n).kind {
+                continue;
+            }
             // What a zip advances on demand runs where the zip does.
             let runs_with = rates.side_of(*n).map_or(*n, |(zip, _)| zip);
             let Some(class) = rates.runs_at(runs_with) else {
@@ -296,21 +308,41 @@ impl Families {
             runs_in.push((*n, keys));
         }
         runs_in.reverse();
+        // What a scan ends with is known when it does.
+        for n in &planned.nodes {
+            if let Kind::ScanTotal = graph.node(*n).kind {
+                let scan = graph.nodes[n.index()].inputs[0];
+                let scans = graph.fields(scan).into_iter().map(|f| f.0);
+                let at = scans.filter_map(|s| runs_in.iter().find(|(m, _)| *m == s));
+                let last = at
+                    .flat_map(|(_, keys)| keys)
+                    .max_by_key(|k| phases.position(k));
+                if let Some(last) = last.copied() {
+                    totals.push((*n, vec![last]));
+                }
+            }
+        }
+        runs_in.append(&mut totals);
+        runs_in.sort_unstable_by_key(|(n, _)| *n);
         phases.finish(&runs_in)
     }
 }
 
+/// In which phases, by their slots and roots, each node runs.
+type RunsIn = Vec<(NodeId, Vec<(usize, ClassId)>)>;
+
 /// The phases of a loop as they are found, each by its slot and its root.
-struct Phases<'f> {
-    order: &'f [usize],
+struct Phases {
+    /// Where each slot is in the family's order.
+    positions: FxHashMap<usize, usize>,
     keys: FxHashSet<(usize, ClassId)>,
     parts: FxHashMap<(usize, ClassId), Vec<(ClassId, usize, ClassId)>>,
 }
 
-impl<'f> Phases<'f> {
-    fn new(order: &'f [usize]) -> Phases<'f> {
+impl Phases {
+    fn new(order: &[usize]) -> Phases {
         Phases {
-            order,
+            positions: (0..).zip(order).map(|(at, slot)| (*slot, at)).collect(),
             keys: FxHashSet::default(),
             parts: FxHashMap::default(),
         }
@@ -330,15 +362,13 @@ impl<'f> Phases<'f> {
         self.keys.iter().filter(has).copied().collect()
     }
 
-    fn finish(mut self, runs_in: &[(NodeId, Vec<(usize, ClassId)>)]) -> Vec<Phase> {
-        let position: FxHashMap<usize, usize> = self
-            .order
-            .iter()
-            .enumerate()
-            .map(|(at, s)| (*s, at))
-            .collect();
+    fn position(&self, (slot, root): &(usize, ClassId)) -> (Option<usize>, ClassId) {
+        (self.positions.get(slot).copied(), *root)
+    }
+
+    fn finish(mut self, runs_in: &RunsIn) -> Vec<Phase> {
         let mut keys: Vec<(usize, ClassId)> = self.keys.iter().copied().collect();
-        keys.sort_unstable_by_key(|(slot, root)| (position.get(slot).copied(), *root));
+        keys.sort_unstable_by_key(|key| self.position(key));
         let phase = |key: (usize, ClassId)| Phase {
             root: key.1,
             nodes: runs_in
@@ -407,7 +437,22 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
         let in_step = match node.node.kind {
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
             Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
-            _ => false,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Append
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => false,
         };
         let plain = |mut class: ClassId| loop {
             match rates.kind(class) {

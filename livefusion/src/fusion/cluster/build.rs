@@ -10,7 +10,7 @@ use super::free::{free_generators, is_alias};
 use super::order::Order;
 use super::problem::{Class, Field, Item, Problem, Stream};
 use super::reason::Reason;
-use crate::ast::{Capture, Kind};
+use crate::ast::{Capture, Kind, Len};
 use crate::fusion::demand::{self, Demand};
 use crate::fusion::pull::Pulls;
 use crate::fusion::rates::{ClassId, ClassKind, Rates, indexed_array};
@@ -148,7 +148,7 @@ impl Builder<'_> {
         for id in nodes {
             for input in &self.graph.nodes[id.index()].inputs {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);
-                self.link_free(*input, item);
+                self.link_free(*input, *id, item);
             }
             self.link_captures(*id, item);
             self.link_length(*id, item);
@@ -265,7 +265,8 @@ impl Builder<'_> {
             if !base && !beside && !appends {
                 self.stream(*input, item);
             }
-            self.link_free(*input, item);
+            let runs_over = if appends { *input } else { id };
+            self.link_free(*input, runs_over, item);
             // The copy of a base is made before the loop.
             if base || in_memory {
                 for (n, _) in self.graph.fields(*input) {
@@ -320,12 +321,19 @@ impl Builder<'_> {
         }
     }
 
-    /// A free generator brings along what it captures, and its length.
-    fn link_free(&self, input: NodeId, item: &mut Item) {
+    /// A free generator brings along what it captures, and its length, to where another node runs.
+    fn link_free(&self, input: NodeId, at: NodeId, item: &mut Item) {
         for (n, _) in self.graph.fields(input) {
             if self.free[n.index()] {
-                for captured in self.graph.nodes[n.index()].captures.iter().flatten() {
-                    self.link_captured(*captured, Some(self.scalar_reason(*captured)), item);
+                let node = &self.graph.nodes[n.index()];
+                for (k, captures) in node.captures.iter().enumerate() {
+                    for captured in captures {
+                        let prevents = match runs_for_elements(&node.node.kind, k) {
+                            true => self.captured_scalar(*captured, at),
+                            false => Some(self.scalar_reason(*captured)),
+                        };
+                        self.link_captured(*captured, prevents, item);
+                    }
                 }
                 self.link_length(n, item);
             }
@@ -335,11 +343,15 @@ impl Builder<'_> {
     fn link_captures(&self, id: NodeId, item: &mut Item) {
         let node = &self.graph.nodes[id.index()];
         let is_scalar = self.rates.runs_at(id).is_none();
-        for (body, captures) in bodies(&node.node.kind).iter().zip(&node.captures) {
+        let kind = &node.node.kind;
+        for (k, (body, captures)) in bodies(kind).iter().zip(&node.captures).enumerate() {
             for (capture, n) in body.captures.iter().zip(captures) {
                 let prevents = match capture {
                     // A delayed scalar computed from others may be computed where they are.
                     Capture::Scalar(_) if is_scalar => None,
+                    Capture::Scalar(_) if runs_for_elements(kind, k) => {
+                        self.captured_scalar(*n, id)
+                    }
                     Capture::Scalar(_) => Some(self.scalar_reason(*n)),
                     Capture::Array(_) => Some(Reason::RandomAccess),
                 };
@@ -412,6 +424,27 @@ impl Builder<'_> {
                 }
                 at = self.rates.parent(c);
             }
+        }
+    }
+
+    /// Why a delayed scalar that a node captures must be there before its loop; none if it may be folded by an earlier
+    /// phase of that.
+    fn captured_scalar(&self, scalar: NodeId, by: NodeId) -> Option<Reason> {
+        let class = self.rates.runs_at(by).or(self.rates.output(by));
+        let over = class.map(|c| self.rates.top(c));
+        let is_known = |n: NodeId| {
+            let kind = &self.graph.node(n).kind;
+            let folds = matches!(kind, Kind::Fold(_) | Kind::ScanTotal | Kind::Len);
+            let root = self.rates.runs_at(n).map(|c| self.rates.top(c));
+            let both = root
+                .zip(over)
+                .filter(|_| folds && self.rates.side_of(by).is_none());
+            both.is_some_and(|(root, over)| self.rates.families().is_before(root, over))
+        };
+        let mut fields = self.graph.fields(scalar).into_iter();
+        match fields.all(|(n, _)| is_known(n)) {
+            true => None,
+            false => Some(self.scalar_reason(scalar)),
         }
     }
 
@@ -556,5 +589,33 @@ impl Builder<'_> {
         };
         let prices: Vec<Option<u64>> = self.built.nodes.iter().map(price).collect();
         again::allow(&mut self.built.problem, &prices);
+    }
+}
+
+/// Whether one of the bodies of a kind is run for elements. What a fold starts from, what a take takes, and a length
+/// that is checked, are there before a loop.
+fn runs_for_elements(kind: &Kind, body: usize) -> bool {
+    match kind {
+        Kind::Fold(_) | Kind::Scan(..) | Kind::FoldS(_) | Kind::ScanS(..) => body > 0,
+        Kind::Generate(Len::Checked(_), _) => body > 0,
+        Kind::Take(_) => false,
+        Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Filter(_)
+        | Kind::TakeWhile { .. }
+        | Kind::Expand(_)
+        | Kind::Scatter(_)
+        | Kind::Compute(_) => true,
+        // These have no bodies.
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Zip
+        | Kind::Fields(_)
+        | Kind::Pack
+        | Kind::ScanTotal
+        | Kind::CountS
+        | Kind::Append
+        | Kind::Custom(_)
+        | Kind::Len => false,
     }
 }
