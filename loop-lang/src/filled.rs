@@ -3,13 +3,14 @@
 
 use crate::chunkable::facts::Facts;
 use crate::ir::{Atom, Block, End, Label, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
+use crate::op::Op;
 use crate::types::Const;
 use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The arrays of `newArray` whose elements are all written before the loop ends, and which it does not
 /// read before: those that are written in each iteration at the counter of their rate, and are as long as
-/// that counts, or cut to it.
+/// that counts, or cut to it. Several phases may write one, each behind what those before it have written.
 ///
 /// ```
 /// let text = "loop squares
@@ -106,50 +107,129 @@ impl Uses {
     }
 
     fn fills(&self, facts: &Facts<'_>, array: Var, size: Atom) -> bool {
-        let Some([(place, Atom::Var(index))]) = self.writes.get(&array).map(Vec::as_slice) else {
+        let writes = self.writes.get(&array).into_iter().flatten();
+        let written: Option<Vec<(RateId, Atom)>> = writes
+            .map(|(place, index)| match place {
+                Place::At {
+                    rate,
+                    section: Section::Body | Section::Yield,
+                    ..
+                } => Some((*rate, *index)),
+                _ => None,
+            })
+            .collect();
+        let Some(mut written) = written.filter(|w| !w.is_empty()) else {
             return false;
         };
-        let Place::At {
-            rate,
-            section: Section::Body | Section::Yield,
-            ..
-        } = *place
-        else {
+        if self.other.contains(&array) {
             return false;
-        };
-        let program = facts.program;
-        let cut = self.cuts.get(&array).map_or(&[][..], Vec::as_slice);
-        let counted = match program.rate(rate).kind {
-            RateKind::Sub { count, .. } => count == Some(*index) && !self.whole.contains(&array),
-            RateKind::Root { counter, bound } => {
-                // Another way out than the guard's leaves before the counter reaches its bound.
-                let ways_out = self.edges.get(&facts.tree.done(program, rate));
-                let all = bound == size && ways_out == Some(&1);
-                counter == *index && (all || !self.whole.contains(&array))
-            }
-            RateKind::Nested { .. } | RateKind::Cursor { .. } => false,
-        };
-        let cut_to = |n: &Atom| *n == Atom::Var(*index);
-        counted
-            && !self.other.contains(&array)
-            && cut.iter().all(cut_to)
-            && self.counts_up(facts, *index, rate)
+        }
+        written.sort_unstable_by_key(|w| w.0);
+        self.fills_as_counted(facts, array, &written)
+            || self.fills_as_long(facts, (array, size), &written)
     }
 
-    /// Whether a variable is 0 at first and one more after each iteration of a rate.
-    fn counts_up(&self, facts: &Facts<'_>, v: Var, rate: RateId) -> bool {
-        let from_zero = facts.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
-        let Some([(at, Some(Atom::Var(next)))]) = facts.assigned.get(&v).map(Vec::as_slice) else {
+    /// Whether an array is cut to a count, which goes up wherever an element is written, and nowhere else.
+    fn fills_as_counted(&self, facts: &Facts<'_>, array: Var, written: &[(RateId, Atom)]) -> bool {
+        let [(rate, Atom::Var(count)), ..] = written else {
             return false;
         };
+        let is_own = match facts.program.rate(*rate).kind {
+            RateKind::Sub { count: own, .. } => own == Some(*count),
+            RateKind::Root { counter, .. } => counter == *count,
+            RateKind::Nested { .. } | RateKind::Cursor { .. } => false,
+        };
+        let cut = self.cuts.get(&array).into_iter().flatten();
+        let rates: Vec<RateId> = written.iter().map(|w| w.0).collect();
+        (is_own || rates.len() > 1)
+            && !self.whole.contains(&array)
+            && written.iter().all(|w| w.1 == Atom::Var(*count))
+            && cut.into_iter().all(|n| *n == Atom::Var(*count))
+            && self.counts_up(facts, *count, &rates)
+    }
+
+    /// Whether roots, each behind those before it, write as many elements as an array has or is cut to.
+    fn fills_as_long(
+        &self,
+        facts: &Facts<'_>,
+        (array, size): (Var, Atom),
+        written: &[(RateId, Atom)],
+    ) -> bool {
+        let mut before: Vec<Atom> = Vec::new();
+        for (rate, index) in written {
+            let RateKind::Root { counter, bound } = facts.program.rate(*rate).kind else {
+                return false;
+            };
+            // Another way out than the guard's leaves before the counter reaches its bound.
+            let ways_out = self.edges.get(&facts.tree.done(facts.program, *rate));
+            let at: Vec<Atom> = before.iter().copied().chain([counter.into()]).collect();
+            let in_order = is_sum(facts, *index, &at) && self.counts_up(facts, counter, &[*rate]);
+            if ways_out != Some(&1) || !in_order {
+                return false;
+            }
+            before.extend(addends(facts, bound));
+        }
+        let cut = self.cuts.get(&array).into_iter().flatten();
+        let whole = self.whole.contains(&array).then_some(&size);
+        cut.chain(whole).all(|n| is_sum(facts, *n, &before))
+    }
+
+    /// Whether a variable is 0 at first, and one more after each iteration of each of these rates, of different phases.
+    fn counts_up(&self, facts: &Facts<'_>, v: Var, rates: &[RateId]) -> bool {
+        let from_zero = facts.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
+        let assigned = facts.assigned.get(&v).map_or(&[][..], Vec::as_slice);
+        let mut goes_up: Vec<RateId> = assigned
+            .iter()
+            .filter(|(_, next)| {
+                next.and_then(Atom::var)
+                    .is_some_and(|n| facts.is_one_more(v, n))
+            })
+            .map(|(rate, _)| *rate)
+            .collect();
+        goes_up.sort_unstable();
         // What a guard assigns takes effect for rejected elements, too.
         let mut places = self.assigned.get(&v).into_iter().flatten();
         let for_each = places.all(|place| {
             let sections = [Section::Body, Section::Yield, Section::Bottom];
             matches!(place, Place::At { section, .. } if sections.contains(section))
         });
-        from_zero && for_each && *at == rate && facts.is_one_more(v, *next)
+        let above = |r: &RateId| facts.program.rate(*r).kind.parent();
+        let root = |r: RateId| std::iter::successors(Some(r), above).last();
+        let apart = rates.windows(2).all(|w| root(w[0]) != root(w[1]));
+        from_zero && for_each && apart && assigned.len() == rates.len() && goes_up == rates
     }
+}
+
+/// Whether a number is the sum of these.
+fn is_sum(facts: &Facts<'_>, n: Atom, of: &[Atom]) -> bool {
+    let mut rest = addends(facts, n);
+    let mut is_part = |a: &Atom| {
+        let at = rest.iter().position(|r| r == a);
+        at.map(|at| rest.swap_remove(at)).is_some()
+    };
+    of.iter().all(&mut is_part) && rest.is_empty()
+}
+
+/// What a number is the sum of. The least of a number and of all that is left up to the largest is that number: where
+/// it is not, the sum is more than any memory holds.
+fn addends(facts: &Facts<'_>, n: Atom) -> Vec<Atom> {
+    let (mut all, mut stack) = (Vec::new(), vec![n]);
+    let most = Atom::Const(Const::u64(u64::MAX));
+    while let Some(n) = stack.pop() {
+        let made = n.var().and_then(|v| facts.lets.get(&v));
+        match made {
+            Some((Op::Add, args)) => stack.extend(args.iter()),
+            Some((Op::Min, [n, left])) => {
+                let left = left.var().and_then(|v| facts.lets.get(&v));
+                match left {
+                    Some((Op::Sub, [from, _])) if *from == most => stack.push(*n),
+                    _ => all.push(*n),
+                }
+            }
+            _ => all.push(n),
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -226,6 +306,95 @@ done_0, done_1:
         assert!(usual([ALL, "", "", KEPT], "  return a_1\n").is_empty());
         let beyond = "  let r_1 = sliceArray a_1 ix_0\n  return r_1\n";
         assert!(usual([ALL, "", "", KEPT], beyond).is_empty());
+    }
+
+    /// The names of the arrays that two phases fill; `first` and `then` are what each does with an element.
+    fn in_phases(init: &str, first: &str, then: &str, done: &str) -> Vec<String> {
+        let text = format!(
+            "loop l
+comb 0 manifest at r0
+comb 1 filter at r1
+comb 2 manifest at r2
+comb 3 filter at r3
+param xs_0: [i64] stream r0
+param ys_2: [i64] stream r2
+rate r0 root ix_0 < len_0 {{ stage 0; child r1 }}
+rate r1 sub r0 count n_1 {{ stage 0 }}
+rate r2 root ix_2 < len_2 {{ stage 0; child r3 }}
+rate r3 sub r2 count n_1 {{ stage 0 }}
+group n_1 owner r0 step r1 start 0 id 0 next m_1 combine add level 0 exact
+init_0, init_1, init_2, init_3:
+  let len_0 = arrayLength xs_0
+  let len_2 = arrayLength ys_2
+  let both_0 = add len_0 len_2
+  carry ix_0 = 0
+  carry ix_2 = 0
+  carry n_1 = 0
+  {init}
+guard_0:
+  let more_0 = lt ix_0 len_0
+  unless more_0
+body_0:
+  let x_0 = readArray xs_0 ix_0
+yield_0:
+  {first}
+guard_1:
+  let p_1 = gt x_0 0i64
+  unless p_1
+yield_1:
+  writeArray k_1 n_1 x_0
+  let m_1 = add n_1 1
+  n_1 := m_1
+bottom_0:
+  let nix_0 = add ix_0 1
+  ix_0 := nix_0
+guard_2:
+  let more_2 = lt ix_2 len_2
+  unless more_2
+body_2:
+  let y_2 = readArray ys_2 ix_2
+  let at_2 = add len_0 ix_2
+yield_2:
+  {then}
+guard_3:
+  let p_3 = gt y_2 0i64
+  unless p_3
+yield_3:
+  writeArray k_1 n_1 y_2
+  let m_3 = add n_1 1
+  n_1 := m_3
+bottom_2:
+  let nix_2 = add ix_2 1
+  ix_2 := nix_2
+done_2, done_3:
+{done}"
+        );
+        let mut program = crate::parse::parse(&text).unwrap();
+        crate::gotos::complete_blocks(&mut program);
+        crate::gotos::derive_gotos(&mut program);
+        crate::verify::verify(&program).unwrap();
+        let mut names: Vec<String> = filled(&program)
+            .into_iter()
+            .map(|v| program.name(v).to_string())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn phases_fill_an_array_one_behind_the_other() {
+        let init = "let a_0 = newArray i64 both_0\n  let k_1 = newArray i64 both_0";
+        let done = "  let r_1 = sliceArray k_1 n_1\n  return a_0 r_1\n";
+        let [first, then] = ["writeArray a_0 ix_0 x_0", "writeArray a_0 at_2 y_2"];
+        assert_eq!(in_phases(init, first, then, done), ["a_0", "k_1"]);
+        // From the beginning again, or not at all.
+        let again = "writeArray a_0 ix_2 y_2";
+        assert_eq!(in_phases(init, first, again, done), ["k_1"]);
+        assert_eq!(in_phases(init, first, "", done), ["k_1"]);
+        // Longer than both.
+        let longer = "let a_0 = newArray i64 more_1\n  let k_1 = newArray i64 both_0";
+        let longer = format!("let more_1 = add both_0 1\n  {longer}");
+        assert_eq!(in_phases(&longer, first, then, done), ["k_1"]);
     }
 
     #[test]

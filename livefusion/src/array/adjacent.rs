@@ -5,7 +5,7 @@ use crate::array::{Array, Ix0};
 use crate::ast::{Builder, Fold, FoldStyle, Len, Node, ScanKind, identity};
 use crate::elt::Elt;
 use crate::error::Loc;
-use crate::exp::{Exp, ToExp, apply, closure, exp_of, fields_of, value};
+use crate::exp::{Exp, ToExp, apply, closure, exp_of, fields_of, trace, types_of, value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -65,7 +65,9 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn group(&self) -> (Array<T>, Array<u64>) {
         let builder = Builder::named("group");
-        self.runs(builder, |a, b| equal::<T>(a, b, builder.loc()))
+        // Zeros of either sign are equal; of other types, equal elements are the same.
+        let any = !types_of::<T>().iter().any(|t| t.is_float());
+        self.runs(builder, any, |a, b| equal::<T>(a, b, builder.loc()))
     }
 
     /// As [`group`](Array::group), with runs of neighbours for which `same(the one before, the
@@ -85,7 +87,7 @@ impl<T: Elt> Array<T> {
         same: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> (Array<T>, Array<u64>) {
         let builder = Builder::named("group_by");
-        self.runs(builder, same)
+        self.runs(builder, false, same)
     }
 
     /// The first elements of runs, as triples: element, the one before, index.
@@ -94,13 +96,15 @@ impl<T: Elt> Array<T> {
         builder: Builder,
         same: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Arc<Node> {
+        let (before, indices) = self.before(builder);
+        let all = builder.zip(&[self.node().clone(), before, indices]);
         let is_first =
             closure::<(T, T, u64), bool>(|(x, before, i)| i.eq(0).or(!same(before, x).to_exp()));
-        builder.filter(&self.beside_those_before(builder), is_first)
+        builder.filter(&all, is_first)
     }
 
-    /// Triples of all elements: element, the one before, index.
-    fn beside_those_before(&self, builder: Builder) -> Arc<Node> {
+    /// For each element the one before it, and its index.
+    fn before(&self, builder: Builder) -> (Arc<Node>, Arc<Node>) {
         // The last element of what came before: a scan, so that a stream needs no memory.
         let last = Fold {
             start: value::<T>(|| exp_of::<T>(&[])),
@@ -109,38 +113,43 @@ impl<T: Elt> Array<T> {
         };
         let before = builder.scan(self.node(), last, ScanKind::Exclusive);
         let len = Len::Delayed(builder.len(self.node()));
-        let indices = builder.generate(len, identity(&[Ty::U64]));
-        builder.zip(&[self.node().clone(), before, indices])
+        (before, builder.generate(len, identity(&[Ty::U64])))
     }
 
-    /// The first elements of runs, and the runs' lengths: of each run when the next one begins, and of the last one
-    /// behind all elements.
+    /// Runs, each with its first element, or any, and its length: when the next one begins, and the last one behind all
+    /// elements.
     fn runs<R: ToExp<bool>>(
         &self,
         builder: Builder,
+        any: bool,
         same: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> (Array<T>, Array<u64>) {
-        let all = self.beside_those_before(builder);
-        let begins = closure::<(T, T, u64), (bool, T, u64)>(|(x, before, i)| {
-            (i.eq(0).or(!same(before, x.clone()).to_exp()), x, i)
-        });
+        let (before, indices) = self.before(builder);
+        let all = builder.zip(&[self.node().clone(), before.clone(), indices.clone()]);
+        let begins =
+            closure::<(T, T, u64), bool>(|(x, before, i)| i.eq(0).or(!same(before, x).to_exp()));
         let begins = builder.map(&[all], begins);
-        // Where the run under way began, and with which element.
+        // Where the run under way began, and an element of it.
         let latest = Fold {
-            start: value::<(bool, T, u64)>(|| exp_of::<(bool, T, u64)>(&[])),
-            step: operator::<(bool, T, u64), <(bool, T, u64) as Elt>::Exp>(|a, b| {
-                b.0.clone().cond(b, a)
-            }),
+            start: value::<u64>(|| Exp::lit(0)),
+            step: operator::<u64, Exp<u64>>(|a, b| a.max(b)),
             style: FoldStyle::Associative,
         };
-        let run = builder.scan(&begins, latest, ScanKind::Exclusive);
-        let last = builder.scan_total(&run);
-        let both = builder.zip(&[run, begins]);
-        type Both<T> = ((bool, T, u64), (bool, T, u64));
-        let ends = closure::<Both<T>, bool>(|(_, (begins, _, i))| begins.and(i.ne(0)));
-        let ended = builder.filter(&both, ends);
-        let of_run = closure::<Both<T>, (T, u64)>(|((_, x, begin), (_, _, i))| (x, i - begin));
-        let ended = builder.map(&[ended], of_run);
+        let at = closure::<(bool, u64), u64>(|(begins, i)| begins.cond(i, 0));
+        let at = builder.map(&[begins.clone(), indices.clone()], at);
+        let at = builder.scan(&at, latest, ScanKind::Exclusive);
+        let element = match any {
+            true => before,
+            false => self.first_of_run(builder, &begins),
+        };
+        let fields = element.types.len() as u32 - T::FIELDS;
+        let of_run = builder.fields(&element, fields..fields + T::FIELDS);
+        let all = builder.zip(&[of_run, at.clone(), begins, indices]);
+        let ends = closure::<(T, u64, bool, u64), bool>(|(_, _, begins, i)| begins.and(i.ne(0)));
+        let ended = builder.filter(&all, ends);
+        let run = closure::<(T, u64, bool, u64), (T, u64)>(|(x, at, _, i)| (x, i - at));
+        let ended = builder.map(&[ended], run);
+        let last = [element, at].map(|scan| builder.scan_total(&scan));
         let last = self.last_run(builder, &last);
         let runs = builder.append(&[ended, last]);
         (
@@ -149,18 +158,34 @@ impl<T: Elt> Array<T> {
         )
     }
 
+    /// The first element of the run under way, behind whether there is one.
+    fn first_of_run(&self, builder: Builder, begins: &Arc<Node>) -> Arc<Node> {
+        let latest = Fold {
+            start: value::<(bool, T)>(|| exp_of::<(bool, T)>(&[])),
+            step: operator::<(bool, T), <(bool, T) as Elt>::Exp>(|a, b| b.0.clone().cond(b, a)),
+            style: FoldStyle::Associative,
+        };
+        let all = builder.zip(&[begins.clone(), self.node().clone()]);
+        builder.scan(&all, latest, ScanKind::Exclusive)
+    }
+
     /// The run that nothing follows, if there is any.
-    fn last_run(&self, builder: Builder, last: &Arc<Node>) -> Arc<Node> {
+    fn last_run(&self, builder: Builder, [element, at]: &[Arc<Node>; 2]) -> Arc<Node> {
         let n = Array::<u64, Ix0>::wrap(builder.len(self.node()));
-        let last = Array::<(bool, T, u64), Ix0>::wrap(last.clone());
+        let at = Array::<u64, Ix0>::wrap(at.clone());
+        let (first, loc) = (element.types.len() as u32 - T::FIELDS, builder.loc());
         let one = closure::<u64, (T, u64)>(|_| {
-            let (_, x, begin) = last.value();
-            (x, n.value() - begin)
+            let mut field = first;
+            let x = T::of_fields(&mut |ty| {
+                field += 1;
+                trace::scalar(element, field - 1, ty, loc)
+            });
+            (x, n.value() - at.value())
         });
         let one = builder.generate(Len::Known(1), one);
         // A run has elements.
-        let any = closure::<(T, u64), bool>(|(_, length)| length.ne(0));
-        builder.filter(&one, any)
+        let is_run = closure::<(T, u64), bool>(|(_, length)| length.ne(0));
+        builder.filter(&one, is_run)
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Families {
     orders: FxHashMap<ClassId, Vec<usize>>,
     /// How many slots there are in all.
     slots: usize,
+    /// Where each slot is in its family's order, once that is complete.
+    positions: Vec<usize>,
     /// The first slot of each root, where everything runs that no other slot asks for.
     first: FxHashMap<ClassId, usize>,
     /// The parts of each append's class.
@@ -84,6 +86,12 @@ impl Families {
                 families.add(graph, rates, *class, *append);
             }
         }
+        families.positions = vec![0; families.slots];
+        for order in families.orders.values() {
+            for (at, slot) in order.iter().enumerate() {
+                families.positions[*slot] = at;
+            }
+        }
         families
     }
 
@@ -100,11 +108,9 @@ impl Families {
 
     /// Whether all that runs over a root is complete before a loop of both comes to the other.
     pub fn is_before(&self, root: ClassId, other: ClassId) -> bool {
-        let family = self.family(other).filter(|f| self.family(root) == Some(*f));
-        let at = |root: &ClassId| self.position(family?, *self.first.get(root)?);
-        at(&root)
-            .zip(at(&other))
-            .is_some_and(|(root, other)| root < other)
+        let at = |root: &ClassId| self.first.get(root).map(|slot| self.positions[*slot]);
+        let order = at(&root).zip(at(&other));
+        self.family(root) == self.family(other) && order.is_some_and(|(root, other)| root < other)
     }
 
     fn add(&mut self, graph: &Graph, rates: &mut Rates, class: ClassId, append: NodeId) {
@@ -227,15 +233,19 @@ impl Families {
         let Some(root) = planned.root else {
             return Vec::new();
         };
-        let Some(order) = self.orders.get(&root) else {
+        if !self.orders.contains_key(&root) {
             return vec![Phase {
                 root,
                 nodes: planned.nodes.clone(),
                 parts: Vec::new(),
             }];
-        };
+        }
         let here = |n: NodeId| planned.nodes.binary_search(&n).is_ok();
-        let mut phases = Phases::new(order);
+        let mut phases = Phases {
+            positions: &self.positions,
+            keys: FxHashSet::default(),
+            parts: FxHashMap::default(),
+        };
         let mut appends: FxHashMap<ClassId, Vec<NodeId>> = FxHashMap::default();
         for n in &planned.nodes {
             if let (Kind::Append, Some(class)) = (&graph.node(*n).kind, rates.output(*n)) {
@@ -332,22 +342,13 @@ impl Families {
 type RunsIn = Vec<(NodeId, Vec<(usize, ClassId)>)>;
 
 /// The phases of a loop as they are found, each by its slot and its root.
-struct Phases {
-    /// Where each slot is in the family's order.
-    positions: FxHashMap<usize, usize>,
+struct Phases<'f> {
+    positions: &'f [usize],
     keys: FxHashSet<(usize, ClassId)>,
     parts: FxHashMap<(usize, ClassId), Vec<(ClassId, usize, ClassId)>>,
 }
 
-impl Phases {
-    fn new(order: &[usize]) -> Phases {
-        Phases {
-            positions: (0..).zip(order).map(|(at, slot)| (*slot, at)).collect(),
-            keys: FxHashSet::default(),
-            parts: FxHashMap::default(),
-        }
-    }
-
+impl Phases<'_> {
     fn add(&mut self, slot: usize, root: ClassId) -> (usize, ClassId) {
         self.keys.insert((slot, root));
         (slot, root)
@@ -362,8 +363,8 @@ impl Phases {
         self.keys.iter().filter(has).copied().collect()
     }
 
-    fn position(&self, (slot, root): &(usize, ClassId)) -> (Option<usize>, ClassId) {
-        (self.positions.get(slot).copied(), *root)
+    fn position(&self, (slot, root): &(usize, ClassId)) -> (usize, ClassId) {
+        (self.positions[*slot], *root)
     }
 
     fn finish(mut self, runs_in: &RunsIn) -> Vec<Phase> {
