@@ -176,6 +176,20 @@ fn an_append_ends_early() -> Result<()> {
     Ok(())
 }
 
+/// So long that results go past the processor's caches.
+#[test]
+fn long_parts() -> Result<()> {
+    let (xs, ys) = (numbers(600_000, 5), numbers(500_001, 7));
+    let expected = xs.iter().map(|x| x * 2).chain(ys.iter().map(|y| y + 1));
+    let expected: Vec<i64> = expected.collect();
+    let (xs, ys) = (Array::from(xs), Array::from(ys));
+    for engine in [Engine::jit(), Engine::c()] {
+        let both = xs.map(|x| x * 2).append(&ys.map(|y| y + 1));
+        assert!(both.force_with(&engine)?.to_vec()? == expected);
+    }
+    Ok(())
+}
+
 #[test]
 fn what_a_scan_ends_with_comes_behind_its_elements() -> Result<()> {
     check(

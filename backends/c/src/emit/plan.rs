@@ -114,9 +114,14 @@ fn versions(
         return None;
     }
     let owner = |a: Var| facts.owner(program, made, a);
+    // Whole vectors go past the cache: where an array begins, and every so many elements behind that. A later phase
+    // begins anywhere.
+    let counter = program.rate(rate).kind.counter();
     for a in streamed {
         let here = body.accesses.iter().find(|x| owner(x.array) == *a);
-        if let Some(Atom::Var(index)) = here.map(|x| x.index) {
+        if let Some(Atom::Var(index)) = here.map(|x| x.index)
+            && Some(index) == counter
+        {
             plan.streamed.push(Streamed { array: *a, index });
         }
     }
