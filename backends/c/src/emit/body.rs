@@ -22,7 +22,7 @@ pub(super) struct Body {
     /// `v + 1`, with `v`.
     pub(super) successors: FxHashMap<Var, Var>,
     /// Sums and differences, in order.
-    pub(super) sums: Vec<(Var, Atom, Atom)>,
+    pub(super) sums: Vec<(Var, Op, Atom, Atom)>,
     pub(super) accesses: Vec<Access>,
     /// Arrays whose length is asked for.
     pub(super) measured: Vec<Var>,
@@ -82,9 +82,11 @@ impl Body {
                 StmtKind::Scan { .. } => facts::each_update(program, s, &mut |v| {
                     self.updates.entry(v).or_default().push(None);
                 }),
-                StmtKind::Let(v, Op::Sub, args) => self.sums.push((*v, args[0], args[1])),
+                StmtKind::Let(v, Op::Sub, args) => {
+                    self.sums.push((*v, Op::Sub, args[0], args[1]));
+                }
                 StmtKind::Let(v, Op::Add, args) => {
-                    self.sums.push((*v, args[0], args[1]));
+                    self.sums.push((*v, Op::Add, args[0], args[1]));
                     let one = Atom::Const(Const::u64(1));
                     match args[..] {
                         [Atom::Var(of), c] | [c, Atom::Var(of)] if c == one => {
@@ -130,13 +132,31 @@ impl Body {
             Atom::Const(_) => true,
             Atom::Var(v) => !self.defs.contains(v) && !self.updates.contains_key(v),
         };
-        for (v, a, b) in &self.sums {
+        for (v, _, a, b) in &self.sums {
             let moves = |a: &Atom| matches!(a, Atom::Var(v) if near.contains(v));
             if moves(a) && fixed(b) || fixed(a) && moves(b) {
                 near.insert(*v);
             }
         }
         near
+    }
+
+    /// What is added to a counter, in iterations that do not change it, to give an index; none if that is no such sum.
+    pub(super) fn beyond(&self, counter: Var, index: Var) -> Option<Vec<Atom>> {
+        let (mut at, mut added) = (index, Vec::new());
+        let near = self.near(counter);
+        while at != counter {
+            let (_, _, a, b) = self.sums.iter().find(|s| (s.0, s.1) == (at, Op::Add))?;
+            let moves = |a: &Atom| a.var().filter(|v| near.contains(v));
+            let (next, fixed) = match (moves(a), moves(b)) {
+                (Some(next), None) => (next, *b),
+                (None, Some(next)) => (next, *a),
+                _ => return None,
+            };
+            added.push(fixed);
+            at = next;
+        }
+        Some(added)
     }
 
     /// Whether the one update of `v` is outside of subrates and regions.

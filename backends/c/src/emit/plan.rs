@@ -114,15 +114,12 @@ fn versions(
         return None;
     }
     let owner = |a: Var| facts.owner(program, made, a);
-    // Whole vectors go past the cache: where an array begins, and every so many elements behind that. A later phase
-    // begins anywhere.
-    let counter = program.rate(rate).kind.counter();
     for a in streamed {
         let here = body.accesses.iter().find(|x| owner(x.array) == *a);
         if let Some(Atom::Var(index)) = here.map(|x| x.index)
-            && Some(index) == counter
+            && let Some(beyond) = body.beyond(plan.counter, index)
         {
-            plan.streamed.push(Streamed { array: *a, index });
+            plan.streamed.push(Streamed { array: *a, beyond });
         }
     }
     plan.vectors = vector::fit(program, facts, made, &plan);

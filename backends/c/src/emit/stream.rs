@@ -10,7 +10,7 @@
 //!   const u64 lf_at_7 = ix_0;
 //!   trapped |= loop_0_loop_0_r0_0(ix_0, ix_0 + n, arr_0, lf_tile_7 - lf_at_7);
 //!   ix_0 += n;
-//!   lf_stream(out_1 + lf_at_7, lf_tile_7, ix_0 - lf_at_7);
+//!   lf_stream(out_1 + lf_at_7, lf_tile_7, n);
 //! }
 //! ```
 
@@ -19,7 +19,7 @@ use super::plan::Plan;
 use super::unit::Unit;
 use super::vector;
 use crate::facts;
-use loop_lang::ir::{RateKind, Var};
+use loop_lang::ir::{Atom, RateKind, Var};
 
 /// Bytes that a loop reads and writes in step from which on its results go past the caches. Below, they
 /// are better off there: whoever reads them next may find them.
@@ -32,12 +32,12 @@ const TILE: u64 = 256;
 const MOST: usize = 8;
 
 /// A result that is written in step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Streamed {
     /// The array.
     pub array: Var,
-    /// At which index.
-    pub index: Var,
+    /// How far behind the counter: a later phase writes behind the earlier ones.
+    pub beyond: Vec<Atom>,
 }
 
 /// Writes a call, given what to pass for the arrays.
@@ -76,9 +76,11 @@ impl Plan {
         unit.open("for (u64 left = count, n; left != 0; left -= n) {");
         unit.line(format!("n = lf_least(left, {TILE});"));
         for s in &self.streamed {
-            let (at, index) = (at(s.array), unit.names.var(s.index));
-            let text = format!("const u64 {at} = {index};");
-            unit.line(text);
+            let beyond: Vec<String> = s.beyond.iter().map(|a| unit.atom(*a)).collect();
+            let index = [std::slice::from_ref(&counter), &beyond]
+                .concat()
+                .join(" + ");
+            unit.line(format!("const u64 {} = {index};", at(s.array)));
         }
         let instead = |a: Var| {
             let s = self.streamed.iter().find(|s| s.array == a)?;
@@ -95,11 +97,10 @@ impl Plan {
         unit.line(format!("{counter} += n;"));
         for s in &self.streamed {
             let (data, tile, at) = (unit.array(s.array), tile(s.array), at(s.array));
-            let index = unit.names.var(s.index);
             let size = facts::elem(unit.program, s.array).size();
-            let text =
-                format!("lf_stream((u8 *)({data} + {at}), {tile}, ({index} - {at}) * {size});");
-            unit.line(text);
+            unit.line(format!(
+                "lf_stream((u8 *)({data} + {at}), {tile}, n * {size});"
+            ));
         }
         unit.close();
         // Whoever is told that the loop is done must see all of it.

@@ -157,8 +157,8 @@ guard_0:; /* guard_1 */
           const u64 lf_at_9 = ix_0;
           trapped |= both_ways_emit_loop_0_r0_0(ix_0, ix_0 + n, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, (f64 *)((u64)lf_tile_8 - lf_at_8 * 8), (f64 *)((u64)lf_tile_9 - lf_at_9 * 8), far_1, len_0, n_0, n_1, last_0);
           ix_0 += n;
-          lf_stream((u8 *)(out_0 + lf_at_8), lf_tile_8, (ix_0 - lf_at_8) * 8);
-          lf_stream((u8 *)(out_1 + lf_at_9), lf_tile_9, (ix_0 - lf_at_9) * 8);
+          lf_stream((u8 *)(out_0 + lf_at_8), lf_tile_8, n * 8);
+          lf_stream((u8 *)(out_1 + lf_at_9), lf_tile_9, n * 8);
         }
         lf_fence();
       }
@@ -187,8 +187,8 @@ guard_0:; /* guard_1 */
           const u64 lf_at_9 = ix_0;
           trapped |= both_ways_emit_loop_0_r0_1(ix_0, ix_0 + n, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, (f64 *)((u64)lf_tile_8 - lf_at_8 * 8), (f64 *)((u64)lf_tile_9 - lf_at_9 * 8), far_1, len_0, n_0, n_1, last_0);
           ix_0 += n;
-          lf_stream((u8 *)(out_0 + lf_at_8), lf_tile_8, (ix_0 - lf_at_8) * 8);
-          lf_stream((u8 *)(out_1 + lf_at_9), lf_tile_9, (ix_0 - lf_at_9) * 8);
+          lf_stream((u8 *)(out_0 + lf_at_8), lf_tile_8, n * 8);
+          lf_stream((u8 *)(out_1 + lf_at_9), lf_tile_9, n * 8);
         }
         lf_fence();
       }

@@ -137,7 +137,7 @@ guard_0:; /* guard_1 */
           const u64 lf_at_6 = ix_0;
           trapped |= narrow_prefixes_emit_loop_0_r0_0(ix_0, ix_0 + n, arr_0, (f32 *)((u64)lf_tile_6 - lf_at_6 * 4), start_1, len_0, acc_1, &acc_1_now, &acc_1_total, &acc_1_last, acc_1_tree);
           ix_0 += n;
-          lf_stream((u8 *)(out_1 + lf_at_6), lf_tile_6, (ix_0 - lf_at_6) * 4);
+          lf_stream((u8 *)(out_1 + lf_at_6), lf_tile_6, n * 4);
         }
         lf_fence();
       }
