@@ -335,7 +335,9 @@ impl<'p> Placed<'p> {
             self.written[f] = true;
             self.changes.push(Change::Written(f));
         }
-        if let Some(maker) = self.problem.fields[f].maker {
+        // What is free to read pays nothing of what is owed.
+        let field = &self.problem.fields[f];
+        if let Some(maker) = field.maker.filter(|_| field.bytes > 0) {
             self.pay(maker);
         }
     }

@@ -5,7 +5,9 @@ mod problems;
 
 use super::*;
 use loops::{Loops, Member};
+use problem::{Class, Field, Item};
 use problems::{Rng, brute_force, random};
+use smallvec::{SmallVec, smallvec};
 
 const ALL: Clustering = Clustering::Optimal { steps: u32::MAX };
 
@@ -100,8 +102,41 @@ fn one_problem_has_one_answer() {
 
 #[test]
 fn what_makes_a_subrate_may_come_behind_what_runs_at_it() {
-    let problem = random(159_563, 7, false);
-    assert_eq!(checked(&problem, ALL).cost, brute_force(&problem));
+    let field = |maker, stored| Field {
+        bytes: 64,
+        maker,
+        stored,
+    };
+    let item = |at: usize, makes: &[usize], uses: usize| Item {
+        at: smallvec![at],
+        makes: SmallVec::from_slice(makes),
+        uses: vec![uses],
+        ..Item::default()
+    };
+    // A filter; behind its loop an array that is as long as what it leaves, a map, and a pack of that which
+    // leaves as much.
+    let mut items = vec![
+        item(0, &[1], 0),
+        item(1, &[], 0),
+        item(0, &[], 0),
+        item(0, &[1], 2),
+    ];
+    items[1..]
+        .iter_mut()
+        .for_each(|i| i.link(0, Some(Reason::RandomAccess)));
+    items[3].link(2, None);
+    let problem = Problem {
+        items,
+        classes: vec![Class::Root, Class::Sub(0)],
+        fields: vec![
+            field(None, false),
+            field(Some(1), true),
+            field(Some(2), true),
+            field(Some(3), true),
+        ],
+    };
+    let best = checked(&problem, ALL);
+    assert_eq!((best.cost, best.cost.loops), (brute_force(&problem), 2));
 }
 
 /// Fills loops in an order in which each item comes behind those that it depends on; gives the classes that each

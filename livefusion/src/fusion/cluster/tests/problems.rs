@@ -83,8 +83,8 @@ struct Generator {
     problem: Problem,
     /// Fields of arrays with their classes.
     arrays: Vec<(usize, usize)>,
-    /// Items that make scalars.
-    scalars: Vec<usize>,
+    /// Scalars, with the items that make them.
+    scalars: Vec<(usize, usize)>,
     /// Items that count what tags leave of segments, with the subrate, the counts, and the class of these.
     counts: Vec<(usize, usize, usize, usize)>,
     /// What stands for all roots, if arrays are appended.
@@ -120,6 +120,14 @@ impl Generator {
         let field = self.problem.fields.len() - 1;
         self.arrays.push((field, class));
         field
+    }
+
+    fn scalar(&mut self, maker: usize) {
+        self.scalars.push((maker, self.problem.fields.len()));
+        self.problem.fields.push(Field {
+            maker: Some(maker),
+            ..Field::default()
+        });
     }
 
     fn item(&mut self, i: usize) {
@@ -160,15 +168,17 @@ impl Generator {
             }
             3 => {
                 self.consume(&mut item, field, class);
-                self.scalars.push(i);
+                self.scalar(i);
             }
             4 => {
                 for _ in 0..self.rng.range(0, 2) {
                     if !self.scalars.is_empty() {
-                        item.link(self.rng.pick(&self.scalars), None);
+                        let (scalar, field) = self.rng.pick(&self.scalars);
+                        item.link(scalar, None);
+                        item.uses.push(field);
                     }
                 }
-                self.scalars.push(i);
+                self.scalar(i);
             }
             // A generator as long as an array, whose elements it does not need.
             7 => {
@@ -298,9 +308,10 @@ impl Generator {
     /// Captured scalars, random access, layouts.
     fn prevent(&mut self, item: &mut Item) {
         if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
-            let scalar = self.rng.pick(&self.scalars);
+            let (scalar, field) = self.rng.pick(&self.scalars);
             if scalar < self.problem.items.len() {
                 item.link(scalar, Some(Reason::Fold));
+                item.uses.push(field);
             }
         }
         if self.rng.chance(8) {
@@ -333,7 +344,8 @@ impl Generator {
         let items = 0..self.problem.items.len();
         let prices: Vec<Option<u64>> = items
             .map(|i| {
-                let made = self.problem.fields.iter().find(|f| f.maker == Some(i));
+                let mut arrays = self.problem.fields.iter().filter(|f| f.bytes > 0);
+                let made = arrays.find(|f| f.maker == Some(i));
                 let bytes = made?.bytes;
                 let price = self.rng.pick(&[0, bytes / 8, bytes / 2, bytes]);
                 self.rng.chance(80).then_some(price)
