@@ -82,8 +82,32 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a take takes one more",
         file: "lower/take_while.rs",
-        sound: "let n = body::inline(e, &inline, body, &[], \"n\")?[0];",
-        faulty: "let n = body::inline(e, &inline, body, &[], \"n\")?[0]; let n: Atom = e.emit(comb, Section::Init, \"n\", Op::Add, &[n, Const::u64(1).into()]).into();",
+        sound: "let few = e.emit(comb, Section::Guard, \"few\", Op::Lt, &[count, n]);",
+        faulty: "let few = e.emit(comb, Section::Guard, \"few\", Op::Le, &[count, n]);",
+    },
+    Fault {
+        what: "what is carried goes on in the next phase",
+        file: "lower/emission/phases.rs",
+        sound: "let known = act.and_then(|act| self.shared.carried.get(&act).copied());",
+        faulty: "let known: Option<Var> = None;",
+    },
+    Fault {
+        what: "a part of an append is behind those before it",
+        file: "lower/emission/phases.rs",
+        sound: "if self.placed.tree.root_of(*other) < root {",
+        faulty: "if self.placed.tree.root_of(*other) > root {",
+    },
+    Fault {
+        what: "a part that goes by the elements of an earlier one carries nothing",
+        file: "fusion/phases.rs",
+        sound: "let again = family == Some(adding.family) && is_elementwise(graph, rates, part);",
+        faulty: "let again = family == Some(adding.family);",
+    },
+    Fault {
+        what: "a scalar is captured where an earlier phase has folded it",
+        file: "fusion/phases.rs",
+        sound: "order.is_some_and(|(root, other)| root < other)",
+        faulty: "order.is_some_and(|(root, other)| root <= other)",
     },
     Fault {
         what: "what is left early must have visited all",
