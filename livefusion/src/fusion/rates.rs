@@ -115,6 +115,12 @@ impl Rates {
         self.side_of.get(&n).copied()
     }
 
+    /// The side on which a node is computed on demand.
+    pub fn side(&self, n: NodeId) -> Option<&Side> {
+        let (zip, side) = self.side_of(n)?;
+        self.sides.get(&zip)?.get(side)
+    }
+
     /// The class at whose counter a node reads what is beside it.
     pub fn reads_beside_at(&self, n: NodeId) -> Option<ClassId> {
         match self.sides(n) {
@@ -197,6 +203,19 @@ impl Rates {
         }
     }
 
+    /// The class that another is one with by now.
+    pub fn now(&self, c: ClassId) -> ClassId {
+        self.find(c)
+    }
+
+    /// The nearest class, from this one upwards, whose elements are not some of another's.
+    pub fn loop_class(&self, mut c: ClassId) -> ClassId {
+        while let ClassKind::Sub(parent, _) = self.kind(c) {
+            c = parent;
+        }
+        c
+    }
+
     /// Whether a class is another or below it.
     pub fn is_within(&self, c: ClassId, above: ClassId) -> bool {
         let mut at = Some(c);
@@ -210,12 +229,15 @@ impl Rates {
     }
 
     /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
-    /// in a loop with this root. What a zip computes on demand goes by no segments.
+    /// in a loop with this root. What a zip computes on demand goes by the segments of its side only.
     pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
-        class = class.filter(|_| self.side_of(n).is_none());
-        while let Some(c) = class.filter(|c| Some(*c) != root) {
+        let top = match self.side(n) {
+            Some(side) => side.levels.last().map(|l| self.find(l.class)),
+            None => root,
+        };
+        while let Some(c) = class.filter(|c| Some(*c) != top) {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
             }

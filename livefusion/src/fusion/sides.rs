@@ -2,14 +2,21 @@
 //!
 //! A zip of `filter p xs` and `filter q ys` needs of each input the next element, whatever that takes. Inputs
 //! of one class are one side: they advance together. A side is computed in the zip's own loop if nothing
-//! else needs what is on it, between memory and the zip: maps, filters, packs and scans. The other inputs
-//! are read from memory, one element at a time.
+//! else needs what is on it, between memory and the zip: maps, filters, packs, scans, elements of segments,
+//! further zips. The other inputs are read from memory, one element at a time.
+//!
+//! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
+//! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
+//! classes, inside out. Each of these cursors is a [`Level`].
 
 use super::cluster::free::is_cheap;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::Kind;
-use crate::sharing::{Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashSet;
+
+/// More cursors than these are not put into one side: what is made of more goes through memory.
+const MOST_CURSORS: usize = 8;
 
 /// Inputs of a zip that are computed in its loop, and advanced together.
 #[derive(Clone, Debug)]
@@ -20,6 +27,20 @@ pub struct Side {
     pub inputs: Vec<usize>,
     /// What is computed for them and for nothing else, in dependency order.
     pub nodes: Vec<NodeId>,
+    /// Its cursors: that over its elements, then that over their segments, and so on.
+    pub levels: Vec<Level>,
+}
+
+/// One cursor of a side.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// The class over whose elements it runs: a root, or the elements of segments.
+    pub class: ClassId,
+    /// The class of what it delivers: that class, or what filters leave of it.
+    pub delivers: ClassId,
+    /// The lengths of the segments over whose elements it runs, which the next level delivers. None for the last level:
+    /// what it runs over is in memory, can be told from an index, or is made by a zip with sides of its own.
+    pub segments: Option<FieldRef>,
 }
 
 /// Who needs each node, aliases included.
@@ -67,76 +88,70 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
                 class,
                 inputs: vec![k],
                 nodes: Vec::new(),
+                levels: Vec::new(),
             }),
         }
     }
     sides.retain_mut(|side| {
-        let computed = side.class_is_filtered(rates) && side.collect(graph, rates, id);
+        let computed = side.collect(graph, rates, id);
         computed && !side.nodes.is_empty() && side.is_exclusive(users, id)
     });
-    let is_sub = |s: &Side| matches!(rates.kind(s.class), ClassKind::Sub(..));
-    sides.iter().any(is_sub).then_some(sides)
+    let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
+    (!sides.iter().all(is_root)).then_some(sides)
 }
 
 impl Side {
-    /// Whether the class is what filters leave over of a root.
-    fn class_is_filtered(&self, rates: &Rates) -> bool {
-        let mut class = self.class;
-        loop {
-            match rates.kind(class) {
-                ClassKind::Root => return true,
-                ClassKind::Sub(parent, Selector::Filter(_) | Selector::Tags(_)) => class = parent,
-                ClassKind::Sub(_, Selector::While(_) | Selector::Custom(_) | Selector::Zip(_))
-                | ClassKind::Nested(..) => return false,
-            }
-        }
+    /// The level at which what runs at a class does so.
+    pub fn level(&self, rates: &Rates, class: ClassId) -> Option<usize> {
+        let mut levels = self.levels.iter();
+        levels.position(|l| rates.is_within(class, rates.now(l.class)))
     }
 
     /// Collects what has to be computed; false if something cannot be computed on demand.
     fn collect(&mut self, graph: &Graph, rates: &Rates, zip: NodeId) -> bool {
         let inputs = &graph.nodes[zip.index()].inputs;
-        let mut stack: Vec<NodeId> = self.inputs.iter().map(|k| inputs[*k]).collect();
-        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-        while let Some(id) = stack.pop() {
-            let node = &graph.nodes[id.index()];
-            // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
-            let is_root = |c| rates.kind(c) == ClassKind::Root;
-            let is_free = is_cheap(node) && rates.output(id).is_some_and(is_root);
-            if node.leaf || is_free || seen.contains(&id) {
-                continue;
-            }
-            let on_demand = match node.node.kind {
-                Kind::Generate(..) => indexed_array(graph, id).is_none(),
-                Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
-                Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
-                Kind::Manifest
-                | Kind::Input(_)
-                | Kind::Fold(_)
-                | Kind::ScanTotal
-                | Kind::Expand(_)
-                | Kind::FoldS(_)
-                | Kind::ScanS(..)
-                | Kind::CountS
-                | Kind::TakeWhile { .. }
-                | Kind::Take(_)
-                | Kind::Scatter(_)
-                | Kind::Custom(_)
-                | Kind::Compute(_)
-                | Kind::Len => false,
-            };
-            let above = rates
-                .output(id)
-                .is_some_and(|c| rates.is_within(self.class, c));
-            if !on_demand || !above {
-                return false;
-            }
-            seen.insert(id);
-            stack.extend(&node.inputs);
+        let wanted = self.inputs.iter().map(|k| Need::Elements(inputs[*k]));
+        let mut collecting = Collecting {
+            graph,
+            rates,
+            levels: levels(rates, self.class),
+            depth: 0,
+            seen: FxHashSet::default(),
+            counts: FxHashSet::default(),
+            stack: wanted.collect(),
+        };
+        if !collecting.all() {
+            return false;
         }
-        let mut nodes: Vec<NodeId> = seen.into_iter().collect();
+        let mut nodes: Vec<NodeId> = collecting.seen.into_iter().chain(collecting.counts).collect();
         nodes.sort_unstable();
         self.nodes = nodes;
-        true
+        self.levels = collecting.levels;
+        self.levels.truncate(collecting.depth + 1);
+        if let Some(last) = self.levels.last_mut() {
+            last.segments = None;
+        }
+        self.is_by_filters(rates) && self.cursors(rates) <= MOST_CURSORS
+    }
+
+    /// Whether all that leaves out elements are filters and zips.
+    fn is_by_filters(&self, rates: &Rates) -> bool {
+        self.levels.iter().all(|level| {
+            let mut class = level.delivers;
+            while let ClassKind::Sub(parent, by) = rates.kind(class) {
+                if let Selector::While(_) | Selector::Custom(_) = by {
+                    return false;
+                }
+                class = parent;
+            }
+            true
+        })
+    }
+
+    /// How many cursors it takes, with those of zips on it.
+    fn cursors(&self, rates: &Rates) -> usize {
+        let zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
+        zips.fold(self.levels.len(), |sum, side| sum + side.cursors(rates))
     }
 
     fn is_exclusive(&self, users: &Users, zip: NodeId) -> bool {
@@ -144,5 +159,155 @@ impl Side {
             let here = |user: &NodeId| *user == zip || self.nodes.binary_search(user).is_ok();
             !users.is_wanted[n.index()] && users.of[n.index()].iter().all(here)
         })
+    }
+}
+
+/// The levels of a stream that delivers elements of a class, if it goes by segments wherever these are known.
+fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
+    let mut levels = Vec::new();
+    let mut next = Some(class);
+    while let Some(delivers) = next {
+        let class = rates.loop_class(delivers);
+        let (above, segments) = match rates.kind(class) {
+            ClassKind::Nested(parent, lengths) => (Some(parent), Some(lengths)),
+            _ => (None, None),
+        };
+        levels.push(Level {
+            class,
+            delivers,
+            segments,
+        });
+        next = above;
+    }
+    levels
+}
+
+/// What a side needs of a node.
+#[derive(Clone, Copy)]
+enum Need {
+    /// Its elements.
+    Elements(NodeId),
+    /// As lengths of segments: over which elements these run.
+    Lengths(NodeId),
+}
+
+/// The search for what a side consists of.
+struct Collecting<'g> {
+    graph: &'g Graph,
+    rates: &'g Rates,
+    levels: Vec<Level>,
+    /// The innermost level that is needed.
+    depth: usize,
+    seen: FxHashSet<NodeId>,
+    /// What counts the elements that filters leave of segments. Nobody asks how many.
+    counts: FxHashSet<NodeId>,
+    stack: Vec<Need>,
+}
+
+impl Collecting<'_> {
+    fn all(&mut self) -> bool {
+        while let Some(need) = self.stack.pop() {
+            let fine = match need {
+                Need::Elements(id) => self.elements(id),
+                Need::Lengths(id) => self.lengths(id),
+            };
+            if !fine {
+                return false;
+            }
+        }
+        // What is read from memory beside others is not made here.
+        let mut makers = self.seen.iter().flat_map(|id| self.read_from_memory(*id));
+        makers.all(|maker| !self.seen.contains(&maker))
+    }
+
+    /// What makes the arrays that a node reads from memory.
+    fn read_from_memory(&self, id: NodeId) -> Vec<NodeId> {
+        let sides = self.rates.sides(id).unwrap_or_default();
+        let inputs = self.graph.nodes[id.index()].inputs.iter().enumerate();
+        let read = inputs.filter(|(k, _)| {
+            self.rates.is_beside(id, *k) && !sides.iter().any(|s| s.inputs.contains(k))
+        });
+        let fields = read.flat_map(|(_, input)| self.graph.fields(*input));
+        fields.map(|(maker, _)| maker).collect()
+    }
+
+    /// Whether the elements of a node can be had on demand.
+    fn elements(&mut self, id: NodeId) -> bool {
+        let (graph, rates) = (self.graph, self.rates);
+        let node = &graph.nodes[id.index()];
+        // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
+        let is_root = |c| rates.kind(c) == ClassKind::Root;
+        let is_free = is_cheap(node) && rates.output(id).is_some_and(is_root);
+        if node.leaf || is_free {
+            return true;
+        }
+        if self.counts.contains(&id) {
+            return false;
+        }
+        if !self.seen.insert(id) {
+            return true;
+        }
+        let (Some(runs_at), Some(output)) = (rates.runs_at(id), rates.output(id)) else {
+            return false;
+        };
+        let within = |level: &Level| rates.is_within(runs_at, level.class);
+        let Some(at) = self.levels.iter().position(within) else {
+            return false;
+        };
+        let level = self.levels[at];
+        // Elements of other segments are run over before the cursor goes on.
+        let aside = rates.loop_class(runs_at) != level.class;
+        if !aside && !rates.is_within(level.delivers, output) {
+            return false;
+        }
+        self.depth = self.depth.max(at);
+        let inputs = node.inputs.iter().enumerate();
+        let in_step = inputs.filter(|(k, _)| !rates.is_beside(id, *k));
+        let mut needs: Vec<Need> = in_step.map(|(_, n)| Need::Elements(*n)).collect();
+        let on_demand = match node.node.kind {
+            Kind::Generate(..) => indexed_array(graph, id).is_none(),
+            // A zip on the side has sides of its own.
+            Kind::Map(_) | Kind::Zip if rates.sides(id).is_some() => !aside,
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
+            Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
+            Kind::ScanS(..) | Kind::Expand(_) if !aside => {
+                // The lengths are an input in step, and the first one.
+                needs[0] = Need::Lengths(node.inputs[0]);
+                self.depth = self.depth.max(at + 1);
+                true
+            }
+            Kind::ScanS(..) | Kind::Expand(_) => true,
+            Kind::FoldS(_) | Kind::CountS => aside,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Fold(_)
+            | Kind::ScanTotal
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => false,
+        };
+        self.stack.extend(needs);
+        on_demand
+    }
+
+    /// Whether a node says over which elements segments run. Those of what a filter leaves of each segment do so
+    /// without being known: nobody waits for their number.
+    fn lengths(&mut self, id: NodeId) -> bool {
+        let node = &self.graph.nodes[id.index()];
+        if node.leaf || !matches!(node.node.kind, Kind::CountS) {
+            return self.elements(id);
+        }
+        if self.seen.contains(&id) {
+            return false;
+        }
+        if self.counts.insert(id) {
+            let tags = (!self.rates.is_beside(id, 1)).then_some(Need::Elements(node.inputs[1]));
+            self.stack.extend(tags);
+            self.stack.push(Need::Lengths(node.inputs[0]));
+        }
+        true
     }
 }

@@ -139,6 +139,7 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     output::place(&mut p).map_err(forced)?;
     lengths::check_told(&mut p);
     lengths::check_all(&mut p);
+    cursor::place_deliveries(&mut p).map_err(forced)?;
     p.place_exits();
     lengths::place_ends(&mut p);
     Ok(p.placed)
@@ -247,8 +248,15 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Opening::Test(_) | Opening::Decided | Opening::While(_) => {
                 filter::emit_open(e, id, *rate)
             }
+            Opening::UsedUp => {
+                cursor::emit_used_up(e, id, *rate);
+                Ok(())
+            }
+            Opening::Begins(elements, lengths, total) => {
+                cursor::emit_begin(e, id, *rate, (elements, lengths, total))
+            }
             Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, *rate),
-            Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
+            Opening::Cursor(..) | Opening::Elements(_) => cursor::emit_open(e, id, *rate),
         },
         Act::Bound(lens) => cursor::emit_bound(e, id, lens),
         Act::Read(column, spot) => {
@@ -258,7 +266,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
         Act::Keep(field, spot, room, takes) => e.keep((id, *field), *spot, (*room, takes)),
         Act::Reread(field, spot) => e.reread((id, *field), *spot),
-        Act::Deliver(column, side) => e.deliver(*column, *side),
+        Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
         Act::Run(spot) => emit_node(e, id, *spot),
         Act::Finish => match e.scope.graph.node(id).kind {

@@ -61,7 +61,7 @@ pub fn open(
 }
 
 /// How long the data is that a node reads beside all elements of segments.
-fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
+pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
     let rates = &p.scope.plan.rates;
     let kind = &p.scope.graph.node(user).kind;
     let uses = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
@@ -102,13 +102,25 @@ fn open_checked(
     parent: RateId,
     (len, total): (Atom, Total),
 ) -> Lower<Atom> {
+    let safe = e.scalar("size", comb, Ty::U64);
+    let rate = e.open_nested(comb, parent, safe.into());
+    let counter: Atom = e.index(rate).into();
+    let stmts = checked(e, comb, (safe, len), (counter, total))?;
+    e.push_first(comb, Section::Nest, stmts);
+    Ok(safe.into())
+}
+
+/// The check that a segment fits what is left of the data behind a position, and its length.
+pub(super) fn checked(
+    e: &mut Emission<'_>,
+    comb: CombId,
+    (safe, len): (Var, Atom),
+    (position, total): (Atom, Total),
+) -> Lower<Vec<Stmt>> {
     let most = match total {
         Total::Length(most) => e.length(most, comb)?,
         Total::Any => Const::u64(MOST_ELEMENTS).into(),
     };
-    let safe = e.scalar("size", comb, Ty::U64);
-    let rate = e.open_nested(comb, parent, safe.into());
-    let counter: Atom = e.index(rate).into();
     let room = e.scalar("room", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
     let payload = [len, room.into()];
@@ -118,14 +130,12 @@ fn open_checked(
         comb,
         kind: StmtKind::Let(v, op, Args::from_slice(args)),
     };
-    let stmts = vec![
-        op(room, Op::Sub, &[most, counter]),
+    Ok(vec![
+        op(room, Op::Sub, &[most, position]),
         op(fits, Op::Le, &[len, room.into()]),
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
-    ];
-    e.push_first(comb, Section::Nest, stmts);
-    Ok(safe.into())
+    ])
 }
 
 /// Finds where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
@@ -205,9 +215,18 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 /// Places the number of true tags in each segment: a count of the subrate that they admit.
 pub fn place_count(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = place_segmented(p, id)?;
-    p.run(id, spot);
-    know_behind(p, id, spot);
+    // Where a cursor runs over the elements, nobody asks for their number.
+    if is_nested(p, spot) {
+        p.run(id, spot);
+        know_behind(p, id, spot);
+    }
     Ok(())
+}
+
+/// Whether a spot is in a loop over one segment's elements, at the end of which all of them are known.
+fn is_nested(p: &Placer<'_>, spot: Spot) -> bool {
+    let owner = p.placed.tree.loop_rate(spot.rate);
+    p.placed.tree.rate(owner).opening.sided().is_none()
 }
 
 /// Emits the number of true tags in each segment.
@@ -223,10 +242,19 @@ fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var
     let comb = e.comb_at(id, spot);
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
     let n = e.scalar("n", comb, Ty::U64);
-    e.push(comb, Section::Nest, StmtKind::Carry(n, zero));
+    let begins = if e.is_cursor(owner) {
+        e.begins_anew(owner, n, zero);
+        Section::Init
+    } else {
+        Section::Nest
+    };
+    e.push(comb, begins, StmtKind::Carry(n, zero));
     let next = e.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
     e.update(comb, spot.rate, n, next.into());
-    e.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next);
+    match begins {
+        Section::Init => e.sequential(n, owner, zero, next.into()),
+        _ => e.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next),
+    }
     n
 }
 

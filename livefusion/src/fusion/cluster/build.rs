@@ -125,18 +125,24 @@ impl Builder<'_> {
         }
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
         self.link_segments(&mut item);
-        for side in self.rates.sides(id).unwrap_or_default() {
-            self.side(&side.nodes, &mut item);
-        }
+        self.sides(id, &mut item);
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
         self.built.problem.items.push(item);
     }
 
-    /// Adds what a zip computes on demand to its item. What else it needs is in memory.
-    fn side(&mut self, nodes: &[NodeId], item: &mut Item) {
-        item.weight = item.weight.saturating_add(budget::SIDE);
-        for id in nodes {
+    /// Adds what a zip computes on demand to its item, zips on its sides included. What else it needs is in memory.
+    fn sides(&mut self, zip: NodeId, item: &mut Item) {
+        let (mut zips, mut nodes) = (vec![zip], Vec::<NodeId>::new());
+        while let Some(zip) = zips.pop() {
+            for side in self.rates.sides(zip).unwrap_or_default() {
+                let cursors = side.levels.len() as u32 * budget::SIDE;
+                item.weight = item.weight.saturating_add(cursors);
+                nodes.extend(&side.nodes);
+                zips.extend(&side.nodes);
+            }
+        }
+        for id in &nodes {
             for input in &self.graph.nodes[id.index()].inputs {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);
                 self.link_free(*input, item);

@@ -2,7 +2,6 @@
 
 use super::Emission;
 use crate::lower::operators;
-use crate::lower::placement::Side;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,22 +82,24 @@ impl Emission<'_> {
         let blocks = std::mem::take(&mut self.blocks);
         blocks.fill(&mut self.program);
         let stages = drop_empty_stages(&mut self.program);
-        let sides: Vec<Side> = self.placed.all_sides().collect();
-        if sides.is_empty() {
+        if self.placed.zips().is_empty() {
             return;
         }
         let labels = self.program.blocks.iter().filter_map(|(l, _)| l.first());
         let labels = labels.map(|l| (self.program.place(*l), *l)).collect();
         let tree = Tree::of(&self.program);
-        for side in sides {
-            let home = self.home(side.delivers);
-            let stage = stages.get(&home).copied().unwrap_or_default();
-            self.connect(side.rate, Home { stage, ..home }, &tree, &labels);
+        for cursor in (0..self.program.rates.len()).map(RateId::new) {
+            if let Some(delivers) = self.placed.delivery(cursor) {
+                let home = self.home(delivers);
+                let stage = stages.get(&home).copied().unwrap_or_default();
+                self.connect(cursor, Home { stage, ..home }, &tree, &labels);
+            }
         }
     }
 
-    /// Says where control goes from where a cursor delivers, and from where it ends. All updates are in
-    /// `yield`, for a cursor that delivers does not come to its `bottom`.
+    /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on;
+    /// where segments end, their elements do. All updates are in `yield`, for a cursor that delivers does not come
+    /// to its `bottom`.
     fn connect(
         &mut self,
         cursor: RateId,
@@ -119,7 +120,9 @@ impl Emission<'_> {
         let Some(to) = after.and_then(|p| labels.get(&p)) else {
             return;
         };
-        for place in [delivers, at(cursor, 0, Section::Done)] {
+        let ends = self.values.live.contains_key(&cursor);
+        let ends = ends.then(|| at(cursor, 0, Section::Done));
+        for place in [delivers].into_iter().chain(ends) {
             let block = labels.get(&place).copied();
             if let Some(block) = block.and_then(|l| self.program.blocks.get_mut(l)) {
                 block.end = End::Goto(*to);

@@ -255,7 +255,13 @@ impl Emission<'_> {
         val
     }
 
-    fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
+    /// Whether a rate is advanced on demand.
+    pub fn is_cursor(&self, rate: RateId) -> bool {
+        matches!(self.program.rate(rate).kind, RateKind::Cursor { .. })
+    }
+
+    /// Declares a carried value that is updated in the order of a rate's iterations.
+    pub fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
         self.program.groups.push(Group {
             vars: vec![var],
             owner: self.owner(),

@@ -5,6 +5,7 @@ use crate::ast::Kind;
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::{Lower, filter, generate, segments};
 use crate::sharing::NodeId;
+use loop_lang::ir::RateId;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -73,6 +74,22 @@ impl Placer<'_> {
         }
         let spot = self.spot(id, parent, needs)?;
         Ok(self.placed.tree.end(spot.rate))
+    }
+
+    /// The rate of a class that is behind all else that runs in a cursor, opened if there is none.
+    pub fn end_of(&mut self, id: NodeId, class: ClassId, cursor: RateId) -> Lower<RateId> {
+        let mut instances = self.placed.tree.instances(class).into_iter();
+        if let Some(last) = instances
+            .find(|r| self.is_here(*r) && self.placed.tree.is_last(*r, cursor))
+        {
+            return Ok(last);
+        }
+        let end = self.placed.tree.rate(cursor).parts.len().saturating_sub(1);
+        let end = Spot {
+            rate: cursor,
+            position: end,
+        };
+        Ok(self.spot(id, class, &[end])?.rate)
     }
 
     /// Makes sure that the root is open: by way of a node's inputs, and of the lengths of the segments

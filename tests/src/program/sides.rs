@@ -1,0 +1,72 @@
+//! Sides of zips: streams that advance differently, of equal length.
+
+use super::Step;
+use super::random::Making;
+use loop_lang::types::Ty;
+
+impl Making {
+    /// Streams that advance differently, side by side. Nothing else uses them.
+    pub(super) fn on_demand(&mut self, depth: usize) -> Option<usize> {
+        let side = self.stream(depth)?;
+        let other = self.side(self.data[side].len())?;
+        let inputs = self.either_order(side, other);
+        self.mapped(inputs)
+    }
+
+    /// A stream that is so many changes of rate away from memory.
+    fn stream(&mut self, depth: usize) -> Option<usize> {
+        let n = self.rng.pick(&self.lengths);
+        let mut stream = self.memory(n)?;
+        for _ in 0..depth {
+            stream = match self.rng.below(8) {
+                0..4 => self.kept(stream)?,
+                4 | 5 => self.spread(stream)?,
+                6 => {
+                    let lengths = self.descriptor(stream, true)?;
+                    self.scanned_s(lengths, stream)?
+                }
+                _ => {
+                    let lengths = self.descriptor(stream, true)?;
+                    self.folded_s(lengths, stream)?
+                }
+            };
+            if self.rng.chance(20) {
+                stream = self.mapped(vec![stream])?;
+            }
+        }
+        Some(stream)
+    }
+
+    /// A stream of so many elements that advances by tests, or by segments, of its own.
+    fn side(&mut self, n: usize) -> Option<usize> {
+        match self.rng.below(8) {
+            0..4 => self.tagged(n),
+            4 => {
+                let lengths = self.pieces(n);
+                let values = self.memory(lengths.len())?;
+                let lengths = self.add_lengths(lengths)?;
+                self.expanded(lengths, values)
+            }
+            5 | 6 => {
+                let lengths = self.pieces(n);
+                let lengths = self.add_lengths(lengths)?;
+                let data = self.memory(n)?;
+                self.scanned_s(lengths, data)
+            }
+            _ => {
+                let (left, right) = (self.side(n)?, self.tagged(n)?);
+                self.mapped(vec![left, right])
+            }
+        }
+    }
+
+    /// So many elements of a longer array, by tags.
+    fn tagged(&mut self, n: usize) -> Option<usize> {
+        let mut tags = vec![0u64; n + self.rng.below(4)];
+        tags[..n].fill(1);
+        self.rng.shuffle(&mut tags);
+        let data = self.memory(tags.len())?;
+        let tags = self.add(Step::Data(vec![(Ty::Bool, tags)]))?;
+        self.add(Step::Pack(data, tags))
+    }
+}
