@@ -110,6 +110,11 @@ impl Rates {
         self.sides.get(&n).map(Vec::as_slice)
     }
 
+    /// Whether any zip computes on demand.
+    pub fn has_sides(&self) -> bool {
+        !self.sides.is_empty()
+    }
+
     /// The zip for which a node is computed on demand, and on which of its sides.
     pub fn side_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
         self.side_of.get(&n).copied()

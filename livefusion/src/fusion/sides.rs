@@ -74,6 +74,11 @@ impl Users {
         }
         users
     }
+
+    /// Whether all that needs a node consumes it, and is one of these.
+    pub fn are_all(&self, n: NodeId, these: impl Fn(NodeId) -> bool) -> bool {
+        !self.is_wanted[n.index()] && self.of[n.index()].iter().all(|user| these(*user))
+    }
 }
 
 /// The sides of a zip whose inputs have different classes; none if no subrate can be computed there.
@@ -155,10 +160,8 @@ impl Side {
     }
 
     fn is_exclusive(&self, users: &Users, zip: NodeId) -> bool {
-        self.nodes.iter().all(|n| {
-            let here = |user: &NodeId| *user == zip || self.nodes.binary_search(user).is_ok();
-            !users.is_wanted[n.index()] && users.of[n.index()].iter().all(here)
-        })
+        let here = |user: NodeId| user == zip || self.nodes.binary_search(&user).is_ok();
+        self.nodes.iter().all(|n| users.are_all(*n, here))
     }
 }
 

@@ -370,8 +370,9 @@ pub fn emit_begin(
     let comb = e.unhomed_comb(node);
     let rate = e.open_sub(comb, at.rate);
     let position: Atom = e.index(elements).into();
+    let most = segments::most(e, comb, total)?;
     let safe = e.scalar("size", comb, Ty::U64);
-    let stmts = segments::checked(e, comb, (safe, len), (position, total))?;
+    let stmts = segments::checked(e, comb, (safe, len), (position, most));
     e.push_all(comb, Section::Guard, stmts);
     let zero: Atom = Const::u64(0).into();
     let some = e.emit(comb, Section::Guard, "some", Op::Gt, &[safe.into(), zero]);

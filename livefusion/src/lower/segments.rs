@@ -63,14 +63,15 @@ pub fn open(
 /// How long the data is that a node reads beside all elements of segments.
 pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
     let rates = &p.scope.plan.rates;
-    let kind = &p.scope.graph.node(user).kind;
-    let uses = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
+    let first = match p.scope.graph.node(user).kind {
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => 1,
+        Kind::Map(_) | Kind::Zip | Kind::Fields(_) => 0,
+        _ => return None,
+    };
     let here = rates.runs_at(user) == Some(class);
-    let data = *p.scope.inputs(user).get(1)?;
-    match uses && here && rates.is_beside(user, 1) {
-        true => p.len(data),
-        false => None,
-    }
+    let inputs = p.scope.inputs(user).iter().enumerate().skip(first);
+    let mut beside = inputs.filter(|(k, _)| here && rates.is_beside(user, *k));
+    p.len(*beside.next()?.1)
 }
 
 /// Emits the opening of an inner loop.
@@ -102,12 +103,21 @@ fn open_checked(
     parent: RateId,
     (len, total): (Atom, Total),
 ) -> Lower<Atom> {
+    let most = most(e, comb, total)?;
     let safe = e.scalar("size", comb, Ty::U64);
     let rate = e.open_nested(comb, parent, safe.into());
     let counter: Atom = e.index(rate).into();
-    let stmts = checked(e, comb, (safe, len), (counter, total))?;
+    let stmts = checked(e, comb, (safe, len), (counter, most));
     e.push_first(comb, Section::Nest, stmts);
     Ok(safe.into())
+}
+
+/// How many elements segments may have in all.
+pub(super) fn most(e: &mut Emission<'_>, comb: CombId, total: Total) -> Lower<Atom> {
+    match total {
+        Total::Length(most) => e.length(most, comb),
+        Total::Any => Ok(Const::u64(MOST_ELEMENTS).into()),
+    }
 }
 
 /// The check that a segment fits what is left of the data behind a position, and its length.
@@ -115,12 +125,8 @@ pub(super) fn checked(
     e: &mut Emission<'_>,
     comb: CombId,
     (safe, len): (Var, Atom),
-    (position, total): (Atom, Total),
-) -> Lower<Vec<Stmt>> {
-    let most = match total {
-        Total::Length(most) => e.length(most, comb)?,
-        Total::Any => Const::u64(MOST_ELEMENTS).into(),
-    };
+    (position, most): (Atom, Atom),
+) -> Vec<Stmt> {
     let room = e.scalar("room", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
     let payload = [len, room.into()];
@@ -130,12 +136,12 @@ pub(super) fn checked(
         comb,
         kind: StmtKind::Let(v, op, Args::from_slice(args)),
     };
-    Ok(vec![
+    vec![
         op(room, Op::Sub, &[most, position]),
         op(fits, Op::Le, &[len, room.into()]),
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
-    ])
+    ]
 }
 
 /// Finds where a node runs at the elements of its segments. Lengths that count the elements of a subrate are

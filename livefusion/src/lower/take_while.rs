@@ -109,7 +109,8 @@ fn goes_on(
 }
 
 /// What holds at the end of a rate, unless the rate, or one around it, was left before it had all its elements.
-/// What is among the elements that end has all when they have ended.
+/// What is among the elements that end has all when they have ended. A cursor that still is alive was not asked
+/// for the rest.
 pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) -> Atom {
     let (placed, mut holds) = (e.placed, holds);
     let (rates, class) = (&e.scope.plan.rates, placed.tree.rate(rate).class);
@@ -118,6 +119,10 @@ pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) ->
         class.zip(ended).is_some_and(|(c, e)| rates.is_within(c, e))
     };
     for around in std::iter::successors(Some(rate), |r| placed.tree.parent(*r)) {
+        if let Some(live) = e.values.live.get(&around).copied() {
+            let either = [holds, live.into()];
+            holds = e.emit(comb, Section::Done, "ok", Op::Or, &either).into();
+        }
         let Some(ends) = e.values.leaves.get(&around).copied() else {
             continue;
         };

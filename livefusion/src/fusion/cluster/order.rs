@@ -34,19 +34,28 @@ impl Order {
         }
     }
 
-    /// The innermost class of segments that a node runs within whose lengths depend on the node.
+    /// The innermost class of segments that a node runs within whose lengths depend on the node, or are known to a
+    /// zip alone, which advances them on demand.
     pub fn floor(&self, rates: &Rates, n: NodeId) -> Option<ClassId> {
-        let mut class = flat_class(rates, n).filter(|_| !self.circle.is_empty());
+        let flat = self.circle.is_empty() && !rates.has_sides();
+        let mut class = flat_class(rates, n).filter(|_| !flat);
         while let Some(c) = class {
             if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c)
-                && lengths > n
-                && self.circle[lengths.index()] == self.circle[n.index()]
+                && (rates.side_of(lengths).is_some() || self.is_circle(lengths, n))
             {
                 return Some(c);
             }
             class = rates.parent(c);
         }
         None
+    }
+}
+
+impl Order {
+    /// Whether lengths depend on an older node that runs over their segments.
+    fn is_circle(&self, lengths: NodeId, n: NodeId) -> bool {
+        let circle = |n: NodeId| self.circle.get(n.index());
+        lengths > n && circle(n).is_some() && circle(lengths) == circle(n)
     }
 }
 

@@ -32,6 +32,9 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     inference.rates
 }
 
+/// More maps than these do not run along with what needs them.
+const MOST_ALONG: usize = 16;
+
 struct Inference<'g> {
     graph: &'g Graph,
     rates: Rates,
@@ -256,7 +259,8 @@ impl Inference<'_> {
         class
     }
 
-    /// The class at which data is used with these lengths: the data's own becomes it, if it can.
+    /// The class at which data is used with these lengths: the data's own becomes it, if it can. Maps that nobody else
+    /// needs go along, and read what they are made of from memory.
     fn segmented(&mut self, id: NodeId, lengths: NodeId, data: NodeId) -> ClassId {
         let elements = self.elements(lengths);
         let own = self.class(data);
@@ -267,10 +271,42 @@ impl Inference<'_> {
         let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
-        } else {
+        } else if !is_nested || !self.run_along(data, id, elements) {
             self.rates.beside.insert((id, 1));
         }
         elements
+    }
+
+    /// Lets maps of arrays in memory run at another class, if only one node needs what they make.
+    fn run_along(&mut self, data: NodeId, user: NodeId, class: ClassId) -> bool {
+        let graph = self.graph;
+        let Some(users) = &self.users else {
+            return false;
+        };
+        let (mut maps, mut next) = (vec![data], 0);
+        while let Some(id) = maps.get(next).copied() {
+            let node = &graph.nodes[id.index()];
+            let is_map = matches!(node.node.kind, Kind::Map(_) | Kind::Zip | Kind::Fields(_));
+            if node.leaf || !is_map || self.rates.is_fresh(id) || maps.len() > MOST_ALONG {
+                return false;
+            }
+            let computed = node.inputs.iter().filter(|i| !graph.nodes[i.index()].leaf);
+            let new: Vec<NodeId> = computed.filter(|i| !maps.contains(i)).copied().collect();
+            maps.extend(new);
+            next += 1;
+        }
+        let here = |n: NodeId| n == user || maps.contains(&n);
+        if !maps.iter().all(|n| users.are_all(*n, here)) {
+            return false;
+        }
+        for id in maps {
+            let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
+            let leaves = inputs.filter(|(_, i)| graph.nodes[i.index()].leaf);
+            self.rates.beside.extend(leaves.map(|(k, _)| (id, k)));
+            self.rates.runs_at[id.index()] = Some(class);
+            self.rates.output[id.index()] = Some(class);
+        }
+        true
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
