@@ -17,12 +17,18 @@ fn shape(root: &Arc<Node>) -> Result<(usize, usize)> {
 }
 
 /// Builds an array, which takes one loop with nothing in memory besides its result, and runs it everywhere.
-fn one_loop<T: Elt + PartialEq + std::fmt::Debug>(build: impl Fn() -> Array<T>, want: &[T]) -> Result<()> {
+fn one_loop<T: Elt + PartialEq + std::fmt::Debug>(
+    build: impl Fn() -> Array<T>,
+    want: &[T],
+) -> Result<()> {
     assert_eq!(shape(build().node())?, (1, 1));
     everywhere(build, want)
 }
 
-fn everywhere<T: Elt + PartialEq + std::fmt::Debug>(build: impl Fn() -> Array<T>, want: &[T]) -> Result<()> {
+fn everywhere<T: Elt + PartialEq + std::fmt::Debug>(
+    build: impl Fn() -> Array<T>,
+    want: &[T],
+) -> Result<()> {
     for engine in engines() {
         assert_eq!(build().force_with(&engine)?.to_vec()?, want);
     }
@@ -66,7 +72,9 @@ fn what_is_computed_for_segments_and_for_elements() -> Result<()> {
         let counts = numbers(3).map(|x| (x % 2).cast::<u64>() * 2);
         let indices = indices_s(&counts);
         let doubled = indices.replicate_s(&numbers(3).map(|x| x * 100));
-        let left = indices.data().zip_with(&doubled, |i, x| x + i.cast::<i64>());
+        let left = indices
+            .data()
+            .zip_with(&doubled, |i, x| x + i.cast::<i64>());
         let right = numbers(9).filter(|x| x.gt(5));
         left.zip_with(&right, |l, r| l * 10 + r)
     };
@@ -82,7 +90,8 @@ fn scans_of_segments() -> Result<()> {
         let right = Segmented::new(&lengths([1, 6]), &xs.map(|x| x * x));
         let sums = left.scan_s(0.25, |a, b| a + b);
         let most = right.scan_s(3, |a, b| a.max(b));
-        sums.data().zip_with(most.data(), |s, m| s + m.cast::<f64>())
+        sums.data()
+            .zip_with(most.data(), |s, m| s + m.cast::<f64>())
     };
     let sums = [0.75, 1.75, 3.25, 2.25, 4.75, 7.75, 11.25];
     let most = [3.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0];
@@ -94,7 +103,10 @@ fn scans_of_segments() -> Result<()> {
 #[test]
 fn scans_of_what_filters_leave_of_segments() -> Result<()> {
     let build = || {
-        let rows = Segmented::new(&lengths([3, 2, 3]), &Array::from(vec![1i64, 0, 2, 0, 0, 0, 3, 4]));
+        let rows = Segmented::new(
+            &lengths([3, 2, 3]),
+            &Array::from(vec![1i64, 0, 2, 0, 0, 0, 3, 4]),
+        );
         let kept = rows.filter_s(|x| x.ne(0)).scan_s(0, |a, b| a + b);
         let counted = replicate_s(&lengths([1, 3]), &numbers(2));
         kept.data().zip_with(counted.data(), |k, c| k * 10 + c)
@@ -107,8 +119,14 @@ fn scans_of_what_filters_leave_of_segments() -> Result<()> {
 fn segments_of_segments() -> Result<()> {
     let build = || {
         // Runs of 1 2 2 0 4 4 4, and of each of these as many as it says.
-        let outer = replicate_s(&lengths([1, 2, 0, 1, 3]), &numbers(5).map(|x| (x % 5).cast::<u64>()));
-        let (counts, tags) = (outer.data().map(|x| x / 2), outer.data().map(|x| x.cast::<i64>()));
+        let outer = replicate_s(
+            &lengths([1, 2, 0, 1, 3]),
+            &numbers(5).map(|x| (x % 5).cast::<u64>()),
+        );
+        let (counts, tags) = (
+            outer.data().map(|x| x / 2),
+            outer.data().map(|x| x.cast::<i64>()),
+        );
         let inner = replicate_s(&counts, &tags);
         let flat = numbers(20).filter(|x| x.gt(16));
         inner.data().zip_with(&flat, |i, f| i * 100 + f)
@@ -120,7 +138,9 @@ fn segments_of_segments() -> Result<()> {
 #[test]
 fn segments_that_a_filter_leaves() -> Result<()> {
     let build = || {
-        let pairs = lengths([2, 9, 0, 1, 9]).zip(&numbers(5)).filter(|(n, _)| n.lt(5));
+        let pairs = lengths([2, 9, 0, 1, 9])
+            .zip(&numbers(5))
+            .filter(|(n, _)| n.lt(5));
         let (counts, values) = pairs.unzip();
         let left = replicate_s(&counts, &values);
         let right = replicate_s(&lengths([3]), &numbers(1));
@@ -171,7 +191,13 @@ fn lengths_that_do_not_fit() {
             flat(lens).zip_with(runs.data(), |a, b| a + b)
         })
     };
-    for (lens, runs) in [(&[1, 2][..], 3), (&[2, 3], 4), (&[4, 1], 4), (&[9], 4), (&[4, u64::MAX], 4)] {
+    for (lens, runs) in [
+        (&[1, 2][..], 3),
+        (&[2, 3], 4),
+        (&[4, 1], 4),
+        (&[9], 4),
+        (&[4, u64::MAX], 4),
+    ] {
         let found = zipped(lens, runs);
         let is = |e: &ErrorKind| matches!(e, ErrorKind::Segments { .. });
         assert!(found.iter().all(is), "{lens:?}: {found:?}");
@@ -191,7 +217,9 @@ fn what_uses_the_zip_joins_it() -> Result<()> {
         let right = replicate_s(&lengths([4, 1]), &numbers(2));
         let zipped = left.data().zip_with(right.data(), |l, r| l * r);
         let (sum, kept) = (zipped.sum(), zipped.filter(|x| x.gt(1)));
-        let loops = engine.explain(&[sum.node().clone(), kept.node().clone()])?.loops;
+        let loops = engine
+            .explain(&[sum.node().clone(), kept.node().clone()])?
+            .loops;
         assert_eq!(loops.len(), 1);
         let (sum, kept) = (&sum, &kept).force_with(&engine)?;
         assert_eq!((sum, kept.to_vec()?), (13, vec![2, 3, 6]));

@@ -78,6 +78,8 @@ pub struct Rates {
     sides: FxHashMap<NodeId, Vec<Side>>,
     /// The zip for which a node is computed on demand, and on which side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
+    /// The zip in whose side's cursors a node runs along, and which side that is.
+    host_of: FxHashMap<NodeId, (NodeId, usize)>,
     /// The (first) array in memory of each class that has one.
     in_memory: FxHashMap<ClassId, NodeId>,
 }
@@ -120,9 +122,32 @@ impl Rates {
         self.side_of.get(&n).copied()
     }
 
-    /// The side on which a node is computed on demand.
+    /// The zip in whose side's cursors a node may run along, as a guest, and which side that is.
+    pub fn host_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
+        self.host_of.get(&n).copied()
+    }
+
+    /// The zip and the side in whose cursors a node runs: computed on demand, or along with what is.
+    pub fn cursors_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
+        self.side_of(n).or(self.host_of(n))
+    }
+
+    /// The zip in whose loop a node runs along, as a guest.
+    pub fn loop_of_host(&self, n: NodeId) -> Option<NodeId> {
+        self.host_of(n).map(|(zip, _)| self.outermost(zip))
+    }
+
+    /// The zip on whose sides another is, or on sides of its sides; that itself, if it is on none.
+    pub fn outermost(&self, mut zip: NodeId) -> NodeId {
+        while let Some((outer, _)) = self.side_of(zip) {
+            zip = outer;
+        }
+        zip
+    }
+
+    /// The side in whose cursors a node runs.
     pub fn side(&self, n: NodeId) -> Option<&Side> {
-        let (zip, side) = self.side_of(n)?;
+        let (zip, side) = self.cursors_of(n)?;
         self.sides.get(&zip)?.get(side)
     }
 
@@ -234,15 +259,13 @@ impl Rates {
     }
 
     /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
-    /// in a loop with this root. What a zip computes on demand goes by the segments of its side only.
+    /// in a loop with this root. What runs in cursors goes by the segments of its side only.
     pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
-        let top = match self.side(n) {
-            Some(side) => side.levels.last().map(|l| self.find(l.class)),
-            None => root,
-        };
-        while let Some(c) = class.filter(|c| Some(*c) != top) {
+        let levels = self.side(n).map(|side| &side.levels);
+        let flat = levels.and_then(|l| l.last()).map(|l| self.find(l.class));
+        while let Some(c) = class.filter(|c| Some(*c) != root && Some(*c) != flat) {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
             }

@@ -1,9 +1,12 @@
 //! Sides: what a zip advances on demand, because its inputs do not advance together.
 //!
 //! A zip of `filter p xs` and `filter q ys` needs of each input the next element, whatever that takes. Inputs
-//! of one class are one side: they advance together. A side is computed in the zip's own loop if nothing
-//! else needs what is on it, between memory and the zip: maps, filters, packs, scans, elements of segments,
-//! further zips. The other inputs are read from memory, one element at a time.
+//! of one class are one side: they advance together. A side is computed in the zip's own loop if all between memory
+//! and the zip can be: maps, filters, packs, scans, elements of segments, further zips. The other inputs are
+//! read from memory, one element at a time.
+//!
+//! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
+//! elements.
 //!
 //! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
@@ -18,6 +21,12 @@ use rustc_hash::FxHashSet;
 /// More cursors than these are not put into one side: what is made of more goes through memory.
 const MOST_CURSORS: usize = 8;
 
+/// A side has no more guests than these.
+const MOST_GUESTS: usize = 64;
+
+/// So many nodes are looked at to find out whether a zip waits for guests of its sides.
+const MOST_BEFORE: usize = 4096;
+
 /// Inputs of a zip that are computed in its loop, and advanced together.
 #[derive(Clone, Debug)]
 pub struct Side {
@@ -25,8 +34,10 @@ pub struct Side {
     pub class: ClassId,
     /// Which inputs these are.
     pub inputs: Vec<usize>,
-    /// What is computed for them and for nothing else, in dependency order.
+    /// What is computed for them, in dependency order.
     pub nodes: Vec<NodeId>,
+    /// What else uses that.
+    pub guests: Vec<NodeId>,
     /// Its cursors: that over its elements, then that over their segments, and so on.
     pub levels: Vec<Level>,
 }
@@ -48,8 +59,12 @@ pub struct Level {
 pub struct Users {
     /// Who consumes it.
     of: Vec<Vec<NodeId>>,
-    /// Whether it is a result, or captured by a closure.
-    is_wanted: Vec<bool>,
+    /// Whether it is a result.
+    is_result: Vec<bool>,
+    /// Whether a closure captures it.
+    is_captured: Vec<bool>,
+    /// Whether something ends its elements before their source ends.
+    any_ends: bool,
 }
 
 impl Users {
@@ -58,7 +73,9 @@ impl Users {
         let n = graph.nodes.len();
         let mut users = Users {
             of: vec![Vec::new(); n],
-            is_wanted: vec![false; n],
+            is_result: vec![false; n],
+            is_captured: vec![false; n],
+            any_ends: false,
         };
         for id in graph.ids() {
             let node = &graph.nodes[id.index()];
@@ -66,18 +83,20 @@ impl Users {
                 users.of[used.index()].push(id);
             }
             for used in node.captures.iter().flatten().chain(&node.length) {
-                users.is_wanted[used.index()] = true;
+                users.is_captured[used.index()] = true;
             }
+            users.any_ends |= !node.leaf && node.node.kind.ends();
         }
         for root in &graph.roots {
-            users.is_wanted[root.index()] = true;
+            users.is_result[root.index()] = true;
         }
         users
     }
 
     /// Whether all that needs a node consumes it, and is one of these.
     pub fn are_all(&self, n: NodeId, these: impl Fn(NodeId) -> bool) -> bool {
-        !self.is_wanted[n.index()] && self.of[n.index()].iter().all(|user| these(*user))
+        let wanted = self.is_result[n.index()] || self.is_captured[n.index()];
+        !wanted && self.of[n.index()].iter().all(|user| these(*user))
     }
 }
 
@@ -93,13 +112,14 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
                 class,
                 inputs: vec![k],
                 nodes: Vec::new(),
+                guests: Vec::new(),
                 levels: Vec::new(),
             }),
         }
     }
     sides.retain_mut(|side| {
-        let computed = side.collect(graph, rates, id);
-        computed && !side.nodes.is_empty() && side.is_exclusive(users, id)
+        let computed = side.collect(graph, rates, id) && !side.nodes.is_empty();
+        computed && side.find_guests(graph, rates, users, id)
     });
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
     (!sides.iter().all(is_root)).then_some(sides)
@@ -125,10 +145,17 @@ impl Side {
             counts: FxHashSet::default(),
             stack: wanted.collect(),
         };
-        if !collecting.all() {
+        // What other sides deliver, or what is in memory, has places of its own.
+        let others = (0..inputs.len()).filter(|k| !self.inputs.contains(k));
+        let mut others = others.flat_map(|k| graph.fields(inputs[k]));
+        if !collecting.all() || others.any(|(maker, _)| collecting.seen.contains(&maker)) {
             return false;
         }
-        let mut nodes: Vec<NodeId> = collecting.seen.into_iter().chain(collecting.counts).collect();
+        let mut nodes: Vec<NodeId> = collecting
+            .seen
+            .into_iter()
+            .chain(collecting.counts)
+            .collect();
         nodes.sort_unstable();
         self.nodes = nodes;
         self.levels = collecting.levels;
@@ -159,9 +186,96 @@ impl Side {
         zips.fold(self.levels.len(), |sum, side| sum + side.cursors(rates))
     }
 
-    fn is_exclusive(&self, users: &Users, zip: NodeId) -> bool {
-        let here = |user: NodeId| user == zip || self.nodes.binary_search(&user).is_ok();
-        self.nodes.iter().all(|n| users.are_all(*n, here))
+    /// Finds what else uses what is computed; false if something of that cannot run along, or if the zip waits for it.
+    fn find_guests(&mut self, graph: &Graph, rates: &Rates, users: &Users, zip: NodeId) -> bool {
+        let here = |n: NodeId| n == zip || self.nodes.binary_search(&n).is_ok();
+        if self.nodes.iter().all(|n| users.are_all(*n, here)) && self.has_no_guests(rates) {
+            return true;
+        }
+        let mut guests: Vec<NodeId> = Vec::new();
+        for n in &self.nodes {
+            let others = users.of[n.index()].iter().copied();
+            guests.extend(others.filter(|user| !here(*user)));
+            // Nobody knows how many elements a filter has left of a segment.
+            let counts = matches!(graph.node(*n).kind, Kind::CountS);
+            if users.is_captured[n.index()] || counts && !users.are_all(*n, here) {
+                return false;
+            }
+        }
+        let mut next = 0;
+        while let Some(id) = guests.get(next).copied() {
+            let node = &graph.nodes[id.index()];
+            if guests[..next].contains(&id) {
+                guests.swap_remove(next);
+                continue;
+            }
+            next += 1;
+            if node.leaf || !runs_along(&node.node.kind) || node.inputs.len() != 1 {
+                return false;
+            }
+            if node.node.rank > 0 {
+                if users.is_captured[id.index()] || next > MOST_GUESTS {
+                    return false;
+                }
+                guests.extend(&users.of[id.index()]);
+            }
+        }
+        guests.sort_unstable();
+        self.guests = guests;
+        // What ends elements may leave the zip, while others need its sides.
+        !users.any_ends && !self.waits_for_guests(graph, rates, zip)
+    }
+
+    fn has_no_guests(&self, rates: &Rates) -> bool {
+        let mut zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
+        self.guests.is_empty() && zips.all(|side| side.has_no_guests(rates))
+    }
+
+    /// Whether a zip depends on the guests of one of its sides, or of zips on it; or whether that is not found out soon.
+    fn waits_for_guests(&self, graph: &Graph, rates: &Rates, zip: NodeId) -> bool {
+        let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if seen.len() > MOST_BEFORE || self.has_guest(rates, id) {
+                return true;
+            }
+            let node = &graph.nodes[id.index()];
+            if !node.leaf {
+                stack.extend(node.inputs.iter().chain(node.captures.iter().flatten()));
+                stack.extend(node.length);
+                stack.extend(rates.loop_of_host(id));
+            }
+        }
+        false
+    }
+
+    fn has_guest(&self, rates: &Rates, id: NodeId) -> bool {
+        let mut zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
+        self.guests.binary_search(&id).is_ok() || zips.any(|side| side.has_guest(rates, id))
+    }
+}
+
+/// Whether what consumes one array can do so wherever that is made.
+fn runs_along(kind: &Kind) -> bool {
+    match kind {
+        Kind::Map(_) | Kind::Fields(_) | Kind::Filter(_) | Kind::Fold(_) => true,
+        Kind::Scan(..) | Kind::ScanTotal | Kind::Len => true,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Zip
+        | Kind::Pack
+        | Kind::Expand(_)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Scatter(_)
+        | Kind::Custom(_)
+        | Kind::Compute(_) => false,
     }
 }
 

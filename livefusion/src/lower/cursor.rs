@@ -30,8 +30,8 @@ use super::placement::{
 use super::scope::Column;
 use super::{Lower, Source, segments};
 use crate::ast::Kind;
-use crate::fusion::sides::{Level, Side};
 use crate::fusion::ClassId;
+use crate::fusion::sides::{Level, Side};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -40,13 +40,10 @@ use loop_lang::types::{Const, Ty};
 /// Enters the cursor in which a node is computed, if any; opens it with the others of its zip.
 pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let rates = &p.scope.plan.rates;
-    let mut outermost = None;
-    let mut at = id;
-    while let Some((zip, _)) = rates.side_of(at) {
-        outermost = Some(zip);
-        at = zip;
-    }
-    if let Some(zip) = outermost
+    // What may run along in cursors may also run in a later loop, over memory.
+    let here = |(zip, _): &(NodeId, usize)| p.scope.plan.computes(p.scope.at, *zip);
+    let cursors = rates.cursors_of(id).filter(here);
+    if let Some(zip) = cursors.map(|(zip, _)| rates.outermost(zip))
         && p.placed.zipped(zip).is_none()
     {
         p.open_root(zip, Opening::Attempts);
@@ -145,7 +142,10 @@ fn elements_node(p: &Placer<'_>, side: &Side, class: ClassId) -> Option<NodeId> 
     let rates = &p.scope.plan.rates;
     let mut nodes = side.nodes.iter().copied();
     nodes.find(|n| {
-        let by_segments = matches!(p.scope.graph.node(*n).kind, Kind::ScanS(..) | Kind::Expand(_));
+        let by_segments = matches!(
+            p.scope.graph.node(*n).kind,
+            Kind::ScanS(..) | Kind::Expand(_)
+        );
         let runs_at = rates.runs_at(*n).map(|c| rates.loop_class(c));
         by_segments && runs_at == Some(class)
     })
@@ -190,7 +190,9 @@ fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
         return Total::Length(Length::Param(Source::Length(leaf)));
     }
     let all = side.nodes.iter();
-    let known = all.filter_map(|n| segments::beside_all(p, *n, class)).next();
+    let known = all
+        .filter_map(|n| segments::beside_all(p, *n, class))
+        .next();
     known.map_or(Total::Any, Total::Length)
 }
 

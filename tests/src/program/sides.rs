@@ -2,15 +2,43 @@
 
 use super::Step;
 use super::random::Making;
+use crate::patterns::Use;
 use loop_lang::types::Ty;
 
 impl Making {
-    /// Streams that advance differently, side by side. Nothing else uses them.
+    /// Streams that advance differently, side by side. Others may use them, too.
     pub(super) fn on_demand(&mut self, depth: usize) -> Option<usize> {
         let side = self.stream(depth)?;
         let other = self.side(self.data[side].len())?;
         let inputs = self.either_order(side, other);
-        self.mapped(inputs)
+        let zipped = self.mapped(inputs)?;
+        for side in [side, other] {
+            if self.rng.chance(25) {
+                self.guest(side)?;
+            }
+        }
+        Some(zipped)
+    }
+
+    /// What else uses a side, and a result of that.
+    fn guest(&mut self, side: usize) -> Option<usize> {
+        let mut at = side;
+        for _ in 0..self.rng.below(3) {
+            let how = self.rng.pick(&[Use::InStep, Use::Kept, Use::Scanned]);
+            at = match how {
+                Use::InStep => self.mapped(vec![at])?,
+                how => self.used(at, how)?,
+            };
+        }
+        let how = self
+            .rng
+            .pick(&[Use::Folded, Use::Counted, Use::ForcedFirst]);
+        let result = match how {
+            Use::ForcedFirst => at,
+            how => self.used(at, how)?,
+        };
+        self.wanted.push(result);
+        Some(result)
     }
 
     /// A stream that is so many changes of rate away from memory.

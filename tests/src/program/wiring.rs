@@ -119,7 +119,7 @@ impl Making {
     }
 
     /// Uses an array in some way.
-    fn used(&mut self, array: usize, how: Use) -> Option<usize> {
+    pub(super) fn used(&mut self, array: usize, how: Use) -> Option<usize> {
         let n = self.data[array].len();
         match how {
             Use::InStep => {

@@ -14,6 +14,7 @@ use crate::ast::{Capture, Kind};
 use crate::fusion::demand::{self, Demand};
 use crate::fusion::pull::Pulls;
 use crate::fusion::rates::{ClassId, ClassKind, Rates, indexed_array};
+use crate::fusion::sides::Side;
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
 use rustc_hash::FxHashMap;
 
@@ -57,6 +58,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         lengths: Vec::new(),
         trees: Vec::new(),
         class_of: FxHashMap::default(),
+        hosted: FxHashMap::default(),
         field_of: FxHashMap::default(),
         order: Order::of(graph, rates),
     };
@@ -88,6 +90,8 @@ struct Builder<'g> {
     /// The root above each class.
     trees: Vec<usize>,
     class_of: FxHashMap<ClassId, usize>,
+    /// The numbers of classes in the cursors of zips' sides.
+    hosted: FxHashMap<((NodeId, usize), ClassId), usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
 }
@@ -116,7 +120,8 @@ impl Builder<'_> {
         match self.pulls.mirrors.source(id) {
             Some(source) => {
                 self.link_to(source, None, &mut item);
-                self.stream(source, &mut item);
+                let class = self.rates.output(source).map(|c| self.class(c));
+                self.stream(source, class, &mut item);
             }
             None => {
                 self.link_captures(id, &mut item);
@@ -124,7 +129,14 @@ impl Builder<'_> {
             }
         }
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
-        self.link_segments(&mut item);
+        match self.rates.host_of(id) {
+            Some(_) => {
+                for lengths in self.rates.lengths_above(id, None) {
+                    self.link_to_maker(lengths, None, &mut item);
+                }
+            }
+            None => self.link_segments(&mut item),
+        }
         self.sides(id, &mut item);
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
@@ -135,7 +147,10 @@ impl Builder<'_> {
     fn sides(&mut self, zip: NodeId, item: &mut Item) {
         let (mut zips, mut nodes) = (vec![zip], Vec::<NodeId>::new());
         while let Some(zip) = zips.pop() {
-            for side in self.rates.sides(zip).unwrap_or_default() {
+            for (k, side) in self.rates.sides(zip).unwrap_or_default().iter().enumerate() {
+                if !side.guests.is_empty() {
+                    self.host((zip, k), side, item);
+                }
                 let cursors = side.levels.len() as u32 * budget::SIDE;
                 item.weight = item.weight.saturating_add(cursors);
                 nodes.extend(&side.nodes);
@@ -159,6 +174,69 @@ impl Builder<'_> {
         for id in nodes.iter().filter(unless).collect::<Vec<_>>() {
             self.built.item_of[id.index()] = Some(new);
         }
+    }
+
+    /// Makes the classes of a side, for what runs along there.
+    fn host(&mut self, host: (NodeId, usize), side: &Side, item: &mut Item) {
+        for level in &side.levels {
+            let mut class = self.rates.now(level.delivers);
+            loop {
+                let made = self.class_on(host, class);
+                if !item.makes.contains(&made) {
+                    item.makes.push(made);
+                }
+                match self.rates.parent(class) {
+                    Some(parent) if class != self.rates.now(level.class) => class = parent,
+                    _ => break,
+                }
+            }
+        }
+    }
+
+    /// The problem's number of a class, for a node at it: in the cursors of a zip's side, it is one that the zip makes,
+    /// for the loop runs over something else.
+    fn class_for(&mut self, id: NodeId, class: ClassId) -> usize {
+        let has_guests = self.rates.side(id).is_some_and(|s| !s.guests.is_empty());
+        match self.rates.cursors_of(id).filter(|_| has_guests) {
+            Some(host) => self.class_on(host, class),
+            None => self.class(class),
+        }
+    }
+
+    /// The problem's number of a class in the cursors of a zip's side; numbers those above it first.
+    fn class_on(&mut self, host: (NodeId, usize), class: ClassId) -> usize {
+        let side = self.rates.sides(host.0).and_then(|s| s.get(host.1));
+        let is_level = |c: ClassId| {
+            let mut levels = side.iter().flat_map(|s| &s.levels);
+            levels.any(|l| self.rates.now(l.class) == c)
+        };
+        let (mut unknown, mut at) = (Vec::new(), class);
+        let mut above = loop {
+            if let Some(known) = self.hosted.get(&(host, at)) {
+                break *known;
+            }
+            unknown.push(at);
+            match self.rates.parent(at).filter(|_| !is_level(at)) {
+                Some(parent) => at = parent,
+                None => {
+                    let attempts = self.rates.runs_at(self.rates.outermost(host.0));
+                    break self.class(attempts.unwrap_or(class));
+                }
+            }
+        };
+        for c in unknown.into_iter().rev() {
+            let plain = self.class(c);
+            let new = match self.rates.kind(c) {
+                ClassKind::Nested(_, lengths) if !is_level(c) => Class::Nested {
+                    parent: above,
+                    lengths: self.field(lengths),
+                },
+                _ => Class::Sub(above),
+            };
+            above = self.add_class(c, new, self.lengths[plain]);
+            self.hosted.insert((host, c), above);
+        }
+        above
     }
 
     /// The classes that a node's loop must have: its own and, above it, those of what it reads and makes.
@@ -204,12 +282,12 @@ impl Builder<'_> {
         let own = Some(own).filter(|_| makes != Some(own));
         let classes: Vec<ClassId> = own.into_iter().chain(above).collect();
         for class in classes {
-            let class = self.class(class);
+            let class = self.class_for(id, class);
             if !item.at.contains(&class) {
                 item.at.push(class);
             }
         }
-        item.makes.extend(makes.map(|c| self.class(c)));
+        item.makes.extend(makes.map(|c| self.class_for(id, c)));
     }
 
     fn link_inputs(&mut self, id: NodeId, item: &mut Item) {
@@ -229,7 +307,9 @@ impl Builder<'_> {
             }
             // What a node reads from memory at its own counter is in step with nothing.
             if !base && !beside {
-                self.stream(*input, item);
+                let class = self.rates.output(*input);
+                let class = class.map(|c| self.class_for(id, c));
+                self.stream(*input, class, item);
             }
             self.link_free(*input, item);
             // The copy of a base is made before the loop.
@@ -255,12 +335,11 @@ impl Builder<'_> {
         }
     }
 
-    /// An input that is consumed in step.
-    fn stream(&mut self, input: NodeId, item: &mut Item) {
-        let Some(class) = self.rates.output(input) else {
+    /// An input that is consumed in step, at the class of this number.
+    fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut Item) {
+        let (Some(class), Some(at)) = (self.rates.output(input), at) else {
             return;
         };
-        let at = self.class(class);
         for (field, (n, _)) in self.graph.fields(input).into_iter().enumerate() {
             // What a zip advances on demand is had from the zip, at its class.
             let zip = self.rates.zipped_by(self.graph, input, field as u32);
@@ -276,7 +355,7 @@ impl Builder<'_> {
             }
             // Under another name, columns may be used at another class than they are made at.
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
-                && self.class(made) != at
+                && self.class_for(n, made) != at
             {
                 item.link(maker, Some(Reason::NoCommonRate));
             }
@@ -418,13 +497,18 @@ impl Builder<'_> {
                 (new, self.lengths[parent].saturating_mul(SEGMENT))
             }
         };
+        let number = self.add_class(class, new, length);
+        self.class_of.insert(class, number);
+    }
+
+    fn add_class(&mut self, class: ClassId, new: Class, length: u64) -> usize {
         let number = self.built.problem.classes.len();
         let above = new.parent().map_or(number, |p| self.trees[p]);
         self.trees.push(above);
-        self.class_of.insert(class, number);
         self.built.problem.classes.push(new);
         self.built.classes.push(class);
         self.lengths.push(length);
+        number
     }
 
     /// The problem's number of a field.

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// An order of the nodes of a graph.
 pub struct Order {
     /// All nodes. Those that a node depends on come before it, and the lengths of its segments, unless
-    /// these depend on it.
+    /// these depend on it; and the zip on whose side it runs along.
     pub nodes: Vec<NodeId>,
     /// Which nodes depend on each other in a circle, by way of lengths too. Empty if none do.
     circle: Vec<u32>,
@@ -24,9 +24,13 @@ impl Order {
         let mut known = FxHashMap::default();
         let nearest = graph.ids().map(|n| nearest_lengths(rates, &mut known, n));
         let lengths: Vec<Option<NodeId>> = nearest.collect();
-        let younger = |n: &NodeId| lengths[n.index()].is_some_and(|l| l > *n);
-        match graph.ids().any(|n| younger(&n)) {
-            true => Circles::of(graph, &lengths).order(),
+        let younger = |n: NodeId| {
+            lengths[n.index()]
+                .max(rates.loop_of_host(n))
+                .is_some_and(|l| l > n)
+        };
+        match graph.ids().any(younger) {
+            true => Circles::of(graph, rates, &lengths).order(),
             false => Order {
                 nodes: graph.ids().collect(),
                 circle: Vec::new(),
@@ -59,9 +63,9 @@ impl Order {
     }
 }
 
-/// The class in whose iterations a node runs; none for what a zip computes on demand, one after the other.
+/// The class in whose iterations a node runs; none for what runs in cursors, one after the other.
 fn flat_class(rates: &Rates, n: NodeId) -> Option<ClassId> {
-    rates.runs_at(n).filter(|_| rates.side_of(n).is_none())
+    rates.runs_at(n).filter(|_| rates.cursors_of(n).is_none())
 }
 
 /// The lengths of the innermost segments that a node runs within, as is known of some classes already. They
@@ -93,6 +97,7 @@ fn nearest_lengths(
 /// depends on is.
 struct Circles<'g> {
     graph: &'g Graph,
+    rates: &'g Rates,
     lengths: &'g [Option<NodeId>],
     /// When each node was met, from 1 on.
     met: Vec<u32>,
@@ -104,10 +109,11 @@ struct Circles<'g> {
 }
 
 impl<'g> Circles<'g> {
-    fn of(graph: &'g Graph, lengths: &'g [Option<NodeId>]) -> Circles<'g> {
+    fn of(graph: &'g Graph, rates: &'g Rates, lengths: &'g [Option<NodeId>]) -> Circles<'g> {
         let n = graph.nodes.len();
         let mut circles = Circles {
             graph,
+            rates,
             lengths,
             met: vec![0; n],
             first: vec![0; n],
@@ -126,7 +132,9 @@ impl<'g> Circles<'g> {
         let node = &self.graph.nodes[n.index()];
         let captures = node.captures.iter().flatten();
         let all = node.inputs.iter().chain(captures).chain(&node.length);
-        all.chain(&self.lengths[n.index()]).copied().collect()
+        // The zip on whose side a node runs along is one item with the side.
+        let all = all.chain(&self.lengths[n.index()]).copied();
+        all.chain(self.rates.loop_of_host(n)).collect()
     }
 
     fn visit(&mut self, start: NodeId, count: &mut u32) {

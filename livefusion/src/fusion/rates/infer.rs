@@ -377,6 +377,8 @@ impl Inference<'_> {
         for (k, side) in found.iter().enumerate() {
             let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
             self.rates.side_of.extend(nodes);
+            let guests = side.guests.iter().map(|n| (*n, (id, k)));
+            self.rates.host_of.extend(guests);
         }
         self.rates.sides.insert(id, found);
     }

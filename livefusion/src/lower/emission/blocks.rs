@@ -2,6 +2,7 @@
 
 use super::Emission;
 use crate::lower::operators;
+use crate::lower::placement::Spot;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -79,21 +80,30 @@ impl Blocks {
 impl Emission<'_> {
     /// Gives the loop its blocks.
     pub(super) fn make_blocks(&mut self) {
+        let cursors = (0..self.program.rates.len()).map(RateId::new);
+        let left: Vec<(RateId, Spot)> = cursors
+            .filter_map(|r| Some((r, self.placed.delivery(r)?)))
+            .collect();
+        for (cursor, delivers) in &left {
+            // Where nothing runs behind the last rate in a cursor, it is left all the same.
+            let home = Some(self.home(*delivers));
+            if self.program.combs.iter().all(|c| c.home != home) {
+                self.comb_at(self.placed.tree.rate(*cursor).node, *delivers);
+            }
+        }
         let blocks = std::mem::take(&mut self.blocks);
         blocks.fill(&mut self.program);
         let stages = drop_empty_stages(&mut self.program);
-        if self.placed.zips().is_empty() {
+        if left.is_empty() {
             return;
         }
         let labels = self.program.blocks.iter().filter_map(|(l, _)| l.first());
         let labels = labels.map(|l| (self.program.place(*l), *l)).collect();
         let tree = Tree::of(&self.program);
-        for cursor in (0..self.program.rates.len()).map(RateId::new) {
-            if let Some(delivers) = self.placed.delivery(cursor) {
-                let home = self.home(delivers);
-                let stage = stages.get(&home).copied().unwrap_or_default();
-                self.connect(cursor, Home { stage, ..home }, &tree, &labels);
-            }
+        for (cursor, delivers) in left {
+            let home = self.home(delivers);
+            let stage = stages.get(&home).copied().unwrap_or_default();
+            self.connect(cursor, Home { stage, ..home }, &tree, &labels);
         }
     }
 

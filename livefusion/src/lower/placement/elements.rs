@@ -21,12 +21,8 @@ impl Placer<'_> {
         let (mut column, mut spot) = (asked, at);
         let from = loop {
             let (id, _) = column.field;
-            if let Some(known) = self.known.get(&column) {
-                let tree = &self.placed.tree;
-                let visible = known.iter().find(|s| tree.is_visible(**s, spot));
-                if let Some(from) = visible.copied() {
-                    break from;
-                }
+            if let Some(from) = self.visible(column, spot) {
+                break from;
             }
             if let Some((cursor, inside)) = self.delivered_by(column, spot) {
                 break self.deliver(column, cursor, inside)?;
@@ -58,6 +54,13 @@ impl Placer<'_> {
         };
         self.placed.origins.insert((asked, at), (column, from));
         Ok(())
+    }
+
+    /// Where a column is known, if that is known at a spot.
+    fn visible(&self, column: Column, at: Spot) -> Option<Spot> {
+        let known = [&self.known, &self.delivered].map(|all| all.get(&column));
+        let mut known = known.into_iter().flatten().flatten().copied();
+        known.find(|s| self.placed.tree.is_visible(*s, at))
     }
 
     /// Finds the elements of several columns.
@@ -217,7 +220,7 @@ impl Placer<'_> {
             behind,
         };
         self.act(column.field.0, Act::Deliver(delivery));
-        self.know(column, behind);
+        self.delivered.entry(column).or_default().push(behind);
         Ok(behind)
     }
 }

@@ -187,6 +187,8 @@ pub struct Placer<'g> {
     pub placed: Placement,
     /// From which spots on each column is known, in the order in which that was found.
     known: FxHashMap<Column, SmallVec<[Spot; 1]>>,
+    /// From which spots on columns are known that cursors deliver.
+    delivered: FxHashMap<Column, SmallVec<[Spot; 1]>>,
     /// What decides over the elements of a class in a rate's iterations is known.
     decided: FxHashSet<(ClassId, RateId)>,
     /// Lengths and their checks.
@@ -210,6 +212,7 @@ impl<'g> Placer<'g> {
             scope,
             placed: Placement::default(),
             known: FxHashMap::default(),
+            delivered: FxHashMap::default(),
             decided: FxHashSet::default(),
             lengths: Lengths::default(),
             opening: FxHashSet::default(),
@@ -265,7 +268,9 @@ impl<'g> Placer<'g> {
     /// In what a node of this loop runs.
     pub fn context_of(&self, id: NodeId) -> Option<Context> {
         let rates = &self.scope.plan.rates;
-        let Some(((zip, k), side)) = rates.side_of(id).zip(rates.side(id)) else {
+        let here = |(zip, _): &(NodeId, usize)| self.scope.plan.computes(self.scope.at, *zip);
+        let cursors = rates.cursors_of(id).filter(here);
+        let Some(((zip, k), side)) = cursors.zip(rates.side(id)) else {
             return self.exits.alone(id).map(Context::While);
         };
         let level = side.level(rates, rates.runs_at(id)?)?;

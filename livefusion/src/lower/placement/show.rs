@@ -119,7 +119,10 @@ impl Show<'_> {
                     Total::Any => "in any room".into(),
                 };
                 let lengths = self.column(*lengths);
-                format!("segments for r{} of lengths {lengths} {total}", elements.index())
+                format!(
+                    "segments for r{} of lengths {lengths} {total}",
+                    elements.index()
+                )
             }
         })
     }

@@ -79,8 +79,8 @@ impl Placer<'_> {
     /// The rate of a class that is behind all else that runs in a cursor, opened if there is none.
     pub fn end_of(&mut self, id: NodeId, class: ClassId, cursor: RateId) -> Lower<RateId> {
         let mut instances = self.placed.tree.instances(class).into_iter();
-        if let Some(last) = instances
-            .find(|r| self.is_here(*r) && self.placed.tree.is_last(*r, cursor))
+        if let Some(last) =
+            instances.find(|r| self.is_here(*r) && self.placed.tree.is_last(*r, cursor))
         {
             return Ok(last);
         }
