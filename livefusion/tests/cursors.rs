@@ -279,9 +279,17 @@ fn unequal_lengths_are_found() -> Result<()> {
             let zipped = x.zip(&y).map(|(x, y)| x + y);
             assert_eq!(error_of(&zipped).0, "zip");
             // What is in memory has a length.
-            let three = (&x, &x.map(|x| x + 1).filter(|x| x.gt(0)), &in_memory(m));
+            let others = iota(3 * n as u64 + 1).map(|i| i.cast::<i64>());
+            let three = (&x, &others.filter(move |x| x.lt(n)), &in_memory(m));
             let want = lengths(m, n.min(least + 1));
             assert_eq!(error_of(&three.zip_with(|a, b, c| a + b + c)).1, want);
+            let three = (&x, &x.map(|x| x + 1).filter(|x| x.gt(0)), &in_memory(m));
+            let want = lengths(m, n);
+            assert_eq!(error_of(&three.zip_with(|a, b, c| a + b + c)).1, want);
+            // A filter of the other side leaves fewer.
+            let fewer = x.zip_with(&x.filter(|x| x.lt(n - 1)), |a, b| a + b);
+            let want = (n > 0).then(|| lengths(n - 1, n));
+            assert_eq!(fewer.force_with(&engine).err().map(|e| e.kind), want);
         }
     }
     Ok(())

@@ -138,6 +138,8 @@ impl Builder<'_> {
             None => self.link_segments(&mut item),
         }
         self.sides(id, &mut item);
+        // Beside a subrate that it opens itself, memory is read at that one's count.
+        item.streams.retain(|s| !item.makes.contains(&s.class));
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
         self.built.problem.items.push(item);
@@ -288,6 +290,23 @@ impl Builder<'_> {
             }
         }
         item.makes.extend(makes.map(|c| self.class_for(id, c)));
+        self.opens(item);
+    }
+
+    /// Adds the subrates between the classes of an item: it opens these itself, by tags.
+    fn opens(&self, item: &mut Item) {
+        let classes = &self.built.problem.classes;
+        let up = |c: &usize| classes[*c].parent();
+        let path = |c: usize| std::iter::successors(Some(c), up);
+        let others = |c: usize| path(c).skip(1).any(|above| item.at.contains(&above));
+        let low = item.at.iter().copied().filter(|c| others(*c));
+        let between = low.flat_map(|c| path(c).take_while(|c| others(*c)));
+        let subs = between.filter(|c| matches!(classes[*c], Class::Sub(_)));
+        for class in subs.collect::<Vec<_>>() {
+            if !item.makes.contains(&class) {
+                item.makes.push(class);
+            }
+        }
     }
 
     fn link_inputs(&mut self, id: NodeId, item: &mut Item) {

@@ -138,14 +138,9 @@ fn comes_later(problem: &Problem, uses: &Uses, i: usize) -> Option<usize> {
     };
     let mut taken = with.streams.iter().filter(|s| s.maker == Some(i));
     let class = taken.next().map(|s| s.class);
-    // Without a stream, nothing says that a subrate was made before it.
-    let is_sub = |c: &usize| matches!(problem.classes[*c], Class::Sub(_));
     let may = fused
         && item.makes.is_empty()
         && (item.floor.is_none() || item.floor == with.floor)
-        && !(item.streams.is_empty() && item.at.iter().any(is_sub))
-        // A subrate that nobody makes is had by the first one in a loop only.
-        && with.at.iter().all(|c| !is_sub(c) || item.at.contains(c))
         && uses.all_for(i, *user)
         && taken.all(|s| Some(s.class) == class)
         && item.at.iter().all(|c| with.at.contains(c))

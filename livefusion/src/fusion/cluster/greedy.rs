@@ -16,12 +16,16 @@ pub fn solve(problem: &Problem) -> Vec<usize> {
         });
         let after = after.max().unwrap_or(0);
         let tree = item.at.first().map(|c| trees[*c]);
+        let fits = |l: &usize| {
+            let entry = loops.enter(*l, Member::Home(i));
+            entry.is_some_and(|e| loops.owes(Member::Home(i), &e).next().is_none())
+        };
         let chosen = match tree {
-            None => (after..loops.count()).find(|l| loops.enter(*l, Member::Home(i)).is_some()),
+            None => (after..loops.count()).find(fits),
             Some(tree) => {
                 let late = by_tree[tree].partition_point(|l| *l < after);
                 let mut rest = by_tree[tree][late..].iter().copied();
-                rest.find(|l| loops.enter(*l, Member::Home(i)).is_some())
+                rest.find(fits)
             }
         };
         let l = chosen.unwrap_or_else(|| {

@@ -1,7 +1,12 @@
 //! Loops that are being filled: which classes each has, and what else can join it.
+//!
+//! What a loop is depends on the set of its members, never on the order in which they came. Its root is the
+//! lowest class that is above all of theirs, and it holds all classes on the way from these up to the root.
+//! Each subrate among them must be made by a member: until that has come, the loop *owes* it. What is read from
+//! memory in step with a subrate that is the root *pins* the root there.
 
 use super::budget;
-use super::problem::{Class, Item, Link, Problem};
+use super::problem::{Class, Item, Link, Partition, Problem};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -14,6 +19,12 @@ pub struct Loops<'p> {
     problem: &'p Problem,
     open: Vec<OpenLoop>,
     loop_of: Vec<usize>,
+    /// What a loop is before it is opened.
+    empty: OpenLoop,
+    /// How many classes are above each.
+    depth: Vec<u32>,
+    /// How many subrates loops owe.
+    owed: usize,
 }
 
 /// What a loop consists of.
@@ -31,6 +42,10 @@ struct OpenLoop {
     root: Option<usize>,
     /// The classes below its root that it has.
     held: FxHashSet<usize>,
+    /// The subrates that its members make.
+    made: SmallVec<[usize; 2]>,
+    /// How many members have the root stay where it is.
+    pins: usize,
     /// The floors of its items.
     floors: SmallVec<[usize; 1]>,
     /// The items that are computed here again.
@@ -48,16 +63,17 @@ pub struct Entry {
     pub root: Option<usize>,
     /// Classes below the root that the loop did not have before.
     pub held: SmallVec<[usize; 3]>,
+    /// Whether the root stays where it is because of the item.
+    pub pins: bool,
 }
 
-impl Entry {
-    /// Adds the subrates that an item opens.
-    fn make(&mut self, item: &Item, held: &FxHashSet<usize>) {
-        for class in &item.makes {
-            if !held.contains(class) && !self.held.contains(class) {
-                self.held.push(*class);
-            }
-        }
+impl OpenLoop {
+    /// How many of the subrates that an item makes are held, and made by no member.
+    fn settled(&self, item: &Item) -> usize {
+        let makes = item.makes.iter();
+        makes
+            .filter(|c| self.held.contains(c) && !self.made.contains(c))
+            .count()
     }
 }
 
@@ -68,7 +84,31 @@ impl<'p> Loops<'p> {
             problem,
             open: Vec::new(),
             loop_of: vec![NONE; problem.items.len()],
+            empty: OpenLoop::default(),
+            depth: problem.depths(),
+            owed: 0,
         }
+    }
+
+    /// The loops of a partition; none if it is not allowed.
+    pub fn filled(problem: &'p Problem, partition: &Partition) -> Option<Self> {
+        let mut loops = Loops::new(problem);
+        loops.open_all(partition.count());
+        for (member, l) in partition.members() {
+            let entry = loops.enter(l, member)?;
+            loops.put(l, member, &entry);
+        }
+        loops.are_whole().then_some(loops)
+    }
+
+    /// A loop; empty, if it is not open yet.
+    fn at(&self, l: usize) -> &OpenLoop {
+        self.open.get(l).unwrap_or(&self.empty)
+    }
+
+    /// Whether every loop makes all that its members run at.
+    pub fn are_whole(&self) -> bool {
+        self.owed == 0
     }
 
     /// The number of loops.
@@ -83,7 +123,7 @@ impl<'p> Loops<'p> {
 
     /// Whether a loop computes an item.
     pub fn has(&self, l: usize, item: usize) -> bool {
-        self.loop_of[item] == l || self.open[l].copies.contains(&item)
+        self.loop_of[item] == l || self.at(l).copies.contains(&item)
     }
 
     /// The items that a loop computes again.
@@ -99,6 +139,14 @@ impl<'p> Loops<'p> {
     /// The class that a loop runs over.
     pub fn root(&self, l: usize) -> Option<usize> {
         self.open[l].root
+    }
+
+    /// The classes below its root that a loop has.
+    #[cfg(test)]
+    pub fn held(&self, l: usize) -> Vec<usize> {
+        let mut held: Vec<usize> = self.open[l].held.iter().copied().collect();
+        held.sort_unstable();
+        held
     }
 
     /// Opens an empty loop.
@@ -127,9 +175,10 @@ impl<'p> Loops<'p> {
         self.problem.classes[class].lengths()
     }
 
-    /// How a member enters a loop, if its links, the budget, its classes and its streams allow it.
+    /// How a member enters a loop, which may be yet to be opened, if its links, the budget, its classes and its
+    /// streams allow it.
     pub fn enter(&self, l: usize, member: Member) -> Option<Entry> {
-        let open = &self.open[l];
+        let open = self.at(l);
         let item = self.problem.item(member);
         let is_here = |k: &Link| self.has(l, k.from);
         let prevents = |k: &Link| match self.loop_of[k.from] == l {
@@ -144,51 +193,33 @@ impl<'p> Loops<'p> {
         {
             return None;
         }
-        // An empty loop takes any item.
-        if open.members == 0 {
-            return Some(self.enter_new(member));
-        }
-        if !budget::has_room(open.weight, item) {
+        if open.members > 0 && !budget::has_room(open.weight, item) {
             return None;
         }
         let mut entry = Entry {
             root: open.root,
-            held: SmallVec::new(),
+            ..Entry::default()
         };
         for class in &item.at {
             self.reach(open, &mut entry, *class)?;
         }
         let above = |root: usize, floor: &usize| !self.is_within(root, *floor);
         let mut floors = open.floors.iter().chain(&item.floor);
-        if entry
-            .root
-            .is_some_and(|root| floors.any(|f| above(root, f)))
-            || !self.streams_fit(l, item, &entry)
+        let moved = entry.root != open.root;
+        if moved && open.pins > 0
+            || entry
+                .root
+                .is_some_and(|root| floors.any(|f| above(root, f)))
         {
             return None;
         }
-        entry.make(item, &open.held);
-        Some(entry)
-    }
-
-    /// How a member enters a loop of its own: of its classes, the root is the one above the others.
-    pub fn enter_new(&self, member: Member) -> Entry {
-        let item = self.problem.item(member);
-        let (empty, mut entry) = (OpenLoop::default(), Entry::default());
-        for class in &item.at {
-            if self.reach(&empty, &mut entry, *class).is_some() {
-                continue;
-            }
-            match entry.root {
-                Some(root) if self.is_within(root, *class) => {
-                    entry.held.push(root);
-                    entry.root = Some(*class);
-                }
-                _ => entry.held.push(*class),
+        for class in &item.makes {
+            if !open.held.contains(class) && !entry.held.contains(class) {
+                entry.held.push(*class);
             }
         }
-        entry.make(item, &empty.held);
-        entry
+        entry.pins = self.pins(l, item, &entry)?;
+        Some(entry)
     }
 
     /// Puts a member into a loop.
@@ -196,7 +227,10 @@ impl<'p> Loops<'p> {
         let item = self.problem.item(member);
         let open = &mut self.open[l];
         open.root = entry.root;
+        let settled = open.settled(item);
         open.held.extend(&entry.held);
+        open.made.extend_from_slice(&item.makes);
+        open.pins += usize::from(entry.pins);
         open.floors.extend(item.floor);
         open.before.extend(before(item));
         open.members += 1;
@@ -205,6 +239,7 @@ impl<'p> Loops<'p> {
             Member::Home(i) => self.loop_of[i] = l,
             Member::Copy(i) => open.copies.push(i),
         }
+        self.owed = self.owed + self.owes(member, entry).count() - settled;
     }
 
     /// Takes out the member that was put in last.
@@ -215,6 +250,9 @@ impl<'p> Loops<'p> {
         for class in &entry.held {
             open.held.remove(class);
         }
+        open.made.truncate(open.made.len() - item.makes.len());
+        let settled = open.settled(item);
+        open.pins -= usize::from(entry.pins);
         open.floors
             .truncate(open.floors.len() - item.floor.iter().len());
         open.before
@@ -225,50 +263,34 @@ impl<'p> Loops<'p> {
             Member::Home(i) => self.loop_of[i] = NONE,
             Member::Copy(_) => _ = open.copies.pop(),
         }
+        self.owed = self.owed + settled - self.owes(member, entry).count();
     }
 
-    /// Makes sure that a loop has a class: below what it has by way of segments, or else with its root
-    /// raised from a class of elements to that of their segments.
+    /// The subrates that a loop owes once a member has entered it, and did not before.
+    pub fn owes(&self, member: Member, entry: &Entry) -> impl Iterator<Item = usize> {
+        let makes = &self.problem.item(member).makes;
+        let held = entry.held.iter().copied();
+        held.filter(|c| self.is_sub(*c) && !makes.contains(c))
+    }
+
+    /// Has a loop hold a class, and all between it and the root, which is raised to where it is above both.
+    /// None if it never is.
     fn reach(&self, open: &OpenLoop, entry: &mut Entry, class: usize) -> Option<()> {
-        let Some(mut root) = entry.root else {
-            entry.root = Some(class);
-            return Some(());
-        };
-        let mut raised: SmallVec<[usize; 2]> = SmallVec::new();
-        loop {
-            let has = |c: usize| {
-                c == root
-                    || open.held.contains(&c)
-                    || entry.held.contains(&c)
-                    || raised.contains(&c)
+        let (mut root, mut at) = (entry.root.unwrap_or(class), class);
+        while at != root && !open.held.contains(&at) && !entry.held.contains(&at) {
+            let lower = match self.depth[at] < self.depth[root] {
+                true => &mut root,
+                false => &mut at,
             };
-            if let Some(path) = self.descend(has, class) {
-                entry.held.extend(raised);
-                entry.held.extend(path);
-                entry.root = Some(root);
-                return Some(());
-            }
-            match self.problem.classes[root] {
-                Class::Nested { parent, .. } => {
-                    raised.push(root);
-                    root = parent;
-                }
-                _ => return None,
-            }
+            let parent = self.problem.classes[*lower].parent()?;
+            entry.held.push(std::mem::replace(lower, parent));
         }
+        entry.root = Some(root);
+        Some(())
     }
 
-    /// The classes of segments between a class and one that the loop has.
-    fn descend(&self, has: impl Fn(usize) -> bool, class: usize) -> Option<SmallVec<[usize; 2]>> {
-        let (mut path, mut at) = (SmallVec::new(), class);
-        while !has(at) {
-            let Class::Nested { parent, .. } = self.problem.classes[at] else {
-                return None;
-            };
-            path.push(at);
-            at = parent;
-        }
-        Some(path)
+    fn is_sub(&self, class: usize) -> bool {
+        matches!(self.problem.classes[class], Class::Sub(_))
     }
 
     fn is_within(&self, class: usize, above: usize) -> bool {
@@ -276,14 +298,21 @@ impl<'p> Loops<'p> {
         std::iter::successors(Some(class), up).any(|c| c == above)
     }
 
-    /// Whether each stream is made in the loop, or is in memory at a class whose elements it visits.
-    fn streams_fit(&self, l: usize, item: &Item, entry: &Entry) -> bool {
-        let has = |c: &usize| self.open[l].held.contains(c) || entry.held.contains(c);
-        item.streams.iter().all(|s| {
-            s.maker.is_some_and(|m| self.has(l, m))
-                || entry.root == Some(s.class)
-                || self.lengths(s.class).is_some() && has(&s.class)
-        })
+    /// Whether an item's streams pin the root. None if they do not fit: each is made in the loop, or is in memory at
+    /// a class whose elements the loop visits one after another.
+    fn pins(&self, l: usize, item: &Item, entry: &Entry) -> Option<bool> {
+        let holds = |c: &usize| self.at(l).held.contains(c) || entry.held.contains(c);
+        let mut pins = false;
+        let read = |m: Option<usize>| m.is_none_or(|m| !self.has(l, m));
+        for stream in item.streams.iter().filter(|s| read(s.maker)) {
+            let at_root = entry.root == Some(stream.class);
+            let in_segments = self.lengths(stream.class).is_some() && holds(&stream.class);
+            if !(at_root || in_segments) {
+                return None;
+            }
+            pins |= at_root && self.is_sub(stream.class);
+        }
+        Some(pins)
     }
 }
 

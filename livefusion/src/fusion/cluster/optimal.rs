@@ -53,9 +53,7 @@ pub fn solve(problem: &Problem, steps: u32) -> Solution {
     if let Some(best) = search.best_partition {
         let partition = expand(&small, &into, &best);
         let cost = problem.cost(&partition);
-        // Contraction may move an item behind one that is then the first of its loop, and so may run at a
-        // subrate that nobody makes there. What the whole problem does not allow is left.
-        debug_assert!(cost.is_none_or(|cost| cost == search.best));
+        debug_assert_eq!(cost, Some(search.best));
         if let (Some(cost), Some(partition)) = (cost, schedule::order(problem, &partition)) {
             solution.cost = cost;
             solution.partition = partition;
@@ -165,7 +163,7 @@ impl<'p> Search<'p> {
             bytes: self.placed.now.bytes,
             loops: self.placed.loops.count(),
         };
-        if cost < self.best {
+        if cost < self.best && self.placed.loops.are_whole() {
             self.best = cost;
             self.best_partition = Some(self.placed.partition());
         }

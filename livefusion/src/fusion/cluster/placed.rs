@@ -22,6 +22,8 @@ pub struct Placed<'p> {
     /// Per item: whether something was paid for what later loops need of it.
     paid: Vec<bool>,
     trees: Vec<usize>,
+    /// Per class: from which item on nobody is left who could make it in a loop.
+    last_made: Vec<usize>,
     /// Per item: the fields of arrays that it makes.
     made: Vec<Vec<usize>>,
     /// Open loops per tree of classes.
@@ -81,10 +83,19 @@ impl<'p> Placed<'p> {
                 made[maker].push(f);
             }
         }
+        let mut last_made = vec![0; problem.classes.len()];
+        for (i, item) in problem.items.iter().enumerate() {
+            // What is computed again may come whenever somebody needs it.
+            let last = if item.again.is_some() { usize::MAX } else { i };
+            item.makes
+                .iter()
+                .for_each(|c| last_made[*c] = last_made[*c].max(last));
+        }
         Placed {
             problem,
             bounds,
             made,
+            last_made,
             loops: Loops::new(problem),
             reach: Bits::new(problem.items.len()),
             readers: vec![SmallVec::new(); problem.fields.len()],
@@ -119,6 +130,7 @@ impl<'p> Placed<'p> {
         let has = |f: &usize| self.problem.fields[*f].bytes == 0 || self.has(l, *f);
         let free = self.problem.items[item].uses.iter().all(has)
             && home.entry.held.is_empty()
+            && !home.entry.pins
             && home.entry.root == self.loops.root(l);
         free.then_some(home)
     }
@@ -126,11 +138,7 @@ impl<'p> Placed<'p> {
     /// A way to place an item, if its links, its classes and its streams allow it.
     pub fn candidate(&self, item: usize, l: usize) -> Option<Candidate> {
         let is_new = l == self.loops.count();
-        let entry = if is_new {
-            self.loops.enter_new(Member::Home(item))
-        } else {
-            self.enter(l, Member::Home(item))?
-        };
+        let entry = self.enter(l, Member::Home(item))?;
         let now = self.with(Member::Home(item), l, &entry);
         Some(Candidate {
             bound: self.least(now, self.loops.count() + is_new as usize),
@@ -158,12 +166,17 @@ impl<'p> Placed<'p> {
         })
     }
 
-    /// How a member enters a loop, if that makes no circle.
+    /// How a member enters a loop, if that makes no circle, and what the loop then owes can still be made there.
     fn enter(&self, l: usize, member: Member) -> Option<Entry> {
         let mut links = self.problem.item(member).links.iter();
         let made = |from: usize| self.loops.loop_of()[from];
-        let may = links.all(|k| made(k.from) == l || !self.reach.has(l, made(k.from)));
-        may.then(|| self.loops.enter(l, member))?
+        let is_new = l == self.loops.count();
+        let may = links.all(|k| is_new || made(k.from) == l || !self.reach.has(l, made(k.from)));
+        let entry = may.then(|| self.loops.enter(l, member))??;
+        let (Member::Home(item) | Member::Copy(item)) = member;
+        let can_come = |c: usize| self.last_made[c] > item;
+        let owes = self.loops.owes(member, &entry).all(can_come);
+        owes.then_some(entry)
     }
 
     /// What every completion costs at least once a member is in a loop.
@@ -322,7 +335,9 @@ impl<'p> Placed<'p> {
             self.written[f] = true;
             self.changes.push(Change::Written(f));
         }
-        if let Some(maker) = self.problem.fields[f].maker {
+        // What is free to read pays nothing of what is owed.
+        let field = &self.problem.fields[f];
+        if let Some(maker) = field.maker.filter(|_| field.bytes > 0) {
             self.pay(maker);
         }
     }

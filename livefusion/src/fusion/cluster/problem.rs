@@ -234,6 +234,15 @@ impl Problem {
         trees
     }
 
+    /// How many classes are above each.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut depths: Vec<u32> = Vec::with_capacity(self.classes.len());
+        for class in &self.classes {
+            depths.push(class.parent().map_or(0, |p| depths[p] + 1));
+        }
+        depths
+    }
+
     /// What a member of a loop is: the item, or what is computed of it again.
     pub fn item(&self, member: Member) -> &Item {
         match member {
@@ -252,16 +261,10 @@ impl Problem {
 
     /// What a partition costs; none if it is not allowed.
     pub fn cost(&self, partition: &Partition) -> Option<Cost> {
-        let mut loops = Loops::new(self);
-        loops.open_all(partition.count());
-        let mut bytes = 0u64;
-        for (member, l) in partition.members() {
-            if let Member::Copy(i) = member {
-                bytes = bytes.saturating_add(self.price_again(i)?);
-            }
-            let entry = loops.enter(l, member)?;
-            loops.put(l, member, &entry);
-        }
+        let loops = Loops::filled(self, partition)?;
+        let copies = partition.copies.iter();
+        let prices: Option<Vec<u64>> = copies.map(|(i, _)| self.price_again(*i)).collect();
+        let bytes = prices?.into_iter().fold(0, u64::saturating_add);
         schedule::order(self, partition)?;
         Some(Cost {
             bytes: bytes.saturating_add(self.moved(partition, &loops)),

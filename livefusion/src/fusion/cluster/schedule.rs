@@ -67,14 +67,8 @@ pub fn loop_of_nodes(built: &Built, partition: &Partition) -> Vec<Option<usize>>
 
 /// The loops with their nodes, in dependency order.
 pub fn loops(built: &Built, partition: &Partition) -> Vec<PlannedLoop> {
-    let mut filled = Loops::new(&built.problem);
-    filled.open_all(partition.count());
-    for (member, l) in partition.members() {
-        if let Some(entry) = filled.enter(l, member) {
-            filled.put(l, member, &entry);
-        }
-    }
-    let root = |l| filled.root(l).map(|c| built.classes[c]);
+    let filled = Loops::filled(&built.problem, partition);
+    let root = |l| filled.as_ref()?.root(l).map(|c| built.classes[c]);
     let recomputed = recomputed(&built.problem, partition).into_iter();
     let loops = recomputed.enumerate().map(|(l, recomputed)| PlannedLoop {
         root: root(l),

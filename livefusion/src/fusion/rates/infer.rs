@@ -271,14 +271,20 @@ impl Inference<'_> {
         let is_nested = matches!(self.rates.kind(elements), ClassKind::Nested(..));
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
-        } else if !is_nested || !self.run_along(data, id, elements) {
+        } else if !is_nested || !self.run_along((data, lengths), id, elements) {
             self.rates.beside.insert((id, 1));
         }
         elements
     }
 
-    /// Lets maps of arrays in memory run at another class, if only one node needs what they make.
-    fn run_along(&mut self, data: NodeId, user: NodeId, class: ClassId) -> bool {
+    /// Lets maps of arrays in memory run at another class, that of a node's segments, if only that node needs what they
+    /// make, and needs it as data alone.
+    fn run_along(
+        &mut self,
+        (data, lengths): (NodeId, NodeId),
+        user: NodeId,
+        class: ClassId,
+    ) -> bool {
         let graph = self.graph;
         let Some(users) = &self.users else {
             return false;
@@ -296,7 +302,9 @@ impl Inference<'_> {
             next += 1;
         }
         let here = |n: NodeId| n == user || maps.contains(&n);
-        if !maps.iter().all(|n| users.are_all(*n, here)) {
+        let cut_by = [lengths, graph.resolve(lengths, 0).0];
+        let exclusive = maps.iter().all(|n| users.are_all(*n, here));
+        if !exclusive || cut_by.iter().any(|n| maps.contains(n)) {
             return false;
         }
         for id in maps {

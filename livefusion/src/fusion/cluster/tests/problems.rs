@@ -8,28 +8,29 @@ use crate::fusion::cluster::problem::{
 };
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};
+use smallvec::smallvec;
 
 /// Random numbers: a seed gives the same ones everywhere.
-struct Rng(TestRng);
+pub struct Rng(TestRng);
 
 impl Rng {
-    fn new(seed: u64) -> Rng {
+    pub fn new(seed: u64) -> Rng {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         Rng(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
     }
 
     /// A number from `low` up to and including `high`.
-    fn range(&mut self, low: usize, high: usize) -> usize {
+    pub fn range(&mut self, low: usize, high: usize) -> usize {
         self.0.random_range(low..=high)
     }
 
     /// True in `percent` of 100 cases.
-    fn chance(&mut self, percent: usize) -> bool {
+    pub fn chance(&mut self, percent: usize) -> bool {
         self.range(0, 99) < percent
     }
 
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.range(0, of.len() - 1)]
     }
 
@@ -52,6 +53,7 @@ pub fn random(seed: u64, n: usize, again: bool) -> Problem {
         problem: Problem::default(),
         arrays: Vec::new(),
         scalars: Vec::new(),
+        counts: Vec::new(),
         busy: Rng::new(seed ^ 0xB0B).range(5, 30),
         // Where folds are captured, what is folded may be computed again.
         captures: if again { 60 } else { 25 },
@@ -77,8 +79,10 @@ struct Generator {
     problem: Problem,
     /// Fields of arrays with their classes.
     arrays: Vec<(usize, usize)>,
-    /// Items that make scalars.
-    scalars: Vec<usize>,
+    /// Scalars, with the items that make them.
+    scalars: Vec<(usize, usize)>,
+    /// Items that count what tags leave of segments, with the subrate, the counts, and the class of these.
+    counts: Vec<(usize, usize, usize, usize)>,
     /// Of 100 items, how many are folds.
     busy: usize,
     /// Of 100 items, how many capture a scalar, if there is one.
@@ -112,8 +116,16 @@ impl Generator {
         field
     }
 
+    fn scalar(&mut self, maker: usize) {
+        self.scalars.push((maker, self.problem.fields.len()));
+        self.problem.fields.push(Field {
+            maker: Some(maker),
+            ..Field::default()
+        });
+    }
+
     fn item(&mut self, i: usize) {
-        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5];
+        let kinds = [40, 12, 6, self.busy, 6, 6, 6, 5, 4, 8];
         let mut item = Item::default();
         let (field, class) = self.some_array();
         match self.rng.weighted(kinds) {
@@ -148,15 +160,17 @@ impl Generator {
             }
             3 => {
                 self.consume(&mut item, field, class);
-                self.scalars.push(i);
+                self.scalar(i);
             }
             4 => {
                 for _ in 0..self.rng.range(0, 2) {
                     if !self.scalars.is_empty() {
-                        item.link(self.rng.pick(&self.scalars), None);
+                        let (scalar, field) = self.rng.pick(&self.scalars);
+                        item.link(scalar, None);
+                        item.uses.push(field);
                     }
                 }
-                self.scalars.push(i);
+                self.scalar(i);
             }
             // A generator as long as an array, whose elements it does not need.
             7 => {
@@ -165,6 +179,36 @@ impl Generator {
                 }
                 item.at.push(class);
                 self.array(Some(i), class);
+            }
+            // A count of what tags leave of each segment.
+            8 => {
+                let Class::Nested { parent, lengths } = self.problem.classes[class] else {
+                    return self.item(i);
+                };
+                self.consume(&mut item, field, class);
+                self.consume(&mut item, lengths, parent);
+                let sub = self.class(Class::Sub(class));
+                item.makes.push(sub);
+                let count = self.array(Some(i), parent);
+                self.counts.push((i, sub, count, parent));
+            }
+            // What is left is folded: by the same tags, wherever that is.
+            9 => {
+                if self.counts.is_empty() {
+                    return self.item(i);
+                }
+                let (counted, sub, count, parent) = self.rng.pick(&self.counts);
+                self.consume(&mut item, count, parent);
+                let data = self.arrays.iter().filter(|a| a.1 == sub);
+                let data: Vec<usize> = data.map(|a| a.0).collect();
+                if let Some(field) = data.get(self.rng.range(0, data.len())) {
+                    self.consume(&mut item, *field, sub);
+                    item.streams.retain(|s| s.class != sub);
+                }
+                item.link(counted, None);
+                item.at = smallvec![sub, parent];
+                item.makes.push(sub);
+                self.array(Some(i), parent);
             }
             5 => {
                 self.consume(&mut item, field, class);
@@ -238,9 +282,10 @@ impl Generator {
     /// Captured scalars, random access, layouts.
     fn prevent(&mut self, item: &mut Item) {
         if !self.scalars.is_empty() && self.rng.chance(self.captures) && !item.at.is_empty() {
-            let scalar = self.rng.pick(&self.scalars);
+            let (scalar, field) = self.rng.pick(&self.scalars);
             if scalar < self.problem.items.len() {
                 item.link(scalar, Some(Reason::Fold));
+                item.uses.push(field);
             }
         }
         if self.rng.chance(8) {
@@ -273,7 +318,8 @@ impl Generator {
         let items = 0..self.problem.items.len();
         let prices: Vec<Option<u64>> = items
             .map(|i| {
-                let made = self.problem.fields.iter().find(|f| f.maker == Some(i));
+                let mut arrays = self.problem.fields.iter().filter(|f| f.bytes > 0);
+                let made = arrays.find(|f| f.maker == Some(i));
                 let bytes = made?.bytes;
                 let price = self.rng.pick(&[0, bytes / 8, bytes / 2, bytes]);
                 self.rng.chance(80).then_some(price)
@@ -429,7 +475,7 @@ fn lengths_read(problem: &Problem, items: &[usize], root: Option<usize>) -> Opti
                     Class::Root => return None,
                     Class::Sub(parent) => {
                         let makes = |j: &&usize| problem.items[**j].makes.contains(&at);
-                        items.iter().find(|j| *j < i && makes(j))?;
+                        items.iter().find(makes)?;
                         parent
                     }
                     Class::Nested { parent, lengths: f } => {
