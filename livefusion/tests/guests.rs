@@ -212,3 +212,24 @@ fn what_the_zip_has_beside_is_not_delivered_from_another_side() -> Result<()> {
     }
     Ok(())
 }
+
+/// Lengths of segments that depend on a guest, by way of data that is cut by them elsewhere.
+#[test]
+fn a_guest_that_lengths_depend_on() -> Result<()> {
+    for engine in engines() {
+        let (none, zero) = (Array::from(Vec::<i64>::new()), Array::from(vec![0u64]));
+        let spread = replicate_s(&zero, &numbers(1));
+        let zipped = none.zip_with(spread.data(), |x, y| x + y);
+        let count = spread.data().len();
+        let counts = Segmented::new(
+            &Array::from(vec![0u64]),
+            &zero.map(|_| 0u64).filter(|x| x.gt(0)),
+        );
+        let counts = counts.fold_s(0, |a, b| a + b + &count).map(|n| n * 1);
+        let running =
+            Segmented::new(&counts, &Array::from(Vec::<i64>::new())).scan_s(0, |a, b| a + b);
+        let (running, zipped) = (running.data(), &zipped).force_with(&engine)?;
+        assert_eq!((running.len(), zipped.len()), (0, 0));
+    }
+    Ok(())
+}

@@ -236,7 +236,10 @@ fn data_that_is_made_of_its_lengths() -> Result<()> {
         let counts = three.map(|n| n * 1);
         let data = counts.zip_with(&numbers(3), |n, x| n.cast::<i64>() * x);
         let rows = Segmented::new(&counts, &data).scan_s(0, |a, b| a + b);
-        rows.data().zip_with(&replicate_s(&lengths([3]), &other).data(), |a, b| a + b.cast::<i64>())
+        rows.data()
+            .zip_with(&replicate_s(&lengths([3]), &other).data(), |a, b| {
+                a + b.cast::<i64>()
+            })
     };
     everywhere(build, &[4, 7, 7])
 }

@@ -2,7 +2,7 @@
 //!
 //! A zip of `filter p xs` and `filter q ys` needs of each input the next element, whatever that takes. Inputs
 //! of one class are one side: they advance together. A side is computed in the zip's own loop if all between memory
-//! and the zip can be: maps, filters, packs, scans, elements of segments, further zips. The other inputs are
+//! and the zip can be: maps, filters, packs, scans, elements of segments, what ends early, further zips. The other inputs are
 //! read from memory, one element at a time.
 //!
 //! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
@@ -163,21 +163,20 @@ impl Side {
         if let Some(last) = self.levels.last_mut() {
             last.segments = None;
         }
-        self.is_by_filters(rates) && self.cursors(rates) <= MOST_CURSORS
+        self.cursors(rates) <= MOST_CURSORS
     }
 
-    /// Whether all that leaves out elements are filters and zips.
-    fn is_by_filters(&self, rates: &Rates) -> bool {
-        self.levels.iter().all(|level| {
-            let mut class = level.delivers;
-            while let ClassKind::Sub(parent, by) = rates.kind(class) {
-                if let Selector::While(_) | Selector::Custom(_) = by {
-                    return false;
-                }
-                class = parent;
-            }
-            true
-        })
+    /// What ends the elements of one of its cursors before their source ends.
+    pub fn ends(&self, rates: &Rates, level: &Level) -> Vec<NodeId> {
+        let up = |c: &ClassId| rates.parent(*c);
+        let around = std::iter::successors(Some(rates.now(level.delivers)), up);
+        let inside = around.take_while(|c| *c != rates.now(level.class));
+        let ends = inside.filter_map(|c| match rates.kind(c) {
+            ClassKind::Sub(_, Selector::While(id)) => Some(id),
+            _ => None,
+        });
+        ends.filter(|id| self.nodes.binary_search(id).is_ok())
+            .collect()
     }
 
     /// How many cursors it takes, with those of zips on it.
@@ -395,12 +394,11 @@ impl Collecting<'_> {
             }
             Kind::ScanS(..) | Kind::Expand(_) => true,
             Kind::FoldS(_) | Kind::CountS => aside,
+            Kind::TakeWhile { .. } | Kind::Take(_) => !aside,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)
             | Kind::ScanTotal
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
             | Kind::Scatter(_)
             | Kind::Custom(_)
             | Kind::Compute(_)

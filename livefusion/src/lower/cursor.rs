@@ -273,6 +273,10 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
                     None => p.placed.tree.behind_all(end),
                 };
                 p.set_delivery(*cursor, delivers);
+                let ends = side.ends(&plan.rates, level);
+                if !ends.is_empty() {
+                    p.act(node, Act::Leave(*cursor, vec![ends]));
+                }
                 p.go_inside(outside);
                 before = Some((*cursor, level));
             }

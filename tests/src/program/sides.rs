@@ -46,8 +46,10 @@ impl Making {
         let n = self.rng.pick(&self.lengths);
         let mut stream = self.memory(n)?;
         for _ in 0..depth {
-            stream = match self.rng.below(8) {
+            stream = match self.rng.below(10) {
                 0..4 => self.kept(stream)?,
+                8 => self.used(stream, Use::ExitedEarly)?,
+                9 => self.used(stream, Use::Taken)?,
                 4 | 5 => self.spread(stream)?,
                 6 => {
                     let lengths = self.descriptor(stream, true)?;

@@ -7,7 +7,7 @@
 
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{Graph, NodeId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An order of the nodes of a graph.
 pub struct Order {
@@ -128,13 +128,18 @@ impl<'g> Circles<'g> {
         circles
     }
 
+    /// What a node needs, and the lengths of its segments.
     fn needs(&self, n: NodeId) -> Vec<NodeId> {
+        let needs = self.needs_itself(n).into_iter();
+        needs.chain(self.lengths[n.index()]).collect()
+    }
+
+    fn needs_itself(&self, n: NodeId) -> Vec<NodeId> {
         let node = &self.graph.nodes[n.index()];
         let captures = node.captures.iter().flatten();
         let all = node.inputs.iter().chain(captures).chain(&node.length);
         // The zip on whose side a node runs along is one item with the side.
-        let all = all.chain(&self.lengths[n.index()]).copied();
-        all.chain(self.rates.loop_of_host(n)).collect()
+        all.copied().chain(self.rates.loop_of_host(n)).collect()
     }
 
     fn visit(&mut self, start: NodeId, count: &mut u32) {
@@ -184,15 +189,38 @@ impl<'g> Circles<'g> {
         self.circles.push(circle);
     }
 
-    /// Within a circle, nodes come as in the graph: after what they depend on themselves.
-    fn order(self) -> Order {
+    /// Within a circle, nodes come after what they depend on themselves: as in the graph, but for guests.
+    fn order(mut self) -> Order {
         let mut circle = vec![0; self.graph.nodes.len()];
         for (i, nodes) in self.circles.iter().enumerate() {
             nodes.iter().for_each(|n| circle[n.index()] = i as u32);
+        }
+        for i in 0..self.circles.len() {
+            let is_guest = |n: &NodeId| self.rates.host_of(*n).is_some();
+            if self.circles[i].len() > 1 && self.circles[i].iter().any(is_guest) {
+                self.circles[i] = self.sorted(&self.circles[i]);
+            }
         }
         Order {
             nodes: self.circles.concat(),
             circle,
         }
+    }
+
+    /// Some nodes, each after those of them that it depends on itself.
+    fn sorted(&self, nodes: &[NodeId]) -> Vec<NodeId> {
+        let (mut sorted, mut seen) = (Vec::with_capacity(nodes.len()), FxHashSet::default());
+        let mut stack: Vec<(NodeId, bool)> = nodes.iter().rev().map(|n| (*n, false)).collect();
+        while let Some((n, ready)) = stack.pop() {
+            if ready {
+                sorted.push(n);
+            } else if seen.insert(n) {
+                stack.push((n, true));
+                let needs = self.needs_itself(n).into_iter();
+                let here = needs.filter(|need| nodes.binary_search(need).is_ok());
+                stack.extend(here.map(|need| (need, false)));
+            }
+        }
+        sorted
     }
 }

@@ -260,6 +260,12 @@ impl Emission<'_> {
         matches!(self.program.rate(rate).kind, RateKind::Cursor { .. })
     }
 
+    /// Whether a rate is advanced on demand, or within one that is.
+    pub fn is_in_cursor(&self, rate: RateId) -> bool {
+        let up = |r: &RateId| self.placed.tree.parent(*r);
+        std::iter::successors(Some(rate), up).any(|r| self.is_cursor(r))
+    }
+
     /// Declares a carried value that is updated in the order of a rate's iterations.
     pub fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
         self.program.groups.push(Group {

@@ -294,6 +294,11 @@ impl<'g> Placer<'g> {
         self.decided.insert((class, rate));
     }
 
+    /// Whether a rate is a cursor, or in one.
+    pub fn is_in_cursor(&self, rate: RateId) -> bool {
+        self.cursors[rate.index()].is_some()
+    }
+
     /// Whether a rate is in what the combinator that is placed runs in.
     fn is_here(&self, rate: RateId) -> bool {
         self.contexts[rate.index()] == self.inside
