@@ -80,6 +80,10 @@ pub struct Rates {
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
     /// The zip in whose side's cursors a node runs along, and which side that is.
     host_of: FxHashMap<NodeId, (NodeId, usize)>,
+    /// The zip of whose sides a later zip has its elements.
+    twin_of: FxHashMap<NodeId, NodeId>,
+    /// Zips that have such twins.
+    twinned: FxHashSet<NodeId>,
     /// The (first) array in memory of each class that has one.
     in_memory: FxHashMap<ClassId, NodeId>,
 }
@@ -132,9 +136,20 @@ impl Rates {
         self.side_of(n).or(self.host_of(n))
     }
 
-    /// The zip in whose loop a node runs along, as a guest.
+    /// The zip of whose sides a later zip of the same inputs has its elements.
+    pub fn twin_of(&self, n: NodeId) -> Option<NodeId> {
+        self.twin_of.get(&n).copied()
+    }
+
+    /// Whether later zips have their elements of a zip's sides.
+    pub fn has_twins(&self, zip: NodeId) -> bool {
+        self.twinned.contains(&zip)
+    }
+
+    /// The zip in whose loop a node runs along, as a guest or a twin.
     pub fn loop_of_host(&self, n: NodeId) -> Option<NodeId> {
-        self.host_of(n).map(|(zip, _)| self.outermost(zip))
+        let host = self.host_of(n).map(|(zip, _)| zip);
+        host.or(self.twin_of(n)).map(|zip| self.outermost(zip))
     }
 
     /// The zip on whose sides another is, or on sides of its sides; that itself, if it is on none.
@@ -166,6 +181,9 @@ impl Rates {
         while let Some((_, next)) = graph.alias_of(at) {
             if self.sides(at.0).is_some() {
                 return Some(at.0);
+            }
+            if let Some(zip) = self.twin_of(at.0) {
+                return Some(zip);
             }
             at = next;
         }

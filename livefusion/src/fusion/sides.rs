@@ -6,7 +6,7 @@
 //! read from memory, one element at a time.
 //!
 //! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
-//! elements.
+//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver.
 //!
 //! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
@@ -36,7 +36,7 @@ pub struct Side {
     pub inputs: Vec<usize>,
     /// What is computed for them, in dependency order.
     pub nodes: Vec<NodeId>,
-    /// What else uses that.
+    /// What else uses that, but for twins of the zip.
     pub guests: Vec<NodeId>,
     /// Its cursors: that over its elements, then that over their segments, and so on.
     pub levels: Vec<Level>,
@@ -117,10 +117,16 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
             }),
         }
     }
+    let twins = twins(graph, users, id);
     sides.retain_mut(|side| {
         let computed = side.collect(graph, rates, id) && !side.nodes.is_empty();
-        computed && side.find_guests(graph, rates, users, id)
+        computed && side.find_guests(graph, rates, users, (id, &twins))
     });
+    // Twins have all of what they zip from the sides.
+    let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
+    if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
+        return None;
+    }
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
     (!sides.iter().all(is_root)).then_some(sides)
 }
@@ -186,9 +192,17 @@ impl Side {
     }
 
     /// Finds what else uses what is computed; false if something of that cannot run along, or if the zip waits for it.
-    fn find_guests(&mut self, graph: &Graph, rates: &Rates, users: &Users, zip: NodeId) -> bool {
-        let here = |n: NodeId| n == zip || self.nodes.binary_search(&n).is_ok();
-        if self.nodes.iter().all(|n| users.are_all(*n, here)) && self.has_no_guests(rates) {
+    fn find_guests(
+        &mut self,
+        graph: &Graph,
+        rates: &Rates,
+        users: &Users,
+        (zip, twins): (NodeId, &[NodeId]),
+    ) -> bool {
+        let is_zip = |n: NodeId| n == zip || twins.contains(&n);
+        let here = |n: NodeId| is_zip(n) || self.nodes.binary_search(&n).is_ok();
+        let exclusive = self.nodes.iter().all(|n| users.are_all(*n, here));
+        if exclusive && twins.is_empty() && self.has_no_guests(rates) {
             return true;
         }
         let mut guests: Vec<NodeId> = Vec::new();
@@ -222,22 +236,30 @@ impl Side {
         guests.sort_unstable();
         self.guests = guests;
         // What ends elements may leave the zip, while others need its sides.
-        !users.any_ends && !self.waits_for_guests(graph, rates, zip)
+        !users.any_ends && !self.waits_for_guests(graph, rates, (zip, twins))
     }
 
     fn has_no_guests(&self, rates: &Rates) -> bool {
         let mut zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
-        self.guests.is_empty() && zips.all(|side| side.has_no_guests(rates))
+        let twinned = self.nodes.iter().any(|n| rates.has_twins(*n));
+        !twinned && self.guests.is_empty() && zips.all(|side| side.has_no_guests(rates))
     }
 
-    /// Whether a zip depends on the guests of one of its sides, or of zips on it; or whether that is not found out soon.
-    fn waits_for_guests(&self, graph: &Graph, rates: &Rates, zip: NodeId) -> bool {
+    /// Whether a zip depends on what runs along with one of its sides, or of zips on it, or on twins; or whether that is not found
+    /// out soon.
+    fn waits_for_guests(
+        &self,
+        graph: &Graph,
+        rates: &Rates,
+        (zip, twins): (NodeId, &[NodeId]),
+    ) -> bool {
         let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
         while let Some(id) = stack.pop() {
             if !seen.insert(id) {
                 continue;
             }
-            if seen.len() > MOST_BEFORE || self.has_guest(rates, id) {
+            let comes_behind = twins.contains(&id) || self.has_guest(rates, id);
+            if seen.len() > MOST_BEFORE || comes_behind {
                 return true;
             }
             let node = &graph.nodes[id.index()];
@@ -251,9 +273,31 @@ impl Side {
     }
 
     fn has_guest(&self, rates: &Rates, id: NodeId) -> bool {
+        let here = |n: NodeId| self.nodes.binary_search(&n).is_ok();
         let mut zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
-        self.guests.binary_search(&id).is_ok() || zips.any(|side| side.has_guest(rates, id))
+        let is_twin = rates.twin_of(id).is_some_and(|zip| here(zip) && !here(id));
+        let is_guest = is_twin || self.guests.binary_search(&id).is_ok();
+        is_guest || zips.any(|side| side.has_guest(rates, id))
     }
+}
+
+/// The zips behind a zip that have the same inputs, in any order.
+pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
+    let inputs = &graph.nodes[zip.index()].inputs;
+    let Some(first) = inputs.first() else {
+        return Vec::new();
+    };
+    let is_twin = |n: &NodeId| {
+        let node = &graph.nodes[n.index()];
+        let zips = matches!(node.node.kind, Kind::Map(_) | Kind::Zip) && !node.leaf;
+        let same = inputs.iter().all(|i| node.inputs.contains(i));
+        zips && *n > zip && same && node.inputs.iter().all(|i| inputs.contains(i))
+    };
+    let mut twins: Vec<NodeId> = users.of[first.index()].clone();
+    twins.retain(is_twin);
+    twins.dedup();
+    twins.truncate(MOST_GUESTS);
+    twins
 }
 
 /// Whether what consumes one array can do so wherever that is made.
@@ -333,11 +377,15 @@ impl Collecting<'_> {
         }
         // What is read from memory beside others is not made here.
         let mut makers = self.seen.iter().flat_map(|id| self.read_from_memory(*id));
-        makers.all(|maker| !self.seen.contains(&maker))
+        let mut twins = self.seen.iter().filter_map(|id| self.rates.twin_of(*id));
+        makers.all(|maker| !self.seen.contains(&maker)) && twins.all(|zip| self.seen.contains(&zip))
     }
 
     /// What makes the arrays that a node reads from memory.
     fn read_from_memory(&self, id: NodeId) -> Vec<NodeId> {
+        if self.rates.twin_of(id).is_some() {
+            return Vec::new();
+        }
         let sides = self.rates.sides(id).unwrap_or_default();
         let inputs = self.graph.nodes[id.index()].inputs.iter().enumerate();
         let read = inputs.filter(|(k, _)| {

@@ -11,7 +11,11 @@ impl Making {
         let side = self.stream(depth)?;
         let other = self.side(self.data[side].len())?;
         let inputs = self.either_order(side, other);
-        let zipped = self.mapped(inputs)?;
+        let zipped = self.mapped(inputs.clone())?;
+        if self.rng.chance(20) {
+            let twin = self.mapped(inputs)?;
+            self.guest(twin)?;
+        }
         for side in [side, other] {
             if self.rng.chance(25) {
                 self.guest(side)?;

@@ -219,15 +219,28 @@ impl Builder<'_> {
         for (i, input) in node.inputs.iter().enumerate() {
             let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
             let beside = self.rates.is_beside(id, i);
+            let twin = self
+                .rates
+                .twin_of(id)
+                .and_then(|z| self.built.item_of[z.index()]);
             let prevents = match (base, beside) {
                 (true, _) => Some(Reason::ScatterBase),
-                (_, true) => Some(Reason::RatesDiffer),
+                (_, true) if twin.is_none() => Some(Reason::RatesDiffer),
                 _ => None,
             };
             self.link_to(*input, prevents, item);
             // A zip that checks lengths does so before its elements are used.
             if let Some(checked) = self.built.item_of[input.index()] {
                 item.link(checked, None);
+            }
+            // What another zip's sides deliver is had at that one's class.
+            if let (Some(maker), Some(class)) = (twin, self.rates.runs_at(id)) {
+                let class = self.class_for(id, class);
+                item.link(maker, None);
+                item.stream(Stream {
+                    maker: Some(maker),
+                    class,
+                });
             }
             // What a node reads from memory at its own counter is in step with nothing.
             if !base && !beside {

@@ -62,6 +62,14 @@ impl Inference<'_> {
                     let class = self.generator(id, len, length);
                     (Some(class), Some(class))
                 }
+                Kind::Map(_) | Kind::Zip if self.rates.twin_of(id).is_some() => {
+                    let first = self.rates.twin_of(id);
+                    let class = first.map(|zip| self.class(zip));
+                    self.rates
+                        .beside
+                        .extend((0..node.inputs.len()).map(|k| (id, k)));
+                    (class, class)
+                }
                 Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
                     let class = self.in_step(id);
                     let output = match self.rates.sides(id) {
@@ -382,6 +390,10 @@ impl Inference<'_> {
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
             return;
         };
+        for twin in sides::twins(self.graph, users, id) {
+            self.rates.twin_of.insert(twin, id);
+            self.rates.twinned.insert(id);
+        }
         for (k, side) in found.iter().enumerate() {
             let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
             self.rates.side_of.extend(nodes);

@@ -97,7 +97,8 @@ impl Placer<'_> {
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
         let root = self.scope.root();
-        let fresh = rates.is_fresh(id) && rates.runs_at(id) == root;
+        let beside = rates.is_fresh(id) || rates.twin_of(id).is_some();
+        let fresh = beside && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(rates.lengths_above(id, root).into_iter().rev());
