@@ -25,7 +25,7 @@ const MOST_CURSORS: usize = 8;
 const MOST_GUESTS: usize = 64;
 
 /// So many nodes are looked at to find out whether a zip waits for guests of its sides.
-const MOST_BEFORE: usize = 4096;
+const MOST_BEFORE: usize = 1024;
 
 /// Inputs of a zip that are computed in its loop, and advanced together.
 #[derive(Clone, Debug)]
@@ -202,13 +202,13 @@ impl Side {
         let is_zip = |n: NodeId| n == zip || twins.contains(&n);
         let here = |n: NodeId| is_zip(n) || self.nodes.binary_search(&n).is_ok();
         let exclusive = self.nodes.iter().all(|n| users.are_all(*n, here));
-        if exclusive && twins.is_empty() && self.has_no_guests(rates) {
+        if exclusive && twins.is_empty() && !Along::of(self, rates).is_any(rates) {
             return true;
         }
         let mut guests: Vec<NodeId> = Vec::new();
         for n in &self.nodes {
             let others = users.of[n.index()].iter().copied();
-            guests.extend(others.filter(|user| !here(*user)));
+            guests.extend(others.filter(|user| !here(*user)).take(MOST_GUESTS + 1));
             // Nobody knows how many elements a filter has left of a segment.
             let counts = matches!(graph.node(*n).kind, Kind::CountS);
             if users.is_captured[n.index()] || counts && !users.are_all(*n, here) {
@@ -223,43 +223,33 @@ impl Side {
                 continue;
             }
             next += 1;
-            if node.leaf || !runs_along(&node.node.kind) || node.inputs.len() != 1 {
+            let one_input = node.inputs.len() == 1 && next <= MOST_GUESTS;
+            if node.leaf || !one_input || !runs_along(&node.node.kind) {
                 return false;
             }
             if node.node.rank > 0 {
-                if users.is_captured[id.index()] || next > MOST_GUESTS {
+                if users.is_captured[id.index()] {
                     return false;
                 }
-                guests.extend(&users.of[id.index()]);
+                guests.extend(users.of[id.index()].iter().take(MOST_GUESTS + 1));
             }
         }
         guests.sort_unstable();
         self.guests = guests;
         // What ends elements may leave the zip, while others need its sides.
-        !users.any_ends && !self.waits_for_guests(graph, rates, (zip, twins))
+        !users.any_ends && !self.waits(graph, rates, twins, zip)
     }
 
-    fn has_no_guests(&self, rates: &Rates) -> bool {
-        let mut zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
-        let twinned = self.nodes.iter().any(|n| rates.has_twins(*n));
-        !twinned && self.guests.is_empty() && zips.all(|side| side.has_no_guests(rates))
-    }
-
-    /// Whether a zip depends on what runs along with one of its sides, or of zips on it, or on twins; or whether that is not found
-    /// out soon.
-    fn waits_for_guests(
-        &self,
-        graph: &Graph,
-        rates: &Rates,
-        (zip, twins): (NodeId, &[NodeId]),
-    ) -> bool {
+    /// Whether a zip depends on what runs along with one of its sides or with a zip on it, or on twins; or whether that is
+    /// not found out soon.
+    fn waits(&self, graph: &Graph, rates: &Rates, twins: &[NodeId], zip: NodeId) -> bool {
+        let along = Along::of(self, rates);
         let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
         while let Some(id) = stack.pop() {
             if !seen.insert(id) {
                 continue;
             }
-            let comes_behind = twins.contains(&id) || self.has_guest(rates, id);
-            if seen.len() > MOST_BEFORE || comes_behind {
+            if seen.len() > MOST_BEFORE || twins.contains(&id) || along.has(rates, id) {
                 return true;
             }
             let node = &graph.nodes[id.index()];
@@ -271,20 +261,44 @@ impl Side {
         }
         false
     }
+}
 
-    fn has_guest(&self, rates: &Rates, id: NodeId) -> bool {
-        let here = |n: NodeId| self.nodes.binary_search(&n).is_ok();
-        let mut zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
-        let is_twin = rates.twin_of(id).is_some_and(|zip| here(zip) && !here(id));
-        let is_guest = is_twin || self.guests.binary_search(&id).is_ok();
-        is_guest || zips.any(|side| side.has_guest(rates, id))
+/// What is on a side and on the sides of zips on it, and what runs along with that.
+#[derive(Default)]
+struct Along {
+    inside: FxHashSet<NodeId>,
+    guests: FxHashSet<NodeId>,
+}
+
+impl Along {
+    fn of(side: &Side, rates: &Rates) -> Along {
+        let (mut along, mut sides) = (Along::default(), vec![side]);
+        while let Some(side) = sides.pop() {
+            along.inside.extend(&side.nodes);
+            along.guests.extend(&side.guests);
+            let zips = side.nodes.iter().filter_map(|n| rates.sides(*n));
+            sides.extend(zips.flatten());
+        }
+        along
+    }
+
+    /// Whether there is anything that runs along.
+    fn is_any(&self, rates: &Rates) -> bool {
+        !self.guests.is_empty() || self.inside.iter().any(|n| rates.has_twins(*n))
+    }
+
+    /// Whether a node is a guest, or a twin of a zip inside.
+    fn has(&self, rates: &Rates, id: NodeId) -> bool {
+        let is_twin = rates.twin_of(id).is_some_and(|z| self.inside.contains(&z));
+        self.guests.contains(&id) || is_twin && !self.inside.contains(&id)
     }
 }
 
 /// The zips behind a zip that have the same inputs, in any order.
 pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
     let inputs = &graph.nodes[zip.index()].inputs;
-    let Some(first) = inputs.first() else {
+    let number_of_users = |n: &&NodeId| users.of[n.index()].len();
+    let Some(rarest) = inputs.iter().min_by_key(number_of_users) else {
         return Vec::new();
     };
     let is_twin = |n: &NodeId| {
@@ -293,7 +307,7 @@ pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
         let same = inputs.iter().all(|i| node.inputs.contains(i));
         zips && *n > zip && same && node.inputs.iter().all(|i| inputs.contains(i))
     };
-    let mut twins: Vec<NodeId> = users.of[first.index()].clone();
+    let mut twins: Vec<NodeId> = users.of[rarest.index()].clone();
     twins.retain(is_twin);
     twins.dedup();
     twins.truncate(MOST_GUESTS);
