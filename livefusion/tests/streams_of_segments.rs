@@ -3,7 +3,7 @@
 
 use livefusion::ast::Node;
 use livefusion::prelude::*;
-use livefusion::{Elt, Error, ErrorKind, Result};
+use livefusion::{Clustering, Elt, Error, ErrorKind, Result};
 use std::sync::Arc;
 
 fn engines() -> [Engine; 3] {
@@ -231,15 +231,34 @@ fn what_uses_the_zip_joins_it() -> Result<()> {
 #[test]
 fn data_that_is_made_of_its_lengths() -> Result<()> {
     let build = || {
-        let three = lengths([1, 2, 0]);
-        let other = Segmented::new(&lengths([3]), &three).sum_s();
-        let counts = three.map(|n| n * 1);
-        let data = counts.zip_with(&numbers(3), |n, x| n.cast::<i64>() * x);
+        let three = lengths([0, 1, 2]);
+        let total = Segmented::new(&lengths([3]), &three).sum_s().sum();
+        let counts = three.map(|n| n / 2 * 3);
+        let data = counts.zip_with(&three, |n, x| n + x);
         let rows = Segmented::new(&counts, &data).scan_s(0, |a, b| a + b);
-        rows.data()
-            .zip_with(&replicate_s(&lengths([3]), &other).data(), |a, b| {
-                a + b.cast::<i64>()
-            })
+        rows.data().map(|x| x * &total)
     };
-    everywhere(build, &[4, 7, 7])
+    everywhere(build, &[0, 3, 18])
+}
+
+/// What runs over elements whose segments a zip alone knows runs over them without segments.
+#[test]
+fn elements_of_segments_of_a_side_are_elsewhere_without_them() -> Result<()> {
+    for clustering in [Clustering::Greedy, Clustering::default()] {
+        let one = Array::from(vec![3i64]);
+        let doubled = one.map(|x| x * 2);
+        let counts = lengths([]).map(|n| n + 1);
+        let rows = Segmented::new(&counts, &Array::from(vec![1i64])).scan_s(0, |a, b| a + b);
+        let none = Array::from(Vec::<i64>::new());
+        let kept = none.pack(&Array::from(Vec::<bool>::new()));
+        let kept = kept.zip_with(&Array::from(vec![5i64]), |k, x| k + x);
+        let zipped = kept.zip_with(rows.data(), |k, r| k + r);
+        let others = lengths([]).map(|n| n + 2);
+        let running = Segmented::new(&others, &zipped).scan_s(0, |a, b| a + b);
+        let roots = [doubled.node().clone(), running.data().node().clone()];
+        let engine = Engine::builder().clustering(clustering).build();
+        engine.explain(&roots)?;
+        assert_eq!(doubled.force_with(&engine)?, [6]);
+    }
+    Ok(())
 }
