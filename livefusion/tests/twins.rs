@@ -94,3 +94,23 @@ fn a_twin_that_waits() -> Result<()> {
     }
     Ok(())
 }
+
+/// A twin that is needed first, as lengths of segments above what the loop runs over, comes behind the first zip.
+#[test]
+fn a_twin_that_is_placed_first() -> Result<()> {
+    for engine in engines() {
+        let none = Array::from(Vec::<u32>::new());
+        let zeros = generate(none.len(), |_| 0.0f64);
+        let left = Array::from(Vec::<i64>::new()).map(|x| x.cast::<u64>());
+        let right = none.pack(&Array::from(Vec::<bool>::new()));
+        let first = left.zip_with(&right, |a, _| a.cast::<f64>());
+        let lengths = left.zip_with(&right, |a, _| a);
+        let data = Array::from(Vec::<bool>::new()).zip_with(&first, |_, a| a.cast::<u32>());
+        let rows = Segmented::new(&lengths, &data).scan_s(0, |a, b| a + b);
+        let ones = generate(rows.data().len(), |_| 1.0f64);
+        let both = ones.zip_with(&Array::from(Vec::<f64>::new()), |a, b| a + b);
+        let (zeros, data, both) = (&zeros, &data, &both).force_with(&engine)?;
+        assert_eq!((zeros.len(), data.len(), both.len()), (0, 0, 0));
+    }
+    Ok(())
+}
