@@ -27,6 +27,31 @@ fn three_filters() {
     assert_eq!((done.op(Op::Gt), done.op(Op::Mul)), (3 * n, count(&want)));
 }
 
+/// Both zips have what the sides deliver, and the sum runs along with one of them.
+#[test]
+fn zip_and_sides() {
+    let a = numbers(1, N);
+    let b: Vec<i64> = a.iter().rev().copied().collect();
+    let [x, y] = [&a, &b].map(|xs| xs.iter().copied().filter(|x| *x > 0));
+    let pairs: Vec<(i64, i64)> = x.clone().zip(y).collect();
+    let want: Vec<i64> = pairs.iter().map(|(x, y)| x - y).collect();
+    let product: i64 = pairs.iter().map(|(x, y)| x * y).sum();
+    let done = program(
+        || {
+            let [a, b] = [&a, &b].map(Array::from);
+            sides::zip_and_sides(&a, &b)
+        },
+        [1, 4, 0],
+        |(apart, dot, sum)| {
+            assert_eq!(apart, want);
+            assert_eq!((dot, sum), (product, x.clone().sum()));
+        },
+    );
+    let n = N as u64;
+    assert_eq!((done.reads(), done.writes()), (2 * n, count(&want)));
+    assert_eq!((done.op(Op::Gt), done.op(Op::Mul)), (2 * n, count(&want)));
+}
+
 /// Lengths of segments that add up to `n`.
 fn lengths(seed: u64, most: u64, n: usize) -> Vec<u64> {
     let mut left = n as u64;
