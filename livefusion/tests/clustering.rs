@@ -112,7 +112,7 @@ fn reasons_for_what_crosses_loops() {
     let total = xs.sum();
     let shares = xs.map(|x| x.sqrt()).map(|x| x / &total);
     let kept = xs.filter(|x| x.gt(0.1));
-    let paired = kept.zip_with(&xs.filter(|x| x.lt(0.3)), |a, b| a + b);
+    let paired = kept.zip_with(&kept.filter(|x| x.lt(0.3)), |a, b| a + b);
     let half = total.map(|t| t * 0.5);
     let above = xs.filter(|x| x.gt(&half));
     let ys = xs.map(|x| x.exp());

@@ -223,7 +223,7 @@ fn both_sides_are_results() -> Result<()> {
 }
 
 #[test]
-fn a_side_that_others_need_goes_through_memory() -> Result<()> {
+fn others_that_need_a_side_run_along() -> Result<()> {
     for engine in engines() {
         let xs = numbers(3, 300);
         let ys = with_as_many(&xs, even, small);
@@ -233,7 +233,7 @@ fn a_side_that_others_need_goes_through_memory() -> Result<()> {
         let shared = evens(&xs);
         let zipped = shared.zip_with(&smalls(&ys), |x, y| x * y);
         let sum = shared.sum();
-        assert_eq!(shape(&[zipped.node().clone(), sum.node().clone()])?, (2, 2));
+        assert_eq!(shape(&[zipped.node().clone(), sum.node().clone()])?, (1, 1));
         let (zipped, sum) = (&zipped, &sum).force_with(&engine)?;
         assert_eq!((zipped.to_vec()?, sum), (want, left.iter().sum()));
     }
@@ -279,9 +279,17 @@ fn unequal_lengths_are_found() -> Result<()> {
             let zipped = x.zip(&y).map(|(x, y)| x + y);
             assert_eq!(error_of(&zipped).0, "zip");
             // What is in memory has a length.
-            let three = (&x, &x.map(|x| x + 1).filter(|x| x.gt(0)), &in_memory(m));
+            let others = iota(3 * n as u64 + 1).map(|i| i.cast::<i64>());
+            let three = (&x, &others.filter(move |x| x.lt(n)), &in_memory(m));
             let want = lengths(m, n.min(least + 1));
             assert_eq!(error_of(&three.zip_with(|a, b, c| a + b + c)).1, want);
+            let three = (&x, &x.map(|x| x + 1).filter(|x| x.gt(0)), &in_memory(m));
+            let want = lengths(m, n);
+            assert_eq!(error_of(&three.zip_with(|a, b, c| a + b + c)).1, want);
+            // A filter of the other side leaves fewer.
+            let fewer = x.zip_with(&x.filter(|x| x.lt(n - 1)), |a, b| a + b);
+            let want = (n > 0).then(|| lengths(n - 1, n));
+            assert_eq!(fewer.force_with(&engine).err().map(|e| e.kind), want);
         }
     }
     Ok(())

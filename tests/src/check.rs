@@ -10,7 +10,7 @@ use livefusion::Engine;
 use livefusion::ast::{Node, Value};
 use livefusion::error::{Error, ErrorKind};
 use livefusion::runtime::{Explanation, force_nodes};
-use loop_lang::ir::{RateId, RateKind, TrapKind};
+use loop_lang::ir::{Rate, RateId, RateKind, TrapKind};
 use loop_lang::types::Ty;
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
@@ -39,6 +39,11 @@ impl Schedule for Ran {
     fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32> {
         let all = self.combs.get(&self.graph.step_of(node)?)?;
         all.iter().find(|(l, _)| *l == at).map(|(_, comb)| *comb)
+    }
+    fn has_cursors(&self, at: usize) -> bool {
+        let rates = &self.explanation.loops[at].program.rates;
+        let is_cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
+        rates.iter().any(is_cursor)
     }
     fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let step = self.graph.step_of(node);

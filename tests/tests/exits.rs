@@ -18,6 +18,9 @@ impl Schedule for Together {
     fn combinator(&self, node: &Arc<Node>, _: usize) -> Option<u32> {
         self.place(node).map(|(_, comb)| comb)
     }
+    fn has_cursors(&self, _: usize) -> bool {
+        false
+    }
     fn is_pulled(&self, _: &Arc<Node>) -> bool {
         false
     }

@@ -137,7 +137,15 @@ impl Families {
                 slot: None,
                 computed: true,
             };
+            // What zips advance runs where these do.
+            let on_demand = makers(graph, part)
+                .into_iter()
+                .any(|m| rates.cursors_of(m).is_some());
             match rates.kind(top) {
+                _ if on_demand => {
+                    new.computed = false;
+                    new.slot = Some(self.new_slot(&mut adding));
+                }
                 // The parts of an append that nobody knows yet, in the place of that.
                 ClassKind::Append(inner) if !self.of.contains_key(&top) => {
                     self.of.insert(top, family);
@@ -299,7 +307,11 @@ impl Families {
                 continue;
             }
             // What a zip advances on demand runs where the zip does.
-            let runs_with = rates.side_of(*n).map_or(*n, |(zip, _)| zip);
+            let zip = rates
+                .cursors_of(*n)
+                .map(|(zip, _)| zip)
+                .filter(|z| here(*z));
+            let runs_with = zip.map_or(*n, |zip| rates.outermost(zip));
             let Some(class) = rates.runs_at(runs_with) else {
                 continue;
             };

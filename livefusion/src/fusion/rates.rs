@@ -83,6 +83,12 @@ pub struct Rates {
     sides: FxHashMap<NodeId, Vec<Side>>,
     /// The zip for which a node is computed on demand, and on which side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
+    /// The zip in whose side's cursors a node runs along, and which side that is.
+    host_of: FxHashMap<NodeId, (NodeId, usize)>,
+    /// The zip of whose sides a later zip has its elements.
+    twin_of: FxHashMap<NodeId, NodeId>,
+    /// Zips that have such twins.
+    twinned: FxHashSet<NodeId>,
     /// The (first) array in memory of each class that has one.
     in_memory: FxHashMap<ClassId, NodeId>,
     /// Which roots a loop may run over, one after the other.
@@ -117,9 +123,54 @@ impl Rates {
         self.sides.get(&n).map(Vec::as_slice)
     }
 
+    /// Whether any zip computes on demand.
+    pub fn has_sides(&self) -> bool {
+        !self.sides.is_empty()
+    }
+
     /// The zip for which a node is computed on demand, and on which of its sides.
     pub fn side_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
         self.side_of.get(&n).copied()
+    }
+
+    /// The zip in whose side's cursors a node may run along, as a guest, and which side that is.
+    pub fn host_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
+        self.host_of.get(&n).copied()
+    }
+
+    /// The zip and the side in whose cursors a node runs: computed on demand, or along with what is.
+    pub fn cursors_of(&self, n: NodeId) -> Option<(NodeId, usize)> {
+        self.side_of(n).or(self.host_of(n))
+    }
+
+    /// The zip of whose sides a later zip of the same inputs has its elements.
+    pub fn twin_of(&self, n: NodeId) -> Option<NodeId> {
+        self.twin_of.get(&n).copied()
+    }
+
+    /// Whether later zips have their elements of a zip's sides.
+    pub fn has_twins(&self, zip: NodeId) -> bool {
+        self.twinned.contains(&zip)
+    }
+
+    /// The zip in whose loop a node runs along, as a guest or a twin.
+    pub fn loop_of_host(&self, n: NodeId) -> Option<NodeId> {
+        let host = self.host_of(n).map(|(zip, _)| zip);
+        host.or(self.twin_of(n)).map(|zip| self.outermost(zip))
+    }
+
+    /// The zip on whose sides another is, or on sides of its sides; that itself, if it is on none.
+    pub fn outermost(&self, mut zip: NodeId) -> NodeId {
+        while let Some((outer, _)) = self.side_of(zip) {
+            zip = outer;
+        }
+        zip
+    }
+
+    /// The side in whose cursors a node runs.
+    pub fn side(&self, n: NodeId) -> Option<&Side> {
+        let (zip, side) = self.cursors_of(n)?;
+        self.sides.get(&zip)?.get(side)
     }
 
     /// The class at whose counter a node reads what is beside it.
@@ -137,6 +188,9 @@ impl Rates {
         while let Some((_, next)) = graph.alias_of(at) {
             if self.sides(at.0).is_some() {
                 return Some(at.0);
+            }
+            if let Some(zip) = self.twin_of(at.0) {
+                return Some(zip);
             }
             at = next;
         }
@@ -212,6 +266,19 @@ impl Rates {
         c
     }
 
+    /// The class that another is one with by now.
+    pub fn now(&self, c: ClassId) -> ClassId {
+        self.find(c)
+    }
+
+    /// The nearest class, from this one upwards, whose elements are not some of another's.
+    pub fn loop_class(&self, mut c: ClassId) -> ClassId {
+        while let ClassKind::Sub(parent, _) = self.kind(c) {
+            c = parent;
+        }
+        c
+    }
+
     /// Whether a class is that of an append, or below it.
     pub fn is_appended(&self, c: ClassId) -> bool {
         matches!(self.kind(self.top(c)), ClassKind::Append(_))
@@ -235,12 +302,13 @@ impl Rates {
     }
 
     /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
-    /// in a loop with this root. What a zip computes on demand goes by no segments.
+    /// in a loop with this root. What runs in cursors goes by the segments of its side only.
     pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let mut lengths = Vec::new();
         let mut class = self.runs_at(n).or(self.output(n));
-        class = class.filter(|_| self.side_of(n).is_none());
-        while let Some(c) = class.filter(|c| Some(*c) != root) {
+        let levels = self.side(n).map(|side| &side.levels);
+        let flat = levels.and_then(|l| l.last()).map(|l| self.find(l.class));
+        while let Some(c) = class.filter(|c| Some(*c) != root && Some(*c) != flat) {
             if let ClassKind::Nested(_, by) = self.kind(c) {
                 lengths.push(by.0);
             }

@@ -1,15 +1,31 @@
 //! Sides: what a zip advances on demand, because its inputs do not advance together.
 //!
 //! A zip of `filter p xs` and `filter q ys` needs of each input the next element, whatever that takes. Inputs
-//! of one class are one side: they advance together. A side is computed in the zip's own loop if nothing
-//! else needs what is on it, between memory and the zip: maps, filters, packs and scans. The other inputs
-//! are read from memory, one element at a time.
+//! of one class are one side: they advance together. A side is computed in the zip's own loop if all between memory
+//! and the zip can be: maps, filters, packs, scans, elements of segments, what ends early, further zips. The other inputs are
+//! read from memory, one element at a time.
+//!
+//! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
+//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver.
+//!
+//! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
+//! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
+//! classes, inside out. Each of these cursors is a [`Level`].
 
 use super::cluster::free::is_cheap;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::Kind;
-use crate::sharing::{Graph, NodeId};
+use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::FxHashSet;
+
+/// More cursors than these are not put into one side: what is made of more goes through memory.
+const MOST_CURSORS: usize = 8;
+
+/// A side has no more guests than these.
+const MOST_GUESTS: usize = 64;
+
+/// So many nodes are looked at to find out whether a zip waits for guests of its sides.
+const MOST_BEFORE: usize = 1024;
 
 /// Inputs of a zip that are computed in its loop, and advanced together.
 #[derive(Clone, Debug)]
@@ -18,8 +34,24 @@ pub struct Side {
     pub class: ClassId,
     /// Which inputs these are.
     pub inputs: Vec<usize>,
-    /// What is computed for them and for nothing else, in dependency order.
+    /// What is computed for them, in dependency order.
     pub nodes: Vec<NodeId>,
+    /// What else uses that, but for twins of the zip.
+    pub guests: Vec<NodeId>,
+    /// Its cursors: that over its elements, then that over their segments, and so on.
+    pub levels: Vec<Level>,
+}
+
+/// One cursor of a side.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// The class over whose elements it runs: a root, or the elements of segments.
+    pub class: ClassId,
+    /// The class of what it delivers: that class, or what filters leave of it.
+    pub delivers: ClassId,
+    /// The lengths of the segments over whose elements it runs, which the next level delivers. None for the last level:
+    /// what it runs over is in memory, can be told from an index, or is made by a zip with sides of its own.
+    pub segments: Option<FieldRef>,
 }
 
 /// Who needs each node, aliases included.
@@ -27,8 +59,12 @@ pub struct Side {
 pub struct Users {
     /// Who consumes it.
     of: Vec<Vec<NodeId>>,
-    /// Whether it is a result, or captured by a closure.
-    is_wanted: Vec<bool>,
+    /// Whether it is a result.
+    is_result: Vec<bool>,
+    /// Whether a closure captures it.
+    is_captured: Vec<bool>,
+    /// Whether something ends its elements before their source ends.
+    any_ends: bool,
 }
 
 impl Users {
@@ -37,7 +73,9 @@ impl Users {
         let n = graph.nodes.len();
         let mut users = Users {
             of: vec![Vec::new(); n],
-            is_wanted: vec![false; n],
+            is_result: vec![false; n],
+            is_captured: vec![false; n],
+            any_ends: false,
         };
         for id in graph.ids() {
             let node = &graph.nodes[id.index()];
@@ -45,13 +83,20 @@ impl Users {
                 users.of[used.index()].push(id);
             }
             for used in node.captures.iter().flatten().chain(&node.length) {
-                users.is_wanted[used.index()] = true;
+                users.is_captured[used.index()] = true;
             }
+            users.any_ends |= !node.leaf && node.node.kind.ends();
         }
         for root in &graph.roots {
-            users.is_wanted[root.index()] = true;
+            users.is_result[root.index()] = true;
         }
         users
+    }
+
+    /// Whether all that needs a node consumes it, and is one of these.
+    pub fn are_all(&self, n: NodeId, these: impl Fn(NodeId) -> bool) -> bool {
+        let wanted = self.is_result[n.index()] || self.is_captured[n.index()];
+        !wanted && self.of[n.index()].iter().all(|user| these(*user))
     }
 }
 
@@ -67,85 +112,381 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
                 class,
                 inputs: vec![k],
                 nodes: Vec::new(),
+                guests: Vec::new(),
+                levels: Vec::new(),
             }),
         }
     }
+    let twins = twins(graph, users, id);
     sides.retain_mut(|side| {
-        let computed = side.class_is_filtered(rates) && side.collect(graph, rates, id);
-        computed && !side.nodes.is_empty() && side.is_exclusive(users, id)
+        let computed = side.collect(graph, rates, id) && !side.nodes.is_empty();
+        computed && side.find_guests(graph, rates, users, (id, &twins))
     });
-    let is_sub = |s: &Side| matches!(rates.kind(s.class), ClassKind::Sub(..));
-    sides.iter().any(is_sub).then_some(sides)
+    // Twins have all of what they zip from the sides.
+    let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
+    if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
+        return None;
+    }
+    let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
+    (!sides.iter().all(is_root)).then_some(sides)
 }
 
 impl Side {
-    /// Whether the class is what filters leave over of a root.
-    fn class_is_filtered(&self, rates: &Rates) -> bool {
-        let mut class = self.class;
-        loop {
-            match rates.kind(class) {
-                ClassKind::Root => return true,
-                ClassKind::Sub(parent, Selector::Filter(_) | Selector::Tags(_)) => class = parent,
-                ClassKind::Sub(_, Selector::While(_) | Selector::Custom(_) | Selector::Zip(_))
-                | ClassKind::Nested(..)
-                | ClassKind::Append(_)
-                | ClassKind::Phases => return false,
-            }
-        }
+    /// The level at which what runs at a class does so.
+    pub fn level(&self, rates: &Rates, class: ClassId) -> Option<usize> {
+        let mut levels = self.levels.iter();
+        levels.position(|l| rates.is_within(class, rates.now(l.class)))
     }
 
     /// Collects what has to be computed; false if something cannot be computed on demand.
     fn collect(&mut self, graph: &Graph, rates: &Rates, zip: NodeId) -> bool {
         let inputs = &graph.nodes[zip.index()].inputs;
-        let mut stack: Vec<NodeId> = self.inputs.iter().map(|k| inputs[*k]).collect();
-        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-        while let Some(id) = stack.pop() {
-            let node = &graph.nodes[id.index()];
-            // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
-            let is_root = |c| rates.kind(c) == ClassKind::Root;
-            let is_free = is_cheap(node) && rates.output(id).is_some_and(is_root);
-            if node.leaf || is_free || seen.contains(&id) {
-                continue;
-            }
-            let on_demand = match node.node.kind {
-                Kind::Generate(..) => indexed_array(graph, id).is_none(),
-                Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
-                Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
-                Kind::Manifest
-                | Kind::Input(_)
-                | Kind::Fold(_)
-                | Kind::ScanTotal
-                | Kind::Expand(_)
-                | Kind::FoldS(_)
-                | Kind::ScanS(..)
-                | Kind::CountS
-                | Kind::TakeWhile { .. }
-                | Kind::Take(_)
-                | Kind::Append
-                | Kind::Scatter(_)
-                | Kind::Custom(_)
-                | Kind::Compute(_)
-                | Kind::Len => false,
-            };
-            let above = rates
-                .output(id)
-                .is_some_and(|c| rates.is_within(self.class, c));
-            if !on_demand || !above {
-                return false;
-            }
-            seen.insert(id);
-            stack.extend(&node.inputs);
+        let wanted = self.inputs.iter().map(|k| Need::Elements(inputs[*k]));
+        let mut collecting = Collecting {
+            graph,
+            rates,
+            levels: levels(rates, self.class),
+            depth: 0,
+            seen: FxHashSet::default(),
+            counts: FxHashSet::default(),
+            stack: wanted.collect(),
+        };
+        // What other sides deliver, or what is in memory, has places of its own.
+        let others = (0..inputs.len()).filter(|k| !self.inputs.contains(k));
+        let mut others = others.flat_map(|k| graph.fields(inputs[k]));
+        if !collecting.all() || others.any(|(maker, _)| collecting.seen.contains(&maker)) {
+            return false;
         }
-        let mut nodes: Vec<NodeId> = seen.into_iter().collect();
+        let mut nodes: Vec<NodeId> = collecting
+            .seen
+            .into_iter()
+            .chain(collecting.counts)
+            .collect();
         nodes.sort_unstable();
         self.nodes = nodes;
-        true
+        self.levels = collecting.levels;
+        self.levels.truncate(collecting.depth + 1);
+        if let Some(last) = self.levels.last_mut() {
+            last.segments = None;
+        }
+        self.cursors(rates) <= MOST_CURSORS
     }
 
-    fn is_exclusive(&self, users: &Users, zip: NodeId) -> bool {
-        self.nodes.iter().all(|n| {
-            let here = |user: &NodeId| *user == zip || self.nodes.binary_search(user).is_ok();
-            !users.is_wanted[n.index()] && users.of[n.index()].iter().all(here)
-        })
+    /// What ends the elements of one of its cursors before their source ends.
+    pub fn ends(&self, rates: &Rates, level: &Level) -> Vec<NodeId> {
+        let up = |c: &ClassId| rates.parent(*c);
+        let around = std::iter::successors(Some(rates.now(level.delivers)), up);
+        let inside = around.take_while(|c| *c != rates.now(level.class));
+        let ends = inside.filter_map(|c| match rates.kind(c) {
+            ClassKind::Sub(_, Selector::While(id)) => Some(id),
+            _ => None,
+        });
+        ends.filter(|id| self.nodes.binary_search(id).is_ok())
+            .collect()
+    }
+
+    /// How many cursors it takes, with those of zips on it.
+    fn cursors(&self, rates: &Rates) -> usize {
+        let zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
+        zips.fold(self.levels.len(), |sum, side| sum + side.cursors(rates))
+    }
+
+    /// Finds what else uses what is computed; false if something of that cannot run along, or if the zip waits for it.
+    fn find_guests(
+        &mut self,
+        graph: &Graph,
+        rates: &Rates,
+        users: &Users,
+        (zip, twins): (NodeId, &[NodeId]),
+    ) -> bool {
+        let is_zip = |n: NodeId| n == zip || twins.contains(&n);
+        let here = |n: NodeId| is_zip(n) || self.nodes.binary_search(&n).is_ok();
+        let exclusive = self.nodes.iter().all(|n| users.are_all(*n, here));
+        if exclusive && twins.is_empty() && !Along::of(self, rates).is_any(rates) {
+            return true;
+        }
+        let mut guests: Vec<NodeId> = Vec::new();
+        for n in &self.nodes {
+            let others = users.of[n.index()].iter().copied();
+            guests.extend(others.filter(|user| !here(*user)).take(MOST_GUESTS + 1));
+            // Nobody knows how many elements a filter has left of a segment.
+            let counts = matches!(graph.node(*n).kind, Kind::CountS);
+            if users.is_captured[n.index()] || counts && !users.are_all(*n, here) {
+                return false;
+            }
+        }
+        let mut next = 0;
+        while let Some(id) = guests.get(next).copied() {
+            let node = &graph.nodes[id.index()];
+            if guests[..next].contains(&id) {
+                guests.swap_remove(next);
+                continue;
+            }
+            next += 1;
+            let one_input = node.inputs.len() == 1 && next <= MOST_GUESTS;
+            if node.leaf || !one_input || !runs_along(&node.node.kind) {
+                return false;
+            }
+            if node.node.rank > 0 {
+                if users.is_captured[id.index()] {
+                    return false;
+                }
+                guests.extend(users.of[id.index()].iter().take(MOST_GUESTS + 1));
+            }
+        }
+        guests.sort_unstable();
+        self.guests = guests;
+        // What ends elements may leave the zip, while others need its sides.
+        !users.any_ends && !self.waits(graph, rates, twins, zip)
+    }
+
+    /// Whether a zip depends on what runs along with one of its sides or with a zip on it, or on twins; or whether that is
+    /// not found out soon.
+    fn waits(&self, graph: &Graph, rates: &Rates, twins: &[NodeId], zip: NodeId) -> bool {
+        let along = Along::of(self, rates);
+        let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if seen.len() > MOST_BEFORE || twins.contains(&id) || along.has(rates, id) {
+                return true;
+            }
+            let node = &graph.nodes[id.index()];
+            if !node.leaf {
+                stack.extend(node.inputs.iter().chain(node.captures.iter().flatten()));
+                stack.extend(node.length);
+                stack.extend(rates.loop_of_host(id));
+            }
+        }
+        false
+    }
+}
+
+/// What is on a side and on the sides of zips on it, and what runs along with that.
+#[derive(Default)]
+struct Along {
+    inside: FxHashSet<NodeId>,
+    guests: FxHashSet<NodeId>,
+}
+
+impl Along {
+    fn of(side: &Side, rates: &Rates) -> Along {
+        let (mut along, mut sides) = (Along::default(), vec![side]);
+        while let Some(side) = sides.pop() {
+            along.inside.extend(&side.nodes);
+            along.guests.extend(&side.guests);
+            let zips = side.nodes.iter().filter_map(|n| rates.sides(*n));
+            sides.extend(zips.flatten());
+        }
+        along
+    }
+
+    /// Whether there is anything that runs along.
+    fn is_any(&self, rates: &Rates) -> bool {
+        !self.guests.is_empty() || self.inside.iter().any(|n| rates.has_twins(*n))
+    }
+
+    /// Whether a node is a guest, or a twin of a zip inside.
+    fn has(&self, rates: &Rates, id: NodeId) -> bool {
+        let is_twin = rates.twin_of(id).is_some_and(|z| self.inside.contains(&z));
+        self.guests.contains(&id) || is_twin && !self.inside.contains(&id)
+    }
+}
+
+/// The zips behind a zip that have the same inputs, in any order.
+pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
+    let inputs = &graph.nodes[zip.index()].inputs;
+    let number_of_users = |n: &&NodeId| users.of[n.index()].len();
+    let Some(rarest) = inputs.iter().min_by_key(number_of_users) else {
+        return Vec::new();
+    };
+    let is_twin = |n: &NodeId| {
+        let node = &graph.nodes[n.index()];
+        let zips = matches!(node.node.kind, Kind::Map(_) | Kind::Zip) && !node.leaf;
+        let same = inputs.iter().all(|i| node.inputs.contains(i));
+        zips && *n > zip && same && node.inputs.iter().all(|i| inputs.contains(i))
+    };
+    let mut twins: Vec<NodeId> = users.of[rarest.index()].clone();
+    twins.retain(is_twin);
+    twins.dedup();
+    twins.truncate(MOST_GUESTS);
+    twins
+}
+
+/// Whether what consumes one array can do so wherever that is made.
+fn runs_along(kind: &Kind) -> bool {
+    match kind {
+        Kind::Map(_) | Kind::Fields(_) | Kind::Filter(_) | Kind::Fold(_) => true,
+        Kind::Scan(..) | Kind::ScanTotal | Kind::Len => true,
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Zip
+        | Kind::Pack
+        | Kind::Expand(_)
+        | Kind::FoldS(_)
+        | Kind::ScanS(..)
+        | Kind::CountS
+        | Kind::TakeWhile { .. }
+        | Kind::Take(_)
+        | Kind::Append
+        | Kind::Scatter(_)
+        | Kind::Custom(_)
+        | Kind::Compute(_) => false,
+    }
+}
+
+/// The levels of a stream that delivers elements of a class, if it goes by segments wherever these are known.
+fn levels(rates: &Rates, class: ClassId) -> Vec<Level> {
+    let mut levels = Vec::new();
+    let mut next = Some(class);
+    while let Some(delivers) = next {
+        let class = rates.loop_class(delivers);
+        let (above, segments) = match rates.kind(class) {
+            ClassKind::Nested(parent, lengths) => (Some(parent), Some(lengths)),
+            _ => (None, None),
+        };
+        levels.push(Level {
+            class,
+            delivers,
+            segments,
+        });
+        next = above;
+    }
+    levels
+}
+
+/// What a side needs of a node.
+#[derive(Clone, Copy)]
+enum Need {
+    /// Its elements.
+    Elements(NodeId),
+    /// As lengths of segments: over which elements these run.
+    Lengths(NodeId),
+}
+
+/// The search for what a side consists of.
+struct Collecting<'g> {
+    graph: &'g Graph,
+    rates: &'g Rates,
+    levels: Vec<Level>,
+    /// The innermost level that is needed.
+    depth: usize,
+    seen: FxHashSet<NodeId>,
+    /// What counts the elements that filters leave of segments. Nobody asks how many.
+    counts: FxHashSet<NodeId>,
+    stack: Vec<Need>,
+}
+
+impl Collecting<'_> {
+    fn all(&mut self) -> bool {
+        while let Some(need) = self.stack.pop() {
+            let fine = match need {
+                Need::Elements(id) => self.elements(id),
+                Need::Lengths(id) => self.lengths(id),
+            };
+            if !fine {
+                return false;
+            }
+        }
+        // What is read from memory beside others is not made here.
+        let mut makers = self.seen.iter().flat_map(|id| self.read_from_memory(*id));
+        let mut twins = self.seen.iter().filter_map(|id| self.rates.twin_of(*id));
+        makers.all(|maker| !self.seen.contains(&maker)) && twins.all(|zip| self.seen.contains(&zip))
+    }
+
+    /// What makes the arrays that a node reads from memory.
+    fn read_from_memory(&self, id: NodeId) -> Vec<NodeId> {
+        if self.rates.twin_of(id).is_some() {
+            return Vec::new();
+        }
+        let sides = self.rates.sides(id).unwrap_or_default();
+        let inputs = self.graph.nodes[id.index()].inputs.iter().enumerate();
+        let read = inputs.filter(|(k, _)| {
+            self.rates.is_beside(id, *k) && !sides.iter().any(|s| s.inputs.contains(k))
+        });
+        let fields = read.flat_map(|(_, input)| self.graph.fields(*input));
+        fields.map(|(maker, _)| maker).collect()
+    }
+
+    /// Whether the elements of a node can be had on demand.
+    fn elements(&mut self, id: NodeId) -> bool {
+        let (graph, rates) = (self.graph, self.rates);
+        let node = &graph.nodes[id.index()];
+        // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
+        let is_root = |c| rates.kind(c) == ClassKind::Root;
+        let is_free = is_cheap(node) && rates.output(id).is_some_and(is_root);
+        if node.leaf || is_free {
+            return true;
+        }
+        if self.counts.contains(&id) {
+            return false;
+        }
+        if !self.seen.insert(id) {
+            return true;
+        }
+        let (Some(runs_at), Some(output)) = (rates.runs_at(id), rates.output(id)) else {
+            return false;
+        };
+        let within = |level: &Level| rates.is_within(runs_at, level.class);
+        let Some(at) = self.levels.iter().position(within) else {
+            return false;
+        };
+        let level = self.levels[at];
+        // Elements of other segments are run over before the cursor goes on.
+        let aside = rates.loop_class(runs_at) != level.class;
+        if !aside && !rates.is_within(level.delivers, output) {
+            return false;
+        }
+        self.depth = self.depth.max(at);
+        let inputs = node.inputs.iter().enumerate();
+        let in_step = inputs.filter(|(k, _)| !rates.is_beside(id, *k));
+        let mut needs: Vec<Need> = in_step.map(|(_, n)| Need::Elements(*n)).collect();
+        let on_demand = match node.node.kind {
+            Kind::Generate(..) => indexed_array(graph, id).is_none(),
+            // A zip on the side has sides of its own.
+            Kind::Map(_) | Kind::Zip if rates.sides(id).is_some() => !aside,
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
+            Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
+            Kind::ScanS(..) | Kind::Expand(_) if !aside => {
+                // The lengths are an input in step, and the first one.
+                needs[0] = Need::Lengths(node.inputs[0]);
+                self.depth = self.depth.max(at + 1);
+                true
+            }
+            Kind::ScanS(..) | Kind::Expand(_) => true,
+            Kind::FoldS(_) | Kind::CountS => aside,
+            Kind::TakeWhile { .. } | Kind::Take(_) => !aside,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Fold(_)
+            | Kind::ScanTotal
+            | Kind::Append
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => false,
+        };
+        self.stack.extend(needs);
+        on_demand
+    }
+
+    /// Whether a node says over which elements segments run. Those of what a filter leaves of each segment do so
+    /// without being known: nobody waits for their number.
+    fn lengths(&mut self, id: NodeId) -> bool {
+        let node = &self.graph.nodes[id.index()];
+        if node.leaf || !matches!(node.node.kind, Kind::CountS) {
+            return self.elements(id);
+        }
+        if self.seen.contains(&id) {
+            return false;
+        }
+        if self.counts.insert(id) {
+            let tags = (!self.rates.is_beside(id, 1)).then_some(Need::Elements(node.inputs[1]));
+            self.stack.extend(tags);
+            self.stack.push(Need::Lengths(node.inputs[0]));
+        }
+        true
     }
 }

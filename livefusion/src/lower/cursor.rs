@@ -9,74 +9,173 @@
 //!          let both_4 = and live_1 live_3
 //!          unless both_4 | done_4
 //! ```
+//!
+//! The elements of segments are a cursor that asks a further one for the next segment that has any, whenever
+//! one is used up; what is known of the segment is carried:
+//!
+//! ```text
+//! guard_3: let used_3 = ge ix_2 end_3           (in the cursor over elements: on to the segments)
+//!          unless used_3 | bottom_3
+//! guard_1: let some_1 = gt elt_0 0              (in the cursor over segments)
+//!          unless some_1 | bottom_1
+//! yield_1: let then_1 = add ix_2 elt_0          (a segment begins)
+//!          end_3 := then_1, goto body_3
+//! done_0:  goto done_2                          (there are no more: the elements end)
+//! ```
 
-use super::Lower;
 use super::emission::Emission;
-use super::placement::{Act, Context, Length, Opening, Placer, Side, Spot, no_root};
+use super::placement::{
+    Act, Context, Length, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
+};
+use super::scope::Column;
+use super::{Lower, Source, segments};
 use crate::ast::Kind;
-use crate::fusion::{ClassKind, sides};
+use crate::fusion::ClassId;
+use crate::fusion::sides::{Level, Side};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use smallvec::SmallVec;
 
 /// Enters the cursor in which a node is computed, if any; opens it with the others of its zip.
 pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    if let Some((zip, _)) = p.scope.plan.rates.side_of(id)
-        && p.placed.sides(zip).is_empty()
+    let rates = &p.scope.plan.rates;
+    // What may run along in cursors may also run in a later loop, over memory.
+    let here = |(zip, _): &(NodeId, usize)| p.scope.plan.computes(p.scope.at, *zip);
+    let cursors = rates.cursors_of(id).filter(here);
+    if let Some(zip) = cursors.map(|(zip, _)| rates.outermost(zip))
+        && p.placed.zipped(zip).is_none()
     {
-        open(p, zip)?;
+        p.open_over(zip, Opening::Attempts);
+        let root = p.root()?;
+        open(p, zip, root)?;
     }
     let context = p.context_of(id);
     p.go_inside(context);
     Ok(())
 }
 
-/// Opens a zip's loop, and a cursor for each of its sides.
-fn open(p: &mut Placer<'_>, zip: NodeId) -> Lower {
+/// Opens a cursor for each side of a zip, within its attempts.
+fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
     let plan = p.scope.plan;
-    p.open_over(zip, Opening::Attempts);
-    let (mut lens, mut cursors) = (Vec::new(), Vec::new());
-    for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
-        let (cursor, len) = open_side(p, (zip, k), side)?;
-        cursors.push(cursor);
-        lens.push(len);
+    let sides = plan.rates.sides(zip).unwrap_or_default();
+    let (mut cursors, mut inner) = (Vec::new(), Vec::new());
+    for (k, side) in sides.iter().enumerate() {
+        let mut rates = Vec::new();
+        let mut around = attempts;
+        for (level, stream) in side.levels.iter().enumerate() {
+            let sided = Sided {
+                zip,
+                side: k,
+                level,
+            };
+            let cursor = open_stream(p, sided, (side, stream), around)?;
+            rates.push(cursor);
+            around = match stream.segments {
+                Some(_) => open_used_up(p, cursor),
+                None => cursor,
+            };
+        }
+        if let Some(zip) = zip_of(p, side) {
+            inner.push((zip, around));
+        }
+        cursors.push(rates);
     }
-    p.set_sides(zip, cursors);
-    for input in in_memory(p, zip) {
-        lens.extend(p.len(p.scope.inputs(zip)[input]));
+    let zipped = Zipped {
+        attempts,
+        sides: cursors,
+    };
+    p.set_zipped(zip, zipped);
+    for (zip, attempts) in inner {
+        open(p, zip, attempts)?;
+    }
+    let lens = bounds(p, zip);
+    if lens.is_empty() {
+        p.lengths().unbounded.insert(attempts);
     }
     p.act(zip, Act::Bound(lens));
     Ok(())
 }
 
-/// Opens a side's cursor; the result says how many elements it runs over, too.
-fn open_side(
+/// Opens one cursor of a side.
+fn open_stream(
     p: &mut Placer<'_>,
-    (zip, k): (NodeId, usize),
-    side: &sides::Side,
-) -> Lower<(Side, Length)> {
-    let rates = &p.scope.plan.rates;
-    let input = p.scope.inputs(zip)[side.inputs[0]];
-    let mut class = rates.output(input).ok_or_else(no_root)?;
-    while let ClassKind::Sub(parent, _) = rates.kind(class) {
-        class = parent;
-    }
-    let (source, len) = source(p, side).ok_or_else(no_root)?;
-    let root = Spot::first(p.root()?);
-    let opening = Opening::Cursor { zip, side: k, len };
-    let delivers = p.open_within(source, root, class, opening);
-    let rate = delivers.rate;
-    Ok((Side { rate, delivers }, len))
+    sided: Sided,
+    (side, level): (&Side, &Level),
+    around: RateId,
+) -> Lower<RateId> {
+    let class = p.scope.plan.rates.now(level.class);
+    let (node, opening) = match level.segments {
+        Some(_) => {
+            let node = elements_node(p, side, class).ok_or_else(no_root)?;
+            (node, Opening::Elements(sided))
+        }
+        None => match zip_of(p, side) {
+            Some(zip) => (zip, Opening::Cursor(sided, None)),
+            None => {
+                let (node, len) = source(p, side).ok_or_else(no_root)?;
+                (node, Opening::Cursor(sided, Some(len)))
+            }
+        },
+    };
+    let spot = Spot::first(around);
+    Ok(p.open_within(node, spot, class, opening).rate)
 }
 
-/// What a side runs over, and its length: an array in memory, or a generator.
-fn source(p: &mut Placer<'_>, side: &sides::Side) -> Option<(NodeId, Length)> {
+/// Opens what asks for the next segment, in a cursor over elements.
+fn open_used_up(p: &mut Placer<'_>, elements: RateId) -> RateId {
+    let node = p.placed.tree.rate(elements).node;
+    let used_up = p.open(PlacedRate {
+        class: None,
+        appends: SmallVec::new(),
+        parent: Some(elements),
+        node,
+        opening: Opening::UsedUp,
+        parts: Vec::new(),
+    });
+    // Elements are there once it is known that a segment is.
+    p.placed.tree.put_child_first(elements);
+    used_up
+}
+
+/// A node of a side that goes by the segments whose elements a class has.
+fn elements_node(p: &Placer<'_>, side: &Side, class: ClassId) -> Option<NodeId> {
+    let rates = &p.scope.plan.rates;
+    let mut nodes = side.nodes.iter().copied();
+    nodes.find(|n| {
+        let by_segments = matches!(
+            p.scope.graph.node(*n).kind,
+            Kind::ScanS(..) | Kind::Expand(_)
+        );
+        let runs_at = rates.runs_at(*n).map(|c| rates.loop_class(c));
+        by_segments && runs_at == Some(class)
+    })
+}
+
+/// The zip over whose attempts the last cursor of a side runs, if it does.
+fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
+    let rates = &p.scope.plan.rates;
+    let last = rates.now(side.levels.last()?.class);
+    let mut zips = side.nodes.iter().filter(|n| rates.sides(**n).is_some());
+    zips.find(|n| rates.runs_at(**n) == Some(last)).copied()
+}
+
+/// What the last cursor of a side runs over, and its length: an array in memory, or a generator.
+fn source(p: &mut Placer<'_>, side: &Side) -> Option<(NodeId, Length)> {
+    let rates = &p.scope.plan.rates;
+    let class = rates.now(side.levels.last()?.class);
     for id in &side.nodes {
-        if let Kind::Generate(..) = p.scope.graph.node(*id).kind {
+        if let Kind::Generate(..) = p.scope.graph.node(*id).kind
+            && rates.output(*id) == Some(class)
+        {
             return Some((*id, p.generator_len(*id)));
         }
-        for input in p.scope.inputs(*id) {
+        for (k, input) in p.scope.inputs(*id).iter().enumerate() {
+            let beside = p.scope.column(*id, k, 0).beside;
+            if beside.or(rates.output(*input)) != Some(class) {
+                continue;
+            }
             if let (Some((source, _)), Some(len)) = (p.scope.existing_field(*input), p.len(*input))
             {
                 return Some((source, len));
@@ -84,6 +183,47 @@ fn source(p: &mut Placer<'_>, side: &sides::Side) -> Option<(NodeId, Length)> {
         }
     }
     None
+}
+
+/// How many elements segments have in all, if that is known when the loop starts.
+fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
+    let rates = &p.scope.plan.rates;
+    if let Some(leaf) = rates.in_memory(class) {
+        return Total::Length(Length::Param(Source::Length(leaf)));
+    }
+    let all = side.nodes.iter();
+    let known = all
+        .filter_map(|n| segments::beside_all(p, *n, class))
+        .next();
+    known.map_or(Total::Any, Total::Length)
+}
+
+/// What is as long as a zip or longer, of what has a length when the loop starts.
+fn bounds(p: &mut Placer<'_>, zip: NodeId) -> Vec<Length> {
+    let plan = p.scope.plan;
+    let (mut lens, mut zips) = (Vec::new(), vec![zip]);
+    while let Some(zip) = zips.pop() {
+        for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
+            let first = p.placed.zipped(zip).and_then(|z| z.sides.get(k)?.first());
+            let Some(first) = first.copied() else {
+                continue;
+            };
+            let rate = p.placed.tree.rate(first);
+            match (&rate.opening, rate.class) {
+                (Opening::Elements(_), Some(class)) => {
+                    if let Total::Length(len) = total(p, side, class) {
+                        lens.push(len);
+                    }
+                }
+                (Opening::Cursor(_, None), _) => zips.extend(zip_of(p, side)),
+                _ => lens.extend(p.bound(first)),
+            }
+        }
+        for input in in_memory(p, zip) {
+            lens.extend(p.len(p.scope.inputs(zip)[input]));
+        }
+    }
+    lens
 }
 
 /// The inputs of a zip that are read from memory.
@@ -97,25 +237,86 @@ fn in_memory(p: &Placer<'_>, zip: NodeId) -> Vec<usize> {
 /// Places a zip's sides down to where they deliver, and what is behind them: each has an element, or all have
 /// ended and so does the loop. The zip's elements are those of the subrate that this admits to.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
-    let rates = &p.scope.plan.rates;
+    let plan = p.scope.plan;
+    let rates = &plan.rates;
     let class = rates.output(id).ok_or_else(no_root)?;
-    for (k, side) in rates.sides(id).unwrap_or_default().iter().enumerate() {
+    let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
+    let sides = rates.sides(id).unwrap_or_default();
+    for (side, cursors) in sides.iter().zip(&zipped.sides) {
         let input = p.scope.inputs(id)[side.inputs[0]];
-        let class = rates.output(input).ok_or_else(no_root)?;
-        let rate = p.placed.sides(id).get(k).map(|s| s.rate);
-        let outside = p.go_inside(rate.map(Context::Cursor));
-        let spot = p.spot(input, class, &[])?;
+        let outside = p.go_inside(Some(Context::Cursor(cursors[0])));
+        p.spot(input, rates.now(side.class), &[])?;
         p.go_inside(outside);
-        p.set_delivery(id, k, spot);
     }
-    let root = p.root()?;
-    let spot = p.placed.tree.behind_all(root);
+    let spot = p.placed.tree.behind_all(zipped.attempts);
     let read = in_memory(p, id).into_iter();
     let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(id)[k])?)));
     let lens = lens.collect();
     p.act(id, Act::Align(spot, lens));
-    p.set_decided(class, root);
+    p.set_decided(class, zipped.attempts);
     p.spot(id, class, &[])
+}
+
+/// Places where cursors are left with an element: behind all that runs in them.
+pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
+    let plan = p.scope.plan;
+    for at in 0..p.placed.zips().len() {
+        let (zip, zipped) = p.placed.zips()[at].clone();
+        p.go_to_phase_of(zipped.attempts);
+        let sides = plan.rates.sides(zip).unwrap_or_default();
+        for (side, cursors) in sides.iter().zip(&zipped.sides) {
+            let mut before: Option<(RateId, &Level)> = None;
+            for (level, cursor) in side.levels.iter().zip(cursors) {
+                let outside = p.go_inside(Some(Context::Cursor(*cursor)));
+                let class = plan.rates.now(level.delivers);
+                let node = p.placed.tree.rate(*cursor).node;
+                let end = p.end_of(node, class, *cursor)?;
+                let delivers = match before {
+                    Some((elements, level)) => begin(p, (side, level), elements, end)?,
+                    None => p.placed.tree.behind_all(end),
+                };
+                p.set_delivery(*cursor, delivers);
+                let ends = side.ends(&plan.rates, level);
+                if !ends.is_empty() {
+                    p.act(node, Act::Leave(*cursor, vec![ends]));
+                }
+                p.go_inside(outside);
+                before = Some((*cursor, level));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Opens what is done when a segment begins that has elements, behind all that runs at a rate.
+fn begin(
+    p: &mut Placer<'_>,
+    (side, level): (&Side, &Level),
+    elements: RateId,
+    segments: RateId,
+) -> Lower<Spot> {
+    let lengths = level.segments.ok_or_else(no_root)?;
+    let rates = &p.scope.plan.rates;
+    let class = rates.now(level.class);
+    let parent = rates.parent(class);
+    let beside = parent.filter(|parent| rates.output(lengths.0) != Some(*parent));
+    let lengths = Column {
+        beside,
+        ..lengths.into()
+    };
+    let spot = p.placed.tree.end(segments);
+    p.elt(lengths, spot)?;
+    let total = total(p, side, class);
+    let node = p.placed.tree.rate(elements).node;
+    let rate = p.open(PlacedRate {
+        class: None,
+        appends: SmallVec::new(),
+        parent: Some(segments),
+        node,
+        opening: Opening::Begins(elements, lengths, total),
+        parts: Vec::new(),
+    });
+    Ok(Spot::first(rate))
 }
 
 /// Emits a zip's loop.
@@ -125,13 +326,76 @@ pub fn emit_root(e: &mut Emission<'_>, zip: NodeId) {
     e.open_root(comb, bound.into());
 }
 
-/// Emits a side's cursor.
-pub fn emit_open(e: &mut Emission<'_>, source: NodeId, len: Length) -> Lower {
-    let comb = e.comb(source);
-    let len = e.length(len, comb)?;
-    let comb = e.unhomed_comb(source);
-    let rate = e.open_cursor(comb, e.root(), len);
-    e.live(comb, rate);
+/// Emits the opening of a cursor.
+pub fn emit_open(e: &mut Emission<'_>, node: NodeId, rate: RateId) -> Lower {
+    let placed = e.placed.tree.rate(rate);
+    let (Some(parent), Some(sided)) = (placed.parent, placed.opening.sided()) else {
+        return Ok(());
+    };
+    let (comb, bound): (CombId, Atom) = match placed.opening {
+        Opening::Cursor(_, Some(len)) => {
+            let comb = e.comb(node);
+            let len = e.length(len, comb)?;
+            (e.unhomed_comb(node), len)
+        }
+        Opening::Cursor(_, None) => {
+            let comb = e.unhomed_comb(node);
+            (comb, e.scalar("len", comb, Ty::U64).into())
+        }
+        // They end with their segments.
+        _ => (e.unhomed_comb(node), Const::u64(u64::MAX).into()),
+    };
+    let rate = e.open_cursor(comb, parent, bound);
+    if sided.level == 0 {
+        e.live(comb, rate);
+    }
+    Ok(())
+}
+
+/// Emits the test whether a segment is used up.
+pub fn emit_used_up(e: &mut Emission<'_>, node: NodeId, rate: RateId) {
+    let Some(elements) = e.placed.tree.parent(rate) else {
+        return;
+    };
+    let comb = e.unhomed_comb(node);
+    e.open_sub(comb, elements);
+    let end = e.scalar("end", comb, Ty::U64);
+    let zero = Const::u64(0).into();
+    e.push(comb, Section::Init, StmtKind::Carry(end, zero));
+    let args = [e.index(elements).into(), end.into()];
+    let used = e.emit(comb, Section::Guard, "used", Op::Ge, &args);
+    e.exit(comb, used.into());
+    e.values.segment_ends.insert(elements, end);
+}
+
+/// Emits the beginning of a segment: where it ends, and all that begins anew with it.
+pub fn emit_begin(
+    e: &mut Emission<'_>,
+    node: NodeId,
+    rate: RateId,
+    (elements, lengths, total): (RateId, Column, Total),
+) -> Lower {
+    let at = e.placed.tree.child_spot(rate).ok_or_else(no_root)?;
+    let len = e.elt(lengths, at)?;
+    let comb = e.unhomed_comb(node);
+    let rate = e.open_sub(comb, at.rate);
+    let position: Atom = e.index(elements).into();
+    let most = segments::most(e, comb, total)?;
+    let safe = e.scalar("size", comb, Ty::U64);
+    let stmts = segments::checked(e, comb, (safe, len), (position, most));
+    e.push_all(comb, Section::Guard, stmts);
+    let zero: Atom = Const::u64(0).into();
+    let some = e.emit(comb, Section::Guard, "some", Op::Gt, &[safe.into(), zero]);
+    e.exit(comb, some.into());
+    let sum = [position, safe.into()];
+    let then = e.emit(comb, Section::Yield, "then", Op::Add, &sum);
+    let end = e.values.segment_ends.get(&elements).copied();
+    let end = end.ok_or_else(no_root)?;
+    e.update(comb, rate, end, then.into());
+    e.sequential(end, rate, zero, then.into());
+    for (var, start) in e.values.anew.remove(&elements).unwrap_or_default() {
+        e.update(comb, rate, var, start);
+    }
     Ok(())
 }
 
@@ -149,8 +413,11 @@ pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
             None => len,
         });
     }
-    if let Some(Atom::Var(bound)) = e.program.rate(e.root()).kind.bound() {
-        let (least, one) = (least.unwrap_or(Const::u64(0).into()), Const::u64(1).into());
+    let attempts = e.placed.zipped(zip).map(|z| z.attempts);
+    let bound = attempts.and_then(|r| e.program.rate(r).kind.bound());
+    if let Some(Atom::Var(bound)) = bound {
+        let most = Const::u64(u64::MAX - 1).into();
+        let (least, one) = (least.unwrap_or(most), Const::u64(1).into());
         let args = Args::from_slice(&[least, one]);
         e.push(comb, Section::Init, StmtKind::Let(bound, Op::Add, args));
     }
@@ -194,7 +461,8 @@ fn states(
     lens: &[(usize, Length)],
 ) -> Lower<Vec<State>> {
     let sides = e.scope.plan.rates.sides(zip).unwrap_or_default();
-    let before: Atom = e.index(e.root()).into();
+    let zipped = e.placed.zipped(zip).ok_or_else(no_root)?;
+    let before: Atom = e.index(zipped.attempts).into();
     let one = Const::u64(1).into();
     let behind = e.emit(comb, Section::Body, "behind", Op::Add, &[before, one]);
     let mut states = Vec::new();
@@ -205,8 +473,8 @@ fn states(
             let live = live.into();
             states.push(State { live, count });
         } else if let Some(side) = sides.iter().position(|s| s.inputs[0] == k) {
-            let rate = e.placed.sides(zip).get(side).map(|s| s.rate);
-            let live = rate.and_then(|r| e.values.live.get(&r).copied());
+            let rate = zipped.sides.get(side).and_then(|s| s.first());
+            let live = rate.and_then(|r| e.values.live.get(r).copied());
             let live: Atom = live.ok_or_else(no_root)?.into();
             let args = [live, behind.into(), before];
             let count = e.emit(comb, Section::Body, "count", Op::Select, &args);

@@ -40,7 +40,7 @@ pub fn open(
     let tested = tested(&p.scope, parent, by);
     let mut all = p.needs(&tested);
     all.extend_from_slice(needs);
-    let spot = p.spot_for_child(user, parent, &all)?;
+    let mut spot = p.spot_for_child(user, parent, &all)?;
     let node = match by {
         Selector::Tags(_) => user,
         Selector::Filter(id) | Selector::While(id) | Selector::Custom(id) | Selector::Zip(id) => id,
@@ -48,10 +48,14 @@ pub fn open(
     if p.is_decided(class, spot.rate) {
         return Ok(p.open_within(node, spot, class, Opening::Decided));
     }
+    let ends = matches!(by, Selector::While(_)) && test(&p.scope, node).is_some();
+    if ends && p.is_in_cursor(spot.rate) {
+        spot = take_while::place_test(p, spot.rate);
+    }
     p.elts(&tested, spot)?;
     p.set_decided(class, spot.rate);
     let first = p.open_within(node, spot, class, Opening::Test(tested));
-    if let (Selector::While(_), Some(_)) = (by, test(&p.scope, node)) {
+    if ends && !p.is_in_cursor(spot.rate) {
         take_while::place_end(p, first.rate);
     }
     Ok(first)
@@ -89,6 +93,8 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     let (Some(class), Some(at)) = (placed.class, e.placed.tree.child_spot(rate)) else {
         return Ok(());
     };
+    let tests = take_while::stage_of_test(e, id, rate);
+    let tests = tests.map(|stage| e.comb_at(id, stage));
     let comb = e.unhomed_comb(id);
     if let Opening::While(_) = placed.opening {
         // Its test is added when all that ends is known.
@@ -111,7 +117,10 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
         }
         (Selector::Filter(_) | Selector::While(_), Some(test)) => {
             let all = e.scope.all_columns(id);
-            let inline = Inline::new(id, 0, comb, Section::Guard);
+            let inline = match tests {
+                Some(tests) => Inline::new(id, 0, tests, Section::Body),
+                None => Inline::new(id, 0, comb, Section::Guard),
+            };
             let args = body::used_args(e, &inline, test, &all, at)?;
             e.open_sub(comb, at.rate);
             match by {

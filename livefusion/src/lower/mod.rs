@@ -159,6 +159,7 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     output::place(&mut p).map_err(forced)?;
     lengths::check_told(&mut p);
     lengths::check_all(&mut p);
+    cursor::place_deliveries(&mut p).map_err(forced)?;
     p.place_exits();
     lengths::place_ends(&mut p);
     Ok(p.placed)
@@ -227,6 +228,8 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                 let inputs = inputs.flat_map(|i| behind(graph, *i));
                 let lengths = plan.rates.lengths_above(n, plan.loops[at].root);
                 let before = lengths.into_iter().chain(inputs);
+                // The first zip of its inputs says where a twin has elements.
+                let before = before.chain(plan.rates.twin_of(n));
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));
             }
         }
@@ -292,7 +295,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             Ok(())
         }
         Act::Reread(field, spot) => e.reread((id, *field), *spot),
-        Act::Deliver(column, side) => e.deliver(*column, *side),
+        Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
         Act::Run(spot) => emit_node(e, id, *spot),
         Act::Finish => match e.scope.graph.node(id).kind {
@@ -316,8 +319,15 @@ fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
             Ok(())
         }
         Opening::Test(_) | Opening::Decided | Opening::While(_) => filter::emit_open(e, id, rate),
+        Opening::UsedUp => {
+            cursor::emit_used_up(e, id, rate);
+            Ok(())
+        }
+        Opening::Begins(elements, lengths, total) => {
+            cursor::emit_begin(e, id, rate, (elements, lengths, total))
+        }
         Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, rate),
-        Opening::Cursor { len, .. } => cursor::emit_open(e, id, len),
+        Opening::Cursor(..) | Opening::Elements(_) => cursor::emit_open(e, id, rate),
     }
 }
 

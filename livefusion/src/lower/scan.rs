@@ -45,7 +45,8 @@ pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
     Ok(())
 }
 
-/// Scans the inputs' elements at a spot with accumulators that a rate owns, and gives these.
+/// Scans the inputs' elements at a spot with accumulators that a rate owns, and gives these. A cursor over the elements
+/// of segments owns none: it starts them anew with each segment.
 pub(super) fn scan_at(
     e: &mut Emission<'_>,
     id: NodeId,
@@ -56,23 +57,30 @@ pub(super) fn scan_at(
     let comb = e.comb_at(id, spot);
     let elements = elements(e, id, inputs, spot)?;
     let start = start(e, id, fold)?;
+    let anew = e.is_cursor(owner).then_some(owner);
     let s = Scanning {
         id,
         carried: Carried {
             comb,
             rate: spot.rate,
-            owner,
+            owner: anew.map_or(owner, |_| e.owner()),
         },
         fold,
         elements,
         start,
     };
     let running = match operators::plain(&fold.step) {
-        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e)?,
+        _ if anew.is_some() => s.sequential(e, owner)?,
+        _ if matches!(fold.style, FoldStyle::Sequential) => s.sequential(e, spot.rate)?,
         Some(ops) => s.plain(e, &ops),
-        None if has_captures(fold) => s.sequential(e)?,
+        None if has_captures(fold) => s.sequential(e, spot.rate)?,
         None => s.lifted(e)?,
     };
+    if let Some(elements) = anew {
+        for (r, start) in running.iter().zip(&s.start) {
+            e.begins_anew(elements, r.acc, *start);
+        }
+    }
     let mut accs = Vec::with_capacity(running.len());
     for (field, r) in running.into_iter().enumerate() {
         let value = if kind == ScanKind::Exclusive {
@@ -207,7 +215,8 @@ impl Scanning<'_> {
             .collect())
     }
 
-    fn sequential(&self, e: &mut Emission<'_>) -> Lower<Vec<Running>> {
+    /// Left to right, updated at a rate or below it.
+    fn sequential(&self, e: &mut Emission<'_>, step: RateId) -> Lower<Vec<Running>> {
         let types = self.fold.step.result_types();
         let accs = self.carried.carry_all(e, &self.start, &types);
         let mut args: Vec<Atom> = accs.iter().map(|v| (*v).into()).collect();
@@ -221,7 +230,7 @@ impl Scanning<'_> {
         let group = self
             .carried
             .sequential_group(&accs, &self.start, next_values, &types);
-        e.group(group);
+        e.group(Group { step, ..group });
         Ok(accs
             .into_iter()
             .zip(next)

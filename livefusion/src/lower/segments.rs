@@ -61,16 +61,17 @@ pub fn open(
 }
 
 /// How long the data is that a node reads beside all elements of segments.
-fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
+pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
     let rates = &p.scope.plan.rates;
-    let kind = &p.scope.graph.node(user).kind;
-    let uses = matches!(kind, Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS);
+    let first = match p.scope.graph.node(user).kind {
+        Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => 1,
+        Kind::Map(_) | Kind::Zip | Kind::Fields(_) => 0,
+        _ => return None,
+    };
     let here = rates.runs_at(user) == Some(class);
-    let data = *p.scope.inputs(user).get(1)?;
-    match uses && here && rates.is_beside(user, 1) {
-        true => p.len(data),
-        false => None,
-    }
+    let inputs = p.scope.inputs(user).iter().enumerate().skip(first);
+    let mut beside = inputs.filter(|(k, _)| here && rates.is_beside(user, *k));
+    p.len(*beside.next()?.1)
 }
 
 /// Emits the opening of an inner loop.
@@ -102,13 +103,30 @@ fn open_checked(
     parent: RateId,
     (len, total): (Atom, Total),
 ) -> Lower<Atom> {
-    let most = match total {
-        Total::Length(most) => e.length(most, comb)?,
-        Total::Any => Const::u64(MOST_ELEMENTS).into(),
-    };
+    let most = most(e, comb, total)?;
     let safe = e.scalar("size", comb, Ty::U64);
     let rate = e.open_nested(comb, parent, safe.into());
     let (mut stmts, counter) = e.begins(comb, rate);
+    stmts.extend(checked(e, comb, (safe, len), (counter, most)));
+    e.push_first(comb, Section::Nest, stmts);
+    Ok(safe.into())
+}
+
+/// How many elements segments may have in all.
+pub(super) fn most(e: &mut Emission<'_>, comb: CombId, total: Total) -> Lower<Atom> {
+    match total {
+        Total::Length(most) => e.length(most, comb),
+        Total::Any => Ok(Const::u64(MOST_ELEMENTS).into()),
+    }
+}
+
+/// The check that a segment fits what is left of the data behind a position, and its length.
+pub(super) fn checked(
+    e: &mut Emission<'_>,
+    comb: CombId,
+    (safe, len): (Var, Atom),
+    (position, most): (Atom, Atom),
+) -> Vec<Stmt> {
     let room = e.scalar("room", comb, Ty::U64);
     let fits = e.scalar("fits", comb, Ty::Bool);
     let payload = [len, room.into()];
@@ -118,14 +136,12 @@ fn open_checked(
         comb,
         kind: StmtKind::Let(v, op, Args::from_slice(args)),
     };
-    stmts.extend([
-        op(room, Op::Sub, &[most, counter]),
+    vec![
+        op(room, Op::Sub, &[most, position]),
         op(fits, Op::Le, &[len, room.into()]),
         trap,
         op(safe, Op::Select, &[fits.into(), len, zero]),
-    ]);
-    e.push_first(comb, Section::Nest, stmts);
-    Ok(safe.into())
+    ]
 }
 
 /// Finds where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
@@ -205,9 +221,18 @@ pub fn emit_scan(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
 /// Places the number of true tags in each segment: a count of the subrate that they admit.
 pub fn place_count(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let spot = place_segmented(p, id)?;
-    p.run(id, spot);
-    know_behind(p, id, spot);
+    // Where a cursor runs over the elements, nobody asks for their number.
+    if is_nested(p, spot) {
+        p.run(id, spot);
+        know_behind(p, id, spot);
+    }
     Ok(())
+}
+
+/// Whether a spot is in a loop over one segment's elements, at the end of which all of them are known.
+fn is_nested(p: &Placer<'_>, spot: Spot) -> bool {
+    let owner = p.placed.tree.loop_rate(spot.rate);
+    p.placed.tree.rate(owner).opening.sided().is_none()
 }
 
 /// Emits the number of true tags in each segment.
@@ -223,10 +248,19 @@ fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var
     let comb = e.comb_at(id, spot);
     let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
     let n = e.scalar("n", comb, Ty::U64);
-    e.push(comb, Section::Nest, StmtKind::Carry(n, zero));
+    let begins = if e.is_cursor(owner) {
+        e.begins_anew(owner, n, zero);
+        Section::Init
+    } else {
+        Section::Nest
+    };
+    e.push(comb, begins, StmtKind::Carry(n, zero));
     let next = e.emit(comb, Section::Yield, "next", Op::Add, &[n.into(), one]);
     e.update(comb, spot.rate, n, next.into());
-    e.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next);
+    match begins {
+        Section::Init => e.sequential(n, owner, zero, next.into()),
+        _ => e.exact_group(n, (owner, spot.rate), (Op::Add, Const::u64(0)), next),
+    }
     n
 }
 

@@ -11,8 +11,9 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::{Emission, End};
-use super::placement::{Placer, no_root};
+use super::placement::{Opening, Placer, Spot, no_root};
 use crate::ast::{Body, Kind};
+use crate::fusion::{ClassKind, Selector};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -23,6 +24,26 @@ pub fn place_end(p: &mut Placer<'_>, rate: RateId) {
     if let Some(child) = p.placed.tree.child_spot(rate) {
         p.placed.tree.stage(child.rate, child.position + 1);
     }
+}
+
+/// Places what says whether elements go on in a cursor: before the subrate's iteration, for an element that is
+/// delivered leaves the cursor. The result is where the subrate goes.
+pub fn place_test(p: &mut Placer<'_>, around: RateId) -> Spot {
+    p.placed.tree.behind_all(around);
+    p.placed.tree.end(around)
+}
+
+/// The stage in which a cursor finds whether the elements of a `take_while` go on, for a subrate that tests that.
+pub fn stage_of_test(e: &Emission<'_>, id: NodeId, rate: RateId) -> Option<Spot> {
+    let at = e.placed.tree.child_spot(rate)?;
+    let placed = e.placed.tree.rate(rate);
+    let by = placed.class.map(|c| e.scope.plan.rates.kind(c));
+    let is_its = matches!(by, Some(ClassKind::Sub(_, Selector::While(by))) if by == id);
+    let has_test = matches!(e.scope.graph.node(id).kind, Kind::TakeWhile { .. });
+    let tests = is_its && has_test && matches!(placed.opening, Opening::Test(_));
+    let position = at.position.checked_sub(1);
+    let position = position.filter(|_| tests && e.is_in_cursor(at.rate))?;
+    Some(Spot { position, ..at })
 }
 
 /// Emits what a subrate's guard tests; the result is what admits an element. It is tested only while it goes
@@ -44,7 +65,14 @@ pub fn emit_open(
     let yes: Atom = Const::bool(true).into();
     let live = e.carry("live", comb, Ty::Bool, yes);
     let go = body::inline(e, inline, test, args, "go")?[0];
-    let step = e.update_behind(id, rate, live, go);
+    let step = match inline.section {
+        Section::Body => {
+            let around = e.placed.tree.parent(rate).ok_or_else(no_root)?;
+            e.update(comb, around, live, go);
+            around
+        }
+        _ => e.update_behind(id, rate, live, go),
+    };
     let owner = e.owner();
     e.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
     e.values.ends.insert(id, End::Live(live));
@@ -112,7 +140,8 @@ fn goes_on(
 }
 
 /// What holds at the end of a rate, unless the rate, or one around it, was left before it had all its elements.
-/// What is among the elements that end has all when they have ended.
+/// What is among the elements that end has all when they have ended. A cursor that still is alive was not asked
+/// for the rest.
 pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) -> Atom {
     let (placed, mut holds) = (e.placed, holds);
     let (rates, class) = (&e.scope.plan.rates, placed.tree.rate(rate).class);
@@ -121,6 +150,10 @@ pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) ->
         class.zip(ended).is_some_and(|(c, e)| rates.is_within(c, e))
     };
     for around in std::iter::successors(Some(rate), |r| placed.tree.parent(*r)) {
+        if let Some(live) = e.values.live.get(&around).copied() {
+            let either = [holds, live.into()];
+            holds = e.emit(comb, Section::Done, "ok", Op::Or, &either).into();
+        }
         let Some(ends) = e.values.leaves.get(&around).copied() else {
             continue;
         };

@@ -128,6 +128,30 @@ const FAULTS: &[Fault] = &[
         faulty: "(Needed::While(_), Needed::Always) => {} (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
     },
     Fault {
+        what: "a side's scan of segments goes on with the next segment",
+        file: "lower/cursor.rs",
+        sound: "for (var, start) in e.values.anew.remove(&elements).unwrap_or_default() {",
+        faulty: "for (var, start) in e.values.anew.remove(&elements).unwrap_or_default().into_iter().take(0) {",
+    },
+    Fault {
+        what: "a side delivers empty segments",
+        file: "lower/cursor.rs",
+        sound: "e.emit(comb, Section::Guard, \"some\", Op::Gt,",
+        faulty: "e.emit(comb, Section::Guard, \"some\", Op::Ge,",
+    },
+    Fault {
+        what: "a zip may wait for what runs along with its sides",
+        file: "fusion/sides.rs",
+        sound: "!users.any_ends && !self.waits(graph, rates, twins, zip)",
+        faulty: "!users.any_ends",
+    },
+    Fault {
+        what: "a zip has of one side what another is made of",
+        file: "fusion/sides.rs",
+        sound: "others.any(|(maker, _)| collecting.seen.contains(&maker))",
+        faulty: "others.any(|_| false)",
+    },
+    Fault {
         what: "what runs against its loop is written from the front",
         file: "lower/emission/elements.rs",
         sound: "let mirrored = self.scope.runs_against(field.0);",

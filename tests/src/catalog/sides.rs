@@ -26,6 +26,16 @@ pub fn product_of_runs(
     l.data().zip_with(r.data(), |l, r| l * r).sum()
 }
 
+/// How far what a filter leaves is from what another does, their product, and the sum of the first.
+pub fn zip_and_sides(
+    a: &Array<i64>,
+    b: &Array<i64>,
+) -> (Array<i64>, Array<i64, Ix0>, Array<i64, Ix0>) {
+    let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
+    let product = x.zip_with(&y, |x, y| x * y).sum();
+    (x.zip_with(&y, |x, y| x - y), product, x.sum())
+}
+
 /// Eight sorted arrays as one, in three rounds.
 pub fn merge_tree(arrays: &[Array<i64>; 8]) -> Array<i64> {
     let mut round = arrays.to_vec();
@@ -43,6 +53,10 @@ pub(super) fn all() -> Vec<Program> {
         Program::new(
             "zip of three filters",
             three_filters(&numbers(3), &numbers(4), &numbers(5)),
+        ),
+        Program::new(
+            "zips beside their sides",
+            zip_and_sides(&numbers(3), &numbers(4)),
         ),
         Program::new(
             "zip of two segmentations",

@@ -17,6 +17,8 @@ pub trait Schedule {
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
     /// A node's combinator in a loop that computes it, or elements of it.
     fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32>;
+    /// Whether a loop advances streams on demand.
+    fn has_cursors(&self, at: usize) -> bool;
     /// Whether elements of a node are computed where they are read at an index.
     fn is_pulled(&self, node: &Arc<Node>) -> bool;
     /// Whether a loop keeps an array, or some of its fields, in memory.
@@ -75,8 +77,8 @@ pub struct Candidate {
 pub enum Expected {
     /// Values.
     Values,
-    /// One of these traps: they are first, and in one combinator at one element. In a loop over segments
-    /// any trap may be the first; so may lengths of segments that do not fit, and what a `take_while` may
+    /// One of these traps: they are first, and in one combinator at one element. In a loop over segments, or one that
+    /// advances streams on demand, any trap may be the first; so may lengths of segments that do not fit, and what a `take_while` may
     /// leave out, in the whole program.
     Traps(Vec<Candidate>),
     /// Some trap: an array in memory is zipped with what a filter leaves or with segments' elements, and
@@ -147,7 +149,7 @@ pub fn expected(
                     anywhere.push(candidate.clone());
                     continue;
                 }
-                if segmented.contains(&key.0) {
+                if segmented.contains(&key.0) || schedule.has_cursors(key.0) {
                     key = (key.0, When::Init, 0);
                 }
                 if best.is_none_or(|b| key < b) {
@@ -173,7 +175,8 @@ pub fn expected(
     }
 }
 
-/// Loops over segments, or over parts of an append: in which order what they do comes is the plan's.
+/// Loops over segments, or over parts of an append: in which order their parts come is the plan's, as is that of
+/// streams which a loop advances on demand.
 fn segmented_loops(roots: &[Arc<Node>], schedule: &dyn Schedule) -> HashSet<usize> {
     let is_segmented = |n: &Arc<Node>| {
         matches!(

@@ -8,6 +8,7 @@ mod random;
 mod segments;
 mod show;
 mod shrink;
+mod sides;
 mod wiring;
 
 pub use random::{Options, drawn, programs, random};

@@ -61,15 +61,16 @@ impl Making {
     fn producers(&self) -> Vec<Producer> {
         infer(&self.program, |at| {
             let inputs = self.program.steps[at].inputs();
-            inputs.iter().all(|i| self.is_kept(*i))
+            inputs.iter().all(|i| self.is_stream(*i))
         })
     }
 
-    fn is_kept(&self, step: usize) -> bool {
-        matches!(
-            self.program.steps[step],
-            Step::Filter(..) | Step::Pack(..) | Step::TakeWhile(..) | Step::Take(..)
-        )
+    fn is_stream(&self, step: usize) -> bool {
+        match self.program.steps[step] {
+            Step::Filter(..) | Step::Pack(..) | Step::TakeWhile(..) | Step::Take(..) => true,
+            Step::Expand(..) | Step::ScanS(..) => true,
+            _ => false,
+        }
     }
 
     /// An array of a rate and depth: one that is there, or a new one.
@@ -122,7 +123,7 @@ impl Making {
     }
 
     /// Uses an array in some way.
-    fn used(&mut self, array: usize, how: Use) -> Option<usize> {
+    pub(super) fn used(&mut self, array: usize, how: Use) -> Option<usize> {
         let n = self.data[array].len();
         match how {
             Use::InStep => {
@@ -212,7 +213,7 @@ impl Making {
         }
     }
 
-    fn either_order(&mut self, a: usize, b: usize) -> Vec<usize> {
+    pub(super) fn either_order(&mut self, a: usize, b: usize) -> Vec<usize> {
         if self.rng.chance(50) {
             vec![a, b]
         } else {
@@ -243,7 +244,7 @@ impl Making {
         types[self.rng.weighted(&[40, 20, 12, 10, 6, 4, 4, 4])]
     }
 
-    fn memory(&mut self, n: usize) -> Option<usize> {
+    pub(super) fn memory(&mut self, n: usize) -> Option<usize> {
         let ty = self.elem();
         self.memory_of(n, &[ty])
     }
@@ -267,7 +268,7 @@ impl Making {
     }
 
     /// Lengths of segments that an array has room for: those of another array too, or its own.
-    fn descriptor(&mut self, array: usize, own: bool) -> Option<usize> {
+    pub(super) fn descriptor(&mut self, array: usize, own: bool) -> Option<usize> {
         let n = self.data[array].len();
         let mut fit = self.descriptors(|all| all == n);
         fit.retain(|l| {
@@ -326,13 +327,13 @@ impl Making {
         self.add(Step::Scan(array, fold, kind))
     }
 
-    fn folded_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
+    pub(super) fn folded_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
         let elem = self.types(data).to_vec();
         let fold = self.plain_fold(&elem);
         self.add(Step::FoldS(lengths, data, fold))
     }
 
-    fn scanned_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
+    pub(super) fn scanned_s(&mut self, lengths: usize, data: usize) -> Option<usize> {
         let elem = self.types(data).to_vec();
         let fold = self.plain_fold(&elem);
         let kind = self.rng.pick(&[ScanKind::Exclusive, ScanKind::Inclusive]);
@@ -358,7 +359,7 @@ impl Making {
         self.expanded(lengths, array)
     }
 
-    fn expanded(&mut self, lengths: usize, value: usize) -> Option<usize> {
+    pub(super) fn expanded(&mut self, lengths: usize, value: usize) -> Option<usize> {
         let types = self.types(value).to_vec();
         let params = [&[Ty::U64], types.as_slice()].concat();
         let no_scope = Scope::default();
@@ -495,25 +496,6 @@ impl Making {
         m.push(Term::Scalar(whole, 0), whole_ty);
         let body = m.finish(vec![result]);
         self.add(Step::Map(inputs, body))
-    }
-
-    /// Streams that skip differently, side by side. Nothing else uses them.
-    fn on_demand(&mut self, depth: usize) -> Option<usize> {
-        let n = self.rng.pick(&self.lengths);
-        let mut side = self.memory(n)?;
-        for _ in 0..depth {
-            let test = self.test(side);
-            side = self.add(Step::Filter(side, test))?;
-        }
-        let kept = self.data[side].len();
-        let mut tags = vec![0u64; kept + self.rng.below(4)];
-        tags[..kept].fill(1);
-        self.rng.shuffle(&mut tags);
-        let data = self.memory(tags.len())?;
-        let tags = self.add(Step::Data(vec![(Ty::Bool, tags)]))?;
-        let other = self.add(Step::Pack(data, tags))?;
-        let inputs = self.either_order(side, other);
-        self.mapped(inputs)
     }
 
     pub(super) fn mapped(&mut self, inputs: Vec<usize>) -> Option<usize> {

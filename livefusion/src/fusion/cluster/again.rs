@@ -66,7 +66,7 @@ pub fn operated(
         | Kind::Compute(_)
         | Kind::Len => return None,
     };
-    if rates.sides(n).is_some() || rates.side_of(n).is_some() {
+    if rates.sides(n).is_some() || rates.cursors_of(n).is_some() {
         return None;
     }
     let in_order = matches!(node.node.kind, Kind::Generate(..));

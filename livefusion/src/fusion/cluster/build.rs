@@ -4,6 +4,8 @@
 //! none: what they need, their users need. The total of a scan is part of the scan's item, and what a zip
 //! computes on demand is part of the zip's.
 
+mod hosts;
+
 use super::again;
 use super::budget;
 use super::free::{free_generators, is_alias};
@@ -58,6 +60,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         trees: Vec::new(),
         copies: Vec::new(),
         class_of: FxHashMap::default(),
+        hosted: FxHashMap::default(),
         field_of: FxHashMap::default(),
         order: Order::of(graph, rates),
     };
@@ -91,6 +94,8 @@ struct Builder<'g> {
     /// How often the code of each class stands in a loop: once for every part of an append.
     copies: Vec<u32>,
     class_of: FxHashMap<ClassId, usize>,
+    /// The numbers of classes in the cursors of zips' sides.
+    hosted: FxHashMap<((NodeId, usize), ClassId), usize>,
     field_of: FxHashMap<FieldRef, usize>,
     order: Order,
 }
@@ -119,7 +124,8 @@ impl Builder<'_> {
         match self.pulls.mirrors.source(id) {
             Some(source) => {
                 self.link_to(source, None, &mut item);
-                self.stream(source, &mut item);
+                let class = self.rates.output(source).map(|c| self.class(c));
+                self.stream(source, class, &mut item);
             }
             None => {
                 self.link_captures(id, &mut item);
@@ -127,10 +133,15 @@ impl Builder<'_> {
             }
         }
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
-        self.link_segments(&mut item);
-        for side in self.rates.sides(id).unwrap_or_default() {
-            self.side(&side.nodes, &mut item);
+        match self.rates.host_of(id) {
+            Some(_) => {
+                for lengths in self.rates.lengths_above(id, None) {
+                    self.link_to_maker(lengths, None, &mut item);
+                }
+            }
+            None => self.link_segments(&mut item),
         }
+        self.sides(id, &mut item);
         if let Some(class) = self.rates.runs_at(id) {
             let class = self.class(class);
             item.weight = item.weight.saturating_mul(self.copies[class]);
@@ -140,28 +151,6 @@ impl Builder<'_> {
         self.built.item_of[id.index()] = Some(self.built.nodes.len());
         self.built.nodes.push(id);
         self.built.problem.items.push(item);
-    }
-
-    /// Adds what a zip computes on demand to its item. What else it needs is in memory.
-    fn side(&mut self, nodes: &[NodeId], item: &mut Item) {
-        item.weight = item.weight.saturating_add(budget::SIDE);
-        for id in nodes {
-            for input in &self.graph.nodes[id.index()].inputs {
-                self.link_to(*input, Some(Reason::RatesDiffer), item);
-                self.link_free(*input, *id, item);
-            }
-            self.link_captures(*id, item);
-            self.link_length(*id, item);
-            item.weight = item.weight.saturating_add(self.weights[id.index()]);
-        }
-        let unless = |id: &&NodeId| {
-            let alias = is_alias(self.graph, self.rates, **id);
-            !alias && !self.free[id.index()] && !self.pulls.is_in_no_loop(**id)
-        };
-        let new = self.built.nodes.len();
-        for id in nodes.iter().filter(unless).collect::<Vec<_>>() {
-            self.built.item_of[id.index()] = Some(new);
-        }
     }
 
     /// The classes that a node's loop must have: its own and, above it, those of what it reads and makes.
@@ -215,12 +204,12 @@ impl Builder<'_> {
         let own = Some(own).filter(|_| makes != Some(own));
         let classes: Vec<ClassId> = own.into_iter().chain(above).collect();
         for class in classes {
-            let class = self.class(class);
+            let class = self.class_for(id, class);
             if !item.at.contains(&class) {
                 item.at.push(class);
             }
         }
-        item.makes.extend(makes.map(|c| self.class(c)));
+        item.makes.extend(makes.map(|c| self.class_for(id, c)));
         self.opens(item);
     }
 
@@ -251,9 +240,13 @@ impl Builder<'_> {
                 class.is_some_and(|c| self.rates.families().may_compute(c, i))
             };
             let in_memory = appends && !in_order();
+            let twin = self
+                .rates
+                .twin_of(id)
+                .and_then(|z| self.built.item_of[z.index()]);
             let prevents = match (base, beside || in_memory) {
                 (true, _) => Some(Reason::ScatterBase),
-                (_, true) => Some(Reason::RatesDiffer),
+                (_, true) if twin.is_none() => Some(Reason::RatesDiffer),
                 _ => None,
             };
             self.link_to(*input, prevents, item);
@@ -261,9 +254,20 @@ impl Builder<'_> {
             if let Some(checked) = self.built.item_of[input.index()] {
                 item.link(checked, None);
             }
+            // What another zip's sides deliver is had at that one's class.
+            if let (Some(maker), Some(class)) = (twin, self.rates.runs_at(id)) {
+                let class = self.class_for(id, class);
+                item.link(maker, None);
+                item.stream(Stream {
+                    maker: Some(maker),
+                    class,
+                });
+            }
             // What a node reads from memory at its own counter is in step with nothing.
             if !base && !beside && !appends {
-                self.stream(*input, item);
+                let class = self.rates.output(*input);
+                let class = class.map(|c| self.class_for(id, c));
+                self.stream(*input, class, item);
             }
             let runs_over = if appends { *input } else { id };
             self.link_free(*input, runs_over, item);
@@ -292,12 +296,11 @@ impl Builder<'_> {
         }
     }
 
-    /// An input that is consumed in step.
-    fn stream(&mut self, input: NodeId, item: &mut Item) {
-        let Some(class) = self.rates.output(input) else {
+    /// An input that is consumed in step, at the class of this number.
+    fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut Item) {
+        let (Some(class), Some(at)) = (self.rates.output(input), at) else {
             return;
         };
-        let at = self.class(class);
         for (field, (n, _)) in self.graph.fields(input).into_iter().enumerate() {
             // What a zip advances on demand is had from the zip, at its class.
             let zip = self.rates.zipped_by(self.graph, input, field as u32);
@@ -313,7 +316,7 @@ impl Builder<'_> {
             }
             // Under another name, columns may be used at another class than they are made at.
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
-                && self.class(made) != at
+                && self.class_for(n, made) != at
             {
                 item.link(maker, Some(Reason::NoCommonRate));
             }
@@ -436,9 +439,8 @@ impl Builder<'_> {
             let kind = &self.graph.node(n).kind;
             let folds = matches!(kind, Kind::Fold(_) | Kind::ScanTotal | Kind::Len);
             let root = self.rates.runs_at(n).map(|c| self.rates.top(c));
-            let both = root
-                .zip(over)
-                .filter(|_| folds && self.rates.side_of(by).is_none());
+            let plain = |n: NodeId| self.rates.cursors_of(n).is_none();
+            let both = root.zip(over).filter(|_| folds && plain(n) && plain(by));
             both.is_some_and(|(root, over)| self.rates.families().is_before(root, over))
         };
         let mut fields = self.graph.fields(scalar).into_iter();
@@ -503,14 +505,19 @@ impl Builder<'_> {
             (_, Some(family)) => (Class::Phase(family), ROOT_LENGTH, 1),
             (_, None) => (Class::Root, ROOT_LENGTH, 1),
         };
+        let number = self.add_class(class, new, (length, copies));
+        self.class_of.insert(class, number);
+    }
+
+    fn add_class(&mut self, class: ClassId, new: Class, (length, copies): (u64, u32)) -> usize {
         let number = self.built.problem.classes.len();
         let above = new.parent().map_or(number, |p| self.trees[p]);
         self.trees.push(above);
-        self.class_of.insert(class, number);
         self.built.problem.classes.push(new);
         self.built.classes.push(class);
         self.lengths.push(length);
         self.copies.push(copies);
+        number
     }
 
     /// The problem's number of a field.

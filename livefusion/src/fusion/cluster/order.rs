@@ -7,12 +7,12 @@
 
 use crate::fusion::rates::{ClassId, ClassKind, Rates};
 use crate::sharing::{Graph, NodeId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An order of the nodes of a graph.
 pub struct Order {
     /// All nodes. Those that a node depends on come before it, and the lengths of its segments, unless
-    /// these depend on it.
+    /// these depend on it; and the zip on whose side it runs along.
     pub nodes: Vec<NodeId>,
     /// Which nodes depend on each other in a circle, by way of lengths too. Empty if none do.
     circle: Vec<u32>,
@@ -24,9 +24,13 @@ impl Order {
         let mut known = FxHashMap::default();
         let nearest = graph.ids().map(|n| nearest_lengths(rates, &mut known, n));
         let lengths: Vec<Option<NodeId>> = nearest.collect();
-        let younger = |n: &NodeId| lengths[n.index()].is_some_and(|l| l > *n);
-        match graph.ids().any(|n| younger(&n)) {
-            true => Circles::of(graph, &lengths).order(),
+        let younger = |n: NodeId| {
+            lengths[n.index()]
+                .max(rates.loop_of_host(n))
+                .is_some_and(|l| l > n)
+        };
+        match graph.ids().any(younger) {
+            true => Circles::of(graph, rates, &lengths).order(),
             false => Order {
                 nodes: graph.ids().collect(),
                 circle: Vec::new(),
@@ -34,13 +38,14 @@ impl Order {
         }
     }
 
-    /// The innermost class of segments that a node runs within whose lengths depend on the node.
+    /// The innermost class of segments that a node runs within whose lengths depend on the node, or are known to a
+    /// zip alone, which advances them on demand.
     pub fn floor(&self, rates: &Rates, n: NodeId) -> Option<ClassId> {
-        let mut class = flat_class(rates, n).filter(|_| !self.circle.is_empty());
+        let flat = self.circle.is_empty() && !rates.has_sides();
+        let mut class = flat_class(rates, n).filter(|_| !flat);
         while let Some(c) = class {
             if let ClassKind::Nested(_, (lengths, _)) = rates.kind(c)
-                && lengths > n
-                && self.circle[lengths.index()] == self.circle[n.index()]
+                && (rates.side_of(lengths).is_some() || self.is_circle(lengths, n))
             {
                 return Some(c);
             }
@@ -50,9 +55,17 @@ impl Order {
     }
 }
 
-/// The class in whose iterations a node runs; none for what a zip computes on demand, one after the other.
+impl Order {
+    /// Whether lengths depend on an older node that runs over their segments.
+    fn is_circle(&self, lengths: NodeId, n: NodeId) -> bool {
+        let circle = |n: NodeId| self.circle.get(n.index());
+        lengths > n && circle(n).is_some() && circle(lengths) == circle(n)
+    }
+}
+
+/// The class in whose iterations a node runs; none for what runs in cursors, one after the other.
 fn flat_class(rates: &Rates, n: NodeId) -> Option<ClassId> {
-    rates.runs_at(n).filter(|_| rates.side_of(n).is_none())
+    rates.runs_at(n).filter(|_| rates.cursors_of(n).is_none())
 }
 
 /// The lengths of the innermost segments that a node runs within, as is known of some classes already. They
@@ -84,6 +97,7 @@ fn nearest_lengths(
 /// depends on is.
 struct Circles<'g> {
     graph: &'g Graph,
+    rates: &'g Rates,
     lengths: &'g [Option<NodeId>],
     /// When each node was met, from 1 on.
     met: Vec<u32>,
@@ -95,10 +109,11 @@ struct Circles<'g> {
 }
 
 impl<'g> Circles<'g> {
-    fn of(graph: &'g Graph, lengths: &'g [Option<NodeId>]) -> Circles<'g> {
+    fn of(graph: &'g Graph, rates: &'g Rates, lengths: &'g [Option<NodeId>]) -> Circles<'g> {
         let n = graph.nodes.len();
         let mut circles = Circles {
             graph,
+            rates,
             lengths,
             met: vec![0; n],
             first: vec![0; n],
@@ -113,11 +128,18 @@ impl<'g> Circles<'g> {
         circles
     }
 
+    /// What a node needs, and the lengths of its segments.
     fn needs(&self, n: NodeId) -> Vec<NodeId> {
+        let needs = self.needs_itself(n).into_iter();
+        needs.chain(self.lengths[n.index()]).collect()
+    }
+
+    fn needs_itself(&self, n: NodeId) -> Vec<NodeId> {
         let node = &self.graph.nodes[n.index()];
         let captures = node.captures.iter().flatten();
         let all = node.inputs.iter().chain(captures).chain(&node.length);
-        all.chain(&self.lengths[n.index()]).copied().collect()
+        // The zip on whose side a node runs along is one item with the side.
+        all.copied().chain(self.rates.loop_of_host(n)).collect()
     }
 
     fn visit(&mut self, start: NodeId, count: &mut u32) {
@@ -167,15 +189,38 @@ impl<'g> Circles<'g> {
         self.circles.push(circle);
     }
 
-    /// Within a circle, nodes come as in the graph: after what they depend on themselves.
-    fn order(self) -> Order {
+    /// Within a circle, nodes come after what they depend on themselves: as in the graph, but for guests.
+    fn order(mut self) -> Order {
         let mut circle = vec![0; self.graph.nodes.len()];
         for (i, nodes) in self.circles.iter().enumerate() {
             nodes.iter().for_each(|n| circle[n.index()] = i as u32);
+        }
+        for i in 0..self.circles.len() {
+            let is_guest = |n: &NodeId| self.rates.host_of(*n).is_some();
+            if self.circles[i].len() > 1 && self.circles[i].iter().any(is_guest) {
+                self.circles[i] = self.sorted(&self.circles[i]);
+            }
         }
         Order {
             nodes: self.circles.concat(),
             circle,
         }
+    }
+
+    /// Some nodes, each after those of them that it depends on itself.
+    fn sorted(&self, nodes: &[NodeId]) -> Vec<NodeId> {
+        let (mut sorted, mut seen) = (Vec::with_capacity(nodes.len()), FxHashSet::default());
+        let mut stack: Vec<(NodeId, bool)> = nodes.iter().rev().map(|n| (*n, false)).collect();
+        while let Some((n, ready)) = stack.pop() {
+            if ready {
+                sorted.push(n);
+            } else if seen.insert(n) {
+                stack.push((n, true));
+                let needs = self.needs_itself(n).into_iter();
+                let here = needs.filter(|need| nodes.binary_search(need).is_ok());
+                stack.extend(here.map(|need| (need, false)));
+            }
+        }
+        sorted
     }
 }

@@ -35,6 +35,9 @@ pub fn infer(graph: &Graph, lengths: &[Option<u64>], on_demand: bool) -> Rates {
     inference.rates
 }
 
+/// More maps than these do not run along with what needs them.
+const MOST_ALONG: usize = 16;
+
 struct Inference<'g> {
     graph: &'g Graph,
     rates: Rates,
@@ -65,6 +68,14 @@ impl Inference<'_> {
                 Kind::Generate(len, _) => {
                     let class = self.generator(id, len, length);
                     (Some(class), Some(class))
+                }
+                Kind::Map(_) | Kind::Zip if self.rates.twin_of(id).is_some() => {
+                    let first = self.rates.twin_of(id);
+                    let class = first.map(|zip| self.class(zip));
+                    self.rates
+                        .beside
+                        .extend((0..node.inputs.len()).map(|k| (id, k)));
+                    (class, class)
                 }
                 Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
                     let class = self.in_step(id);
@@ -287,7 +298,8 @@ impl Inference<'_> {
         class
     }
 
-    /// The class at which data is used with these lengths: the data's own becomes it, if it can.
+    /// The class at which data is used with these lengths: the data's own becomes it, if it can. Maps that nobody else
+    /// needs go along, and read what they are made of from memory.
     fn segmented(&mut self, id: NodeId, lengths: NodeId, data: NodeId) -> ClassId {
         let elements = self.elements(lengths);
         let own = self.class(data);
@@ -299,10 +311,50 @@ impl Inference<'_> {
             && !self.rates.is_appended(elements);
         if is_root && is_nested && !self.rates.is_within(elements, own) {
             self.rates.join(own, elements, id);
-        } else {
+        } else if !is_nested || !self.run_along((data, lengths), id, elements) {
             self.rates.beside.insert((id, 1));
         }
         elements
+    }
+
+    /// Lets maps of arrays in memory run at another class, that of a node's segments, if only that node needs what they
+    /// make, and needs it as data alone.
+    fn run_along(
+        &mut self,
+        (data, lengths): (NodeId, NodeId),
+        user: NodeId,
+        class: ClassId,
+    ) -> bool {
+        let graph = self.graph;
+        let Some(users) = &self.users else {
+            return false;
+        };
+        let (mut maps, mut next) = (vec![data], 0);
+        while let Some(id) = maps.get(next).copied() {
+            let node = &graph.nodes[id.index()];
+            let is_map = matches!(node.node.kind, Kind::Map(_) | Kind::Zip | Kind::Fields(_));
+            if node.leaf || !is_map || self.rates.is_fresh(id) || maps.len() > MOST_ALONG {
+                return false;
+            }
+            let computed = node.inputs.iter().filter(|i| !graph.nodes[i.index()].leaf);
+            let new: Vec<NodeId> = computed.filter(|i| !maps.contains(i)).copied().collect();
+            maps.extend(new);
+            next += 1;
+        }
+        let here = |n: NodeId| n == user || maps.contains(&n);
+        let cut_by = [lengths, graph.resolve(lengths, 0).0];
+        let exclusive = maps.iter().all(|n| users.are_all(*n, here));
+        if !exclusive || cut_by.iter().any(|n| maps.contains(n)) {
+            return false;
+        }
+        for id in maps {
+            let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
+            let leaves = inputs.filter(|(_, i)| graph.nodes[i.index()].leaf);
+            self.rates.beside.extend(leaves.map(|(k, _)| (id, k)));
+            self.rates.runs_at[id.index()] = Some(class);
+            self.rates.output[id.index()] = Some(class);
+        }
+        true
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
@@ -371,9 +423,15 @@ impl Inference<'_> {
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
             return;
         };
+        for twin in sides::twins(self.graph, users, id) {
+            self.rates.twin_of.insert(twin, id);
+            self.rates.twinned.insert(id);
+        }
         for (k, side) in found.iter().enumerate() {
             let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
             self.rates.side_of.extend(nodes);
+            let guests = side.guests.iter().map(|n| (*n, (id, k)));
+            self.rates.host_of.extend(guests);
         }
         self.rates.sides.insert(id, found);
     }

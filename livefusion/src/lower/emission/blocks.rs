@@ -2,7 +2,7 @@
 
 use super::Emission;
 use crate::lower::operators;
-use crate::lower::placement::Side;
+use crate::lower::placement::Spot;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,25 +80,36 @@ impl Blocks {
 impl Emission<'_> {
     /// Gives the loop its blocks.
     pub(super) fn make_blocks(&mut self) {
+        let cursors = (0..self.program.rates.len()).map(RateId::new);
+        let left: Vec<(RateId, Spot)> = cursors
+            .filter_map(|r| Some((r, self.placed.delivery(r)?)))
+            .collect();
+        for (cursor, delivers) in &left {
+            // Where nothing runs behind the last rate in a cursor, it is left all the same.
+            let home = Some(self.home(*delivers));
+            if self.program.combs.iter().all(|c| c.home != home) {
+                self.comb_at(self.placed.tree.rate(*cursor).node, *delivers);
+            }
+        }
         let blocks = std::mem::take(&mut self.blocks);
         blocks.fill(&mut self.program);
         let stages = drop_empty_stages(&mut self.program);
-        let sides: Vec<Side> = self.placed.all_sides().collect();
-        if sides.is_empty() {
+        if left.is_empty() {
             return;
         }
         let labels = self.program.blocks.iter().filter_map(|(l, _)| l.first());
         let labels = labels.map(|l| (self.program.place(*l), *l)).collect();
         let tree = Tree::of(&self.program);
-        for side in sides {
-            let home = self.home(side.delivers);
+        for (cursor, delivers) in left {
+            let home = self.home(delivers);
             let stage = stages.get(&home).copied().unwrap_or_default();
-            self.connect(side.rate, Home { stage, ..home }, &tree, &labels);
+            self.connect(cursor, Home { stage, ..home }, &tree, &labels);
         }
     }
 
-    /// Says where control goes from where a cursor delivers, and from where it ends. All updates are in
-    /// `yield`, for a cursor that delivers does not come to its `bottom`.
+    /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on;
+    /// where segments end, their elements do. All updates are in `yield`, for a cursor that delivers does not come
+    /// to its `bottom`.
     fn connect(
         &mut self,
         cursor: RateId,
@@ -119,7 +130,9 @@ impl Emission<'_> {
         let Some(to) = after.and_then(|p| labels.get(&p)) else {
             return;
         };
-        for place in [delivers, at(cursor, 0, Section::Done)] {
+        let ends = self.values.live.contains_key(&cursor);
+        let ends = ends.then(|| at(cursor, 0, Section::Done));
+        for place in [delivers].into_iter().chain(ends) {
             let block = labels.get(&place).copied();
             if let Some(block) = block.and_then(|l| self.program.blocks.get_mut(l)) {
                 block.end = End::Goto(*to);

@@ -4,7 +4,7 @@ use super::Emission;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::lower::Lower;
-use crate::lower::placement::{Room, Side, Spot};
+use crate::lower::placement::{Delivery, Room, Spot};
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -36,6 +36,10 @@ pub struct Values<'g> {
     pub mirrored: FxHashMap<RateId, Atom>,
     /// Whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
+    /// Where the segment ends whose elements a cursor runs over.
+    pub segment_ends: FxHashMap<RateId, Var>,
+    /// What begins anew with each segment whose elements a cursor runs over, and from what on.
+    pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
     /// Counters whose ends say how many elements a class has in a phase.
     pub sizes: Vec<((ClassId, RateId), Atom)>,
 }
@@ -185,13 +189,19 @@ impl Emission<'_> {
     }
 
     /// Carries the last value that a cursor delivered, for use behind it.
-    pub fn deliver(&mut self, column: Column, side: Side) -> Lower {
-        let value = self.elt(column.field, side.delivers)?;
-        let comb = self.comb_at(column.field.0, side.delivers);
-        let val = self.delivered(comb, side.delivers.rate, value);
-        if let Some(behind) = self.placed.tree.child_spot(side.rate) {
-            self.values.set_column(column, behind, val.into());
-        }
+    pub fn deliver(&mut self, delivery: Delivery) -> Lower {
+        let Delivery { from, inside, .. } = delivery;
+        let value = self.elt(inside, from)?;
+        let comb = self.comb_at(inside.field.0, from);
+        let val = self.delivered(comb, from.rate, value);
+        let Delivery { column, behind, .. } = delivery;
+        self.values.set_column(column, behind, val.into());
         Ok(())
+    }
+
+    /// Says that a carried value begins anew with each segment whose elements a cursor runs over.
+    pub fn begins_anew(&mut self, elements: RateId, carried: Var, start: Atom) {
+        let all = self.values.anew.entry(elements).or_default();
+        all.push((carried, start));
     }
 }

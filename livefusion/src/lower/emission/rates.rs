@@ -100,11 +100,6 @@ impl Emission<'_> {
         RateId::new(0)
     }
 
-    /// The root of the phase that is emitted.
-    pub fn root(&self) -> RateId {
-        self.program.roots.last().copied().unwrap_or(self.owner())
-    }
-
     /// Declares a carried value under an operator for which the order does not matter, from its identity
     /// on: of which rate it is, and at which rate it is updated.
     pub fn exact_group(
@@ -261,7 +256,19 @@ impl Emission<'_> {
         val
     }
 
-    fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
+    /// Whether a rate is advanced on demand.
+    pub fn is_cursor(&self, rate: RateId) -> bool {
+        matches!(self.program.rate(rate).kind, RateKind::Cursor { .. })
+    }
+
+    /// Whether a rate is advanced on demand, or within one that is.
+    pub fn is_in_cursor(&self, rate: RateId) -> bool {
+        let up = |r: &RateId| self.placed.tree.parent(*r);
+        std::iter::successors(Some(rate), up).any(|r| self.is_cursor(r))
+    }
+
+    /// Declares a carried value that is updated in the order of a rate's iterations.
+    pub fn sequential(&mut self, var: Var, step: RateId, start: Atom, next: Atom) {
         self.group(Group {
             vars: vec![var],
             owner: self.owner(),

@@ -1,6 +1,6 @@
 //! Where each element comes from: the current element of a column, for use at a spot.
 
-use super::{Act, Column, Context, Placer, Room, Side, Spot};
+use super::{Act, Column, Context, Delivery, Placer, Room, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -25,18 +25,14 @@ impl Placer<'_> {
         let (mut column, mut spot) = (asked, at);
         let from = loop {
             let (id, _) = column.field;
-            if let Some(known) = self.known(&column) {
-                let tree = &self.placed.tree;
-                let visible = known.iter().find(|s| tree.is_visible(**s, spot));
-                if let Some(from) = visible.copied() {
-                    break from;
-                }
-                if self.scope.is_made_once(id) {
-                    break self.reread(column.field, spot)?;
-                }
+            if let Some(from) = self.visible(column, spot) {
+                break from;
             }
-            if let Some(side) = self.delivered_by(column) {
-                break self.deliver(column, side)?;
+            if let Some((cursor, inside)) = self.delivered_by(column, spot) {
+                break self.deliver(column, cursor, inside)?;
+            }
+            if self.known(&column).is_some() && self.scope.is_made_once(id) {
+                break self.reread(column.field, spot)?;
             }
             if self.scope.is_in_memory(id) {
                 let class = column.beside.or(self.scope.plan.rates.output(id));
@@ -66,6 +62,14 @@ impl Placer<'_> {
         };
         self.placed.origins.insert((asked, at), (column, from));
         Ok(())
+    }
+
+    /// Where a column is known, if that is known at a spot.
+    fn visible(&self, column: Column, at: Spot) -> Option<Spot> {
+        let delivered = self.delivered.get(&column).map(|spots| spots.as_slice());
+        let known = [self.known(&column), delivered];
+        let mut known = known.into_iter().flatten().flatten().copied();
+        known.find(|s| self.placed.tree.is_visible(*s, at))
     }
 
     /// Finds the elements of several columns.
@@ -204,23 +208,62 @@ impl Placer<'_> {
         }
     }
 
-    /// The side that delivers a column, if it is one of a zip that advances it on demand.
-    fn delivered_by(&self, column: Column) -> Option<Side> {
-        column.beside?;
-        let (zip, side) = self.scope.plan.rates.side_of(column.field.0)?;
-        let side = self.placed.sides(zip).get(side)?;
-        (!self.scope.is_in_memory(column.field.0)).then_some(*side)
+    /// The cursor that delivers a column to a spot outside of it, and the column as it is known inside.
+    fn delivered_by(&self, column: Column, at: Spot) -> Option<(RateId, Column)> {
+        let rates = &self.scope.plan.rates;
+        let here = self.cursors[at.rate.index()];
+        let (mut maker, mut passed) = (column.field.0, None);
+        while let Some((zip, side)) = rates.side_of(maker)
+            && !self.scope.is_in_memory(maker)
+        {
+            let zipped = self.placed.zipped(zip)?;
+            if self.cursors[zipped.attempts.index()] == here {
+                // What a zip on the side has of its own sides is had of it.
+                let inside = Column {
+                    beside: passed,
+                    ..column.field.into()
+                };
+                return Some((*zipped.sides.get(side)?.first()?, inside));
+            }
+            (maker, passed) = (zip, rates.output(zip));
+        }
+        // What is known of a segment is delivered to its elements.
+        let sided = self.placed.tree.rate(here?).opening.sided()?;
+        let side = rates.sides(sided.zip)?.get(sided.side)?;
+        let class = column.beside.or(rates.output(column.field.0))?;
+        let below = side.level(rates, class)? > sided.level;
+        let cursors = self.placed.zipped(sided.zip)?.sides.get(sided.side)?;
+        let next = cursors.get(sided.level + 1).filter(|_| below)?;
+        Some((*next, column))
     }
 
     /// What a cursor delivers is handed on to what is behind it.
-    fn deliver(&mut self, column: Column, side: Side) -> Lower<Spot> {
-        let outside = self.go_inside(Some(Context::Cursor(side.rate)));
-        self.elt(column.field, side.delivers)?;
-        self.act(column.field.0, Act::Deliver(column, side));
+    fn deliver(&mut self, column: Column, cursor: RateId, inside: Column) -> Lower<Spot> {
+        let missing = || missing(self.scope.graph, column.field);
+        let rates = &self.scope.plan.rates;
+        let sided = self.placed.tree.rate(cursor).opening.sided();
+        let sided = sided.ok_or_else(missing)?;
+        let side = rates.sides(sided.zip).and_then(|s| s.get(sided.side));
+        let class = side.and_then(|s| s.levels.get(sided.level));
+        let class = rates.now(class.ok_or_else(missing)?.delivers);
+        // The next segment is asked for in a part of what goes over their elements.
+        let around = self.placed.tree.parent(cursor).filter(|_| sided.level > 0);
+        let behind = self.placed.tree.child_spot(around.unwrap_or(cursor));
+        let behind = behind.ok_or_else(missing)?;
+        let outside = self.go_inside(Some(Context::Cursor(cursor)));
+        let needs = self.needs(&[inside]);
+        let from = self.spot(column.field.0, class, &needs)?;
+        self.elt(inside, from)?;
         self.go_inside(outside);
-        let behind = self.placed.tree.child_spot(side.rate);
-        let behind = behind.ok_or_else(|| missing(self.scope.graph, column.field))?;
-        self.know(column, behind);
+        let delivery = Delivery {
+            cursor,
+            column,
+            inside,
+            from,
+            behind,
+        };
+        self.act(column.field.0, Act::Deliver(delivery));
+        self.delivered.entry(column).or_default().push(behind);
         Ok(behind)
     }
 }

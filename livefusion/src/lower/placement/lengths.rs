@@ -57,6 +57,8 @@ pub struct Lengths {
     pub run_over: Vec<(NodeId, RateId)>,
     /// Lengths that are equal wherever this loop comes to its end.
     pub agreed: Agreed,
+    /// Attempts of zips that no length bounds.
+    pub unbounded: FxHashSet<RateId>,
     /// Checks that can be made at the end only.
     pub at_the_end: Vec<(NodeId, Check)>,
     /// Inputs whose numbers of elements are counted, by phases.
@@ -169,7 +171,8 @@ impl Placer<'_> {
     pub fn bound(&self, rate: RateId) -> Option<Length> {
         match self.placed.tree.rate(rate).opening {
             Opening::Array(field) => Some(Length::Array(field)),
-            Opening::Indices(len) | Opening::Cursor { len, .. } => Some(len),
+            Opening::Indices(len) => Some(len),
+            Opening::Cursor(_, len) => len,
             _ => None,
         }
     }
@@ -178,7 +181,8 @@ impl Placer<'_> {
     pub fn room(&mut self, rate: RateId, by: NodeId) -> Lower<Room> {
         let rate = self.placed.tree.loop_rate(rate);
         let placed = self.placed.tree.rate(rate);
-        if !placed.opening.is_nested() {
+        let unbounded = self.lengths.unbounded.contains(&rate);
+        if !placed.opening.is_nested() && !unbounded {
             return Ok(Room::Bound(rate));
         }
         let class = placed.class.ok_or_else(no_root)?;

@@ -26,7 +26,7 @@ mod tree;
 pub use elements::DECISION;
 pub use lengths::{Length, Of, Room, Total};
 pub use show::show;
-pub use tree::{Opening, PlacedRate, Spot, Tree};
+pub use tree::{Opening, PlacedRate, Sided, Spot, Tree};
 
 use super::Lower;
 use super::scope::{Column, Scope};
@@ -50,8 +50,10 @@ pub struct Placement {
     origins: FxHashMap<(Column, Spot), (Column, Spot)>,
     /// Columns of memory that are read in step with one rate.
     streams: FxHashMap<FieldRef, Option<RateId>>,
-    /// The sides of each zip that advances streams on demand.
-    sides: FxHashMap<NodeId, Vec<Side>>,
+    /// The zips that advance streams on demand, outer ones first, and their rates.
+    zips: Vec<(NodeId, Zipped)>,
+    /// Where control leaves each cursor with an element.
+    deliveries: FxHashMap<RateId, Spot>,
     /// Fields that are written to memory element by element, and where, phase by phase.
     kept: FxHashMap<FieldRef, SmallVec<[Spot; 1]>>,
 }
@@ -76,7 +78,7 @@ pub enum Act {
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.
-    Deliver(Column, Side),
+    Deliver(Delivery),
     /// The sides of a zip are held against each other, and against arrays in memory of these lengths.
     Align(Spot, Vec<(usize, Length)>),
     /// The combinator's own work, in iterations.
@@ -115,13 +117,28 @@ pub struct Count {
     pub expects_array: bool,
 }
 
-/// One side of a zip that advances its inputs on demand.
+/// The rates of a zip that advances its inputs on demand.
+#[derive(Clone, Debug)]
+pub struct Zipped {
+    /// Its attempts to get an element of every side.
+    pub attempts: RateId,
+    /// The cursors of each side: that over its elements, then that over their segments, and so on.
+    pub sides: Vec<Vec<RateId>>,
+}
+
+/// An element that a cursor delivers.
 #[derive(Clone, Copy, Debug)]
-pub struct Side {
-    /// The rate of what it runs over.
-    pub rate: RateId,
-    /// Where what it delivers is known.
-    pub delivers: Spot,
+pub struct Delivery {
+    /// The cursor.
+    pub cursor: RateId,
+    /// The column, as it is known behind the cursor.
+    pub column: Column,
+    /// The same as it is known inside.
+    pub inside: Column,
+    /// Where it is known inside.
+    pub from: Spot,
+    /// From where on it is known outside.
+    pub behind: Spot,
 }
 
 impl Placement {
@@ -140,14 +157,19 @@ impl Placement {
         self.kept.get(&field).map_or(&[], |spots| spots)
     }
 
-    /// All sides of zips that advance streams on demand.
-    pub fn all_sides(&self) -> impl Iterator<Item = Side> {
-        self.sides.values().flatten().copied()
+    /// The zips that advance streams on demand, outer ones first, and their rates.
+    pub fn zips(&self) -> &[(NodeId, Zipped)] {
+        &self.zips
     }
 
-    /// The sides of a zip that advances streams on demand.
-    pub fn sides(&self, zip: NodeId) -> &[Side] {
-        self.sides.get(&zip).map_or(&[], Vec::as_slice)
+    /// The rates of a zip that advances streams on demand.
+    pub fn zipped(&self, zip: NodeId) -> Option<&Zipped> {
+        self.zips.iter().find(|z| z.0 == zip).map(|z| &z.1)
+    }
+
+    /// Where control leaves a cursor with an element.
+    pub fn delivery(&self, cursor: RateId) -> Option<Spot> {
+        self.deliveries.get(&cursor).copied()
     }
 }
 
@@ -166,6 +188,8 @@ pub struct Placer<'g> {
     pub scope: Scope<'g>,
     /// What is placed so far.
     pub placed: Placement,
+    /// From which spots on columns are known that cursors deliver.
+    delivered: FxHashMap<Column, SmallVec<[Spot; 1]>>,
     /// What decides over the elements of a class in a rate's iterations is known.
     decided: FxHashSet<(ClassId, RateId)>,
     /// Lengths and their checks.
@@ -180,6 +204,8 @@ pub struct Placer<'g> {
     inside: Option<Context>,
     /// What each rate is in.
     contexts: Vec<Option<Context>>,
+    /// The cursor that each rate is, or is in.
+    cursors: Vec<Option<RateId>>,
 }
 
 /// What is known of a phase while it is placed.
@@ -210,6 +236,7 @@ impl<'g> Placer<'g> {
         Placer {
             scope,
             placed: Placement::default(),
+            delivered: FxHashMap::default(),
             decided: FxHashSet::default(),
             lengths: Lengths::default(),
             opening: FxHashSet::default(),
@@ -217,6 +244,7 @@ impl<'g> Placer<'g> {
             contexts: Vec::new(),
             phases,
             current: 0,
+            cursors: Vec::new(),
         }
     }
 
@@ -230,6 +258,14 @@ impl<'g> Placer<'g> {
         self.current = phase;
         self.scope.phase = self.scope.plan.loops[self.scope.at].phases.get(phase);
         self.inside = None;
+    }
+
+    /// What is placed next is of the phase that a rate is in.
+    pub fn go_to_phase_of(&mut self, rate: RateId) {
+        let root = Some(self.placed.tree.root_of(rate));
+        if let Some(phase) = self.phases.iter().position(|p| p.root == root) {
+            self.go_to_phase(phase);
+        }
     }
 
     /// The root of this phase, if it is open.
@@ -265,13 +301,15 @@ impl<'g> Placer<'g> {
     pub fn open(&mut self, rate: PlacedRate) -> RateId {
         let node = rate.node;
         let around = rate.parent.and_then(|p| self.contexts[p.index()]);
+        let within = rate.parent.and_then(|p| self.cursors[p.index()]);
+        let cursor = rate.opening.sided().map(|_| self.placed.tree.next());
         let own = match rate.opening {
-            Opening::Cursor { .. } => Some(Context::Cursor(self.placed.tree.next())),
             Opening::While(class) => Some(Context::While(class)),
-            _ => None,
+            _ => cursor.map(Context::Cursor),
         };
         let id = self.placed.tree.open(rate);
         self.contexts.push(own.or(around));
+        self.cursors.push(cursor.or(within));
         self.act(node, Act::Open(id));
         id
     }
@@ -282,25 +320,26 @@ impl<'g> Placer<'g> {
     }
 
     /// The sides of a zip become cursors.
-    pub fn set_sides(&mut self, zip: NodeId, sides: Vec<Side>) {
-        self.placed.sides.insert(zip, sides);
+    pub fn set_zipped(&mut self, zip: NodeId, zipped: Zipped) {
+        self.placed.zips.push((zip, zipped));
     }
 
-    /// Says where what a side delivers is known.
-    pub fn set_delivery(&mut self, zip: NodeId, side: usize, spot: Spot) {
-        let sides = self.placed.sides.get_mut(&zip);
-        if let Some(side) = sides.and_then(|all| all.get_mut(side)) {
-            side.delivers = spot;
-        }
+    /// Says where control leaves a cursor with an element.
+    pub fn set_delivery(&mut self, cursor: RateId, spot: Spot) {
+        self.placed.deliveries.insert(cursor, spot);
     }
 
     /// In what a node of this loop runs.
     pub fn context_of(&self, id: NodeId) -> Option<Context> {
-        if let Some((zip, side)) = self.scope.plan.rates.side_of(id) {
-            let side = self.placed.sides(zip).get(side);
-            return side.map(|s| Context::Cursor(s.rate));
-        }
-        self.exits().alone(id).map(Context::While)
+        let rates = &self.scope.plan.rates;
+        let here = |(zip, _): &(NodeId, usize)| self.scope.plan.computes(self.scope.at, *zip);
+        let cursors = rates.cursors_of(id).filter(here);
+        let Some(((zip, k), side)) = cursors.zip(rates.side(id)) else {
+            return self.exits().alone(id).map(Context::While);
+        };
+        let level = side.level(rates, rates.runs_at(id)?)?;
+        let cursors = self.placed.zipped(zip)?.sides.get(k)?;
+        cursors.get(level).copied().map(Context::Cursor)
     }
 
     /// What is placed next runs in this. The result is in what that ran before.
@@ -317,6 +356,11 @@ impl<'g> Placer<'g> {
     /// subrate's test, the length of a segment.
     pub fn set_decided(&mut self, class: ClassId, rate: RateId) {
         self.decided.insert((class, rate));
+    }
+
+    /// Whether a rate is a cursor, or in one.
+    pub fn is_in_cursor(&self, rate: RateId) -> bool {
+        self.cursors[rate.index()].is_some()
     }
 
     /// Whether a rate is of this phase, and in what the combinator that is placed runs in.

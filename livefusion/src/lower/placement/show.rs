@@ -1,6 +1,6 @@
 //! The text of a placement: the rates as a tree, and the acts in their order.
 
-use super::{Act, Check, Column, Length, Opening, Placement, Room, Spot, Total};
+use super::{Act, Check, Column, Length, Opening, Placement, Room, Sided, Spot, Total};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -102,12 +102,37 @@ impl Show<'_> {
                 format!("segments of lengths {} {total}", self.column(*lengths))
             }
             Opening::SameSegments => "the same segments".into(),
-            Opening::Cursor { zip, side, len } => format!(
-                "side {side} of {}, on demand, {}",
-                self.node(*zip),
-                self.length(*len)
-            ),
+            Opening::Cursor(sided, len) => {
+                let over = match len {
+                    Some(len) => self.length(*len),
+                    None => format!("attempts of {}", self.node(rate.node)),
+                };
+                format!("{}, on demand, {over}", self.sided(*sided))
+            }
+            Opening::Elements(sided) => {
+                format!("{}, on demand, elements of segments", self.sided(*sided))
+            }
+            Opening::UsedUp => "where a segment is used up".into(),
+            Opening::Begins(elements, lengths, total) => {
+                let total = match total {
+                    Total::Length(len) => format!("in room for {}", self.length(*len)),
+                    Total::Any => "in any room".into(),
+                };
+                let lengths = self.column(*lengths);
+                format!(
+                    "segments for r{} of lengths {lengths} {total}",
+                    elements.index()
+                )
+            }
         })
+    }
+
+    fn sided(&self, sided: Sided) -> String {
+        let side = format!("side {} of {}", sided.side, self.node(sided.zip));
+        match sided.level {
+            0 => side,
+            level => format!("{side} level {level}"),
+        }
     }
 
     fn length(&self, length: Length) -> String {
@@ -183,11 +208,11 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
-            Act::Deliver(column, side) => format!(
+            Act::Deliver(delivery) => format!(
                 "{} is delivered by r{} from {}",
-                self.column(*column),
-                side.rate.index(),
-                self.spot(side.delivers)
+                self.column(delivery.column),
+                delivery.cursor.index(),
+                self.spot(delivery.from)
             ),
             Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
             Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),

@@ -5,6 +5,7 @@ use crate::ast::Kind;
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::{Lower, filter, generate, segments};
 use crate::sharing::NodeId;
+use loop_lang::ir::RateId;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -83,12 +84,29 @@ impl Placer<'_> {
         Ok(self.placed.tree.end(spot.rate))
     }
 
+    /// The rate of a class that is behind all else that runs in a cursor, opened if there is none.
+    pub fn end_of(&mut self, id: NodeId, class: ClassId, cursor: RateId) -> Lower<RateId> {
+        let mut instances = self.placed.tree.instances(class).into_iter();
+        if let Some(last) =
+            instances.find(|r| self.is_here(*r) && self.placed.tree.is_last(*r, cursor))
+        {
+            return Ok(last);
+        }
+        let end = self.placed.tree.rate(cursor).parts.len().saturating_sub(1);
+        let end = Spot {
+            rate: cursor,
+            position: end,
+        };
+        Ok(self.spot(id, class, &[end])?.rate)
+    }
+
     /// Makes sure that the root of this phase is open: by way of a node's inputs, and of the lengths of the segments
     /// whose elements they are, to an array in memory or a generator that the root runs over.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
         let root = self.scope.root();
-        let fresh = rates.is_fresh(id) && rates.runs_at(id) == root;
+        let beside = rates.is_fresh(id) || rates.twin_of(id).is_some();
+        let fresh = beside && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(rates.lengths_above(id, root).into_iter().rev());

@@ -66,15 +66,26 @@ pub enum Opening {
     Segments(Column, Total),
     /// An inner loop over segments whose lengths are checked already.
     SameSegments,
-    /// A stream that is advanced on demand: side of a zip, over so many elements.
-    Cursor {
-        /// The zip.
-        zip: NodeId,
-        /// Which of its sides.
-        side: usize,
-        /// How many elements it runs over.
-        len: Length,
-    },
+    /// A stream that is advanced on demand, over so many elements; or over the attempts of a zip, as many as it
+    /// makes.
+    Cursor(Sided, Option<Length>),
+    /// A stream that is advanced on demand, over the elements of segments that a further one delivers.
+    Elements(Sided),
+    /// What of such elements come when a segment is used up: there the next one is asked for.
+    UsedUp,
+    /// A segment that is not empty: its elements are next, those of this rate. All together have no more than the total.
+    Begins(RateId, Column, Total),
+}
+
+/// A cursor of a zip.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sided {
+    /// The zip.
+    pub zip: NodeId,
+    /// Which of its sides.
+    pub side: usize,
+    /// Which cursor of that: 0 delivers to the zip, each other one to that before.
+    pub level: usize,
 }
 
 impl Opening {
@@ -82,13 +93,28 @@ impl Opening {
     pub fn is_sub(&self) -> bool {
         matches!(
             self,
-            Opening::Test(_) | Opening::Decided | Opening::While(_)
+            Opening::Test(_)
+                | Opening::Decided
+                | Opening::While(_)
+                | Opening::UsedUp
+                | Opening::Begins(..)
         )
     }
 
-    /// Whether it opens an inner loop over a segment.
+    /// Whether it opens a loop over the elements of segments, one segment after the other.
     pub fn is_nested(&self) -> bool {
-        matches!(self, Opening::Segments(..) | Opening::SameSegments)
+        matches!(
+            self,
+            Opening::Segments(..) | Opening::SameSegments | Opening::Elements(_)
+        )
+    }
+
+    /// Which cursor it opens, if it does.
+    pub fn sided(&self) -> Option<Sided> {
+        match self {
+            Opening::Cursor(sided, _) | Opening::Elements(sided) => Some(*sided),
+            _ => None,
+        }
     }
 }
 
@@ -151,6 +177,17 @@ impl Tree {
         self.stages.push(1);
         self.rates.push(rate);
         id
+    }
+
+    /// A rate with a child runs that first, and then its stage.
+    pub fn put_child_first(&mut self, rate: RateId) {
+        let parts = &mut self.rates[rate.index()].parts;
+        parts.rotate_left(1);
+        for (position, part) in parts.iter().enumerate() {
+            if let Part::Child(child) = part {
+                self.position[child.index()] = position;
+            }
+        }
     }
 
     /// The rate that is opened next.
@@ -220,6 +257,20 @@ impl Tree {
         (rate != above)
             .then(|| self.ancestor(rate, self.depth[above.index()] + 1))
             .flatten()
+    }
+
+    /// Whether nothing comes behind a rate in the iterations of one around it.
+    pub fn is_last(&self, mut rate: RateId, around: RateId) -> bool {
+        while rate != around {
+            let Some(parent) = self.parent(rate) else {
+                return false;
+            };
+            if self.position[rate.index()] + 1 < self.rate(parent).parts.len() {
+                return false;
+            }
+            rate = parent;
+        }
+        true
     }
 
     /// The position from which on all of these are known in a rate's iterations; none if they never are.

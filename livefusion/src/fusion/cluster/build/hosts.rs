@@ -1,0 +1,112 @@
+//! Zips that advance their sides on demand: what is on the sides is of the zip's item, and what else uses that may be in
+//! its loop.
+//!
+//! A side's classes are others in a zip's loop than elsewhere, for the loop runs over the zip's attempts: they are
+//! subrates of these, which the zip makes. So guests join the loop as what is behind a filter joins that.
+
+use super::super::budget;
+use super::super::free::is_alias;
+use super::super::problem::{Class, Item};
+use super::super::reason::Reason;
+use super::Builder;
+use crate::fusion::rates::{ClassId, ClassKind};
+use crate::fusion::sides::Side;
+use crate::sharing::NodeId;
+
+impl Builder<'_> {
+    /// Adds what a zip computes on demand to its item, zips on its sides included. What else it needs is in memory.
+    pub(super) fn sides(&mut self, zip: NodeId, item: &mut Item) {
+        let (mut zips, mut nodes) = (vec![zip], Vec::<NodeId>::new());
+        while let Some(zip) = zips.pop() {
+            for (k, side) in self.rates.sides(zip).unwrap_or_default().iter().enumerate() {
+                if !side.guests.is_empty() {
+                    self.host((zip, k), side, item);
+                }
+                let cursors = side.levels.len() as u32 * budget::SIDE;
+                item.weight = item.weight.saturating_add(cursors);
+                nodes.extend(&side.nodes);
+                zips.extend(&side.nodes);
+            }
+        }
+        for id in &nodes {
+            for input in &self.graph.nodes[id.index()].inputs {
+                self.link_to(*input, Some(Reason::RatesDiffer), item);
+                self.link_free(*input, *id, item);
+            }
+            self.link_captures(*id, item);
+            self.link_length(*id, item);
+            item.weight = item.weight.saturating_add(self.weights[id.index()]);
+        }
+        let unless = |id: &&NodeId| {
+            let alias = is_alias(self.graph, self.rates, **id);
+            !alias && !self.free[id.index()] && !self.pulls.is_in_no_loop(**id)
+        };
+        let new = self.built.nodes.len();
+        for id in nodes.iter().filter(unless).collect::<Vec<_>>() {
+            self.built.item_of[id.index()] = Some(new);
+        }
+    }
+
+    /// Makes the classes of a side, for what runs along there.
+    fn host(&mut self, host: (NodeId, usize), side: &Side, item: &mut Item) {
+        for level in &side.levels {
+            let mut class = self.rates.now(level.delivers);
+            loop {
+                let made = self.class_on(host, class);
+                if !item.makes.contains(&made) {
+                    item.makes.push(made);
+                }
+                match self.rates.parent(class) {
+                    Some(parent) if class != self.rates.now(level.class) => class = parent,
+                    _ => break,
+                }
+            }
+        }
+    }
+
+    /// The problem's number of a class, for a node at it: in the cursors of a zip's side, it is one that the zip makes,
+    /// for the loop runs over something else.
+    pub(super) fn class_for(&mut self, id: NodeId, class: ClassId) -> usize {
+        let has_guests = self.rates.side(id).is_some_and(|s| !s.guests.is_empty());
+        match self.rates.cursors_of(id).filter(|_| has_guests) {
+            Some(host) => self.class_on(host, class),
+            None => self.class(class),
+        }
+    }
+
+    /// The problem's number of a class in the cursors of a zip's side; numbers those above it first.
+    fn class_on(&mut self, host: (NodeId, usize), class: ClassId) -> usize {
+        let side = self.rates.sides(host.0).and_then(|s| s.get(host.1));
+        let is_level = |c: ClassId| {
+            let mut levels = side.iter().flat_map(|s| &s.levels);
+            levels.any(|l| self.rates.now(l.class) == c)
+        };
+        let (mut unknown, mut at) = (Vec::new(), class);
+        let mut above = loop {
+            if let Some(known) = self.hosted.get(&(host, at)) {
+                break *known;
+            }
+            unknown.push(at);
+            match self.rates.parent(at).filter(|_| !is_level(at)) {
+                Some(parent) => at = parent,
+                None => {
+                    let attempts = self.rates.runs_at(self.rates.outermost(host.0));
+                    break self.class(attempts.unwrap_or(class));
+                }
+            }
+        };
+        for c in unknown.into_iter().rev() {
+            let plain = self.class(c);
+            let new = match self.rates.kind(c) {
+                ClassKind::Nested(_, lengths) if !is_level(c) => Class::Nested {
+                    parent: above,
+                    lengths: self.field(lengths),
+                },
+                _ => Class::Sub(above),
+            };
+            above = self.add_class(c, new, (self.lengths[plain], self.copies[above]));
+            self.hosted.insert((host, c), above);
+        }
+        above
+    }
+}

@@ -1,0 +1,235 @@
+//! What else uses a side of a zip runs along in its cursor: nothing is in memory in between.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Engine, Result};
+use std::sync::Arc;
+
+fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+fn numbers(n: i64) -> Array<i64> {
+    (1..=n).collect()
+}
+
+fn evens(n: i64) -> Array<i64> {
+    numbers(n).filter(|x| (x % 2).eq(0))
+}
+
+/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+fn shape(roots: &[&Arc<Node>]) -> Result<(usize, usize)> {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
+    let loops = Engine::interp().explain(&roots)?.loops;
+    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+#[test]
+fn folds_and_maps_of_a_side() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let zipped = left.zip_with(&right, |l, r| l * r);
+        let (sum, count) = (left.map(|x| x + 1).sum(), right.len());
+        let most = right.filter(|x| x.lt(6)).fold(0, |a, b| a.max(b));
+        let roots = [zipped.node(), sum.node(), count.node(), most.node()];
+        assert_eq!(shape(&roots)?, (1, 1));
+        let (zipped, sum, count, most) = (&zipped, &sum, &count, &most).force_with(&engine)?;
+        assert_eq!(zipped.to_vec()?, [8, 20, 36, 56]);
+        assert_eq!((sum, count, most), (24, 4, 5));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_side_is_a_result() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let squares = left.map(|x| x * x);
+        let zipped = squares.zip_with(&right, |l, r| l - r);
+        let running = squares.scan(0, |a, b| a + b);
+        let above = running.filter(|x| x.gt(10));
+        let roots = [zipped.node(), left.node(), above.node(), running.node()];
+        assert_eq!(shape(&roots)?, (1, 4));
+        let (zipped, left, above, running) =
+            (&zipped, &left, &above, &running).force_with(&engine)?;
+        assert_eq!(zipped.to_vec()?, [0, 11, 30, 57]);
+        assert_eq!(left.to_vec()?, [2, 4, 6, 8]);
+        assert_eq!(above.to_vec()?, [20, 56, 120]);
+        assert_eq!(running.to_vec()?, [4, 20, 56, 120]);
+    }
+    Ok(())
+}
+
+#[test]
+fn totals_of_scans_and_floats() -> Result<()> {
+    for engine in engines() {
+        let xs = evens(99).map(|x| x.cast::<f64>() / 2.0);
+        let (sums, total) = xs.scan_with_total(0.0, |a, b| a + b);
+        let others = numbers(150).filter(|x| (x % 3).eq(0)).filter(|x| x.lt(148));
+        let zipped = sums.zip_with(&others, |s, o| s - o.cast::<f64>());
+        let largest = xs.fold(0.0, |a, b| a.max(b));
+        let ends = [zipped.node(), total.node(), largest.node()];
+        assert_eq!(shape(&ends)?, (1, 1));
+        let (zipped, total, largest) = (&zipped, &total, &largest).force_with(&engine)?;
+        assert_eq!((zipped.len(), total, largest), (49, 1225.0, 49.0));
+    }
+    Ok(())
+}
+
+/// Elements of segments, what is known of each segment, and both sides.
+#[test]
+fn guests_at_elements_and_at_segments() -> Result<()> {
+    for engine in engines() {
+        let counts = Array::from(vec![2u64, 0, 3]);
+        let values = numbers(3).map(|x| x * 10);
+        let spread = replicate_s(&counts, &values);
+        let right = replicate_s(&Array::from(vec![4u64, 1]), &numbers(2));
+        let zipped = spread.data().zip_with(right.data(), |l, r| l + r);
+        let of_values = values.sum();
+        let of_elements = spread.data().sum();
+        let large = right.data().filter(|x| x.gt(1));
+        let roots = [
+            zipped.node(),
+            of_values.node(),
+            of_elements.node(),
+            large.node(),
+        ];
+        assert_eq!(shape(&roots)?, (1, 2));
+        let all = (&zipped, &of_values, &of_elements, &large).force_with(&engine)?;
+        assert_eq!(all.0.to_vec()?, [11, 11, 31, 31, 32]);
+        assert_eq!((all.1, all.2, all.3.to_vec()?), (60, 110, vec![2]));
+    }
+    Ok(())
+}
+
+/// A guest that the zip waits for is none: what it needs is complete only behind a loop over the side.
+#[test]
+fn what_the_zip_waits_for_comes_before_it() -> Result<()> {
+    for engine in engines() {
+        let left = evens(9);
+        let sum = left.sum();
+        let right = numbers(7).filter(|x| x.gt(3)).map(|x| x * &sum);
+        let zipped = left.zip_with(&right, |l, r| l + r);
+        assert_eq!(shape(&[zipped.node(), sum.node()])?.0, 2);
+        let (zipped, sum) = (&zipped, &sum).force_with(&engine)?;
+        assert_eq!((zipped.to_vec()?, sum), (vec![82, 104, 126, 148], 20));
+    }
+    Ok(())
+}
+
+/// Two zips, each of which has what the other's guests give: one of them comes first.
+#[test]
+fn zips_that_wait_for_guests_of_each_other() -> Result<()> {
+    for engine in engines() {
+        let (a, b) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let (c, d) = (
+            numbers(5).filter(|x| x.ne(2)),
+            numbers(8).filter(|x| x.gt(4)),
+        );
+        let of_c = c.sum();
+        let first = a.map(|x| x * &of_c).zip_with(&b, |x, y| x + y);
+        let of_a = a.sum();
+        let second = c.map(|x| x * &of_a).zip_with(&d, |x, y| x + y);
+        let (first, second, of_a, of_c) = (&first, &second, &of_a, &of_c).force_with(&engine)?;
+        assert_eq!((of_a, of_c), (20, 13));
+        assert_eq!(first.to_vec()?, [30, 57, 84, 111]);
+        assert_eq!(second.to_vec()?, [25, 66, 87, 108]);
+    }
+    Ok(())
+}
+
+/// Guests of a zip that is a side itself, and of its sides.
+#[test]
+fn guests_of_zips_on_sides() -> Result<()> {
+    for engine in engines() {
+        let (a, b) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let pairs = a.zip_with(&b, |x, y| x + y);
+        let c = numbers(5).filter(|x| x.gt(2));
+        let kept = pairs.filter(|x| x.ne(9));
+        let zipped = kept.zip_with(&c, |x, y| x * y);
+        let (of_a, of_pairs, of_c) = (a.sum(), pairs.sum(), c.map(|x| -x).sum());
+        let roots = [zipped.node(), of_a.node(), of_pairs.node(), of_c.node()];
+        assert_eq!(shape(&roots)?, (1, 1));
+        let all = (&zipped, &of_a, &of_pairs, &of_c).force_with(&engine)?;
+        assert_eq!(
+            (all.0.to_vec()?, all.1, all.2, all.3),
+            (vec![18, 48, 75], 20, 42, -12)
+        );
+    }
+    Ok(())
+}
+
+/// Segments that a filter leaves are a result, and what is delivered of them to their elements is not read again.
+#[test]
+fn segments_are_results() -> Result<()> {
+    for engine in engines() {
+        let kept = Array::from(vec![2u64, 9, 1]).filter(|x| x.lt(5));
+        let spread = replicate_s(&kept, &kept);
+        let others = numbers(5).filter(|x| x.gt(2));
+        let zipped = spread.data().zip_with(&others, |k, o| k.cast::<i64>() * o);
+        assert_eq!(shape(&[zipped.node(), kept.node()])?, (1, 2));
+        let (zipped, kept) = (&zipped, &kept).force_with(&engine)?;
+        assert_eq!(
+            (zipped.to_vec()?, kept.to_vec()?),
+            (vec![6, 8, 5], vec![2, 1])
+        );
+    }
+    Ok(())
+}
+
+/// A guest at a zip that is a side of a later one belongs to the loop of that.
+#[test]
+fn a_guest_comes_behind_the_outermost_zip() -> Result<()> {
+    for engine in engines() {
+        let rows = Segmented::new(&Array::from(vec![1u64]), &numbers(1));
+        let inner = rows
+            .scan_s(0, |a, b| a + b)
+            .data()
+            .zip_with(&evens(3), |a, b| a + b);
+        let outer = numbers(2)
+            .filter(|x| x.gt(1))
+            .zip_with(&inner, |a, b| a * b);
+        let guest = inner.filter(|x| x.gt(1));
+        let last = numbers(4)
+            .filter(|x| x.gt(3))
+            .zip_with(&outer, |a, b| a - b);
+        assert_eq!(shape(&[guest.node(), last.node()])?, (1, 2));
+        let (guest, last) = (&guest, &last).force_with(&engine)?;
+        assert_eq!((guest.to_vec()?, last.to_vec()?), (vec![3], vec![-2]));
+    }
+    Ok(())
+}
+
+/// An array beside elements that are made of it is read at its own pace.
+#[test]
+fn what_the_zip_has_beside_is_not_delivered_from_another_side() -> Result<()> {
+    for engine in engines() {
+        let rows = Segmented::new(&Array::from(vec![2u64, 0, 1]), &numbers(3));
+        let sums = rows.sum_s();
+        let spread = replicate_s(&Array::from(vec![3u64, 0, 0]), &sums);
+        let zipped = sums.zip_with(spread.data(), |s, x| s * 10 + x);
+        assert_eq!(zipped.force_with(&engine)?, [33, 3, 33]);
+    }
+    Ok(())
+}
+
+/// Lengths of segments that depend on a guest, by way of data that is cut by them elsewhere.
+#[test]
+fn a_guest_that_lengths_depend_on() -> Result<()> {
+    for engine in engines() {
+        let (none, zero) = (Array::from(Vec::<i64>::new()), Array::from(vec![0u64]));
+        let spread = replicate_s(&zero, &numbers(1));
+        let zipped = none.zip_with(spread.data(), |x, y| x + y);
+        let count = spread.data().len();
+        let counts = Segmented::new(
+            &Array::from(vec![0u64]),
+            &zero.map(|_| 0u64).filter(|x| x.gt(0)),
+        );
+        let counts = counts.fold_s(0, |a, b| a + b + &count).map(|n| n * 1);
+        let running =
+            Segmented::new(&counts, &Array::from(Vec::<i64>::new())).scan_s(0, |a, b| a + b);
+        let (running, zipped) = (running.data(), &zipped).force_with(&engine)?;
+        assert_eq!((running.len(), zipped.len()), (0, 0));
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! Zips of elements of segments: a side is a cursor over elements, which asks one over their segments for the
+//! next that has any.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Clustering, Elt, Error, ErrorKind, Result};
+use std::sync::Arc;
+
+fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+fn shape(root: &Arc<Node>) -> Result<(usize, usize)> {
+    let loops = Engine::interp().explain(&[root.clone()])?.loops;
+    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+/// Builds an array, which takes one loop with nothing in memory besides its result, and runs it everywhere.
+fn one_loop<T: Elt + PartialEq + std::fmt::Debug>(
+    build: impl Fn() -> Array<T>,
+    want: &[T],
+) -> Result<()> {
+    assert_eq!(shape(build().node())?, (1, 1));
+    everywhere(build, want)
+}
+
+fn everywhere<T: Elt + PartialEq + std::fmt::Debug>(
+    build: impl Fn() -> Array<T>,
+    want: &[T],
+) -> Result<()> {
+    for engine in engines() {
+        assert_eq!(build().force_with(&engine)?.to_vec()?, want);
+    }
+    Ok(())
+}
+
+fn errors<T: Elt>(build: impl Fn() -> Array<T>) -> Vec<ErrorKind> {
+    let error = |engine: Engine| -> Error { build().force_with(&engine).err().expect("a mistake") };
+    engines().into_iter().map(|e| error(e).kind).collect()
+}
+
+fn lengths<const N: usize>(all: [u64; N]) -> Array<u64> {
+    Array::from(all.to_vec())
+}
+
+fn numbers(n: i64) -> Array<i64> {
+    (1..=n).collect()
+}
+
+/// Elements of runs in which the beginning, the middle and the end are empty, beside those of another number of runs.
+#[test]
+fn decodes_of_runs() -> Result<()> {
+    let build = || {
+        let left = replicate_s(&lengths([0, 2, 0, 0, 3, 0]), &numbers(6));
+        let right = replicate_s(&lengths([4, 1]), &numbers(2).map(|x| x * 10));
+        left.data().zip_with(right.data(), |l, r| l + r)
+    };
+    one_loop(build, &[12, 12, 15, 15, 25])?;
+    let none = || {
+        let left = replicate_s(&lengths([0, 0]), &numbers(2));
+        let right = replicate_s(&lengths([]), &numbers(0));
+        left.data().zip_with(right.data(), |l, r| l + r)
+    };
+    one_loop(none, &[])
+}
+
+/// Lengths, values and elements are computed on the way; indices count within each segment.
+#[test]
+fn what_is_computed_for_segments_and_for_elements() -> Result<()> {
+    let build = || {
+        let counts = numbers(3).map(|x| (x % 2).cast::<u64>() * 2);
+        let indices = indices_s(&counts);
+        let doubled = indices.replicate_s(&numbers(3).map(|x| x * 100));
+        let left = indices
+            .data()
+            .zip_with(&doubled, |i, x| x + i.cast::<i64>());
+        let right = numbers(9).filter(|x| x.gt(5));
+        left.zip_with(&right, |l, r| l * 10 + r)
+    };
+    one_loop(build, &[1006, 1017, 3008, 3019])
+}
+
+/// Scans begin anew with each segment, of floats and of states, inclusive and exclusive.
+#[test]
+fn scans_of_segments() -> Result<()> {
+    let build = || {
+        let xs = numbers(7);
+        let left = Segmented::new(&lengths([3, 0, 4]), &xs.map(|x| x.cast::<f64>() / 2.0));
+        let right = Segmented::new(&lengths([1, 6]), &xs.map(|x| x * x));
+        let sums = left.scan_s(0.25, |a, b| a + b);
+        let most = right.scan_s(3, |a, b| a.max(b));
+        sums.data()
+            .zip_with(most.data(), |s, m| s + m.cast::<f64>())
+    };
+    let sums = [0.75, 1.75, 3.25, 2.25, 4.75, 7.75, 11.25];
+    let most = [3.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0];
+    let want: Vec<f64> = sums.iter().zip(most).map(|(s, m)| s + m).collect();
+    one_loop(build, &want)
+}
+
+/// What a filter leaves of each segment, scanned: where a segment begins with what is left out, too.
+#[test]
+fn scans_of_what_filters_leave_of_segments() -> Result<()> {
+    let build = || {
+        let rows = Segmented::new(
+            &lengths([3, 2, 3]),
+            &Array::from(vec![1i64, 0, 2, 0, 0, 0, 3, 4]),
+        );
+        let kept = rows.filter_s(|x| x.ne(0)).scan_s(0, |a, b| a + b);
+        let counted = replicate_s(&lengths([1, 3]), &numbers(2));
+        kept.data().zip_with(counted.data(), |k, c| k * 10 + c)
+    };
+    one_loop(build, &[11, 32, 32, 72])
+}
+
+/// Segments of segments: a cursor over elements, one over segments, one over what these are made of.
+#[test]
+fn segments_of_segments() -> Result<()> {
+    let build = || {
+        // Runs of 1 2 2 0 4 4 4, and of each of these as many as it says.
+        let outer = replicate_s(
+            &lengths([1, 2, 0, 1, 3]),
+            &numbers(5).map(|x| (x % 5).cast::<u64>()),
+        );
+        let (counts, tags) = (
+            outer.data().map(|x| x / 2),
+            outer.data().map(|x| x.cast::<i64>()),
+        );
+        let inner = replicate_s(&counts, &tags);
+        let flat = numbers(20).filter(|x| x.gt(16));
+        inner.data().zip_with(&flat, |i, f| i * 100 + f)
+    };
+    one_loop(build, &[217, 218, 419, 420])
+}
+
+/// The segments themselves are what a filter leaves.
+#[test]
+fn segments_that_a_filter_leaves() -> Result<()> {
+    let build = || {
+        let pairs = lengths([2, 9, 0, 1, 9])
+            .zip(&numbers(5))
+            .filter(|(n, _)| n.lt(5));
+        let (counts, values) = pairs.unzip();
+        let left = replicate_s(&counts, &values);
+        let right = replicate_s(&lengths([3]), &numbers(1));
+        left.data().zip_with(right.data(), |l, r| l + r)
+    };
+    one_loop(build, &[2, 2, 5])
+}
+
+/// A side of sums of segments: its iterations are segments, each of which is run over.
+#[test]
+fn sums_of_segments() -> Result<()> {
+    let build = || {
+        let rows = Segmented::new(&lengths([2, 0, 3]), &numbers(5));
+        let big = rows.sum_s().filter(|s| s.gt(0));
+        let others = numbers(4).filter(|x| (x % 2).eq(0));
+        big.zip_with(&others, |b, o| b * o)
+    };
+    one_loop(build, &[6, 48])
+}
+
+/// A side that is a zip of sides, which a filter has passed on.
+#[test]
+fn zips_of_zips() -> Result<()> {
+    let build = || {
+        let odd = numbers(9).filter(|x| (x % 2).eq(1));
+        let runs = replicate_s(&lengths([2, 3]), &numbers(2).map(|x| x * 10));
+        let pairs = odd.zip(runs.data()).filter(|(o, _)| o.ne(5));
+        let others = numbers(6).filter(|x| x.gt(2));
+        let pairs = pairs.zip_with(&others, |(o, r), x| o * 100 + r + x);
+        let fewer = pairs.scan(0, |a, b| a + b).filter(|s| (s % 2).eq(0));
+        let last = replicate_s(&lengths([1, 1]), &numbers(2));
+        fewer.zip_with(last.data(), |f, l| f + l)
+    };
+    // 113, 314, 725, 926; sums 113, 427, 1152, 2078.
+    one_loop(build, &[1153, 2080])
+}
+
+/// Lengths that do not add up to what is cut, and sides that do not end together.
+#[test]
+fn lengths_that_do_not_fit() {
+    let flat = |lens: &[u64]| {
+        let rows = Segmented::new(&Array::from(lens.to_vec()), &numbers(4));
+        rows.scan_s(0, |a, b| a + b).data().clone()
+    };
+    let zipped = |lens: &'static [u64], runs: u64| {
+        errors(move || {
+            let runs = replicate_s(&lengths([runs]), &numbers(1));
+            flat(lens).zip_with(runs.data(), |a, b| a + b)
+        })
+    };
+    for (lens, runs) in [
+        (&[1, 2][..], 3),
+        (&[2, 3], 4),
+        (&[4, 1], 4),
+        (&[9], 4),
+        (&[4, u64::MAX], 4),
+    ] {
+        let found = zipped(lens, runs);
+        let is = |e: &ErrorKind| matches!(e, ErrorKind::Segments { .. });
+        assert!(found.iter().all(is), "{lens:?}: {found:?}");
+    }
+    for runs in [0, 3, 5] {
+        let found = zipped(&[3, 0, 1, 0], runs);
+        let is = |e: &ErrorKind| matches!(e, ErrorKind::LengthMismatch { .. });
+        assert!(found.iter().all(is), "{runs}: {found:?}");
+    }
+}
+
+/// What runs over the elements beside, and what uses the zip, in the same loop.
+#[test]
+fn what_uses_the_zip_joins_it() -> Result<()> {
+    for engine in engines() {
+        let left = replicate_s(&lengths([2, 1, 2]), &numbers(3));
+        let right = replicate_s(&lengths([4, 1]), &numbers(2));
+        let zipped = left.data().zip_with(right.data(), |l, r| l * r);
+        let (sum, kept) = (zipped.sum(), zipped.filter(|x| x.gt(1)));
+        let loops = engine
+            .explain(&[sum.node().clone(), kept.node().clone()])?
+            .loops;
+        assert_eq!(loops.len(), 1);
+        let (sum, kept) = (&sum, &kept).force_with(&engine)?;
+        assert_eq!((sum, kept.to_vec()?), (13, vec![2, 3, 6]));
+    }
+    Ok(())
+}
+
+/// Maps that make the lengths, too, do not run over the segments of these.
+#[test]
+fn data_that_is_made_of_its_lengths() -> Result<()> {
+    let build = || {
+        let three = lengths([0, 1, 2]);
+        let total = Segmented::new(&lengths([3]), &three).sum_s().sum();
+        let counts = three.map(|n| n / 2 * 3);
+        let data = counts.zip_with(&three, |n, x| n + x);
+        let rows = Segmented::new(&counts, &data).scan_s(0, |a, b| a + b);
+        rows.data().map(|x| x * &total)
+    };
+    everywhere(build, &[0, 3, 18])
+}
+
+/// What runs over elements whose segments a zip alone knows runs over them without segments.
+#[test]
+fn elements_of_segments_of_a_side_are_elsewhere_without_them() -> Result<()> {
+    for clustering in [Clustering::Greedy, Clustering::default()] {
+        let one = Array::from(vec![3i64]);
+        let doubled = one.map(|x| x * 2);
+        let counts = lengths([]).map(|n| n + 1);
+        let rows = Segmented::new(&counts, &Array::from(vec![1i64])).scan_s(0, |a, b| a + b);
+        let none = Array::from(Vec::<i64>::new());
+        let kept = none.pack(&Array::from(Vec::<bool>::new()));
+        let kept = kept.zip_with(&Array::from(vec![5i64]), |k, x| k + x);
+        let zipped = kept.zip_with(rows.data(), |k, r| k + r);
+        let others = lengths([]).map(|n| n + 2);
+        let running = Segmented::new(&others, &zipped).scan_s(0, |a, b| a + b);
+        let roots = [doubled.node().clone(), running.data().node().clone()];
+        let engine = Engine::builder().clustering(clustering).build();
+        engine.explain(&roots)?;
+        assert_eq!(doubled.force_with(&engine)?, [6]);
+    }
+    Ok(())
+}

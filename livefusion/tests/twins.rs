@@ -1,0 +1,116 @@
+//! Zips of the same streams: the sides of the first one deliver to all.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Engine, Result};
+use std::sync::Arc;
+
+fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+fn numbers(n: i64) -> Array<i64> {
+    (1..=n).collect()
+}
+
+fn evens(n: i64) -> Array<i64> {
+    numbers(n).filter(|x| (x % 2).eq(0))
+}
+
+/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+fn shape(roots: &[&Arc<Node>]) -> Result<(usize, usize)> {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
+    let loops = Engine::interp().explain(&roots)?.loops;
+    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+#[test]
+fn two_zips_of_the_same_sides() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let products = left.zip_with(&right, |l, r| l * r);
+        let differences = right.zip_with(&left, |r, l| r - l);
+        let both = products.zip_with(&differences, |p, d| p * 10 + d);
+        let pairs = left.zip(&right).map(|(l, r)| l + r);
+        let sum = differences.filter(|x| x.ne(1)).sum();
+        let roots = [both.node(), pairs.node(), sum.node()];
+        assert_eq!(shape(&roots)?, (1, 2));
+        let (both, pairs, sum) = (&both, &pairs, &sum).force_with(&engine)?;
+        assert_eq!(both.to_vec()?, [82, 201, 360, 559]);
+        assert_eq!((pairs.to_vec()?, sum), (vec![6, 9, 12, 15], 1));
+    }
+    Ok(())
+}
+
+#[test]
+fn twins_of_elements_of_segments() -> Result<()> {
+    for engine in engines() {
+        let left = replicate_s(&Array::from(vec![2u64, 0, 3]), &numbers(3));
+        let right = replicate_s(&Array::from(vec![4u64, 1]), &numbers(2));
+        let (left, right) = (left.data(), right.data());
+        let dot = left.zip_with(right, |l, r| l * r).sum();
+        let most = left.zip_with(right, |l, r| l.max(r));
+        let same = left.zip_with(right, |l, r| l.eq(r));
+        let roots = [dot.node(), most.node(), same.node()];
+        assert_eq!(shape(&roots)?, (1, 2));
+        let (dot, most, same) = (&dot, &most, &same).force_with(&engine)?;
+        assert_eq!((dot, most.to_vec()?), (14, vec![1, 1, 3, 3, 3]));
+        assert_eq!(same.to_vec()?, [true, true, false, false, false]);
+    }
+    Ok(())
+}
+
+/// A twin that the first zip's loop needs, by way of what a zip of both needs, is on a side with it or in memory.
+#[test]
+fn zips_of_twins() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let products = left.zip_with(&right, |l, r| l * r);
+        let sums = left.zip_with(&right, |l, r| l + r);
+        let apart = products
+            .filter(|x| x.gt(8))
+            .zip_with(&sums.filter(|x| x.lt(15)), |p, s| p - s);
+        let others = numbers(5).filter(|x| x.gt(1));
+        let on_a_side = products
+            .zip_with(&sums, |p, s| p + s)
+            .zip_with(&others, |x, o| x * o);
+        let (apart, on_a_side) = (&apart, &on_a_side).force_with(&engine)?;
+        assert_eq!(apart.to_vec()?, [14, 27, 44]);
+        assert_eq!(on_a_side.to_vec()?, [28, 87, 192, 355]);
+    }
+    Ok(())
+}
+
+/// A twin that needs what the first zip gives in the end comes in a later loop, and reads the sides from memory.
+#[test]
+fn a_twin_that_waits() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let dot = left.zip_with(&right, |l, r| l * r).sum();
+        let shares = left.zip_with(&right, |l, r| l * r * 100 / &dot);
+        assert_eq!(shape(&[shares.node(), dot.node()])?.0, 2);
+        let (shares, dot) = (&shares, &dot).force_with(&engine)?;
+        assert_eq!((shares.to_vec()?, dot), (vec![6, 16, 30, 46], 120));
+    }
+    Ok(())
+}
+
+/// A twin that is needed first, as lengths of segments above what the loop runs over, comes behind the first zip.
+#[test]
+fn a_twin_that_is_placed_first() -> Result<()> {
+    for engine in engines() {
+        let none = Array::from(Vec::<u32>::new());
+        let zeros = generate(none.len(), |_| 0.0f64);
+        let left = Array::from(Vec::<i64>::new()).map(|x| x.cast::<u64>());
+        let right = none.pack(&Array::from(Vec::<bool>::new()));
+        let first = left.zip_with(&right, |a, _| a.cast::<f64>());
+        let lengths = left.zip_with(&right, |a, _| a);
+        let data = Array::from(Vec::<bool>::new()).zip_with(&first, |_, a| a.cast::<u32>());
+        let rows = Segmented::new(&lengths, &data).scan_s(0, |a, b| a + b);
+        let ones = generate(rows.data().len(), |_| 1.0f64);
+        let both = ones.zip_with(&Array::from(Vec::<f64>::new()), |a, b| a + b);
+        let (zeros, data, both) = (&zeros, &data, &both).force_with(&engine)?;
+        assert_eq!((zeros.len(), data.len(), both.len()), (0, 0, 0));
+    }
+    Ok(())
+}

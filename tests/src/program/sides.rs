@@ -1,0 +1,106 @@
+//! Sides of zips: streams that advance differently, of equal length.
+
+use super::Step;
+use super::random::Making;
+use crate::patterns::Use;
+use loop_lang::types::Ty;
+
+impl Making {
+    /// Streams that advance differently, side by side. Others may use them, too.
+    pub(super) fn on_demand(&mut self, depth: usize) -> Option<usize> {
+        let side = self.stream(depth)?;
+        let other = self.side(self.data[side].len())?;
+        let inputs = self.either_order(side, other);
+        let zipped = self.mapped(inputs.clone())?;
+        if self.rng.chance(20) {
+            let twin = self.mapped(inputs)?;
+            self.guest(twin)?;
+        }
+        for side in [side, other] {
+            if self.rng.chance(25) {
+                self.guest(side)?;
+            }
+        }
+        Some(zipped)
+    }
+
+    /// What else uses a side, and a result of that.
+    fn guest(&mut self, side: usize) -> Option<usize> {
+        let mut at = side;
+        for _ in 0..self.rng.below(3) {
+            let how = self.rng.pick(&[Use::InStep, Use::Kept, Use::Scanned]);
+            at = match how {
+                Use::InStep => self.mapped(vec![at])?,
+                how => self.used(at, how)?,
+            };
+        }
+        let how = self
+            .rng
+            .pick(&[Use::Folded, Use::Counted, Use::ForcedFirst]);
+        let result = match how {
+            Use::ForcedFirst => at,
+            how => self.used(at, how)?,
+        };
+        self.wanted.push(result);
+        Some(result)
+    }
+
+    /// A stream that is so many changes of rate away from memory.
+    fn stream(&mut self, depth: usize) -> Option<usize> {
+        let n = self.rng.pick(&self.lengths);
+        let mut stream = self.memory(n)?;
+        for _ in 0..depth {
+            stream = match self.rng.below(10) {
+                0..4 => self.kept(stream)?,
+                8 => self.used(stream, Use::ExitedEarly)?,
+                9 => self.used(stream, Use::Taken)?,
+                4 | 5 => self.spread(stream)?,
+                6 => {
+                    let lengths = self.descriptor(stream, true)?;
+                    self.scanned_s(lengths, stream)?
+                }
+                _ => {
+                    let lengths = self.descriptor(stream, true)?;
+                    self.folded_s(lengths, stream)?
+                }
+            };
+            if self.rng.chance(20) {
+                stream = self.mapped(vec![stream])?;
+            }
+        }
+        Some(stream)
+    }
+
+    /// A stream of so many elements that advances by tests, or by segments, of its own.
+    fn side(&mut self, n: usize) -> Option<usize> {
+        match self.rng.below(8) {
+            0..4 => self.tagged(n),
+            4 => {
+                let lengths = self.pieces(n);
+                let values = self.memory(lengths.len())?;
+                let lengths = self.add_lengths(lengths)?;
+                self.expanded(lengths, values)
+            }
+            5 | 6 => {
+                let lengths = self.pieces(n);
+                let lengths = self.add_lengths(lengths)?;
+                let data = self.memory(n)?;
+                self.scanned_s(lengths, data)
+            }
+            _ => {
+                let (left, right) = (self.side(n)?, self.tagged(n)?);
+                self.mapped(vec![left, right])
+            }
+        }
+    }
+
+    /// So many elements of a longer array, by tags.
+    fn tagged(&mut self, n: usize) -> Option<usize> {
+        let mut tags = vec![0u64; n + self.rng.below(4)];
+        tags[..n].fill(1);
+        self.rng.shuffle(&mut tags);
+        let data = self.memory(tags.len())?;
+        let tags = self.add(Step::Data(vec![(Ty::Bool, tags)]))?;
+        self.add(Step::Pack(data, tags))
+    }
+}
