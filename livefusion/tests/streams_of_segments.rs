@@ -12,7 +12,7 @@ fn engines() -> [Engine; 3] {
 
 /// The loops of a program, and how many arrays they write: the results, and what goes through memory.
 fn shape(root: &Arc<Node>) -> Result<(usize, usize)> {
-    let loops = Engine::interp().explain(&[root.clone()])?.loops;
+    let loops = Engine::interp().explain(std::slice::from_ref(root))?.loops;
     Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
 }
 
@@ -36,7 +36,7 @@ fn everywhere<T: Elt + PartialEq + std::fmt::Debug>(
 }
 
 fn errors<T: Elt>(build: impl Fn() -> Array<T>) -> Vec<ErrorKind> {
-    let error = |engine: Engine| -> Error { build().force_with(&engine).err().expect("a mistake") };
+    let error = |engine: Engine| -> Error { build().force_with(&engine).expect_err("a mistake") };
     engines().into_iter().map(|e| error(e).kind).collect()
 }
 

@@ -9,7 +9,8 @@
 //! The elements of segments are a class *nested* in that of the segments. An array that is used with
 //! segment lengths has this class: `class(data)` becomes `Nested(class(lengths), lengths)`, and so all that
 //! is computed in step with the data runs in the inner loop as well. Where that cannot be (the data has
-//! another descriptor already, or is in step with the lengths themselves) the data is made manifest. Lengths
+//! another descriptor already, or is in step with the lengths themselves) the data is made manifest; maps of arrays
+//! in memory that nothing else needs have the class instead, and read memory beside it. Lengths
 //! that come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
 mod infer;

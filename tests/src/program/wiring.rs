@@ -66,11 +66,15 @@ impl Making {
     }
 
     fn is_stream(&self, step: usize) -> bool {
-        match self.program.steps[step] {
-            Step::Filter(..) | Step::Pack(..) | Step::TakeWhile(..) | Step::Take(..) => true,
-            Step::Expand(..) | Step::ScanS(..) => true,
-            _ => false,
-        }
+        matches!(
+            self.program.steps[step],
+            Step::Filter(..)
+                | Step::Pack(..)
+                | Step::TakeWhile(..)
+                | Step::Take(..)
+                | Step::Expand(..)
+                | Step::ScanS(..)
+        )
     }
 
     /// An array of a rate and depth: one that is there, or a new one.
