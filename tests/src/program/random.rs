@@ -218,7 +218,7 @@ impl Making {
     fn combinator(&mut self) {
         let step = match self
             .rng
-            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 8, 16])
+            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 10, 16])
         {
             0 => self.map(),
             1 => self.zip(),
