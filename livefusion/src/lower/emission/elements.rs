@@ -35,8 +35,8 @@ pub struct Values<'g> {
     pub mirrored: FxHashMap<RateId, Atom>,
     /// Whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
-    /// Counters whose ends say how many elements a class has.
-    pub sizes: Vec<(ClassId, Atom)>,
+    /// Counters whose ends say how many elements a rate has: of one class, one that is left early has fewer.
+    pub sizes: Vec<(RateId, Atom)>,
 }
 
 /// What says whether elements go on.

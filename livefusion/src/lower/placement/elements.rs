@@ -111,7 +111,7 @@ impl Placer<'_> {
         if let Some(spot) = self.placed.kept.get(&field) {
             return Ok(*spot);
         }
-        let outside = self.go_inside(self.context_of(field.0));
+        let outside = self.go_inside(self.context_of_field(field));
         let spot = self.keep_new(field);
         self.go_inside(outside);
         spot

@@ -6,82 +6,33 @@
 //! own, which admits iterations while the class lives; so what lies behind an exit is neither computed nor can it
 //! fail, whatever shares the loop.
 
+mod apart;
+mod asked;
+
 use super::{Act, Context, Opening, Placer, Spot};
 use crate::ast::Kind;
 use crate::fusion::rates::{Selector, indexed_array};
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
 use crate::lower::scope::Scope;
-use crate::sharing::NodeId;
+use crate::sharing::{FieldRef, NodeId};
+use apart::Apart;
+use asked::{Asked, Needed, by_field, only};
 use loop_lang::ir::RateId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// How long something is needed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-enum Needed {
-    /// Nobody asks for it.
-    #[default]
-    Never,
-    /// While one of these classes lives. They end their elements.
-    While(SmallVec<[ClassId; 1]>),
-    /// To the end of the loop.
-    Always,
-}
-
-/// More classes than these are not told apart.
-const MOST: usize = 32;
-
-impl Needed {
-    fn join(&mut self, other: &Needed) {
-        match (&mut *self, other) {
-            (Needed::Always, _) | (_, Needed::Never) => {}
-            (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),
-            (Needed::While(mine), Needed::While(theirs)) => {
-                let new = theirs.iter().filter(|c| !mine.contains(c)).copied();
-                let new: SmallVec<[ClassId; 1]> = new.collect();
-                mine.extend(new);
-                if mine.len() > MOST {
-                    *self = Needed::Always;
-                }
-            }
-        }
-    }
-
-    /// The same, of what is asked for within a class that ends.
-    fn within(self, ends: Option<ClassId>) -> Needed {
-        match (self, ends) {
-            (Needed::Always, Some(class)) => Needed::While(smallvec![class]),
-            (needed, _) => needed,
-        }
-    }
-}
-
-/// Who uses the fields of a zip needs the lengths that it checks, too.
-fn join_aliases(
-    scope: &Scope<'_>,
-    needed: &mut FxHashMap<NodeId, Needed>,
-    input: NodeId,
-    asked: &Needed,
-) {
-    let mut aliases = vec![input];
-    while let Some(alias) = aliases.pop() {
-        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(alias).kind {
-            needed.entry(alias).or_default().join(asked);
-            aliases.extend(scope.inputs(alias));
-        }
-    }
-}
+pub use apart::Lives;
 
 /// What is known of the exits of a loop.
 #[derive(Debug, Default)]
 pub struct Exits {
     /// Combinators of the loop that end their elements.
     ends: FxHashSet<NodeId>,
-    /// The subrate's class in which what is needed for a class alone runs, and of which class it is an instance.
-    alone: FxHashMap<ClassId, ClassId>,
-    /// For which class alone a node is needed.
-    alone_of: FxHashMap<NodeId, ClassId>,
+    /// What runs apart from others that go on.
+    apart: Apart,
+    /// What nobody asks for: scans that are only counted.
+    unasked: FxHashSet<NodeId>,
     /// How long the iterations of a class are needed.
     needed: FxHashMap<ClassId, Needed>,
     /// How long the loop is needed.
@@ -102,71 +53,74 @@ impl Exits {
         if exits.ends.is_empty() {
             return exits;
         }
-        let needed = exits.needed_of(scope, order);
+        let asked = exits.asked(scope, order);
         for id in order {
-            let Some(needed) = needed.get(id) else {
+            let mut class = scope.plan.rates.runs_at(*id);
+            // What runs in no iteration needs none.
+            let Some(needed) = asked.nodes.get(id).filter(|_| class.is_some()) else {
                 continue;
             };
             exits.all.join(needed);
-            let mut class = scope.plan.rates.runs_at(*id);
             while let Some(c) = class {
                 exits.needed.entry(c).or_default().join(needed);
                 class = scope.above(c);
             }
         }
-        for id in order {
-            if let Some(Needed::While(classes)) = needed.get(id) {
-                exits.run_alone(scope, *id, classes);
-            }
-        }
+        let is_asked = |id: &NodeId| asked.nodes.get(id).is_some_and(|n| *n != Needed::Never);
+        let scans = order
+            .iter()
+            .filter(|id| matches!(scope.graph.node(**id).kind, Kind::Scan(..)));
+        exits.unasked = scans.filter(|id| !is_asked(id)).copied().collect();
+        exits.apart = Apart::of(scope, order, &asked, &exits);
         exits
     }
 
     /// How long each node is needed, by who asks for it.
-    fn needed_of(&self, scope: &Scope<'_>, order: &[NodeId]) -> FxHashMap<NodeId, Needed> {
+    fn asked(&self, scope: &Scope<'_>, order: &[NodeId]) -> Asked {
         let (graph, rates) = (scope.graph, &scope.plan.rates);
-        let mut needed: FxHashMap<NodeId, Needed> = FxHashMap::default();
-        let results = scope.plan.loops[scope.at].arrays.iter().map(|f| f.0);
-        for id in results {
-            let class = match scope.is_scattered(id) {
-                true => rates.runs_at(id),
-                false => rates.output(id),
+        let mut asked = Asked::default();
+        for field in &scope.plan.loops[scope.at].arrays {
+            let class = match scope.is_scattered(field.0) {
+                true => rates.runs_at(field.0),
+                false => rates.output(field.0),
             };
             let result = Needed::Always.within(self.ending(scope, class));
-            needed.entry(id).or_default().join(&result);
+            asked.field(*field, &result);
         }
         for root in &graph.roots {
             let result = Needed::Always.within(self.ending(scope, rates.output(*root)));
-            join_aliases(scope, &mut needed, *root, &result);
+            asked.makers(scope, *root, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
             let demanded = !scope.plan.demand.fields[id.index()].is_empty();
             if graph.node(*id).rank == 0 && runs_at.is_some() && demanded {
                 let result = Needed::Always.within(self.ending(scope, runs_at));
-                needed.entry(*id).or_default().join(&result);
+                asked.node(*id, &result);
             }
             // Elements that end are asked for while they do not.
             let at = match self.ends.contains(id) {
                 true => rates.output(*id),
                 false => runs_at,
             };
-            let asked = needed.entry(*id).or_default();
-            *asked = std::mem::take(asked).within(self.ending(scope, at));
-            let asked = asked.clone();
-            let lengths = rates.lengths_above(*id, scope.root());
-            let inputs = scope.inputs(*id).iter().copied().chain(lengths);
-            for input in inputs.chain(indexed_array(graph, *id)) {
-                join_aliases(scope, &mut needed, input, &asked);
-                for (maker, _) in graph.fields(input) {
-                    needed.entry(maker).or_default().join(&asked);
-                    if let Some(array) = indexed_array(graph, maker) {
-                        needed.entry(array).or_default().join(&asked);
-                    }
-                }
+            let ending = self.ending(scope, at);
+            let needed = asked.nodes.entry(*id).or_default();
+            *needed = std::mem::take(needed).within(ending);
+            let needed = asked.counted(*id).within(ending);
+            for lengths in rates.lengths_above(*id, scope.root()) {
+                asked.all(scope, lengths, &needed);
             }
+            for input in scope
+                .inputs(*id)
+                .iter()
+                .copied()
+                .chain(indexed_array(graph, *id))
+            {
+                asked.makers(scope, input, &needed);
+            }
+            asked.elements(scope, *id, ending);
         }
-        needed
+        asked
     }
 
     /// The innermost class that ends around or at another.
@@ -182,48 +136,6 @@ impl Exits {
         }
     }
 
-    /// A node is needed for a class alone. If other things go on where it runs, they do so without it.
-    fn run_alone(&mut self, scope: &Scope<'_>, id: NodeId, classes: &[ClassId]) {
-        let rates = &scope.plan.rates;
-        let (Some(own), Some((class, others))) = (rates.runs_at(id), classes.split_first()) else {
-            return;
-        };
-        // Of the classes that end for all who ask, and at whose end others go on: the outermost that the node is
-        // not within itself, or else the innermost that it is within.
-        let around = std::iter::successors(Some(*class), |c| scope.above(*c));
-        let ends: Vec<ClassId> = around
-            .filter(|c| others.iter().all(|other| rates.is_within(*other, *c)))
-            .filter(|c| self.end_of(scope, *c).is_some() && !self.is_left(scope, *c))
-            .collect();
-        let is_inside = |c: &&ClassId| rates.is_within(own, **c);
-        if let Some(class) = ends.iter().rev().find(|c| !is_inside(c)) {
-            self.alone_of.insert(id, *class);
-            let top = self.alone.entry(*class).or_insert(own);
-            while !rates.is_within(own, *top) {
-                let Some(above) = scope.above(*top) else {
-                    break;
-                };
-                *top = above;
-            }
-        } else if let Some(class) = ends.iter().find(is_inside) {
-            self.alone_of.insert(id, *class);
-        }
-    }
-
-    /// Whether a loop rate is left when a class ends, in whose iterations it is.
-    fn is_left(&self, scope: &Scope<'_>, class: ClassId) -> bool {
-        let around = std::iter::successors(scope.above(class), |c| scope.above(*c));
-        let is_loop = |c: &ClassId| !matches!(scope.plan.rates.kind(*c), ClassKind::Sub(..));
-        let needed = match around.into_iter().find(is_loop) {
-            Some(around) if Some(around) != scope.root() => self.needed.get(&around),
-            _ => Some(&self.all),
-        };
-        match needed {
-            Some(Needed::While(all)) => all.iter().all(|c| scope.plan.rates.is_within(*c, class)),
-            _ => false,
-        }
-    }
-
     /// How long the iterations over a segment are needed, if that may end in the midst of one.
     fn needed_within(&self, scope: &Scope<'_>, class: ClassId) -> Option<&Needed> {
         let needed = self.needed.get(&class)?;
@@ -231,14 +143,22 @@ impl Exits {
         matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)
     }
 
-    /// The class for which alone a node is needed, while others go on.
-    pub fn alone(&self, id: NodeId) -> Option<ClassId> {
-        self.alone_of.get(&id).copied()
+    /// Of which class the subrate is an instance in which what is needed while some live runs.
+    pub fn top(&self, lives: Lives) -> Option<ClassId> {
+        self.apart.top(lives)
     }
 
-    /// The class of which the subrate is an instance, in which what is needed for a class alone runs.
-    pub fn top(&self, class: ClassId) -> Option<ClassId> {
-        self.alone.get(&class).copied()
+    /// While which live a node is needed, and others go on.
+    pub fn alone(&self, id: NodeId) -> Option<Lives> {
+        self.apart.node(id)
+    }
+
+    /// The same, of a field of one that computes each for itself; none if nobody asks for the field.
+    fn field_alone(&self, field: FieldRef) -> Option<Option<Lives>> {
+        match self.ends.is_empty() {
+            true => Some(None),
+            false => self.apart.field(field),
+        }
     }
 }
 
@@ -250,21 +170,85 @@ impl Scope<'_> {
     }
 }
 
+/// Which fields of a node are computed in a context.
+type InContext = (Option<Context>, Vec<bool>);
+
 impl Placer<'_> {
-    /// Opens an instance of a class that runs while another lives, behind what is needed.
+    /// In which contexts the fields that are asked for of a node are computed, which computes each for itself: its own
+    /// is the first.
+    fn contexts(&self, id: NodeId) -> SmallVec<[InContext; 1]> {
+        let demanded = self.scope.demanded(id);
+        let own = self.context_of(id);
+        if by_field(&self.scope, id).is_none() {
+            return smallvec![(own, demanded)];
+        }
+        let mut all: SmallVec<[InContext; 1]> = smallvec![(own, vec![false; demanded.len()])];
+        for f in (0..demanded.len()).filter(|f| demanded[*f]) {
+            let Some(alone) = self.exits.field_alone((id, f as u32)) else {
+                continue;
+            };
+            let context = alone.map(Context::While);
+            match all.iter_mut().find(|(c, _)| *c == context) {
+                Some((_, fields)) => fields[f] = true,
+                None => all.push((context, only(f, demanded.len()))),
+            }
+        }
+        all
+    }
+
+    /// Whether nobody asks for anything of a node, though it may be counted.
+    pub fn is_unasked(&self, id: NodeId) -> bool {
+        self.exits.unasked.contains(&id)
+    }
+
+    /// Places the work of a node that computes each field for itself, if it is one: in each context where the fields
+    /// are that are made there, and in its own first where something is to be checked. `place` finds the elements that
+    /// some fields need, and where they are; it is told which is the first.
+    pub fn make_fields(
+        &mut self,
+        id: NodeId,
+        is_checked: bool,
+        mut place: impl FnMut(&mut Self, &[bool], bool) -> Lower<Spot>,
+    ) -> Lower {
+        for (k, (context, fields)) in self.contexts(id).into_iter().enumerate() {
+            let (is_first, any) = (k == 0, fields.contains(&true));
+            let all = fields == self.scope.demanded(id);
+            if !(any || is_first && (is_checked || all)) {
+                continue;
+            }
+            let outside = self.go_inside(context);
+            let spot = place(self, &fields, is_first)?;
+            self.go_inside(outside);
+            if all {
+                self.run(id, spot);
+                self.know_all(id, spot);
+            } else if any {
+                let made = (0..fields.len()).filter(|f| fields[*f]);
+                made.for_each(|f| self.know((id, f as u32).into(), spot));
+                self.act(id, Act::Make(spot, fields));
+            }
+        }
+        Ok(())
+    }
+
+    /// In what a field is computed.
+    pub fn context_of_field(&self, (id, field): FieldRef) -> Option<Context> {
+        match by_field(&self.scope, id) {
+            Some(_) => self.exits.field_alone((id, field))?.map(Context::While),
+            None => self.context_of(id),
+        }
+    }
+
+    /// Opens an instance of a class that runs while others live, behind what is needed.
     pub fn open_while(
         &mut self,
         id: NodeId,
-        lives: ClassId,
+        lives: Lives,
         class: ClassId,
         needs: &[Spot],
     ) -> Lower<Spot> {
-        let around = self.scope.plan.rates.parent(lives);
-        let around = std::iter::successors(around, |c| self.scope.above(*c));
-        let context = around
-            .into_iter()
-            .find(|c| self.exits.alone.contains_key(c));
-        let inside = self.go_inside(context.map(Context::While));
+        let around = self.exits.apart.around(&self.scope, lives);
+        let inside = self.go_inside(around.map(Context::While));
         let spot = self.spot_for_child(id, class, needs);
         self.go_inside(inside);
         let first = self.open_within(id, spot?, class, Opening::While(lives));
@@ -302,8 +286,10 @@ impl Placer<'_> {
         let mut acts = Vec::new();
         for (i, rate) in rates {
             let id = RateId::new(i);
-            if let Opening::While(class) = rate.opening {
-                acts.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
+            if let Opening::While(lives) = rate.opening {
+                let classes = self.exits.apart.classes(lives).iter();
+                let any = classes.map(|c| self.ends_around(*c)).collect();
+                acts.push((rate.node, Act::Leave(id, any)));
                 continue;
             }
             let needed = match rate.parent {

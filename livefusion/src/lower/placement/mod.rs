@@ -34,6 +34,7 @@ use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::sharing::{FieldRef, NodeId};
 use exits::Exits;
+pub use exits::Lives;
 use lengths::Lengths;
 use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -78,6 +79,8 @@ pub enum Act {
     Align(Spot, Vec<(usize, Length)>),
     /// The combinator's own work, in iterations.
     Run(Spot),
+    /// Of the combinator's own work, what makes these fields.
+    Make(Spot, Vec<bool>),
     /// The combinator's own work, once, behind the loop.
     Finish,
     /// A length is checked.
@@ -153,8 +156,8 @@ impl Placement {
 pub enum Context {
     /// A cursor, which is advanced on demand.
     Cursor(RateId),
-    /// What runs while this class, which ends, lives.
-    While(ClassId),
+    /// What runs while one of these classes, which end, lives.
+    While(Lives),
 }
 
 /// A placement in the making.
@@ -211,7 +214,7 @@ impl<'g> Placer<'g> {
         let around = rate.parent.and_then(|p| self.contexts[p.index()]);
         let own = match rate.opening {
             Opening::Cursor { .. } => Some(Context::Cursor(self.placed.tree.next())),
-            Opening::While(class) => Some(Context::While(class)),
+            Opening::While(lives) => Some(Context::While(lives)),
             _ => None,
         };
         let id = self.placed.tree.open(rate);

@@ -151,7 +151,7 @@ impl Show<'_> {
                 let room = match room {
                     Room::Bound(rate) => format!("r{}'s bound", rate.index()),
                     Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
-                    Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
+                    Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
                 };
                 let takes = takes.iter().map(|n| self.node(*n));
                 let room: Vec<String> = [room].into_iter().chain(takes).collect();
@@ -177,6 +177,15 @@ impl Show<'_> {
             ),
             Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
             Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),
+            Act::Make(spot, fields) => {
+                let made = (0..fields.len()).filter(|f| fields[*f]);
+                let made: Vec<String> = made.map(|f| f.to_string()).collect();
+                format!(
+                    "{node} makes fields {} at {}",
+                    made.join(", "),
+                    self.spot(*spot)
+                )
+            }
             Act::Finish => format!("{node} is computed behind the loop"),
             Act::Check(Check::Same(got, expected)) => format!(
                 "{node} checks: {} is {}",
