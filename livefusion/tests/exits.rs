@@ -184,3 +184,22 @@ fn what_is_left_early_checks_no_length_for_others() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn what_a_scan_held_before_may_end_it() -> Result<()> {
+    for engine in engines() {
+        let (counts, flags) = (
+            Array::from(vec![1u8, 2, 3, 4]),
+            Array::from(vec![true, true, false, true]),
+        );
+        let pairs = counts.zip(&flags);
+        // The last of each, and true before the first.
+        let last = pairs.scan_exclusive((9u8, true), |_, (y, go)| (y, go));
+        let gone = last.take_while(|(_, go)| go);
+        assert_eq!(
+            gone.force_with(&engine)?,
+            vec![(9, true), (1, true), (2, true)]
+        );
+    }
+    Ok(())
+}
