@@ -98,3 +98,108 @@ fn one_loop_ends_with_its_last_consumer() -> Result<()> {
     }
     Ok(())
 }
+
+/// 100, an error.
+fn hundredths() -> Array<(u64, u64)> {
+    Array::from(vec![1u64, 0]).map(|x| (x, 100u64 / x))
+}
+
+#[test]
+fn values_of_segments_behind_an_exit_are_not_computed() -> Result<()> {
+    for engine in engines() {
+        let (values, lens) = (hundredths().map(|(_, q)| q), Array::from(vec![2u64, 1]));
+        // The loop over the segments goes on, for the sum.
+        let first = replicate_s(&lens, &values).data().take_while(|_| false);
+        let (first, sum) = (&first, &lens.sum()).force_with(&engine)?;
+        assert_eq!((first.len(), sum), (0, 3));
+    }
+    Ok(())
+}
+
+#[test]
+fn of_a_map_only_the_fields_that_are_asked_for_go_on() -> Result<()> {
+    for engine in engines() {
+        let pairs = hundredths();
+        let first = pairs.map(|(_, q)| q).take_while(|q| q.lt(100));
+        let sum = pairs.map(|(x, _)| x).sum();
+        assert_eq!(loops(first.node())?, 1);
+        let (first, sum) = (&first, &sum).force_with(&engine)?;
+        assert_eq!((first.len(), sum), (0, 1));
+        // What is only counted is not computed.
+        let (first, ones) =
+            (&pairs.take_while(|(_, q)| q.lt(100)), &pairs.map(|_| 1i64)).force_with(&engine)?;
+        assert_eq!((first.len(), ones.to_vec()?), (0, vec![1, 1]));
+    }
+    Ok(())
+}
+
+#[test]
+fn segments_that_are_left_make_no_room_for_those_that_are_not() -> Result<()> {
+    for engine in engines() {
+        let (lens, xs) = (Array::from(vec![1u64, 1]), Array::from(vec![3u64, 4]));
+        let pairs = replicate_s(&lens, &xs.map(|x| (x, x + 1u64)));
+        let first = pairs.data().take_while(|_| false);
+        let indices = indices_s(&lens).data().map(|i| i + 7u64);
+        let (first, indices) = (&first, &indices).force_with(&engine)?;
+        assert_eq!((first.len(), indices.to_vec()?), (0, vec![7, 7]));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_two_exits_ask_for_ends_with_the_later_one() -> Result<()> {
+    for engine in engines() {
+        let quotients = hundredths().map(|(_, q)| q);
+        let none = quotients.take_while(|_| false);
+        let small = quotients.take_while(|q| q.lt(100));
+        // Others go on.
+        let sum = Array::from(vec![5u64, 6]).sum();
+        let (none, small, sum) = (&none, &small, &sum).force_with(&engine)?;
+        assert_eq!((none.len(), small.len(), sum), (0, 0, 11));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_scan_that_is_counted_takes_nothing_in() -> Result<()> {
+    for engine in engines() {
+        let sums = hundredths().map(|(_, q)| q).scan(0u64, |a, b| a + b);
+        let (none, ones) = (&sums.take_while(|_| false), &sums.map(|_| 1i64));
+        let (none, ones) = (none, ones).force_with(&engine)?;
+        assert_eq!((none.len(), ones.to_vec()?), (0, vec![1, 1]));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_left_early_checks_no_length_for_others() -> Result<()> {
+    for engine in engines() {
+        let (none, one) = (Array::from(Vec::<u64>::new()), Array::from(vec![1u64]));
+        // As long as the segments' data, of which there are no segments; and nobody asks for one.
+        let sums = Segmented::new(&none, &one).sum_s().take(0);
+        match (&sums, &Array::from(vec![7u64]).sum()).force_with(&engine) {
+            Ok((_, sum)) => assert_eq!(sum, 7),
+            Err(e) => assert!(matches!(e.kind, ErrorKind::Segments { .. }), "{e}"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_scan_held_before_may_end_it() -> Result<()> {
+    for engine in engines() {
+        let (counts, flags) = (
+            Array::from(vec![1u8, 2, 3, 4]),
+            Array::from(vec![true, true, false, true]),
+        );
+        let pairs = counts.zip(&flags);
+        // The last of each, and true before the first.
+        let last = pairs.scan_exclusive((9u8, true), |_, (y, go)| (y, go));
+        let gone = last.take_while(|(_, go)| go);
+        assert_eq!(
+            gone.force_with(&engine)?,
+            vec![(9, true), (1, true), (2, true)]
+        );
+    }
+    Ok(())
+}

@@ -173,11 +173,14 @@ impl Dependencies {
             updates: program.groups.iter().map(|_| Vec::new()).collect(),
         };
         let tree = Tree::of(program);
-        for (id, g) in program.groups.iter().enumerate() {
+        let groups = || program.groups.iter().zip((0..).map(GroupId::new));
+        for (g, id) in groups() {
             let next = g.next.iter().filter_map(|a| a.var());
-            for v in g.vars.iter().copied().chain(next) {
-                d.group_of.insert(v, GroupId::new(id));
-            }
+            d.group_of.extend(next.map(|v| (v, id)));
+        }
+        // What one group holds may be what another goes on with: it is the first one's.
+        for (g, id) in groups() {
+            d.group_of.extend(g.vars.iter().map(|v| (*v, id)));
         }
         for (labels, block) in program.blocks.iter() {
             d.statements(&block.stmts);

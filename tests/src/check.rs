@@ -1,7 +1,7 @@
 //! Runs programs on engines and holds what they give against the naive evaluator and each other.
 
 use crate::naive::order::Candidate;
-use crate::naive::{Bound, Data, Evaluated, Exits, Expected, Naive, Schedule, Trap, order};
+use crate::naive::{Bound, Data, Evaluated, Expected, Naive, Schedule, Trap, order};
 use crate::program::{Graph, Program, shrink};
 use crate::rng::Rng;
 use crate::scalar::{same, show, to_f64, to_i128};
@@ -157,16 +157,8 @@ pub fn data(value: &Value) -> Data {
     }
 }
 
-/// What lowering is held to today.
-pub const EXITS: Exits = Exits::Loose;
-
 /// Runs a program and compares with the naive evaluator.
 pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> {
-    against(program, engine, EXITS)
-}
-
-/// Runs a program and compares with the naive evaluator, as far as plans are held to exits.
-pub fn against(program: &Program, engine: &Engine, exits: Exits) -> Result<Ran, String> {
     let graph = program.build();
     let plain = |r: &usize| graph.plain[*r].clone();
     let roots: Vec<Arc<Node>> = program.roots.iter().map(plain).collect();
@@ -179,7 +171,7 @@ pub fn against(program: &Program, engine: &Engine, exits: Exits) -> Result<Ran, 
     {
         return Ok(ran);
     }
-    match (&ran.result, order::expected(&naive, &roots, &ran, exits)) {
+    match (&ran.result, order::expected(&naive, &roots, &ran)) {
         (_, Expected::Unknown) => {}
         (Ok(values), Expected::Values | Expected::ValuesOr(_)) => {
             values_fit(&roots, naive, values)?;

@@ -6,13 +6,12 @@
 use crate::array::Array;
 use crate::array::generate::reading;
 use crate::array::length::{Amount, Extent, IntoLen};
-use crate::ast::{BodyBuilder, Builder, Kind, Len, Node, TermId};
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId};
 use crate::elt::Elt;
 use crate::error::ErrorKind;
 use crate::exp::{ToExp, exp_of, fields_of, trace, types_of};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use rustc_hash::FxHashSet;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::sync::Arc;
 
@@ -55,7 +54,7 @@ impl<T: Elt> Array<T> {
             (Some(len), Amount::Known(n)) => n.saturating_mul(2) > len,
             _ => false,
         };
-        !most && is_stream(self.node())
+        !most && self.node().is_stream && !self.node().is_leaf()
     }
 
     /// All but the first `n` elements; none if there are fewer.
@@ -193,40 +192,6 @@ pub(super) fn reversed(builder: Builder, xs: &Arc<Node>) -> Arc<Node> {
         b.op(Op::Sub, &[last, i])
     });
     builder.generate(Len::Delayed(len), body)
-}
-
-/// Whether elements are made one after the other, so that one of them costs those before it.
-fn is_stream(array: &Arc<Node>) -> bool {
-    let mut stack = vec![array];
-    let mut seen = FxHashSet::default();
-    while let Some(node) = stack.pop() {
-        if node.is_leaf() || !seen.insert(Arc::as_ptr(node)) {
-            continue;
-        }
-        match node.kind {
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
-            Kind::Filter(_)
-            | Kind::Pack
-            | Kind::Scan(..)
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_)
-            | Kind::Expand(_)
-            | Kind::FoldS(_)
-            | Kind::ScanS(..)
-            | Kind::CountS
-            | Kind::Append
-            | Kind::Custom(_) => return true,
-            Kind::Manifest
-            | Kind::Input(_)
-            | Kind::Generate(..)
-            | Kind::Fold(_)
-            | Kind::ScanTotal
-            | Kind::Scatter(_)
-            | Kind::Compute(_)
-            | Kind::Len => {}
-        }
-    }
-    false
 }
 
 /// A delayed `u64`.

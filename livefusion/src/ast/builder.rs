@@ -427,6 +427,7 @@ fn unforced(scan: &Arc<Node>) -> Arc<Node> {
         inputs: scan.inputs.clone(),
         types: scan.types.clone(),
         rank: scan.rank,
+        is_stream: scan.is_stream,
         len: scan.len,
         error: scan.error.clone(),
         value: OnceLock::new(),

@@ -222,6 +222,7 @@ impl Draft {
         Arc::new(Node {
             name,
             loc,
+            is_stream: kind.is_stream(&inputs),
             kind,
             inputs,
             types,

@@ -21,6 +21,8 @@ pub struct Node {
     pub types: Types,
     /// Rank: 0 for a delayed scalar, 1 for an array.
     pub rank: u8,
+    /// Whether elements are made one after the other, so that one of them costs those before it.
+    pub is_stream: bool,
     /// Length, where it is known while building.
     pub len: Option<u64>,
     /// A mistake found while building (here or in an input); `force` returns it.
@@ -113,6 +115,35 @@ impl Kind {
             | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)
+            | Kind::Compute(_)
+            | Kind::Len => false,
+        }
+    }
+
+    /// Whether elements are made one after the other: by the kind itself, or by its inputs, none of which had its
+    /// value when the node was made.
+    pub(crate) fn is_stream(&self, inputs: &[Arc<Node>]) -> bool {
+        match self {
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
+                inputs.iter().any(|i| i.is_stream && !i.is_leaf())
+            }
+            Kind::Filter(_)
+            | Kind::Pack
+            | Kind::Scan(..)
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_)
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::Append
+            | Kind::Custom(_) => true,
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Fold(_)
+            | Kind::ScanTotal
+            | Kind::Scatter(_)
             | Kind::Compute(_)
             | Kind::Len => false,
         }

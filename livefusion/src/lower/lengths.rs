@@ -18,7 +18,7 @@
 //! that a subrate reads at its count is found to be too short at the first element that it lacks.
 
 use super::emission::Emission;
-use super::placement::{Act, Check, Count, Length, Of, Placer, Spot};
+use super::placement::{Act, Check, Context, Count, Length, Of, Placer, Spot};
 use super::{Lower, Source, take_while};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
@@ -155,14 +155,17 @@ pub fn check_all(p: &mut Placer<'_>) {
     }
     for &(id, rate) in &all {
         let rates = &p.scope.plan.rates;
-        let (Some(own), Some(class)) = (rates.own(id), p.placed.tree.rate(rate).class) else {
+        let (Some(own), Some((class, context))) = (rates.own(id), p.class_in_context(rate)) else {
             continue;
         };
-        if p.lengths().agreed.are_equal(Of::Own(own), Of::Class(class)) {
+        if p.lengths()
+            .agreed
+            .are_equal(Of::Own(own), Of::Class(class, context))
+        {
             continue;
         }
         // Something of the class that has as many elements as the rate.
-        let like = like.first(p, rate, class);
+        let like = like.first(p, rate, (class, context));
         let joined_by = rates.joined_by(own, like.unwrap_or(class));
         // Segments say how long each is; who zips says that both are as long.
         let zips = |by: &&NodeId| !is_segmented(&p.scope.graph.node(**by).kind);
@@ -213,10 +216,16 @@ impl Alike {
     }
 
     /// The first class that has as many elements as the rate.
-    fn first(&self, p: &mut Placer<'_>, rate: RateId, class: ClassId) -> Option<ClassId> {
+    fn first(
+        &self,
+        p: &mut Placer<'_>,
+        rate: RateId,
+        (class, context): (ClassId, Option<Context>),
+    ) -> Option<ClassId> {
         let all = self.0.get(&rate)?.iter().copied();
         let agreed = &mut p.lengths().agreed;
-        let mut equal = all.filter(|own| agreed.are_equal(Of::Own(*own), Of::Class(class)));
+        let mut equal =
+            all.filter(|own| agreed.are_equal(Of::Own(*own), Of::Class(class, context)));
         equal.next()
     }
 }
@@ -229,7 +238,8 @@ fn is_segmented(kind: &Kind) -> bool {
 /// Notes that a node has as many elements as a rate.
 fn agree(p: &mut Placer<'_>, id: NodeId, rate: RateId) {
     let own = p.scope.plan.rates.own(id).map(Of::Own);
-    let class = p.placed.tree.rate(rate).class.map(Of::Class);
+    let class = p.class_in_context(rate);
+    let class = class.map(|(class, context)| Of::Class(class, context));
     p.lengths().agreed.unite(own, class);
 }
 

@@ -7,34 +7,46 @@
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
+use super::scope::Column;
 use super::{Lower, zip};
 use crate::ast::Kind;
 use crate::sharing::NodeId;
 use loop_lang::ir::Section;
 
-/// Places a map over one or more inputs: where all of them have an element.
+/// Places a map over one or more inputs: where all of them have an element. What of its results is needed while
+/// elements go on that end is computed while they do.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let Kind::Map(body) = &p.scope.graph.node(id).kind else {
         return Ok(());
     };
-    let spot = zip::place_inputs(p, id)?;
     let columns = p.scope.all_columns(id);
-    for k in body::used_params(body, Some(&p.scope.demanded(id))) {
-        p.elt(columns[k], spot)?;
-    }
-    p.run(id, spot);
-    p.know_all(id, spot);
-    Ok(())
+    let inputs = p.scope.inputs(id);
+    p.make_fields(id, inputs.len() > 1, |p, fields, is_first| {
+        let used = body::used_params(body, Some(fields)).into_iter();
+        let used: Vec<Column> = used.map(|k| columns[k]).collect();
+        let spot = match is_first {
+            true => zip::place_inputs(p, id, &used)?,
+            false => {
+                p.enter(id, inputs)?;
+                p.spot_where(id, &used)?
+            }
+        };
+        p.elts(&used, spot)?;
+        Ok(spot)
+    })
 }
 
-/// Emits a map.
-pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+/// Emits some fields of a map.
+pub fn emit(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]) -> Lower {
     let Kind::Map(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
     let comb = e.comb_at(id, spot);
     let columns = e.scope.all_columns(id);
-    let inline = Inline::new(id, 0, comb, Section::Body).demanded(e);
+    let inline = Inline {
+        wanted: Some(fields.to_vec()),
+        ..Inline::new(id, 0, comb, Section::Body)
+    };
     let args = body::used_args(e, &inline, body, &columns, spot)?;
     let values = body::inline(e, &inline, body, &args, "elt")?;
     e.values.set_elts(id, spot, values);

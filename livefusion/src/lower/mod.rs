@@ -290,7 +290,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         }
         Act::Generate(column, spot, len) => generate::emit(e, *column, *spot, *len),
         Act::Keep(field, spot, room, takes) => e.keep((id, *field), *spot, (*room, takes)),
-        Act::Make(field, rooms, takes) => {
+        Act::Memory(field, rooms, takes) => {
             e.make((id, *field), rooms, takes);
             Ok(())
         }
@@ -298,6 +298,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         Act::Deliver(delivery) => e.deliver(*delivery),
         Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
         Act::Run(spot) => emit_node(e, id, *spot),
+        Act::Make(spot, fields) => emit_fields(e, id, *spot, fields),
         Act::Finish => match e.scope.graph.node(id).kind {
             Kind::ScanTotal => scan::emit_total(e, id),
             _ => compute::emit(e, id),
@@ -331,16 +332,22 @@ fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     }
 }
 
+fn emit_fields(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot, fields: &[bool]) -> Lower {
+    match &e.scope.graph.node(id).kind {
+        Kind::Expand(_) => segments::emit_expand(e, id, spot, fields),
+        _ => map::emit(e, id, spot, fields),
+    }
+}
+
 fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
     match &e.scope.graph.node(id).kind {
-        Kind::Map(_) => map::emit(e, id, spot),
+        Kind::Map(_) | Kind::Expand(_) => emit_fields(e, id, spot, &e.scope.demanded(id)),
         Kind::Zip => zip::emit(e, id, spot),
         Kind::Fold(_) => fold::emit(e, id, spot),
         Kind::Scan(..) => scan::emit(e, id, spot),
         Kind::Scatter(_) => scatter::emit(e, id, spot),
         Kind::Len => compute::emit_len(e, id, spot),
         Kind::Custom(_) => custom::emit(e, id, spot),
-        Kind::Expand(_) => segments::emit_expand(e, id, spot),
         Kind::FoldS(_) => segments::emit_fold(e, id, spot),
         Kind::ScanS(..) => segments::emit_scan(e, id, spot),
         Kind::CountS => segments::emit_count(e, id, spot),

@@ -24,6 +24,9 @@ use std::ops::Range;
 
 /// Places a scan: in step with its input.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
+    if p.is_unasked(id) {
+        return Ok(());
+    }
     let spot = p.spot_of(id, 0..1)?;
     p.input_elts(id, 0..1, spot)?;
     p.run(id, spot);

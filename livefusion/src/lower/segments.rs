@@ -15,9 +15,9 @@ use super::emission::Emission;
 use super::fold::fold_at;
 use super::placement::{Length, Opening, Placer, Spot, Total};
 use super::scan::scan_at;
-use super::scope::{Column, Scope};
+use super::scope::Column;
 use super::{Lower, Source, lengths};
-use crate::ast::Kind;
+use crate::ast::{Body, Kind};
 use crate::fusion::{ClassId, ClassKind};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -147,11 +147,9 @@ pub(super) fn checked(
 /// Finds where a node runs at the elements of its segments. Lengths that count the elements of a subrate are
 /// known only behind it, and it runs without them: nobody waits for them.
 fn spot_of(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
-    let rates = &p.scope.plan.rates;
     let inputs = 0..p.scope.inputs(id).len();
-    let class = rates.runs_at(id);
-    let is_sub = class.is_some_and(|c| matches!(rates.kind(c), ClassKind::Sub(..)));
-    p.spot_behind(id, inputs.clone(), usize::from(is_sub)..inputs.end)
+    let counted = usize::from(is_counted(p, id));
+    p.spot_behind(id, inputs.clone(), counted..inputs.end)
 }
 
 /// Finds where a node runs that uses data with its segments' lengths.
@@ -266,32 +264,44 @@ fn count(e: &mut Emission<'_>, id: NodeId, (spot, owner): (Spot, RateId)) -> Var
 
 /// Places elements made per segment: `replicate_s`, `indices_s` and others.
 pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = spot_of(p, id)?;
-    let owner = p.placed.tree.loop_rate(spot.rate);
-    if let Some(around) = p.placed.tree.child_spot(owner) {
-        lengths::check_together(p, id, 0..p.scope.inputs(id).len(), around);
-    }
+    let Kind::Expand(body) = &p.scope.graph.node(id).kind else {
+        return Ok(());
+    };
+    let inputs = p.scope.inputs(id);
     let columns = p.scope.all_columns(id);
-    for k in values_used(&p.scope, id) {
-        p.elt(columns[k], spot)?;
-    }
-    p.run(id, spot);
-    p.know_all(id, spot);
-    Ok(())
+    // Lengths that count a subrate's elements are known behind it only.
+    let lengths = usize::from(!is_counted(p, id));
+    p.make_fields(id, true, |p, fields, is_first| {
+        p.enter(id, inputs)?;
+        let values = values_used(body, fields).into_iter();
+        let values: Vec<Column> = values.map(|k| columns[k]).collect();
+        let needs = [&columns[..lengths], &values].concat();
+        let spot = p.spot_where(id, &needs)?;
+        let owner = p.placed.tree.loop_rate(spot.rate);
+        if let Some(around) = p.placed.tree.child_spot(owner).filter(|_| is_first) {
+            lengths::check_together(p, id, 0..inputs.len(), around);
+        }
+        p.elts(&values, spot)?;
+        Ok(spot)
+    })
 }
 
-/// Which columns an expansion's function uses. Its first parameter is the index within the segment, which
-/// stands where the lengths' column is.
-fn values_used(scope: &Scope<'_>, id: NodeId) -> Vec<usize> {
-    let Kind::Expand(body) = &scope.graph.node(id).kind else {
-        return vec![];
-    };
-    let used = body::used_params(body, Some(&scope.demanded(id)));
+/// Whether a node runs at the elements that tags leave of segments.
+fn is_counted(p: &Placer<'_>, id: NodeId) -> bool {
+    let rates = &p.scope.plan.rates;
+    let class = rates.runs_at(id);
+    class.is_some_and(|c| matches!(rates.kind(c), ClassKind::Sub(..)))
+}
+
+/// Which columns an expansion's function uses for some results. Its first parameter is the index within the segment,
+/// which stands where the lengths' column is.
+fn values_used(body: &Body, fields: &[bool]) -> Vec<usize> {
+    let used = body::used_params(body, Some(fields));
     used.into_iter().filter(|k| *k > 0).collect()
 }
 
-/// Emits elements made per segment.
-pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
+/// Emits some fields of elements made per segment.
+pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot, fields: &[bool]) -> Lower {
     let Kind::Expand(body) = &e.scope.graph.node(id).kind else {
         return Ok(());
     };
@@ -307,10 +317,13 @@ pub fn emit_expand(e: &mut Emission<'_>, id: NodeId, spot: Spot) -> Lower {
         _ => count(e, id, (spot, owner)).into(),
     };
     let columns = e.scope.all_columns(id);
-    let inline = Inline::new(id, 0, comb, Section::Body).demanded(e);
+    let inline = Inline {
+        wanted: Some(fields.to_vec()),
+        ..Inline::new(id, 0, comb, Section::Body)
+    };
     let mut args: Vec<Atom> = body.params.iter().map(|t| Const::zero(*t).into()).collect();
     args[0] = within;
-    for k in values_used(&e.scope, id) {
+    for k in values_used(body, fields) {
         args[k] = e.elt(columns[k], spot)?;
     }
     let results = body::inline(e, &inline, body, &args, "elt")?;

@@ -3,26 +3,29 @@
 
 use super::emission::Emission;
 use super::placement::{Placer, Spot};
+use super::scope::Column;
 use super::{Lower, cursor, lengths};
 use crate::sharing::NodeId;
 
 /// Places a zip that has something to check.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
-    let spot = place_inputs(p, id)?;
+    let columns = p.scope.all_columns(id);
+    let spot = place_inputs(p, id, &columns)?;
     p.run(id, spot);
     Ok(())
 }
 
-/// Finds where all inputs of a node have an element, which is checked.
-pub fn place_inputs(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+/// Finds where these columns of a node's inputs have an element, which are checked.
+pub fn place_inputs(p: &mut Placer<'_>, id: NodeId, columns: &[Column]) -> Lower<Spot> {
     if p.scope.plan.rates.sides(id).is_some() {
         return cursor::place(p, id);
     }
-    let all = 0..p.scope.inputs(id).len();
-    let spot = p.spot_of(id, all.clone())?;
+    let inputs = p.scope.inputs(id);
+    p.enter(id, inputs)?;
+    let spot = p.spot_where(id, columns)?;
     // A twin's inputs are as long as each other, which the first zip of them checks.
     if p.scope.plan.rates.twin_of(id).is_none() {
-        lengths::check_together(p, id, all, spot);
+        lengths::check_together(p, id, 0..inputs.len(), spot);
     }
     Ok(spot)
 }

@@ -13,7 +13,7 @@ mod pulled;
 mod segments;
 
 pub use demand::Demand;
-pub use order::{Exits, Expected, Schedule};
+pub use order::{Expected, Schedule};
 
 use livefusion::ast::{Body, Capture, FoldStyle, Kind, Len, Node};
 use loop_lang::ir::TrapKind;

@@ -27,15 +27,6 @@ pub trait Schedule {
     fn built(&self, node: &Arc<Node>) -> Option<Arc<Node>>;
 }
 
-/// What plans are held to behind exits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Exits {
-    /// What is behind an exit may be computed, and fail.
-    Loose,
-    /// It is neither computed nor can it fail.
-    Exact,
-}
-
 impl PartialEq for Candidate {
     fn eq(&self, other: &Candidate) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
@@ -85,19 +76,14 @@ pub enum Expected {
     /// how many these are turns out at an element, or at the end.
     SomeTrap,
     /// Values, or one of these traps: they are in elements that nothing asks for, but that a plan may
-    /// compute: beside those that are asked for, or, where it is not held to exits, behind them.
+    /// compute, since they are beside those that are asked for.
     ValuesOr(Vec<Candidate>),
     /// A trap hangs on a value that is not known to the bit.
     Unknown,
 }
 
 /// What forcing `roots` must come to under a schedule. All roots are evaluated.
-pub fn expected(
-    naive: &Naive,
-    roots: &[Arc<Node>],
-    schedule: &dyn Schedule,
-    exits: Exits,
-) -> Expected {
+pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
     let mut best: Option<(usize, When, u32)> = None;
     let (mut found, mut unasked): (Vec<Candidate>, Vec<Candidate>) = (vec![], vec![]);
     // Lengths are checked in whichever loop first goes by them, even if others asked for that.
@@ -130,7 +116,7 @@ pub fn expected(
             };
             let own = schedule.place(&node);
             if !is_asked {
-                let may_be = exits == Exits::Loose || is_of_lengths || most.includes(&node, trap);
+                let may_be = is_of_lengths || most.includes(&node, trap);
                 if may_be && (own.is_some() || anyway.first(&node, trap).is_some()) {
                     unasked.push(candidate);
                 }

@@ -350,6 +350,7 @@ impl Step {
                 .collect(),
             types: built.types.clone(),
             rank: built.rank,
+            is_stream: built.is_stream,
             len: None,
             error: None,
             value,

@@ -40,8 +40,8 @@ pub struct Values<'g> {
     pub segment_ends: FxHashMap<RateId, Var>,
     /// What begins anew with each segment whose elements a cursor runs over, and from what on.
     pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
-    /// Counters whose ends say how many elements a class has in a phase.
-    pub sizes: Vec<((ClassId, RateId), Atom)>,
+    /// Counters whose ends say how many elements a rate has: of one class, one that is left early has fewer.
+    pub sizes: Vec<(RateId, Atom)>,
 }
 
 /// What says whether elements go on.

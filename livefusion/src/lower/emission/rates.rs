@@ -220,14 +220,13 @@ impl Emission<'_> {
                 None => Const::u64(0).into(),
             },
             Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
-            Room::Counted(rate, class) => {
-                let (sizes, root) = (&self.values.sizes, self.placed.tree.root_of(rate));
-                let class = (class, root);
-                let known = sizes.iter().position(|(c, _)| *c == class);
+            Room::Counted(rate) => {
+                let sizes = &self.values.sizes;
+                let known = sizes.iter().position(|(r, _)| *r == rate);
                 let size = known.unwrap_or(sizes.len());
                 if known.is_none() {
                     let counter = self.index(rate).into();
-                    self.values.sizes.push((class, counter));
+                    self.values.sizes.push((rate, counter));
                 }
                 self.scalar_param(Source::Size(size as u32), "len", by, Ty::U64)
             }

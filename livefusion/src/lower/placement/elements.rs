@@ -126,7 +126,7 @@ impl Placer<'_> {
         if let Some(spot) = kept.copied().find(|s| here(&s)) {
             return Ok(spot);
         }
-        let outside = self.go_inside(self.context_of(field.0));
+        let outside = self.go_inside(self.context_of_field(field));
         let spot = self.keep_new(field);
         self.go_inside(outside);
         spot
@@ -177,7 +177,7 @@ impl Placer<'_> {
             made[at].1.push((room, part));
         }
         for (field, rooms, takes) in made {
-            self.act(field.0, Act::Make(field.1, rooms, takes));
+            self.act(field.0, Act::Memory(field.1, rooms, takes));
         }
         Ok(())
     }

@@ -6,80 +6,31 @@
 //! own, which admits iterations while the class lives; so what lies behind an exit is neither computed nor can it
 //! fail, whatever shares the loop.
 
+mod apart;
+mod asked;
+
 use super::{Act, Context, Opening, Placer, Spot};
 use crate::ast::Kind;
 use crate::fusion::rates::{Selector, indexed_array};
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::Lower;
 use crate::lower::scope::Scope;
-use crate::sharing::NodeId;
+use crate::sharing::{FieldRef, NodeId};
+use apart::Apart;
+use asked::{Asked, Needed, by_field, only};
 use loop_lang::ir::RateId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// How long something is needed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-enum Needed {
-    /// Nobody asks for it.
-    #[default]
-    Never,
-    /// While one of these classes lives. They end their elements.
-    While(SmallVec<[ClassId; 1]>),
-    /// To the end of the loop.
-    Always,
-}
-
-/// More classes than these are not told apart.
-const MOST: usize = 32;
-
-impl Needed {
-    fn join(&mut self, other: &Needed) {
-        match (&mut *self, other) {
-            (Needed::Always, _) | (_, Needed::Never) => {}
-            (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),
-            (Needed::While(mine), Needed::While(theirs)) => {
-                let new = theirs.iter().filter(|c| !mine.contains(c)).copied();
-                let new: SmallVec<[ClassId; 1]> = new.collect();
-                mine.extend(new);
-                if mine.len() > MOST {
-                    *self = Needed::Always;
-                }
-            }
-        }
-    }
-
-    /// The same, of what is asked for within a class that ends.
-    fn within(self, ends: Option<ClassId>) -> Needed {
-        match (self, ends) {
-            (Needed::Always, Some(class)) => Needed::While(smallvec![class]),
-            (needed, _) => needed,
-        }
-    }
-}
-
-/// Who uses the fields of a zip needs the lengths that it checks, too.
-fn join_aliases(
-    scope: &Scope<'_>,
-    needed: &mut FxHashMap<NodeId, Needed>,
-    input: NodeId,
-    asked: &Needed,
-) {
-    let mut aliases = vec![input];
-    while let Some(alias) = aliases.pop() {
-        if let Kind::Zip | Kind::Fields(_) = scope.graph.node(alias).kind {
-            needed.entry(alias).or_default().join(asked);
-            aliases.extend(scope.inputs(alias));
-        }
-    }
-}
+pub use apart::Lives;
 
 /// How long each combinator of a loop is needed.
-#[derive(Debug, Default)]
-pub struct Needs {
+#[derive(Default)]
+pub struct Asking {
     /// Those that end their elements.
     ends: FxHashSet<NodeId>,
     /// By who asks for each.
-    needed: FxHashMap<NodeId, Needed>,
+    asked: Asked,
 }
 
 /// What is known of the exits of a phase.
@@ -87,77 +38,78 @@ pub struct Needs {
 pub struct Exits {
     /// Combinators of the loop that end their elements.
     ends: FxHashSet<NodeId>,
-    /// The subrate's class in which what is needed for a class alone runs, and of which class it is an instance.
-    alone: FxHashMap<ClassId, ClassId>,
-    /// For which class alone a node is needed.
-    alone_of: FxHashMap<NodeId, ClassId>,
+    /// What runs apart from others that go on.
+    apart: Apart,
+    /// What nobody asks for: scans that are only counted.
+    unasked: FxHashSet<NodeId>,
     /// How long the iterations of a class are needed.
     needed: FxHashMap<ClassId, Needed>,
     /// How long the phase is needed.
     all: Needed,
 }
 
-impl Needs {
-    /// Finds them for a loop, of which these are the combinators, each behind what it needs.
-    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Needs {
+impl Asking {
+    /// Finds it for a loop, of which these are the combinators, each behind what it needs.
+    pub fn of(scope: &Scope<'_>, order: &[NodeId]) -> Asking {
         let ends = |n: &&NodeId| {
             scope.graph.node(**n).kind.ends() && scope.plan.rates.side_of(**n).is_none()
         };
-        let mut needs = Needs {
+        let mut asking = Asking {
             ends: order.iter().filter(ends).copied().collect(),
-            needed: FxHashMap::default(),
+            asked: Asked::default(),
         };
-        if !needs.ends.is_empty() {
-            needs.needed = needs.needed_of(scope, order);
+        if !asking.ends.is_empty() {
+            asking.asked = asking.asked(scope, order);
         }
-        needs
+        asking
     }
 
     /// How long each node is needed, by who asks for it.
-    fn needed_of(&self, scope: &Scope<'_>, order: &[NodeId]) -> FxHashMap<NodeId, Needed> {
+    fn asked(&self, scope: &Scope<'_>, order: &[NodeId]) -> Asked {
         let (graph, rates) = (scope.graph, &scope.plan.rates);
-        let mut needed: FxHashMap<NodeId, Needed> = FxHashMap::default();
-        let results = scope.plan.loops[scope.at].arrays.iter().map(|f| f.0);
-        for id in results {
-            let class = match scope.is_scattered(id) {
-                true => rates.runs_at(id),
-                false => rates.output(id),
+        let mut asked = Asked::default();
+        for field in &scope.plan.loops[scope.at].arrays {
+            let class = match scope.is_scattered(field.0) {
+                true => rates.runs_at(field.0),
+                false => rates.output(field.0),
             };
             let result = Needed::Always.within(ending(scope, &self.ends, class));
-            needed.entry(id).or_default().join(&result);
+            asked.field(*field, &result);
         }
         for root in &graph.roots {
             let result = Needed::Always.within(ending(scope, &self.ends, rates.output(*root)));
-            join_aliases(scope, &mut needed, *root, &result);
+            asked.makers(scope, *root, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
             let demanded = !scope.plan.demand.fields[id.index()].is_empty();
             if graph.node(*id).rank == 0 && runs_at.is_some() && demanded {
                 let result = Needed::Always.within(ending(scope, &self.ends, runs_at));
-                needed.entry(*id).or_default().join(&result);
+                asked.node(*id, &result);
             }
             // Elements that end are asked for while they do not.
             let at = match self.ends.contains(id) {
                 true => rates.output(*id),
                 false => runs_at,
             };
-            let asked = needed.entry(*id).or_default();
-            *asked = std::mem::take(asked).within(ending(scope, &self.ends, at));
-            let asked = asked.clone();
-            let lengths = rates.lengths_above(*id, scope.root());
-            let inputs = scope.inputs(*id).iter().copied().chain(lengths);
-            for input in inputs.chain(indexed_array(graph, *id)) {
-                join_aliases(scope, &mut needed, input, &asked);
-                for (maker, _) in graph.fields(input) {
-                    needed.entry(maker).or_default().join(&asked);
-                    if let Some(array) = indexed_array(graph, maker) {
-                        needed.entry(array).or_default().join(&asked);
-                    }
-                }
+            let ending = ending(scope, &self.ends, at);
+            let needed = asked.nodes.entry(*id).or_default();
+            *needed = std::mem::take(needed).within(ending);
+            let needed = asked.counted(*id).within(ending);
+            for lengths in rates.lengths_above(*id, scope.root()) {
+                asked.all(scope, lengths, &needed);
             }
+            for input in scope
+                .inputs(*id)
+                .iter()
+                .copied()
+                .chain(indexed_array(graph, *id))
+            {
+                asked.makers(scope, input, &needed);
+            }
+            asked.elements(scope, *id, ending);
         }
-        needed
+        asked
     }
 }
 
@@ -175,109 +127,72 @@ fn end_of(scope: &Scope<'_>, ends: &FxHashSet<NodeId>, class: ClassId) -> Option
 }
 
 impl Exits {
-    /// Finds the exits of a phase, of what is needed of the loop's combinators.
-    pub fn of(scope: &Scope<'_>, needs: &Needs, order: &[NodeId]) -> Exits {
+    /// Finds the exits of a phase, by who asks for the loop's combinators. So many sets of classes live in earlier
+    /// phases.
+    pub fn of(scope: &Scope<'_>, asking: &Asking, order: &[NodeId], earlier: u32) -> Exits {
         let mut exits = Exits {
-            ends: needs.ends.clone(),
+            ends: asking.ends.clone(),
             ..Exits::default()
         };
-        let Some(phase) = scope.phase.filter(|_| !needs.ends.is_empty()) else {
+        let Some(phase) = scope.phase.filter(|_| !asking.ends.is_empty()) else {
             return exits;
         };
+        let rates = &scope.plan.rates;
         let runs_here: FxHashSet<NodeId> = phase.nodes.iter().copied().collect();
-        let here = || order.iter().filter(|n| runs_here.contains(n));
+        let here: Vec<NodeId> = order
+            .iter()
+            .filter(|n| runs_here.contains(n))
+            .copied()
+            .collect();
         // What makes a part is needed as long as who asks for it; what consumes it adds nothing to that. Where a part
         // is read from memory, the append asks for that.
-        let appended = |class: Option<ClassId>| class.is_some_and(|c| scope.is_appended(c));
+        let appended = |n: &NodeId| rates.runs_at(*n).filter(|c| scope.is_appended(*c));
         let reads = |n: &NodeId| {
             let is_append = matches!(scope.graph.node(*n).kind, Kind::Append);
-            let class = scope.plan.rates.output(*n).filter(|_| is_append);
+            let class = rates.output(*n).filter(|_| is_append);
             let part = class.and_then(|c| phase.part(c)).map(|(part, _)| part);
             part.is_some_and(|part| {
                 let makers = scope.graph.fields(scope.inputs(*n)[part]);
                 !makers.iter().any(|f| runs_here.contains(&f.0))
             })
         };
-        let asks = |n: &NodeId| !appended(scope.plan.rates.runs_at(*n)) || reads(n);
-        let needed = |id: &NodeId| {
-            let needed = needs.needed.get(id)?.clone();
-            let own = scope.plan.rates.runs_at(*id).filter(|c| appended(Some(*c)));
-            Some(needed.within(ending(scope, &exits.ends, own)))
-        };
-        let needed: FxHashMap<NodeId, Needed> =
-            here().filter_map(|n| Some((*n, needed(n)?))).collect();
-        for id in here() {
-            let Some(needed) = needed.get(id) else {
+        // What consumes a part is needed while its elements go on.
+        let within = |n: &NodeId| ending(scope, &asking.ends, appended(n));
+        let asked = asking.asked.of(&here, within);
+        for id in &here {
+            let mut class = rates.runs_at(*id);
+            // What runs in no iteration needs none.
+            let Some(needed) = asked.nodes.get(id).filter(|_| class.is_some()) else {
                 continue;
             };
-            if asks(id) {
+            if appended(id).is_none() || reads(id) {
                 exits.all.join(needed);
             }
-            let mut class = scope.plan.rates.runs_at(*id);
             while let Some(c) = class {
                 exits.needed.entry(c).or_default().join(needed);
-                class = match scope.plan.rates.kind(c) {
+                class = match rates.kind(c) {
                     ClassKind::Append(_) => None,
                     _ => scope.above(c),
                 };
             }
         }
-        for id in here() {
-            if let Some(Needed::While(classes)) = needed.get(id) {
-                exits.run_alone(scope, *id, classes);
-            }
-        }
+        let is_asked = |id: &NodeId| asked.nodes.get(id).is_some_and(|n| *n != Needed::Never);
+        let scans = here
+            .iter()
+            .filter(|id| matches!(scope.graph.node(**id).kind, Kind::Scan(..)));
+        exits.unasked = scans.filter(|id| !is_asked(id)).copied().collect();
+        exits.apart = Apart::of(scope, &here, &asked, &exits, earlier);
         exits
     }
 
-    /// A node is needed for a class alone. If other things go on where it runs, they do so without it.
-    fn run_alone(&mut self, scope: &Scope<'_>, id: NodeId, classes: &[ClassId]) {
-        let own = scope.plan.rates.runs_at(id);
-        let (Some(own), Some((class, others))) = (own, classes.split_first()) else {
-            return;
-        };
-        // Of the classes that end for all who ask, and at whose end others go on: the outermost that the node is
-        // not within itself, or else the innermost that it is within.
-        let around = std::iter::successors(Some(*class), |c| scope.above(*c));
-        let ends: Vec<ClassId> = around
-            .filter(|c| others.iter().all(|other| scope.is_within(*other, *c)))
-            .filter(|c| self.ends_class(scope, *c).is_some() && !self.is_left(scope, *c))
-            .collect();
-        let is_inside = |c: &&ClassId| scope.is_within(own, **c);
-        if let Some(class) = ends.iter().rev().find(|c| !is_inside(c)) {
-            self.alone_of.insert(id, *class);
-            let top = self.alone.entry(*class).or_insert(own);
-            while !scope.is_within(own, *top) {
-                let Some(above) = scope.above(*top) else {
-                    break;
-                };
-                *top = above;
-            }
-        } else if let Some(class) = ends.iter().find(is_inside) {
-            self.alone_of.insert(id, *class);
-        }
+    /// How many sets of classes live, those of earlier phases included.
+    pub fn lives(&self, earlier: u32) -> u32 {
+        earlier + self.apart.count()
     }
 
     /// What ends a class.
-    fn ends_class(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
+    fn end_of(&self, scope: &Scope<'_>, class: ClassId) -> Option<NodeId> {
         end_of(scope, &self.ends, class)
-    }
-
-    /// Whether a loop rate is left when a class ends, in whose iterations it is.
-    fn is_left(&self, scope: &Scope<'_>, class: ClassId) -> bool {
-        let around = std::iter::successors(scope.above(class), |c| scope.above(*c));
-        let is_sub = |c: &ClassId| {
-            let kind = scope.plan.rates.kind(*c);
-            matches!(kind, ClassKind::Sub(..) | ClassKind::Append(_))
-        };
-        let needed = match around.into_iter().find(|c| !is_sub(c)) {
-            Some(around) if Some(around) != scope.root() => self.needed.get(&around),
-            _ => Some(&self.all),
-        };
-        match needed {
-            Some(Needed::While(all)) => all.iter().all(|c| scope.is_within(*c, class)),
-            _ => false,
-        }
     }
 
     /// How long the iterations over a segment are needed, if that may end in the midst of one.
@@ -287,32 +202,104 @@ impl Exits {
         matches!(needed, Needed::While(all) if all.iter().any(inside)).then_some(needed)
     }
 
-    /// The class for which alone a node is needed, while others go on.
-    pub fn alone(&self, id: NodeId) -> Option<ClassId> {
-        self.alone_of.get(&id).copied()
+    /// Of which class the subrate is an instance in which what is needed while some live runs.
+    pub fn top(&self, lives: Lives) -> Option<ClassId> {
+        self.apart.top(lives)
     }
 
-    /// The class of which the subrate is an instance, in which what is needed for a class alone runs.
-    pub fn top(&self, class: ClassId) -> Option<ClassId> {
-        self.alone.get(&class).copied()
+    /// While which live a node is needed, and others go on.
+    pub fn alone(&self, id: NodeId) -> Option<Lives> {
+        self.apart.node(id)
+    }
+
+    /// The same, of a field of one that computes each for itself; none if nobody asks for the field.
+    fn field_alone(&self, field: FieldRef) -> Option<Option<Lives>> {
+        match self.ends.is_empty() {
+            true => Some(None),
+            false => self.apart.field(field),
+        }
     }
 }
 
+/// Which fields of a node are computed in a context.
+type InContext = (Option<Context>, Vec<bool>);
+
 impl Placer<'_> {
-    /// Opens an instance of a class that runs while another lives, behind what is needed.
+    /// In which contexts the fields that are asked for of a node are computed, which computes each for itself: its own
+    /// is the first.
+    fn contexts(&self, id: NodeId) -> SmallVec<[InContext; 1]> {
+        let demanded = self.scope.demanded(id);
+        let own = self.context_of(id);
+        if by_field(&self.scope, id).is_none() {
+            return smallvec![(own, demanded)];
+        }
+        let mut all: SmallVec<[InContext; 1]> = smallvec![(own, vec![false; demanded.len()])];
+        for f in (0..demanded.len()).filter(|f| demanded[*f]) {
+            let Some(alone) = self.exits().field_alone((id, f as u32)) else {
+                continue;
+            };
+            let context = alone.map(Context::While);
+            match all.iter_mut().find(|(c, _)| *c == context) {
+                Some((_, fields)) => fields[f] = true,
+                None => all.push((context, only(f, demanded.len()))),
+            }
+        }
+        all
+    }
+
+    /// Whether nobody asks for anything of a node, though it may be counted.
+    pub fn is_unasked(&self, id: NodeId) -> bool {
+        self.exits().unasked.contains(&id)
+    }
+
+    /// Places the work of a node that computes each field for itself, if it is one: in each context where the fields
+    /// are that are made there, and in its own first where something is to be checked. `place` finds the elements that
+    /// some fields need, and where they are; it is told which is the first.
+    pub fn make_fields(
+        &mut self,
+        id: NodeId,
+        is_checked: bool,
+        mut place: impl FnMut(&mut Self, &[bool], bool) -> Lower<Spot>,
+    ) -> Lower {
+        for (k, (context, fields)) in self.contexts(id).into_iter().enumerate() {
+            let (is_first, any) = (k == 0, fields.contains(&true));
+            let all = fields == self.scope.demanded(id);
+            if !(any || is_first && (is_checked || all)) {
+                continue;
+            }
+            let outside = self.go_inside(context);
+            let spot = place(self, &fields, is_first)?;
+            self.go_inside(outside);
+            if all {
+                self.run(id, spot);
+                self.know_all(id, spot);
+            } else if any {
+                let made = (0..fields.len()).filter(|f| fields[*f]);
+                made.for_each(|f| self.know((id, f as u32).into(), spot));
+                self.act(id, Act::Make(spot, fields));
+            }
+        }
+        Ok(())
+    }
+
+    /// In what a field is computed.
+    pub fn context_of_field(&self, (id, field): FieldRef) -> Option<Context> {
+        match by_field(&self.scope, id) {
+            Some(_) => self.exits().field_alone((id, field))?.map(Context::While),
+            None => self.context_of(id),
+        }
+    }
+
+    /// Opens an instance of a class that runs while others live, behind what is needed.
     pub fn open_while(
         &mut self,
         id: NodeId,
-        lives: ClassId,
+        lives: Lives,
         class: ClassId,
         needs: &[Spot],
     ) -> Lower<Spot> {
-        let around = self.scope.above(lives);
-        let around = std::iter::successors(around, |c| self.scope.above(*c));
-        let context = around
-            .into_iter()
-            .find(|c| self.exits().alone.contains_key(c));
-        let inside = self.go_inside(context.map(Context::While));
+        let around = self.exits().apart.around(&self.scope, lives);
+        let inside = self.go_inside(around.map(Context::While));
         let spot = self.spot_for_child(id, class, needs);
         self.go_inside(inside);
         let first = self.open_within(id, spot?, class, Opening::While(lives));
@@ -324,7 +311,7 @@ impl Placer<'_> {
         let tree = &self.placed.tree;
         let up = |r: &RateId| tree.parent(*r).filter(|_| tree.rate(*r).opening.is_sub());
         let classes = std::iter::successors(Some(rate), up).filter_map(|r| tree.rate(r).class);
-        let taken = classes.filter_map(|c| self.exits().ends_class(&self.scope, c));
+        let taken = classes.filter_map(|c| self.exits().end_of(&self.scope, c));
         let graph = self.scope.graph;
         let mut takes: Vec<NodeId> = taken
             .filter(|id| matches!(graph.node(*id).kind, Kind::Take(_)))
@@ -337,7 +324,7 @@ impl Placer<'_> {
     fn ends_around(&self, class: ClassId) -> Vec<NodeId> {
         let around = std::iter::successors(Some(class), |c| self.scope.above(*c));
         around
-            .filter_map(|c| self.exits().ends_class(&self.scope, c))
+            .filter_map(|c| self.exits().end_of(&self.scope, c))
             .collect()
     }
 
@@ -362,8 +349,10 @@ impl Placer<'_> {
         let all = (0..tree.rates().len()).map(RateId::new);
         for id in all.filter(here) {
             let rate = tree.rate(id);
-            if let Opening::While(class) = rate.opening {
-                acts.push((rate.node, Act::Leave(id, vec![self.ends_around(class)])));
+            if let Opening::While(lives) = rate.opening {
+                let classes = self.exits().apart.classes(lives).iter();
+                let any = classes.map(|c| self.ends_around(*c)).collect();
+                acts.push((rate.node, Act::Leave(id, any)));
                 continue;
             }
             let needed = match rate.parent {

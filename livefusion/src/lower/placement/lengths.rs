@@ -32,7 +32,7 @@ pub enum Room {
     /// As much as an array in memory has, which is segmented like this.
     Array(NodeId),
     /// What a loop before it counts.
-    Counted(RateId, ClassId),
+    Counted(RateId),
 }
 
 /// How many elements segments may have in all.
@@ -192,7 +192,7 @@ impl Placer<'_> {
                 self.lengths.told.push(Told { leaf, rate, by });
                 Room::Array(leaf)
             }
-            None => Room::Counted(rate, class),
+            None => Room::Counted(rate),
         })
     }
 
@@ -216,8 +216,8 @@ impl Placer<'_> {
 pub enum Of {
     /// Of all nodes that had this class before it was joined to another.
     Own(ClassId),
-    /// Of this class, as the loop counts them.
-    Class(ClassId),
+    /// Of this class, as the loop counts them, in what runs like this: what is left early has fewer.
+    Class(ClassId, Option<Context>),
 }
 
 /// Which lengths are equal, because that was known or is checked.

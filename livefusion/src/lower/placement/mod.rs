@@ -33,7 +33,8 @@ use super::scope::{Column, Scope};
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
 use crate::sharing::{FieldRef, NodeId};
-use exits::{Exits, Needs};
+pub use exits::Lives;
+use exits::{Asking, Exits};
 use lengths::Lengths;
 use loop_lang::ir::{RateId, TrapKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -74,7 +75,7 @@ pub enum Act {
     Keep(u32, Spot, Option<Room>, Vec<NodeId>),
     /// Memory for a field that several phases write is made: as much as these need together, each no more than its
     /// takes say, and all no more than the last ones say.
-    Make(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
+    Memory(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.
@@ -83,6 +84,8 @@ pub enum Act {
     Align(Spot, Vec<(usize, Length)>),
     /// The combinator's own work, in iterations.
     Run(Spot),
+    /// Of the combinator's own work, what makes these fields.
+    Make(Spot, Vec<bool>),
     /// The combinator's own work, once, behind the loop.
     Finish,
     /// A length is checked.
@@ -178,8 +181,8 @@ impl Placement {
 pub enum Context {
     /// A cursor, which is advanced on demand.
     Cursor(RateId),
-    /// What runs while this class, which ends, lives.
-    While(ClassId),
+    /// What runs while one of these classes, which end, lives.
+    While(Lives),
 }
 
 /// A placement in the making.
@@ -222,14 +225,16 @@ struct InPhase {
 impl<'g> Placer<'g> {
     /// Nothing is placed yet of a loop, whose combinators these are, each behind what it needs.
     pub fn new(scope: Scope<'g>, order: &[NodeId]) -> Placer<'g> {
-        let needs = Needs::of(&scope, order);
-        let phases = scope.plan.loops[scope.at].phases.iter();
-        let mut phases: Vec<InPhase> = phases
-            .map(|phase| InPhase {
-                exits: Exits::of(&scope.in_phase(phase), &needs, order),
+        let asking = Asking::of(&scope, order);
+        let (mut phases, mut lives): (Vec<InPhase>, u32) = (Vec::new(), 0);
+        for phase in &scope.plan.loops[scope.at].phases {
+            let exits = Exits::of(&scope.in_phase(phase), &asking, order, lives);
+            lives = exits.lives(lives);
+            phases.push(InPhase {
+                exits,
                 ..InPhase::default()
-            })
-            .collect();
+            });
+        }
         if phases.is_empty() {
             phases.push(InPhase::default());
         }
@@ -304,7 +309,7 @@ impl<'g> Placer<'g> {
         let within = rate.parent.and_then(|p| self.cursors[p.index()]);
         let cursor = rate.opening.sided().map(|_| self.placed.tree.next());
         let own = match rate.opening {
-            Opening::While(class) => Some(Context::While(class)),
+            Opening::While(lives) => Some(Context::While(lives)),
             _ => cursor.map(Context::Cursor),
         };
         let id = self.placed.tree.open(rate);

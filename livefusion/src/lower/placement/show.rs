@@ -150,7 +150,7 @@ impl Show<'_> {
         let room = match room {
             Room::Bound(rate) => format!("r{}'s bound", rate.index()),
             Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
-            Room::Counted(rate, _) => format!("what r{} counts beforehand", rate.index()),
+            Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
         };
         let takes = takes.iter().map(|n| self.node(*n));
         let all: Vec<String> = [room].into_iter().chain(takes).collect();
@@ -194,7 +194,7 @@ impl Show<'_> {
                     None => format!("{field} is kept in memory at {at}"),
                 }
             }
-            Act::Make(field, rooms, takes) => {
+            Act::Memory(field, rooms, takes) => {
                 let field = self.field((id, *field));
                 let rooms: Vec<String> = rooms.iter().map(|(r, t)| self.room(r, t)).collect();
                 let takes = takes.iter().map(|n| self.node(*n));
@@ -216,6 +216,15 @@ impl Show<'_> {
             ),
             Act::Align(spot, _) => format!("{node} aligns its sides at {}", self.spot(*spot)),
             Act::Run(spot) => format!("{node} runs at {}", self.spot(*spot)),
+            Act::Make(spot, fields) => {
+                let made = (0..fields.len()).filter(|f| fields[*f]);
+                let made: Vec<String> = made.map(|f| f.to_string()).collect();
+                format!(
+                    "{node} makes fields {} at {}",
+                    made.join(", "),
+                    self.spot(*spot)
+                )
+            }
             Act::Finish => format!("{node} is computed behind the loop"),
             Act::Check(Check::Same(got, expected)) => format!(
                 "{node} checks: {} is {}",

@@ -23,11 +23,16 @@ impl Placer<'_> {
         inputs: Range<usize>,
         waits_for: Range<usize>,
     ) -> Lower<Spot> {
-        let class = self.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
         let used = self.scope.inputs(id);
         self.enter(id, &used[inputs])?;
         let columns = self.scope.columns(id, waits_for);
-        let needs = self.needs(&columns);
+        self.spot_where(id, &columns)
+    }
+
+    /// Where a node runs, in a loop whose root is open, that has these elements.
+    pub fn spot_where(&mut self, id: NodeId, columns: &[Column]) -> Lower<Spot> {
+        let class = self.scope.plan.rates.runs_at(id).ok_or_else(no_root)?;
+        let needs = self.needs(columns);
         self.spot(id, class, &needs)
     }
 

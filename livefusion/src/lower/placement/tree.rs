@@ -6,7 +6,7 @@
 //! again, knowing what a first pass over them found, runs in a second *instance* of their class. Instances
 //! and stages are added when something first needs them, at the end of an iteration.
 
-use super::{Length, Total};
+use super::{Length, Lives, Total};
 use crate::fusion::ClassId;
 use crate::lower::scope::Column;
 use crate::sharing::{FieldRef, NodeId};
@@ -60,8 +60,8 @@ pub enum Opening {
     Test(Vec<Column>),
     /// A subrate, by what was decided before: in an earlier instance, or by the node itself.
     Decided,
-    /// A subrate in which an instance of a class runs while this class, which ends, lives.
-    While(ClassId),
+    /// A subrate in which an instance of a class runs while one of these, which end, lives.
+    While(Lives),
     /// An inner loop over segments of these lengths, each checked to leave no more elements than the total.
     Segments(Column, Total),
     /// An inner loop over segments whose lengths are checked already.

@@ -1,0 +1,208 @@
+//! Who asks for what: how long each combinator of a loop is needed, and each of its fields.
+
+use crate::ast::{Body, Kind};
+use crate::fusion::ClassId;
+use crate::fusion::rates::indexed_array;
+use crate::lower::body;
+use crate::lower::scope::Scope;
+use crate::sharing::{FieldRef, NodeId};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// How long something is needed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Needed {
+    /// Nobody asks for it.
+    #[default]
+    Never,
+    /// While one of these classes lives. They end their elements.
+    While(SmallVec<[ClassId; 1]>),
+    /// To the end of the loop.
+    Always,
+}
+
+impl Needed {
+    pub fn join(&mut self, other: &Needed) {
+        match (&mut *self, other) {
+            (Needed::Always, _) | (_, Needed::Never) => {}
+            (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),
+            (Needed::While(mine), Needed::While(theirs)) => {
+                mine.extend_from_slice(theirs);
+                mine.sort_unstable();
+                mine.dedup();
+            }
+        }
+    }
+
+    /// The same, of what is asked for within a class that ends.
+    pub fn within(self, ends: Option<ClassId>) -> Needed {
+        match (self, ends) {
+            (Needed::Always, Some(class)) => Needed::While(smallvec![class]),
+            (needed, _) => needed,
+        }
+    }
+}
+
+/// How long each combinator of a loop is needed, and each of its fields.
+#[derive(Default)]
+pub struct Asked {
+    pub nodes: FxHashMap<NodeId, Needed>,
+    /// Of combinators that make elements and do nothing else: how long these are counted.
+    counts: FxHashMap<NodeId, Needed>,
+    pub fields: FxHashMap<FieldRef, Needed>,
+}
+
+impl Asked {
+    pub fn field(&mut self, field: FieldRef, needed: &Needed) {
+        if *needed == Needed::Never {
+            return;
+        }
+        self.fields.entry(field).or_default().join(needed);
+        self.node(field.0, needed);
+    }
+
+    pub fn node(&mut self, id: NodeId, needed: &Needed) {
+        self.nodes.entry(id).or_default().join(needed);
+    }
+
+    /// What makes an input is asked for, whichever of its fields are; so is a zip that checks lengths, by who uses
+    /// its fields, and the array whose elements a generator counts.
+    pub fn makers(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
+        let mut inputs = vec![input];
+        while let Some(input) = inputs.pop() {
+            if let Kind::Zip | Kind::Fields(_) = scope.graph.node(input).kind {
+                self.node(input, needed);
+                inputs.extend(scope.inputs(input));
+            }
+            for (maker, _) in scope.graph.fields(input) {
+                match scope.graph.node(maker).kind {
+                    Kind::Scan(..) => self.counts.entry(maker).or_default().join(needed),
+                    _ => self.node(maker, needed),
+                }
+                inputs.extend(indexed_array(scope.graph, maker));
+            }
+        }
+    }
+
+    /// The same of some combinators, each within a class that ends in this phase, if there is one.
+    pub fn of(&self, nodes: &[NodeId], ends: impl Fn(&NodeId) -> Option<ClassId>) -> Asked {
+        let mut asked = Asked::default();
+        for id in nodes {
+            let node = self.nodes.get(id).cloned();
+            let needed = node.map(|needed| (*id, needed.within(ends(id))));
+            asked.nodes.extend(needed);
+        }
+        for (field, needed) in &self.fields {
+            if asked.nodes.contains_key(&field.0) {
+                let needed = needed.clone().within(ends(&field.0));
+                asked.fields.insert(*field, needed);
+            }
+        }
+        asked
+    }
+
+    /// How long the inputs of a node must be counted.
+    pub fn counted(&self, id: NodeId) -> Needed {
+        let mut needed = self.nodes.get(&id).cloned().unwrap_or_default();
+        needed.join(self.counts.get(&id).unwrap_or(&Needed::Never));
+        needed
+    }
+
+    /// All fields of an input are asked for.
+    pub fn all(&mut self, scope: &Scope<'_>, input: NodeId, needed: &Needed) {
+        self.makers(scope, input, needed);
+        for field in scope.graph.fields(input) {
+            self.field(field, needed);
+        }
+    }
+
+    /// A node asks for the elements of its inputs: as long as it is needed, or as those of its fields are that they
+    /// are for.
+    pub fn elements(&mut self, scope: &Scope<'_>, id: NodeId, ends: Option<ClassId>) {
+        let node = scope.graph.node(id);
+        let needed = self.nodes.get(&id).cloned().unwrap_or_default();
+        let of_field = |asked: &Asked, f: usize| {
+            let needed = asked.fields.get(&(id, f as u32));
+            needed.cloned().unwrap_or_default().within(ends)
+        };
+        let inputs = scope.inputs(id).iter();
+        let columns: Vec<FieldRef> = inputs.flat_map(|i| scope.graph.fields(*i)).collect();
+        if let Some(body) = by_field(scope, id) {
+            // An expansion's first parameter is an index, and stands where the lengths are.
+            if let Kind::Expand(_) = node.kind {
+                self.field(columns[0], &needed);
+            }
+            for f in 0..node.types.len() {
+                let needed = of_field(self, f);
+                for k in body::used_params(body, Some(&only(f, node.types.len()))) {
+                    self.field(columns[k], &needed);
+                }
+            }
+            return;
+        }
+        match &node.kind {
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+                let (own, tags) = columns.split_at(node.types.len());
+                for (f, field) in own.iter().enumerate() {
+                    self.field(*field, &of_field(self, f));
+                }
+                let tested = match &node.kind {
+                    Kind::Filter(test) | Kind::TakeWhile { test, .. } => {
+                        body::used_params(test, None)
+                            .into_iter()
+                            .map(|k| own[k])
+                            .collect()
+                    }
+                    _ => tags.to_vec(),
+                };
+                tested.iter().for_each(|f| self.field(*f, &needed));
+            }
+            Kind::Append => {
+                for f in 0..node.types.len() {
+                    let needed = of_field(self, f);
+                    for part in scope.inputs(id) {
+                        self.field(scope.graph.resolve(*part, f as u32), &needed);
+                    }
+                }
+            }
+            // Nothing but lengths.
+            Kind::Zip | Kind::Fields(_) | Kind::Len => {}
+            Kind::Generate(..) => {
+                if let Some(source) = scope.plan.pulls.mirrors.source(id) {
+                    self.all(scope, source, &needed);
+                }
+            }
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Map(_)
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::CountS
+            | Kind::Scatter(_)
+            | Kind::Custom(_)
+            | Kind::Compute(_) => columns.iter().for_each(|f| self.field(*f, &needed)),
+        }
+    }
+}
+
+/// One field alone, of so many.
+pub fn only(field: usize, of: usize) -> Vec<bool> {
+    (0..of).map(|f| f == field).collect()
+}
+
+/// What computes the fields of a node, if each is computed for itself.
+pub fn by_field<'g>(scope: &Scope<'g>, id: NodeId) -> Option<&'g Body> {
+    let rates = &scope.plan.rates;
+    match &scope.graph.node(id).kind {
+        Kind::Map(body) | Kind::Expand(body)
+            if rates.sides(id).is_none() && rates.cursors_of(id).is_none() =>
+        {
+            Some(body)
+        }
+        _ => None,
+    }
+}
