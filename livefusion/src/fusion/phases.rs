@@ -437,16 +437,20 @@ fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
 }
 
 /// What of a loop computes these, themselves included.
-fn behind(graph: &Graph, makers: Vec<NodeId>, here: impl Fn(NodeId) -> bool) -> FxHashSet<NodeId> {
+fn behind(
+    graph: &Graph,
+    makers_of: Vec<NodeId>,
+    here: impl Fn(NodeId) -> bool,
+) -> FxHashSet<NodeId> {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-    let mut stack = makers;
+    let mut stack = makers_of;
     while let Some(n) = stack.pop() {
         if here(n) && seen.insert(n) {
             let inputs = graph.nodes[n.index()].inputs.iter();
-            stack.extend(inputs.flat_map(|i| {
-                [*i].into_iter()
-                    .chain(graph.fields(*i).into_iter().map(|f| f.0))
-            }));
+            for input in inputs {
+                stack.push(*input);
+                stack.extend(makers(graph, *input));
+            }
         }
     }
     seen
@@ -492,6 +496,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             return false;
         }
         stack.extend(&node.inputs);
+        stack.extend(indexed_array(graph, n));
     }
     true
 }
