@@ -257,3 +257,17 @@ fn runs_are_one_loop_with_what_is_made_of_them() -> Result<()> {
         (1, 0),
     )
 }
+
+/// Whoever has an element for each of an append's is held against all parts together, never against one.
+#[test]
+fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
+    for engine in engines() {
+        let spread = replicate_s(&Array::from(vec![2u64]), &Array::from(vec![5i64]));
+        let all = spread.data().append(&Array::from(vec![7i64]));
+        let both = all.zip_with(&Array::from(vec![10i64, 20, 30]), |x, y| x + y);
+        let lengths = both.map(|x| (x % 2).cast::<u64>());
+        let again = replicate_s(&lengths, &both);
+        assert_eq!(again.data().force_with(&engine)?, [15, 25, 37]);
+    }
+    Ok(())
+}

@@ -41,7 +41,7 @@ pub fn check_together(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: 
 pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let rate = p.placed.tree.elements_of(at.rate);
     let opening = &p.placed.tree.rate(rate).opening;
-    let class = p.scope.plan.rates.reads_beside_at(id);
+    let class = p.scope.consumes_at(id);
     // A part of an append is not as long as the whole.
     let is_part = class.is_some_and(|c| p.placed.tree.rate(rate).appends.contains(&c));
     if opening.is_sub() || is_part {
@@ -291,7 +291,7 @@ fn operands(
 ) -> Lower<(CombId, Option<ClassId>, Atom)> {
     let comb = e.comb_at(id, count.at);
     let len = e.length(count.len, comb)?;
-    Ok((comb, e.scope.plan.rates.reads_beside_at(id), len))
+    Ok((comb, e.scope.consumes_at(id), len))
 }
 
 impl Count {

@@ -122,11 +122,7 @@ impl<'g> Scope<'g> {
     /// A field of a node's input: through `Zip` and `Fields` to what computes it.
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
         let rates = &self.plan.rates;
-        let class = match self.graph.node(id).kind {
-            // Of these there is one per segment.
-            Kind::Expand(_) => rates.output(self.inputs(id)[0]),
-            _ => rates.reads_beside_at(id),
-        };
+        let class = self.consumes_at(id);
         let mut beside = class.filter(|_| rates.is_beside(id, input));
         let mut field = (self.inputs(id)[input], field);
         while let Some((k, next)) = self.graph.alias_of(field) {
@@ -140,6 +136,16 @@ impl<'g> Scope<'g> {
             field,
             beside,
             mirrored,
+        }
+    }
+
+    /// The class at whose counter a node reads what is beside it, and consumes its inputs.
+    pub fn consumes_at(&self, id: NodeId) -> Option<ClassId> {
+        let rates = &self.plan.rates;
+        match self.graph.node(id).kind {
+            // Of these there is one per segment.
+            Kind::Expand(_) => rates.output(self.inputs(id)[0]),
+            _ => rates.reads_beside_at(id),
         }
     }
 
