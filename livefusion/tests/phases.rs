@@ -271,3 +271,19 @@ fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
     }
     Ok(())
 }
+
+/// A take ends the phases that it counts, and has no say in those that are appended to it.
+#[test]
+fn what_is_appended_to_a_take_of_an_append() -> Result<()> {
+    for engine in engines() {
+        for n in [0u64, 1, 3, 5, 9] {
+            let xs = Array::from(vec![1i64, 2]);
+            let pos = xs.filter(|x| x.gt(0));
+            let taken = pos.append(&xs).append(&pos.map(|x| x + 2)).take(n);
+            let all = taken.append(&Array::from(vec![7i64, 8, 9]));
+            let twice: Vec<i64> = [1, 2, 1, 2, 3, 4].into_iter().take(n as usize).collect();
+            assert_eq!(all.force_with(&engine)?, [&twice[..], &[7, 8, 9]].concat());
+        }
+    }
+    Ok(())
+}
