@@ -287,3 +287,22 @@ fn what_is_appended_to_a_take_of_an_append() -> Result<()> {
     }
     Ok(())
 }
+
+/// A part at the rate of what a filter leaves has that rate in its own phase.
+#[test]
+fn parts_as_many_as_what_is_kept() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![3i64, 0, 2]);
+        let kept = xs.pack(&Array::from(vec![true, false, true]));
+        let indices = generate(kept.len(), |i| i.cast::<i64>());
+        let late = indices.filter(|i| i.gt(0));
+        assert_eq!(xs.append(&late).force_with(&engine)?, [3, 0, 2, 1]);
+        let spread = replicate_s(&kept.map(|x| x.cast::<u64>()), &kept);
+        let of_spread = generate(spread.data().len(), |i| i.cast::<i64>());
+        let late = of_spread.filter(|i| i.gt(3));
+        let all = late.append(&kept).append(&of_spread);
+        let (all, n) = (&all, &all.len()).force_with(&engine)?;
+        assert_eq!((all.to_vec()?, n), (vec![4, 3, 2, 0, 1, 2, 3, 4], 8));
+    }
+    Ok(())
+}
