@@ -285,3 +285,52 @@ fn segments_of_an_append_have_values_beside_them() -> Result<()> {
     }
     Ok(())
 }
+
+/// Whoever has an element for each of an append's is held against all parts together, never against one.
+#[test]
+fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
+    for engine in engines() {
+        let spread = replicate_s(&Array::from(vec![2u64]), &Array::from(vec![5i64]));
+        let all = spread.data().append(&Array::from(vec![7i64]));
+        let both = all.zip_with(&Array::from(vec![10i64, 20, 30]), |x, y| x + y);
+        let lengths = both.map(|x| (x % 2).cast::<u64>());
+        let again = replicate_s(&lengths, &both);
+        assert_eq!(again.data().force_with(&engine)?, [15, 25, 37]);
+    }
+    Ok(())
+}
+
+/// A take ends the phases that it counts, and has no say in those that are appended to it.
+#[test]
+fn what_is_appended_to_a_take_of_an_append() -> Result<()> {
+    for engine in engines() {
+        for n in [0u64, 1, 3, 5, 9] {
+            let xs = Array::from(vec![1i64, 2]);
+            let pos = xs.filter(|x| x.gt(0));
+            let taken = pos.append(&xs).append(&pos.map(|x| x + 2)).take(n);
+            let all = taken.append(&Array::from(vec![7i64, 8, 9]));
+            let twice: Vec<i64> = [1, 2, 1, 2, 3, 4].into_iter().take(n as usize).collect();
+            assert_eq!(all.force_with(&engine)?, [&twice[..], &[7, 8, 9]].concat());
+        }
+    }
+    Ok(())
+}
+
+/// A part at the rate of what a filter leaves has that rate in its own phase.
+#[test]
+fn parts_as_many_as_what_is_kept() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![3i64, 0, 2]);
+        let kept = xs.pack(&Array::from(vec![true, false, true]));
+        let indices = generate(kept.len(), |i| i.cast::<i64>());
+        let late = indices.filter(|i| i.gt(0));
+        assert_eq!(xs.append(&late).force_with(&engine)?, [3, 0, 2, 1]);
+        let spread = replicate_s(&kept.map(|x| x.cast::<u64>()), &kept);
+        let of_spread = generate(spread.data().len(), |i| i.cast::<i64>());
+        let late = of_spread.filter(|i| i.gt(3));
+        let all = late.append(&kept).append(&of_spread);
+        let (all, n) = (&all, &all.len()).force_with(&engine)?;
+        assert_eq!((all.to_vec()?, n), (vec![4, 3, 2, 0, 1, 2, 3, 4], 8));
+    }
+    Ok(())
+}

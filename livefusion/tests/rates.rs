@@ -249,6 +249,26 @@ fn as_many_as_an_array_that_nobody_keeps() -> Result<()> {
     Ok(())
 }
 
+/// Neither its elements nor those that they are made of are kept: what counts them has their number.
+#[test]
+fn segments_of_as_many_as_what_is_made_of_what_nobody_keeps() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![7i64, 8]);
+        // What may trap is made once, in the loop of its other user.
+        let made = xs.map(|x| (x * 3, 100 / x));
+        let below = made.map(|m| (0i64, m.1));
+        let beside = xs.zip_with(&made, |x, m| x + m.0);
+        let copies = generate(below.len(), |i| (0i64, below.at(0u64 - i).1));
+        let flags = copies.map(|_| false);
+        let rows = Segmented::new(&Array::from(vec![2u64]), &flags);
+        let counts = rows.pack_s(&flags).lengths().clone();
+        let (beside, counts) = (&beside, &counts).force_with(&engine)?;
+        assert_eq!(beside, [28, 32]);
+        assert_eq!(counts, [0]);
+    }
+    Ok(())
+}
+
 /// The element as it is.
 #[derive(Debug)]
 struct Same;

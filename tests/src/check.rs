@@ -13,6 +13,7 @@ use livefusion::runtime::{Explanation, force_nodes};
 use loop_lang::ir::{Rate, RateId, RateKind, TrapKind};
 use loop_lang::types::Ty;
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -36,14 +37,25 @@ impl Schedule for Ran {
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)> {
         self.places.get(&self.graph.step_of(node)?).copied()
     }
-    fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32> {
+    fn combinators(
+        &self,
+        node: &Arc<Node>,
+        at: usize,
+        kind: TrapKind,
+    ) -> Option<RangeInclusive<u32>> {
         let all = self.combs.get(&self.graph.step_of(node)?)?;
-        all.iter().find(|(l, _)| *l == at).map(|(_, comb)| *comb)
+        let here = || all.iter().filter(|(l, _)| *l == at).map(|(_, comb)| *comb);
+        let traps = &self.explanation.loops[at].program.traps;
+        let is_its = |comb: &u32| traps.iter().any(|t| t.comb.0 == *comb && t.kind == kind);
+        let first = here().filter(is_its).min().or_else(|| here().min())?;
+        let last = here().filter(is_its).max().or_else(|| here().max())?;
+        Some(first..=last)
     }
-    fn has_cursors(&self, at: usize) -> bool {
+    fn has_inner_rates(&self, at: usize) -> bool {
         let rates = &self.explanation.loops[at].program.rates;
-        let is_cursor = |r: &Rate| matches!(r.kind, RateKind::Cursor { .. });
-        rates.iter().any(is_cursor)
+        let is_inner =
+            |r: &Rate| matches!(r.kind, RateKind::Nested { .. } | RateKind::Cursor { .. });
+        rates.iter().any(is_inner)
     }
     fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let step = self.graph.step_of(node);

@@ -5,6 +5,8 @@ use livefusion::ast::Node;
 use livefusion::prelude::*;
 use livefusion_tests::catalog::counting::work;
 use livefusion_tests::naive::{Expected, Naive, Schedule, order, reachable};
+use loop_lang::ir::TrapKind;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Everything in one loop, nothing in memory.
@@ -15,10 +17,10 @@ impl Schedule for Together {
         let at = self.0.iter().position(|n| Arc::ptr_eq(n, node))?;
         Some((0, at as u32))
     }
-    fn combinator(&self, node: &Arc<Node>, _: usize) -> Option<u32> {
-        self.place(node).map(|(_, comb)| comb)
+    fn combinators(&self, node: &Arc<Node>, _: usize, _: TrapKind) -> Option<RangeInclusive<u32>> {
+        self.place(node).map(|(_, comb)| comb..=comb)
     }
-    fn has_cursors(&self, _: usize) -> bool {
+    fn has_inner_rates(&self, _: usize) -> bool {
         false
     }
     fn is_pulled(&self, _: &Arc<Node>) -> bool {

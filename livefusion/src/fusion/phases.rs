@@ -260,6 +260,22 @@ impl Families {
             }];
         }
         let here = |n: NodeId| planned.nodes.binary_search(&n).is_ok();
+        // Who opens each subrate: what runs below it needs that in the same phase.
+        let mut opened: FxHashMap<ClassId, NodeId> = FxHashMap::default();
+        for n in planned.nodes.iter().copied() {
+            if let (Some(at), Some(class)) = (rates.runs_at(n), rates.output(n))
+                && let ClassKind::Sub(parent, _) = rates.kind(class)
+                && parent == at
+            {
+                opened.entry(class).or_insert(n);
+            }
+        }
+        let above = |n: NodeId| {
+            let class = rates.runs_at(n);
+            let classes = std::iter::successors(class, |c| rates.parent(*c));
+            let openers = classes.filter_map(|c| opened.get(&c).copied());
+            openers.chain(rates.lengths_above(n, None))
+        };
         let mut phases = Phases {
             positions: &self.positions,
             keys: FxHashSet::default(),
@@ -296,7 +312,7 @@ impl Families {
                         if self.first.get(&top) == Some(&slot) {
                             in_first.extend(makers);
                         } else {
-                            for n in behind(graph, makers, here) {
+                            for n in behind(graph, makers, here, above) {
                                 again.entry(n).or_default().push(key);
                             }
                         }
@@ -337,6 +353,7 @@ impl Families {
                 keys.extend(slot.map(|slot| phases.add(slot, top)));
                 let inputs = graph.nodes[n.index()].inputs.iter();
                 in_first.extend(inputs.flat_map(|i| graph.fields(*i)).map(|f| f.0));
+                in_first.extend(above(*n));
             }
             runs_in.push((*n, keys));
         }
@@ -437,10 +454,11 @@ fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
 }
 
 /// What of a loop computes these, themselves included.
-fn behind(
+fn behind<A: Iterator<Item = NodeId>>(
     graph: &Graph,
     makers_of: Vec<NodeId>,
     here: impl Fn(NodeId) -> bool,
+    above: impl Fn(NodeId) -> A,
 ) -> FxHashSet<NodeId> {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     let mut stack = makers_of;
@@ -451,9 +469,20 @@ fn behind(
                 stack.push(*input);
                 stack.extend(makers(graph, *input));
             }
+            stack.extend(above(n));
         }
     }
     seen
+}
+
+/// Whether a class is a root's, or what filters and packs leave of that.
+fn is_filtered(rates: &Rates, class: ClassId) -> bool {
+    let mut classes = std::iter::successors(Some(class), |c| rates.parent(*c));
+    classes.all(|c| match rates.kind(c) {
+        ClassKind::Root => true,
+        ClassKind::Sub(_, by) => matches!(by, Selector::Filter(_) | Selector::Tags(_)),
+        ClassKind::Nested(..) | ClassKind::Append(_) | ClassKind::Phases => false,
+    })
 }
 
 /// Whether a part is computed element by element from what is in memory: once more does no harm.
@@ -467,7 +496,9 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
         }
         let in_step = match node.node.kind {
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
-            Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
+            Kind::Filter(_) | Kind::Pack => true,
+            // Where it counts an array, that may be anything.
+            Kind::Generate(..) => rates.output(n).is_some_and(|c| is_filtered(rates, c)),
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)

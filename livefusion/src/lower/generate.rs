@@ -101,10 +101,15 @@ pub fn place_at(p: &mut Placer<'_>, column: Column, at: Spot) -> Lower<Spot> {
 fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
     let (graph, plan) = (p.scope.graph, p.scope.plan);
     let array = indexed_array(graph, id)?;
-    let length = graph.nodes[id.index()].length?;
-    let made_before = plan.loop_of[length.index()].is_none_or(|l| l < p.scope.at);
     let class = plan.rates.output(array)?;
-    (!made_before || p.placed.tree.is_open(class)).then_some((array, class))
+    (!is_told(&p.scope, id) || p.placed.tree.is_open(class)).then_some((array, class))
+}
+
+/// Whether the length of a generator is there when the loop starts.
+pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
+    let length = scope.graph.nodes[id.index()].length;
+    let made_by = length.and_then(|by| scope.plan.loop_of[by.index()]);
+    made_by.is_none_or(|l| l < scope.at)
 }
 
 /// The length of a generator, as the loop knows it when it starts.

@@ -247,8 +247,9 @@ impl<'a> Asked<'a> {
             Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
                 mine.shared = self.tested(e, elements.max(mine.count));
                 let tested = before(mine.shared);
-                let handed_on = self.either(self.tested(e, elements), mine.shared);
-                for f in mine.fields.keys() {
+                for (f, positions) in &mine.fields {
+                    let needed = self.tested(e, positions.steps());
+                    let handed_on = self.either(needed, mine.shared);
                     self.add_column(node, *f, &before(handed_on));
                 }
                 match bodies(&node.kind).first() {

@@ -7,6 +7,7 @@ use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,10 +16,16 @@ pub trait Schedule {
     /// The (first) loop that runs a node and its combinator there; none for names of other nodes, and for
     /// those that are only computed where others read them.
     fn place(&self, node: &Arc<Node>) -> Option<(usize, u32)>;
-    /// A node's combinator in a loop that computes it, or elements of it.
-    fn combinator(&self, node: &Arc<Node>, at: usize) -> Option<u32>;
-    /// Whether a loop advances streams on demand.
-    fn has_cursors(&self, at: usize) -> bool;
+    /// A node's combinators that may trap like this in a loop that computes it, or elements of it: the first
+    /// and the last.
+    fn combinators(
+        &self,
+        node: &Arc<Node>,
+        at: usize,
+        kind: TrapKind,
+    ) -> Option<RangeInclusive<u32>>;
+    /// Whether a loop runs over elements of segments, or advances streams on demand.
+    fn has_inner_rates(&self, at: usize) -> bool;
     /// Whether elements of a node are computed where they are read at an index.
     fn is_pulled(&self, node: &Arc<Node>) -> bool;
     /// Whether a loop keeps an array, or some of its fields, in memory.
@@ -68,7 +75,8 @@ pub struct Candidate {
 pub enum Expected {
     /// Values.
     Values,
-    /// One of these traps: they are first, and in one combinator at one element. In a loop over segments, or one that
+    /// One of these traps: they are first, and in one combinator at one element. Of a node that is several combinators
+    /// there, each may be the one. In a loop over segments, or one that
     /// advances streams on demand, any trap may be the first; so may lengths of segments that do not fit, and what a `take_while` may
     /// leave out, in the whole program.
     Traps(Vec<Candidate>),
@@ -84,8 +92,8 @@ pub enum Expected {
 
 /// What forcing `roots` must come to under a schedule. All roots are evaluated.
 pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> Expected {
-    let mut best: Option<(usize, When, u32)> = None;
-    let (mut found, mut unasked): (Vec<Candidate>, Vec<Candidate>) = (vec![], vec![]);
+    let mut asked_for: Vec<(usize, When, RangeInclusive<u32>, Candidate)> = vec![];
+    let mut unasked: Vec<Candidate> = vec![];
     // Lengths are checked in whichever loop first goes by them, even if others asked for that.
     let mut anywhere: Vec<Candidate> = vec![];
     let (mut unknown, mut counted) = (false, false);
@@ -124,30 +132,31 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
             }
             let own = own.map(|(at, comb)| {
                 let when = in_loop(naive, &node, trap.when, at, schedule);
-                (at, when, comb)
+                let all = schedule.combinators(&node, at, trap.kind);
+                (at, when, all.unwrap_or(comb..=comb))
             });
             let for_others = computed.first(&node, trap).and_then(|(at, when)| {
-                let comb = schedule.combinator(&node, at)?;
-                Some((at, when, comb))
+                let all = schedule.combinators(&node, at, trap.kind)?;
+                Some((at, when, all))
             });
-            for mut key in own.into_iter().chain(for_others) {
+            for (at, when, all) in own.into_iter().chain(for_others) {
                 if trap.kind == TrapKind::Segments {
                     anywhere.push(candidate.clone());
                     continue;
                 }
-                if segmented.contains(&key.0) || schedule.has_cursors(key.0) {
-                    key = (key.0, When::Init, 0);
-                }
-                if best.is_none_or(|b| key < b) {
-                    best = Some(key);
-                    found.clear();
-                }
-                if best == Some(key) {
-                    found.push(candidate.clone());
-                }
+                let in_any_order = segmented.contains(&at) || schedule.has_inner_rates(at);
+                asked_for.push(match in_any_order {
+                    true => (at, When::Init, 0..=0, candidate.clone()),
+                    false => (at, when, all, candidate.clone()),
+                });
             }
         }
     }
+    let best = asked_for.iter().map(|(at, when, ..)| (*at, *when)).min();
+    asked_for.retain(|(at, when, ..)| Some((*at, *when)) == best);
+    let latest = asked_for.iter().map(|(_, _, all, _)| *all.end()).min();
+    asked_for.retain(|(_, _, all, _)| Some(*all.start()) <= latest);
+    let mut found: Vec<Candidate> = asked_for.into_iter().map(|(.., c)| c).collect();
     match best {
         _ if unknown => Expected::Unknown,
         _ if counted => Expected::SomeTrap,

@@ -164,12 +164,17 @@ impl Placer<'_> {
         });
         let kept: Vec<(FieldRef, Spot, Vec<NodeId>)> = kept.collect();
         let rates = &self.scope.plan.rates;
-        let of_all = |n: &NodeId| rates.output(*n).is_some_and(|c| rates.is_appended(c));
+        // A take of what is appended once more says nothing of the parts that come behind.
+        let of_all = |class: ClassId, n: &NodeId| {
+            let taken = rates.output(*n).filter(|c| rates.is_appended(*c));
+            taken.is_some_and(|taken| rates.is_within(class, taken))
+        };
         let mut made: Vec<(FieldRef, Rooms, Vec<NodeId>)> = Vec::new();
         let mut at: FxHashMap<FieldRef, usize> = FxHashMap::default();
         for (field, spot, takes) in kept {
             let room = self.room(spot.rate, field.0)?;
-            let (all, part): (Vec<_>, Vec<_>) = takes.into_iter().partition(of_all);
+            let class = (self.class_of(field)).ok_or_else(|| missing(self.scope.graph, field))?;
+            let (all, part): (Vec<_>, Vec<_>) = takes.into_iter().partition(|n| of_all(class, n));
             let at = *at.entry(field).or_insert(made.len());
             if at == made.len() {
                 made.push((field, Vec::new(), all));

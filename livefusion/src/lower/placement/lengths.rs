@@ -110,6 +110,7 @@ impl Placer<'_> {
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut stack = vec![input];
         let mut nowhere = false;
+        let mut follows = None;
         while let Some(at) = stack.pop() {
             let Some((first, field)) = self.scope.existing_field(at) else {
                 // What an earlier loop made and nobody keeps: another input may tell.
@@ -128,7 +129,10 @@ impl Placer<'_> {
                     let asked = self.lengths.generators.contains(&first);
                     let array = indexed_array(graph, first).filter(|_| !asked);
                     match array.filter(|a| self.scope.existing_field(*a).is_some()) {
-                        Some(array) => stack.push(array),
+                        Some(array) => {
+                            follows.get_or_insert(first);
+                            stack.push(array);
+                        }
                         None => return Some(self.generator_len(first)),
                     }
                 }
@@ -158,7 +162,12 @@ impl Placer<'_> {
                 Kind::Manifest | Kind::Input(_) | Kind::Zip | Kind::Fields(_) => {}
             }
         }
-        nowhere.then_some(Length::Nothing)
+        // What counts an array is as long, whether anybody keeps the array or not.
+        let counts = follows.filter(|g| generate::is_told(&self.scope, *g));
+        match counts.filter(|_| nowhere) {
+            Some(generator) => Some(self.generator_len(generator)),
+            None => nowhere.then_some(Length::Nothing),
+        }
     }
 
     /// The length of a generator, as the loop knows it when it starts.
