@@ -81,7 +81,7 @@ fn what_belongs_together_is_not_parted() {
 #[test]
 fn loops_grow_in_number_and_not_in_size() {
     type Build = fn(usize) -> Vec<Arc<Node>>;
-    let graphs: [(&str, Build); 6] = [
+    let graphs: [(&str, Build); 7] = [
         ("maps, each a result", |n| {
             let xs = numbers();
             let maps = (0..n).map(|k| xs.map(|x| x * 0.5 + k as f64));
@@ -102,6 +102,11 @@ fn loops_grow_in_number_and_not_in_size() {
             merged.map(|m| node(&m)).collect()
         }),
         ("filters, scans, maps and zips", |n| vec![node(&mixed(n))]),
+        ("appends of appends", |n| {
+            let xs = numbers();
+            let next = |all: Array<f64>, k: usize| all.append(&xs.filter(|x| x.gt(k as f64)));
+            vec![node(&(0..n).fold(xs.map(|x| x + 1.0), next))]
+        }),
         ("a chain of filters", |n| {
             let kept = (0..n).fold(numbers(), |xs, k| xs.filter(|x| x.gt(k as f64 - 1e9)));
             vec![node(&kept)]

@@ -274,6 +274,19 @@ fn segments_by_an_append_are_as_many_as_its_parts_together() -> Result<()> {
     Ok(())
 }
 
+/// As many numbers as a filter keeps, behind an array of the class that it filters.
+#[test]
+fn a_part_is_as_long_as_what_a_filter_keeps() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![3i64, -1, 4]);
+        let kept = xs.filter(|x| x.gt(0)).len();
+        let counted = iota(&kept).map(|i| i.cast::<i64>() + 10);
+        let all = xs.append(&counted);
+        assert_eq!(all.force_with(&engine)?.to_vec()?, [3, -1, 4, 10, 11]);
+    }
+    Ok(())
+}
+
 /// A take ends the phases that it counts, and has no say in those that are appended to it.
 #[test]
 fn what_is_appended_to_a_take_of_an_append() -> Result<()> {
@@ -327,6 +340,21 @@ fn a_scan_that_a_later_part_counts_is_made_once() -> Result<()> {
             columns[0].as_slice::<f64>(),
             Some(&[1.0, 2.0, 1.0, 2.0, 0.0, 0.0][..])
         );
+    }
+    Ok(())
+}
+
+/// What has one element for each segment is beside the segments, and not beside their elements.
+#[test]
+fn segments_of_an_append_have_values_beside_them() -> Result<()> {
+    for engine in engines() {
+        let [xs, ys] = [[1i64, -1, 2], [3, -2, 1]].map(|v| Array::from(v.to_vec()));
+        let both = xs.map(|x| x + 0).append(&ys.map(|y| y + 0));
+        let kept = both.filter(|x| x.gt(0));
+        let values = Array::from(vec![10i64, 20, 30, 40]);
+        let spread = replicate_s(&kept, &values);
+        let expected = [10, 20, 20, 30, 30, 30, 40];
+        assert_eq!(spread.data().force_with(&engine)?.to_vec()?, expected);
     }
     Ok(())
 }

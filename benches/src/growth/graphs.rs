@@ -84,6 +84,20 @@ pub const ALL: &[Family] = &[
         build: sums,
     },
     Family {
+        name: "appends",
+        what: "filters, appended one by one",
+        elements: 8,
+        sizes: (10, 2000),
+        build: appends,
+    },
+    Family {
+        name: "zips",
+        what: "zips of two filters, each with others",
+        elements: 8,
+        sizes: (10, 1000),
+        build: zips,
+    },
+    Family {
         name: "sort",
         what: "merges of a merge sort of n + 1 keys",
         elements: 1,
@@ -162,6 +176,22 @@ fn sums(n: usize, elements: usize) -> Vec<Arc<Node>> {
     (0..n)
         .map(|k| xs.map(|x| x * nth(k)).sum().node().clone())
         .collect()
+}
+
+fn appends(n: usize, elements: usize) -> Vec<Arc<Node>> {
+    let xs = numbers(elements);
+    let next = |all: Array<f64>, k: usize| all.append(&xs.filter(|x| x.gt(nth(k) - 1.5)));
+    let all = (0..n).fold(xs.map(|x| x + nth(0)), next);
+    vec![all.sum().node().clone()]
+}
+
+fn zips(n: usize, elements: usize) -> Vec<Arc<Node>> {
+    let xs = numbers(elements);
+    let zip = |k: usize| {
+        let [a, b] = [0, 1].map(|side| xs.filter(|x| x.gt(nth(2 * k + side) - 1.5)));
+        a.zip_with(&b, |a, b| a + b).sum()
+    };
+    (0..n).map(|k| zip(k).node().clone()).collect()
 }
 
 /// Runs of one element, merged in pairs until one is left: a tree of `n` merges.

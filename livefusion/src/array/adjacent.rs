@@ -162,7 +162,7 @@ impl<T: Elt> Array<T> {
     fn first_of_run(&self, builder: Builder, begins: &Arc<Node>) -> Arc<Node> {
         let latest = Fold {
             start: value::<(bool, T)>(|| exp_of::<(bool, T)>(&[])),
-            step: operator::<(bool, T), <(bool, T) as Elt>::Exp>(|a, b| b.0.clone().cond(b, a)),
+            step: operator::<(bool, T), <(bool, T) as Elt>::Exp>(|a, b| b.0.cond(b, a)),
             style: FoldStyle::Associative,
         };
         let all = builder.zip(&[begins.clone(), self.node().clone()]);

@@ -314,8 +314,8 @@ impl Builder {
             let got = other.map_or_else(String::new, |p| show_node(p));
             (format!("elements of type {}", show_types(&types)), got)
         });
-        let lengths = parts.iter().map(|p| p.known_len());
-        d.len = lengths.fold(Some(0u64), |sum, n| Some(sum?.saturating_add(n?)));
+        let mut lengths = parts.iter().map(|p| p.known_len());
+        d.len = lengths.try_fold(0u64, |sum, n| Some(sum.saturating_add(n?)));
         d.array(Kind::Append, types)
     }
 

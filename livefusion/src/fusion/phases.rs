@@ -50,15 +50,26 @@ pub struct Phase {
     pub root: ClassId,
     /// What runs in it, in dependency order.
     pub nodes: Vec<NodeId>,
-    /// Which part of each append's class it has the elements of, and their class.
-    pub parts: Vec<(ClassId, usize, ClassId)>,
+    /// The parts of appends of which it has the elements.
+    pub parts: Vec<PartOf>,
+}
+
+/// A part of an append, by position, and the class of its elements.
+#[derive(Clone, Copy, Debug)]
+pub struct PartOf {
+    /// The append's class.
+    pub append: ClassId,
+    /// Which part it is.
+    pub part: usize,
+    /// The class of the part's elements.
+    pub class: ClassId,
 }
 
 impl Phase {
     /// The part of an append's class that it has: its position, and the class of its elements.
     pub fn part(&self, append: ClassId) -> Option<(usize, ClassId)> {
-        let part = self.parts.iter().find(|p| p.0 == append)?;
-        Some((part.1, part.2))
+        let part = self.parts.iter().find(|p| p.append == append)?;
+        Some((part.part, part.class))
     }
 
     /// The class above another in this phase: an append's elements are those of its part.
@@ -279,7 +290,7 @@ impl Families {
         // Classes of appends come behind those of their parts.
         let mut classes: Vec<ClassId> = appends.keys().copied().collect();
         classes.sort_unstable();
-        let mut again: FxHashMap<NodeId, Vec<(usize, ClassId)>> = FxHashMap::default();
+        let mut again: FxHashMap<NodeId, Vec<Key>> = FxHashMap::default();
         let mut in_first: FxHashSet<NodeId> = FxHashSet::default();
         for class in classes {
             for (k, part) in self.parts.get(&class).into_iter().flatten().enumerate() {
@@ -309,11 +320,11 @@ impl Families {
                     }
                 };
                 for key in found {
-                    phases
-                        .parts
-                        .entry(key)
-                        .or_default()
-                        .push((class, k, part.class));
+                    phases.parts.entry(key).or_default().push(PartOf {
+                        append: class,
+                        part: k,
+                        class: part.class,
+                    });
                 }
             }
         }
@@ -367,39 +378,42 @@ impl Families {
     }
 }
 
-/// In which phases, by their slots and roots, each node runs.
-type RunsIn = Vec<(NodeId, Vec<(usize, ClassId)>)>;
+/// A phase, by its slot and its root.
+type Key = (usize, ClassId);
+
+/// In which phases each node runs.
+type RunsIn = Vec<(NodeId, Vec<Key>)>;
 
 /// The phases of a loop as they are found, each by its slot and its root.
 struct Phases<'f> {
     positions: &'f [usize],
-    keys: FxHashSet<(usize, ClassId)>,
-    parts: FxHashMap<(usize, ClassId), Vec<(ClassId, usize, ClassId)>>,
+    keys: FxHashSet<Key>,
+    parts: FxHashMap<Key, Vec<PartOf>>,
 }
 
 impl Phases<'_> {
-    fn add(&mut self, slot: usize, root: ClassId) -> (usize, ClassId) {
+    fn add(&mut self, slot: usize, root: ClassId) -> Key {
         self.keys.insert((slot, root));
         (slot, root)
     }
 
     /// Those that have elements of an append.
-    fn of(&self, append: ClassId) -> Vec<(usize, ClassId)> {
-        let has = |key: &&(usize, ClassId)| {
+    fn of(&self, append: ClassId) -> Vec<Key> {
+        let has = |key: &&Key| {
             let parts = self.parts.get(key).into_iter().flatten();
-            parts.into_iter().any(|p| p.0 == append)
+            parts.into_iter().any(|p| p.append == append)
         };
         self.keys.iter().filter(has).copied().collect()
     }
 
-    fn position(&self, (slot, root): &(usize, ClassId)) -> (usize, ClassId) {
+    fn position(&self, (slot, root): &Key) -> Key {
         (self.positions[*slot], *root)
     }
 
     fn finish(mut self, runs_in: &RunsIn) -> Vec<Phase> {
-        let mut keys: Vec<(usize, ClassId)> = self.keys.iter().copied().collect();
+        let mut keys: Vec<Key> = self.keys.iter().copied().collect();
         keys.sort_unstable_by_key(|key| self.position(key));
-        let phase = |key: (usize, ClassId)| Phase {
+        let phase = |key: Key| Phase {
             root: key.1,
             nodes: runs_in
                 .iter()
@@ -442,19 +456,19 @@ fn makers(graph: &Graph, array: NodeId) -> Vec<NodeId> {
 /// What of a loop computes these, themselves included.
 fn behind<A: Iterator<Item = NodeId>>(
     graph: &Graph,
-    makers: Vec<NodeId>,
+    makers_of: Vec<NodeId>,
     here: impl Fn(NodeId) -> bool,
     above: impl Fn(NodeId) -> A,
 ) -> FxHashSet<NodeId> {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
-    let mut stack = makers;
+    let mut stack = makers_of;
     while let Some(n) = stack.pop() {
         if here(n) && seen.insert(n) {
             let inputs = graph.nodes[n.index()].inputs.iter();
-            stack.extend(inputs.flat_map(|i| {
-                [*i].into_iter()
-                    .chain(graph.fields(*i).into_iter().map(|f| f.0))
-            }));
+            for input in inputs {
+                stack.push(*input);
+                stack.extend(makers(graph, *input));
+            }
             stack.extend(above(n));
         }
     }

@@ -119,7 +119,12 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
     }
     let twins = twins(graph, users, id);
     sides.retain_mut(|side| {
-        let computed = side.collect(graph, rates, id) && !side.nodes.is_empty();
+        // What has other names only is in memory.
+        let computes = |n: &NodeId| {
+            let names = matches!(graph.node(*n).kind, Kind::Zip | Kind::Fields(_));
+            !names || rates.sides(*n).is_some()
+        };
+        let computed = side.collect(graph, rates, id) && side.nodes.iter().any(computes);
         computed && side.find_guests(graph, rates, users, (id, &twins))
     });
     // Twins have all of what they zip from the sides.

@@ -119,6 +119,16 @@ impl<'g> Scope<'g> {
         self.columns(id, 0..self.inputs(id).len())
     }
 
+    /// The class at whose counter a node consumes what is beside it.
+    pub fn consumes_at(&self, id: NodeId) -> Option<ClassId> {
+        let rates = &self.plan.rates;
+        match self.graph.node(id).kind {
+            // Of what an expansion consumes there is one per segment.
+            Kind::Expand(_) => rates.output(self.inputs(id)[0]),
+            _ => rates.reads_beside_at(id),
+        }
+    }
+
     /// A field of a node's input: through `Zip` and `Fields` to what computes it.
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
         let rates = &self.plan.rates;
@@ -136,16 +146,6 @@ impl<'g> Scope<'g> {
             field,
             beside,
             mirrored,
-        }
-    }
-
-    /// The class at whose counter a node reads what is beside it, and consumes its inputs.
-    pub fn consumes_at(&self, id: NodeId) -> Option<ClassId> {
-        let rates = &self.plan.rates;
-        match self.graph.node(id).kind {
-            // Of these there is one per segment.
-            Kind::Expand(_) => rates.output(self.inputs(id)[0]),
-            _ => rates.reads_beside_at(id),
         }
     }
 

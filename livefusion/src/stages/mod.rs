@@ -200,7 +200,7 @@ mod placements;
 mod plan;
 
 pub use crate::fusion::{
-    ClassId, ClassKind, Cost, Crossing, PlannedLoop, Reason, Recomputed, Selector,
+    ClassId, ClassKind, Cost, Crossing, PartOf, Phase, PlannedLoop, Reason, Recomputed, Selector,
 };
 pub use crate::lower::{Lowered, Source};
 pub use crate::sharing::{FieldRef, NodeId};

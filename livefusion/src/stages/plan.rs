@@ -179,7 +179,11 @@ impl Plan {
     }
 
     fn write_loop(&self, f: &mut fmt::Formatter<'_>, at: usize, l: &PlannedLoop) -> fmt::Result {
+        let phases: Vec<String> = l.phases.iter().map(|p| p.root.to_string()).collect();
         match l.root {
+            Some(_) if phases.len() > 1 => {
+                writeln!(f, "loop {at} in phases, over {}", phases.join(", "))?;
+            }
             Some(root) => writeln!(f, "loop {at} over {root}")?,
             None => writeln!(f, "loop {at}, of scalars")?,
         }

@@ -117,13 +117,13 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what runs for an exit alone is as long in need as the others",
-        file: "lower/placement/exits.rs",
+        file: "lower/placement/exits/asked.rs",
         sound: "(Needed::Always, Some(class)) => Needed::While(smallvec![class]),",
         faulty: "(Needed::Always, Some(class)) if class.to_string().is_empty() => Needed::While(smallvec![class]),",
     },
     Fault {
         what: "who asks for less decides how long something is needed",
-        file: "lower/placement/exits.rs",
+        file: "lower/placement/exits/asked.rs",
         sound: "(_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
         faulty: "(Needed::While(_), Needed::Always) => {} (_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",
     },
@@ -268,8 +268,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "the length of a filtered array is its input's",
         file: "lower/compute.rs",
-        sound: "_ => e.index(spot.rate).into(),",
-        faulty: "_ => e.program.rate(e.owner()).kind.bound().unwrap_or(e.index(spot.rate).into()),",
+        sound: "let len = e.total(comb, class, spot.rate);",
+        faulty: "let len = e.program.rate(e.owner()).kind.bound().unwrap_or(e.total(comb, class, spot.rate));",
     },
     Fault {
         what: "a checked length is not checked",
@@ -292,8 +292,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "accumulators of segments go on with the next segment",
         file: "lower/fold.rs",
-        sound: "if self.is_segmented(e) { Section::Nest }",
-        faulty: "if self.is_segmented(e) && false { Section::Nest }",
+        sound: "e.push(self.comb, Section::Nest, StmtKind::Carry(v, start));",
+        faulty: "e.push(self.comb, Section::Init, StmtKind::Carry(v, start));",
     },
     Fault {
         what: "lengths of segments are not checked",

@@ -2,6 +2,7 @@
 
 use super::{Act, Column, Context, Opening, PlacedRate, Placer, Spot, no_root};
 use crate::ast::Kind;
+use crate::fusion::rates::indexed_array;
 use crate::fusion::{ClassId, ClassKind};
 use crate::lower::{Lower, filter, generate, segments};
 use crate::sharing::NodeId;
@@ -133,6 +134,7 @@ impl Placer<'_> {
                 generate::open(self, field.0)?;
                 continue;
             } else {
+                stack.extend(indexed_array(graph, field.0));
                 stack.extend(node.inputs.iter().rev());
             }
             stack.extend(rates.lengths_above(at, root).into_iter().rev());

@@ -57,7 +57,9 @@ impl Apart {
         let mut runs = Vec::new();
         for id in order {
             // What a zip computes on demand is not apart from its cursor.
-            let own = rates.runs_at(*id).filter(|_| rates.cursors_of(*id).is_none());
+            let own = rates
+                .runs_at(*id)
+                .filter(|_| rates.cursors_of(*id).is_none());
             let Some(own) = own else {
                 continue;
             };
