@@ -112,3 +112,17 @@ fn other_indices_than_the_mirrored_are_other_programs() -> Result<()> {
     }
     Ok(())
 }
+
+/// What tells any element from its index is kept where it belongs, though its mirror runs along the loop.
+#[test]
+fn a_slice_is_kept_beside_its_mirror() -> Result<()> {
+    for engine in engines() {
+        let slice = xs(6).drop(4);
+        let sums = slice.reverse().scan_seq(0, |a, b| a * 3 + b);
+        let (slice, sums) = (&slice, &sums).force_with(&engine)?;
+        let all = xs(6).to_vec()?;
+        assert_eq!(slice.to_vec()?, all[4..]);
+        assert_eq!(sums.to_vec()?, [all[5], 3 * all[5] + all[4]]);
+    }
+    Ok(())
+}

@@ -203,3 +203,20 @@ fn what_a_scan_held_before_may_end_it() -> Result<()> {
     }
     Ok(())
 }
+
+/// The test looks at one column of a scan of three; the others are handed on.
+#[test]
+fn a_scan_of_three_columns_ends_by_one_of_them() -> Result<()> {
+    for engine in engines() {
+        let counts = Array::from(vec![1i32, 2, 3, 4]);
+        let flags = Array::from(vec![true, true, false, true]);
+        let small = Array::from(vec![5i8, 6, 7, 8]);
+        let all = counts.zip(&flags).zip_with(&small, |(y, b), m| (y, b, m));
+        let joined =
+            all.scan_exclusive((0i32, true, 0i8), |(_, a, n), (y, b, m)| (y, a & b, n ^ m));
+        let gone = joined.take_while(|(_, go, _)| go);
+        let expected = vec![(0, true, 0), (1, true, 5), (2, true, 3)];
+        assert_eq!(gone.force_with(&engine)?, expected);
+    }
+    Ok(())
+}

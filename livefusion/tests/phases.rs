@@ -1,7 +1,9 @@
 //! Appends of what is computed: one loop runs over the parts one after the other, and what consumes the append goes on
 //! from one to the next.
 
+use livefusion::ast::{Builder, Value};
 use livefusion::prelude::*;
+use livefusion::runtime::force_nodes;
 use livefusion::{Engine, Result, stages};
 use std::sync::Arc;
 
@@ -331,6 +333,46 @@ fn parts_as_many_as_what_is_kept() -> Result<()> {
         let all = late.append(&kept).append(&of_spread);
         let (all, n) = (&all, &all.len()).force_with(&engine)?;
         assert_eq!((all.to_vec()?, n), (vec![4, 3, 2, 0, 1, 2, 3, 4], 8));
+    }
+    Ok(())
+}
+
+/// What a later part counts goes on in no phase but its own.
+#[test]
+fn a_scan_that_a_later_part_counts_is_made_once() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![1.0f64, 2.0]);
+        let sums = xs.scan_exclusive(0.0, |a, b| a + b);
+        let zeros = generate(sums.len(), |_| 0.0f64);
+        let parts = [xs.node().clone(), xs.node().clone(), zeros.node().clone()];
+        let all = [Builder::named("append").append(&parts)];
+        let all = force_nodes(&engine, &all)?;
+        let columns = match &all[0] {
+            Value::Array(columns) => columns,
+            Value::Scalar(_) => panic!("an append is an array"),
+        };
+        assert_eq!(
+            columns[0].as_slice::<f64>(),
+            Some(&[1.0, 2.0, 1.0, 2.0, 0.0, 0.0][..])
+        );
+    }
+    Ok(())
+}
+
+/// A filter of an append that is needed for longer than what ends it.
+#[test]
+fn a_filter_of_an_append_and_its_end() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys) = (Array::from(vec![4i64, 5]), Array::from(vec![6i64]));
+        let both = xs.map(|x| x + 1).append(&ys.map(|y| y + 1));
+        let kept = both.filter(|x| x.gt(4));
+        let ended = kept.take_while(|x| x.ne(6));
+        let beside = kept.zip_with(&Array::from(vec![1i64, 2, 3]), |x, y| x * y);
+        let (ended, beside) = (&ended, &beside).force_with(&engine)?;
+        assert_eq!(
+            (ended.to_vec()?, beside.to_vec()?),
+            (vec![5], vec![5, 12, 21])
+        );
     }
     Ok(())
 }

@@ -475,16 +475,6 @@ fn behind<A: Iterator<Item = NodeId>>(
     seen
 }
 
-/// Whether a class is a root's, or what filters and packs leave of that.
-fn is_filtered(rates: &Rates, class: ClassId) -> bool {
-    let mut classes = std::iter::successors(Some(class), |c| rates.parent(*c));
-    classes.all(|c| match rates.kind(c) {
-        ClassKind::Root => true,
-        ClassKind::Sub(_, by) => matches!(by, Selector::Filter(_) | Selector::Tags(_)),
-        ClassKind::Nested(..) | ClassKind::Append(_) | ClassKind::Phases => false,
-    })
-}
-
 /// Whether a part is computed element by element from what is in memory: once more does no harm.
 fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
@@ -496,9 +486,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
         }
         let in_step = match node.node.kind {
             Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
-            Kind::Filter(_) | Kind::Pack => true,
-            // Where it counts an array, that may be anything.
-            Kind::Generate(..) => rates.output(n).is_some_and(|c| is_filtered(rates, c)),
+            Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)
@@ -527,6 +515,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             return false;
         }
         stack.extend(&node.inputs);
+        // What makes the array that a generator counts comes along.
         stack.extend(indexed_array(graph, n));
     }
     true

@@ -116,7 +116,8 @@ impl Emission<'_> {
             let bound = self.room(room, comb);
             self.at_most(comb, takes, bound)
         });
-        let mirrored = self.scope.runs_against(field.0);
+        // What tells any element from its index is asked for the one at the loop's own.
+        let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
         let column = Column {
             mirrored,
             ..field.into()

@@ -218,6 +218,15 @@ impl Emission<'_> {
         }
     }
 
+    /// Whether a count of a class goes through a rate.
+    fn counts_in(&self, class: ClassId, rate: RateId) -> bool {
+        match self.counting(class) {
+            Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
+                rates.contains(&rate)
+            }
+        }
+    }
+
     /// The count that goes through these rates, one of each phase, of which some are open yet.
     fn counted(&mut self, class: ClassId, rates: &[RateId]) -> Var {
         if let Some(known) = self.shared.counts.get(&class) {
@@ -286,8 +295,7 @@ impl Emission<'_> {
         let classes = placed.class.iter().chain(&placed.appends);
         let counts: Vec<(ClassId, Var)> = classes
             .filter_map(|c| Some((*c, *self.shared.counts.get(c)?)))
-            .filter(|(c, _)| self.is_appended(*c, rate))
-            .filter(|_| !matches!(placed.opening, Opening::While(_)))
+            .filter(|(c, _)| self.is_appended(*c, rate) && self.counts_in(*c, rate))
             .collect();
         for (class, count) in counts {
             self.count_in(class, rate, count);
