@@ -158,7 +158,8 @@ impl Exits {
         };
         // What consumes a part is needed while its elements go on.
         let within = |n: &NodeId| ending(scope, &asking.ends, appended(n));
-        let asked = asking.asked.of(&here, within);
+        let elements = |n: &NodeId| ending(scope, &asking.ends, rates.output(*n));
+        let asked = asking.asked.of(&here, within, elements);
         for id in &here {
             let mut class = rates.runs_at(*id);
             // What runs in no iteration needs none.

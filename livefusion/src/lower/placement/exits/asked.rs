@@ -84,8 +84,14 @@ impl Asked {
         }
     }
 
-    /// The same of some combinators, each within a class that ends in this phase, if there is one.
-    pub fn of(&self, nodes: &[NodeId], ends: impl Fn(&NodeId) -> Option<ClassId>) -> Asked {
+    /// The same of some combinators, and of their elements, each within a class that ends in this phase, if there is
+    /// one.
+    pub fn of(
+        &self,
+        nodes: &[NodeId],
+        ends: impl Fn(&NodeId) -> Option<ClassId>,
+        elements_end: impl Fn(&NodeId) -> Option<ClassId>,
+    ) -> Asked {
         let mut asked = Asked::default();
         for id in nodes {
             let node = self.nodes.get(id).cloned();
@@ -94,7 +100,7 @@ impl Asked {
         }
         for (field, needed) in &self.fields {
             if asked.nodes.contains_key(&field.0) {
-                let needed = needed.clone().within(ends(&field.0));
+                let needed = needed.clone().within(elements_end(&field.0));
                 asked.fields.insert(*field, needed);
             }
         }
