@@ -188,7 +188,7 @@ fn appends(n: usize, elements: usize) -> Vec<Arc<Node>> {
 fn zips(n: usize, elements: usize) -> Vec<Arc<Node>> {
     let xs = numbers(elements);
     let zip = |k: usize| {
-        let [a, b] = [0, 1].map(|side| xs.filter(|x| x.gt(nth(2 * k + side) - 1.5)));
+        let [a, b] = [0, 1].map(|side| xs.filter(|x| x.gt(nth(2 * k + side) - 1e6)));
         a.zip_with(&b, |a, b| a + b).sum()
     };
     (0..n).map(|k| zip(k).node().clone()).collect()
