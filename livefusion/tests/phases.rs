@@ -4,7 +4,7 @@
 use livefusion::ast::{Builder, Value};
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
-use livefusion::{Engine, Result, stages};
+use livefusion::{Engine, ErrorKind, Result, stages};
 use std::sync::Arc;
 
 fn engines() -> Vec<Engine> {
@@ -52,6 +52,14 @@ fn check<T: Force + Clone>(
 
 fn pos(xs: &[i64]) -> Vec<i64> {
     xs.iter().copied().filter(|x| *x > 0).collect()
+}
+
+/// The numbers of an array of such.
+fn column<T: livefusion_backend::Prim>(value: &Value) -> Option<&[T]> {
+    match value {
+        Value::Array(columns) => columns[0].as_slice(),
+        Value::Scalar(_) => None,
+    }
 }
 
 #[test]
@@ -347,14 +355,7 @@ fn a_scan_that_a_later_part_counts_is_made_once() -> Result<()> {
         let parts = [xs.node().clone(), xs.node().clone(), zeros.node().clone()];
         let all = [Builder::named("append").append(&parts)];
         let all = force_nodes(&engine, &all)?;
-        let columns = match &all[0] {
-            Value::Array(columns) => columns,
-            Value::Scalar(_) => panic!("an append is an array"),
-        };
-        assert_eq!(
-            columns[0].as_slice::<f64>(),
-            Some(&[1.0, 2.0, 1.0, 2.0, 0.0, 0.0][..])
-        );
+        assert_eq!(column(&all[0]), Some(&[1.0, 2.0, 1.0, 2.0, 0.0, 0.0][..]));
     }
     Ok(())
 }
@@ -373,6 +374,128 @@ fn a_filter_of_an_append_and_its_end() -> Result<()> {
             (ended.to_vec()?, beside.to_vec()?),
             (vec![5], vec![5, 12, 21])
         );
+    }
+    Ok(())
+}
+
+/// A part that ends is no end of the append: who zips the elements behind it is told of a wrong length.
+#[test]
+fn a_part_that_ends_hides_no_length() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys) = (Array::from(numbers(40, 5)), Array::from(numbers(30, 7)));
+        let part = xs.map(|x| x + 1).take_while(|x| x.ne(6));
+        let both = part.append(&ys.map(|y| y + 1)).filter(|x| x.ne(0));
+        let n = both.len().force_with(&engine)? as i64;
+        for more in [0, 5] {
+            let beside = Array::from(numbers(n + more, 3));
+            let product = both.zip_with(&beside, |x, y| x * y);
+            assert_eq!(loops(&[product.node().clone()])?, (1, 0));
+            let error = product.force_with(&engine).err().map(|e| e.kind);
+            let told = matches!(error, Some(ErrorKind::LengthMismatch { .. }));
+            assert_eq!((told, error.is_none()), (more > 0, more == 0), "{error:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Who needs a filter of an append until its end, and who needs all of it, each go by counts of earlier parts of their
+/// own: the loop below has the former first in each phase.
+#[test]
+fn a_filter_of_an_append_is_counted_for_each_who_asks() -> Result<()> {
+    for engine in engines() {
+        let part = |numbers: Vec<i64>| Array::from(numbers).map(|x| x + 1);
+        let both = part(vec![3, 7, 0]).append(&part(vec![4, 5]));
+        let pairs = both.map(|x| (x, x));
+        let kept = pairs.filter(|(x, _)| x.lt(9));
+        let ended = kept.take_while(|(x, _)| x.ne(5));
+        let weights = Array::from(vec![1i64, 2, 3, 4, 5]);
+        let beside = zip((&weights, &kept, &pairs)).map(|(w, (x, _), _)| w * x);
+        let (ended, beside) = (&ended, &beside).force_with(&engine)?;
+        assert_eq!(ended.to_vec()?, [(4, 4), (8, 8), (1, 1)]);
+        assert_eq!(beside.to_vec()?, [4, 16, 3, 20, 30]);
+    }
+    Ok(())
+}
+
+/// What a phase runs over segments needs their lengths there, though they are a part of their own as well.
+#[test]
+fn lengths_of_segments_that_are_a_part_themselves() -> Result<()> {
+    for engine in engines() {
+        let numbers = |all: [u64; 4]| Array::from(all.to_vec());
+        let data = numbers([1, 2, 3, 4]).zip_with(&numbers([5, 6, 7, 8]), |_, _| 3u64);
+        let counts = Array::from(vec![7u64, 8]).map(|_| 2u64);
+        let sums = Segmented::new(&counts, &data).scan_exclusive_s(0, |a, b| a + b);
+        let all = concat(&[data.filter(|x| x.gt(2)), data, counts]);
+        let (sum, sums) = (&all.sum(), sums.data()).force_with(&engine)?;
+        assert_eq!((sum, sums.to_vec()?), (12 + 12 + 4, vec![0, 3, 0, 3]));
+    }
+    Ok(())
+}
+
+/// A segment ends with its phase: each must have an element where a fold begins with that.
+#[test]
+fn no_segment_of_any_part_is_empty() -> Result<()> {
+    for engine in engines() {
+        for (first, then) in [([1i64, 0], [2i64]), ([1, 2], [0]), ([2, 1], [3])] {
+            let n = first.iter().sum::<i64>() + then[0];
+            let [first, then] = [first.to_vec(), then.to_vec()]
+                .map(|counts| Array::from(counts).filter(|n| n.ge(0)));
+            let counts = first.append(&then).map(|n| n.cast::<u64>());
+            let data = Array::from((1..=n).collect::<Vec<i64>>());
+            let least = Segmented::new(&counts, &data).fold1_s(|a, b| a * b);
+            let error = least.force_with(&engine).err().map(|e| e.kind);
+            let is_empty = matches!(error, Some(ErrorKind::Empty));
+            assert_eq!(is_empty, n < 6, "{error:?}");
+        }
+    }
+    Ok(())
+}
+
+/// A generator that is as long as the elements of some segments is no part of what makes these.
+#[test]
+fn indices_as_many_as_the_elements_of_segments() -> Result<()> {
+    for engine in engines() {
+        let data = Array::from(vec![1u64, 2, 3]);
+        let sums = Segmented::new(&Array::from(vec![1u64, 2]), &data).scan_s(0, |a, b| a + b);
+        let none = data.filter(|x| x.gt(3));
+        let all = concat(&[sums.data().clone(), none, Array::from(vec![])]);
+        let beside = iota(3).zip_with(&all, |i, x| i * 10 + x);
+        assert_eq!(beside.force_with(&engine)?, [1, 12, 25]);
+    }
+    Ok(())
+}
+
+/// Segments by an append, of which tags keep some elements, and further tags some of these.
+#[test]
+fn counts_of_counts_go_through_all_parts() -> Result<()> {
+    for engine in engines() {
+        let part = |counts: Vec<u64>| Array::from(counts).filter(|n| n.ge(0));
+        let counts = part(vec![2]).append(&part(vec![1, 2]));
+        let data = Segmented::new(&counts, &Array::from(vec![1i64, 2, 3, 4, 5]));
+        let some = data.pack_s(&Array::from(vec![true, false, true, true, true]));
+        let fewer = some.pack_s(&Array::from(vec![false, true, true, false]));
+        assert_eq!(fewer.lengths().force_with(&engine)?, [0, 1, 1]);
+        assert_eq!(fewer.data().force_with(&engine)?, [3, 4]);
+        let long = some.pack_s(&Array::from(vec![true; 5]));
+        let error = long.lengths().force_with(&engine).expect_err("a tag more");
+        assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+    }
+    Ok(())
+}
+
+/// Appends whose parts advance together go on with nothing that one of them carries.
+#[test]
+fn appends_of_a_scan_and_of_what_it_scans() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![5i64]);
+        let flips = xs.scan_seq(1i64, |flip, _| -flip);
+        let thrice = |part: &Array<i64>| {
+            let parts = [0; 3].map(|_| part.node().clone());
+            Builder::named("append").append(&parts)
+        };
+        let all = force_nodes(&engine, &[thrice(&xs), thrice(&flips)])?;
+        let columns: Vec<_> = all.iter().map(column).collect();
+        assert_eq!(columns, [Some(&[5i64; 3][..]), Some(&[-1; 3])]);
     }
     Ok(())
 }

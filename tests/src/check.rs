@@ -179,7 +179,7 @@ pub fn against_naive(program: &Program, engine: &Engine) -> Result<Ran, String> 
     roots.iter().for_each(|r| drop(naive.eval(r)));
     let ran = run_graph(graph, engine)?;
     if let Err(e) = &ran.result
-        && lengths_differ(&naive, &ran, e)
+        && (lengths_differ(&naive, &ran, e) || hangs_on_bits(&naive, &ran, e))
     {
         return Ok(ran);
     }
@@ -246,6 +246,12 @@ fn lengths_differ(naive: &Naive, ran: &Ran, e: &Error) -> bool {
         }),
         _ => false,
     }
+}
+
+/// Whether an error is of a step whose input is not known to the bit: how many elements a filter leaves of it, say.
+fn hangs_on_bits(naive: &Naive, ran: &Ran, e: &Error) -> bool {
+    let mut named = ran.graph.plain.iter().filter(|n| n.name == e.combinator);
+    named.any(|n| naive.get(n).is_some_and(|e| e.tainted))
 }
 
 /// Whether an error is a trap that may be the one.

@@ -15,4 +15,4 @@ pub mod sides;
 pub use cluster::free::is_constant;
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};
 pub use phases::{PartOf, Phase};
-pub use rates::{ClassId, ClassKind, Selector};
+pub use rates::{ClassId, ClassKind, Rates, Selector};

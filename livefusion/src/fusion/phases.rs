@@ -89,12 +89,16 @@ impl Phase {
 }
 
 impl Families {
-    /// Finds the families of a graph's appends, of which these are the classes, each behind those of its parts.
-    pub fn of(graph: &Graph, rates: &mut Rates, appends: &[(ClassId, NodeId)]) -> Families {
+    /// Finds the families of a graph's appends: of each class of these, which come behind those of their parts, all appends.
+    pub fn of(graph: &Graph, rates: &mut Rates, appends: &[(ClassId, Vec<NodeId>)]) -> Families {
         let mut families = Families::default();
-        for (class, append) in appends.iter().rev() {
+        let alike: Alike<'_> = appends
+            .iter()
+            .map(|(c, all)| (*c, all.as_slice()))
+            .collect();
+        for (class, _) in appends.iter().rev() {
             if !families.of.contains_key(class) {
-                families.add(graph, rates, *class, *append);
+                families.add(graph, rates, &alike, *class);
             }
         }
         families.positions = vec![0; families.slots];
@@ -124,22 +128,27 @@ impl Families {
         self.family(root) == self.family(other) && order.is_some_and(|(root, other)| root < other)
     }
 
-    fn add(&mut self, graph: &Graph, rates: &mut Rates, class: ClassId, append: NodeId) {
-        let parts = |n: NodeId| graph.nodes[n.index()].inputs.iter().copied();
-        let known = parts(append).find_map(|part| self.of.get(&top_of(rates, part)?).copied());
+    fn add(&mut self, graph: &Graph, rates: &mut Rates, alike: &Alike<'_>, class: ClassId) {
+        let parts = |n: &NodeId| graph.nodes[n.index()].inputs.iter().copied();
+        let mut all = of(alike, class).iter().flat_map(parts);
+        let known = all.find_map(|part| self.of.get(&top_of(rates, part)?).copied());
         let family = known.unwrap_or_else(|| rates.new_class(ClassKind::Phases));
         let mut adding = Adding {
             family,
             at: 0,
             used: FxHashSet::default(),
         };
-        let mut stack: Vec<(ClassId, NodeId, usize)> = vec![(class, append, 0)];
+        let mut stack: Vec<(ClassId, usize)> = vec![(class, 0)];
         self.of.insert(class, family);
-        while let Some((class, append, k)) = stack.pop() {
-            let Some(part) = graph.nodes[append.index()].inputs.get(k).copied() else {
+        while let Some((class, k)) = stack.pop() {
+            // Of each append of the class; their elements advance together.
+            let parts = of(alike, class).iter();
+            let parts = parts.filter_map(|n| graph.nodes[n.index()].inputs.get(k).copied());
+            let parts: Vec<NodeId> = parts.collect();
+            let Some(part) = parts.first().copied() else {
                 continue;
             };
-            stack.push((class, append, k + 1));
+            stack.push((class, k + 1));
             let Some((of, top)) = rates.output(part).zip(top_of(rates, part)) else {
                 continue;
             };
@@ -149,19 +158,18 @@ impl Families {
                 computed: true,
             };
             // What zips advance runs where these do.
-            let on_demand = makers(graph, part)
-                .into_iter()
-                .any(|m| rates.cursors_of(m).is_some());
+            let mut makers = parts.iter().flat_map(|part| makers(graph, *part));
+            let on_demand = makers.any(|m| rates.cursors_of(m).is_some());
             match rates.kind(top) {
                 _ if on_demand => {
                     new.computed = false;
                     new.slot = Some(self.new_slot(&mut adding));
                 }
                 // The parts of an append that nobody knows yet, in the place of that.
-                ClassKind::Append(inner) if !self.of.contains_key(&top) => {
+                ClassKind::Append(_) if !self.of.contains_key(&top) => {
                     self.of.insert(top, family);
                     adding.used.insert(top);
-                    stack.push((top, inner, 0));
+                    stack.push((top, 0));
                 }
                 ClassKind::Append(_) => match self.passes(rates, &mut adding, top) {
                     true => {}
@@ -171,7 +179,7 @@ impl Families {
                     }
                 },
                 _ => {
-                    let (slot, computed) = self.slot(graph, rates, &mut adding, (part, top));
+                    let (slot, computed) = self.slot(graph, rates, &mut adding, (&parts, top));
                     (new.slot, new.computed) = (Some(slot), computed);
                 }
             }
@@ -179,13 +187,13 @@ impl Families {
         }
     }
 
-    /// The slot of a part below a root, and whether it may be computed there.
+    /// The slot of parts below a root, and whether they may be computed there.
     fn slot(
         &mut self,
         graph: &Graph,
         rates: &Rates,
         adding: &mut Adding,
-        (part, top): (NodeId, ClassId),
+        (parts, top): (&[NodeId], ClassId),
     ) -> (usize, bool) {
         let family = self.of.get(&top).copied();
         let is_new = adding.used.insert(top);
@@ -203,7 +211,8 @@ impl Families {
             self.first.insert(top, slot);
             return (slot, true);
         }
-        let again = family == Some(adding.family) && is_elementwise(graph, rates, part);
+        let is_elementwise = |part: &NodeId| is_elementwise(graph, rates, *part);
+        let again = family == Some(adding.family) && parts.iter().all(is_elementwise);
         (self.new_slot(adding), again)
     }
 
@@ -291,7 +300,7 @@ impl Families {
         let mut classes: Vec<ClassId> = appends.keys().copied().collect();
         classes.sort_unstable();
         let mut again: FxHashMap<NodeId, Vec<Key>> = FxHashMap::default();
-        let mut in_first: FxHashSet<NodeId> = FxHashSet::default();
+        let mut in_first: Vec<NodeId> = Vec::new();
         for class in classes {
             for (k, part) in self.parts.get(&class).into_iter().flatten().enumerate() {
                 let inputs = appends[&class].iter();
@@ -329,7 +338,8 @@ impl Families {
             }
         }
         let (mut runs_in, mut totals): (RunsIn, RunsIn) = (Vec::new(), Vec::new());
-        for n in planned.nodes.iter().rev() {
+        let mut slots: Vec<Option<Key>> = Vec::new();
+        for n in planned.nodes.iter() {
             if let Kind::ScanTotal = graph.node(*n).kind {
                 continue;
             }
@@ -343,21 +353,22 @@ impl Families {
                 continue;
             };
             let top = rates.top(class);
-            let mut keys = match rates.kind(top) {
+            let keys = match rates.kind(top) {
                 ClassKind::Append(_) => phases.of(top),
                 _ => again.remove(n).unwrap_or_default(),
             };
-            let stays = keys.is_empty() || planned.arrays.iter().any(|f| f.0 == *n);
-            if stays || in_first.contains(n) {
-                let slot = self.first.get(&top).copied();
-                keys.extend(slot.map(|slot| phases.add(slot, top)));
-                let inputs = graph.nodes[n.index()].inputs.iter();
-                in_first.extend(inputs.flat_map(|i| graph.fields(*i)).map(|f| f.0));
-                in_first.extend(above(*n));
+            let first = self.first.get(&top).copied();
+            if keys.is_empty() || planned.arrays.iter().any(|f| f.0 == *n) {
+                in_first.extend(first.map(|_| *n));
             }
+            slots.push(first.map(|slot| (slot, top)));
             runs_in.push((*n, keys));
         }
-        runs_in.reverse();
+        let in_first = behind(graph, in_first, here, above);
+        for ((n, keys), slot) in runs_in.iter_mut().zip(slots) {
+            let slot = slot.filter(|_| in_first.contains(n));
+            keys.extend(slot.map(|(slot, top)| phases.add(slot, top)));
+        }
         // What a scan ends with is known when it does.
         for n in &planned.nodes {
             if let Kind::ScanTotal = graph.node(*n).kind {
@@ -424,6 +435,13 @@ impl Phases<'_> {
         };
         keys.into_iter().map(phase).collect()
     }
+}
+
+/// The appends of each class.
+type Alike<'a> = FxHashMap<ClassId, &'a [NodeId]>;
+
+fn of<'a>(alike: &Alike<'a>, class: ClassId) -> &'a [NodeId] {
+    alike.get(&class).copied().unwrap_or_default()
 }
 
 /// Where in a family's order the parts of an append are added.

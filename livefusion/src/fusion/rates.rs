@@ -324,7 +324,7 @@ impl Rates {
     }
 
     /// Shortens all ways to classes, and notes which arrays in memory have them.
-    fn finish(&mut self, graph: &Graph, appends: &[(ClassId, NodeId)]) {
+    fn finish(&mut self, graph: &Graph, appends: &[(ClassId, Vec<NodeId>)]) {
         let all = 0..self.joined.len() as u32;
         self.joined = all.map(|c| self.find(ClassId(c))).collect();
         for id in graph.ids().filter(|id| graph.nodes[id.index()].leaf) {

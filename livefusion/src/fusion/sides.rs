@@ -420,9 +420,9 @@ impl Collecting<'_> {
         let (graph, rates) = (self.graph, self.rates);
         let node = &graph.nodes[id.index()];
         // What counts the elements that a filter leaves is at the filter's rate, which the side has not.
-        let is_root = |c| rates.kind(c) == ClassKind::Root;
-        let is_free = is_cheap(node) && rates.output(id).is_some_and(is_root);
-        if node.leaf || is_free {
+        let class = rates.output(id);
+        let is_sub = class.is_some_and(|c| rates.loop_class(c) != c);
+        if node.leaf || is_cheap(node) && !is_sub {
             return true;
         }
         if self.counts.contains(&id) {

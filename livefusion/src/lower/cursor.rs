@@ -278,7 +278,7 @@ pub fn place_deliveries(p: &mut Placer<'_>) -> Lower {
                 p.set_delivery(*cursor, delivers);
                 let ends = side.ends(&plan.rates, level);
                 if !ends.is_empty() {
-                    p.act(node, Act::Leave(*cursor, vec![ends]));
+                    p.leave(*cursor, vec![ends]);
                 }
                 p.go_inside(outside);
                 before = Some((*cursor, level));

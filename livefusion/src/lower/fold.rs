@@ -221,13 +221,19 @@ impl Folding<'_> {
         values
     }
 
+    /// Whether it has had all elements when the phase ends in which it is emitted. No segment goes on in the next one.
+    fn has_all(&self, e: &Emission<'_>) -> bool {
+        let class = e.scope.plan.rates.runs_at(self.id);
+        self.carried.is_segmented(e) || e.is_last(class, self.carried.rate)
+    }
+
     /// `fold1` needs an element: the rate's length or count, or the segment's length, must not be 0.
     fn check_nonempty(&self, e: &mut Emission<'_>) {
         let Carried { comb, rate, .. } = self.carried;
-        let class = e.scope.plan.rates.runs_at(self.id);
-        if !e.is_last(class, rate) {
+        if !self.has_all(e) {
             return;
         }
+        let class = e.scope.plan.rates.runs_at(self.id);
         let segmented = self.carried.is_segmented(e);
         let (section, count, none): (_, Atom, Atom) = match e.program.rate(rate).kind {
             RateKind::Nested { counter, bound, .. } if segmented => {
@@ -295,8 +301,7 @@ impl Folding<'_> {
             circle: false,
             order,
         });
-        let class = e.scope.plan.rates.runs_at(self.id);
-        if matches!(self.fold.style, FoldStyle::First) && e.is_last(class, self.carried.rate) {
+        if matches!(self.fold.style, FoldStyle::First) && self.has_all(e) {
             match self.carried.is_segmented(e) {
                 true => e.trap_after(comb, TrapKind::Empty, seen.into()),
                 false => e.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),

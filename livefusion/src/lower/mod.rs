@@ -304,8 +304,8 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             _ => compute::emit(e, id),
         },
         Act::Check(check) => lengths::emit(e, id, *check),
-        Act::Leave(rate, ends) => {
-            take_while::emit_leave(e, *rate, ends);
+        Act::Leave(rate) => {
+            take_while::emit_leave(e, *rate);
             Ok(())
         }
     }

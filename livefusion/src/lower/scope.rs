@@ -125,6 +125,8 @@ impl<'g> Scope<'g> {
         match self.graph.node(id).kind {
             // Of what an expansion consumes there is one per segment.
             Kind::Expand(_) => rates.output(self.inputs(id)[0]),
+            // A count of tags runs where they are true, and has one per element.
+            Kind::CountS => rates.runs_at(id).and_then(|c| rates.parent(c)),
             _ => rates.reads_beside_at(id),
         }
     }

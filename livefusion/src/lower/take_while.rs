@@ -96,12 +96,12 @@ pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -
     Ok(few.into())
 }
 
-/// Emits the exit of a rate's guard: it is left unless, of one of these groups of nodes, the elements of all go on.
-pub fn emit_leave<'g>(e: &mut Emission<'g>, rate: RateId, ends: &'g [Vec<NodeId>]) {
+/// Emits the exit of a rate's guard: it is left when what it goes on for has ended.
+pub fn emit_leave(e: &mut Emission<'_>, rate: RateId) {
     let comb = e.values.openers[rate.index()];
+    let ends = e.placed.ends(rate).unwrap_or_default();
     if let Some(goes_on) = goes_on(e, comb, Section::Guard, ends) {
         e.exit(comb, goes_on);
-        e.values.leaves.insert(rate, ends);
     }
 }
 
@@ -144,23 +144,21 @@ fn goes_on(
 /// for the rest.
 pub fn or_left(e: &mut Emission<'_>, comb: CombId, rate: RateId, holds: Atom) -> Atom {
     let (placed, mut holds) = (e.placed, holds);
-    let (rates, class) = (&e.scope.plan.rates, placed.tree.rate(rate).class);
-    let has_all = |ends: &[NodeId]| {
-        let ended = ends.first().and_then(|id| rates.output(*id));
-        class.zip(ended).is_some_and(|(c, e)| rates.is_within(c, e))
-    };
+    let rates = &e.scope.plan.rates;
+    let ended = |id: &NodeId| rates.output(*id);
+    let is_around = |id: &NodeId| ended(id).is_some_and(|c| placed.tree.around(rate, c).is_some());
     for around in std::iter::successors(Some(rate), |r| placed.tree.parent(*r)) {
         if let Some(live) = e.values.live.get(&around).copied() {
             let either = [holds, live.into()];
             holds = e.emit(comb, Section::Done, "ok", Op::Or, &either).into();
         }
-        let Some(ends) = e.values.leaves.get(&around).copied() else {
-            continue;
-        };
-        if ends.iter().any(|group| has_all(group)) {
+        let ends = placed.ends(around).unwrap_or_default().iter();
+        let others = ends.map(|group| group.iter().copied().filter(|id| !is_around(id)).collect());
+        let others: Vec<Vec<NodeId>> = others.collect();
+        if others.iter().any(|group| group.is_empty()) {
             continue;
         }
-        if let Some(goes_on) = goes_on(e, comb, Section::Done, ends) {
+        if let Some(goes_on) = goes_on(e, comb, Section::Done, &others) {
             let left = e.emit(comb, Section::Done, "left", Op::Not, &[goes_on]);
             let either = [holds, left.into()];
             holds = e.emit(comb, Section::Done, "ok", Op::Or, &either).into();

@@ -94,13 +94,37 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a part of an append is behind those before it",
         file: "lower/emission/phases.rs",
-        sound: "if self.placed.tree.root_of(*other) < root {",
-        faulty: "if self.placed.tree.root_of(*other) > root {",
+        sound: "before.retain(|r| self.placed.tree.root_of(*r) < root);",
+        faulty: "before.retain(|r| self.placed.tree.root_of(*r) > root);",
+    },
+    Fault {
+        what: "whoever runs in each phase counts its elements for the others",
+        file: "lower/emission/phases.rs",
+        sound: ".filter(|r| self.placed.outlasts(rates, **r, rate));",
+        faulty: ".filter(|_| true);",
+    },
+    Fault {
+        what: "a segment goes on in the next phase",
+        file: "lower/fold.rs",
+        sound: "self.carried.is_segmented(e) || e.is_last(class, self.carried.rate)",
+        faulty: "e.is_last(class, self.carried.rate)",
+    },
+    Fault {
+        what: "what counts tags has one for each that is true",
+        file: "lower/scope.rs",
+        sound: "Kind::CountS => rates.runs_at(id).and_then(|c| rates.parent(c)),",
+        faulty: "Kind::CountS => rates.runs_at(id),",
+    },
+    Fault {
+        what: "a phase has the lengths of its segments",
+        file: "fusion/phases.rs",
+        sound: "let in_first = behind(graph, in_first, here, above);",
+        faulty: "let in_first: FxHashSet<NodeId> = in_first.into_iter().collect();",
     },
     Fault {
         what: "a part that goes by the elements of an earlier one carries nothing",
         file: "fusion/phases.rs",
-        sound: "let again = family == Some(adding.family) && is_elementwise(graph, rates, part);",
+        sound: "let again = family == Some(adding.family) && parts.iter().all(is_elementwise);",
         faulty: "let again = family == Some(adding.family);",
     },
     Fault {
@@ -114,6 +138,12 @@ const FAULTS: &[Fault] = &[
         file: "lower/lengths.rs",
         sound: "let all = take_while::or_left(e, comb, rate, all.into());",
         faulty: "let all = Atom::from(all);",
+    },
+    Fault {
+        what: "a part that ends does not leave its loop",
+        file: "lower/take_while.rs",
+        sound: "group.iter().copied().filter(|id| !is_around(id)).collect()",
+        faulty: "group.iter().copied().filter(|id| !is_around(id) || true).collect()",
     },
     Fault {
         what: "what runs for an exit alone is as long in need as the others",
@@ -154,7 +184,7 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "what runs against its loop is written from the front",
         file: "lower/emission/elements.rs",
-        sound: "let mirrored = self.scope.runs_against(field.0);",
+        sound: "let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);",
         faulty: "let mirrored = false;",
     },
     Fault {

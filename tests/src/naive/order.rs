@@ -113,7 +113,10 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
         let wanted = |t: &Trap, by: &Demand| t.field.is_none_or(|f| by.wants(&built, f));
         for trap in e.traps.iter().filter(|t| wanted(t, &generous)) {
             let is_asked = wanted(trap, &strict) && least.includes(&node, trap);
-            let is_of_lengths = matches!(trap.kind, TrapKind::LengthMismatch | TrapKind::Segments);
+            let is_of_lengths = matches!(
+                trap.kind,
+                TrapKind::LengthMismatch | TrapKind::Segments | TrapKind::SliceRange
+            );
             let is_counted = trap.kind == TrapKind::LengthMismatch && is_counted(&node);
             unknown |= e.tainted || (is_counted && !is_asked);
             counted |= is_counted;
@@ -261,8 +264,12 @@ fn steps(naive: &Naive, node: &Arc<Node>, i: usize, at: usize, schedule: &dyn Sc
     i
 }
 
+/// Whether a loop has a node. A pack that nobody keeps is no combinator anywhere: it only says which elements there are.
 fn is_in_loop(node: &Arc<Node>, at: usize, schedule: &dyn Schedule) -> bool {
-    schedule.place(node).is_some_and(|(l, _)| l == at)
+    match schedule.place(node) {
+        Some((l, _)) => l == at,
+        None => matches!(node.kind, Kind::Pack),
+    }
 }
 
 /// The input in whose steps a node runs.

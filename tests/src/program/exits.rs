@@ -102,6 +102,16 @@ impl Making {
         self.add(Step::Take(array, n))
     }
 
+    /// An array's first elements and nothing else.
+    pub(super) fn ended(&mut self, array: usize) -> Option<usize> {
+        if self.rng.chance(50) {
+            let (test, inclusive) = (self.test(array), self.rng.chance(40));
+            return self.add(Step::TakeWhile(array, test, inclusive));
+        }
+        let n = body::literals(&[Const::u64(self.some_number(array))]);
+        self.add(Step::Take(array, n))
+    }
+
     /// A number of elements to take.
     fn some_number(&mut self, array: usize) -> u64 {
         let n = self.data[array].len();

@@ -9,6 +9,7 @@ mod segments;
 mod show;
 mod shrink;
 mod sides;
+mod slices;
 mod wiring;
 
 pub use random::{Options, drawn, programs, random};

@@ -321,7 +321,7 @@ impl Making {
         Some(Step::Pack(data, tags))
     }
 
-    /// An array and others of its type, one behind the other; some of them are filtered first.
+    /// An array and others of its type, one behind the other; some of them are filtered first, or end early.
     pub(super) fn append(&mut self, first: usize) -> Option<Step> {
         let types = self.types(first).to_vec();
         let mut parts = vec![first];
@@ -330,11 +330,9 @@ impl Making {
             fit.retain(|a| self.types(*a) == types);
             parts.push(self.rng.pick(&fit));
         }
-        for part in &mut parts {
-            if self.rng.chance(40) {
-                let scope = self.scope();
-                let test = body::random(&mut self.rng, &scope, &types, &[Ty::Bool]);
-                *part = self.add(Step::Filter(*part, test))?;
+        if self.rng.chance(60) {
+            for part in &mut parts {
+                *part = self.some_of(*part)?;
             }
         }
         self.rng.shuffle(&mut parts);
@@ -478,96 +476,17 @@ impl Making {
         e.is_some_and(|e| !e.tainted && e.bounds.iter().all(|b| *b == Bound::Exact))
     }
 
-    /// `reverse` and the like: an array of an array's length that reads it by index.
-    fn read_by_index(&mut self, of: usize) -> Option<Step> {
-        let (types, n) = (self.types(of).to_vec(), self.data[of].len());
-        let checked = self.rng.chance(50);
-        let reversed = self.rng.chance(50);
-        let length = match self.nodes[of].len {
-            Some(n) if self.rng.chance(50) => Length::Known(n),
-            _ => Length::Delayed(self.add(Step::Len(of))?),
-        };
-        let no_scope = Scope::default();
-        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
-        let last = m.lit(Const::u64(n.wrapping_sub(1) as u64));
-        let index = if reversed {
-            m.op(Op::Sub, &[last, 0], Ty::U64)
-        } else {
-            0
-        };
-        let results = (0..types.len())
-            .map(|f| m.push(Term::At(of, f as u32, index, checked), types[f]))
-            .collect();
-        let body = m.finish(results);
-        Some(Step::Generate(length, body))
-    }
-
-    /// `slice`: a length that is checked when the loop starts.
-    fn slice(&mut self, of: usize) -> Option<Step> {
-        if self.rng.chance(30) {
-            return self.reversed(of);
+    /// What a filter leaves of an array, or what comes before its end; or all of it.
+    fn some_of(&mut self, array: usize) -> Option<usize> {
+        match self.rng.below(10) {
+            0..5 => {
+                let (scope, types) = (self.scope(), self.types(array).to_vec());
+                let test = body::random(&mut self.rng, &scope, &types, &[Ty::Bool]);
+                self.add(Step::Filter(array, test))
+            }
+            5..8 => self.ended(array),
+            _ => Some(array),
         }
-        let n = self.data[of].len();
-        let end = if self.rng.chance(85) {
-            self.rng.below(n + 1)
-        } else {
-            n + 1
-        };
-        let start = self.rng.below(end + 1).min(end);
-        self.sliced(of, start, end)
-    }
-
-    /// `slice` from one position to another.
-    pub(super) fn sliced(&mut self, of: usize, start: usize, end: usize) -> Option<Step> {
-        let types = self.types(of).to_vec();
-        let len = self.add(Step::Len(of))?;
-        let no_scope = Scope::default();
-        let mut m = Maker::new(&mut self.rng, &no_scope, &[]);
-        let (count, zero) = (
-            m.lit(Const::u64((end - start) as u64)),
-            m.lit(Const::u64(0)),
-        );
-        let bounds = [start, end].map(|at| m.lit(Const::u64(at as u64)));
-        let room = m.push(Term::Scalar(len, 0), Ty::U64);
-        let ok = m.op(Op::Le, &[bounds[1], room], Ty::Bool);
-        let safe = m.op(Op::Select, &[ok, count, zero], Ty::U64);
-        let length = m.finish(vec![safe, ok, bounds[0], bounds[1], room]);
-        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
-        let from = m.lit(Const::u64(start as u64));
-        let index = m.op(Op::Add, &[0, from], Ty::U64);
-        let results = (0..types.len())
-            .map(|f| m.push(Term::At(of, f as u32, index, false), types[f]))
-            .collect();
-        let body = m.finish(results);
-        Some(Step::Generate(Length::Checked(length), body))
-    }
-
-    /// `reverse`.
-    fn reversed(&mut self, of: usize) -> Option<Step> {
-        let types = self.types(of).to_vec();
-        let len = self.add(Step::Len(of))?;
-        let no_scope = Scope::default();
-        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64]);
-        let (n, one) = (m.push(Term::Scalar(len, 0), Ty::U64), m.lit(Const::u64(1)));
-        let last = m.op(Op::Sub, &[n, one], Ty::U64);
-        let index = m.op(Op::Sub, &[last, 0], Ty::U64);
-        let fields = (0..).zip(&types);
-        let results = fields
-            .map(|(f, ty)| m.push(Term::At(of, f, index, false), *ty))
-            .collect();
-        let body = m.finish(results);
-        Some(Step::Generate(Length::Delayed(len), body))
-    }
-
-    /// An array that is as long as another, which nobody knows before it runs.
-    fn as_long_by_chance(&mut self, step: usize) -> Option<usize> {
-        let n = self.data[step].len();
-        let step = if self.rng.chance(50) {
-            self.sliced(step, 0, n)
-        } else {
-            self.read_by_index(step)
-        };
-        self.add(step?)
     }
 
     /// What is forced: what nobody uses, some of the rest, and everything that is known to a bound only.

@@ -45,10 +45,10 @@ struct Inference<'g> {
     by_delayed: FxHashMap<NodeId, ClassId>,
     subs: FxHashMap<Selector, Vec<ClassId>>,
     nested: FxHashMap<FieldRef, Vec<ClassId>>,
-    /// The classes of appends, each behind those of its parts.
-    appends: Vec<(ClassId, NodeId)>,
-    /// Appends of parts that are known to have the same lengths have one class.
-    by_parts: FxHashMap<Vec<ClassId>, ClassId>,
+    /// The classes of appends, each behind those of its parts, and the appends of each.
+    appends: Vec<(ClassId, Vec<NodeId>)>,
+    /// Appends of parts that are known to have the same lengths have one class: the one at this place.
+    by_parts: FxHashMap<Vec<ClassId>, usize>,
     /// Who needs what, if zips may advance their inputs on demand.
     users: Option<Users>,
 }
@@ -202,11 +202,13 @@ impl Inference<'_> {
             })
             .collect();
         if let Some(known) = self.by_parts.get(&parts) {
-            return *known;
+            let (class, alike) = &mut self.appends[*known];
+            alike.push(id);
+            return *class;
         }
         let class = self.rates.new_class(ClassKind::Append(id));
-        self.by_parts.insert(parts, class);
-        self.appends.push((class, id));
+        self.by_parts.insert(parts, self.appends.len());
+        self.appends.push((class, vec![id]));
         class
     }
 

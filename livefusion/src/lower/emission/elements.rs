@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 /// What is known by now.
 #[derive(Default)]
-pub struct Values<'g> {
+pub struct Values {
     elts: FxHashMap<(Column, Spot), Atom>,
     scalars: FxHashMap<FieldRef, Atom>,
     /// Where the fields of scans end up.
@@ -28,8 +28,6 @@ pub struct Values<'g> {
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// What says whether the elements of a node go on.
     pub ends: FxHashMap<NodeId, End>,
-    /// Where rates are left before their end, as placed.
-    pub leaves: FxHashMap<RateId, &'g [Vec<NodeId>]>,
     /// The combinator that opened each rate.
     pub openers: Vec<CombId>,
     /// The index from the end of each rate whose elements something has from there.
@@ -53,7 +51,7 @@ pub enum End {
     Fewer(Atom, Atom),
 }
 
-impl Values<'_> {
+impl Values {
     /// A delayed scalar that this loop computes.
     pub fn scalar(&self, field: FieldRef) -> Option<Atom> {
         self.scalars.get(&field).copied()

@@ -49,7 +49,7 @@ pub struct Emission<'g> {
     params: Params,
     shared: Shared,
     /// What is known by now.
-    pub values: Values<'g>,
+    pub values: Values,
     results: Vec<(FieldRef, Atom)>,
 }
 

@@ -8,6 +8,7 @@ use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// What phases share.
 #[derive(Default)]
@@ -30,12 +31,10 @@ pub struct Shared {
 
 /// How the elements of an append, or of what is below one, are counted through its phases.
 enum Counting {
-    /// Roots alone: the bounds of those before, and the counter.
-    Bounds(Vec<RateId>),
-    /// By one count that goes through all of these rates, one of each phase.
-    Count(Vec<RateId>),
-    /// By what the rates of earlier phases have counted, and this one.
-    Sum(Vec<RateId>),
+    /// By one count that goes through all phases: there is one rate in each.
+    Count,
+    /// By the counts of one rate of each phase.
+    Sum,
 }
 
 impl Emission<'_> {
@@ -99,27 +98,52 @@ impl Emission<'_> {
         !appended && !self.placed.tree.rate(rate).opening.is_sub()
     }
 
-    fn counting(&self, class: ClassId) -> Counting {
+    /// The rates of a class, phase by phase; those of a phase in the order in which one iteration runs them.
+    fn by_phase(&self, class: ClassId) -> Vec<Vec<RateId>> {
         let tree = &self.placed.tree;
-        let counts = |r: &RateId| !matches!(tree.rate(*r).opening, Opening::While(_));
-        let rates: Vec<RateId> = tree.instances(class).into_iter().filter(counts).collect();
-        let roots: Vec<RateId> = rates.iter().map(|r| tree.root_of(*r)).collect();
-        if rates == roots {
-            return Counting::Bounds(rates);
-        }
-        let mut firsts: Vec<RateId> = Vec::new();
-        for (rate, root) in rates.iter().zip(&roots) {
-            if firsts.last().map(|r| tree.root_of(*r)) != Some(*root) {
-                firsts.push(*rate);
+        let mut phases: BTreeMap<RateId, Vec<RateId>> = BTreeMap::new();
+        for rate in tree.instances(class) {
+            if !matches!(tree.rate(rate).opening, Opening::While(_)) {
+                phases.entry(tree.root_of(rate)).or_default().push(rate);
             }
         }
-        // Inner loops have counters of their own.
+        phases.into_values().collect()
+    }
+
+    fn counting(&self, class: ClassId) -> Counting {
+        let tree = &self.placed.tree;
+        let phases = self.by_phase(class);
+        // Loops have counters of their own.
         let own =
             |r: &RateId| tree.rate(*r).class == Some(class) && !tree.rate(*r).opening.is_sub();
-        match firsts.len() == rates.len() && !rates.iter().any(own) {
-            true => Counting::Count(firsts),
-            false => Counting::Sum(firsts),
+        let is_root = |r: &RateId| tree.parent(*r).is_none();
+        let mut all = phases.iter().flatten();
+        let one = phases.iter().all(|rates| rates.len() == 1);
+        match one && !all.clone().any(own) && !all.all(is_root) {
+            true => Counting::Count,
+            false => Counting::Sum,
         }
+    }
+
+    /// The first rate of a class in each phase: the one that decides which elements there are.
+    fn firsts(&self, class: ClassId) -> Vec<RateId> {
+        self.by_phase(class).iter().map(|rates| rates[0]).collect()
+    }
+
+    /// The rates that count the elements of a class for one of its rates, phase by phase: that one, and of other phases
+    /// one that has had all elements whenever it runs.
+    fn counts_for(&self, class: ClassId, rate: RateId) -> Vec<RateId> {
+        let (tree, rates) = (&self.placed.tree, &self.scope.plan.rates);
+        let counts = |all: Vec<RateId>| match tree.root_of(all[0]) == tree.root_of(rate) {
+            true => rate,
+            false => {
+                let mut lasting = all
+                    .iter()
+                    .filter(|r| self.placed.outlasts(rates, **r, rate));
+                *lasting.next().unwrap_or(&all[0])
+            }
+        };
+        self.by_phase(class).into_iter().map(counts).collect()
     }
 
     /// The index of the current element of a class, in the iterations of a rate.
@@ -128,15 +152,14 @@ impl Emission<'_> {
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
             return self.index(rate).into();
         };
-        let before = match self.counting(class) {
-            Counting::Count(rates) => return self.counted(class, &rates).into(),
-            Counting::Bounds(rates) | Counting::Sum(rates) => rates,
-        };
+        if let Counting::Count = self.counting(class) {
+            return self.counted(class).into();
+        }
         if let Some(known) = self.shared.positions.get(&(class, rate)) {
             return (*known).into();
         }
         let comb = self.values.openers[rate.index()];
-        let (stmts, position) = self.index_behind(comb, rate, &before);
+        let (stmts, position) = self.index_behind(comb, class, rate);
         self.push_all(comb, Section::Guard, stmts);
         if let Atom::Var(v) = position {
             self.shared.positions.insert((class, rate), v);
@@ -144,32 +167,27 @@ impl Emission<'_> {
         position
     }
 
-    /// How many elements a class has had so far, as a count that is carried.
+    /// How many elements a class has had so far, as a count that is carried, where it is decided which there are.
     pub fn count_of(&mut self, class: Option<ClassId>, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
-        let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
-            return self.index(rate).into();
-        };
-        match self.counting(class) {
-            Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
-                self.counted(class, &rates).into()
-            }
+        match class.filter(|c| self.is_appended(*c, rate)) {
+            Some(class) => self.counted(class).into(),
+            None => self.index(rate).into(),
         }
     }
 
-    /// The index of the current element of a rate, behind those that earlier phases have: these of their rates count
-    /// them.
-    fn index_behind(&mut self, comb: CombId, rate: RateId, rates: &[RateId]) -> (Vec<Stmt>, Atom) {
-        let root = self.placed.tree.root_of(rate);
+    /// The index of the current element of a rate, behind those that earlier phases have.
+    fn index_behind(&mut self, comb: CombId, class: ClassId, rate: RateId) -> (Vec<Stmt>, Atom) {
         let (mut stmts, mut sum): (_, Atom) = (Vec::new(), self.index(rate).into());
-        for other in rates {
-            if self.placed.tree.root_of(*other) < root {
-                let args = Args::from_slice(&[self.counted_by(*other), sum]);
-                let at = self.scalar("at", comb, Ty::U64);
-                let kind = StmtKind::Let(at, Op::Add, args);
-                stmts.push(Stmt { comb, kind });
-                sum = at.into();
-            }
+        let root = self.placed.tree.root_of(rate);
+        let mut before = self.counts_for(class, rate);
+        before.retain(|r| self.placed.tree.root_of(*r) < root);
+        for other in before {
+            let args = Args::from_slice(&[self.counted_by(other), sum]);
+            let at = self.scalar("at", comb, Ty::U64);
+            let kind = StmtKind::Let(at, Op::Add, args);
+            stmts.push(Stmt { comb, kind });
+            sum = at.into();
         }
         (stmts, sum)
     }
@@ -177,28 +195,23 @@ impl Emission<'_> {
     /// Where an inner loop's elements begin: as [`position`](Self::position), with what has to be computed for that.
     pub fn begins(&mut self, comb: CombId, rate: RateId) -> (Vec<Stmt>, Atom) {
         let class = self.placed.tree.rate(rate).class;
-        let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
-            return (Vec::new(), self.index(rate).into());
-        };
-        match self.counting(class) {
-            Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
-                self.index_behind(comb, rate, &rates)
-            }
+        match class.filter(|c| self.is_appended(*c, rate)) {
+            Some(class) => self.index_behind(comb, class, rate),
+            None => (Vec::new(), self.index(rate).into()),
         }
     }
 
-    /// How many elements of a class there are, in `done`.
+    /// How many elements of a class there are, in `done`, for what runs in the iterations of a rate.
     pub fn total(&mut self, comb: CombId, class: Option<ClassId>, rate: RateId) -> Atom {
         let rate = self.placed.tree.elements_of(rate);
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
             return self.counted_by(rate);
         };
-        let rates = match self.counting(class) {
-            Counting::Count(rates) => return self.counted(class, &rates).into(),
-            Counting::Bounds(rates) | Counting::Sum(rates) => rates,
-        };
+        if let Counting::Count = self.counting(class) {
+            return self.counted(class).into();
+        }
         let mut sum: Option<Atom> = None;
-        for rate in rates {
+        for rate in self.counts_for(class, rate) {
             let more = self.counted_by(rate);
             sum = Some(match sum {
                 Some(sum) => self
@@ -218,20 +231,12 @@ impl Emission<'_> {
         }
     }
 
-    /// Whether a count of a class goes through a rate.
-    fn counts_in(&self, class: ClassId, rate: RateId) -> bool {
-        match self.counting(class) {
-            Counting::Count(rates) | Counting::Bounds(rates) | Counting::Sum(rates) => {
-                rates.contains(&rate)
-            }
-        }
-    }
-
-    /// The count that goes through these rates, one of each phase, of which some are open yet.
-    fn counted(&mut self, class: ClassId, rates: &[RateId]) -> Var {
+    /// The count of a class that goes through all phases, of which some are open yet.
+    fn counted(&mut self, class: ClassId) -> Var {
         if let Some(known) = self.shared.counts.get(&class) {
             return *known;
         }
+        let rates = self.firsts(class);
         let opener = self.values.openers[rates[0].index()];
         let count = self.scalar("n", opener, Ty::U64);
         let zero = Const::u64(0).into();
@@ -239,7 +244,7 @@ impl Emission<'_> {
         self.shared.counts.insert(class, count);
         for rate in rates {
             if rate.index() < self.program.rates.len() {
-                self.count_in(class, *rate, count);
+                self.count_in(class, rate, count);
             }
         }
         count
@@ -295,7 +300,7 @@ impl Emission<'_> {
         let classes = placed.class.iter().chain(&placed.appends);
         let counts: Vec<(ClassId, Var)> = classes
             .filter_map(|c| Some((*c, *self.shared.counts.get(c)?)))
-            .filter(|(c, _)| self.is_appended(*c, rate) && self.counts_in(*c, rate))
+            .filter(|(c, _)| self.is_appended(*c, rate) && self.firsts(*c).contains(&rate))
             .collect();
         for (class, count) in counts {
             self.count_in(class, rate, count);

@@ -334,17 +334,24 @@ impl Placer<'_> {
         if self.exits().ends.is_empty() {
             return;
         }
-        let mut acts = Vec::new();
+        let mut leaves = Vec::new();
         for phase in 0..self.phases() {
             self.go_to_phase(phase);
-            self.exits_of_phase(&mut acts);
+            self.exits_of_phase(&mut leaves);
         }
-        for (node, act) in acts {
-            self.act(node, act);
+        for (rate, ends) in leaves {
+            self.leave(rate, ends);
         }
     }
 
-    fn exits_of_phase(&self, acts: &mut Vec<(NodeId, Act)>) {
+    /// A rate is left unless, of one of these groups of combinators, the elements of all go on.
+    pub fn leave(&mut self, rate: RateId, ends: Vec<Vec<NodeId>>) {
+        let node = self.placed.tree.rate(rate).node;
+        self.placed.ends.insert(rate, ends);
+        self.act(node, Act::Leave(rate));
+    }
+
+    fn exits_of_phase(&self, leaves: &mut Vec<(RateId, Vec<Vec<NodeId>>)>) {
         let tree = &self.placed.tree;
         let here = |r: &RateId| Some(tree.root_of(*r)) == self.open_root();
         let all = (0..tree.rates().len()).map(RateId::new);
@@ -353,7 +360,7 @@ impl Placer<'_> {
             if let Opening::While(lives) = rate.opening {
                 let classes = self.exits().apart.classes(lives).iter();
                 let any = classes.map(|c| self.ends_around(*c)).collect();
-                acts.push((rate.node, Act::Leave(id, any)));
+                leaves.push((id, any));
                 continue;
             }
             let needed = match rate.parent {
@@ -365,7 +372,7 @@ impl Placer<'_> {
             };
             if let Some(Needed::While(classes)) = needed {
                 let any = classes.iter().map(|c| self.ends_around(*c)).collect();
-                acts.push((rate.node, Act::Leave(id, any)));
+                leaves.push((id, any));
             }
         }
     }

@@ -31,7 +31,7 @@ pub use tree::{Opening, PlacedRate, Sided, Spot, Tree};
 use super::Lower;
 use super::scope::{Column, Scope};
 use crate::error::ErrorKind;
-use crate::fusion::ClassId;
+use crate::fusion::{ClassId, Rates};
 use crate::sharing::{FieldRef, NodeId};
 pub use exits::Lives;
 use exits::{Asking, Exits};
@@ -57,6 +57,9 @@ pub struct Placement {
     deliveries: FxHashMap<RateId, Spot>,
     /// Fields that are written to memory element by element, and where, phase by phase.
     kept: FxHashMap<FieldRef, SmallVec<[Spot; 1]>>,
+    /// For what rates go on that are left before their end: while, of one of these groups of combinators, the elements
+    /// of all go on.
+    ends: FxHashMap<RateId, Vec<Vec<NodeId>>>,
 }
 
 /// One thing that a combinator does in a loop.
@@ -90,8 +93,8 @@ pub enum Act {
     Finish,
     /// A length is checked.
     Check(Check),
-    /// A rate is left unless, of one of these groups of combinators, the elements of all go on.
-    Leave(RateId, Vec<Vec<NodeId>>),
+    /// A rate is left when what it goes on for has ended.
+    Leave(RateId),
 }
 
 /// A check of a length.
@@ -168,6 +171,31 @@ impl Placement {
     /// The rates of a zip that advances streams on demand.
     pub fn zipped(&self, zip: NodeId) -> Option<&Zipped> {
         self.zips.iter().find(|z| z.0 == zip).map(|z| &z.1)
+    }
+
+    /// For what a rate goes on that is left before its end: while, of one of these groups of combinators, the elements
+    /// of all go on.
+    pub fn ends(&self, rate: RateId) -> Option<&[Vec<NodeId>]> {
+        self.ends.get(&rate).map(|groups| groups.as_slice())
+    }
+
+    /// Whether a rate has had all its elements whenever another, of another phase, runs: what it runs apart for goes on
+    /// as long as what that one runs for, or as the elements that it visits.
+    pub fn outlasts(&self, rates: &Rates, rate: RateId, other: RateId) -> bool {
+        let tree = &self.tree;
+        let around = |r: RateId| std::iter::successors(Some(r), |r| tree.parent(*r));
+        let visits = |id: &NodeId| {
+            let ended = rates.output(*id);
+            ended.is_some_and(|c| tree.around(rate, c).is_some())
+        };
+        let apart = around(rate).filter(|r| matches!(tree.rate(*r).opening, Opening::While(_)));
+        apart.filter_map(|r| self.ends(r)).all(|mine| {
+            // A group goes on as long as the first of it, within those of the others.
+            let firsts = || mine.iter().filter_map(|group| group.first());
+            let with = |group: &Vec<NodeId>| firsts().any(|id| group.contains(id));
+            let mut theirs = around(other).filter_map(|r| self.ends(r));
+            firsts().any(visits) || theirs.any(|groups| groups.iter().all(with))
+        })
     }
 
     /// Where control leaves a cursor with an element.

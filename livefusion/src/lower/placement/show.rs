@@ -246,11 +246,12 @@ impl Show<'_> {
                 self.spot(count.at),
                 self.length(count.len)
             ),
-            Act::Leave(rate, ends) => {
+            Act::Leave(rate) => {
                 let all = |group: &Vec<NodeId>| {
                     let names: Vec<String> = group.iter().map(|n| self.node(*n)).collect();
                     names.join(" and ")
                 };
+                let ends = self.placement.ends(*rate).unwrap_or_default();
                 let any: Vec<String> = ends.iter().map(all).collect();
                 format!("r{} goes on while {} does", rate.index(), any.join(", or "))
             }
