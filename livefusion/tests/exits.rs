@@ -220,3 +220,60 @@ fn a_scan_of_three_columns_ends_by_one_of_them() -> Result<()> {
     }
     Ok(())
 }
+
+/// A zip of sides is asked for while a take of it goes on, and its sides to the end.
+#[test]
+fn a_zip_of_sides_that_go_on_is_taken_from() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![1i64, 2, 3, 4]).map(|x| x * 3);
+        let (kept, few) = (xs.filter(|x| x.gt(3)), xs.take_while(|x| x.lt(12)));
+        let both = few.zip(&kept);
+        let (two, kept, few) = (&both.take(2), &kept, &few).force_with(&engine)?;
+        assert_eq!(two.to_vec()?, [(3, 6), (6, 9)]);
+        assert_eq!(
+            (kept.to_vec()?, few.to_vec()?),
+            (vec![6, 9, 12], vec![3, 6, 9])
+        );
+        let all = concat(&[both.clone(), both.clone(), both.take(2)]);
+        let pairs = [(3, 6), (6, 9), (9, 12)];
+        let expected = [&pairs[..], &pairs, &pairs[..2]].concat();
+        assert_eq!(all.force_with(&engine)?, expected);
+    }
+    Ok(())
+}
+
+/// Folds of segments, what ends their elements and what ends the segments' own, beside what does not end: and no segment
+/// that only others ask for can be empty for a fold that nobody asks for any more.
+#[test]
+fn segments_that_end_after_the_folds_of_them() -> Result<()> {
+    for engine in engines() {
+        let counts = Array::from(vec![1u64, 2, 0, 2]).map(|n| n % 3);
+        let data = Array::from(vec![3i64, 4, 5, 6, 7]);
+        let sums = Segmented::new(&counts, &data).fold1_s(|a, b| a + b);
+        let [one, none] = [9, 3].map(|end| sums.take_while(|x| x.ne(end)));
+        let (all, indices) = (data.take_while(|x| x.ne(9)), generate(4, |i| i + 1));
+        let forced = (&one, &none, &all, &indices).force_with(&engine)?;
+        let (one, none, all, indices) = forced;
+        assert_eq!((one.to_vec()?, none.to_vec()?), (vec![3], vec![]));
+        assert_eq!(all.to_vec()?, [3, 4, 5, 6, 7]);
+        assert_eq!(indices.to_vec()?, [1, 2, 3, 4]);
+        let error = sums.force_with(&engine).expect_err("an empty segment");
+        assert!(matches!(error.kind, ErrorKind::Empty), "{error}");
+    }
+    Ok(())
+}
+
+/// A sum of segments that nobody needs, whose lengths are those of what ends.
+#[test]
+fn what_nobody_asks_for_has_no_segments() -> Result<()> {
+    for engine in engines() {
+        let some = Array::from(vec![3i64, 4]).take_while(|x| x.ne(4));
+        let counts = some.map(|_| 1u64);
+        let sums = Segmented::new(&counts, &Array::from(vec![3u64]));
+        let sum = sums.scan_exclusive_s(0, |a, b| a + b).data().sum();
+        let scaled = generate(2, |i| (i, i + &sum));
+        let first = iota(2).zip_with(&scaled, |x, (i, _)| x + i);
+        assert_eq!(first.force_with(&engine)?, [0, 2]);
+    }
+    Ok(())
+}

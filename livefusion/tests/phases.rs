@@ -499,3 +499,24 @@ fn appends_of_a_scan_and_of_what_it_scans() -> Result<()> {
     }
     Ok(())
 }
+
+/// Two phases may run over arrays that something later in the program takes to be equally long.
+#[test]
+fn phases_over_what_is_not_as_long_as_it_should_be() -> Result<()> {
+    for engine in engines() {
+        let count = Array::from(vec![2u64]).sum();
+        let few = generate(&count, |i| i.cast::<i64>() % 5);
+        let xs = Array::from(vec![1i64, 2, 3]);
+        let all = concat(&[xs.map(|x| x % 7), xs.map(|x| x % 3)]);
+        let sums = xs.scan(0, |a, b| a + b);
+        let (total, other) = (sums.sum(), few.sum());
+        let wrong = sums.zip_with(&few, |x, y| x + y + &total + &other);
+        let error = (&few, &all, &sums, &wrong).force_with(&engine);
+        let error = error.err().map(|e| (e.combinator, e.kind));
+        assert!(
+            matches!(error, Some(("zip_with", ErrorKind::LengthMismatch { .. }))),
+            "{error:?}"
+        );
+    }
+    Ok(())
+}

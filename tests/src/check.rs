@@ -51,11 +51,14 @@ impl Schedule for Ran {
         let last = here().filter(is_its).max().or_else(|| here().max())?;
         Some(first..=last)
     }
-    fn has_inner_rates(&self, at: usize) -> bool {
+    fn runs_in_any_order(&self, at: usize) -> bool {
         let rates = &self.explanation.loops[at].program.rates;
         let is_inner =
             |r: &Rate| matches!(r.kind, RateKind::Nested { .. } | RateKind::Cursor { .. });
-        rates.iter().any(is_inner)
+        let roots = rates
+            .iter()
+            .filter(|r| matches!(r.kind, RateKind::Root { .. }));
+        rates.iter().any(is_inner) || roots.count() > 1
     }
     fn is_pulled(&self, node: &Arc<Node>) -> bool {
         let step = self.graph.step_of(node);

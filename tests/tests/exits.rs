@@ -20,7 +20,7 @@ impl Schedule for Together {
     fn combinators(&self, node: &Arc<Node>, _: usize, _: TrapKind) -> Option<RangeInclusive<u32>> {
         self.place(node).map(|(_, comb)| comb..=comb)
     }
-    fn has_inner_rates(&self, _: usize) -> bool {
+    fn runs_in_any_order(&self, _: usize) -> bool {
         false
     }
     fn is_pulled(&self, _: &Arc<Node>) -> bool {

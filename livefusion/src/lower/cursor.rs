@@ -253,7 +253,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(id)[k])?)));
     let lens = lens.collect();
     p.act(id, Act::Align(spot, lens));
-    p.set_decided(class, zipped.attempts);
+    p.set_decided(class, spot);
     p.spot(id, class, &[])
 }
 

@@ -53,7 +53,7 @@ pub fn open(
         spot = take_while::place_test(p, spot.rate);
     }
     p.elts(&tested, spot)?;
-    p.set_decided(class, spot.rate);
+    p.set_decided(class, spot);
     let first = p.open_within(node, spot, class, Opening::Test(tested));
     if ends && !p.is_in_cursor(spot.rate) {
         take_while::place_end(p, first.rate);
@@ -104,7 +104,7 @@ pub fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
     let ClassKind::Sub(_, by) = e.scope.plan.rates.kind(class) else {
         return Ok(());
     };
-    let known = e.values.tests.get(&(class, at.rate)).copied();
+    let known = e.decision(class, at.rate);
     let Opening::Test(columns) = &placed.opening else {
         e.open_sub(comb, at.rate);
         e.exit(comb, known.ok_or_else(no_root)?);

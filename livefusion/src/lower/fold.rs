@@ -16,7 +16,7 @@ use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::operators;
-use super::placement::{Placer, Spot};
+use super::placement::{Opening, Placer, Spot};
 use crate::ast::{Fold, FoldStyle, Kind};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
@@ -227,6 +227,14 @@ impl Folding<'_> {
         self.carried.is_segmented(e) || e.is_last(class, self.carried.rate)
     }
 
+    /// The subrate in which it runs while something lives, though its loop goes on.
+    fn apart(&self, e: &Emission<'_>) -> Option<RateId> {
+        let tree = &e.placed.tree;
+        let up = |r: &RateId| tree.parent(*r).filter(|_| tree.rate(*r).opening.is_sub());
+        let mut around = std::iter::successors(Some(self.carried.rate), up);
+        around.find(|r| matches!(tree.rate(*r).opening, Opening::While(_)))
+    }
+
     /// `fold1` needs an element: the rate's length or count, or the segment's length, must not be 0.
     fn check_nonempty(&self, e: &mut Emission<'_>) {
         let Carried { comb, rate, .. } = self.carried;
@@ -302,9 +310,14 @@ impl Folding<'_> {
             order,
         });
         if matches!(self.fold.style, FoldStyle::First) && self.has_all(e) {
-            match self.carried.is_segmented(e) {
-                true => e.trap_after(comb, TrapKind::Empty, seen.into()),
-                false => e.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),
+            match (self.carried.is_segmented(e), self.apart(e)) {
+                // It is not known yet what says whether that lives.
+                (true, Some(rate)) => {
+                    let waiting = e.values.nonempty.entry(rate).or_default();
+                    waiting.push((comb, seen));
+                }
+                (true, None) => e.trap_after(comb, TrapKind::Empty, &[seen]),
+                (false, _) => e.trap(comb, Section::Done, TrapKind::Empty, seen.into(), &[]),
             }
         }
         Ok(accs.into_iter().map(Atom::Var).collect())

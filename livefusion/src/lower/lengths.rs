@@ -142,13 +142,22 @@ pub fn check_told(p: &mut Placer<'_>) {
 /// so: what made them one class may be in another loop. There it would find what this one keeps in memory
 /// as long as it should be, whatever it was.
 pub fn check_all(p: &mut Placer<'_>) {
+    let mut all = std::mem::take(&mut p.lengths().run_over);
+    // Of the rates of a class, several phases may have one: the first says how many elements the others have.
+    let mut firsts: FxHashMap<(ClassId, Option<Context>), RateId> = FxHashMap::default();
     for rate in (0..p.placed.tree.rates().len()).map(RateId::new) {
         let placed = p.placed.tree.rate(rate);
-        if !placed.opening.is_sub() && !placed.opening.is_nested() {
-            agree(p, placed.node, rate);
+        if placed.opening.is_sub() || placed.opening.is_nested() {
+            continue;
+        }
+        let node = placed.node;
+        let class = p.class_in_context(rate);
+        if class.is_none_or(|class| *firsts.entry(class).or_insert(rate) == rate) {
+            agree(p, node, rate);
+        } else {
+            all.push((node, rate));
         }
     }
-    let all = std::mem::take(&mut p.lengths().run_over);
     let mut like = Alike::default();
     for &(id, rate) in &all {
         like.add(p, id, rate);
@@ -164,6 +173,7 @@ pub fn check_all(p: &mut Placer<'_>) {
         {
             continue;
         }
+        let rate = firsts.get(&(class, context)).copied().unwrap_or(rate);
         // Something of the class that has as many elements as the rate.
         let like = like.first(p, rate, (class, context));
         let joined_by = rates.joined_by(own, like.unwrap_or(class));

@@ -146,7 +146,8 @@ pub fn place(graph: &Graph, plan: &Plan, at: usize) -> Result<Placement> {
     for phase in 0..p.phases() {
         p.go_to_phase(phase);
         for id in &order {
-            if runs_in.get(id).is_some_and(|all| all.contains(&phase)) {
+            let here = runs_in.get(id).is_some_and(|all| all.contains(&phase));
+            if here && !p.is_idle(*id) {
                 place_node(&mut p, *id).map_err(|kind| error_at(graph, *id, kind))?;
             }
         }

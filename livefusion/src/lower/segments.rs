@@ -50,7 +50,7 @@ pub fn open(
         return Ok(p.open_within(user, spot, class, Opening::SameSegments));
     }
     p.elt(lengths, spot)?;
-    p.set_decided(class, spot.rate);
+    p.set_decided(class, spot);
     let total = match (rates.in_memory(class), beside_all(p, user, class)) {
         (Some(leaf), _) => Total::Length(Length::Param(Source::Length(leaf))),
         (None, Some(len)) => Total::Length(len),

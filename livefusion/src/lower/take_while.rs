@@ -103,6 +103,12 @@ pub fn emit_leave(e: &mut Emission<'_>, rate: RateId) {
     if let Some(goes_on) = goes_on(e, comb, Section::Guard, ends) {
         e.exit(comb, goes_on);
     }
+    // A segment that begins when all has ended is asked for by nobody.
+    for (fold, seen) in e.values.nonempty.remove(&rate).unwrap_or_default() {
+        let asked = goes_on(e, fold, Section::Nest, ends).unwrap_or(Const::bool(true).into());
+        let left = e.emit(fold, Section::Nest, "left", Op::Not, &[asked]);
+        e.trap_after(fold, TrapKind::Empty, &[seen, left]);
+    }
 }
 
 /// Whether of one of these groups of nodes the elements of all go on.

@@ -104,6 +104,24 @@ const FAULTS: &[Fault] = &[
         faulty: ".filter(|_| true);",
     },
     Fault {
+        what: "whatever a phase runs over is as long as what the first one does",
+        file: "lower/lengths.rs",
+        sound: "if class.is_none_or(|class| *firsts.entry(class).or_insert(rate) == rate) {",
+        faulty: "if class.is_none_or(|class| *firsts.entry(class).or_insert(rate) <= rate) {",
+    },
+    Fault {
+        what: "what is decided where something lives is decided around it",
+        file: "lower/placement/mod.rs",
+        sound: "if from.is_some_and(|from| *from < before) {",
+        faulty: "if from.is_some() {",
+    },
+    Fault {
+        what: "a segment that nobody asks for any more has an element",
+        file: "lower/take_while.rs",
+        sound: "e.trap_after(fold, TrapKind::Empty, &[seen, left]);",
+        faulty: "e.trap_after(fold, TrapKind::Empty, &[seen]);",
+    },
+    Fault {
         what: "a segment goes on in the next phase",
         file: "lower/fold.rs",
         sound: "self.carried.is_segmented(e) || e.is_last(class, self.carried.rate)",

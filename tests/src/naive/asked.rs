@@ -283,16 +283,17 @@ impl<'a> Asked<'a> {
             Kind::Scatter(_) => self.count(&node.inputs[0], mine.count),
             Kind::Len => self.count(&node.inputs[0], elements),
             Kind::Expand(_) => {
-                let segments = self.segments_to(&node.inputs[0], elements);
                 let counted = self.segments_to(&node.inputs[0], elements.max(mine.count));
                 self.so_far(&node.inputs[0], counted);
-                for column in params(bodies(&node.kind)[0], built, |f| {
-                    mine.fields.contains_key(&f)
-                }) {
-                    // The first one is the index within the segment.
-                    if let Some(value) = column.checked_sub(1) {
-                        let beside_lengths = value + node.inputs[0].types.len() as u32;
-                        self.add_column(node, beside_lengths, &before(segments));
+                for (f, positions) in &mine.fields {
+                    let wanted = self.either(positions.steps(), elements);
+                    let segments = self.segments_to(&node.inputs[0], wanted);
+                    for column in params(bodies(&node.kind)[0], built, |g| g == *f) {
+                        // The first one is the index within the segment.
+                        if let Some(value) = column.checked_sub(1) {
+                            let beside_lengths = value + node.inputs[0].types.len() as u32;
+                            self.add_column(node, beside_lengths, &before(segments));
+                        }
                     }
                 }
                 if mine.end() {
@@ -326,16 +327,23 @@ impl<'a> Asked<'a> {
         let mut start = 0;
         for part in &node.inputs {
             let n = self.naive.seen(part).len();
+            let is_passed = positions.steps() > start + n;
             let also = positions.also.range(start..start + n).map(|i| i - start);
+            let first = positions.before.saturating_sub(start).min(n);
             let here = Positions {
-                before: positions.before.saturating_sub(start).min(n),
+                // What decides that there are no more may lie beside all fields of what would be the next.
+                before: if is_passed {
+                    self.either(first, ALL)
+                } else {
+                    first
+                },
                 also: also.collect(),
             };
             match field {
                 Some(f) => self.add(part, f, &here),
                 None => self.count(part, here.before),
             }
-            if positions.steps() > start + n {
+            if is_passed {
                 self.count(part, ALL);
             }
             start += n;

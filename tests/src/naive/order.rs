@@ -24,8 +24,9 @@ pub trait Schedule {
         at: usize,
         kind: TrapKind,
     ) -> Option<RangeInclusive<u32>>;
-    /// Whether a loop runs over elements of segments, or advances streams on demand.
-    fn has_inner_rates(&self, at: usize) -> bool;
+    /// Whether the order in which a loop comes to elements is the plan's: it runs over those of segments, advances streams
+    /// on demand, or has phases.
+    fn runs_in_any_order(&self, at: usize) -> bool;
     /// Whether elements of a node are computed where they are read at an index.
     fn is_pulled(&self, node: &Arc<Node>) -> bool;
     /// Whether a loop keeps an array, or some of its fields, in memory.
@@ -104,7 +105,15 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
         least.takes(node, read.when, read.field)
     });
     let anyway = pulled::computed(naive, roots, schedule, &generous, |_, _| true);
-    let segmented = segmented_loops(roots, schedule);
+    let is_segmented = |kind: &Kind| {
+        matches!(
+            kind,
+            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS | Kind::Append
+        )
+    };
+    let segmented = loops_with(roots, schedule, is_segmented);
+    let ends = |kind: &Kind| matches!(kind, Kind::TakeWhile { .. } | Kind::Take(_));
+    let ended = loops_with(roots, schedule, ends);
     for node in reachable(roots) {
         let Some(e) = naive.get(&node) else { continue };
         let Some(built) = schedule.built(&node).filter(|b| generous.reaches(b)) else {
@@ -147,7 +156,9 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
                     anywhere.push(candidate.clone());
                     continue;
                 }
-                let in_any_order = segmented.contains(&at) || schedule.has_inner_rates(at);
+                let in_any_order = segmented.contains(&at) || schedule.runs_in_any_order(at);
+                // What is needed while something lives comes behind what goes on, in each iteration.
+                let all = if ended.contains(&at) { 0..=0 } else { all };
                 asked_for.push(match in_any_order {
                     true => (at, When::Init, 0..=0, candidate.clone()),
                     false => (at, when, all, candidate.clone()),
@@ -173,19 +184,16 @@ pub fn expected(naive: &Naive, roots: &[Arc<Node>], schedule: &dyn Schedule) -> 
     }
 }
 
-/// Loops over segments, or over parts of an append: in which order their parts come is the plan's, as is that of
-/// streams which a loop advances on demand.
-fn segmented_loops(roots: &[Arc<Node>], schedule: &dyn Schedule) -> HashSet<usize> {
-    let is_segmented = |n: &Arc<Node>| {
-        matches!(
-            n.kind,
-            Kind::Expand(_) | Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS | Kind::Append
-        )
-    };
-    reachable(roots)
-        .iter()
-        .filter(|n| is_segmented(n))
-        .filter_map(|n| schedule.place(n))
+/// The loops that have a node of some kind. In which order segments and parts of an append come is the plan's, as is
+/// that of streams which a loop advances on demand.
+fn loops_with(
+    roots: &[Arc<Node>],
+    schedule: &dyn Schedule,
+    kind: impl Fn(&Kind) -> bool,
+) -> HashSet<usize> {
+    let nodes = reachable(roots).into_iter().filter(|n| kind(&n.kind));
+    nodes
+        .filter_map(|n| schedule.place(&n))
         .map(|(at, _)| at)
         .collect()
 }

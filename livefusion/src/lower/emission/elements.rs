@@ -26,6 +26,8 @@ pub struct Values {
     /// What decides over the elements of a class in the iterations of a rate: a subrate's test, the
     /// length of a segment.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
+    /// What says whether a segment has had an element, by the subrate that does not run for all of them.
+    pub nonempty: FxHashMap<RateId, Vec<(CombId, Var)>>,
     /// What says whether the elements of a node go on.
     pub ends: FxHashMap<NodeId, End>,
     /// The combinator that opened each rate.

@@ -23,7 +23,6 @@ mod rates;
 use super::placement::{Placement, Spot};
 use super::scope::Scope;
 use super::{Lower, Lowered, Naming};
-use crate::error::ErrorKind;
 use crate::sharing::FieldRef;
 use blocks::Blocks;
 pub use elements::End;
@@ -141,10 +140,25 @@ impl<'g> Emission<'g> {
         self.push_all(comb, section, vec![stmt]);
     }
 
-    /// A trap behind the segment in whose loop a combinator runs.
-    pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: Atom) {
-        let stmt = self.trap_stmt(comb, kind, unless, &[]);
-        self.push_after(comb, stmt);
+    /// A trap behind the segment in whose loop a combinator runs, unless one of these holds.
+    pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: &[Var]) {
+        let mut any: Option<Atom> = None;
+        for holds in unless.iter().map(|v| Atom::Var(*v)) {
+            any = Some(match any {
+                Some(others) => {
+                    let ok = self.scalar("ok", comb, Ty::Bool);
+                    let args = Args::from_slice(&[others, holds]);
+                    let kind = StmtKind::Let(ok, Op::Or, args);
+                    self.push_after(comb, Stmt { comb, kind });
+                    ok.into()
+                }
+                None => holds,
+            });
+        }
+        if let Some(any) = any {
+            let stmt = self.trap_stmt(comb, kind, any, &[]);
+            self.push_after(comb, stmt);
+        }
     }
 
     /// The statement of a new trap.
@@ -197,10 +211,9 @@ impl<'g> Emission<'g> {
     /// The finished loop: blocks made, gotos derived, levels set. Backends verify it.
     pub fn finish(mut self) -> Lower<Lowered> {
         if self.names.combs.is_empty() {
-            return Err(ErrorKind::Malformed {
-                expected: "a combinator".into(),
-                got: "none".into(),
-            });
+            // Nobody asks for anything of it: it does nothing.
+            let nodes = &self.scope.plan.loops[self.scope.at].nodes;
+            nodes.iter().for_each(|n| _ = self.unhomed_comb(*n));
         }
         let placed = self.placed.tree.rates();
         for (rate, placed) in self.program.rates.iter_mut().zip(placed) {

@@ -1,7 +1,8 @@
 //! Rates: their counters and bounds, and how what is carried is updated.
 
 use super::Emission;
-use crate::lower::placement::{Room, no_root};
+use crate::fusion::ClassId;
+use crate::lower::placement::{Opening, Room, no_root};
 use crate::lower::scope::Column;
 use crate::lower::{Lower, Source};
 use crate::sharing::NodeId;
@@ -208,8 +209,18 @@ impl Emission<'_> {
     pub fn size_of_segment(&self, rate: RateId) -> Lower<Atom> {
         let placed = self.placed.tree.rate(rate);
         let size = placed.class.zip(placed.parent);
-        let size = size.and_then(|at| self.values.tests.get(&at).copied());
+        let size = size.and_then(|(class, around)| self.decision(class, around));
         size.ok_or_else(no_root)
+    }
+
+    /// What decides over the elements of a class in the iterations of a rate, or of that around it, if it only runs while
+    /// something lives.
+    pub fn decision(&self, class: ClassId, rate: RateId) -> Option<Atom> {
+        let tree = &self.placed.tree;
+        let lives = |r: &RateId| matches!(tree.rate(*r).opening, Opening::While(_));
+        let up = |r: &RateId| tree.parent(*r).filter(|_| lives(r));
+        let mut around = std::iter::successors(Some(rate), up);
+        around.find_map(|r| self.values.tests.get(&(class, r)).copied())
     }
 
     /// How much room an array needs, as an atom of `init`.

@@ -40,8 +40,10 @@ pub struct Exits {
     ends: FxHashSet<NodeId>,
     /// What runs apart from others that go on.
     apart: Apart,
-    /// What nobody asks for: scans that are only counted.
+    /// What nobody asks for, though it may be counted.
     unasked: FxHashSet<NodeId>,
+    /// What nobody asks for, or counts.
+    idle: FxHashSet<NodeId>,
     /// How long the iterations of a class are needed.
     needed: FxHashMap<ClassId, Needed>,
     /// How long the phase is needed.
@@ -178,10 +180,10 @@ impl Exits {
             }
         }
         let is_asked = |id: &NodeId| asked.nodes.get(id).is_some_and(|n| *n != Needed::Never);
-        let scans = here
-            .iter()
-            .filter(|id| matches!(scope.graph.node(**id).kind, Kind::Scan(..)));
-        exits.unasked = scans.filter(|id| !is_asked(id)).copied().collect();
+        let in_steps = here.iter().filter(|id| rates.runs_at(**id).is_some());
+        exits.unasked = in_steps.filter(|id| !is_asked(id)).copied().collect();
+        let idle = |id: &&NodeId| asking.asked.counted(**id) == Needed::Never;
+        exits.idle = exits.unasked.iter().filter(idle).copied().collect();
         exits.apart = Apart::of(scope, &here, &asked, &exits, earlier);
         exits
     }
@@ -246,6 +248,11 @@ impl Placer<'_> {
             }
         }
         all
+    }
+
+    /// Whether nobody asks for anything of a node, nor counts it: it is not placed in this phase.
+    pub fn is_idle(&self, id: NodeId) -> bool {
+        self.exits().idle.contains(&id)
     }
 
     /// Whether nobody asks for anything of a node, though it may be counted.

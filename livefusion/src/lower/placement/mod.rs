@@ -221,8 +221,8 @@ pub struct Placer<'g> {
     pub placed: Placement,
     /// From which spots on columns are known that cursors deliver.
     delivered: FxHashMap<Column, SmallVec<[Spot; 1]>>,
-    /// What decides over the elements of a class in a rate's iterations is known.
-    decided: FxHashSet<(ClassId, RateId)>,
+    /// From which part on it is known what decides over the elements of a class in a rate's iterations.
+    decided: FxHashMap<(ClassId, RateId), usize>,
     /// Lengths and their checks.
     lengths: Lengths,
     /// Generators whose indices the root may run over, while it is looked what they count.
@@ -270,7 +270,7 @@ impl<'g> Placer<'g> {
             scope,
             placed: Placement::default(),
             delivered: FxHashMap::default(),
-            decided: FxHashSet::default(),
+            decided: FxHashMap::default(),
             lengths: Lengths::default(),
             opening: FxHashSet::default(),
             inside: None,
@@ -380,15 +380,26 @@ impl<'g> Placer<'g> {
         std::mem::replace(&mut self.inside, context)
     }
 
-    /// Whether it is known what decides over the elements of a class in the iterations of a rate.
+    /// Whether it is known what decides over the elements of a class in the iterations of a rate: from those of the rate
+    /// around, too, where this one only runs while something lives.
     pub fn is_decided(&self, class: ClassId, rate: RateId) -> bool {
-        self.decided.contains(&(class, rate))
+        let (tree, mut rate, mut before) = (&self.placed.tree, rate, usize::MAX);
+        loop {
+            let from = self.decided.get(&(class, rate));
+            if from.is_some_and(|from| *from < before) {
+                return true;
+            }
+            match (&tree.rate(rate).opening, tree.child_spot(rate)) {
+                (Opening::While(_), Some(at)) => (rate, before) = (at.rate, at.position),
+                _ => return false,
+            }
+        }
     }
 
-    /// Notes that it is known what decides over the elements of a class in the iterations of a rate: a
+    /// Notes that from a spot on it is known what decides over the elements of a class in the iterations there: a
     /// subrate's test, the length of a segment.
-    pub fn set_decided(&mut self, class: ClassId, rate: RateId) {
-        self.decided.insert((class, rate));
+    pub fn set_decided(&mut self, class: ClassId, at: Spot) {
+        self.decided.insert((class, at.rate), at.position);
     }
 
     /// Whether a rate is a cursor, or in one.

@@ -144,13 +144,16 @@ impl Apart {
         least.map(|s| Lives(self.earlier + s as u32))
     }
 
-    /// The subrate around another.
+    /// The subrate around another: it admits more, of a class that is the other's own or around that.
     pub fn around(&self, scope: &Scope<'_>, lives: Lives) -> Option<Lives> {
-        let mine = self.set(lives);
-        let is_open = |set: &Set| self.tops.keys().any(|l| self.set(*l) == set);
-        self.least(scope, |set| {
-            set != mine && is_least(scope, mine, set) && is_open(set)
-        })
+        let (mine, top) = (self.set(lives), self.top(lives)?);
+        let is_around = |(l, class): (&Lives, &ClassId)| {
+            let set = self.set(*l);
+            (set != mine && is_least(scope, mine, set) && scope.is_within(top, *class))
+                .then_some(set)
+        };
+        let around: SmallVec<[&Set; 2]> = self.tops.iter().filter_map(is_around).collect();
+        self.least(scope, |set| around.contains(&set))
     }
 
     /// The classes of which one lives.
