@@ -207,10 +207,13 @@ pub fn check_all(p: &mut Placer<'_>) {
 fn zipped(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
     let rates = &p.scope.plan.rates;
     let is_it = |n: &NodeId| rates.own(*n) == Some(own);
+    let in_step = |n: &NodeId| rates.output(*n) == Some(rates.now(own));
     let inputs = p.scope.inputs(by);
-    let (Some(at), Some(other)) = (
+    let zips = matches!(p.scope.graph.node(by).kind, Kind::Map(_) | Kind::Zip);
+    let (Some(at), Some(other), true) = (
         inputs.iter().position(is_it),
-        inputs.iter().position(|n| !is_it(n)),
+        inputs.iter().position(|n| !is_it(n) && in_step(n)),
+        zips,
     ) else {
         return;
     };
