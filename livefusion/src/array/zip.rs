@@ -81,7 +81,10 @@ fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     let lens = nodes.iter().map(|n| n.known_len());
     let known: Option<Vec<u64>> = lens.collect();
     let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
-        return cut(builder, nodes, Len::Delayed(least(builder, nodes)));
+        return match nodes.iter().any(|n| n.is_stream && !n.is_leaf()) {
+            true => builder.shortest(nodes),
+            false => cut(builder, nodes, Len::Delayed(least(builder, nodes))),
+        };
     };
     let part = |node: &Arc<Node>| match node.known_len() {
         Some(n) if n == least => node.clone(),

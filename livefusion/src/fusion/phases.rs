@@ -503,7 +503,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             continue;
         }
         let in_step = match node.node.kind {
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
+            Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => rates.sides(n).is_none(),
             Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
             Kind::Manifest
             | Kind::Input(_)

@@ -133,7 +133,12 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
         return None;
     }
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
-    (!sides.iter().all(is_root)).then_some(sides)
+    (end_apart(graph, id) || !sides.iter().all(is_root)).then_some(sides)
+}
+
+/// Whether the sides of a zip may end apart, and so all others with the first that does.
+pub fn end_apart(graph: &Graph, zip: NodeId) -> bool {
+    matches!(graph.node(zip).kind, Kind::Shortest)
 }
 
 impl Side {
@@ -209,6 +214,10 @@ impl Side {
         let exclusive = self.nodes.iter().all(|n| users.are_all(*n, here));
         if exclusive && twins.is_empty() && !Along::of(self, rates).is_any(rates) {
             return true;
+        }
+        // Guests see all elements, which only sides that end together have.
+        if end_apart(graph, zip) {
+            return false;
         }
         let mut guests: Vec<NodeId> = Vec::new();
         for n in &self.nodes {
@@ -301,6 +310,9 @@ impl Along {
 
 /// The zips behind a zip that have the same inputs, in any order.
 pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
+    if end_apart(graph, zip) {
+        return Vec::new();
+    }
     let inputs = &graph.nodes[zip.index()].inputs;
     let number_of_users = |n: &&NodeId| users.of[n.index()].len();
     let Some(rarest) = inputs.iter().min_by_key(number_of_users) else {
@@ -328,6 +340,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::Input(_)
         | Kind::Generate(..)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Pack
         | Kind::Expand(_)
         | Kind::FoldS(_)
@@ -451,8 +464,8 @@ impl Collecting<'_> {
         let on_demand = match node.node.kind {
             Kind::Generate(..) => indexed_array(graph, id).is_none(),
             // A zip on the side has sides of its own.
-            Kind::Map(_) | Kind::Zip if rates.sides(id).is_some() => !aside,
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
+            Kind::Map(_) | Kind::Zip | Kind::Shortest if rates.sides(id).is_some() => !aside,
+            Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => !rates.is_fresh(id),
             Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
             Kind::ScanS(..) | Kind::Expand(_) if !aside => {
                 // The lengths are an input in step, and the first one.

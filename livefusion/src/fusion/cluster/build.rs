@@ -177,6 +177,7 @@ impl Builder<'_> {
             | Kind::Generate(..)
             | Kind::Map(_)
             | Kind::Zip
+            | Kind::Shortest
             | Kind::Fields(_)
             | Kind::Fold(_)
             | Kind::Scan(..)
@@ -617,6 +618,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

@@ -77,7 +77,7 @@ impl Inference<'_> {
                         .extend((0..node.inputs.len()).map(|k| (id, k)));
                     (class, class)
                 }
-                Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
+                Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => {
                     let class = self.in_step(id);
                     let output = match self.rates.sides(id) {
                         Some(_) => self.sub(class, Selector::Zip(id)),
@@ -157,6 +157,7 @@ impl Inference<'_> {
             Kind::ScanS(..) => node.inputs.get(1),
             Kind::Map(_)
             | Kind::Zip
+            | Kind::Shortest
             | Kind::Fields(_)
             | Kind::Filter(_)
             | Kind::Pack
@@ -360,6 +361,13 @@ impl Inference<'_> {
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
+        // The shortest ends before others, unless all are known to be as long.
+        let inputs = &self.graph.nodes[id.index()].inputs;
+        let ends_apart = matches!(self.graph.node(id).kind, Kind::Shortest);
+        let differs = |i: &NodeId| !self.rates.known_equal(*i, inputs[0]);
+        if ends_apart && inputs.iter().any(differs) {
+            return self.fresh(id, 0);
+        }
         self.in_step_of(id, 0)
     }
 
@@ -418,10 +426,18 @@ impl Inference<'_> {
 
     /// Finds out what a zip can advance on demand.
     fn find_sides(&mut self, id: NodeId) {
-        let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
-        let Some(users) = self.users.as_ref().filter(|_| is_zip) else {
+        let kind = &self.graph.node(id).kind;
+        let ends_apart = matches!(kind, Kind::Shortest);
+        let Some(users) = self.users.as_ref() else {
+            // How many elements there are is found in its loop, wherever they come from.
+            if ends_apart {
+                self.rates.sides.insert(id, Vec::new());
+            }
             return;
         };
+        if !ends_apart && !matches!(kind, Kind::Map(_) | Kind::Zip) {
+            return;
+        }
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
             return;
         };

@@ -147,7 +147,11 @@ impl Asked {
             return;
         }
         match &node.kind {
-            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+            Kind::Shortest
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_) => {
                 let (own, tags) = columns.split_at(node.types.len());
                 for (f, field) in own.iter().enumerate() {
                     self.field(*field, &of_field(self, f));
