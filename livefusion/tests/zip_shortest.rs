@@ -239,6 +239,31 @@ fn a_side_that_others_use_goes_through_memory() -> Result<()> {
     Ok(())
 }
 
+/// Where all inputs go through memory, elements are had in any order, and counted once.
+#[test]
+fn of_what_is_in_memory_any_chunk_may_run_first() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
+            let (x, y) = (kept(&xs, even), kept(&ys, small));
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let (left, right) = (evens(&xs), smalls(&ys));
+            let zipped = left.zip_shortest(&right).map(|(x, y)| x * y);
+            let (a, b) = (left.sum(), right.sum());
+            let roots = [zipped.node(), a.node(), b.node()].map(Arc::clone);
+            let explained = Engine::interp().explain(&roots)?;
+            let last = explained.loops.last().expect("a loop");
+            assert!(last.in_order.is_none(), "{explained}");
+            assert!(last.program.groups.is_empty(), "{}", last.program);
+            let (zipped, a, b) = (&zipped, &a, &b).force_with(&engine)?;
+            assert_eq!((a, b), (x.iter().sum(), y.iter().sum()));
+            let want: Vec<i64> = x.iter().zip(&y).map(|(x, y)| x * y).collect();
+            assert_eq!(zipped.to_vec()?, want);
+        }
+    }
+    Ok(())
+}
+
 /// What is known to be equally long is consumed in step.
 #[test]
 fn streams_in_step_need_no_cursors() -> Result<()> {

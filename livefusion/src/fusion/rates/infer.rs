@@ -363,7 +363,7 @@ impl Inference<'_> {
     fn in_step(&mut self, id: NodeId) -> ClassId {
         // The shortest ends before others, unless all are known to be as long.
         let inputs = &self.graph.nodes[id.index()].inputs;
-        let ends_apart = matches!(self.graph.node(id).kind, Kind::Shortest);
+        let ends_apart = sides::end_apart(self.graph, id);
         let differs = |i: &NodeId| !self.rates.known_equal(*i, inputs[0]);
         if ends_apart && inputs.iter().any(differs) {
             return self.fresh(id, 0);
@@ -426,8 +426,7 @@ impl Inference<'_> {
 
     /// Finds out what a zip can advance on demand.
     fn find_sides(&mut self, id: NodeId) {
-        let kind = &self.graph.node(id).kind;
-        let ends_apart = matches!(kind, Kind::Shortest);
+        let ends_apart = sides::end_apart(self.graph, id);
         let Some(users) = self.users.as_ref() else {
             // How many elements there are is found in its loop, wherever they come from.
             if ends_apart {
@@ -435,7 +434,8 @@ impl Inference<'_> {
             }
             return;
         };
-        if !ends_apart && !matches!(kind, Kind::Map(_) | Kind::Zip) {
+        let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
+        if !(is_zip || ends_apart) {
             return;
         }
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
