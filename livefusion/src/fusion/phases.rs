@@ -269,21 +269,16 @@ impl Families {
             }];
         }
         let here = |n: NodeId| planned.nodes.binary_search(&n).is_ok();
-        // Who opens each subrate: what runs below it needs that in the same phase.
-        let mut opened: FxHashMap<ClassId, NodeId> = FxHashMap::default();
-        for n in planned.nodes.iter().copied() {
-            if let (Some(at), Some(class)) = (rates.runs_at(n), rates.output(n))
-                && let ClassKind::Sub(parent, _) = rates.kind(class)
-                && parent == at
-            {
-                opened.entry(class).or_insert(n);
-            }
-        }
+        // What decides over the elements that something has is needed in the same phase.
         let above = |n: NodeId| {
             let class = rates.runs_at(n);
             let classes = std::iter::successors(class, |c| rates.parent(*c));
-            let openers = classes.filter_map(|c| opened.get(&c).copied());
-            openers.chain(rates.lengths_above(n, None))
+            let selected = classes.filter_map(|c| match rates.kind(c) {
+                ClassKind::Sub(_, Selector::Tags((maker, _))) => Some(maker),
+                ClassKind::Sub(_, by) => by.combinator(),
+                _ => None,
+            });
+            selected.chain(rates.lengths_above(n, None))
         };
         let mut phases = Phases {
             positions: &self.positions,

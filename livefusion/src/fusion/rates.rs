@@ -50,6 +50,25 @@ pub enum ClassKind {
     Phases,
 }
 
+impl ClassKind {
+    /// The array that says which elements there are, if one does: the lengths of segments, or tags.
+    pub fn decided_by(self) -> Option<FieldRef> {
+        match self {
+            ClassKind::Nested(_, lengths) => Some(lengths),
+            ClassKind::Sub(_, Selector::Tags(tags)) => Some(tags),
+            ClassKind::Sub(..) | ClassKind::Root | ClassKind::Append(_) | ClassKind::Phases => None,
+        }
+    }
+
+    /// The lengths of the segments whose elements these are.
+    pub fn lengths(self) -> Option<FieldRef> {
+        match self {
+            ClassKind::Nested(_, lengths) => Some(lengths),
+            _ => None,
+        }
+    }
+}
+
 /// What selects the elements of a subrate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selector {
@@ -63,6 +82,17 @@ pub enum Selector {
     Custom(NodeId),
     /// Whether this zip's sides all have a further element.
     Zip(NodeId),
+}
+
+impl Selector {
+    /// The combinator that selects; none if an array does.
+    pub fn combinator(self) -> Option<NodeId> {
+        match self {
+            Selector::Filter(id) | Selector::While(id) => Some(id),
+            Selector::Custom(id) | Selector::Zip(id) => Some(id),
+            Selector::Tags(_) => None,
+        }
+    }
 }
 
 /// The classes of a graph.
@@ -174,11 +204,42 @@ impl Rates {
         self.sides.get(&zip)?.get(side)
     }
 
-    /// The class at whose counter a node reads what is beside it.
-    pub fn reads_beside_at(&self, n: NodeId) -> Option<ClassId> {
-        match self.sides(n) {
-            Some(_) => self.output(n),
-            None => self.runs_at(n),
+    /// The class that a node makes of others, for whoever runs at it: what it leaves of its input, the elements that
+    /// its tags admit, those of its sides, or of its parts.
+    pub fn makes(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
+        match graph.node(n).kind {
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => self.output(n),
+            Kind::Append => self.output(n),
+            Kind::Custom(_) => self.output(n).filter(|c| Some(*c) != self.runs_at(n)),
+            Kind::CountS => self.runs_at(n),
+            Kind::Map(_) | Kind::Zip | Kind::Shortest => {
+                self.output(n).filter(|_| self.sides(n).is_some())
+            }
+            Kind::Manifest
+            | Kind::Input(_)
+            | Kind::Generate(..)
+            | Kind::Fields(_)
+            | Kind::Fold(_)
+            | Kind::Scan(..)
+            | Kind::ScanTotal
+            | Kind::Expand(_)
+            | Kind::FoldS(_)
+            | Kind::ScanS(..)
+            | Kind::Scatter(_)
+            | Kind::Compute(_)
+            | Kind::Len => None,
+        }
+    }
+
+    /// The class at whose counter a node consumes what is beside it.
+    pub fn consumes_at(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
+        match graph.node(n).kind {
+            // Of what an expansion consumes there is one per segment.
+            Kind::Expand(_) => self.output(graph.nodes[n.index()].inputs[0]),
+            // A count of tags runs where they are true, and has one per element.
+            Kind::CountS => self.runs_at(n).and_then(|c| self.parent(c)),
+            _ if self.sides(n).is_some() => self.output(n),
+            _ => self.runs_at(n),
         }
     }
 
@@ -305,17 +366,22 @@ impl Rates {
     /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
     /// in a loop with this root. What runs in cursors goes by the segments of its side only.
     pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
-        let mut lengths = Vec::new();
-        let mut class = self.runs_at(n).or(self.output(n));
+        let class = self.runs_at(n).or(self.output(n));
         let levels = self.side(n).map(|side| &side.levels);
         let flat = levels.and_then(|l| l.last()).map(|l| self.find(l.class));
-        while let Some(c) = class.filter(|c| Some(*c) != root && Some(*c) != flat) {
-            if let ClassKind::Nested(_, by) = self.kind(c) {
-                lengths.push(by.0);
-            }
-            class = self.parent(c);
-        }
-        lengths
+        self.lengths_from(class, [root, flat]).collect()
+    }
+
+    /// Whose elements are the lengths of the segments from a class upwards, innermost first, up to one of these.
+    pub fn lengths_from(
+        &self,
+        class: Option<ClassId>,
+        to: [Option<ClassId>; 2],
+    ) -> impl Iterator<Item = NodeId> {
+        let up = |c: &ClassId| self.parent(*c);
+        let classes = std::iter::successors(class, up);
+        let below = classes.take_while(move |c| !to.contains(&Some(*c)));
+        below.filter_map(|c| self.kind(c).lengths().map(|(maker, _)| maker))
     }
 
     /// An array in memory of this class.

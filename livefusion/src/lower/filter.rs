@@ -41,10 +41,7 @@ pub fn open(
     let mut all = p.needs(&tested);
     all.extend_from_slice(needs);
     let mut spot = p.spot_for_child(user, parent, &all)?;
-    let node = match by {
-        Selector::Tags(_) => user,
-        Selector::Filter(id) | Selector::While(id) | Selector::Custom(id) | Selector::Zip(id) => id,
-    };
+    let node = by.combinator().unwrap_or(user);
     if p.is_decided(class, spot.rate) {
         return Ok(p.open_within(node, spot, class, Opening::Decided));
     }

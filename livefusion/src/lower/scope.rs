@@ -121,14 +121,7 @@ impl<'g> Scope<'g> {
 
     /// The class at whose counter a node consumes what is beside it.
     pub fn consumes_at(&self, id: NodeId) -> Option<ClassId> {
-        let rates = &self.plan.rates;
-        match self.graph.node(id).kind {
-            // Of what an expansion consumes there is one per segment.
-            Kind::Expand(_) => rates.output(self.inputs(id)[0]),
-            // A count of tags runs where they are true, and has one per element.
-            Kind::CountS => rates.runs_at(id).and_then(|c| rates.parent(c)),
-            _ => rates.reads_beside_at(id),
-        }
+        self.plan.rates.consumes_at(self.graph, id)
     }
 
     /// A field of a node's input: through `Zip` and `Fields` to what computes it.

@@ -129,9 +129,9 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "what counts tags has one for each that is true",
-        file: "lower/scope.rs",
-        sound: "Kind::CountS => rates.runs_at(id).and_then(|c| rates.parent(c)),",
-        faulty: "Kind::CountS => rates.runs_at(id),",
+        file: "fusion/rates.rs",
+        sound: "Kind::CountS => self.runs_at(n).and_then(|c| self.parent(c)),",
+        faulty: "Kind::CountS => self.runs_at(n),",
     },
     Fault {
         what: "a phase has the lengths of its segments",
@@ -351,7 +351,7 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "arrays that are read by index may be made by the same loop",
-        file: "fusion/cluster/build.rs",
+        file: "fusion/cluster/build/links.rs",
         sound: "Capture::Array(_) => Some(Reason::RandomAccess),",
         faulty: "Capture::Array(_) => None,",
     },

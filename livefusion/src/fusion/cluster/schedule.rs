@@ -8,7 +8,7 @@ use super::problem::{Partition, Problem, WRITE};
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop, Recomputed};
 use crate::fusion::demand::Demand;
-use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
+use crate::fusion::rates::{ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -184,11 +184,7 @@ fn deciding(rates: &Rates, loop_of: &[Option<usize>], loops: &[PlannedLoop]) -> 
         for node in &planned.nodes {
             let mut class = rates.runs_at(*node);
             while let Some(c) = class.filter(|c| seen.insert(*c)) {
-                let by = match rates.kind(c) {
-                    ClassKind::Nested(_, lengths) => Some(lengths),
-                    ClassKind::Sub(_, Selector::Tags(tags)) => Some(tags),
-                    _ => None,
-                };
+                let by = rates.kind(c).decided_by();
                 used.extend(by.filter(|f| !computes(loop_of, (at, planned), f.0)));
                 class = rates.parent(c);
             }
