@@ -217,7 +217,7 @@ impl Making {
 
     fn combinator(&mut self) {
         let step = match self.rng.weighted(&[
-            20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 10, 16, 8,
+            20, 10, 9, 14, 7, 16, 14, 18, 10, 7, 4, 14, 4, 9, 28, 10, 16, 7,
         ]) {
             0 => self.map(),
             1 => self.zip(),
