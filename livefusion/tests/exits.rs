@@ -277,3 +277,24 @@ fn what_nobody_asks_for_has_no_segments() -> Result<()> {
     }
     Ok(())
 }
+
+/// Who zips in a loop that ends with others checks lengths to the end, if a later loop uses what is zipped.
+#[test]
+fn a_zip_for_a_later_loop_is_checked_where_others_end() -> Result<()> {
+    for engine in engines() {
+        let one = |x: u64| Array::from(vec![x]);
+        for keeps in [true, false] {
+            let few = one(3).take_while(|x| x.ne(3));
+            let ys = one(4);
+            let kept = ys.filter(|y| y.eq(4).eq(keeps));
+            let counts = Array::from(vec![u64::from(keeps)]);
+            let pairs = Segmented::new(&counts, &kept.zip(&ys));
+            let sums = pairs.fold_s((1, 2), |(a, b), (x, y)| (a + x, b * y));
+            let forced = (&few, &sums).force_with(&engine);
+            let error = forced.as_ref().err().map(|e| &e.kind);
+            let told = matches!(error, Some(ErrorKind::LengthMismatch { .. }));
+            assert_eq!((told, forced.is_ok()), (!keeps, keeps), "{error:?}");
+        }
+    }
+    Ok(())
+}

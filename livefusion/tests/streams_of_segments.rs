@@ -262,3 +262,24 @@ fn elements_of_segments_of_a_side_are_elsewhere_without_them() -> Result<()> {
     }
     Ok(())
 }
+
+/// Lengths that are as many as what tags leave, computed again in a loop that has the tags and not what they leave.
+#[test]
+fn lengths_computed_again_where_tags_are() -> Result<()> {
+    for engine in engines() {
+        let tags = Array::from(vec![true, false, true]);
+        let kept = numbers(3).pack(&tags);
+        let counts = generate(kept.len(), |_| 2u64);
+        let values = replicate_s(&lengths([1, 2, 1]), &numbers(3));
+        let sums = Segmented::new(&counts, values.data()).scan_exclusive_s(0, |a, b| a + b);
+        let others = numbers(3).map(|x| x * 10 + kept.at((x % 2).cast::<u64>()));
+        let forced = (&counts, &others.pack(&tags), sums.data()).force_with(&engine)?;
+        let (counts, others, sums) = forced;
+        assert_eq!(
+            (counts.to_vec()?, others.to_vec()?),
+            (vec![2, 2], vec![13, 33])
+        );
+        assert_eq!(sums.to_vec()?, [0, 1, 0, 2]);
+    }
+    Ok(())
+}

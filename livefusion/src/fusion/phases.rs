@@ -274,11 +274,10 @@ impl Families {
             let class = rates.runs_at(n);
             let classes = std::iter::successors(class, |c| rates.parent(*c));
             let selected = classes.filter_map(|c| match rates.kind(c) {
-                ClassKind::Sub(_, Selector::Tags((maker, _))) => Some(maker),
                 ClassKind::Sub(_, by) => by.combinator(),
                 _ => None,
             });
-            selected.chain(rates.lengths_above(n, None))
+            selected.chain(rates.deciding_above(n, None))
         };
         let mut phases = Phases {
             positions: &self.positions,

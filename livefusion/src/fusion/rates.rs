@@ -59,14 +59,6 @@ impl ClassKind {
             ClassKind::Sub(..) | ClassKind::Root | ClassKind::Append(_) | ClassKind::Phases => None,
         }
     }
-
-    /// The lengths of the segments whose elements these are.
-    pub fn lengths(self) -> Option<FieldRef> {
-        match self {
-            ClassKind::Nested(_, lengths) => Some(lengths),
-            _ => None,
-        }
-    }
 }
 
 /// What selects the elements of a subrate.
@@ -363,17 +355,18 @@ impl Rates {
         false
     }
 
-    /// Whose elements are the lengths of the segments that a node's iterations are within, innermost first,
-    /// in a loop with this root. What runs in cursors goes by the segments of its side only.
-    pub fn lengths_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
+    /// Whose elements decide over a node's iterations, innermost first, in a loop with this root: the lengths of the
+    /// segments that they are within, and the tags of what is left of them. What runs in cursors goes by those of its side
+    /// only.
+    pub fn deciding_above(&self, n: NodeId, root: Option<ClassId>) -> Vec<NodeId> {
         let class = self.runs_at(n).or(self.output(n));
         let levels = self.side(n).map(|side| &side.levels);
         let flat = levels.and_then(|l| l.last()).map(|l| self.find(l.class));
-        self.lengths_from(class, [root, flat]).collect()
+        self.deciding_from(class, [root, flat]).collect()
     }
 
-    /// Whose elements are the lengths of the segments from a class upwards, innermost first, up to one of these.
-    pub fn lengths_from(
+    /// Whose elements decide over those from a class upwards, innermost first, up to one of these.
+    pub fn deciding_from(
         &self,
         class: Option<ClassId>,
         to: [Option<ClassId>; 2],
@@ -381,7 +374,7 @@ impl Rates {
         let up = |c: &ClassId| self.parent(*c);
         let classes = std::iter::successors(class, up);
         let below = classes.take_while(move |c| !to.contains(&Some(*c)));
-        below.filter_map(|c| self.kind(c).lengths().map(|(maker, _)| maker))
+        below.filter_map(|c| self.kind(c).decided_by().map(|(maker, _)| maker))
     }
 
     /// An array in memory of this class.

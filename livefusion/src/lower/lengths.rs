@@ -188,6 +188,7 @@ pub fn check_all(p: &mut Placer<'_>) {
         if p.placed.tree.rate(rate).opening.is_nested() {
             visited(p, by, rate, len);
         } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
+            zipped(p, by, (own, len), bound);
             // The first of what is consumed together says what is expected.
             let first = usize::from(matches!(p.scope.graph.node(by).kind, Kind::Scatter(_)));
             let first = p.scope.inputs(by)[first];
@@ -198,6 +199,28 @@ pub fn check_all(p: &mut Placer<'_>) {
             }
         }
         agree(p, id, rate);
+    }
+}
+
+/// What else a node consumes beside an array of this class and length is as long, if that is known here: whoever is at
+/// fault is named by the lengths that it was given, not by that of the loop.
+fn zipped(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
+    let rates = &p.scope.plan.rates;
+    let is_it = |n: &NodeId| rates.own(*n) == Some(own);
+    let inputs = p.scope.inputs(by);
+    let (Some(at), Some(other)) = (
+        inputs.iter().position(is_it),
+        inputs.iter().position(|n| !is_it(n)),
+    ) else {
+        return;
+    };
+    let new = |l: &Length| ![len, bound, Length::Nothing].contains(l);
+    let Some(beside) = p.len(inputs[other]).filter(new) else {
+        return;
+    };
+    match other < at {
+        true => same(p, by, len, beside),
+        false => same(p, by, beside, len),
     }
 }
 

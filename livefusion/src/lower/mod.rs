@@ -229,8 +229,8 @@ fn in_order(graph: &Graph, plan: &Plan, at: usize) -> Vec<NodeId> {
                 stack.push((n, true));
                 let inputs = graph.nodes[n.index()].inputs.iter();
                 let inputs = inputs.flat_map(|i| behind(graph, *i));
-                let lengths = plan.rates.lengths_above(n, plan.loops[at].root);
-                let before = lengths.into_iter().chain(inputs);
+                let deciding = plan.rates.deciding_above(n, plan.loops[at].root);
+                let before = deciding.into_iter().chain(inputs);
                 // The first zip of its inputs says where a twin has elements.
                 let before = before.chain(plan.rates.twin_of(n));
                 stack.extend(before.filter(|n| here(*n)).map(|n| (n, false)));

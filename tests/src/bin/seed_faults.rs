@@ -122,6 +122,18 @@ const FAULTS: &[Fault] = &[
         faulty: "e.trap_after(fold, TrapKind::Empty, &[seen]);",
     },
     Fault {
+        what: "a zip that a later loop consumes ends with this one",
+        file: "fusion/cluster/schedule.rs",
+        sound: "} else if let Kind::Zip = node.node.kind {",
+        faulty: "} else if let Kind::Len = node.node.kind {",
+    },
+    Fault {
+        what: "tags decide over nothing",
+        file: "fusion/rates.rs",
+        sound: "ClassKind::Sub(_, Selector::Tags(tags)) => Some(tags),",
+        faulty: "ClassKind::Sub(_, Selector::Tags(_)) => None,",
+    },
+    Fault {
         what: "a segment goes on in the next phase",
         file: "lower/fold.rs",
         sound: "self.carried.is_segmented(e) || e.is_last(class, self.carried.rate)",

@@ -135,11 +135,11 @@ impl Builder<'_> {
         item.floor = self.order.floor(self.rates, id).map(|c| self.class(c));
         match self.rates.host_of(id) {
             Some(_) => {
-                for lengths in self.rates.lengths_above(id, None) {
-                    self.link_to_maker(lengths, None, &mut item);
+                for decides in self.rates.deciding_above(id, None) {
+                    self.link_to_maker(decides, None, &mut item);
                 }
             }
-            None => self.link_segments(&mut item),
+            None => self.link_deciding(&mut item),
         }
         self.sides(id, &mut item);
         if let Some(class) = self.rates.runs_at(id) {

@@ -149,6 +149,9 @@ pub struct PlannedLoop {
     pub arrays: Vec<FieldRef>,
     /// Delayed scalars that later loops or the user need.
     pub scalars: Vec<FieldRef>,
+    /// Zips among its combinators that later loops consume. These have the columns from elsewhere, but the lengths are held
+    /// against each other here.
+    pub zips: Vec<NodeId>,
 }
 
 /// What it costs a loop to compute again what an earlier one computes, at nominal lengths.
@@ -182,6 +185,7 @@ pub fn plan(graph: &Graph, lengths: &[Option<u64>], clustering: Clustering) -> P
     let solution = solve(&built.problem, clustering);
     let loop_of = schedule::loop_of_nodes(&built, &solution.partition);
     let mut loops = schedule::loops(&built, &solution.partition);
+    schedule::find_zips(graph, &loop_of, &mut loops);
     let stored = schedule::find_outputs(graph, &rates, &built.demand, &loop_of, &mut loops);
     for planned in &mut loops {
         planned.phases = rates.families().phases(graph, &rates, planned);

@@ -7,6 +7,7 @@ use super::loops::{Loops, Member};
 use super::problem::{Partition, Problem, WRITE};
 use super::reason::Reason;
 use super::{Clustering, Crossing, PlannedLoop, Recomputed};
+use crate::ast::Kind;
 use crate::fusion::demand::Demand;
 use crate::fusion::rates::{ClassId, Rates};
 use crate::sharing::{FieldRef, Graph, NodeId};
@@ -168,6 +169,34 @@ pub fn find_outputs(
         }
     }
     stored
+}
+
+/// Finds the zips that each loop has and others consume: by their names, or by way of what is computed in no loop.
+pub fn find_zips(graph: &Graph, loop_of: &[Option<usize>], loops: &mut [PlannedLoop]) {
+    let mut found: FxHashSet<NodeId> = FxHashSet::default();
+    for (at, planned) in loops.iter().enumerate() {
+        let (mut seen, mut stack) = (FxHashSet::default(), planned.nodes.clone());
+        while let Some(n) = stack.pop() {
+            let node = &graph.nodes[n.index()];
+            let here = loop_of[n.index()].is_none() || computes(loop_of, (at, planned), n);
+            if node.leaf || !seen.insert(n) {
+                continue;
+            }
+            if here {
+                stack.extend(node.inputs.iter().chain(node.captures.iter().flatten()));
+                stack.extend(node.length);
+            } else if let Kind::Zip = node.node.kind {
+                found.insert(n);
+            }
+        }
+    }
+    let mut found: Vec<NodeId> = found.into_iter().collect();
+    found.sort_unstable();
+    for zip in found {
+        if let Some(l) = loop_of[zip.index()] {
+            loops[l].zips.push(zip);
+        }
+    }
 }
 
 /// Whether a loop computes a node.

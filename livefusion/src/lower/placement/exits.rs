@@ -78,9 +78,10 @@ impl Asking {
             let result = Needed::Always.within(ending(scope, &self.ends, class));
             asked.field(*field, &result);
         }
-        for root in &graph.roots {
-            let result = Needed::Always.within(ending(scope, &self.ends, rates.output(*root)));
-            asked.makers(scope, *root, &result);
+        let zips = &scope.plan.loops[scope.at].zips;
+        for used in graph.roots.iter().chain(zips) {
+            let result = Needed::Always.within(ending(scope, &self.ends, rates.output(*used)));
+            asked.makers(scope, *used, &result);
         }
         for id in order.iter().rev() {
             let runs_at = rates.runs_at(*id);
@@ -98,8 +99,8 @@ impl Asking {
             let needed = asked.nodes.entry(*id).or_default();
             *needed = std::mem::take(needed).within(ending);
             let needed = asked.counted(*id).within(ending);
-            for lengths in rates.lengths_above(*id, scope.root()) {
-                asked.all(scope, lengths, &needed);
+            for decides in rates.deciding_above(*id, scope.root()) {
+                asked.all(scope, decides, &needed);
             }
             for input in scope
                 .inputs(*id)

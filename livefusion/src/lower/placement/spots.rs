@@ -115,7 +115,7 @@ impl Placer<'_> {
         let fresh = beside && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
         let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
-        stack.extend(rates.lengths_above(id, root).into_iter().rev());
+        stack.extend(rates.deciding_above(id, root).into_iter().rev());
         while let (None, Some(at)) = (self.open_root(), stack.pop()) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || rates.output(at) == root;
@@ -137,7 +137,7 @@ impl Placer<'_> {
                 stack.extend(indexed_array(graph, field.0));
                 stack.extend(node.inputs.iter().rev());
             }
-            stack.extend(rates.lengths_above(at, root).into_iter().rev());
+            stack.extend(rates.deciding_above(at, root).into_iter().rev());
         }
         Ok(())
     }

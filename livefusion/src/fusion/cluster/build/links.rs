@@ -195,14 +195,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The lengths of segments are there before their elements, and so are those of the segments around, up
-    /// to where the item's loop knows of none. Those that depend on the item have no item yet.
-    pub(super) fn link_segments(&self, item: &mut Item) {
+    /// The lengths of segments are there before their elements, and tags before what they leave, and so is what decides
+    /// over the classes around, up to where the item's loop knows of none. What depends on the item has no item yet.
+    pub(super) fn link_deciding(&self, item: &mut Item) {
         let floor = item.floor.map(|c| self.built.classes[c]);
         for class in item.at.clone() {
             let class = Some(self.built.classes[class]);
-            for lengths in self.rates.lengths_from(class, [floor, None]) {
-                self.link_to_maker(lengths, None, item);
+            for decides in self.rates.deciding_from(class, [floor, None]) {
+                self.link_to_maker(decides, None, item);
             }
         }
     }
