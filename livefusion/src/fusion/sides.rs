@@ -6,7 +6,8 @@
 //! read from memory, one element at a time.
 //!
 //! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
-//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver.
+//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver. The sides
+//! of a `zip_shortest` [end apart](end_apart), so that it has neither.
 //!
 //! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
