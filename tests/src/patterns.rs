@@ -158,7 +158,8 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
             Step::Generate(..) => (Rate::Fresh, Class::Own(at), deepest.max(1)),
             Step::Map(inputs, _) | Step::Zip(inputs) | Step::Shortest(inputs) => {
                 let first = of(&inputs[0]);
-                if inputs.iter().all(|i| of(i).class == first.class) {
+                let apart = matches!(step, Step::Shortest(_));
+                if !apart && inputs.iter().all(|i| of(i).class == first.class) {
                     let most = inputs.iter().map(of).max_by_key(|p| (p.rate, p.changes));
                     let rate = most.map_or(first.rate, |p| p.rate);
                     all.push(Producer {
@@ -350,7 +351,8 @@ fn uses(
                 if inputs.contains(&array) =>
             {
                 let class = producers[array].class;
-                let alike = inputs.iter().all(|i| producers[*i].class == class);
+                let apart = matches!(step, Step::Shortest(_));
+                let alike = !apart && inputs.iter().all(|i| producers[*i].class == class);
                 add(if alike { Use::InStep } else { Use::Beside });
             }
             Step::Filter(..) | Step::Pack(..) if inputs.contains(&array) => add(Use::Kept),

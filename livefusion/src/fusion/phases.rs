@@ -497,7 +497,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             continue;
         }
         let in_step = match node.node.kind {
-            Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => rates.sides(n).is_none(),
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => rates.sides(n).is_none(),
             Kind::Filter(_) | Kind::Pack | Kind::Generate(..) => true,
             Kind::Manifest
             | Kind::Input(_)
@@ -510,6 +510,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
+            | Kind::Shortest
             | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)

@@ -465,8 +465,8 @@ impl Collecting<'_> {
         let on_demand = match node.node.kind {
             Kind::Generate(..) => indexed_array(graph, id).is_none(),
             // A zip on the side has sides of its own.
-            Kind::Map(_) | Kind::Zip | Kind::Shortest if rates.sides(id).is_some() => !aside,
-            Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => !rates.is_fresh(id),
+            Kind::Map(_) | Kind::Zip if rates.sides(id).is_some() => !aside,
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => !rates.is_fresh(id),
             Kind::Filter(_) | Kind::Pack | Kind::Scan(..) => !rates.is_fresh(id),
             Kind::ScanS(..) | Kind::Expand(_) if !aside => {
                 // The lengths are an input in step, and the first one.
@@ -476,7 +476,7 @@ impl Collecting<'_> {
             }
             Kind::ScanS(..) | Kind::Expand(_) => true,
             Kind::FoldS(_) | Kind::CountS => aside,
-            Kind::TakeWhile { .. } | Kind::Take(_) => !aside,
+            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::Shortest => !aside,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)

@@ -10,13 +10,7 @@ use crate::sharing::{FieldRef, NodeId};
 /// Places the elements that are asked for: where all inputs have one.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let (fields, columns): (Vec<FieldRef>, Vec<Column>) = wanted(&p.scope, id).into_iter().unzip();
-    let spot = match p.scope.plan.rates.sides(id) {
-        Some(_) => cursor::place(p, id)?,
-        None => {
-            p.enter(id, p.scope.inputs(id))?;
-            p.spot_where(id, &columns)?
-        }
-    };
+    let spot = cursor::place(p, id)?;
     p.elts(&columns, spot)?;
     p.run(id, spot);
     fields.into_iter().for_each(|f| p.know(f.into(), spot));

@@ -43,7 +43,7 @@ pub fn operated(
 ) -> Option<u64> {
     let node = &graph.nodes[n.index()];
     let own = match &node.node.kind {
-        Kind::Map(_) | Kind::Shortest | Kind::Expand(_) | Kind::Generate(..) => 0,
+        Kind::Map(_) | Kind::Expand(_) | Kind::Generate(..) => 0,
         // An element is admitted, or not.
         Kind::Filter(_) | Kind::Pack => {
             graph.node(n).types.iter().map(|t| t.size() as u64).max()?
@@ -51,6 +51,7 @@ pub fn operated(
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Fold(_)
         | Kind::Scan(..)

@@ -157,7 +157,6 @@ impl Inference<'_> {
             Kind::ScanS(..) => node.inputs.get(1),
             Kind::Map(_)
             | Kind::Zip
-            | Kind::Shortest
             | Kind::Fields(_)
             | Kind::Filter(_)
             | Kind::Pack
@@ -172,6 +171,7 @@ impl Inference<'_> {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Generate(..)
+            | Kind::Shortest
             | Kind::Fold(_)
             | Kind::ScanTotal
             | Kind::Append
@@ -361,14 +361,10 @@ impl Inference<'_> {
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
-        // The shortest ends before others, unless all are known to be as long.
-        let inputs = &self.graph.nodes[id.index()].inputs;
-        let ends_apart = sides::end_apart(self.graph, id);
-        let differs = |i: &NodeId| !self.rates.known_equal(*i, inputs[0]);
-        if ends_apart && inputs.iter().any(differs) {
-            return self.fresh(id, 0);
+        match sides::end_apart(self.graph, id) {
+            true => self.fresh(id, 0),
+            false => self.in_step_of(id, 0),
         }
-        self.in_step_of(id, 0)
     }
 
     /// One class for the inputs from one on, which are consumed together.

@@ -138,10 +138,6 @@ impl Placer<'_> {
                 }
                 // Whichever input has a length of its own.
                 Kind::Map(_) => stack.extend(node.inputs.iter().rev()),
-                // They have one length, or how many elements there are is found by running them.
-                Kind::Shortest if self.scope.plan.rates.sides(first).is_none() => {
-                    stack.extend(node.inputs.iter().rev());
-                }
                 Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.push(node.inputs[0]),
                 Kind::ScanS(..) => stack.push(node.inputs[1]),
                 Kind::Custom(_) => {

@@ -147,11 +147,7 @@ impl Asked {
             return;
         }
         match &node.kind {
-            Kind::Shortest
-            | Kind::Filter(_)
-            | Kind::Pack
-            | Kind::TakeWhile { .. }
-            | Kind::Take(_) => {
+            Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
                 let (own, tags) = columns.split_at(node.types.len());
                 for (f, field) in own.iter().enumerate() {
                     self.field(*field, &of_field(self, f));
@@ -185,6 +181,7 @@ impl Asked {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Map(_)
+            | Kind::Shortest
             | Kind::Fold(_)
             | Kind::Scan(..)
             | Kind::ScanTotal
