@@ -292,6 +292,8 @@ fn the_untyped_builder_checks() {
         named("map").map(std::slice::from_ref(&xs), nothing),
         named("map").map(&[], BodyBuilder::new(&[]).finish(&[])),
         named("zip").zip(&[xs.clone(), total.clone()]),
+        named("zip_shortest").shortest(&[xs.clone(), total.clone()]),
+        named("zip_shortest").shortest(&[]),
         named("fields").fields(&xs, 0..2),
         named("fields").fields(&xs, 1..1),
         named("filter").filter(&xs, identity(Ty::F64)),

@@ -156,9 +156,10 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
             Step::Data(columns) => (Rate::Root, Class::Long(columns[0].1.len()), 0),
             Step::Generate(Length::Known(n), _) => (Rate::Root, Class::Long(*n as usize), 0),
             Step::Generate(..) => (Rate::Fresh, Class::Own(at), deepest.max(1)),
-            Step::Map(inputs, _) | Step::Zip(inputs) => {
+            Step::Map(inputs, _) | Step::Zip(inputs) | Step::Shortest(inputs) => {
                 let first = of(&inputs[0]);
-                if inputs.iter().all(|i| of(i).class == first.class) {
+                let apart = matches!(step, Step::Shortest(_));
+                if !apart && inputs.iter().all(|i| of(i).class == first.class) {
                     let most = inputs.iter().map(of).max_by_key(|p| (p.rate, p.changes));
                     let rate = most.map_or(first.rate, |p| p.rate);
                     all.push(Producer {
@@ -346,9 +347,12 @@ fn uses(
         let mut add = |u: Use| out.push((u, Some(at)));
         let inputs = step.inputs();
         match step {
-            Step::Map(..) | Step::Zip(_) | Step::Fields(..) if inputs.contains(&array) => {
+            Step::Map(..) | Step::Zip(_) | Step::Shortest(_) | Step::Fields(..)
+                if inputs.contains(&array) =>
+            {
                 let class = producers[array].class;
-                let alike = inputs.iter().all(|i| producers[*i].class == class);
+                let apart = matches!(step, Step::Shortest(_));
+                let alike = !apart && inputs.iter().all(|i| producers[*i].class == class);
                 add(if alike { Use::InStep } else { Use::Beside });
             }
             Step::Filter(..) | Step::Pack(..) if inputs.contains(&array) => add(Use::Kept),

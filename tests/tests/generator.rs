@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 #[test]
 fn programs_are_well_typed_and_varied() {
-    let (mut steps, mut trapping, mut roots) = ([0usize; 20], 0, 0);
+    let (mut steps, mut trapping, mut roots) = ([0usize; 21], 0, 0);
     for seed in 0..500 {
         let program = random(seed, Options::SMALL);
         let graph = program.build();
@@ -63,6 +63,7 @@ fn kind(step: &Step) -> usize {
         Step::TakeWhile(..) => 17,
         Step::Take(..) => 18,
         Step::Append(..) => 19,
+        Step::Shortest(_) => 20,
     }
 }
 

@@ -61,14 +61,21 @@ impl<T: Elt> Array<T> {
 /// Arrays as one array of tuples, as long as the shortest of them: what the others have more is
 /// left out.
 ///
-/// Of arrays that are known to be equally long when this is called it is [`zip()`]. Else the longer
-/// ones, or all if their lengths are computed, are read at random: index functions of them may be
-/// computed in place, whatever else is computed goes through memory.
+/// Fuses with streams whose lengths only their elements tell (filters, elements of segments, what ends early): each is
+/// advanced until it has an element, in one loop, in the order in which they are given, and where one ends so does the
+/// loop. Of the others no more than the next element has been computed then, and nothing of those behind the one that
+/// ended. What else uses such a stream needs all of it, so that it goes through memory.
+///
+/// Of arrays that are known to be equally long when this is called it is [`zip()`]. Else, where no input is a stream or
+/// all lengths are known, the longer ones are read at random: index functions of them may be computed in place, whatever
+/// else is computed goes through memory.
 ///
 /// ```
 /// use livefusion::prelude::*;
 /// let (xs, ys) = (Array::from(vec![1.5f64, 2.5, 3.5]), iota(2));
 /// assert_eq!(zip_shortest((&xs, &ys)).to_vec()?, [(1.5, 0), (2.5, 1)]);
+/// let (late, odd) = (xs.filter(|x| x.gt(2.0)), iota(100).filter(|i| (i % 2).eq(1)));
+/// assert_eq!(zip_shortest((&late, &odd)).to_vec()?, [(2.5, 1), (3.5, 3)]);
 /// # Ok::<(), livefusion::Error>(())
 /// ```
 #[track_caller]
@@ -76,12 +83,15 @@ pub fn zip_shortest<Z: ZipArgs<Rank = Ix1>>(arrays: Z) -> Array<Z::Elt> {
     Array::wrap(shortest(Builder::named("zip_shortest"), &arrays.nodes()))
 }
 
-/// Arrays cut to the length of the shortest, side by side.
+/// Arrays cut to the length of the shortest, side by side: in order, if one of them has its elements in order only.
 fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     let lens = nodes.iter().map(|n| n.known_len());
     let known: Option<Vec<u64>> = lens.collect();
     let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
-        return cut(builder, nodes, Len::Delayed(least(builder, nodes)));
+        return match nodes.iter().any(|n| n.is_stream && !n.is_leaf()) {
+            true => builder.shortest(nodes),
+            false => cut(builder, nodes, Len::Delayed(least(builder, nodes))),
+        };
     };
     let part = |node: &Arc<Node>| match node.known_len() {
         Some(n) if n == least => node.clone(),

@@ -47,6 +47,9 @@ pub enum Kind {
     Map(Body),
     /// The inputs' fields side by side, in step.
     Zip,
+    /// The inputs' fields side by side, as many elements as the shortest input has. What lies behind that in the others is
+    /// not asked for.
+    Shortest,
     /// Some fields of the input.
     Fields(std::ops::Range<u32>),
     /// The elements for which the body is true. Input: data.
@@ -104,6 +107,7 @@ impl Kind {
             | Kind::Generate(..)
             | Kind::Map(_)
             | Kind::Zip
+            | Kind::Shortest
             | Kind::Fields(_)
             | Kind::Fold(_)
             | Kind::Scan(..)
@@ -136,6 +140,7 @@ impl Kind {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
+            | Kind::Shortest
             | Kind::Append
             | Kind::Custom(_) => true,
             Kind::Manifest
@@ -305,6 +310,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

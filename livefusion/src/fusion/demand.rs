@@ -134,7 +134,9 @@ fn needs_of(
     }
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
-        Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => passed(&mut needs),
+        Kind::Shortest | Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => {
+            passed(&mut needs);
+        }
         Kind::Append => {
             let parts = node.inputs.iter();
             needs.extend(parts.flat_map(|part| demanded.iter().map(|f| graph.resolve(*part, *f))));
@@ -224,6 +226,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

@@ -510,6 +510,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
+            | Kind::Shortest
             | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)

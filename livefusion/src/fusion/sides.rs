@@ -6,7 +6,8 @@
 //! read from memory, one element at a time.
 //!
 //! What else uses a side runs along in its cursors, as a *guest*: all sides of a zip end together, so that guests see all
-//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver.
+//! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver. The sides
+//! of a `zip_shortest` [end apart](end_apart), so that it has neither.
 //!
 //! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
@@ -133,7 +134,12 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
         return None;
     }
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
-    (!sides.iter().all(is_root)).then_some(sides)
+    (end_apart(graph, id) || !sides.iter().all(is_root)).then_some(sides)
+}
+
+/// Whether the sides of a zip may end apart, and so all others with the first that does.
+pub fn end_apart(graph: &Graph, zip: NodeId) -> bool {
+    matches!(graph.node(zip).kind, Kind::Shortest)
 }
 
 impl Side {
@@ -209,6 +215,10 @@ impl Side {
         let exclusive = self.nodes.iter().all(|n| users.are_all(*n, here));
         if exclusive && twins.is_empty() && !Along::of(self, rates).is_any(rates) {
             return true;
+        }
+        // Guests see all elements, which only sides that end together have.
+        if end_apart(graph, zip) {
+            return false;
         }
         let mut guests: Vec<NodeId> = Vec::new();
         for n in &self.nodes {
@@ -301,6 +311,9 @@ impl Along {
 
 /// The zips behind a zip that have the same inputs, in any order.
 pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
+    if end_apart(graph, zip) {
+        return Vec::new();
+    }
     let inputs = &graph.nodes[zip.index()].inputs;
     let number_of_users = |n: &&NodeId| users.of[n.index()].len();
     let Some(rarest) = inputs.iter().min_by_key(number_of_users) else {
@@ -328,6 +341,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::Input(_)
         | Kind::Generate(..)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Pack
         | Kind::Expand(_)
         | Kind::FoldS(_)
@@ -462,7 +476,7 @@ impl Collecting<'_> {
             }
             Kind::ScanS(..) | Kind::Expand(_) => true,
             Kind::FoldS(_) | Kind::CountS => aside,
-            Kind::TakeWhile { .. } | Kind::Take(_) => !aside,
+            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::Shortest => !aside,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)

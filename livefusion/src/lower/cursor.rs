@@ -10,6 +10,9 @@
 //!          unless both_4 | done_4
 //! ```
 //!
+//! The sides of `zip_shortest` may end apart. There `done` of a side goes to that of the attempts, no further side is asked,
+//! and the attempts are no more than arrays in memory have elements.
+//!
 //! The elements of segments are a cursor that asks a further one for the next segment that has any, whenever
 //! one is used up; what is known of the segment is carried:
 //!
@@ -31,7 +34,7 @@ use super::scope::Column;
 use super::{Lower, Source, segments};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
-use crate::fusion::sides::{Level, Side};
+use crate::fusion::sides::{self, Level, Side};
 use crate::sharing::NodeId;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
@@ -43,8 +46,10 @@ pub fn enter(p: &mut Placer<'_>, id: NodeId) -> Lower {
     let rates = &p.scope.plan.rates;
     // What may run along in cursors may also run in a later loop, over memory.
     let here = |(zip, _): &(NodeId, usize)| p.scope.plan.computes(p.scope.at, *zip);
-    let cursors = rates.cursors_of(id).filter(here);
-    if let Some(zip) = cursors.map(|(zip, _)| rates.outermost(zip))
+    let cursors = rates.cursors_of(id).filter(here).map(|(zip, _)| zip);
+    // Where all inputs of one are in memory, there is nothing to enter before itself.
+    let itself = rates.sides(id).map(|_| id);
+    if let Some(zip) = cursors.or(itself).map(|zip| rates.outermost(zip))
         && p.placed.zipped(zip).is_none()
     {
         p.open_over(zip, Opening::Attempts);
@@ -399,7 +404,8 @@ pub fn emit_begin(
     Ok(())
 }
 
-/// Emits how often a zip attempts to get an element of every side: once more than the shortest can deliver.
+/// Emits how often a zip attempts to get an element of every side: once more than the shortest can deliver, to see that
+/// all end there; no more, if they may end apart.
 pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
     let comb = e.comb(zip);
     let mut least: Option<Atom> = None;
@@ -417,8 +423,9 @@ pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
     let bound = attempts.and_then(|r| e.program.rate(r).kind.bound());
     if let Some(Atom::Var(bound)) = bound {
         let most = Const::u64(u64::MAX - 1).into();
-        let (least, one) = (least.unwrap_or(most), Const::u64(1).into());
-        let args = Args::from_slice(&[least, one]);
+        let apart = sides::end_apart(e.scope.graph, zip);
+        let further = Const::u64(if apart { 0 } else { 1 }).into();
+        let args = Args::from_slice(&[least.unwrap_or(most), further]);
         e.push(comb, Section::Init, StmtKind::Let(bound, Op::Add, args));
     }
     Ok(())
@@ -428,6 +435,12 @@ pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
 pub fn emit_align(e: &mut Emission<'_>, id: NodeId, spot: Spot, lens: &[(usize, Length)]) -> Lower {
     let class = e.scope.plan.rates.output(id).ok_or_else(no_root)?;
     let comb = e.comb_at(id, spot);
+    if sides::end_apart(e.scope.graph, id) {
+        // The first that ended would have left the loop.
+        let all = Const::bool(true).into();
+        e.values.tests.insert((class, spot.rate), all);
+        return Ok(());
+    }
     let states = states(e, id, comb, lens)?;
     let (first, rest) = states.split_first().ok_or_else(no_root)?;
     let mut all = first.live;

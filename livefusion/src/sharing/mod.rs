@@ -121,6 +121,7 @@ impl Graph {
             | Kind::Input(_)
             | Kind::Generate(..)
             | Kind::Map(_)
+            | Kind::Shortest
             | Kind::Filter(_)
             | Kind::Pack
             | Kind::Fold(_)
@@ -169,6 +170,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

@@ -266,6 +266,24 @@ const FAULTS: &[Fault] = &[
         faulty: "let args: Vec<Atom> = right.iter().chain(&left)",
     },
     Fault {
+        what: "a side of zip_shortest that ends is asked again",
+        file: "lower/emission/blocks.rs",
+        sound: "self.values.live.contains_key(&cursor) && !apart;",
+        faulty: "self.values.live.contains_key(&cursor);",
+    },
+    Fault {
+        what: "guests run along with sides that end apart",
+        file: "fusion/sides.rs",
+        sound: "if end_apart(graph, zip) { return false; }",
+        faulty: "",
+    },
+    Fault {
+        what: "zip_shortest attempts more than there is in memory",
+        file: "lower/cursor.rs",
+        sound: "if apart { 0 } else { 1 }",
+        faulty: "if apart { 1 } else { 1 }",
+    },
+    Fault {
         what: "lengths of zipped arrays are not checked",
         file: "lower/lengths.rs",
         sound: "if rates.known_equal(*first, *other) {",

@@ -9,6 +9,12 @@ pub fn three_filters(a: &Array<i64>, b: &Array<i64>, c: &Array<i64>) -> Array<i6
     (&x, &y, &z).zip_with(|x, y, z| x * y - z)
 }
 
+/// The sum of products of what two filters leave, as far as the shorter goes.
+pub fn shortest_of_filters(a: &Array<i64>, b: &Array<i64>) -> Array<i64, Ix0> {
+    let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
+    x.zip_shortest(&y).map(|(x, y)| x * y).sum()
+}
+
 /// Running sums that begin anew with each segment, by two segmentations of as many elements: by
 /// which of them an element is further.
 pub fn two_segmentations(left: &Segmented<i64>, right: &Segmented<i64>) -> Array<i64> {
@@ -57,6 +63,10 @@ pub(super) fn all() -> Vec<Program> {
         Program::new(
             "zips beside their sides",
             zip_and_sides(&numbers(3), &numbers(4)),
+        ),
+        Program::new(
+            "shortest of two filters",
+            shortest_of_filters(&numbers(3), &numbers(4)),
         ),
         Program::new(
             "zip of two segmentations",

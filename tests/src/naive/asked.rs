@@ -12,6 +12,7 @@
 //! | of a generator | what it reads, and whether its length goes so far |
 //! | of a filter, a pack | everything up to what became that element; all, if its end is asked for |
 //! | of an append | that of its part, and the ends of the parts before |
+//! | of a `zip_shortest` | that of each input; its end the end of the shortest one |
 //! | of a scan | everything up to there |
 //! | of segments' elements | the lengths, and values of segments, up to its segment |
 //! | of a fold of segments | the elements and lengths up to the end of its segment |
@@ -238,6 +239,7 @@ impl<'a> Asked<'a> {
                 }
                 self.counts(node, mine.count);
             }
+            Kind::Shortest => self.shortest(node, e.data.len(), mine),
             Kind::Fields(range) => {
                 for (f, positions) in &mine.fields {
                     self.add(&node.inputs[0], f + range.start, positions);
@@ -317,6 +319,37 @@ impl<'a> Asked<'a> {
                 if mine.end() {
                     self.count(&node.inputs[0], ALL);
                 }
+            }
+        }
+    }
+
+    /// Asks for what is as long as the shortest input, which has `n` elements: which of those that end there is asked
+    /// first, nobody says, and of the others one more.
+    fn shortest(&mut self, node: &Node, n: usize, mine: &Wanted) {
+        let lengths: Vec<usize> = node
+            .inputs
+            .iter()
+            .map(|i| self.naive.seen(i).len())
+            .collect();
+        let is_alone = lengths.iter().filter(|len| **len == n).count() == 1;
+        let all = mine.steps().max(mine.count);
+        let mut column = 0;
+        for (input, len) in node.inputs.iter().zip(lengths) {
+            let told = |asked: &Asked<'_>, wanted: usize| match wanted {
+                _ if wanted <= n => wanted,
+                _ if len > n => asked.either(n, n + 1),
+                _ if is_alone => ALL,
+                _ => asked.either(n, ALL),
+            };
+            self.count(input, told(self, all));
+            for field in 0..input.types.len() as u32 {
+                if let Some(positions) = mine.fields.get(&column) {
+                    let wanted = self.either(positions.before, all);
+                    let before = told(self, wanted);
+                    let also = positions.also.clone();
+                    self.add(input, field, &Positions { before, also });
+                }
+                column += 1;
             }
         }
     }

@@ -82,7 +82,12 @@ impl Demand {
             .copied()
             .collect();
         match &node.kind {
-            Kind::Zip | Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
+            Kind::Zip
+            | Kind::Shortest
+            | Kind::Filter(_)
+            | Kind::Pack
+            | Kind::TakeWhile { .. }
+            | Kind::Take(_) => {
                 mine.iter().for_each(|f| self.add_column(node, *f));
             }
             Kind::Append => mine
@@ -163,6 +168,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::Input(_)
         | Kind::Generate(..)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::Fold(_)

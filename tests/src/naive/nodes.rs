@@ -38,6 +38,12 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
                 .collect();
             e.data = Data::Array(columns, n);
         }
+        Kind::Shortest => {
+            let n = inputs.iter().map(|d| d.len()).min().unwrap_or(0);
+            let columns = inputs.iter().flat_map(|d| d.columns());
+            let columns = columns.map(|c| c[..n].to_vec()).collect();
+            e.data = Data::Array(columns, n);
+        }
         Kind::Fields(range) => {
             let columns = inputs[0].columns()[range.start as usize..range.end as usize].to_vec();
             e.data = Data::Array(columns, inputs[0].len());

@@ -124,12 +124,16 @@ impl Making {
         some as u64
     }
 
-    /// `zip_shortest`: the elements of two arrays at an index, as many as both have; or of one, no more than a
-    /// number.
+    /// `zip_shortest`: the elements of two arrays, at an index or in order, as many as both have; or of one, no more than
+    /// a number.
     fn as_many_as_both(&mut self, array: usize) -> Option<usize> {
         let mut of = vec![array];
         if self.rng.chance(70) {
             of.push(self.array()?);
+            if self.rng.chance(50) {
+                let step = self.fitting_shortest(of)?;
+                return self.add(step);
+            }
         }
         let most = match of.len() {
             1 => self.some_number(array),

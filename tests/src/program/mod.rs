@@ -44,6 +44,8 @@ pub enum Step {
     Map(Vec<usize>, Body),
     /// Inputs side by side.
     Zip(Vec<usize>),
+    /// Inputs side by side, as far as the shortest goes.
+    Shortest(Vec<usize>),
     /// Some fields.
     Fields(usize, Range<u32>),
     /// A filter.
@@ -268,6 +270,7 @@ impl Step {
             }
             Step::Map(inputs, body) => b.map(&of(inputs), body.build(nodes)),
             Step::Zip(inputs) => b.zip(&of(inputs)),
+            Step::Shortest(inputs) => b.shortest(&of(inputs)),
             Step::Fields(input, range) => b.fields(&nodes[*input], range.clone()),
             Step::Filter(input, body) => b.filter(&nodes[*input], body.build(nodes)),
             Step::Pack(data, tags) => b.pack(&nodes[*data], &nodes[*tags]),
@@ -316,6 +319,7 @@ impl Step {
             }
             Step::Map(_, b) => Kind::Map(body(b)),
             Step::Zip(_) => Kind::Zip,
+            Step::Shortest(_) => Kind::Shortest,
             Step::Fields(_, range) => Kind::Fields(range.clone()),
             Step::Filter(_, b) => Kind::Filter(body(b)),
             Step::Pack(..) => Kind::Pack,
@@ -383,7 +387,10 @@ impl Step {
     /// Gives the steps that it needs their new numbers.
     pub fn renumber(&mut self, number: &[usize]) {
         match self {
-            Step::Map(inputs, _) | Step::Zip(inputs) | Step::Append(inputs) => {
+            Step::Map(inputs, _)
+            | Step::Zip(inputs)
+            | Step::Shortest(inputs)
+            | Step::Append(inputs) => {
                 inputs.iter_mut().for_each(|i| *i = number[*i]);
             }
             Step::Fields(i, _)
@@ -418,7 +425,10 @@ impl Step {
     /// The earlier steps that it consumes.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
-            Step::Map(inputs, _) | Step::Zip(inputs) | Step::Append(inputs) => inputs.clone(),
+            Step::Map(inputs, _)
+            | Step::Zip(inputs)
+            | Step::Shortest(inputs)
+            | Step::Append(inputs) => inputs.clone(),
             Step::Fields(i, _)
             | Step::Filter(i, _)
             | Step::Fold(i, _)

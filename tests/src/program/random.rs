@@ -216,10 +216,9 @@ impl Making {
     }
 
     fn combinator(&mut self) {
-        let step = match self
-            .rng
-            .weighted(&[20, 8, 9, 14, 7, 16, 14, 18, 8, 6, 4, 14, 4, 9, 28, 10, 16])
-        {
+        let step = match self.rng.weighted(&[
+            20, 10, 9, 14, 7, 16, 14, 18, 10, 7, 4, 14, 4, 9, 28, 10, 16, 7,
+        ]) {
             0 => self.map(),
             1 => self.zip(),
             2 => self.fields(),
@@ -235,6 +234,7 @@ impl Making {
             13 => self.take_while(),
             14 => self.segmented(),
             16 => self.array().and_then(|first| self.append(first)),
+            17 => self.shortest(),
             15 => {
                 self.first_elements();
                 None
@@ -285,6 +285,19 @@ impl Making {
         let inputs = self.in_step(3)?;
         let width: usize = inputs.iter().map(|i| self.types(*i).len()).sum();
         (width <= 8).then_some(Step::Zip(inputs))
+    }
+
+    /// Arrays of any lengths.
+    fn shortest(&mut self) -> Option<Step> {
+        let wanted = self.rng.range(2, 3);
+        let inputs: Option<Vec<usize>> = (0..wanted).map(|_| self.array()).collect();
+        self.fitting_shortest(inputs?)
+    }
+
+    /// The least of arrays, unless they have too many fields.
+    pub(super) fn fitting_shortest(&self, inputs: Vec<usize>) -> Option<Step> {
+        let width: usize = inputs.iter().map(|i| self.types(*i).len()).sum();
+        (width <= 8).then_some(Step::Shortest(inputs))
     }
 
     fn fields(&mut self) -> Option<Step> {

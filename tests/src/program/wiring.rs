@@ -178,6 +178,12 @@ impl Making {
             Use::Spread => self.spread(array),
             Use::AtRandom => self.read(array),
             Use::Beside => {
+                if self.rng.chance(25) {
+                    let other = self.array()?;
+                    let inputs = self.either_order(array, other);
+                    let step = self.fitting_shortest(inputs)?;
+                    return self.add(step);
+                }
                 let other = self.as_long(n, array)?;
                 let inputs = self.either_order(array, other);
                 if self.rng.chance(50) {

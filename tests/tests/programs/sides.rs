@@ -52,6 +52,38 @@ fn zip_and_sides() {
     assert_eq!((done.op(Op::Gt), done.op(Op::Mul)), (2 * n, count(&want)));
 }
 
+/// Neither side goes on when one has ended, and the first one to the element that tells.
+#[test]
+fn shortest_of_filters() {
+    let a = numbers(1, N);
+    let positive = |x: &&i64| **x > 0;
+    for b in [numbers(2, N / 3), [numbers(2, 2 * N), vec![0; N]].concat()] {
+        let [x, y] = [&a, &b].map(|xs| xs.iter().filter(positive));
+        let want: i64 = x.clone().zip(y.clone()).map(|(x, y)| x * y).sum();
+        let (x, y) = (x.count(), y.count());
+        let shorter = x.min(y);
+        let done = program(
+            || {
+                let [a, b] = [&a, &b].map(Array::from);
+                sides::shortest_of_filters(&a, &b)
+            },
+            [1, 3, 0],
+            |dot| assert_eq!(dot, want),
+        );
+        // So many are looked at to have so many.
+        let to = |xs: &[i64], n: usize| {
+            let positions = (1..).zip(xs).filter(|(_, x)| **x > 0).map(|(i, _)| i);
+            positions.take(n).last().unwrap_or(0)
+        };
+        let looked_at: usize = match x < y {
+            true => a.len() + to(&b, shorter),
+            false => to(&a, shorter + 1) + b.len(),
+        };
+        assert_eq!(done.reads(), looked_at as u64);
+        assert_eq!((done.writes(), done.op(Op::Mul)), (0, shorter as u64));
+    }
+}
+
 /// Lengths of segments that add up to `n`.
 fn lengths(seed: u64, most: u64, n: usize) -> Vec<u64> {
     let mut left = n as u64;

@@ -51,6 +51,7 @@ pub fn operated(
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Fold(_)
         | Kind::Scan(..)

@@ -77,7 +77,7 @@ impl Inference<'_> {
                         .extend((0..node.inputs.len()).map(|k| (id, k)));
                     (class, class)
                 }
-                Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
+                Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => {
                     let class = self.in_step(id);
                     let output = match self.rates.sides(id) {
                         Some(_) => self.sub(class, Selector::Zip(id)),
@@ -171,6 +171,7 @@ impl Inference<'_> {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Generate(..)
+            | Kind::Shortest
             | Kind::Fold(_)
             | Kind::ScanTotal
             | Kind::Append
@@ -360,7 +361,10 @@ impl Inference<'_> {
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
-        self.in_step_of(id, 0)
+        match sides::end_apart(self.graph, id) {
+            true => self.fresh(id, 0),
+            false => self.in_step_of(id, 0),
+        }
     }
 
     /// One class for the inputs from one on, which are consumed together.
@@ -418,10 +422,18 @@ impl Inference<'_> {
 
     /// Finds out what a zip can advance on demand.
     fn find_sides(&mut self, id: NodeId) {
-        let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
-        let Some(users) = self.users.as_ref().filter(|_| is_zip) else {
+        let ends_apart = sides::end_apart(self.graph, id);
+        let Some(users) = self.users.as_ref() else {
+            // How many elements there are is found in its loop, wherever they come from.
+            if ends_apart {
+                self.rates.sides.insert(id, Vec::new());
+            }
             return;
         };
+        let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
+        if !(is_zip || ends_apart) {
+            return;
+        }
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {
             return;
         };

@@ -1,6 +1,7 @@
 //! Blocks: statements by place, and the finished loop, of which each place has one block.
 
 use super::Emission;
+use crate::fusion::sides;
 use crate::lower::operators;
 use crate::lower::placement::Spot;
 use loop_lang::gotos::Tree;
@@ -107,7 +108,8 @@ impl Emission<'_> {
         }
     }
 
-    /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on;
+    /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on, unless
+    /// its sides may end apart;
     /// where segments end, their elements do. All updates are in `yield`, for a cursor that delivers does not come
     /// to its `bottom`.
     fn connect(
@@ -130,7 +132,9 @@ impl Emission<'_> {
         let Some(to) = after.and_then(|p| labels.get(&p)) else {
             return;
         };
-        let ends = self.values.live.contains_key(&cursor);
+        let sided = self.placed.tree.rate(cursor).opening.sided();
+        let apart = sided.is_some_and(|s| sides::end_apart(self.scope.graph, s.zip));
+        let ends = self.values.live.contains_key(&cursor) && !apart;
         let ends = ends.then(|| at(cursor, 0, Section::Done));
         for place in [delivers].into_iter().chain(ends) {
             let block = labels.get(&place).copied();

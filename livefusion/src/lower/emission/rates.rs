@@ -161,8 +161,22 @@ impl Emission<'_> {
             RateKind::Root { counter, .. }
             | RateKind::Nested { counter, .. }
             | RateKind::Cursor { counter, .. } => counter,
-            RateKind::Sub { count, parent } => count.unwrap_or_else(|| self.count(rate, parent)),
+            RateKind::Sub {
+                count: Some(count), ..
+            } => count,
+            RateKind::Sub { parent, .. } if self.has_all(rate) => self.index(parent),
+            RateKind::Sub { parent, .. } => self.count(rate, parent),
         }
+    }
+
+    /// Whether a subrate has every element of the root around it: no test decides which.
+    fn has_all(&self, rate: RateId) -> bool {
+        let tree = &self.placed.tree;
+        let around = tree.parent(rate).map(|parent| tree.elements_of(parent));
+        let root = around.filter(|around| tree.parent(*around).is_none());
+        let decided = tree.rate(rate).class.zip(root);
+        let decided = decided.and_then(|(class, root)| self.decision(class, root));
+        decided == Some(Const::bool(true).into())
     }
 
     /// The index of a column's element in the current iteration of a rate: counted from the end, if it runs

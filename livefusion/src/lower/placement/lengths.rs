@@ -146,7 +146,8 @@ impl Placer<'_> {
                     stack.extend(in_step.then_some(node.inputs[0]));
                 }
                 // How many elements these have is found by running them.
-                Kind::Filter(_)
+                Kind::Shortest
+                | Kind::Filter(_)
                 | Kind::Pack
                 | Kind::TakeWhile { .. }
                 | Kind::Take(_)

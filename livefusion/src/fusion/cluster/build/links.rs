@@ -255,6 +255,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
+        | Kind::Shortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

@@ -181,6 +181,7 @@ impl Asked {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Map(_)
+            | Kind::Shortest
             | Kind::Fold(_)
             | Kind::Scan(..)
             | Kind::ScanTotal

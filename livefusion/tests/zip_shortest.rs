@@ -1,0 +1,372 @@
+//! `zip_shortest` of what is computed: one loop, in which each side is advanced until it has an element, and which ends
+//! with the side that ends first.
+//!
+//! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Clustering, ErrorKind, Result};
+use std::sync::Arc;
+
+fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+fn shape(roots: &[Arc<Node>]) -> Result<(usize, usize)> {
+    let loops = Engine::interp().explain(roots)?.loops;
+    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+fn numbers(mut seed: u64, n: usize) -> Vec<i64> {
+    let next = |_| {
+        seed = seed
+            .wrapping_mul(0x5851_f42d_4c95_7f2d)
+            .wrapping_add(0x1405_7b7e_f767_814f);
+        (seed >> 40) as i64 % 100
+    };
+    (0..n).map(next).collect()
+}
+
+fn evens(xs: &Array<i64>) -> Array<i64> {
+    xs.filter(|x| (x % 2).eq(0))
+}
+
+fn smalls(xs: &Array<i64>) -> Array<i64> {
+    xs.filter(|x| x.lt(30))
+}
+
+fn kept(xs: &[i64], p: fn(&i64) -> bool) -> Vec<i64> {
+    xs.iter().copied().filter(p).collect()
+}
+
+fn even(x: &i64) -> bool {
+    x % 2 == 0
+}
+
+fn small(x: &i64) -> bool {
+    *x < 30
+}
+
+/// Either side ends first, or both do together; either may be empty.
+const LENGTHS: [(usize, usize); 10] = [
+    (0, 0),
+    (0, 9),
+    (9, 0),
+    (1, 1),
+    (2, 300),
+    (300, 2),
+    (300, 300),
+    (5_000, 40_000),
+    (40_000, 5_000),
+    (40_000, 40_000),
+];
+
+#[test]
+fn two_filters_are_one_loop() -> Result<()> {
+    let (xs, ys) = (Array::from(vec![1i64, -2, 3]), Array::from(vec![-1i64, -4]));
+    let (left, right) = (xs.filter(|x| x.gt(0)), ys.filter(|y| y.lt(0)));
+    let products = left.zip_shortest(&right).map(|(x, y)| x * y);
+    assert_eq!(shape(&[products.node().clone()])?, (1, 1));
+    let explained = Engine::interp().explain(&[products.node().clone()])?;
+    let text = explained.loops[0].program.to_string();
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/golden/zip_shortest_of_filters.loop"
+    );
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::write(path, &text).expect("golden file");
+    }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap_or_default());
+    Ok(())
+}
+
+#[test]
+fn sides_end_in_either_order() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
+            let want = kept(&xs, even).into_iter().zip(kept(&ys, small));
+            let want: Vec<i64> = want.map(|(x, y)| 3 * x - y).collect();
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let zipped = evens(&xs).zip_shortest(&smalls(&ys));
+            let zipped = zipped.map(|(x, y)| x * 3 - y);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want, "{n} and {m}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn three_sides_and_one_in_memory() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
+            let (zs, ws) = (numbers(3, 900), numbers(5, 700));
+            let left = kept(&xs, even).into_iter().zip(kept(&ys, small));
+            let want = left.zip(kept(&zs, |z| z % 3 == 0)).zip(&ws);
+            let want: Vec<i64> = want.map(|(((x, y), z), w)| x + 7 * y - z * w).collect();
+            let [xs, ys, zs, ws] = [xs, ys, zs, ws].map(Array::from);
+            // A chain of its own on each side: maps, a scan, filters of filters.
+            let x = evens(&xs.map(|x| x + 2)).map(|x| x - 2);
+            let sums = ys.scan(0, |a, b| a + b);
+            let y = ys.zip(&sums).filter(|(y, _)| y.lt(30)).map(|(y, _)| y);
+            let z = zs.filter(|z| z.ge(0)).filter(|z| (z % 3).eq(0));
+            let zipped = zip_shortest((&x, &y, &z, &ws)).map(|(x, y, z, w)| x + y * 7 - z * w);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn consumers_join_the_loop() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
+            let sums = kept(&xs, even).into_iter().zip(kept(&ys, small));
+            let sums: Vec<i64> = sums.map(|(x, y)| x + y).collect();
+            let total: i64 = sums.iter().filter(|s| **s > 40).sum();
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let zipped = evens(&xs).zip_shortest(&smalls(&ys)).map(|(x, y)| x + y);
+            let sum = zipped.filter(|s| s.gt(40)).sum();
+            let roots = [zipped.node(), sum.node(), zipped.len().node()].map(Arc::clone);
+            assert_eq!(shape(&roots)?, (1, 1));
+            let (all, sum, count) = (&zipped, &sum, &zipped.len()).force_with(&engine)?;
+            assert_eq!((all.to_vec()?, sum), (sums.clone(), total));
+            assert_eq!(count, sums.len() as u64);
+
+            let zipped = evens(&xs).zip_shortest(&smalls(&ys)).map(|(x, y)| x + y);
+            let first = zipped.take(20).map(|s| s * 2);
+            assert_eq!(shape(&[first.node().clone()])?, (1, 1));
+            let want: Vec<i64> = sums.iter().take(20).map(|s| s * 2).collect();
+            assert_eq!(first.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+/// Whatever a cursor can deliver: elements of segments, what ends early, a scan, a zip of its own.
+#[test]
+fn all_that_a_cursor_delivers() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
+            let lengths: Vec<u64> = xs.iter().map(|x| (*x % 4) as u64).collect();
+            let runs = lengths.iter().zip(&xs);
+            let spread = runs.flat_map(|(k, x)| (0..*k).map(move |_| *x));
+            let before = kept(&ys, small).into_iter().take_while(|y| *y != 3);
+            let want: Vec<i64> = spread.zip(before).map(|(x, y)| 2 * x - y).collect();
+            let (x, y) = (Array::from(xs.clone()), Array::from(ys.clone()));
+            let spread = replicate_s(&x.map(|x| (x % 4).cast::<u64>()), &x);
+            let before = smalls(&y).take_while(|y| y.ne(3));
+            for (zipped, name) in [
+                (
+                    spread.data().zip_shortest(&before).map(|(x, y)| x * 2 - y),
+                    "first",
+                ),
+                (
+                    before.zip_shortest(spread.data()).map(|(y, x)| x * 2 - y),
+                    "second",
+                ),
+            ] {
+                assert_eq!(shape(&[zipped.node().clone()])?, (1, 1), "{name}");
+                assert_eq!(zipped.force_with(&engine)?, want, "{name}, {n} and {m}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A zip on a side, a side of a zip, a side of a further one.
+#[test]
+fn zips_of_zips() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys, zs) = (numbers(1, 500), numbers(2, 400), numbers(3, 600));
+        let (x, y, z) = (kept(&xs, even), kept(&ys, small), kept(&zs, small));
+        let sums: Vec<i64> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
+        let [xs, ys, zs] = [xs, ys, zs].map(Array::from);
+        let inner = evens(&xs).zip_shortest(&smalls(&ys)).map(|(x, y)| x + y);
+        let outer = inner.zip_shortest(&smalls(&zs)).map(|(s, z)| s * z);
+        assert_eq!(shape(&[outer.node().clone()])?, (1, 1));
+        let want: Vec<i64> = sums.iter().zip(&z).map(|(s, z)| s * z).collect();
+        assert_eq!(outer.force_with(&engine)?, want);
+
+        // All sides of the outer one end together, and the inner one's do not.
+        let as_many = iota(3 * sums.len() as u64).filter(|i| (i % 3).eq(1));
+        let outer = inner.zip_with(&as_many, |s, i| s - i.cast::<i64>());
+        assert_eq!(shape(&[outer.node().clone()])?, (1, 1));
+        let want = (0..).zip(&sums).map(|(k, s)| s - 3 * k - 1);
+        assert_eq!(outer.force_with(&engine)?, want.collect::<Vec<i64>>());
+
+        // The inner one's sides end together, and what else uses one goes through memory.
+        let half = xs.filter(|x| (x % 2).eq(0)).map(|x| x + 1);
+        let odd = zs.filter(|z| (z % 2).eq(0));
+        let inner = half.zip_with(&odd.take(1_000), |a, b| a - b);
+        let longer = iota(9_000).filter(|i| i.ge(10)).map(|i| i.cast::<i64>());
+        let outer = longer.zip_shortest(&inner);
+        let error = outer
+            .force_with(&engine)
+            .expect_err("sides of one that must end together");
+        assert!(
+            matches!(error.kind, ErrorKind::LengthMismatch { .. }),
+            "{error}"
+        );
+    }
+    Ok(())
+}
+
+/// Guests would see all elements of a side, and its cursor may be left before.
+#[test]
+fn a_side_that_others_use_goes_through_memory() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys) = (numbers(1, 500), numbers(2, 90));
+        let (x, y) = (kept(&xs, even), kept(&ys, small));
+        let (xs, ys) = (Array::from(xs), Array::from(ys));
+        let left = evens(&xs);
+        let zipped = left.zip_shortest(&smalls(&ys)).map(|(x, y)| x * y);
+        let sum = left.sum();
+        let roots = [zipped.node(), sum.node()].map(Arc::clone);
+        assert_eq!(shape(&roots)?, (2, 2));
+        let (zipped, sum) = (&zipped, &sum).force_with(&engine)?;
+        assert!(y.len() < x.len());
+        assert_eq!(sum, x.iter().sum::<i64>());
+        let want: Vec<i64> = x.iter().zip(&y).map(|(x, y)| x * y).collect();
+        assert_eq!(zipped.to_vec()?, want);
+    }
+    Ok(())
+}
+
+/// Where all inputs go through memory, elements are had in any order, and counted once.
+#[test]
+fn of_what_is_in_memory_any_chunk_may_run_first() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(m as u64 + 7, m));
+            let (x, y) = (kept(&xs, even), kept(&ys, small));
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let (left, right) = (evens(&xs), smalls(&ys));
+            let zipped = left.zip_shortest(&right).map(|(x, y)| x * y);
+            let (a, b) = (left.sum(), right.sum());
+            let roots = [zipped.node(), a.node(), b.node()].map(Arc::clone);
+            let explained = Engine::interp().explain(&roots)?;
+            let last = explained.loops.last().expect("a loop");
+            assert!(last.in_order.is_none(), "{explained}");
+            assert!(last.program.groups.is_empty(), "{}", last.program);
+            let (zipped, a, b) = (&zipped, &a, &b).force_with(&engine)?;
+            assert_eq!((a, b), (x.iter().sum(), y.iter().sum()));
+            let want: Vec<i64> = x.iter().zip(&y).map(|(x, y)| x * y).collect();
+            assert_eq!(zipped.to_vec()?, want);
+        }
+    }
+    Ok(())
+}
+
+/// A field that only what ends asks for, beside one that all is asked of.
+#[test]
+fn fields_that_end_beside_one_that_is_kept() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![3i64, 1, 2]);
+        let zipped = evens(&xs.map(|x| x * 2)).zip_shortest(&smalls(&xs));
+        let (doubled, small) = zipped.unzip();
+        let read = iota(3).map(|i| small.at(2 - i));
+        let first = doubled.take(1);
+        let (read, first) = (&read, &first).force_with(&engine)?;
+        assert_eq!((read.to_vec()?, first.to_vec()?), (vec![2, 1, 3], vec![6]));
+        // In step with each other, too.
+        let kept = evens(&xs.map(|x| x * 2));
+        let zipped = kept.map(|_| 7i64).zip_shortest(&kept);
+        let (sevens, kept) = zipped.unzip();
+        let read = iota(3).map(|i| kept.at(2 - i));
+        let (read, none) = (&read, &sevens.take(0)).force_with(&engine)?;
+        assert_eq!((read.to_vec()?, none.to_vec()?), (vec![4, 2, 6], vec![]));
+    }
+    Ok(())
+}
+
+/// What is known to be equally long is one side.
+#[test]
+fn streams_in_step_are_one_side() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(numbers(1, 5_000));
+        let want = kept(&xs.to_vec()?, even);
+        let kept = evens(&xs);
+        let zipped = kept.map(|x| x + 1).zip_shortest(&kept);
+        let differences = zipped.map(|(a, b)| a * 2 - b);
+        let explained = Engine::interp().explain(&[differences.node().clone()])?;
+        assert_eq!(explained.loops.len(), 1);
+        let text = explained.loops[0].program.to_string();
+        assert_eq!(text.matches(" cursor ").count(), 1, "{text}");
+        let want: Vec<i64> = want.iter().map(|x| x + 2).collect();
+        assert_eq!(differences.force_with(&engine)?, want);
+    }
+    Ok(())
+}
+
+#[test]
+fn no_side_is_asked_for_more() -> Result<()> {
+    for engine in engines() {
+        // The second one ends first; the third would fail at its next element, the first at the one behind.
+        let quotients = |by: Vec<i64>| Array::from(by).map(|y| 60 / y).filter(|q| q.gt(0));
+        let first = quotients(vec![6, 5, -1, 4, 0]);
+        let ends = Array::from(vec![7i64, -3, 8, -9]).filter(|x| x.gt(0));
+        let third = quotients(vec![-5, 3, 2, 0]);
+        let zipped = zip_shortest((&first, &ends, &third)).map(|(a, b, c)| a * b - c);
+        assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+        assert_eq!(zipped.force_with(&engine)?, [10 * 7 - 20, 12 * 8 - 30]);
+        // An array in memory ends it before any side is asked.
+        let two = Array::from(vec![1i64, 2]);
+        let zipped = quotients(vec![6, 5, 0])
+            .zip_shortest(&two)
+            .map(|(a, b)| a * b);
+        assert_eq!(zipped.force_with(&engine)?, [10, 24]);
+        // What lies before the end is asked for.
+        let zipped = quotients(vec![6, 5, -1, 0, 4]).zip_shortest(&ends.append(&two));
+        let error = zipped
+            .map(|(a, b)| a + b)
+            .force_with(&engine)
+            .expect_err("a division");
+        assert!(matches!(error.kind, ErrorKind::Division { .. }), "{error}");
+    }
+    Ok(())
+}
+
+/// Whether segments have as many elements as their data is found by who comes to their end.
+#[test]
+fn lengths_behind_the_end_are_not_looked_at() -> Result<()> {
+    for engine in engines() {
+        let data = Array::from(vec![1i64, 2, 3, 4, 5, 6]);
+        let rows = Segmented::new(&Array::from(vec![2u64, 3]), &data);
+        let sums = rows.scan_s(0, |a, b| a + b);
+        let some = |n: u64| {
+            iota(2 * n)
+                .filter(|i| (i % 2).eq(0))
+                .map(|i| i.cast::<i64>())
+        };
+        for (fewer, more) in [(sums.data(), &some(9)), (&some(9), sums.data())] {
+            let error = fewer
+                .zip_shortest(more)
+                .force_with(&engine)
+                .expect_err("segments");
+            assert!(matches!(error.kind, ErrorKind::Segments { .. }), "{error}");
+        }
+        let zipped = sums.data().zip_shortest(&some(4)).map(|(s, i)| s - i);
+        assert_eq!(zipped.force_with(&engine)?, [1, 1, -1, 1]);
+    }
+    Ok(())
+}
+
+#[test]
+fn unfused_it_reads_memory() -> Result<()> {
+    let xs = Array::from(vec![1i64, 2, 3, 4, 6]);
+    let zipped = evens(&xs).zip_shortest(&xs.filter(|x| x.gt(3)));
+    let engine = Engine::builder().clustering(Clustering::Unfused).build();
+    let explained = engine.explain(&[zipped.node().clone()])?;
+    assert_eq!(explained.loops.len(), 3);
+    assert_eq!(zipped.force_with(&engine)?, [(2, 4), (4, 6)]);
+    let longer = evens(&xs).zip_shortest(&xs.filter(|x| x.gt(5)));
+    assert_eq!(longer.force_with(&engine)?, [(2, 6)]);
+    Ok(())
+}
