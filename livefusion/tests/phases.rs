@@ -520,3 +520,19 @@ fn phases_over_what_is_not_as_long_as_it_should_be() -> Result<()> {
     }
     Ok(())
 }
+
+/// A zip that runs over as many indices as an append has elements begins when these are counted.
+#[test]
+fn indices_as_many_as_an_append_has_elements() -> Result<()> {
+    for engine in engines() {
+        let part = Array::from(vec![1u64, 2]).filter(|x| x.gt(0));
+        let indices = generate(concat([&part, &part, &part]).len(), |i| i + 1);
+        let count = Array::from(vec![6u64]).sum();
+        let sums = indices.zip_with(&generate(&count, |i| i * 2), |x, y| x + y);
+        let (all, beside) = (sums.append(&indices), indices.map(|i| 60u64 / i));
+        let (all, beside) = (&all, &beside).force_with(&engine)?;
+        assert_eq!(all.to_vec()?, [1, 4, 7, 10, 13, 16, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(beside.to_vec()?, [60, 30, 20, 15, 12, 10]);
+    }
+    Ok(())
+}

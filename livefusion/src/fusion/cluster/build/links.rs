@@ -51,8 +51,8 @@ impl Builder<'_> {
             }
             let runs_over = if appends { *input } else { id };
             self.link_free(*input, runs_over, item);
-            // The copy of a base is made before the loop.
-            if base || in_memory {
+            // The copy of a base is made before the loop, and a class of its own is as long as what it goes over.
+            if base || in_memory || self.rates.is_fresh(id) {
                 for (n, _) in self.graph.fields(*input) {
                     self.link_length_before(n, item);
                 }
