@@ -536,3 +536,28 @@ fn indices_as_many_as_an_append_has_elements() -> Result<()> {
     }
     Ok(())
 }
+
+/// An append that another loop has made is a part of a further one, beside appends of its own class: these go on from part
+/// to part as if the phases that read it were not there.
+#[test]
+fn appends_of_a_class_that_other_phases_read() -> Result<()> {
+    for engine in engines() {
+        let append = |parts: &[Arc<livefusion::ast::Node>]| Builder::named("append").append(parts);
+        let numbers = |all: [i64; 2]| Array::from(all.to_vec()).node().clone();
+        let one = numbers([1, 2]);
+        let two = append(&[one.clone(), one.clone()]);
+        let four = append(&[two.clone(), two]);
+        let kept = Array::from(vec![5i64, 6]).pack(&Array::from(vec![true, false]));
+        let all = append(&[kept.node().clone(), kept.node().clone(), four]);
+        let other = append(&[numbers([3, 4]), numbers([7, 8])]);
+        let len = Builder::named("len").len(&other);
+        let values = force_nodes(&engine, &[all, other, len])?;
+        assert_eq!(
+            column(&values[0]),
+            Some(&[5i64, 5, 1, 2, 1, 2, 1, 2, 1, 2][..])
+        );
+        assert_eq!(column(&values[1]), Some(&[3i64, 4, 7, 8][..]));
+        assert!(matches!(&values[2], Value::Scalar(fields) if fields[0].bits == 4));
+    }
+    Ok(())
+}

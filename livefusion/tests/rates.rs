@@ -591,24 +591,3 @@ fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
     }
     Ok(())
 }
-
-/// Three arrays of different lengths in one loop, of which two are zipped with the third later: who is at fault is named by
-/// the lengths that it is given.
-#[test]
-fn a_zip_is_told_of_its_own_lengths() {
-    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
-        let counted = |n: u64| {
-            let count = Array::from(vec![n, 0]).sum();
-            generate(&count, |i| i % 5)
-        };
-        let (six, four) = (counted(6), counted(4));
-        let xs = Array::from(vec![1u64, 2]).zip_with(&Array::from(vec![3u64, 4]), |x, y| x + y);
-        let (all, some) = (six.sum(), four.sum());
-        let first = four.zip_with(&xs, |x, y| x + y + &some);
-        let second = six.zip_with(&xs, |x, y| x * y + &all);
-        let error = (&second, &first, &xs).force_with(&engine).err();
-        let kind = error.map(|e| e.kind);
-        let told = [4, 6].map(|expected| Some(ErrorKind::LengthMismatch { expected, got: 2 }));
-        assert!(told.contains(&kind), "{kind:?}");
-    }
-}

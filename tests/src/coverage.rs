@@ -14,7 +14,7 @@ pub fn kind(step: &Step) -> &'static str {
         Step::Generate(Length::Checked(_), _) => "slice",
         Step::Map(..) => "map",
         Step::Zip(_) => "zip",
-        Step::Shortest(_) => "zip_shortest",
+        Step::ZipShortest(_) => "zip_shortest",
         Step::Fields(..) => "fields",
         Step::Filter(..) => "filter",
         Step::Pack(..) => "pack",

@@ -63,7 +63,7 @@ fn kind(step: &Step) -> usize {
         Step::TakeWhile(..) => 17,
         Step::Take(..) => 18,
         Step::Append(..) => 19,
-        Step::Shortest(_) => 20,
+        Step::ZipShortest(_) => 20,
     }
 }
 

@@ -89,7 +89,7 @@ fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     let known: Option<Vec<u64>> = lens.collect();
     let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
         return match nodes.iter().any(|n| n.is_stream && !n.is_leaf()) {
-            true => builder.shortest(nodes),
+            true => builder.zip_shortest(nodes),
             false => cut(builder, nodes, Len::Delayed(least(builder, nodes))),
         };
     };

@@ -152,13 +152,13 @@ impl Builder {
     }
 
     /// The inputs' fields side by side, as many elements as the shortest has.
-    pub fn shortest(self, inputs: &[Arc<Node>]) -> Arc<Node> {
+    pub fn zip_shortest(self, inputs: &[Arc<Node>]) -> Arc<Node> {
         let mut d = Draft::new(self, all(inputs));
         d.arrays();
         let lengths: Option<Vec<u64>> = inputs.iter().map(|i| i.known_len()).collect();
         d.len = lengths.and_then(|lengths| lengths.into_iter().min());
         let types = d.input_types();
-        d.array(Kind::Shortest, types)
+        d.array(Kind::ZipShortest, types)
     }
 
     /// Some fields of the input.

@@ -49,7 +49,7 @@ pub enum Kind {
     Zip,
     /// The inputs' fields side by side, as many elements as the shortest input has. What lies behind that in the others is
     /// not asked for.
-    Shortest,
+    ZipShortest,
     /// Some fields of the input.
     Fields(std::ops::Range<u32>),
     /// The elements for which the body is true. Input: data.
@@ -107,7 +107,7 @@ impl Kind {
             | Kind::Generate(..)
             | Kind::Map(_)
             | Kind::Zip
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Fields(_)
             | Kind::Fold(_)
             | Kind::Scan(..)
@@ -140,7 +140,7 @@ impl Kind {
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Append
             | Kind::Custom(_) => true,
             Kind::Manifest
@@ -310,7 +310,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

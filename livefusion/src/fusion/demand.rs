@@ -134,7 +134,7 @@ fn needs_of(
     }
     match &node.node.kind {
         Kind::Zip | Kind::Fields(_) => {}
-        Kind::Shortest | Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => {
+        Kind::ZipShortest | Kind::Filter(_) | Kind::TakeWhile { .. } | Kind::Take(_) => {
             passed(&mut needs);
         }
         Kind::Append => {
@@ -226,7 +226,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

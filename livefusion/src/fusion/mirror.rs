@@ -211,7 +211,7 @@ fn is_ordered(kind: &Kind) -> bool {
                 .any(|t| may_trap(&t.term, t.ty, |_| false))
         }),
         Kind::Filter(_)
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Pack
         | Kind::Fold(_)
         | Kind::Scan(..)

@@ -130,7 +130,7 @@ impl Families {
 
     fn add(&mut self, graph: &Graph, rates: &mut Rates, alike: &Alike<'_>, class: ClassId) {
         let parts = |n: &NodeId| graph.nodes[n.index()].inputs.iter().copied();
-        let mut all = of(alike, class).iter().flat_map(parts);
+        let mut all = alike_of(alike, class).iter().flat_map(parts);
         let known = all.find_map(|part| self.of.get(&top_of(rates, part)?).copied());
         let family = known.unwrap_or_else(|| rates.new_class(ClassKind::Phases));
         let mut adding = Adding {
@@ -142,7 +142,7 @@ impl Families {
         self.of.insert(class, family);
         while let Some((class, k)) = stack.pop() {
             // Of each append of the class; their elements advance together.
-            let parts = of(alike, class).iter();
+            let parts = alike_of(alike, class).iter();
             let parts = parts.filter_map(|n| graph.nodes[n.index()].inputs.get(k).copied());
             let parts: Vec<NodeId> = parts.collect();
             let Some(part) = parts.first().copied() else {
@@ -434,7 +434,7 @@ impl Phases<'_> {
 /// The appends of each class.
 type Alike<'a> = FxHashMap<ClassId, &'a [NodeId]>;
 
-fn of<'a>(alike: &Alike<'a>, class: ClassId) -> &'a [NodeId] {
+fn alike_of<'a>(alike: &Alike<'a>, class: ClassId) -> &'a [NodeId] {
     alike.get(&class).copied().unwrap_or_default()
 }
 
@@ -510,7 +510,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::CountS
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)

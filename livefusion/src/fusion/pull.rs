@@ -204,7 +204,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::Generate(..)
             | Kind::Map(_)
             | Kind::Zip
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Fields(_)
             | Kind::Filter(_)
             | Kind::Pack

@@ -201,7 +201,7 @@ impl Rates {
     pub fn makes(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
         match graph.node(n).kind {
             Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => self.output(n),
-            Kind::Append | Kind::Shortest => self.output(n),
+            Kind::Append | Kind::ZipShortest => self.output(n),
             Kind::Custom(_) => self.output(n).filter(|c| Some(*c) != self.runs_at(n)),
             Kind::CountS => self.runs_at(n),
             Kind::Map(_) | Kind::Zip => self.output(n).filter(|_| self.sides(n).is_some()),

@@ -139,7 +139,7 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
 
 /// Whether the sides of a zip may end apart, and so all others with the first that does.
 pub fn end_apart(graph: &Graph, zip: NodeId) -> bool {
-    matches!(graph.node(zip).kind, Kind::Shortest)
+    matches!(graph.node(zip).kind, Kind::ZipShortest)
 }
 
 impl Side {
@@ -341,7 +341,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::Input(_)
         | Kind::Generate(..)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Pack
         | Kind::Expand(_)
         | Kind::FoldS(_)
@@ -476,7 +476,7 @@ impl Collecting<'_> {
             }
             Kind::ScanS(..) | Kind::Expand(_) => true,
             Kind::FoldS(_) | Kind::CountS => aside,
-            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::Shortest => !aside,
+            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::ZipShortest => !aside,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)

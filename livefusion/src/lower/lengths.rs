@@ -188,7 +188,7 @@ pub fn check_all(p: &mut Placer<'_>) {
         if p.placed.tree.rate(rate).opening.is_nested() {
             visited(p, by, rate, len);
         } else if let Some(bound) = p.bound(rate).filter(|bound| *bound != len) {
-            zipped(p, by, (own, len), bound);
+            check_own(p, by, (own, len), bound);
             // The first of what is consumed together says what is expected.
             let first = usize::from(matches!(p.scope.graph.node(by).kind, Kind::Scatter(_)));
             let first = p.scope.inputs(by)[first];
@@ -202,9 +202,9 @@ pub fn check_all(p: &mut Placer<'_>) {
     }
 }
 
-/// What else a node consumes beside an array of this class and length is as long, if that is known here: whoever is at
-/// fault is named by the lengths that it was given, not by that of the loop.
-fn zipped(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
+/// Checks a zip's own lengths against each other, where another than that of this class is known here and is not the
+/// loop's: so a zip is told of what it was given, before it is held against what the loop runs over.
+fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
     let rates = &p.scope.plan.rates;
     let is_it = |n: &NodeId| rates.own(*n) == Some(own);
     let in_step = |n: &NodeId| rates.output(*n) == Some(rates.now(own));

@@ -12,7 +12,7 @@
 //! | [`generate`] | `iota`, `replicate`, `generate`, and what reads others by index: `slice`, `reverse`, ... |
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
 //! | [`cursor`] | zips of streams that advance differently |
-//! | [`shortest`] | `zip_shortest` of what is computed |
+//! | [`zip_shortest`] | `zip_shortest` of what is computed |
 //! | [`append`] | `append`, `concat` of what is computed |
 //! | [`filter`] | `filter`, `pack` |
 //! | [`take_while`] | `take_while`, `take` of what is computed |
@@ -47,9 +47,9 @@ mod scan;
 mod scatter;
 mod scope;
 mod segments;
-mod shortest;
 mod take_while;
 mod zip;
+mod zip_shortest;
 
 use crate::ast::{Kind, Node};
 use crate::error::{Error, ErrorKind, Result};
@@ -260,7 +260,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Map(_) => map::place(p, id),
         Kind::Append => append::place(p, id),
         Kind::Zip => zip::place(p, id),
-        Kind::Shortest => shortest::place(p, id),
+        Kind::ZipShortest => zip_shortest::place(p, id),
         Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
             filter::place(p, id)
         }
@@ -347,7 +347,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
     match &e.scope.graph.node(id).kind {
         Kind::Map(_) | Kind::Expand(_) => emit_fields(e, id, spot, &e.scope.demanded(id)),
         Kind::Zip => zip::emit(e, id, spot),
-        Kind::Shortest => shortest::emit(e, id, spot),
+        Kind::ZipShortest => zip_shortest::emit(e, id, spot),
         Kind::Fold(_) => fold::emit(e, id, spot),
         Kind::Scan(..) => scan::emit(e, id, spot),
         Kind::Scatter(_) => scatter::emit(e, id, spot),

@@ -271,7 +271,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::TakeWhile { inclusive, .. } => smallvec![18, u64::from(*inclusive)],
         Kind::Take(_) => smallvec![20],
         Kind::Append => smallvec![21],
-        Kind::Shortest => smallvec![22],
+        Kind::ZipShortest => smallvec![22],
         Kind::Custom(c) => {
             let any: &dyn Any = &*c.combinator;
             let key = c.combinator.key();
@@ -322,7 +322,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

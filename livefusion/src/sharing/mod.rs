@@ -121,7 +121,7 @@ impl Graph {
             | Kind::Input(_)
             | Kind::Generate(..)
             | Kind::Map(_)
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Filter(_)
             | Kind::Pack
             | Kind::Fold(_)
@@ -170,7 +170,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

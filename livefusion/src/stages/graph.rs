@@ -175,7 +175,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

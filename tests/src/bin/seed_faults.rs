@@ -98,6 +98,12 @@ const FAULTS: &[Fault] = &[
         faulty: "before.retain(|r| self.placed.tree.root_of(*r) > root);",
     },
     Fault {
+        what: "phases that read an append from memory are parts of it",
+        file: "lower/emission/phases.rs",
+        sound: "all.filter(move |rate| self.is_appended(class, *rate))",
+        faulty: "all.filter(move |rate| rate.index() < usize::MAX)",
+    },
+    Fault {
         what: "whoever runs in each phase counts its elements for the others",
         file: "lower/emission/phases.rs",
         sound: ".filter(|r| self.placed.outlasts(rates, **r, rate));",

@@ -239,7 +239,7 @@ impl<'a> Asked<'a> {
                 }
                 self.counts(node, mine.count);
             }
-            Kind::Shortest => self.shortest(node, e.data.len(), mine),
+            Kind::ZipShortest => self.shortest(node, e.data.len(), mine),
             Kind::Fields(range) => {
                 for (f, positions) in &mine.fields {
                     self.add(&node.inputs[0], f + range.start, positions);

@@ -83,7 +83,7 @@ impl Demand {
             .collect();
         match &node.kind {
             Kind::Zip
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Filter(_)
             | Kind::Pack
             | Kind::TakeWhile { .. }
@@ -168,7 +168,7 @@ fn is_column(kind: &Kind, param: u32) -> bool {
         | Kind::Input(_)
         | Kind::Generate(..)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::Fold(_)

@@ -227,7 +227,7 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

@@ -38,7 +38,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
                 .collect();
             e.data = Data::Array(columns, n);
         }
-        Kind::Shortest => {
+        Kind::ZipShortest => {
             let n = inputs.iter().map(|d| d.len()).min().unwrap_or(0);
             let columns = inputs.iter().flat_map(|d| d.columns());
             let columns = columns.map(|c| c[..n].to_vec()).collect();

@@ -216,7 +216,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Generate(..)
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Filter(_)
             | Kind::Pack
             | Kind::Fold(_)
@@ -290,7 +290,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         Kind::Scatter(_) => node.inputs.get(1),
         Kind::Map(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Filter(_)
         | Kind::Pack

@@ -45,7 +45,7 @@ pub enum Step {
     /// Inputs side by side.
     Zip(Vec<usize>),
     /// Inputs side by side, as far as the shortest goes.
-    Shortest(Vec<usize>),
+    ZipShortest(Vec<usize>),
     /// Some fields.
     Fields(usize, Range<u32>),
     /// A filter.
@@ -270,7 +270,7 @@ impl Step {
             }
             Step::Map(inputs, body) => b.map(&of(inputs), body.build(nodes)),
             Step::Zip(inputs) => b.zip(&of(inputs)),
-            Step::Shortest(inputs) => b.shortest(&of(inputs)),
+            Step::ZipShortest(inputs) => b.zip_shortest(&of(inputs)),
             Step::Fields(input, range) => b.fields(&nodes[*input], range.clone()),
             Step::Filter(input, body) => b.filter(&nodes[*input], body.build(nodes)),
             Step::Pack(data, tags) => b.pack(&nodes[*data], &nodes[*tags]),
@@ -319,7 +319,7 @@ impl Step {
             }
             Step::Map(_, b) => Kind::Map(body(b)),
             Step::Zip(_) => Kind::Zip,
-            Step::Shortest(_) => Kind::Shortest,
+            Step::ZipShortest(_) => Kind::ZipShortest,
             Step::Fields(_, range) => Kind::Fields(range.clone()),
             Step::Filter(_, b) => Kind::Filter(body(b)),
             Step::Pack(..) => Kind::Pack,
@@ -389,7 +389,7 @@ impl Step {
         match self {
             Step::Map(inputs, _)
             | Step::Zip(inputs)
-            | Step::Shortest(inputs)
+            | Step::ZipShortest(inputs)
             | Step::Append(inputs) => {
                 inputs.iter_mut().for_each(|i| *i = number[*i]);
             }
@@ -427,7 +427,7 @@ impl Step {
         match self {
             Step::Map(inputs, _)
             | Step::Zip(inputs)
-            | Step::Shortest(inputs)
+            | Step::ZipShortest(inputs)
             | Step::Append(inputs) => inputs.clone(),
             Step::Fields(i, _)
             | Step::Filter(i, _)

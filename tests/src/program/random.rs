@@ -297,7 +297,7 @@ impl Making {
     /// The least of arrays, unless they have too many fields.
     pub(super) fn fitting_shortest(&self, inputs: Vec<usize>) -> Option<Step> {
         let width: usize = inputs.iter().map(|i| self.types(*i).len()).sum();
-        (width <= 8).then_some(Step::Shortest(inputs))
+        (width <= 8).then_some(Step::ZipShortest(inputs))
     }
 
     fn fields(&mut self) -> Option<Step> {

@@ -51,7 +51,7 @@ pub fn operated(
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Fold(_)
         | Kind::Scan(..)

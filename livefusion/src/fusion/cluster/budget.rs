@@ -92,7 +92,7 @@ fn own(kind: &Kind, fields: u32) -> u32 {
         | Kind::Generate(..)
         | Kind::Map(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::ScanTotal
         | Kind::Expand(_)

@@ -60,7 +60,7 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
         | Kind::Input(_)
         | Kind::Generate(..)
         | Kind::Map(_)
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Filter(_)
         | Kind::Pack
         | Kind::Fold(_)

@@ -171,7 +171,8 @@ pub fn find_outputs(
     stored
 }
 
-/// Finds the zips that each loop has and others consume: by their names, or by way of what is computed in no loop.
+/// Finds the zips that each loop has and others consume: themselves, or what only names their fields, or what is computed
+/// from them wherever it is read.
 pub fn find_zips(graph: &Graph, loop_of: &[Option<usize>], loops: &mut [PlannedLoop]) {
     let mut found: FxHashSet<NodeId> = FxHashSet::default();
     for (at, planned) in loops.iter().enumerate() {

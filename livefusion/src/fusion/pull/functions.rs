@@ -44,7 +44,7 @@ impl Functions {
                 Kind::Manifest
                 | Kind::Input(_)
                 | Kind::Zip
-                | Kind::Shortest
+                | Kind::ZipShortest
                 | Kind::Fields(_)
                 | Kind::Filter(_)
                 | Kind::Pack

@@ -77,7 +77,7 @@ impl Inference<'_> {
                         .extend((0..node.inputs.len()).map(|k| (id, k)));
                     (class, class)
                 }
-                Kind::Map(_) | Kind::Zip | Kind::Shortest | Kind::Fields(_) => {
+                Kind::Map(_) | Kind::Zip | Kind::ZipShortest | Kind::Fields(_) => {
                     let class = self.in_step(id);
                     let output = match self.rates.sides(id) {
                         Some(_) => self.sub(class, Selector::Zip(id)),
@@ -171,7 +171,7 @@ impl Inference<'_> {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Generate(..)
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Fold(_)
             | Kind::ScanTotal
             | Kind::Append

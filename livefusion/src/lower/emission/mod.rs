@@ -142,19 +142,12 @@ impl<'g> Emission<'g> {
 
     /// A trap behind the segment in whose loop a combinator runs, unless one of these holds.
     pub fn trap_after(&mut self, comb: CombId, kind: TrapKind, unless: &[Var]) {
-        let mut any: Option<Atom> = None;
-        for holds in unless.iter().map(|v| Atom::Var(*v)) {
-            any = Some(match any {
-                Some(others) => {
-                    let ok = self.scalar("ok", comb, Ty::Bool);
-                    let args = Args::from_slice(&[others, holds]);
-                    let kind = StmtKind::Let(ok, Op::Or, args);
-                    self.push_after(comb, Stmt { comb, kind });
-                    ok.into()
-                }
-                None => holds,
-            });
-        }
+        let any = unless.iter().map(|v| Atom::Var(*v)).reduce(|a, b| {
+            let ok = self.scalar("ok", comb, Ty::Bool);
+            let kind = StmtKind::Let(ok, Op::Or, Args::from_slice(&[a, b]));
+            self.push_after(comb, Stmt { comb, kind });
+            ok.into()
+        });
         if let Some(any) = any {
             let stmt = self.trap_stmt(comb, kind, any, &[]);
             self.push_after(comb, stmt);

@@ -29,14 +29,6 @@ pub struct Shared {
     positions: FxHashMap<(ClassId, RateId), Var>,
 }
 
-/// How the elements of an append, or of what is below one, are counted through its phases.
-enum Counting {
-    /// By one count that goes through all phases: there is one rate in each.
-    Count,
-    /// By the counts of one rate of each phase.
-    Sum,
-}
-
 impl Emission<'_> {
     /// Follows an act: what it carries is what the same act carried in an earlier phase.
     pub fn begin(&mut self, id: NodeId, act: &Act) {
@@ -98,11 +90,19 @@ impl Emission<'_> {
         !appended && !self.placed.tree.rate(rate).opening.is_sub()
     }
 
-    /// The rates of a class, phase by phase; those of a phase in the order in which one iteration runs them.
+    /// The rates of a class in which its elements are counted through all phases. A phase that reads the class from memory,
+    /// for a further append, has rates of it that are none of its parts.
+    fn counted_in(&self, class: ClassId) -> impl Iterator<Item = RateId> {
+        let all = self.placed.tree.instances(class).into_iter();
+        all.filter(move |rate| self.is_appended(class, *rate))
+    }
+
+    /// Those in which the class does not run apart, phase by phase; those of a phase in the order in which one iteration
+    /// runs them.
     fn by_phase(&self, class: ClassId) -> Vec<Vec<RateId>> {
         let tree = &self.placed.tree;
         let mut phases: BTreeMap<RateId, Vec<RateId>> = BTreeMap::new();
-        for rate in tree.instances(class) {
+        for rate in self.counted_in(class) {
             if !matches!(tree.rate(rate).opening, Opening::While(_)) {
                 phases.entry(tree.root_of(rate)).or_default().push(rate);
             }
@@ -110,19 +110,18 @@ impl Emission<'_> {
         phases.into_values().collect()
     }
 
-    fn counting(&self, class: ClassId) -> Counting {
+    /// Whether one count goes through all phases of an append's class, or of one below: where each has one rate of it, and
+    /// these are neither loops of the class itself nor all roots, which have counters. Else the counts of a rate of each
+    /// phase are added.
+    fn has_one_count(&self, class: ClassId) -> bool {
         let tree = &self.placed.tree;
         let phases = self.by_phase(class);
-        // Loops have counters of their own.
         let own =
             |r: &RateId| tree.rate(*r).class == Some(class) && !tree.rate(*r).opening.is_sub();
         let is_root = |r: &RateId| tree.parent(*r).is_none();
-        let mut all = phases.iter().flatten();
         let one = phases.iter().all(|rates| rates.len() == 1);
-        match one && !all.clone().any(own) && !all.all(is_root) {
-            true => Counting::Count,
-            false => Counting::Sum,
-        }
+        let mut all = phases.iter().flatten();
+        one && !all.clone().any(own) && !all.all(is_root)
     }
 
     /// The first rate of a class in each phase: the one that decides which elements there are.
@@ -152,7 +151,7 @@ impl Emission<'_> {
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
             return self.index(rate).into();
         };
-        if let Counting::Count = self.counting(class) {
+        if self.has_one_count(class) {
             return self.counted(class).into();
         }
         if let Some(known) = self.shared.positions.get(&(class, rate)) {
@@ -207,7 +206,7 @@ impl Emission<'_> {
         let Some(class) = class.filter(|c| self.is_appended(*c, rate)) else {
             return self.counted_by(rate);
         };
-        if let Counting::Count = self.counting(class) {
+        if self.has_one_count(class) {
             return self.counted(class).into();
         }
         let mut sum: Option<Atom> = None;
@@ -289,8 +288,8 @@ impl Emission<'_> {
     pub fn is_last(&self, class: Option<ClassId>, rate: RateId) -> bool {
         let tree = &self.placed.tree;
         let class = class.filter(|c| self.is_appended(*c, rate));
-        let instances = class.map(|c| tree.instances(c)).unwrap_or_default();
-        let last = instances.iter().map(|r| tree.root_of(*r)).max();
+        let roots = class.map(|c| self.counted_in(c).map(|r| tree.root_of(r)));
+        let last = roots.and_then(Iterator::max);
         last.is_none_or(|last| last == tree.root_of(rate))
     }
 

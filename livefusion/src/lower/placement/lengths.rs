@@ -146,7 +146,7 @@ impl Placer<'_> {
                     stack.extend(in_step.then_some(node.inputs[0]));
                 }
                 // How many elements these have is found by running them.
-                Kind::Shortest
+                Kind::ZipShortest
                 | Kind::Filter(_)
                 | Kind::Pack
                 | Kind::TakeWhile { .. }

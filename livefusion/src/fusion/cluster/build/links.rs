@@ -255,7 +255,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Zip
-        | Kind::Shortest
+        | Kind::ZipShortest
         | Kind::Fields(_)
         | Kind::Pack
         | Kind::ScanTotal

@@ -181,7 +181,7 @@ impl Asked {
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Map(_)
-            | Kind::Shortest
+            | Kind::ZipShortest
             | Kind::Fold(_)
             | Kind::Scan(..)
             | Kind::ScanTotal
