@@ -1,18 +1,10 @@
 //! Loops that run from the end: what is reversed of what a loop computes is written from the end, in the same loop.
 
+mod common;
+
+use common::{engines, loops};
 use livefusion::prelude::*;
-use livefusion::{Clustering, Engine, Result, stages};
-use std::sync::Arc;
-
-fn engines() -> Vec<Engine> {
-    vec![Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-/// How many loops a program is, and how many columns go from one to another.
-fn loops(roots: &[Arc<livefusion::ast::Node>]) -> Result<(usize, usize)> {
-    let plan = stages::graph_of(roots)?.plan(Clustering::default());
-    Ok((plan.loops().len(), plan.crossings().len()))
-}
+use livefusion::{Engine, Result};
 
 fn xs(n: u64) -> Array<i64> {
     Array::from((0..n as i64).map(|i| i * 7 % 11 - 5).collect::<Vec<_>>())

@@ -1,18 +1,11 @@
 //! Exits: `take_while`, `take` and what is made of them end the loop that makes their elements, at any rate.
 
+mod common;
+
+use common::{engines, loops};
+use livefusion::Result;
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
-use livefusion::{Clustering, Engine, Result, stages};
-use std::sync::Arc;
-
-fn engines() -> Vec<Engine> {
-    vec![Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-fn loops(root: &Arc<livefusion::ast::Node>) -> Result<usize> {
-    let plan = stages::graph_of(std::slice::from_ref(root))?.plan(Clustering::default());
-    Ok(plan.loops().len())
-}
 
 #[test]
 fn what_has_ended_has_its_length() -> Result<()> {
@@ -86,7 +79,7 @@ fn one_loop_ends_with_its_last_consumer() -> Result<()> {
         let quotients = Array::from(vec![8i64, 4, 2, 0, 5]).map(|x| 8 / x);
         let kept = quotients.filter(|q| q.gt(1));
         let first = kept.find(|q| q.eq(4));
-        assert_eq!(loops(first.node())?, 1);
+        assert_eq!(loops(&[first.node()])?.0, 1);
         assert_eq!(first.force_with(&engine)?, 4);
         // Two exits, of which the later one decides; and one beside a sum of something else.
         let (two, four) = (&kept.find(|q| q.eq(2)), &first).force_with(&engine)?;
@@ -122,7 +115,7 @@ fn of_a_map_only_the_fields_that_are_asked_for_go_on() -> Result<()> {
         let pairs = hundredths();
         let first = pairs.map(|(_, q)| q).take_while(|q| q.lt(100));
         let sum = pairs.map(|(x, _)| x).sum();
-        assert_eq!(loops(first.node())?, 1);
+        assert_eq!(loops(&[first.node()])?.0, 1);
         let (first, sum) = (&first, &sum).force_with(&engine)?;
         assert_eq!((first.len(), sum), (0, 1));
         // What is only counted is not computed.

@@ -1,27 +1,13 @@
 //! What else uses a side of a zip runs along in its cursor: nothing is in memory in between.
 
-use livefusion::ast::Node;
+mod common;
+
+use common::{engines, first_numbers as numbers, shape};
+use livefusion::Result;
 use livefusion::prelude::*;
-use livefusion::{Engine, Result};
-use std::sync::Arc;
-
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-fn numbers(n: i64) -> Array<i64> {
-    (1..=n).collect()
-}
 
 fn evens(n: i64) -> Array<i64> {
     numbers(n).filter(|x| (x % 2).eq(0))
-}
-
-/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
-fn shape(roots: &[&Arc<Node>]) -> Result<(usize, usize)> {
-    let roots: Vec<Arc<Node>> = roots.iter().map(|r| Arc::clone(r)).collect();
-    let loops = Engine::interp().explain(&roots)?.loops;
-    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
 }
 
 #[test]

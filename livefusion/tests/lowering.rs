@@ -1,21 +1,15 @@
 //! Golden loops: what programs lower to, before and after optimisation.
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
+mod common;
+
+use common::golden;
 use livefusion::ast::{BodyBuilder, Builder, Value};
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
 use livefusion::{Clustering, stages};
 use loop_lang::verify::verify;
 use loop_lang::{Const, Op, Ty};
-
-fn golden(name: &str, got: &str) {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("LOOP_BLESS").is_some() {
-        std::fs::write(&path, got).expect("golden file");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(got, expected, "{path} differs; LOOP_BLESS=1 writes it anew");
-}
 
 /// Every loop of a program as text, lowered and optimised.
 fn loops(program: &(impl Force + ?Sized)) -> Vec<String> {

@@ -1,11 +1,10 @@
 //! What errors say: which call, which element, what was expected and what was there.
 
+mod common;
+
+use common::engines;
 use livefusion::prelude::*;
 use livefusion::{Error, ErrorKind};
-
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::c(), Engine::jit()]
-}
 
 fn error<T: livefusion::Elt, D: Rank>(a: &Array<T, D>, engine: &Engine) -> Error {
     a.force_with(engine).err().expect("an error")

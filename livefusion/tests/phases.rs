@@ -1,21 +1,14 @@
 //! Appends of what is computed: one loop runs over the parts one after the other, and what consumes the append goes on
 //! from one to the next.
 
+mod common;
+
+use common::{engines, loops};
 use livefusion::ast::{Builder, Value};
 use livefusion::prelude::*;
 use livefusion::runtime::force_nodes;
 use livefusion::{Engine, ErrorKind, Result, stages};
 use std::sync::Arc;
-
-fn engines() -> Vec<Engine> {
-    vec![Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-/// How many loops a program is, and how many columns go from one to another.
-fn loops(roots: &[Arc<livefusion::ast::Node>]) -> Result<(usize, usize)> {
-    let plan = stages::graph_of(roots)?.plan(livefusion::Clustering::default());
-    Ok((plan.loops().len(), plan.crossings().len()))
-}
 
 fn numbers(n: i64, by: i64) -> Vec<i64> {
     (0..n).map(|i| i * by % 19 - 7).collect()

@@ -2,20 +2,14 @@
 //! "Optimising Purely Functional GPU Programs", 2013; and Black-Scholes).
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden files anew.
 
+mod common;
+
+use common::golden;
 use livefusion::ast::{Body, BodyBuilder, Kind};
 use livefusion::prelude::*;
 use livefusion::stages;
 use loop_lang::Op;
 use loop_lang::types::{Const, Ty};
-
-fn golden(name: &str, got: &str) {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("LOOP_BLESS").is_some() {
-        std::fs::write(&path, got).expect("golden file");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(got, expected, "{path} differs; LOOP_BLESS=1 writes it anew");
-}
 
 fn body_of<T: livefusion::Elt>(array: &Array<T>) -> Body {
     match &array.node().kind {

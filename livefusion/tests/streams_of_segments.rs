@@ -1,27 +1,18 @@
 //! Zips of elements of segments: a side is a cursor over elements, which asks one over their segments for the
 //! next that has any.
 
-use livefusion::ast::Node;
+mod common;
+
+use common::{engines, first_numbers as numbers, shape};
 use livefusion::prelude::*;
 use livefusion::{Clustering, Elt, Error, ErrorKind, Result};
-use std::sync::Arc;
-
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
-fn shape(root: &Arc<Node>) -> Result<(usize, usize)> {
-    let loops = Engine::interp().explain(std::slice::from_ref(root))?.loops;
-    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
-}
 
 /// Builds an array, which takes one loop with nothing in memory besides its result, and runs it everywhere.
 fn one_loop<T: Elt + PartialEq + std::fmt::Debug>(
     build: impl Fn() -> Array<T>,
     want: &[T],
 ) -> Result<()> {
-    assert_eq!(shape(build().node())?, (1, 1));
+    assert_eq!(shape(&[build().node()])?, (1, 1));
     everywhere(build, want)
 }
 
@@ -42,10 +33,6 @@ fn errors<T: Elt>(build: impl Fn() -> Array<T>) -> Vec<ErrorKind> {
 
 fn lengths<const N: usize>(all: [u64; N]) -> Array<u64> {
     Array::from(all.to_vec())
-}
-
-fn numbers(n: i64) -> Array<i64> {
-    (1..=n).collect()
 }
 
 /// Elements of runs in which the beginning, the middle and the end are empty, beside those of another number of runs.

@@ -1,18 +1,13 @@
 //! Zips of streams that end before their source does: `take_while` and `take` on a side.
 
+mod common;
+
+use common::{engines, first_numbers as numbers};
 use livefusion::ast::{BodyBuilder, Builder};
 use livefusion::prelude::*;
 use livefusion::{ErrorKind, Result};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-fn numbers(n: i64) -> Array<i64> {
-    (1..=n).collect()
-}
 
 /// The elements up to the first zero, and that.
 fn until_zero(xs: &Array<i64>) -> Array<i64> {

@@ -3,50 +3,13 @@
 //!
 //! `LOOP_BLESS=1 cargo test -p livefusion` writes the golden file anew.
 
-use livefusion::ast::Node;
+mod common;
+
+use common::filters::{even, evens, kept, numbers, small, smalls};
+use common::{engines, golden, shape};
 use livefusion::prelude::*;
 use livefusion::{Clustering, ErrorKind, Result};
 use std::sync::Arc;
-
-fn engines() -> [Engine; 3] {
-    [Engine::interp(), Engine::jit(), Engine::c()]
-}
-
-/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
-fn shape(roots: &[Arc<Node>]) -> Result<(usize, usize)> {
-    let loops = Engine::interp().explain(roots)?.loops;
-    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
-}
-
-fn numbers(mut seed: u64, n: usize) -> Vec<i64> {
-    let next = |_| {
-        seed = seed
-            .wrapping_mul(0x5851_f42d_4c95_7f2d)
-            .wrapping_add(0x1405_7b7e_f767_814f);
-        (seed >> 40) as i64 % 100
-    };
-    (0..n).map(next).collect()
-}
-
-fn evens(xs: &Array<i64>) -> Array<i64> {
-    xs.filter(|x| (x % 2).eq(0))
-}
-
-fn smalls(xs: &Array<i64>) -> Array<i64> {
-    xs.filter(|x| x.lt(30))
-}
-
-fn kept(xs: &[i64], p: fn(&i64) -> bool) -> Vec<i64> {
-    xs.iter().copied().filter(p).collect()
-}
-
-fn even(x: &i64) -> bool {
-    x % 2 == 0
-}
-
-fn small(x: &i64) -> bool {
-    *x < 30
-}
 
 /// Either side ends first, or both do together; either may be empty.
 const LENGTHS: [(usize, usize); 10] = [
@@ -70,14 +33,7 @@ fn two_filters_are_one_loop() -> Result<()> {
     assert_eq!(shape(&[products.node().clone()])?, (1, 1));
     let explained = Engine::interp().explain(&[products.node().clone()])?;
     let text = explained.loops[0].program.to_string();
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/golden/zip_shortest_of_filters.loop"
-    );
-    if std::env::var_os("LOOP_BLESS").is_some() {
-        std::fs::write(path, &text).expect("golden file");
-    }
-    assert_eq!(text, std::fs::read_to_string(path).unwrap_or_default());
+    golden("zip_shortest_of_filters.loop", &text);
     Ok(())
 }
 

@@ -1,0 +1,78 @@
+//! What tests of loops have in common. Each uses a part of it.
+#![allow(dead_code)]
+
+use livefusion::ast::Node;
+use livefusion::prelude::*;
+use livefusion::{Clustering, Result, stages};
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+/// The backends that run on any machine.
+pub fn engines() -> [Engine; 3] {
+    [Engine::interp(), Engine::jit(), Engine::c()]
+}
+
+/// The loops of a program, and how many arrays they write: the results, and what goes through memory.
+pub fn shape<N: Borrow<Arc<Node>>>(roots: &[N]) -> Result<(usize, usize)> {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| r.borrow().clone()).collect();
+    let loops = Engine::interp().explain(&roots)?.loops;
+    Ok((loops.len(), loops.iter().map(|l| l.arrays_written).sum()))
+}
+
+/// How many loops a program is, and how many columns go from one to another.
+pub fn loops<N: Borrow<Arc<Node>>>(roots: &[N]) -> Result<(usize, usize)> {
+    let roots: Vec<Arc<Node>> = roots.iter().map(|r| r.borrow().clone()).collect();
+    let plan = stages::graph_of(&roots)?.plan(Clustering::default());
+    Ok((plan.loops().len(), plan.crossings().len()))
+}
+
+/// The numbers from one on.
+pub fn first_numbers(n: i64) -> Array<i64> {
+    (1..=n).collect()
+}
+
+/// Holds a text against a golden file, which `LOOP_BLESS=1` writes anew.
+pub fn golden(name: &str, got: &str) {
+    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("LOOP_BLESS").is_some() {
+        std::fs::write(&path, got).expect("golden file");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(got, expected, "{path} differs; LOOP_BLESS=1 writes it anew");
+}
+
+/// Two filters, as lazy arrays and on slices.
+pub mod filters {
+    use livefusion::prelude::*;
+
+    /// Numbers from -99 to 99 in no order.
+    pub fn numbers(mut seed: u64, n: usize) -> Vec<i64> {
+        let next = |_| {
+            seed = seed
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
+            (seed >> 40) as i64 % 100
+        };
+        (0..n).map(next).collect()
+    }
+
+    pub fn evens(xs: &Array<i64>) -> Array<i64> {
+        xs.filter(|x| (x % 2).eq(0))
+    }
+
+    pub fn smalls(xs: &Array<i64>) -> Array<i64> {
+        xs.filter(|x| x.lt(30))
+    }
+
+    pub fn kept(xs: &[i64], p: fn(&i64) -> bool) -> Vec<i64> {
+        xs.iter().copied().filter(p).collect()
+    }
+
+    pub fn even(x: &i64) -> bool {
+        x % 2 == 0
+    }
+
+    pub fn small(x: &i64) -> bool {
+        *x < 30
+    }
+}
