@@ -8,7 +8,7 @@ use crate::ast::{
     identity, may_trap,
 };
 use crate::elt::Elt;
-use crate::exp::{Exp, value};
+use crate::exp::{Exp, closure, value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use std::sync::Arc;
@@ -18,8 +18,9 @@ impl Array<bool> {
     /// [`partition`](Array::partition) or two [`pack`](Array::pack)s.
     ///
     /// Of the flags' length, computed in one pass over them and fused with what makes them and what
-    /// uses the result. `xs` and `ys` are read at random: if they are computed they go through
-    /// memory. Packs by these flags (and by `!flags`), and cheap maps of such, are not: nothing is packed then.
+    /// uses the result. Fuses with streams (filters, scans, elements of segments, ...) among `xs`, `ys` and the flags: each
+    /// is advanced where its last element was taken. Where none is a stream `xs` and `ys` are read at random. Of packs by
+    /// these flags (and by `!flags`), and cheap maps of such, nothing is packed.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -31,13 +32,17 @@ impl Array<bool> {
     ///
     /// # Errors
     /// When forced: if there are not as many flags as elements in both arrays, or if one of the
-    /// arrays has fewer elements than the flags ask it for (an index behind its end).
+    /// arrays has fewer elements than the flags ask it for (an index behind its end, or, of streams, a wrong length).
     #[track_caller]
     pub fn combine<T: Elt>(&self, xs: &Array<T>, ys: &Array<T>) -> Array<T> {
         let builder = Builder::named("combine");
         let (xs, ys) = (xs.node(), ys.node());
         if let Some(both) = of_packs(builder, self.node(), xs, ys) {
             return Array::wrap(both);
+        }
+        let inputs = [self.node(), xs, ys].map(Arc::clone);
+        if inputs.iter().any(|n| n.comes_in_order()) {
+            return Array::wrap(builder.merge(&inputs, by_flag::<T>()));
         }
         // The map below checks that there are as many flags as elements. So neither array has too
         // many elements if none has too few, which the reads check.
@@ -56,6 +61,26 @@ impl Array<bool> {
             .collect();
         Array::wrap(builder.map(&[self.node().clone(), taken, indices], b.finish(&fields)))
     }
+}
+
+/// The step of a merge of streams by flags, each of which asks for an element.
+fn by_flag<T: Elt>() -> Body {
+    type Taken = (bool, bool, bool);
+    closure::<(bool, T, T, Taken, u64), (Taken, (bool, u64, u64), T)>(
+        |(flag, x, y, (more, more_x, more_y), i)| {
+            let is_there = flag.cond(more_x, more_y);
+            let fits = more.cond(is_there, !(more_x.or(more_y)));
+            // A flag without an element, or elements without a flag.
+            let next = i + 1;
+            let (got, expected) = (more.cond(i, next), more.cond(next, i));
+            let (left, right) = (more.and(flag), more.and(!flag));
+            (
+                (is_there, left, right),
+                (fits, got, expected),
+                flag.cond(x, y),
+            )
+        },
+    )
 }
 
 /// An array that a pack by some flags leaves, and cheap maps of that.

@@ -2,16 +2,19 @@
 
 use crate::array::Array;
 use crate::array::append::total;
-use crate::ast::{BodyBuilder, Builder};
+use crate::array::merge::Merged;
+use crate::ast::{Body, BodyBuilder, Builder};
 use crate::elt::Elt;
+use crate::exp::closure;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl<T: Elt> Array<T> {
     /// The elements of two arrays of equal length in turn: `x0, y0, x1, y1, ...`.
     ///
-    /// An index function, which fuses with what uses the result. The two arrays are read at random,
-    /// as those of [`append`](Array::append) are.
+    /// Of arrays in memory and of index functions an index function, which fuses with what uses the result. Of streams
+    /// (filters, scans, elements of segments, ...) one pass over both, each of which is advanced where it is its turn: it
+    /// fuses with what makes them, too.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -25,8 +28,12 @@ impl<T: Elt> Array<T> {
     #[track_caller]
     pub fn interleave(&self, other: &Array<T>) -> Array<T> {
         let builder = Builder::named("interleave");
+        let inputs = [self.node().clone(), other.node().clone()];
+        if inputs.iter().any(|n| n.comes_in_order()) {
+            return Array::wrap(builder.merge(&inputs, in_turn::<T>()));
+        }
         // The zip checks the lengths.
-        let pairs = builder.zip(&[self.node().clone(), other.node().clone()]);
+        let pairs = builder.zip(&inputs);
         let len = total(builder, &[pairs.clone(), pairs.clone()]);
         let mut b = BodyBuilder::new(&[Ty::U64]);
         let i = b.locate(Some(builder.loc())).param(0);
@@ -42,4 +49,19 @@ impl<T: Elt> Array<T> {
             .collect();
         Array::wrap(builder.generate(len, b.finish(&fields)))
     }
+}
+
+/// The step of a merge of streams in turn. Both must end when it is the first one's turn.
+fn in_turn<T: Elt>() -> Body {
+    closure::<(T, T, bool, bool, u64), Merged<T>>(|(x, y, more_x, more_y, i)| {
+        let is_first = (i & 1).eq(0);
+        let fits = is_first.cond(more_x.or(!more_y), more_y);
+        // Of the one that goes on there is an element more than of the one that has ended.
+        let pairs = i >> 1;
+        let (short, long) = (pairs, pairs + 1);
+        let got = is_first.cond(long, short);
+        let expected = is_first.cond(short, long);
+        let element = is_first.cond(x, y);
+        ((is_first, !is_first), (fits, got, expected), element)
+    })
 }

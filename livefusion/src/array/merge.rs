@@ -17,8 +17,9 @@ impl<T: Elt> Array<T> {
     /// order.
     ///
     /// One pass over the result, which fuses with what uses it; one comparison per element. A loop
-    /// that holds one runs on one thread. Both arrays are read at random: if they are computed they
-    /// go through memory.
+    /// that holds one runs on one thread. Fuses with streams (filters, scans, elements of segments, further merges, ...):
+    /// each is advanced where its last element was taken. Where neither is a stream both are read at random: index
+    /// functions of arrays in memory are computed in place, whatever else is computed goes through memory.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -37,6 +38,10 @@ impl<T: Elt> Array<T> {
         in_order: impl FnOnce(T::Exp, T::Exp) -> R,
     ) -> Array<T> {
         let builder = Builder::named("merge");
+        let inputs = [self.node().clone(), other.node().clone()];
+        if inputs.iter().any(|n| n.comes_in_order()) {
+            return Array::wrap(builder.merge(&inputs, take_one::<T, R>(in_order)));
+        }
         let len = total(builder, &[self.node().clone(), other.node().clone()]);
         let indices = builder.generate(len, identity(&[Ty::U64]));
         let fold = Fold {
@@ -48,6 +53,20 @@ impl<T: Elt> Array<T> {
         Array::wrap(builder.fields(&merged, 1..1 + T::FIELDS))
     }
 }
+
+/// The step of a merge of streams: the element that may stand first, or what one still has when the other has ended.
+fn take_one<T: Elt, R: ToExp<bool>>(in_order: impl FnOnce(T::Exp, T::Exp) -> R) -> Body {
+    closure::<(T, T, bool, bool, u64), Merged<T>>(|(x, y, more_x, more_y, _)| {
+        // The order is not asked about elements behind an end.
+        let ordered = more_x.and((!more_y).or(in_order(x, y)));
+        let fits = (Exp::lit(true), Exp::lit(0), Exp::lit(0));
+        ((ordered, !ordered), fits, ordered.cond(x, y))
+    })
+}
+
+/// What a merge's step gives of two inputs: which it takes, whether lengths fit (with what was got and expected), and the
+/// element.
+pub(crate) type Merged<T> = ((bool, bool), (bool, u64, u64), T);
 
 /// The step of a scan over the result's indices. Its state: how many elements of `xs` are taken,
 /// and the last element of the result.

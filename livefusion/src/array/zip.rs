@@ -88,7 +88,7 @@ fn shortest(builder: Builder, nodes: &[Arc<Node>]) -> Arc<Node> {
     let lens = nodes.iter().map(|n| n.known_len());
     let known: Option<Vec<u64>> = lens.collect();
     let Some(least) = known.and_then(|lens| lens.into_iter().min()) else {
-        return match nodes.iter().any(|n| n.is_stream && !n.is_leaf()) {
+        return match nodes.iter().any(|n| n.comes_in_order()) {
             true => builder.zip_shortest(nodes),
             false => cut(builder, nodes, Len::Delayed(least(builder, nodes))),
         };

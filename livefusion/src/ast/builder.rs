@@ -3,7 +3,8 @@
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
-    Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, Node, ScanKind, Term, Types, Value,
+    Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind, Term,
+    Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
@@ -159,6 +160,27 @@ impl Builder {
         d.len = lengths.and_then(|lengths| lengths.into_iter().min());
         let types = d.input_types();
         d.array(Kind::ZipShortest, types)
+    }
+
+    /// An element of an input after the other, in the order that the body finds (see [`Kind::Merge`]).
+    pub fn merge(self, inputs: &[Arc<Node>], body: Body) -> Arc<Node> {
+        let mut d = Draft::new(self, all(inputs));
+        d.arrays();
+        let mut params = d.input_types();
+        params.extend(inputs.iter().map(|_| Ty::Bool));
+        params.push(Ty::U64);
+        let types = body.result_types();
+        let (check, element) = types.split_at(types.len().min(inputs.len() + MERGE_CHECK));
+        let mut results = vec![Ty::Bool; inputs.len() + 1];
+        results.extend([Ty::U64, Ty::U64]);
+        d.expect(*check == *results && !element.is_empty(), || {
+            let wanted = format!("{} and an element", show_types(&results));
+            (wanted, show_types(&types))
+        });
+        d.body(&body, "a step", &params, None);
+        let element = Types::from_slice(element);
+        let body = d.simple(body);
+        d.array(Kind::Merge(body), element)
     }
 
     /// Some fields of the input.

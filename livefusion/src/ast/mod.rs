@@ -14,7 +14,7 @@ pub(crate) use builder::identity;
 
 pub use body::BodyBuilder;
 pub use builder::Builder;
-pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, Node, ScanKind};
+pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind};
 pub use simplify::simplify;
 pub use term::{Args, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap};
 

@@ -50,6 +50,12 @@ pub enum Kind {
     /// The inputs' fields side by side, as many elements as the shortest input has. What lies behind that in the others is
     /// not asked for.
     ZipShortest,
+    /// One element of an input after the other, in an order that the body finds. Its parameters are all fields of the
+    /// inputs' next elements (zero of one that has ended), then of each input whether it has one, then how many elements
+    /// were made before (`u64`). Its results are, of each input, whether its element is taken; whether lengths fit, and if
+    /// they do not, which was got and which expected (`u64`); then the fields of the element that is made. The elements
+    /// end when none is taken. An input is asked for its next element where its last one was taken.
+    Merge(Body),
     /// Some fields of the input.
     Fields(std::ops::Range<u32>),
     /// The elements for which the body is true. Input: data.
@@ -97,6 +103,9 @@ pub enum Kind {
     Len,
 }
 
+/// How many results of a merge's body say whether lengths fit: behind what is taken, before the element.
+pub const MERGE_CHECK: usize = 3;
+
 impl Kind {
     /// Whether its elements are some of its first input's, passed on as they are.
     pub(crate) fn passes_on(&self) -> bool {
@@ -108,6 +117,7 @@ impl Kind {
             | Kind::Map(_)
             | Kind::Zip
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Fields(_)
             | Kind::Fold(_)
             | Kind::Scan(..)
@@ -128,9 +138,7 @@ impl Kind {
     /// value when the node was made.
     pub(crate) fn is_stream(&self, inputs: &[Arc<Node>]) -> bool {
         match self {
-            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => {
-                inputs.iter().any(|i| i.is_stream && !i.is_leaf())
-            }
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => inputs.iter().any(|i| i.comes_in_order()),
             Kind::Filter(_)
             | Kind::Pack
             | Kind::Scan(..)
@@ -141,6 +149,7 @@ impl Kind {
             | Kind::ScanS(..)
             | Kind::CountS
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Append
             | Kind::Custom(_) => true,
             Kind::Manifest
@@ -244,6 +253,11 @@ impl Node {
         self.value.get().is_some() || matches!(self.kind, Kind::Manifest | Kind::Input(_))
     }
 
+    /// Whether its elements come one after the other, as they are computed.
+    pub(crate) fn comes_in_order(&self) -> bool {
+        self.is_stream && !self.is_leaf()
+    }
+
     /// The value of a delayed scalar that is made of literals.
     pub fn literal(&self) -> Option<Value> {
         let Kind::Compute(body) = &self.kind else {
@@ -298,6 +312,7 @@ fn take_links(node: &mut Node, out: &mut Links) {
         | Kind::Expand(b)
         | Kind::TakeWhile { test: b, .. }
         | Kind::Take(b)
+        | Kind::Merge(b)
         | Kind::Scatter(Some(b)) => body(b),
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => {
             let Fold { start, step, style } = *f;

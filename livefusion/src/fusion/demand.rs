@@ -1,7 +1,8 @@
 //! Demand: which fields of each node anything asks for. What nobody asks for is not stored.
 
 use super::pull::{Extent, Pulls};
-use crate::ast::{Kind, Term, TermId};
+use super::rates::Rates;
+use crate::ast::{Kind, MERGE_CHECK, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
 use rustc_hash::FxHashSet;
 
@@ -20,7 +21,7 @@ pub struct Demand {
 
 /// Follows demand from the roots to the leaves. `loop_of` says which nodes are in a loop: the
 /// others are recomputed, or nothing but aliases.
-pub fn demand(graph: &Graph, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
+pub fn demand(graph: &Graph, rates: &Rates, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand {
     let mut demanded: Vec<FxHashSet<u32>> = vec![FxHashSet::default(); graph.nodes.len()];
     for r in &graph.roots {
         for (n, f) in graph.fields(*r) {
@@ -33,7 +34,8 @@ pub fn demand(graph: &Graph, loop_of: &[Option<usize>], pulls: &Pulls) -> Demand
             continue;
         }
         let in_a_loop = loop_of[id.index()].is_some();
-        let mine = needs_of(graph, pulls, id, &demanded[id.index()], in_a_loop);
+        let mut mine = needs_of(graph, pulls, id, &demanded[id.index()], in_a_loop);
+        mine.read_at_positions(graph, rates, id);
         for (n, f) in mine.in_step.iter().chain(&mine.at_an_index) {
             demanded[n.index()].insert(*f);
         }
@@ -56,6 +58,17 @@ struct Needs {
 }
 
 impl Needs {
+    /// What a merge reads at positions of its own is not had in step.
+    fn read_at_positions(&mut self, graph: &Graph, rates: &Rates, id: NodeId) {
+        let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
+        let read = inputs.filter(|(k, _)| rates.is_at_position(graph, id, *k));
+        for field in read.flat_map(|(_, input)| graph.fields(*input)) {
+            if self.in_step.remove(&field) {
+                self.at_an_index.insert(field);
+            }
+        }
+    }
+
     fn all(&self) -> Vec<FieldRef> {
         sorted(
             self.in_step
@@ -163,7 +176,12 @@ fn needs_of(
         },
         Kind::Expand(_) => needs.extend(columns.first().copied()),
         // Whatever their closures use, which follows, is all that these need.
-        Kind::Manifest | Kind::Input(_) | Kind::Generate(..) | Kind::Map(_) | Kind::Compute(_) => {}
+        Kind::Manifest
+        | Kind::Input(_)
+        | Kind::Generate(..)
+        | Kind::Map(_)
+        | Kind::Merge(_)
+        | Kind::Compute(_) => {}
     }
     for (i, body) in bodies(&node.node.kind).into_iter().enumerate() {
         let wanted: Vec<TermId> = match &node.node.kind {
@@ -177,6 +195,14 @@ fn needs_of(
                     .filter(|(f, _)| demanded.contains(&(*f as u32)))
                     .map(|(_, t)| *t)
                     .collect()
+            }
+            // Which elements are taken is asked for, whatever is made of them.
+            Kind::Merge(_) => {
+                let first = node.inputs.len() + MERGE_CHECK;
+                let field = |at: &usize| at.checked_sub(first).map(|f| f as u32);
+                let made = (0..body.results.len())
+                    .filter(|at| field(at).is_none_or(|f| demanded.contains(&f)));
+                made.map(|at| body.results[at]).collect()
             }
             _ => body.results.to_vec(),
         };
@@ -211,6 +237,8 @@ fn needs_of(
 fn is_column(kind: &Kind, param: u32) -> bool {
     match kind {
         Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
+        // What comes behind the columns is none.
+        Kind::Merge(_) => true,
         // An expansion's first parameter is an index, its first input the lengths.
         Kind::Expand(_) => param > 0,
         // Of indices, of states, or of columns that are all needed; or there are no parameters.

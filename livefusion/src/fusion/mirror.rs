@@ -212,6 +212,7 @@ fn is_ordered(kind: &Kind) -> bool {
         }),
         Kind::Filter(_)
         | Kind::ZipShortest
+        | Kind::Merge(_)
         | Kind::Pack
         | Kind::Fold(_)
         | Kind::Scan(..)

@@ -511,6 +511,7 @@ fn is_elementwise(graph: &Graph, rates: &Rates, part: NodeId) -> bool {
             | Kind::TakeWhile { .. }
             | Kind::Take(_)
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)

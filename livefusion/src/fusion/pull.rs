@@ -144,7 +144,7 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
         }),
         false => Mirrors::default(),
     };
-    let mut uses = Uses::of(graph, &functions, &mirrors);
+    let mut uses = Uses::of(graph, rates, &functions, &mirrors);
     for id in graph.ids().rev() {
         if !graph.nodes[id.index()].leaf && !is_alias(graph, rates, id) {
             uses.node(id, &extents);
@@ -205,6 +205,7 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::Map(_)
             | Kind::Zip
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Fields(_)
             | Kind::Filter(_)
             | Kind::Pack
@@ -254,6 +255,7 @@ struct Readers {
 
 struct Uses<'a> {
     graph: &'a Graph,
+    rates: &'a Rates,
     functions: &'a Functions,
     mirrors: &'a Mirrors,
     readers: Vec<Readers>,
@@ -268,7 +270,12 @@ struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    fn of(graph: &'a Graph, functions: &'a Functions, mirrors: &'a Mirrors) -> Uses<'a> {
+    fn of(
+        graph: &'a Graph,
+        rates: &'a Rates,
+        functions: &'a Functions,
+        mirrors: &'a Mirrors,
+    ) -> Uses<'a> {
         let n = graph.nodes.len();
         let mut in_memory = vec![false; n];
         for (n, _) in graph.roots.iter().flat_map(|r| graph.fields(*r)) {
@@ -276,6 +283,7 @@ impl<'a> Uses<'a> {
         }
         Uses {
             graph,
+            rates,
             functions,
             mirrors,
             readers: vec![Readers::default(); n],
@@ -329,6 +337,13 @@ impl<'a> Uses<'a> {
         }
         let node = &graph.nodes[id.index()];
         for (i, input) in node.inputs.iter().enumerate() {
+            if self.rates.is_at_position(graph, id, i) {
+                for (n, _) in graph.fields(*input) {
+                    let readers = &mut self.readers[n.index()];
+                    (readers.any, readers.often) = (true, true);
+                }
+                continue;
+            }
             let base = matches!(node.node.kind, Kind::Scatter(_)) && i == 0;
             let how = match base {
                 // A buffer is filled with it.

@@ -146,6 +146,13 @@ impl Rates {
         self.sides.get(&n).map(Vec::as_slice)
     }
 
+    /// Whether a merge has an element of an input by the position of that: none of its sides delivers it.
+    pub fn is_at_position(&self, graph: &Graph, n: NodeId, input: usize) -> bool {
+        let merges = matches!(graph.node(n).kind, Kind::Merge(_)) && !graph.nodes[n.index()].leaf;
+        let sides = self.sides(n).unwrap_or_default();
+        merges && !sides.iter().any(|s| s.inputs.contains(&input))
+    }
+
     /// Whether any zip computes on demand.
     pub fn has_sides(&self) -> bool {
         !self.sides.is_empty()
@@ -201,7 +208,7 @@ impl Rates {
     pub fn makes(&self, graph: &Graph, n: NodeId) -> Option<ClassId> {
         match graph.node(n).kind {
             Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => self.output(n),
-            Kind::Append | Kind::ZipShortest => self.output(n),
+            Kind::Append | Kind::ZipShortest | Kind::Merge(_) => self.output(n),
             Kind::Custom(_) => self.output(n).filter(|c| Some(*c) != self.runs_at(n)),
             Kind::CountS => self.runs_at(n),
             Kind::Map(_) | Kind::Zip => self.output(n).filter(|_| self.sides(n).is_some()),

@@ -107,7 +107,9 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
     let mut sides: Vec<Side> = Vec::new();
     for (k, input) in inputs.iter().enumerate() {
         let class = rates.output(*input)?;
-        match sides.iter_mut().find(|s| s.class == class) {
+        // What a merge takes of one input it does not take of another, whatever their classes.
+        let together = !matches!(graph.node(id).kind, Kind::Merge(_));
+        match sides.iter_mut().find(|s| together && s.class == class) {
             Some(side) => side.inputs.push(k),
             None => sides.push(Side {
                 class,
@@ -134,7 +136,12 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
         return None;
     }
     let is_root = |s: &Side| rates.kind(s.class) == ClassKind::Root;
-    (end_apart(graph, id) || !sides.iter().all(is_root)).then_some(sides)
+    (advances(graph, id) || !sides.iter().all(is_root)).then_some(sides)
+}
+
+/// Whether a combinator finds in its loop how many elements it has, by advancing its inputs, wherever these are.
+pub fn advances(graph: &Graph, n: NodeId) -> bool {
+    matches!(graph.node(n).kind, Kind::ZipShortest | Kind::Merge(_))
 }
 
 /// Whether the sides of a zip may end apart, and so all others with the first that does.
@@ -311,7 +318,7 @@ impl Along {
 
 /// The zips behind a zip that have the same inputs, in any order.
 pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
-    if end_apart(graph, zip) {
+    if advances(graph, zip) {
         return Vec::new();
     }
     let inputs = &graph.nodes[zip.index()].inputs;
@@ -342,6 +349,7 @@ fn runs_along(kind: &Kind) -> bool {
         | Kind::Generate(..)
         | Kind::Zip
         | Kind::ZipShortest
+        | Kind::Merge(_)
         | Kind::Pack
         | Kind::Expand(_)
         | Kind::FoldS(_)
@@ -476,7 +484,7 @@ impl Collecting<'_> {
             }
             Kind::ScanS(..) | Kind::Expand(_) => true,
             Kind::FoldS(_) | Kind::CountS => aside,
-            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::ZipShortest => !aside,
+            Kind::TakeWhile { .. } | Kind::Take(_) | Kind::ZipShortest | Kind::Merge(_) => !aside,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)

@@ -355,7 +355,13 @@ impl Inliner<'_, '_, '_> {
         };
         if !known {
             let fields = self.fields_read(region, array.0, index);
-            self.compute((array.0, &fields), at, inside, out)?;
+            let (comb, of) = (self.inline.comb, (array.0, &fields[..]));
+            match inside {
+                Some(inside) => {
+                    pull::elements_inside(self.e, self.known, of, (at, inside), comb, out)?;
+                }
+                None => pull::elements(self.e, self.known, of, at, comb, out)?,
+            }
         }
         self.values[t.index()] = self.known.get(array, at);
         Ok(())
@@ -391,50 +397,6 @@ impl Inliner<'_, '_, '_> {
             Item::Loop(_) => None,
         });
         read.filter(|f| f.0 == array).map(|f| f.1).collect()
-    }
-
-    /// Computes elements at an index. If that may be outside, they are zero there, and nothing else
-    /// traps.
-    fn compute(
-        &mut self,
-        (array, fields): (NodeId, &[u32]),
-        at: Atom,
-        inside: Option<Atom>,
-        out: &mut Vec<Stmt>,
-    ) -> Lower {
-        let comb = self.inline.comb;
-        let Some(inside) = inside else {
-            return pull::elements(self.e, self.known, (array, fields), at, comb, out);
-        };
-        let mut then = Vec::new();
-        self.known.open();
-        pull::elements(self.e, self.known, (array, fields), at, comb, &mut then)?;
-        let computed = fields.iter().map(|f| self.known.get((array, *f), at));
-        let computed: Vec<Option<Atom>> = computed.collect();
-        self.known.close();
-        let mut results = Vec::new();
-        for (field, value) in fields.iter().zip(computed) {
-            let ty = self.e.scope.graph.node(array).types[*field as usize];
-            let zero: Atom = Const::zero(ty).into();
-            let elt = self.e.scalar("elt", comb, ty);
-            results.push((elt, value.unwrap_or(zero), zero));
-            self.known.set((array, *field), at, elt.into());
-        }
-        if self.e.scope.plan.pulls.may_trap(array) {
-            out.push(self.stmt(StmtKind::If {
-                cond: inside,
-                then,
-                other: Vec::new(),
-                results,
-            }));
-            return Ok(());
-        }
-        out.extend(then);
-        for (elt, value, zero) in results {
-            let select = Args::from_slice(&[inside, value, zero]);
-            out.push(self.stmt(StmtKind::Let(elt, Op::Select, select)));
-        }
-        Ok(())
     }
 
     /// Integer division and remainder trap where Rust panics, unless the divisor is known to be

@@ -31,7 +31,7 @@ use super::placement::{
     Act, Context, Length, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
 };
 use super::scope::Column;
-use super::{Lower, Source, segments};
+use super::{Lower, Source, merge, segments};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::fusion::sides::{self, Level, Side};
@@ -68,7 +68,10 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
     let (mut cursors, mut inner) = (Vec::new(), Vec::new());
     for (k, side) in sides.iter().enumerate() {
         let mut rates = Vec::new();
-        let mut around = attempts;
+        let mut around = match p.scope.graph.node(zip).kind {
+            Kind::Merge(_) => merge::open_needed(p, (zip, k), attempts),
+            _ => attempts,
+        };
         for (level, stream) in side.levels.iter().enumerate() {
             let sided = Sided {
                 zip,
@@ -95,7 +98,14 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
     for (zip, attempts) in inner {
         open(p, zip, attempts)?;
     }
+    let merges = matches!(p.scope.graph.node(zip).kind, Kind::Merge(_));
     let lens = bounds(p, zip);
+    // The shortest bounds a zip, all together a merge.
+    let known: Option<Vec<Length>> = match merges {
+        true => lens.into_iter().collect(),
+        false => Some(lens.into_iter().flatten().collect()),
+    };
+    let lens = known.unwrap_or_default();
     if lens.is_empty() {
         p.lengths().unbounded.insert(attempts);
     }
@@ -203,32 +213,38 @@ fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     known.map_or(Total::Any, Total::Length)
 }
 
-/// What is as long as a zip or longer, of what has a length when the loop starts.
-fn bounds(p: &mut Placer<'_>, zip: NodeId) -> Vec<Length> {
+/// Of each of what a zip advances, a length that is there when the loop starts, and that it does not exceed.
+fn bounds(p: &mut Placer<'_>, zip: NodeId) -> Vec<Option<Length>> {
     let plan = p.scope.plan;
-    let (mut lens, mut zips) = (Vec::new(), vec![zip]);
-    while let Some(zip) = zips.pop() {
-        for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
-            let first = p.placed.zipped(zip).and_then(|z| z.sides.get(k)?.first());
-            let Some(first) = first.copied() else {
-                continue;
-            };
-            let rate = p.placed.tree.rate(first);
-            match (&rate.opening, rate.class) {
-                (Opening::Elements(_), Some(class)) => {
-                    if let Total::Length(len) = total(p, side, class) {
-                        lens.push(len);
-                    }
-                }
-                (Opening::Cursor(_, None), _) => zips.extend(zip_of(p, side)),
-                _ => lens.extend(p.bound(first)),
+    let mut lens = Vec::new();
+    for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
+        let first = p.placed.zipped(zip).and_then(|z| z.sides.get(k)?.first());
+        let Some(first) = first.copied() else {
+            continue;
+        };
+        let rate = p.placed.tree.rate(first);
+        lens.push(match (&rate.opening, rate.class) {
+            (Opening::Elements(_), Some(class)) => match total(p, side, class) {
+                Total::Length(len) => Some(len),
+                Total::Any => None,
+            },
+            (Opening::Cursor(_, None), _) => {
+                let bounded = !p.lengths().unbounded.contains(&first);
+                bounded.then_some(Length::Attempts(first))
             }
-        }
-        for input in in_memory(p, zip) {
-            lens.extend(p.len(p.scope.inputs(zip)[input]));
-        }
+            _ => p.bound(first),
+        });
     }
+    let read = lengths_in_memory(p, zip).into_iter();
+    lens.extend(read.map(|(_, len)| Some(len)));
     lens
+}
+
+/// The inputs of a zip that are read from memory, and their lengths.
+pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, Length)> {
+    let read = in_memory(p, zip).into_iter();
+    let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(zip)[k])?)));
+    lens.collect()
 }
 
 /// The inputs of a zip that are read from memory.
@@ -242,9 +258,18 @@ fn in_memory(p: &Placer<'_>, zip: NodeId) -> Vec<usize> {
 /// Places a zip's sides down to where they deliver, and what is behind them: each has an element, or all have
 /// ended and so does the loop. The zip's elements are those of the subrate that this admits to.
 pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
+    let class = p.scope.plan.rates.output(id).ok_or_else(no_root)?;
+    let spot = place_sides(p, id)?;
+    let lens = lengths_in_memory(p, id);
+    p.act(id, Act::Align(spot, lens));
+    p.set_decided(class, spot);
+    p.spot(id, class, &[])
+}
+
+/// Places a zip's sides down to where they deliver. The result is what is behind all of them.
+pub fn place_sides(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let plan = p.scope.plan;
     let rates = &plan.rates;
-    let class = rates.output(id).ok_or_else(no_root)?;
     let zipped = p.placed.zipped(id).cloned().ok_or_else(no_root)?;
     let sides = rates.sides(id).unwrap_or_default();
     for (side, cursors) in sides.iter().zip(&zipped.sides) {
@@ -253,13 +278,7 @@ pub fn place(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
         p.spot(input, rates.now(side.class), &[])?;
         p.go_inside(outside);
     }
-    let spot = p.placed.tree.behind_all(zipped.attempts);
-    let read = in_memory(p, id).into_iter();
-    let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(id)[k])?)));
-    let lens = lens.collect();
-    p.act(id, Act::Align(spot, lens));
-    p.set_decided(class, spot);
-    p.spot(id, class, &[])
+    Ok(p.placed.tree.behind_all(zipped.attempts))
 }
 
 /// Places where cursors are left with an element: behind all that runs in them.
@@ -405,28 +424,41 @@ pub fn emit_begin(
 }
 
 /// Emits how often a zip attempts to get an element of every side: once more than the shortest can deliver, to see that
-/// all end there; no more, if they may end apart.
+/// all end there; no more, if they may end apart. A merge attempts once more than all can deliver together.
 pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
     let comb = e.comb(zip);
-    let mut least: Option<Atom> = None;
+    let merges = matches!(e.scope.graph.node(zip).kind, Kind::Merge(_));
+    let most: Atom = Const::u64(u64::MAX - 1).into();
+    let mut bound: Option<Atom> = None;
     for len in lens {
         let len = e.length(*len, comb)?;
-        least = Some(match least {
+        bound = Some(match bound {
+            Some(sum) if merges => {
+                // What no number holds, no memory holds either.
+                let room = e.emit(comb, Section::Init, "room", Op::Sub, &[most, sum]);
+                let more = [len, room.into()];
+                let more = e.emit(comb, Section::Init, "more", Op::Min, &more);
+                let args = [sum, more.into()];
+                e.emit(comb, Section::Init, "sum", Op::Add, &args).into()
+            }
             Some(least) => {
                 let args = [least, len];
                 e.emit(comb, Section::Init, "least", Op::Min, &args).into()
+            }
+            None if merges => {
+                let args = [len, most];
+                e.emit(comb, Section::Init, "sum", Op::Min, &args).into()
             }
             None => len,
         });
     }
     let attempts = e.placed.zipped(zip).map(|z| z.attempts);
-    let bound = attempts.and_then(|r| e.program.rate(r).kind.bound());
-    if let Some(Atom::Var(bound)) = bound {
-        let most = Const::u64(u64::MAX - 1).into();
+    let counted = attempts.and_then(|r| e.program.rate(r).kind.bound());
+    if let Some(Atom::Var(counted)) = counted {
         let apart = sides::end_apart(e.scope.graph, zip);
         let further = Const::u64(if apart { 0 } else { 1 }).into();
-        let args = Args::from_slice(&[least.unwrap_or(most), further]);
-        e.push(comb, Section::Init, StmtKind::Let(bound, Op::Add, args));
+        let args = Args::from_slice(&[bound.unwrap_or(most), further]);
+        e.push(comb, Section::Init, StmtKind::Let(counted, Op::Add, args));
     }
     Ok(())
 }

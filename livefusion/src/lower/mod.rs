@@ -13,6 +13,7 @@
 //! | [`map`], [`zip`] | `map`, `zip_with`; the length check of `zip` |
 //! | [`cursor`] | zips of streams that advance differently |
 //! | [`zip_shortest`] | `zip_shortest` of what is computed |
+//! | [`merge`] | `merge`, `interleave`, `combine` of what is computed |
 //! | [`append`] | `append`, `concat` of what is computed |
 //! | [`filter`] | `filter`, `pack` |
 //! | [`take_while`] | `take_while`, `take` of what is computed |
@@ -39,6 +40,7 @@ mod generate;
 mod lengths;
 mod manifest;
 mod map;
+mod merge;
 mod operators;
 mod output;
 mod placement;
@@ -261,6 +263,7 @@ fn place_node(p: &mut Placer<'_>, id: NodeId) -> Lower {
         Kind::Append => append::place(p, id),
         Kind::Zip => zip::place(p, id),
         Kind::ZipShortest => zip_shortest::place(p, id),
+        Kind::Merge(_) => merge::place(p, id),
         Kind::Filter(_) | Kind::Pack | Kind::TakeWhile { .. } | Kind::Take(_) => {
             filter::place(p, id)
         }
@@ -300,7 +303,10 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
         }
         Act::Reread(field, spot) => e.reread((id, *field), *spot),
         Act::Deliver(delivery) => e.deliver(*delivery),
-        Act::Align(spot, lens) => cursor::emit_align(e, id, *spot, lens),
+        Act::Align(spot, lens) => match &e.scope.graph.node(id).kind {
+            Kind::Merge(body) => merge::emit(e, id, body, (*spot, lens)),
+            _ => cursor::emit_align(e, id, *spot, lens),
+        },
         Act::Run(spot) => emit_node(e, id, *spot),
         Act::Make(spot, fields) => emit_fields(e, id, *spot, fields),
         Act::Finish => match e.scope.graph.node(id).kind {
@@ -324,6 +330,10 @@ fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
             Ok(())
         }
         Opening::Test(_) | Opening::Decided | Opening::While(_) => filter::emit_open(e, id, rate),
+        Opening::Needed(_) => {
+            merge::emit_needed(e, id, rate);
+            Ok(())
+        }
         Opening::UsedUp => {
             cursor::emit_used_up(e, id, rate);
             Ok(())
@@ -367,6 +377,7 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         | Kind::Append
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Merge(_)
         | Kind::ScanTotal
         | Kind::Compute(_) => Ok(()),
     }

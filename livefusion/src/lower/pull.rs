@@ -10,6 +10,7 @@ use super::body::{self, Inline};
 use super::emission::Emission;
 use crate::sharing::{FieldRef, NodeId, bodies};
 use loop_lang::ir::*;
+use loop_lang::op::Op;
 use loop_lang::types::Const;
 use rustc_hash::FxHashMap;
 
@@ -70,6 +71,50 @@ pub fn elements(
         let kind = StmtKind::ReadArray(elt, var, index);
         out.push(Stmt { comb, kind });
         known.set((array, field), index, elt.into());
+    }
+    Ok(())
+}
+
+/// As [`elements`], where the index may be outside: there pulled ones are zero, and nothing traps.
+pub fn elements_inside(
+    e: &mut Emission<'_>,
+    known: &mut Known,
+    (array, fields): (NodeId, &[u32]),
+    (index, inside): (Atom, Atom),
+    comb: CombId,
+    out: &mut Vec<Stmt>,
+) -> Lower {
+    if fields.is_empty() || !e.scope.plan.pulls.is_pulled(array) {
+        return elements(e, known, (array, fields), index, comb, out);
+    }
+    let mut then = Vec::new();
+    known.open();
+    elements(e, known, (array, fields), index, comb, &mut then)?;
+    let computed = fields.iter().map(|f| known.get((array, *f), index));
+    let computed: Vec<Option<Atom>> = computed.collect();
+    known.close();
+    let mut results = Vec::new();
+    for (field, value) in fields.iter().zip(computed) {
+        let ty = e.scope.graph.node(array).types[*field as usize];
+        let zero: Atom = Const::zero(ty).into();
+        let elt = e.scalar("elt", comb, ty);
+        results.push((elt, value.unwrap_or(zero), zero));
+        known.set((array, *field), index, elt.into());
+    }
+    let stmt = |kind| Stmt { comb, kind };
+    if e.scope.plan.pulls.may_trap(array) {
+        out.push(stmt(StmtKind::If {
+            cond: inside,
+            then,
+            other: Vec::new(),
+            results,
+        }));
+        return Ok(());
+    }
+    out.extend(then);
+    for (elt, value, zero) in results {
+        let select = Args::from_slice(&[inside, value, zero]);
+        out.push(stmt(StmtKind::Let(elt, Op::Select, select)));
     }
     Ok(())
 }

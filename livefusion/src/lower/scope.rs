@@ -128,7 +128,9 @@ impl<'g> Scope<'g> {
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
         let rates = &self.plan.rates;
         let class = self.consumes_at(id);
-        let mut beside = class.filter(|_| rates.is_beside(id, input));
+        // What is merged goes on by itself, not as the result does.
+        let merges = matches!(self.graph.node(id).kind, Kind::Merge(_));
+        let mut beside = class.filter(|_| rates.is_beside(id, input) && !merges);
         let mut field = (self.inputs(id)[input], field);
         while let Some((k, next)) = self.graph.alias_of(field) {
             if beside.is_none() && rates.is_beside(field.0, k) {

@@ -272,6 +272,7 @@ pub(super) fn kind_words(kind: &Kind) -> SmallVec<[u64; 4]> {
         Kind::Take(_) => smallvec![20],
         Kind::Append => smallvec![21],
         Kind::ZipShortest => smallvec![22],
+        Kind::Merge(_) => smallvec![23],
         Kind::Custom(c) => {
             let any: &dyn Any = &*c.combinator;
             let key = c.combinator.key();
@@ -318,6 +319,7 @@ fn as_functions(kind: &Kind) -> Vec<bool> {
         | Kind::Expand(_)
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Merge(_)
         | Kind::Compute(_) => vec![false],
         Kind::Manifest
         | Kind::Input(_)

@@ -122,6 +122,7 @@ impl Graph {
             | Kind::Generate(..)
             | Kind::Map(_)
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Filter(_)
             | Kind::Pack
             | Kind::Fold(_)
@@ -159,7 +160,8 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
         | Kind::Compute(b)
         | Kind::Expand(b)
         | Kind::TakeWhile { test: b, .. }
-        | Kind::Take(b) => smallvec![b],
+        | Kind::Take(b)
+        | Kind::Merge(b) => smallvec![b],
         Kind::Scatter(Some(b)) => smallvec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => smallvec![&f.start, &f.step, c],

@@ -170,6 +170,7 @@ fn roles(kind: &Kind) -> &'static [&'static str] {
         | Kind::Expand(_)
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
+        | Kind::Merge(_)
         | Kind::Scatter(Some(_))
         | Kind::Compute(_) => &[""],
         Kind::Manifest

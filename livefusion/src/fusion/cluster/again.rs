@@ -52,6 +52,7 @@ pub fn operated(
         | Kind::Input(_)
         | Kind::Zip
         | Kind::ZipShortest
+        | Kind::Merge(_)
         | Kind::Fields(_)
         | Kind::Fold(_)
         | Kind::Scan(..)

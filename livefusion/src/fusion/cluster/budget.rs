@@ -85,6 +85,8 @@ fn own(kind: &Kind, fields: u32) -> u32 {
             CARRIED + EFFECT
         }
         Kind::Append => CARRIED + EFFECT,
+        // Of each of two inputs whether it is asked for its next element, or where that is.
+        Kind::Merge(_) => 2 * CARRIED,
         Kind::Scatter(_) => EFFECT * fields,
         Kind::Custom(_) => CARRIED + EFFECT,
         Kind::Manifest

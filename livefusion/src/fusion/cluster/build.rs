@@ -68,7 +68,7 @@ pub fn build(graph: &Graph, rates: &Rates, pulls: &Pulls, again: bool) -> Built 
         b.item(id);
     }
     b.makers();
-    b.built.demand = demand::demand(graph, &b.built.item_of, pulls);
+    b.built.demand = demand::demand(graph, rates, &b.built.item_of, pulls);
     for id in graph.ids() {
         b.uses(id);
     }

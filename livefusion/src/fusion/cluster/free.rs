@@ -61,6 +61,7 @@ pub fn is_alias(graph: &Graph, rates: &Rates, id: NodeId) -> bool {
         | Kind::Generate(..)
         | Kind::Map(_)
         | Kind::ZipShortest
+        | Kind::Merge(_)
         | Kind::Filter(_)
         | Kind::Pack
         | Kind::Fold(_)

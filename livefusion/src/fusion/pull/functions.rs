@@ -45,6 +45,7 @@ impl Functions {
                 | Kind::Input(_)
                 | Kind::Zip
                 | Kind::ZipShortest
+                | Kind::Merge(_)
                 | Kind::Fields(_)
                 | Kind::Filter(_)
                 | Kind::Pack

@@ -77,7 +77,7 @@ impl Inference<'_> {
                         .extend((0..node.inputs.len()).map(|k| (id, k)));
                     (class, class)
                 }
-                Kind::Map(_) | Kind::Zip | Kind::ZipShortest | Kind::Fields(_) => {
+                Kind::Map(_) | Kind::Zip | Kind::ZipShortest | Kind::Merge(_) | Kind::Fields(_) => {
                     let class = self.in_step(id);
                     let output = match self.rates.sides(id) {
                         Some(_) => self.sub(class, Selector::Zip(id)),
@@ -172,6 +172,7 @@ impl Inference<'_> {
             | Kind::Input(_)
             | Kind::Generate(..)
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Fold(_)
             | Kind::ScanTotal
             | Kind::Append
@@ -361,7 +362,7 @@ impl Inference<'_> {
     }
 
     fn in_step(&mut self, id: NodeId) -> ClassId {
-        match sides::end_apart(self.graph, id) {
+        match sides::advances(self.graph, id) {
             true => self.fresh(id, 0),
             false => self.in_step_of(id, 0),
         }
@@ -422,16 +423,16 @@ impl Inference<'_> {
 
     /// Finds out what a zip can advance on demand.
     fn find_sides(&mut self, id: NodeId) {
-        let ends_apart = sides::end_apart(self.graph, id);
+        let advances = sides::advances(self.graph, id);
         let Some(users) = self.users.as_ref() else {
             // How many elements there are is found in its loop, wherever they come from.
-            if ends_apart {
+            if advances {
                 self.rates.sides.insert(id, Vec::new());
             }
             return;
         };
         let is_zip = matches!(self.graph.node(id).kind, Kind::Map(_) | Kind::Zip);
-        if !(is_zip || ends_apart) {
+        if !(is_zip || advances) {
             return;
         }
         let Some(found) = sides::find(self.graph, &self.rates, users, id) else {

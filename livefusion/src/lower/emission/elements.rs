@@ -36,6 +36,8 @@ pub struct Values {
     pub mirrored: FxHashMap<RateId, Atom>,
     /// Whether a cursor has delivered an element.
     pub live: FxHashMap<RateId, Var>,
+    /// Whether a side of a merge is asked for its next element, by the subrate in which it is.
+    pub needed: FxHashMap<RateId, Var>,
     /// Where the segment ends whose elements a cursor runs over.
     pub segment_ends: FxHashMap<RateId, Var>,
     /// What begins anew with each segment whose elements a cursor runs over, and from what on.

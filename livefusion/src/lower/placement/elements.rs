@@ -1,6 +1,6 @@
 //! Where each element comes from: the current element of a column, for use at a spot.
 
-use super::{Act, Column, Context, Delivery, Placer, Room, Spot};
+use super::{Act, Column, Context, Delivery, Opening, Placer, Room, Spot};
 use crate::ast::Kind;
 use crate::error::ErrorKind;
 use crate::fusion::ClassId;
@@ -242,6 +242,14 @@ impl Placer<'_> {
         Some((*next, column))
     }
 
+    /// Has a cursor deliver a column to a spot behind it, as the column is known inside.
+    pub fn deliver_to(&mut self, column: Column, cursor: RateId, at: Spot) -> Lower {
+        if self.visible(column, at).is_none() {
+            self.deliver(column, cursor, column)?;
+        }
+        self.elt(column, at)
+    }
+
     /// What a cursor delivers is handed on to what is behind it.
     fn deliver(&mut self, column: Column, cursor: RateId, inside: Column) -> Lower<Spot> {
         let missing = || missing(self.scope.graph, column.field);
@@ -251,8 +259,13 @@ impl Placer<'_> {
         let side = rates.sides(sided.zip).and_then(|s| s.get(sided.side));
         let class = side.and_then(|s| s.levels.get(sided.level));
         let class = rates.now(class.ok_or_else(missing)?.delivers);
-        // The next segment is asked for in a part of what goes over their elements.
-        let around = self.placed.tree.parent(cursor).filter(|_| sided.level > 0);
+        // The next segment is asked for in a part of what goes over their elements, the next element of what is merged in
+        // one of the merge's attempts.
+        let asks = |r: &RateId| {
+            let opening = &self.placed.tree.rate(*r).opening;
+            matches!(opening, Opening::UsedUp | Opening::Needed(_))
+        };
+        let around = self.placed.tree.parent(cursor).filter(asks);
         let behind = self.placed.tree.child_spot(around.unwrap_or(cursor));
         let behind = behind.ok_or_else(missing)?;
         let outside = self.go_inside(Some(Context::Cursor(cursor)));

@@ -20,6 +20,8 @@ pub enum Length {
     Scalar(FieldRef),
     /// That of a generator which checks it.
     Checked(NodeId),
+    /// How often a zip on a side attempts to get an element of every side of its own.
+    Attempts(RateId),
     /// Of what an earlier loop made and nobody keeps: its elements are no elements here.
     Nothing,
 }
@@ -147,6 +149,7 @@ impl Placer<'_> {
                 }
                 // How many elements these have is found by running them.
                 Kind::ZipShortest
+                | Kind::Merge(_)
                 | Kind::Filter(_)
                 | Kind::Pack
                 | Kind::TakeWhile { .. }

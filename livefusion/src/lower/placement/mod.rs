@@ -67,7 +67,7 @@ pub struct Placement {
 pub enum Act {
     /// A rate is opened.
     Open(RateId),
-    /// The loop of a zip gets a bound: so many attempts as the shortest of these can need.
+    /// The loop of a zip gets a bound: so many attempts as the shortest of these can need; of a merge, as all together.
     Bound(Vec<Length>),
     /// The element of a column is read from memory at a rate's counter.
     Read(Column, Spot),
@@ -83,7 +83,8 @@ pub enum Act {
     Reread(u32, Spot),
     /// What a cursor delivers is handed on to what is behind it.
     Deliver(Delivery),
-    /// The sides of a zip are held against each other, and against arrays in memory of these lengths.
+    /// The sides of a zip are held against each other, and against arrays in memory of these lengths; those of a merge are
+    /// taken from.
     Align(Spot, Vec<(usize, Length)>),
     /// The combinator's own work, in iterations.
     Run(Spot),

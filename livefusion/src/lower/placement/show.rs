@@ -1,6 +1,7 @@
 //! The text of a placement: the rates as a tree, and the acts in their order.
 
 use super::{Act, Check, Column, Length, Opening, Placement, Room, Sided, Spot, Total};
+use crate::ast::Kind;
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -112,6 +113,7 @@ impl Show<'_> {
             Opening::Elements(sided) => {
                 format!("{}, on demand, elements of segments", self.sided(*sided))
             }
+            Opening::Needed(sided) => format!("where {} is asked", self.sided(*sided)),
             Opening::UsedUp => "where a segment is used up".into(),
             Opening::Begins(elements, lengths, total) => {
                 let total = match total {
@@ -142,6 +144,7 @@ impl Show<'_> {
             Length::Param(_) => "a parameter".into(),
             Length::Scalar(field) => format!("scalar {}", self.field(field)),
             Length::Checked(id) => format!("checked length of {}", self.node(id)),
+            Length::Attempts(rate) => format!("r{}'s bound", rate.index()),
             Length::Nothing => "0".into(),
         }
     }
@@ -164,10 +167,11 @@ impl Show<'_> {
             Act::Open(rate) => format!("r{} opens, by {node}", rate.index()),
             Act::Bound(lens) => {
                 let lens: Vec<String> = lens.iter().map(|l| self.length(*l)).collect();
-                format!(
-                    "{node} attempts as often as the least of {}",
-                    lens.join(", ")
-                )
+                let of = match self.graph.node(id).kind {
+                    Kind::Merge(_) => "all",
+                    _ => "the least",
+                };
+                format!("{node} attempts as often as {of} of {}", lens.join(", "))
             }
             Act::Read(column, spot) => {
                 format!(

@@ -71,6 +71,8 @@ pub enum Opening {
     Cursor(Sided, Option<Length>),
     /// A stream that is advanced on demand, over the elements of segments that a further one delivers.
     Elements(Sided),
+    /// Where a merge has taken the last element that a side delivered: there the side is asked for the next one.
+    Needed(Sided),
     /// What of such elements come when a segment is used up: there the next one is asked for.
     UsedUp,
     /// A segment that is not empty: its elements are next, those of this rate. All together have no more than the total.
@@ -96,6 +98,7 @@ impl Opening {
             Opening::Test(_)
                 | Opening::Decided
                 | Opening::While(_)
+                | Opening::Needed(_)
                 | Opening::UsedUp
                 | Opening::Begins(..)
         )

@@ -29,8 +29,9 @@ impl Builder<'_> {
             }
         }
         for id in &nodes {
-            for input in &self.graph.nodes[id.index()].inputs {
+            for (k, input) in self.graph.nodes[id.index()].inputs.iter().enumerate() {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);
+                self.link_position(*id, k, item);
                 self.link_free(*input, *id, item);
             }
             self.link_captures(*id, item);

@@ -30,6 +30,7 @@ impl Builder<'_> {
                 _ => None,
             };
             self.link_to(*input, prevents, item);
+            self.link_position(id, i, item);
             // A zip that checks lengths does so before its elements are used.
             if let Some(checked) = self.built.item_of[input.index()] {
                 item.link(checked, None);
@@ -120,6 +121,14 @@ impl Builder<'_> {
                 }
                 self.link_length(n, item);
             }
+        }
+    }
+
+    /// What a merge reads at positions of its own is made before, or computed there from what was.
+    pub(super) fn link_position(&self, id: NodeId, input: usize, item: &mut Item) {
+        if self.rates.is_at_position(self.graph, id, input) {
+            let read = self.graph.nodes[id.index()].inputs[input];
+            self.link_captured(read, Some(Reason::RatesDiffer), item);
         }
     }
 
@@ -250,6 +259,7 @@ fn runs_for_elements(kind: &Kind, body: usize) -> bool {
         | Kind::TakeWhile { .. }
         | Kind::Expand(_)
         | Kind::Scatter(_)
+        | Kind::Merge(_)
         | Kind::Compute(_) => true,
         // These have no bodies.
         Kind::Manifest

@@ -182,6 +182,7 @@ impl Asked {
             | Kind::Input(_)
             | Kind::Map(_)
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Fold(_)
             | Kind::Scan(..)
             | Kind::ScanTotal
