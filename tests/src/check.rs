@@ -366,6 +366,7 @@ pub fn agree(a: &Ran, b: &Ran) -> Result<(), String> {
                     reads: vec![],
                     may_trap: false,
                     origin: vec![],
+                    taken: vec![],
                     looked_at: None,
                     tainted: false,
                 };

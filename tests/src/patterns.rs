@@ -156,9 +156,12 @@ pub fn infer(program: &Program, on_demand: impl Fn(usize) -> bool) -> Vec<Produc
             Step::Data(columns) => (Rate::Root, Class::Long(columns[0].1.len()), 0),
             Step::Generate(Length::Known(n), _) => (Rate::Root, Class::Long(*n as usize), 0),
             Step::Generate(..) => (Rate::Fresh, Class::Own(at), deepest.max(1)),
-            Step::Map(inputs, _) | Step::Zip(inputs) | Step::ZipShortest(inputs) => {
+            Step::Map(inputs, _)
+            | Step::Zip(inputs)
+            | Step::ZipShortest(inputs)
+            | Step::Merge(inputs, _) => {
                 let first = of(&inputs[0]);
-                let apart = matches!(step, Step::ZipShortest(_));
+                let apart = matches!(step, Step::ZipShortest(_) | Step::Merge(..));
                 if !apart && inputs.iter().all(|i| of(i).class == first.class) {
                     let most = inputs.iter().map(of).max_by_key(|p| (p.rate, p.changes));
                     let rate = most.map_or(first.rate, |p| p.rate);
@@ -347,11 +350,15 @@ fn uses(
         let mut add = |u: Use| out.push((u, Some(at)));
         let inputs = step.inputs();
         match step {
-            Step::Map(..) | Step::Zip(_) | Step::ZipShortest(_) | Step::Fields(..)
+            Step::Map(..)
+            | Step::Zip(_)
+            | Step::ZipShortest(_)
+            | Step::Merge(..)
+            | Step::Fields(..)
                 if inputs.contains(&array) =>
             {
                 let class = producers[array].class;
-                let apart = matches!(step, Step::ZipShortest(_));
+                let apart = matches!(step, Step::ZipShortest(_) | Step::Merge(..));
                 let alike = !apart && inputs.iter().all(|i| producers[*i].class == class);
                 add(if alike { Use::InStep } else { Use::Beside });
             }

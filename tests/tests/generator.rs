@@ -64,6 +64,7 @@ fn kind(step: &Step) -> usize {
         Step::Take(..) => 18,
         Step::Append(..) => 19,
         Step::ZipShortest(_) => 20,
+        Step::Merge(..) => 21,
     }
 }
 

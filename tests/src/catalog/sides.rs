@@ -42,6 +42,24 @@ pub fn zip_and_sides(
     (x.zip_with(&y, |x, y| x - y), product, x.sum())
 }
 
+/// What two filters leave of sorted arrays, sorted.
+pub fn merge_of_filters(a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
+    let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
+    x.merge(&y, |x, y| x.le(y))
+}
+
+/// What two filters leave, as many each, in turn.
+pub fn filters_in_turn(a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
+    let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
+    x.interleave(&y)
+}
+
+/// What two filters leave, in an order that flags give.
+pub fn filters_by_flags(flags: &Array<bool>, a: &Array<i64>, b: &Array<i64>) -> Array<i64> {
+    let [x, y] = [a, b].map(|xs| xs.filter(|x| x.gt(0)));
+    flags.combine(&x, &y)
+}
+
 /// Eight sorted arrays as one, in three rounds.
 pub fn merge_tree(arrays: &[Array<i64>; 8]) -> Array<i64> {
     let mut round = arrays.to_vec();
@@ -78,6 +96,18 @@ pub(super) fn all() -> Vec<Program> {
         Program::new(
             "zip of two run-length decodes",
             product_of_runs((&fine, &numbers(4)), (&coarse, &numbers(2))),
+        ),
+        Program::new(
+            "merge of two filters",
+            merge_of_filters(&numbers(3), &numbers(4)),
+        ),
+        Program::new(
+            "two filters in turn",
+            filters_in_turn(&numbers(3), &numbers(4)),
+        ),
+        Program::new(
+            "two filters by flags",
+            filters_by_flags(&[true, false, true].into(), &numbers(3), &numbers(4)),
         ),
         Program::new(
             "merge tree of eight",

@@ -13,6 +13,7 @@
 //! | of a filter, a pack | everything up to what became that element; all, if its end is asked for |
 //! | of an append | that of its part, and the ends of the parts before |
 //! | of a `zip_shortest` | that of each input; its end the end of the shortest one |
+//! | of a merge | what was taken up to there, and the next of each input |
 //! | of a scan | everything up to there |
 //! | of segments' elements | the lengths, and values of segments, up to its segment |
 //! | of a fold of segments | the elements and lengths up to the end of its segment |
@@ -30,7 +31,7 @@
 
 use super::pulled::columns;
 use super::{Data, Demand, Evaluated, Key, Naive, Schedule, Trap, When, bodies, reachable};
-use livefusion::ast::{Body, Capture, Kind, Len, Node, ScanKind, Term};
+use livefusion::ast::{Body, Capture, Kind, Len, MERGE_CHECK, Node, ScanKind, Term};
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -166,7 +167,11 @@ impl<'a> Asked<'a> {
         let wanted = self.of.get(&Arc::as_ptr(node));
         match trap.kind {
             // Whether lengths fit is known in the end, if not before.
-            TrapKind::LengthMismatch | TrapKind::Segments => wanted.is_some_and(Wanted::end),
+            TrapKind::LengthMismatch | TrapKind::Segments
+                if !matches!(node.kind, Kind::Merge(_)) =>
+            {
+                wanted.is_some_and(Wanted::end)
+            }
             _ => self.takes(node, trap.when, trap.field),
         }
     }
@@ -240,6 +245,7 @@ impl<'a> Asked<'a> {
                 self.counts(node, mine.count);
             }
             Kind::ZipShortest => self.shortest(node, e.data.len(), mine),
+            Kind::Merge(body) => self.merged(node, built, body, e, mine),
             Kind::Fields(range) => {
                 for (f, positions) in &mine.fields {
                     self.add(&node.inputs[0], f + range.start, positions);
@@ -348,6 +354,39 @@ impl<'a> Asked<'a> {
                     let before = told(self, wanted);
                     let also = positions.also.clone();
                     self.add(input, field, &Positions { before, also });
+                }
+                column += 1;
+            }
+        }
+    }
+
+    /// Asks for what a merge takes, and for the next element of each input, by which it decides.
+    fn merged(&mut self, node: &Node, built: &Node, body: &Body, e: &Evaluated, mine: &mut Wanted) {
+        let all = mine.steps().max(mine.count);
+        mine.shared = all;
+        let shared = node.inputs.len() + MERGE_CHECK;
+        let decides = params(body, built, |r| r < shared as u32);
+        let mut column = 0;
+        for (k, input) in node.inputs.iter().enumerate() {
+            let len = self.naive.seen(input).len();
+            // How many elements attempts have taken, and how many they must know of.
+            let taken = |attempts: usize| e.taken.get(attempts).map_or(ALL, |at| at[k]);
+            let told = |attempts: usize| match attempts.checked_sub(1).map(taken) {
+                None => 0,
+                Some(next) if next < len => next + 1,
+                Some(_) => ALL,
+            };
+            self.count(input, told(all));
+            for field in 0..input.types.len() as u32 {
+                if decides.contains(&column) {
+                    self.add(input, field, &before(told(all)));
+                }
+                for (f, positions) in &mine.fields {
+                    let steps = positions.steps();
+                    if params(body, built, |r| r == shared as u32 + f).contains(&column) {
+                        let wanted = self.either(taken(steps), told(steps));
+                        self.add(input, field, &before(wanted));
+                    }
                 }
                 column += 1;
             }

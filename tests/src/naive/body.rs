@@ -6,6 +6,7 @@ use loop_lang::eval::eval;
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::ops::Range;
 
 /// Iterations after which a scalar loop counts as endless.
 const PATIENCE: usize = 100_000;
@@ -50,10 +51,22 @@ impl<'a> Runner<'a> {
         self.body.results.iter().map(|r| self.term(*r)).collect()
     }
 
+    /// Some of the results.
+    pub fn run_some(&mut self, params: &[u64], when: When, which: Range<usize>) -> Vec<u64> {
+        self.begin(params, when, None);
+        let results = self.body.results[which].to_vec();
+        results.into_iter().map(|r| self.term(r)).collect()
+    }
+
     /// One result alone; its traps are marked as this field's.
     pub fn run_field(&mut self, params: &[u64], when: When, field: usize) -> u64 {
-        self.begin(params, when, Some(field as u32));
-        self.term(self.body.results[field])
+        self.run_as(params, when, field, field as u32)
+    }
+
+    /// One result alone, which is this field.
+    pub fn run_as(&mut self, params: &[u64], when: When, result: usize, field: u32) -> u64 {
+        self.begin(params, when, Some(field));
+        self.term(self.body.results[result])
     }
 
     fn begin(&mut self, params: &[u64], when: When, field: Option<u32>) {

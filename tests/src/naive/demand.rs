@@ -1,7 +1,7 @@
 //! Which fields of each node anything asks for: what nobody asks for is not computed, and cannot trap.
 
 use super::{Key, bodies, links, reachable};
-use livefusion::ast::{Body, Kind, Len, Node, Term, TermId};
+use livefusion::ast::{Body, Kind, Len, MERGE_CHECK, Node, Term, TermId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -111,6 +111,7 @@ impl Demand {
             | Kind::Input(_)
             | Kind::Generate(..)
             | Kind::Map(_)
+            | Kind::Merge(_)
             | Kind::Expand(_)
             | Kind::Compute(_)
             | Kind::Custom(_)
@@ -134,11 +135,18 @@ impl Demand {
                 node.kind,
                 Kind::Map(_) | Kind::Compute(_) | Kind::Generate(..) | Kind::Expand(_)
             ) && i + 1 == all.len();
+            // What a merge takes is asked for, whatever it makes.
+            let always = match node.kind {
+                Kind::Merge(_) => node.inputs.len() + MERGE_CHECK,
+                _ if by_field => 0,
+                _ => body.results.len(),
+            };
+            let field = |result: usize| result.checked_sub(always).map(|f| f as u32);
             let wanted: Vec<TermId> = body
                 .results
                 .iter()
                 .enumerate()
-                .filter(|(f, _)| !by_field || mine.contains(&(*f as u32)))
+                .filter(|(r, _)| field(*r).is_none_or(|f| mine.contains(&f)))
                 .map(|(_, r)| *r)
                 .collect();
             self.body(node, body, &wanted);
@@ -163,6 +171,8 @@ impl Demand {
 fn is_column(kind: &Kind, param: u32) -> bool {
     match kind {
         Kind::Map(_) | Kind::Filter(_) | Kind::TakeWhile { .. } => true,
+        // There are no columns behind those of the inputs.
+        Kind::Merge(_) => true,
         Kind::Expand(_) => param > 0,
         Kind::Manifest
         | Kind::Input(_)

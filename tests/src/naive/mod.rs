@@ -117,6 +117,8 @@ pub struct Evaluated {
     pub may_trap: bool,
     /// For what keeps some elements: which element of the input each element was.
     pub origin: Vec<usize>,
+    /// For a merge: how many elements of each input were taken before each attempt to take a further one.
+    pub taken: Vec<Vec<usize>>,
     /// For what stops before the end: how many elements of the input it looked at.
     pub looked_at: Option<usize>,
     /// Whether it depends on a value that is not known to the bit.
@@ -217,7 +219,7 @@ pub fn bodies(kind: &Kind) -> Vec<&Body> {
         Kind::Generate(Len::Checked(l), b) => vec![l, b],
         Kind::Generate(_, b) | Kind::Map(b) | Kind::Filter(b) | Kind::Compute(b) => vec![b],
         Kind::Scatter(Some(b)) | Kind::Expand(b) => vec![b],
-        Kind::TakeWhile { test: b, .. } | Kind::Take(b) => vec![b],
+        Kind::TakeWhile { test: b, .. } | Kind::Take(b) | Kind::Merge(b) => vec![b],
         Kind::Fold(f) | Kind::Scan(f, _) | Kind::FoldS(f) | Kind::ScanS(f, _) => match &f.style {
             FoldStyle::Aggregate(c) => vec![&f.start, &f.step, c],
             FoldStyle::Associative | FoldStyle::First | FoldStyle::Sequential => {

@@ -2,8 +2,8 @@
 
 use super::body::Runner;
 use super::fold::{Folding, Loose};
-use super::{Bound, Data, Evaluated, Naive, Trap, When, segments};
-use livefusion::ast::{Body, Fold, Kind, Len, Node, ScanKind, Value};
+use super::{Bound, Data, Evaluated, Naive, Read, Trap, When, segments};
+use livefusion::ast::{Body, Fold, Kind, Len, MERGE_CHECK, Node, ScanKind, Value};
 use loop_lang::ir::TrapKind;
 use loop_lang::types::Const;
 use std::ops::Range;
@@ -19,6 +19,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
         reads: vec![],
         may_trap: false,
         origin: vec![],
+        taken: vec![],
         looked_at: None,
         tainted: false,
     };
@@ -44,6 +45,7 @@ pub fn evaluate(naive: &Naive, node: &Arc<Node>) -> Evaluated {
             let columns = columns.map(|c| c[..n].to_vec()).collect();
             e.data = Data::Array(columns, n);
         }
+        Kind::Merge(body) => merge(naive, body, node, &inputs, &mut e),
         Kind::Fields(range) => {
             let columns = inputs[0].columns()[range.start as usize..range.end as usize].to_vec();
             e.data = Data::Array(columns, inputs[0].len());
@@ -127,6 +129,62 @@ pub(super) fn row(inputs: &[&Data], i: usize) -> Vec<u64> {
         .iter()
         .flat_map(|d| d.columns().iter().map(|c| c[i]))
         .collect()
+}
+
+/// One element of an input after the other, as the step says.
+fn merge(naive: &Naive, body: &Body, node: &Node, inputs: &[&Data], e: &mut Evaluated) {
+    let mut step = Runner::new(naive, body);
+    let first = inputs.len() + MERGE_CHECK;
+    let mut at = vec![0; inputs.len()];
+    let mut columns: Vec<Vec<u64>> = vec![vec![]; node.types.len()];
+    loop {
+        let made = e.taken.len();
+        e.taken.push(at.clone());
+        let live = |k: usize| at[k] < inputs[k].len();
+        let field = |k: usize, c: &Vec<u64>| c.get(at[k]).copied().unwrap_or(0);
+        let all = inputs.iter().enumerate();
+        let fields = all.flat_map(|(k, d)| d.columns().iter().map(move |c| (k, c)));
+        let mut params: Vec<u64> = fields.map(|(k, c)| field(k, c)).collect();
+        params.extend((0..inputs.len()).map(|k| u64::from(live(k))));
+        params.push(made as u64);
+        for (k, input) in node.inputs.iter().enumerate().filter(|(k, _)| live(*k)) {
+            for field in 0..input.types.len() as u32 {
+                naive.read(Read {
+                    when: When::Element(made),
+                    field: None,
+                    array: (input.clone(), field),
+                    index: at[k],
+                });
+            }
+        }
+        let when = When::Element(made);
+        let shared = step.run_some(&params, when, 0..first);
+        let (takes, check) = shared.split_at(inputs.len());
+        if check[0] == 0 {
+            e.traps.push(Trap {
+                when,
+                kind: TrapKind::LengthMismatch,
+                payload: check[1..].iter().map(|w| Const::u64(*w)).collect(),
+                field: None,
+            });
+            break;
+        }
+        let takes: Vec<bool> = (0..inputs.len())
+            .map(|k| takes[k] != 0 && live(k))
+            .collect();
+        if !takes.contains(&true) {
+            break;
+        }
+        for (f, column) in columns.iter_mut().enumerate() {
+            column.push(step.run_as(&params, when, first + f, f as u32));
+        }
+        for (at, take) in at.iter_mut().zip(takes) {
+            *at += usize::from(take);
+        }
+    }
+    e.traps.append(&mut step.traps);
+    let n = columns[0].len();
+    e.data = Data::Array(columns, n);
 }
 
 /// Some elements of an array.

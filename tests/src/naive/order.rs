@@ -201,6 +201,10 @@ fn loops_with(
 /// Whether a node's inputs may be counted as they come: some are in memory and others are not, or the
 /// lengths of segments say how many there are.
 fn is_counted(node: &Node) -> bool {
+    // A merge says itself how many there are.
+    if let Kind::Merge(_) = node.kind {
+        return false;
+    }
     let in_memory = |n: &Arc<Node>| matches!(n.kind, Kind::Manifest);
     let some = node.inputs.iter().any(in_memory) && !node.inputs.iter().all(in_memory);
     some || node.inputs.iter().any(is_of_segments)
@@ -217,6 +221,7 @@ fn is_of_segments(node: &Arc<Node>) -> bool {
             | Kind::Input(_)
             | Kind::Generate(..)
             | Kind::ZipShortest
+            | Kind::Merge(_)
             | Kind::Filter(_)
             | Kind::Pack
             | Kind::Fold(_)
@@ -291,6 +296,7 @@ fn stream(node: &Node) -> Option<&Arc<Node>> {
         Kind::Map(_)
         | Kind::Zip
         | Kind::ZipShortest
+        | Kind::Merge(_)
         | Kind::Fields(_)
         | Kind::Filter(_)
         | Kind::Pack

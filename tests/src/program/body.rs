@@ -77,6 +77,11 @@ impl<'a> Maker<'a> {
         self.types.len() - 1
     }
 
+    /// The type of a term.
+    pub fn ty(&self, term: usize) -> Ty {
+        self.types[term]
+    }
+
     /// Adds an operator.
     pub fn op(&mut self, op: Op, args: &[usize], ty: Ty) -> usize {
         self.push(Term::Op(op, args.to_vec()), ty)

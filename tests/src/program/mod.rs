@@ -4,6 +4,7 @@
 mod body;
 mod exits;
 mod fold;
+mod merges;
 mod random;
 mod segments;
 mod show;
@@ -46,6 +47,8 @@ pub enum Step {
     Zip(Vec<usize>),
     /// Inputs side by side, as far as the shortest goes.
     ZipShortest(Vec<usize>),
+    /// One element of an input after the other, as a step says.
+    Merge(Vec<usize>, Body),
     /// Some fields.
     Fields(usize, Range<u32>),
     /// A filter.
@@ -233,6 +236,7 @@ macro_rules! bodies_of {
             | Step::Scatter(.., Some(b))
             | Step::Expand(.., b)
             | Step::TakeWhile(_, b, _)
+            | Step::Merge(_, b)
             | Step::Take(_, b) => vec![b],
             Step::Fold(_, f) | Step::Scan(_, f, _) | Step::FoldS(.., f) | Step::ScanS(.., f, _) => {
                 match $($by)+ f.style {
@@ -271,6 +275,7 @@ impl Step {
             Step::Map(inputs, body) => b.map(&of(inputs), body.build(nodes)),
             Step::Zip(inputs) => b.zip(&of(inputs)),
             Step::ZipShortest(inputs) => b.zip_shortest(&of(inputs)),
+            Step::Merge(inputs, body) => b.merge(&of(inputs), body.build(nodes)),
             Step::Fields(input, range) => b.fields(&nodes[*input], range.clone()),
             Step::Filter(input, body) => b.filter(&nodes[*input], body.build(nodes)),
             Step::Pack(data, tags) => b.pack(&nodes[*data], &nodes[*tags]),
@@ -320,6 +325,7 @@ impl Step {
             Step::Map(_, b) => Kind::Map(body(b)),
             Step::Zip(_) => Kind::Zip,
             Step::ZipShortest(_) => Kind::ZipShortest,
+            Step::Merge(_, b) => Kind::Merge(body(b)),
             Step::Fields(_, range) => Kind::Fields(range.clone()),
             Step::Filter(_, b) => Kind::Filter(body(b)),
             Step::Pack(..) => Kind::Pack,
@@ -390,6 +396,7 @@ impl Step {
             Step::Map(inputs, _)
             | Step::Zip(inputs)
             | Step::ZipShortest(inputs)
+            | Step::Merge(inputs, _)
             | Step::Append(inputs) => {
                 inputs.iter_mut().for_each(|i| *i = number[*i]);
             }
@@ -428,6 +435,7 @@ impl Step {
             Step::Map(inputs, _)
             | Step::Zip(inputs)
             | Step::ZipShortest(inputs)
+            | Step::Merge(inputs, _)
             | Step::Append(inputs) => inputs.clone(),
             Step::Fields(i, _)
             | Step::Filter(i, _)

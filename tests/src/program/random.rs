@@ -217,7 +217,7 @@ impl Making {
 
     fn combinator(&mut self) {
         let step = match self.rng.weighted(&[
-            20, 10, 9, 14, 7, 16, 14, 18, 10, 7, 4, 14, 4, 9, 28, 10, 16, 7,
+            20, 10, 9, 14, 7, 16, 14, 18, 10, 7, 4, 14, 4, 9, 28, 10, 16, 7, 9,
         ]) {
             0 => self.map(),
             1 => self.zip(),
@@ -235,6 +235,11 @@ impl Making {
             14 => self.segmented(),
             16 => self.array().and_then(|first| self.append(first)),
             17 => self.shortest(),
+            18 => {
+                let array = self.array();
+                array.and_then(|array| self.merged(array));
+                None
+            }
             15 => {
                 self.first_elements();
                 None

@@ -49,6 +49,7 @@ impl fmt::Display for Step {
             Step::Map(inputs, b) => write!(f, "map {} {b}", steps(inputs)),
             Step::Zip(inputs) => write!(f, "zip {}", steps(inputs)),
             Step::ZipShortest(inputs) => write!(f, "zip_shortest {}", steps(inputs)),
+            Step::Merge(inputs, b) => write!(f, "merge {} {b}", steps(inputs)),
             Step::Fields(i, range) => write!(f, "fields step{i} {range:?}"),
             Step::Filter(i, b) => write!(f, "filter step{i} {b}"),
             Step::Pack(d, t) => write!(f, "pack step{d} step{t}"),

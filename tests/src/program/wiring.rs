@@ -178,6 +178,9 @@ impl Making {
             Use::Spread => self.spread(array),
             Use::AtRandom => self.read(array),
             Use::Beside => {
+                if self.rng.chance(20) {
+                    return self.merged(array);
+                }
                 if self.rng.chance(25) {
                     let other = self.array()?;
                     let inputs = self.either_order(array, other);

@@ -160,7 +160,61 @@ fn product_of_runs() {
     assert_eq!(done.op(Op::Mul), n);
 }
 
-/// A loop for each merge, which reads the next of both sides for each element that it takes.
+/// Each element is looked at once, and nothing is in memory in between.
+#[test]
+fn merges_of_filters() {
+    let positive = |xs: &[i64]| -> Vec<i64> { xs.iter().copied().filter(|x| *x > 0).collect() };
+    let mut a = numbers(1, N);
+    let b: Vec<i64> = a.iter().rev().copied().collect();
+    let (x, y) = (positive(&a), positive(&b));
+    let arrays = || [&a, &b].map(Array::from);
+    let n = N as u64;
+    let want: Vec<i64> = x.iter().zip(&y).flat_map(|(x, y)| [*x, *y]).collect();
+    let done = program(
+        || {
+            let [a, b] = arrays();
+            sides::filters_in_turn(&a, &b)
+        },
+        [1, 3, 0],
+        |all| assert_eq!(all, want),
+    );
+    assert_eq!((done.reads(), done.writes()), (2 * n, count(&want)));
+    let flags: Vec<bool> = (0..want.len()).map(|i| i % 2 == 1).collect();
+    let (mut left, mut right) = (x.iter(), y.iter());
+    let next = |f: &bool| if *f { left.next() } else { right.next() };
+    let want: Vec<i64> = flags.iter().filter_map(next).copied().collect();
+    let done = program(
+        || {
+            let [a, b] = arrays();
+            sides::filters_by_flags(&flags.clone().into(), &a, &b)
+        },
+        [1, 3, 0],
+        |all| assert_eq!(all, want),
+    );
+    // The last attempt finds that there is no further flag.
+    let flags = flags.len() as u64 + 1;
+    assert_eq!((done.reads(), done.writes()), (2 * n + flags, count(&want)));
+
+    a.sort_unstable();
+    let b = numbers(2, N / 3);
+    let mut b: Vec<i64> = b.iter().map(|x| x + 1).collect();
+    b.sort_unstable();
+    let mut want = [positive(&a), positive(&b)].concat();
+    want.sort_unstable();
+    let done = program(
+        || {
+            let [a, b] = [&a, &b].map(Array::from);
+            sides::merge_of_filters(&a, &b)
+        },
+        [1, 3, 0],
+        |all| assert_eq!(all, want),
+    );
+    let n = (a.len() + b.len()) as u64;
+    assert_eq!((done.reads(), done.writes()), (n, count(&want)));
+    assert_eq!(done.op(Op::Gt), n);
+}
+
+/// One loop for all rounds. The first reads the next of both arrays for each element that it takes, the others none.
 #[test]
 fn merge_tree() {
     let arrays: Vec<Vec<i64>> = (1..9)
@@ -176,7 +230,7 @@ fn merge_tree() {
         let arrays: Vec<Array<i64>> = arrays.iter().map(Array::from).collect();
         sides::merge_tree(&arrays.try_into().expect("eight"))
     };
-    let done = program(build, [7, 7, 6], |merged| assert_eq!(merged, want));
-    let (n, rounds) = (count(&want), 3);
-    assert_eq!((done.reads(), done.writes()), (2 * rounds * n, rounds * n));
+    let done = program(build, [1, 7, 0], |merged| assert_eq!(merged, want));
+    let n = count(&want);
+    assert_eq!((done.reads(), done.writes()), (2 * n, n));
 }
