@@ -31,7 +31,7 @@ use super::placement::{
     Act, Context, Length, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
 };
 use super::scope::Column;
-use super::{Lower, Source, merge, segments};
+use super::{Lower, Source, generate, merge, segments};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::fusion::sides::{self, Level, Side};
@@ -242,8 +242,17 @@ fn bounds(p: &mut Placer<'_>, zip: NodeId) -> Vec<Option<Length>> {
 
 /// The inputs of a zip that are read from memory, and their lengths.
 pub fn lengths_in_memory(p: &mut Placer<'_>, zip: NodeId) -> Vec<(usize, Length)> {
+    let (graph, rates) = (p.scope.graph, &p.scope.plan.rates);
     let read = in_memory(p, zip).into_iter();
-    let lens = read.filter_map(|k| Some((k, p.len(p.scope.inputs(zip)[k])?)));
+    let lens = read.filter_map(|k| {
+        let input = p.scope.inputs(zip)[k];
+        let mut makers = graph.fields(input).into_iter().map(|f| f.0);
+        let pulled = match rates.is_at_position(graph, zip, k) {
+            true => makers.find_map(|n| generate::length_of_pulled(&p.scope, n)),
+            false => None,
+        };
+        Some((k, pulled.or_else(|| p.len(input))?))
+    });
     lens.collect()
 }
 

@@ -124,6 +124,17 @@ pub fn length(scope: &Scope<'_>, id: NodeId) -> Length {
     }
 }
 
+/// The length of what is computed where it is read at an index.
+pub fn length_of_pulled(scope: &Scope<'_>, array: NodeId) -> Option<Length> {
+    let pulls = &scope.plan.pulls;
+    Some(
+        match pulls.extent(array).filter(|_| pulls.is_pulled(array))? {
+            Extent::Of(array) => Length::Param(Source::Length(array)),
+            Extent::Scalar(field) => delayed(scope, field),
+        },
+    )
+}
+
 /// A delayed length: known without a loop, if it is that of an array whose length is.
 fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
     loop {
