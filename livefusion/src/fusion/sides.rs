@@ -9,6 +9,9 @@
 //! elements. A further zip of the same inputs is a *twin*: it has what the first one's sides deliver. The sides
 //! of a `zip_shortest` [end apart](end_apart), so that it has neither.
 //!
+//! A merge is a zip whose sides are not asked together: each has a step of its own, even if two are of one class, and goes on
+//! where its last element was taken. All end together, for a merge ends when none has an element any more.
+//!
 //! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
 //! classes, inside out. Each of these cursors is a [`Level`].

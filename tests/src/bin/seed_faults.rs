@@ -290,6 +290,48 @@ const FAULTS: &[Fault] = &[
         faulty: "if apart { 1 } else { 1 }",
     },
     Fault {
+        what: "a merge asks a side for its next element whether one was taken or not",
+        file: "lower/merge.rs",
+        sound: "e.exit(comb, need.into());",
+        faulty: "e.exit(comb, yes);",
+    },
+    Fault {
+        what: "a merge goes on where lengths do not fit",
+        file: "lower/merge.rs",
+        sound: "any = e.emit(comb, Section::Body, \"all\", Op::And, &both).into();",
+        faulty: "let _ = both;",
+    },
+    Fault {
+        what: "a merge takes elements behind an end",
+        file: "lower/merge.rs",
+        sound: "let both = [*take, input.live];",
+        faulty: "let both = [*take, *take];",
+    },
+    Fault {
+        what: "what a merge reads at a position goes on though nothing was taken",
+        file: "lower/merge.rs",
+        sound: "let step = [take, one, zero];",
+        faulty: "let step = [take, one, one];",
+    },
+    Fault {
+        what: "a merge attempts no more than its shortest side has",
+        file: "lower/cursor.rs",
+        sound: "Some(sum) if merges => {",
+        faulty: "Some(sum) if merges && false => {",
+    },
+    Fault {
+        what: "inputs of one class are one side of a merge",
+        file: "fusion/sides.rs",
+        sound: "find(|s| together && s.class == class)",
+        faulty: "find(|s| (together || true) && s.class == class)",
+    },
+    Fault {
+        what: "what a merge computes on the spot has the length of what nobody keeps",
+        file: "lower/cursor.rs",
+        sound: "makers.find_map(|n| generate::length_of_pulled(&p.scope, n))",
+        faulty: "makers.find_map(|n| generate::length_of_pulled(&p.scope, n)).filter(|_| false)",
+    },
+    Fault {
         what: "lengths of zipped arrays are not checked",
         file: "lower/lengths.rs",
         sound: "if rates.known_equal(*first, *other) {",
