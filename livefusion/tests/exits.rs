@@ -291,3 +291,50 @@ fn a_zip_for_a_later_loop_is_checked_where_others_end() -> Result<()> {
     }
     Ok(())
 }
+
+/// Of three arrays each is needed by two of three exits: it ends with them, not with the third.
+#[test]
+fn exits_that_share_some_of_what_they_need_with_others() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![4u64, 3, 2, 1, 0, 7]);
+        for long in 0..3 {
+            // What the one that goes on does not need is an error where the others have ended.
+            let quotients = [0, 1, 2].map(|k| {
+                let bad = if k == long { 1u64 } else { 9 };
+                xs.map(|x| (x, 100u64 / (x ^ bad)))
+            });
+            let taken = [0, 1, 2].map(|k| {
+                let [a, b] = [(k + 1) % 3, (k + 2) % 3].map(|k| &quotients[k]);
+                let both = a.zip_with(b, |(x, p), (_, q)| (x, p, q));
+                both.take_while(|(x, _, _)| x.ne(if k == long { 0u64 } else { 3 }))
+            });
+            let [a, b, c] = &taken;
+            let sum = xs.sum();
+            assert_eq!(loops(&[a.node(), b.node(), c.node(), sum.node()])?.0, 1);
+            let (a, b, c, sum) = (a, b, c, &sum).force_with(&engine)?;
+            let lens = [a.len(), b.len(), c.len()];
+            assert_eq!(lens, [0, 1, 2].map(|k| if k == long { 4 } else { 1 }));
+            assert_eq!(sum, 17);
+        }
+    }
+    Ok(())
+}
+/// What two exits within another's elements need: of one of them alone there is more around these.
+#[test]
+fn exits_within_what_ends_need_what_is_around_it() -> Result<()> {
+    for engine in engines() {
+        let ys = Array::from(vec![6u64, 5, 4, 3, 2, 1, 0]);
+        for (x_end, y_end) in [(5u64, 3u64), (3, 5), (9, 4), (4, 9), (9, 9), (6, 6)] {
+            let quotients = ys.map(|y| 100u64 / (y ^ 2));
+            let outer = ys.zip(&quotients).take_while(|(y, _)| y.ne(3));
+            let x = outer
+                .map(|(y, q)| (y, q + 1u64))
+                .take_while(|(y, _)| y.ne(x_end));
+            let y = outer.map(|(y, _)| y * 2u64).take_while(|y| y.ne(2 * y_end));
+            let (x, y, sum) = (&x, &y, &ys.sum()).force_with(&engine)?;
+            let until = |end: u64| [6, 5, 4].iter().position(|y| *y == end).unwrap_or(3);
+            assert_eq!((x.len(), y.len(), sum), (until(x_end), until(y_end), 21));
+        }
+    }
+    Ok(())
+}

@@ -188,6 +188,12 @@ const FAULTS: &[Fault] = &[
         faulty: "(Needed::Always, Some(class)) if class.to_string().is_empty() => Needed::While(smallvec![class]),",
     },
     Fault {
+        what: "what exits share with others runs as long as any of them does",
+        file: "lower/placement/exits/apart.rs",
+        sound: "if !self.sets.contains(&new) { self.sets.push(new); }",
+        faulty: "match self.sets.iter_mut().find(|s| s.iter().any(|c| new.contains(c))) { Some(s) => s.extend(new), None => self.sets.push(new) }",
+    },
+    Fault {
         what: "who asks for less decides how long something is needed",
         file: "lower/placement/exits/asked.rs",
         sound: "(_, Needed::Always) | (Needed::Never, _) => *self = other.clone(),",

@@ -4,6 +4,7 @@
 use super::body::{self, Maker, Scope};
 use super::random::Making;
 use super::{Body, Fold, Length, Step, Style, Term};
+use crate::naive::When;
 use livefusion::ast::ScanKind;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -21,6 +22,9 @@ impl Making {
     /// What comes before some element of an array, often of one that is an error further on: for one consumer
     /// of the array, while others may want all of it.
     pub(super) fn exited(&mut self, array: usize) -> Option<usize> {
+        if self.rng.chance(12) {
+            return self.crossed(array);
+        }
         let hazard = match self.rng.chance(80) {
             true => self.hazard(array),
             false => None,
@@ -31,6 +35,59 @@ impl Making {
         };
         let inclusive = self.rng.chance(40);
         self.add(Step::TakeWhile(from, test, inclusive))
+    }
+
+    /// Three exits of an array, of which each needs two of three that are made of it: what the two that need one of these
+    /// have in common may be an error where only the third goes on.
+    fn crossed(&mut self, array: usize) -> Option<usize> {
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            made.push(self.hazard(array)?.0);
+        }
+        let words = self.data[made[0]].columns()[0].clone();
+        let mut last = None;
+        for k in 0..3 {
+            let both = self.either_order(made[k], made[(k + 1) % 3]);
+            let sound = both.iter().filter_map(|h| self.fails_at(*h)).min();
+            let until = match sound.filter(|_| self.rng.chance(80)) {
+                Some(fails) => fails,
+                None => words.len() - 1,
+            };
+            let until = words[self.rng.below(until + 1)];
+            let mut zipped = self.add_in_any_case(Step::Zip(both))?;
+            zipped = match self.rng.below(10) {
+                0 => self.kept(zipped)?,
+                1 => self.scanned(zipped)?,
+                _ => zipped,
+            };
+            let test = match self.types(zipped).to_vec() {
+                types if types[0] == Ty::U64 => self.differs(&types, until),
+                _ => self.test(zipped),
+            };
+            let inclusive = self.rng.chance(40);
+            last = self.add_in_any_case(Step::TakeWhile(zipped, test, inclusive));
+            self.wanted.extend(last);
+        }
+        last
+    }
+
+    /// Whether the first of several columns is not a number.
+    fn differs(&mut self, types: &[Ty], number: u64) -> Body {
+        let no_scope = Scope::default();
+        let mut m = Maker::new(&mut self.rng, &no_scope, types);
+        let number = m.lit(Const::u64(number));
+        let test = m.op(Op::Ne, &[0, number], Ty::Bool);
+        m.finish(vec![test])
+    }
+
+    /// The first element of an array that is an error.
+    fn fails_at(&self, array: usize) -> Option<usize> {
+        let traps = &self.naive.get(&self.plain[array])?.traps;
+        let elements = traps.iter().filter_map(|t| match t.when {
+            When::Element(i) => Some(i),
+            When::Init | When::Done => None,
+        });
+        elements.min()
     }
 
     /// Between what may be an error and an exit. Where the elements are others, so is the test.
@@ -78,10 +135,7 @@ impl Making {
         let quotient = m.op(Op::Div, &[hundred, divisor], Ty::U64);
         let body = m.finish(vec![0, quotient]);
         let hazard = self.add_in_any_case(Step::Map(vec![whole], body))?;
-        let mut m = Maker::new(&mut self.rng, &no_scope, &[Ty::U64; 2]);
-        let until = m.lit(Const::u64(until));
-        let test = m.op(Op::Ne, &[0, until], Ty::Bool);
-        Some((hazard, m.finish(vec![test])))
+        Some((hazard, self.differs(&[Ty::U64; 2], until)))
     }
 
     /// The first elements of an array, of which there may be none, or fewer.

@@ -82,8 +82,8 @@ pub(super) struct Making {
     pub(super) lengths: [usize; 2],
     pub(super) program: Program,
     nodes: Vec<Arc<Node>>,
-    plain: Vec<Arc<Node>>,
-    naive: Naive,
+    pub(super) plain: Vec<Arc<Node>>,
+    pub(super) naive: Naive,
     /// What each step gave.
     pub(super) data: Vec<Data>,
     /// What is forced in any case.

@@ -23,6 +23,8 @@ pub struct Values {
     pub checked: FxHashMap<NodeId, Atom>,
     /// Arrays that this loop makes: element by element, or by a scatter.
     pub made: FxHashMap<FieldRef, Var>,
+    /// Memory for one element, by which one subrate hands a field on to others.
+    pub handed: FxHashMap<(FieldRef, Spot), Var>,
     /// What decides over the elements of a class in the iterations of a rate: a subrate's test, the
     /// length of a segment.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
@@ -208,3 +210,29 @@ impl Emission<'_> {
         all.push((carried, start));
     }
 }
+    /// Hands a field's element on to a subrate behind that which makes it, in memory for one: what a subrate computes is
+    /// known in no other.
+    pub fn hand(&mut self, field: FieldRef, from: Spot, to: Spot) -> Lower {
+        let elt = self.elt(field, from)?;
+        let ty = self.program.atom_ty(elt);
+        let first: Atom = Const::u64(0).into();
+        let cell = match self.values.handed.get(&(field, from)) {
+            Some(cell) => *cell,
+            None => {
+                let comb = self.comb_at(field.0, from);
+                let cell = self.var("cell", comb, Type::Array(ty));
+                let room = Const::u64(1).into();
+                self.push(comb, Section::Init, StmtKind::NewArray(cell, room));
+                self.push(comb, Section::Yield, StmtKind::WriteArray(cell, first, elt));
+                self.values.handed.insert((field, from), cell);
+                cell
+            }
+        };
+        let comb = self.comb_at(field.0, to);
+        let handed = self.scalar("handed", comb, ty);
+        let read = StmtKind::ReadArray(handed, cell, first);
+        self.push(comb, Section::Body, read);
+        self.values.set_column(field.into(), to, handed.into());
+        Ok(())
+    }
+

@@ -187,19 +187,27 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// An element that an earlier pass over the same elements made: it is kept in memory for the later one.
+    /// An element that an earlier pass over the same elements made: it is kept in memory for the later one. One of the
+    /// same iteration, made in a subrate beside this one, is handed on.
     fn reread(&mut self, field: FieldRef, at: Spot) -> Lower<Spot> {
         let class = self.class_of(field);
         let here = class.and_then(|c| self.placed.tree.around(at.rate, c));
         let made = self.known(&field.into()).and_then(|k| k.first().copied());
         let behind =
             |rate: &RateId| made.is_some_and(|made| self.placed.tree.is_behind(*rate, made));
-        let Some(here) = here.filter(behind) else {
+        let Some((here, made)) = here.filter(behind).zip(made) else {
             return Err(missing(self.scope.graph, field));
         };
-        self.keep(field)?;
         let spot = Spot::first(here);
-        self.act(field.0, Act::Reread(field.1, spot));
+        let tree = &mut self.placed.tree;
+        if tree.loop_rate(made.rate) == tree.loop_rate(here) {
+            let from = tree.stage(made.rate, made.position);
+            self.elt(field, from)?;
+            self.act(field.0, Act::Hand(field.1, from, spot));
+        } else {
+            self.keep(field)?;
+            self.act(field.0, Act::Reread(field.1, spot));
+        }
         self.know(field.into(), spot);
         Ok(spot)
     }

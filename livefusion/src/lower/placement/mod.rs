@@ -81,6 +81,8 @@ pub enum Act {
     Memory(u32, Vec<(Room, Vec<NodeId>)>, Vec<NodeId>),
     /// A field that is kept is read again, in a later pass.
     Reread(u32, Spot),
+    /// A field's element that one subrate has made is handed on to another that comes behind it in the same iteration.
+    Hand(u32, Spot, Spot),
     /// What a cursor delivers is handed on to what is behind it.
     Deliver(Delivery),
     /// The sides of a zip are held against each other, and against arrays in memory of these lengths; those of a merge are

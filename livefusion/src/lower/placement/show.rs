@@ -212,6 +212,11 @@ impl Show<'_> {
                     self.spot(*spot)
                 )
             }
+            Act::Hand(field, from, to) => {
+                let field = self.field((id, *field));
+                let (from, to) = (self.spot(*from), self.spot(*to));
+                format!("{field} is handed on from {from} to {to}")
+            }
             Act::Deliver(delivery) => format!(
                 "{} is delivered by r{} from {}",
                 self.column(delivery.column),

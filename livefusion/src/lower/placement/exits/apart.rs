@@ -1,8 +1,8 @@
 //! What runs apart: combinators that are needed while some classes live, at whose end others go on.
 //!
-//! Each runs in a subrate that admits iterations while one of its classes lives. What it needs itself is needed at
-//! least as long, so subrates that admit less are within those that admit more; where two would share only some of
-//! their classes, both are one that admits what either does.
+//! Each runs in a subrate that admits iterations while one of its own classes lives: there are no more subrates than
+//! combinators. What it needs itself is needed at least as long, so a subrate that admits less is within one that admits
+//! more, the one that admits least of these. What comes of others, which may admit something else beside, is handed on.
 
 use super::Exits;
 use super::asked::{Asked, Needed, by_field};
@@ -85,7 +85,7 @@ impl Apart {
         for run in &runs {
             let mut all = longer(scope, exits, &run.lives);
             let lives = all.find(|lives| !is_left(scope, exits, run.own, lives));
-            lives.into_iter().for_each(|lives| apart.add(scope, lives));
+            lives.into_iter().for_each(|lives| apart.add(lives));
         }
         for run in runs {
             apart.place(scope, run);
@@ -94,16 +94,7 @@ impl Apart {
     }
 
     /// Adds a subrate's classes.
-    fn add(&mut self, scope: &Scope<'_>, mut new: Set) {
-        while let Some(other) = self
-            .sets
-            .iter()
-            .position(|set| shares_some(scope, set, &new))
-        {
-            let other = self.sets.swap_remove(other);
-            let both: Set = other.into_iter().chain(new).collect();
-            new = outermost(scope, &both);
-        }
+    fn add(&mut self, new: Set) {
         if !self.sets.contains(&new) {
             self.sets.push(new);
         }
@@ -203,13 +194,6 @@ fn outermost(scope: &Scope<'_>, classes: &[ClassId]) -> Set {
 fn is_least(scope: &Scope<'_>, first: &[ClassId], these: &[ClassId]) -> bool {
     let lives = |c: &ClassId| these.iter().any(|t| scope.is_within(*c, *t));
     first.iter().all(lives)
-}
-
-/// Whether some classes live with some of the others, and neither are all of the other.
-fn shares_some(scope: &Scope<'_>, a: &Set, b: &Set) -> bool {
-    let with = |x: &ClassId, y: &ClassId| scope.is_within(*x, *y) || scope.is_within(*y, *x);
-    let shares = a.iter().any(|x| b.iter().any(|y| with(x, y)));
-    shares && !is_least(scope, a, b) && !is_least(scope, b, a)
 }
 
 /// Some classes, and then those around them that end and live whenever they do, innermost first.
