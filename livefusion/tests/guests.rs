@@ -3,8 +3,8 @@
 mod common;
 
 use common::{engines, first_numbers as numbers, shape};
-use livefusion::Result;
 use livefusion::prelude::*;
+use livefusion::{ErrorKind, Result};
 
 fn evens(n: i64) -> Array<i64> {
     numbers(n).filter(|x| (x % 2).eq(0))
@@ -216,6 +216,132 @@ fn a_guest_that_lengths_depend_on() -> Result<()> {
             Segmented::new(&counts, &Array::from(Vec::<i64>::new())).scan_s(0, |a, b| a + b);
         let (running, zipped) = (running.data(), &zipped).force_with(&engine)?;
         assert_eq!((running.len(), zipped.len()), (0, 0));
+    }
+    Ok(())
+}
+
+/// What ends elsewhere leaves other loops.
+#[test]
+fn an_end_of_something_else() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let product = left.zip_with(&right, |l, r| l * r).sum();
+        let sum = left.sum();
+        let first = numbers(8).take_while(|x| x.lt(5)).sum();
+        assert_eq!(shape(&[product.node(), sum.node()])?, (1, 0));
+        assert_eq!(shape(&[product.node(), sum.node(), first.node()])?, (2, 0));
+        let all = (&product, &sum, &first).force_with(&engine)?;
+        assert_eq!(all, (120, 20, 10));
+    }
+    Ok(())
+}
+
+/// Others have all elements of a side that ends, but not what is behind its end.
+#[test]
+fn a_side_that_ends() -> Result<()> {
+    for engine in engines() {
+        let kept = numbers(9).filter(|x| (x % 2).eq(0));
+        let left = kept.take_while(|x| x.lt(7));
+        let right = numbers(6).filter(|x| x.gt(3));
+        let product = left.zip_with(&right, |l, r| l * r).sum();
+        let (sum, most) = (left.map(|x| x + 1).sum(), right.fold(0, |a, b| a.max(b)));
+        let roots = [product.node(), sum.node(), most.node()];
+        assert_eq!(shape(&roots)?, (1, 0));
+        let all = (&product, &sum, &most).force_with(&engine)?;
+        assert_eq!(all, (64, 15, 6));
+        // What the end leaves out is asked for as well.
+        let of_kept = kept.sum();
+        let (product, of_kept) = (&product, &of_kept).force_with(&engine)?;
+        assert_eq!((product, of_kept), (64, 20));
+    }
+    Ok(())
+}
+
+/// A zip that is left early has not come to all elements of its sides.
+#[test]
+fn a_zip_that_ends() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let first = left.zip_with(&right, |l, r| l * r).find(|x| x.gt(10));
+        let sum = left.sum();
+        let (first, sum) = (&first, &sum).force_with(&engine)?;
+        assert_eq!((first, sum), (20, 20));
+    }
+    Ok(())
+}
+
+/// Guests of two arrays of a side, and of a side beside memory.
+#[test]
+fn guests_of_several_arrays() -> Result<()> {
+    for engine in engines() {
+        let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+        let halves = left.map(|x| x / 2);
+        let zipped = halves.zip_with(&right, |l, r| l * r);
+        // Two arrays of the side, one of which is a guest; and one in memory.
+        let running = left.scan(0, |a, b| a + b);
+        let both = left.zip_with(&running, |l, s| s - l).sum();
+        let weights = Array::from(vec![1i64, 10, 100, 1000]);
+        let weighted = (&halves, &weights).zip_with(|h, w| h * w).sum();
+        let large = running.pack(&halves.map(|h| h.gt(2))).sum();
+        let tags = Array::from(vec![true, false, false, true]);
+        let chosen = left.pack(&tags);
+        let pairs = chosen.zip(&halves.pack(&tags));
+        let roots = [
+            zipped.node(),
+            both.node(),
+            weighted.node(),
+            large.node(),
+            pairs.node(),
+        ];
+        let packs_by_one = chosen.zip_with(&chosen.map(|x| -x), |a, b| a * b).sum();
+        assert_eq!(shape(&roots[..4])?, (1, 1));
+        assert_eq!(
+            shape(&[zipped.node(), chosen.node(), packs_by_one.node()])?,
+            (1, 2)
+        );
+        let sums = (&both, &weighted, &large, &packs_by_one).force_with(&engine)?;
+        assert_eq!(sums, (20, 4321, 32, -68));
+        let (zipped, pairs) = (&zipped, &pairs).force_with(&engine)?;
+        assert_eq!(zipped.to_vec()?, [4, 10, 18, 28]);
+        assert_eq!(pairs.to_vec()?, [(2, 1), (8, 4)]);
+    }
+    Ok(())
+}
+
+/// A guest is told of an array beside it that is not as long as the side.
+#[test]
+fn an_array_of_another_length_beside_a_guest() -> Result<()> {
+    for engine in engines() {
+        for n in [3, 5] {
+            let (left, right) = (evens(9), numbers(7).filter(|x| x.gt(3)));
+            let zipped = left.zip_with(&right, |l, r| l * r);
+            let beside = left.zip_with(&numbers(n), |l, n| l * n).sum();
+            assert_eq!(shape(&[zipped.node(), beside.node()])?, (1, 1));
+            let found = (&zipped, &beside).force_with(&engine);
+            let kind = found.err().map(|e| e.kind);
+            let is_length = matches!(kind, Some(ErrorKind::LengthMismatch { .. }));
+            assert!(is_length, "{kind:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Elements of segments beside an array in memory, and beside each other.
+#[test]
+fn guests_of_several_arrays_at_elements() -> Result<()> {
+    for engine in engines() {
+        let counts = Array::from(vec![2u64, 0, 3]);
+        let spread = replicate_s(&counts, &numbers(3));
+        let right = numbers(9).filter(|x| (x % 2).eq(1));
+        let zipped = spread.data().zip_with(&right, |l, r| l * r);
+        let beside = spread.data().zip_with(&numbers(5), |x, n| x * n).sum();
+        let running = spread.data().scan(0, |a, b| a + b);
+        let both = running.zip_with(spread.data(), |s, x| s - x).sum();
+        let roots = [zipped.node(), beside.node(), both.node()];
+        assert_eq!(shape(&roots)?, (1, 1));
+        let all = (&zipped, &beside, &both).force_with(&engine)?;
+        assert_eq!(all.0.to_vec()?, [1, 3, 15, 21, 27]);
+        assert_eq!((all.1, all.2), (39, 16));
     }
     Ok(())
 }

@@ -16,6 +16,11 @@
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
 //! classes, inside out. Each of these cursors is a [`Level`].
 
+mod guests;
+mod users;
+
+pub use users::Users;
+
 use super::cluster::free::is_cheap;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::Kind;
@@ -27,9 +32,6 @@ const MOST_CURSORS: usize = 8;
 
 /// A side has no more guests than these.
 const MOST_GUESTS: usize = 64;
-
-/// So many nodes are looked at to find out whether a zip waits for guests of its sides.
-const MOST_BEFORE: usize = 1024;
 
 /// Inputs of a zip that are computed in its loop, and advanced together.
 #[derive(Clone, Debug)]
@@ -56,52 +58,6 @@ pub struct Level {
     /// The lengths of the segments over whose elements it runs, which the next level delivers. None for the last level:
     /// what it runs over is in memory, can be told from an index, or is made by a zip with sides of its own.
     pub segments: Option<FieldRef>,
-}
-
-/// Who needs each node, aliases included.
-#[derive(Clone, Debug)]
-pub struct Users {
-    /// Who consumes it.
-    of: Vec<Vec<NodeId>>,
-    /// Whether it is a result.
-    is_result: Vec<bool>,
-    /// Whether a closure captures it.
-    is_captured: Vec<bool>,
-    /// Whether something ends its elements before their source ends.
-    any_ends: bool,
-}
-
-impl Users {
-    /// Reads them off a graph.
-    pub fn of(graph: &Graph) -> Users {
-        let n = graph.nodes.len();
-        let mut users = Users {
-            of: vec![Vec::new(); n],
-            is_result: vec![false; n],
-            is_captured: vec![false; n],
-            any_ends: false,
-        };
-        for id in graph.ids() {
-            let node = &graph.nodes[id.index()];
-            for used in &node.inputs {
-                users.of[used.index()].push(id);
-            }
-            for used in node.captures.iter().flatten().chain(&node.length) {
-                users.is_captured[used.index()] = true;
-            }
-            users.any_ends |= !node.leaf && node.node.kind.ends();
-        }
-        for root in &graph.roots {
-            users.is_result[root.index()] = true;
-        }
-        users
-    }
-
-    /// Whether all that needs a node consumes it, and is one of these.
-    pub fn are_all(&self, n: NodeId, these: impl Fn(NodeId) -> bool) -> bool {
-        let wanted = self.is_result[n.index()] || self.is_captured[n.index()];
-        !wanted && self.of[n.index()].iter().all(|user| these(*user))
-    }
 }
 
 /// The sides of a zip whose inputs have different classes; none if no subrate can be computed there.
@@ -211,112 +167,6 @@ impl Side {
         let zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
         zips.fold(self.levels.len(), |sum, side| sum + side.cursors(rates))
     }
-
-    /// Finds what else uses what is computed; false if something of that cannot run along, or if the zip waits for it.
-    fn find_guests(
-        &mut self,
-        graph: &Graph,
-        rates: &Rates,
-        users: &Users,
-        (zip, twins): (NodeId, &[NodeId]),
-    ) -> bool {
-        let is_zip = |n: NodeId| n == zip || twins.contains(&n);
-        let here = |n: NodeId| is_zip(n) || self.nodes.binary_search(&n).is_ok();
-        let exclusive = self.nodes.iter().all(|n| users.are_all(*n, here));
-        if exclusive && twins.is_empty() && !Along::of(self, rates).is_any(rates) {
-            return true;
-        }
-        // Guests see all elements, which only sides that end together have.
-        if end_apart(graph, zip) {
-            return false;
-        }
-        let mut guests: Vec<NodeId> = Vec::new();
-        for n in &self.nodes {
-            let others = users.of[n.index()].iter().copied();
-            guests.extend(others.filter(|user| !here(*user)).take(MOST_GUESTS + 1));
-            // Nobody knows how many elements a filter has left of a segment.
-            let counts = matches!(graph.node(*n).kind, Kind::CountS);
-            if users.is_captured[n.index()] || counts && !users.are_all(*n, here) {
-                return false;
-            }
-        }
-        let mut next = 0;
-        while let Some(id) = guests.get(next).copied() {
-            let node = &graph.nodes[id.index()];
-            if guests[..next].contains(&id) {
-                guests.swap_remove(next);
-                continue;
-            }
-            next += 1;
-            let one_input = node.inputs.len() == 1 && next <= MOST_GUESTS;
-            if node.leaf || !one_input || !runs_along(&node.node.kind) {
-                return false;
-            }
-            if node.node.rank > 0 {
-                if users.is_captured[id.index()] {
-                    return false;
-                }
-                guests.extend(users.of[id.index()].iter().take(MOST_GUESTS + 1));
-            }
-        }
-        guests.sort_unstable();
-        self.guests = guests;
-        // What ends elements may leave the zip, while others need its sides.
-        !users.any_ends && !self.waits(graph, rates, twins, zip)
-    }
-
-    /// Whether a zip depends on what runs along with one of its sides or with a zip on it, or on twins; or whether that is
-    /// not found out soon.
-    fn waits(&self, graph: &Graph, rates: &Rates, twins: &[NodeId], zip: NodeId) -> bool {
-        let along = Along::of(self, rates);
-        let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
-        while let Some(id) = stack.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            if seen.len() > MOST_BEFORE || twins.contains(&id) || along.has(rates, id) {
-                return true;
-            }
-            let node = &graph.nodes[id.index()];
-            if !node.leaf {
-                stack.extend(node.inputs.iter().chain(node.captures.iter().flatten()));
-                stack.extend(node.length);
-                stack.extend(rates.loop_of_host(id));
-            }
-        }
-        false
-    }
-}
-
-/// What is on a side and on the sides of zips on it, and what runs along with that.
-#[derive(Default)]
-struct Along {
-    inside: FxHashSet<NodeId>,
-    guests: FxHashSet<NodeId>,
-}
-
-impl Along {
-    fn of(side: &Side, rates: &Rates) -> Along {
-        let (mut along, mut sides) = (Along::default(), vec![side]);
-        while let Some(side) = sides.pop() {
-            along.inside.extend(&side.nodes);
-            along.guests.extend(&side.guests);
-            let zips = side.nodes.iter().filter_map(|n| rates.sides(*n));
-            sides.extend(zips.flatten());
-        }
-        along
-    }
-
-    /// Whether there is anything that runs along.
-    fn is_any(&self, rates: &Rates) -> bool {
-        !self.guests.is_empty() || self.inside.iter().any(|n| rates.has_twins(*n))
-    }
-
-    /// Whether a node is a guest, or a twin of a zip inside.
-    fn has(&self, rates: &Rates, id: NodeId) -> bool {
-        let is_twin = rates.twin_of(id).is_some_and(|z| self.inside.contains(&z));
-        self.guests.contains(&id) || is_twin && !self.inside.contains(&id)
-    }
 }
 
 /// The zips behind a zip that have the same inputs, in any order.
@@ -342,18 +192,16 @@ pub fn twins(graph: &Graph, users: &Users, zip: NodeId) -> Vec<NodeId> {
     twins
 }
 
-/// Whether what consumes one array can do so wherever that is made.
+/// Whether what consumes arrays of one class can do so wherever these are made.
 fn runs_along(kind: &Kind) -> bool {
     match kind {
         Kind::Map(_) | Kind::Fields(_) | Kind::Filter(_) | Kind::Fold(_) => true,
-        Kind::Scan(..) | Kind::ScanTotal | Kind::Len => true,
+        Kind::Zip | Kind::Pack | Kind::Scan(..) | Kind::ScanTotal | Kind::Len => true,
         Kind::Manifest
         | Kind::Input(_)
         | Kind::Generate(..)
-        | Kind::Zip
         | Kind::ZipShortest
         | Kind::Merge(_)
-        | Kind::Pack
         | Kind::Expand(_)
         | Kind::FoldS(_)
         | Kind::ScanS(..)

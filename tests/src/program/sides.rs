@@ -24,14 +24,33 @@ impl Making {
         Some(zipped)
     }
 
-    /// What else uses a side, and a result of that.
+    /// What else uses a side, alone, beside memory or beside what is made of it, and a result of that.
     fn guest(&mut self, side: usize) -> Option<usize> {
-        let mut at = side;
+        let (mut at, mut along) = (side, side);
         for _ in 0..self.rng.below(3) {
-            let how = self.rng.pick(&[Use::InStep, Use::Kept, Use::Scanned]);
-            at = match how {
-                Use::InStep => self.mapped(vec![at])?,
-                how => self.used(at, how)?,
+            let n = self.data[at].len();
+            at = match self.rng.below(7) {
+                0 => self.mapped(vec![at])?,
+                1 => {
+                    let inputs = self.either_order(at, along);
+                    self.mapped(inputs)?
+                }
+                2 => {
+                    let beside = self.memory(n)?;
+                    let inputs = self.either_order(at, beside);
+                    self.mapped(inputs)?
+                }
+                3 => {
+                    let tags = (0..n).map(|_| self.rng.below(2) as u64).collect();
+                    let tags = self.add(Step::Data(vec![(Ty::Bool, tags)]))?;
+                    along = self.add(Step::Pack(at, tags))?;
+                    along
+                }
+                4 => {
+                    along = self.used(at, Use::Kept)?;
+                    along
+                }
+                _ => self.used(at, Use::Scanned)?,
             };
         }
         let how = self

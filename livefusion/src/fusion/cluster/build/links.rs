@@ -1,6 +1,6 @@
 //! What an item depends on: whether its inputs may be made in its loop, and what must be complete before that starts.
 
-use super::super::problem::{Item, Stream};
+use super::super::problem::{Class, Item, Stream};
 use super::super::reason::Reason;
 use super::Builder;
 use crate::ast::{Capture, Kind, Len};
@@ -91,7 +91,9 @@ impl Builder<'_> {
             }
             let maker = self.built.item_of[n.index()];
             let in_memory = self.graph.nodes[n.index()].leaf;
-            let beside = in_memory && self.rates.output(n) != Some(class);
+            // In the cursors of a zip's side each element is come to, though their classes are subrates of its attempts.
+            let on_side = matches!(self.built.problem.classes[at], Class::Sub(_));
+            let beside = in_memory && (on_side || self.rates.output(n) != Some(class));
             if maker.is_none() && (self.free[n.index()] || beside) {
                 continue;
             }

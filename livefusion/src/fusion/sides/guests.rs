@@ -1,0 +1,247 @@
+//! Guests: what else uses a side runs along in its cursors, if all that does can.
+//!
+//! A guest consumes what is computed for the side, or other guests, at one of the side's classes; beside that it reads
+//! arrays in memory. Some are made later than the zip, when nobody has inferred their classes yet: what these will be
+//! follows from those of what they consume.
+
+use super::{MOST_GUESTS, Side, Users, end_apart, runs_along};
+use crate::ast::Kind;
+use crate::fusion::rates::{ClassId, ClassKind, Rates, Selector};
+use crate::sharing::{Graph, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// So many nodes are looked at to find out whether a zip waits for guests of its sides.
+const MOST_BEFORE: usize = 1024;
+
+impl Side {
+    /// Finds what else uses what is computed; false if something of that cannot run along, or if the zip waits for it.
+    pub(super) fn find_guests(
+        &mut self,
+        graph: &Graph,
+        rates: &Rates,
+        users: &Users,
+        (zip, twins): (NodeId, &[NodeId]),
+    ) -> bool {
+        let is_zip = |n: NodeId| n == zip || twins.contains(&n);
+        let here = |n: NodeId| is_zip(n) || self.nodes.binary_search(&n).is_ok();
+        let used: Vec<NodeId> = self
+            .nodes
+            .iter()
+            .copied()
+            .filter(|n| !users.are_all(*n, here))
+            .collect();
+        let guests_of_zips = Along::of(self, rates).is_any(rates);
+        if used.is_empty() && twins.is_empty() && !guests_of_zips {
+            return true;
+        }
+        // Guests see all elements, which only sides that end together have.
+        if end_apart(graph, zip) {
+            return false;
+        }
+        // What is behind an end on the side has no further elements for others.
+        let ends = self.nodes.iter().filter(|n| graph.node(**n).kind.ends());
+        let ended: Vec<ClassId> = ends.filter_map(|n| rates.output(*n)).collect();
+        let has_all = |n: NodeId| {
+            let is_behind =
+                |end: &ClassId| rates.output(n).is_some_and(|c| rates.is_within(c, *end));
+            ended.iter().all(is_behind)
+        };
+        // Nobody knows how many elements a filter has left of a segment.
+        let has = |n: &NodeId| has_all(*n) && !matches!(graph.node(*n).kind, Kind::CountS);
+        let captured = self.nodes.iter().any(|n| users.is_captured[n.index()]);
+        if captured || !used.iter().all(has) || guests_of_zips && !ended.is_empty() {
+            return false;
+        }
+        let others = used.iter().flat_map(|n| {
+            users.of[n.index()]
+                .iter()
+                .copied()
+                .filter(|user| !here(*user))
+                .take(MOST_GUESTS + 1)
+        });
+        let Some(guests) = behind(graph, users, others.collect()) else {
+            return false;
+        };
+        if !Classes::of(graph, rates, self).are_known(&guests) {
+            return false;
+        }
+        self.guests = guests;
+        // What ends the zip's elements may leave the zip, while others need its sides.
+        let ends = |n: &NodeId| users.may_end[n.index()];
+        let may_end = ends(&zip) || self.guests.iter().chain(twins).any(ends);
+        !may_end && !self.waits(graph, rates, twins, zip)
+    }
+
+    /// Whether a zip depends on what runs along with one of its sides or with a zip on it, or on twins; or whether that is
+    /// not found out soon.
+    fn waits(&self, graph: &Graph, rates: &Rates, twins: &[NodeId], zip: NodeId) -> bool {
+        let along = Along::of(self, rates);
+        let (mut seen, mut stack): (FxHashSet<NodeId>, _) = (FxHashSet::default(), vec![zip]);
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if seen.len() > MOST_BEFORE || twins.contains(&id) || along.has(rates, id) {
+                return true;
+            }
+            let node = &graph.nodes[id.index()];
+            if !node.leaf {
+                stack.extend(node.inputs.iter().chain(node.captures.iter().flatten()));
+                stack.extend(node.length);
+                stack.extend(rates.loop_of_host(id));
+            }
+        }
+        false
+    }
+}
+
+/// Some nodes and all that is made of their elements, in dependency order; none if something of that cannot run along.
+fn behind(graph: &Graph, users: &Users, mut guests: Vec<NodeId>) -> Option<Vec<NodeId>> {
+    let (mut seen, mut next): (FxHashSet<NodeId>, _) = (FxHashSet::default(), 0);
+    guests.retain(|n| seen.insert(*n));
+    while let Some(id) = guests.get(next).copied() {
+        let node = &graph.nodes[id.index()];
+        let goes_on = node.node.rank > 0;
+        next += 1;
+        let too_many = guests.len() > MOST_GUESTS;
+        if too_many
+            || node.leaf
+            || !runs_along(&node.node.kind)
+            || goes_on && users.is_captured[id.index()]
+        {
+            return None;
+        }
+        if goes_on {
+            let users = users.of[id.index()].iter().copied().take(MOST_GUESTS + 1);
+            guests.extend(users.filter(|n| seen.insert(*n)));
+        }
+    }
+    guests.sort_unstable();
+    Some(guests)
+}
+
+/// The class of a guest's elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Class {
+    /// One that is inferred.
+    Known(ClassId),
+    /// One that will be, by position.
+    New(usize),
+}
+
+/// The classes of what is on a side, and of its guests.
+struct Classes<'g> {
+    graph: &'g Graph,
+    rates: &'g Rates,
+    side: &'g Side,
+    guests: FxHashMap<NodeId, Option<Class>>,
+    /// What is left of a class.
+    subs: FxHashMap<(Class, Selector), Class>,
+}
+
+impl<'g> Classes<'g> {
+    /// Those of what is on a side.
+    fn of(graph: &'g Graph, rates: &'g Rates, side: &'g Side) -> Classes<'g> {
+        let mut classes = Classes {
+            graph,
+            rates,
+            side,
+            guests: FxHashMap::default(),
+            subs: FxHashMap::default(),
+        };
+        side.nodes
+            .iter()
+            .filter_map(|n| rates.output(*n))
+            .for_each(|c| classes.know(c));
+        classes
+    }
+
+    fn know(&mut self, class: ClassId) {
+        if let ClassKind::Sub(parent, by) = self.rates.kind(class) {
+            self.subs
+                .insert((Class::Known(parent), by), Class::Known(class));
+        }
+    }
+
+    /// Finds the classes of guests, in dependency order; false if one of these cannot be where it consumes others.
+    fn are_known(&mut self, guests: &[NodeId]) -> bool {
+        guests.iter().all(|id| {
+            let Some(runs_at) = self.runs_at(*id) else {
+                return false;
+            };
+            let output = self.output(*id, runs_at);
+            self.guests.insert(*id, output);
+            true
+        })
+    }
+
+    /// The one class of a guest's inputs; beside these are arrays in memory only.
+    fn runs_at(&self, id: NodeId) -> Option<Class> {
+        let mut one: Option<Class> = None;
+        for input in &self.graph.nodes[id.index()].inputs {
+            let class = if let Some(class) = self.guests.get(input) {
+                (*class)?
+            } else if self.side.nodes.binary_search(input).is_ok() {
+                Class::Known(self.rates.output(*input)?)
+            } else {
+                let mut fields = self.graph.fields(*input).into_iter();
+                match fields.all(|(n, _)| self.graph.nodes[n.index()].leaf) {
+                    true => continue,
+                    false => return None,
+                }
+            };
+            if one.is_some_and(|one| one != class) {
+                return None;
+            }
+            one = Some(class);
+        }
+        one
+    }
+
+    /// The class of a guest's elements, if it has any.
+    fn output(&mut self, id: NodeId, runs_at: Class) -> Option<Class> {
+        let node = &self.graph.nodes[id.index()];
+        if let Some(class) = self.rates.output(id) {
+            self.know(class);
+            return Some(Class::Known(class));
+        }
+        let by = match node.node.kind {
+            Kind::Filter(_) => Selector::Filter(id),
+            Kind::Pack => Selector::Tags(self.graph.resolve(node.inputs[1], 0)),
+            _ => return (node.node.rank > 0).then_some(runs_at),
+        };
+        let new = Class::New(self.subs.len());
+        Some(*self.subs.entry((runs_at, by)).or_insert(new))
+    }
+}
+
+/// What is on a side and on the sides of zips on it, and what runs along with that.
+#[derive(Default)]
+struct Along {
+    inside: FxHashSet<NodeId>,
+    guests: FxHashSet<NodeId>,
+}
+
+impl Along {
+    fn of(side: &Side, rates: &Rates) -> Along {
+        let (mut along, mut sides) = (Along::default(), vec![side]);
+        while let Some(side) = sides.pop() {
+            along.inside.extend(&side.nodes);
+            along.guests.extend(&side.guests);
+            let zips = side.nodes.iter().filter_map(|n| rates.sides(*n));
+            sides.extend(zips.flatten());
+        }
+        along
+    }
+
+    /// Whether there is anything that runs along.
+    fn is_any(&self, rates: &Rates) -> bool {
+        !self.guests.is_empty() || self.inside.iter().any(|n| rates.has_twins(*n))
+    }
+
+    /// Whether a node is a guest, or a twin of a zip inside.
+    fn has(&self, rates: &Rates, id: NodeId) -> bool {
+        let is_twin = rates.twin_of(id).is_some_and(|z| self.inside.contains(&z));
+        self.guests.contains(&id) || is_twin && !self.inside.contains(&id)
+    }
+}
