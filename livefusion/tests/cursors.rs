@@ -303,3 +303,132 @@ fn what_counts_kept_elements_is_in_memory_beside_others() -> Result<()> {
     }
     Ok(())
 }
+
+/// Appends beside what advances differently: their parts are advanced one after the other.
+#[test]
+fn appends_are_sides() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            let (xs, ys) = (numbers(n as u64, n), numbers(n as u64 + 1, n / 2));
+            let mut both = kept(&xs, even);
+            both.extend(kept(&ys, small));
+            let zs = with_as_many(&both, |_| true, |z| z % 3 == 0);
+            let want = both.iter().zip(kept(&zs, |z| z % 3 == 0));
+            let want: Vec<i64> = want.map(|(x, z)| x * 1000 - z).collect();
+            let [xs, ys, zs] = [xs, ys, zs].map(Array::from);
+            let both = evens(&xs).append(&smalls(&ys));
+            let thirds = zs.filter(|z| (z % 3).eq(0));
+            let zipped = both.zip_with(&thirds, |x, z| x * 1000 - z);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+            let sum = thirds.zip_with(&both, |z, x| z - x).sum();
+            assert_eq!(shape(&[sum.node().clone()])?, (1, 0));
+        }
+    }
+    Ok(())
+}
+
+/// Parts in memory, generated, of segments, of zips, of appends; what is behind an append goes on from part to part.
+#[test]
+fn parts_of_all_kinds() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![4i64, 7, 2]);
+        let counts = Array::from(vec![2u64, 0, 1]);
+        let spread = replicate_s(&counts, &xs);
+        let pairs = evens(&xs).zip_with(&xs.filter(|x| x.gt(3)), |a, b| a * b);
+        let rest = iota(4).map(|i| i.cast::<i64>() * 2);
+        let inner = xs.append(&xs.filter(|x| x.lt(5))).map(|x| x + 1);
+        let first = concat([&xs, spread.data(), &pairs]);
+        let second = concat([&rest, &inner, &xs]);
+        let first_want = [4i64, 7, 2, 4, 4, 2, 16, 14];
+        let second_want = [0i64, 2, 4, 6, 5, 8, 3, 5, 3, 4, 7, 2];
+        for (all, want) in [(first, &first_want[..]), (second, &second_want[..])] {
+            let n = want.len() as i64;
+            let others = Array::from((0..40).collect::<Vec<i64>>()).filter(|x| (x % 2).eq(0));
+            let others = others.take_while(|x| x.lt(2 * n));
+            let running = all.scan(0, |a, b| a + b);
+            let zipped = running.zip_with(&others, |a, b| a * 100 + b);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            let mut sum = 0;
+            let want = want.iter().zip(0..).map(|(x, k)| {
+                sum += x;
+                sum * 100 + 2 * k
+            });
+            assert_eq!(zipped.force_with(&engine)?, want.collect::<Vec<i64>>());
+        }
+    }
+    Ok(())
+}
+
+/// One array in memory that is several parts, and an append of nothing.
+#[test]
+fn one_array_as_several_parts() -> Result<()> {
+    for engine in engines() {
+        for n in LENGTHS {
+            let xs = numbers(n as u64, n);
+            let want: Vec<i64> = xs.iter().chain(&xs).chain(&xs).copied().collect();
+            let ys = with_as_many(&want, |_| true, small);
+            let want = want.iter().zip(kept(&ys, small)).map(|(x, y)| x - y);
+            let want: Vec<i64> = want.collect();
+            let (xs, ys) = (Array::from(xs), Array::from(ys));
+            let thrice = concat(&[xs.clone(), xs.clone(), xs]);
+            let zipped = thrice.zip_with(&smalls(&ys), |x, y| x - y);
+            assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+            assert_eq!(zipped.force_with(&engine)?, want);
+        }
+    }
+    Ok(())
+}
+
+/// Lengths of segments, an array beside the append, segments below it, and what else uses it and its parts.
+#[test]
+fn what_is_made_of_an_append_on_a_side() -> Result<()> {
+    for engine in engines() {
+        let counts = Array::from(vec![2u64, 9, 1]).filter(|n| n.lt(5));
+        let more = Array::from(vec![0u64, 7, 3]).filter(|n| n.lt(5));
+        let all = counts.append(&more);
+        let spread = replicate_s(&all, &all.map(|n| n * 10));
+        let others = iota(12).filter(|i| (i % 2).eq(0));
+        let zipped = spread.data().zip_with(&others, |x, i| x + i);
+        assert_eq!(shape(&[zipped.node().clone()])?, (1, 1));
+        assert_eq!(zipped.force_with(&engine)?, [20, 22, 14, 36, 38, 40]);
+
+        let beside = all.zip_with(&Array::from(vec![1u64, 2, 3, 4]), |n, k| n * k);
+        let odds = iota(8).filter(|i| (i % 2).eq(1));
+        let zipped = beside.zip_with(&odds, |x, i| x + i);
+        let (sum, of_more) = (all.sum(), more.map(|n| n + 1).sum());
+        let roots = [zipped.node(), all.node(), sum.node(), of_more.node()];
+        assert_eq!(shape(&roots)?, (1, 2));
+        let found = (&zipped, &all, &sum, &of_more).force_with(&engine)?;
+        assert_eq!(found.0.to_vec()?, [3, 5, 5, 19]);
+        assert_eq!(
+            (found.1.to_vec()?, found.2, found.3),
+            (vec![2, 1, 0, 3], 6, 5)
+        );
+    }
+    Ok(())
+}
+
+/// Lengths of appends are held against the other sides and arrays beside them.
+#[test]
+fn unequal_lengths_of_appends_are_found() -> Result<()> {
+    let of = |n: i64| {
+        iota(2 * n as u64)
+            .map(|i| i.cast::<i64>())
+            .filter(move |i| i.lt(n))
+    };
+    for engine in engines() {
+        for (n, m, k) in [(2, 1, 2), (1, 0, 2), (3, 5, 7), (5, 3, 9), (300, 17, 0)] {
+            let both = of(n).append(&of(m));
+            let zipped = both.zip_with(&of(k), |x, y| x + y);
+            let kind = error(&zipped, &engine).kind;
+            assert!(matches!(kind, ErrorKind::LengthMismatch { .. }), "{kind:?}");
+            let beside = Array::from((0..k).collect::<Vec<i64>>());
+            let zipped = both.zip_with(&beside, |x, y| x + y);
+            let zipped = zipped.zip_with(&of(n + m), |x, y| x + y);
+            let kind = error(&zipped, &engine).kind;
+            assert!(matches!(kind, ErrorKind::LengthMismatch { .. }), "{kind:?}");
+        }
+    }
+    Ok(())
+}

@@ -213,23 +213,23 @@ fn a_take_limits_nobody_else() -> livefusion::Result<()> {
     for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
         let kept = xs.pack(&xs.map(|x| (x % 2).eq(0)));
         let (first, some) = (kept.take(2).sum(), kept.gather(&Array::from([9u64, 0])));
-/// However many there are: the loop ends with the last one.
-#[test]
-fn many_exits_end_their_loop() {
-    let xs: Array<i64> = (0..1000).collect();
-    let doubled = xs.map(|x| x * 2);
-    let roots: Vec<Arc<Node>> = (0..100)
-        .map(|k| doubled.take_while(|x| x.lt(2 * k)).sum().node().clone())
-        .collect();
-    let mut loops = 0;
-    let done = work(|engine| {
-        let explained = engine.explain(&roots).expect("it is planned");
-        loops = explained.loops.len() as u64;
-        drop(force_nodes(engine, &roots).expect("it runs"));
-    });
-    assert!(done.reads() <= 100 * loops, "{} of {loops}", done.reads());
-    assert!(loops <= 8, "{loops}");
-}
+        /// However many there are: the loop ends with the last one.
+        #[test]
+        fn many_exits_end_their_loop() {
+            let xs: Array<i64> = (0..1000).collect();
+            let doubled = xs.map(|x| x * 2);
+            let roots: Vec<Arc<Node>> = (0..100)
+                .map(|k| doubled.take_while(|x| x.lt(2 * k)).sum().node().clone())
+                .collect();
+            let mut loops = 0;
+            let done = work(|engine| {
+                let explained = engine.explain(&roots).expect("it is planned");
+                loops = explained.loops.len() as u64;
+                drop(force_nodes(engine, &roots).expect("it runs"));
+            });
+            assert!(done.reads() <= 100 * loops, "{} of {loops}", done.reads());
+            assert!(loops <= 8, "{loops}");
+        }
 
         let (first, some) = (&first, &some).force_with(&engine)?;
         assert_eq!((first, some.to_vec()?), (2, vec![18, 0]));

@@ -103,7 +103,7 @@ pub struct Rates {
     fresh: Vec<bool>,
     /// Inputs, by node and position, that are read from memory at the node's own counter.
     beside: FxHashSet<(NodeId, usize)>,
-    /// What zips compute on demand.
+    /// What zips compute on demand, and appends on their sides.
     sides: FxHashMap<NodeId, Vec<Side>>,
     /// The zip for which a node is computed on demand, and on which side.
     side_of: FxHashMap<NodeId, (NodeId, usize)>,
@@ -141,8 +141,8 @@ impl Rates {
         self.beside.contains(&(n, input))
     }
 
-    /// The sides of a zip that are advanced on demand in its own loop; none for other nodes. Its further
-    /// inputs are in memory.
+    /// The sides of a zip that are advanced on demand in its own loop, its further inputs being in memory; or the parts
+    /// of an append on such a side. None for other nodes.
     pub fn sides(&self, n: NodeId) -> Option<&[Side]> {
         self.sides.get(&n).map(Vec::as_slice)
     }
@@ -339,9 +339,12 @@ impl Rates {
         c
     }
 
-    /// Whether a class is that of an append, or below it.
+    /// Whether a class is that of an append whose parts are phases, or below it.
     pub fn is_appended(&self, c: ClassId) -> bool {
-        matches!(self.kind(self.top(c)), ClassKind::Append(_))
+        match self.kind(self.top(c)) {
+            ClassKind::Append(id) => self.side_of(id).is_none(),
+            _ => false,
+        }
     }
 
     /// Which roots a loop may run over, one after the other.
@@ -397,7 +400,12 @@ impl Rates {
                 self.in_memory.entry(class).or_insert(id);
             }
         }
-        self.families = Families::of(graph, self, appends);
+        let on_demand = |id: &NodeId| self.side_of.contains_key(id);
+        let is_append = |id: &NodeId| matches!(graph.node(*id).kind, Kind::Append);
+        self.sides.retain(|id, _| !is_append(id) || on_demand(id));
+        let phases = appends.iter().filter(|(_, alike)| !on_demand(&alike[0]));
+        let phases: Vec<(ClassId, Vec<NodeId>)> = phases.cloned().collect();
+        self.families = Families::of(graph, self, &phases);
     }
 
     fn find(&self, mut c: ClassId) -> ClassId {

@@ -11,6 +11,7 @@
 //!
 //! A merge is a zip whose sides are not asked together: each has a step of its own, even if two are of one class, and goes on
 //! where its last element was taken. All end together, for a merge ends when none has an element any more.
+//! An append on a side has sides of its own, its parts, which are advanced one after the other.
 //!
 //! A side is a cursor over what its elements are made of. Where that goes by segments, it is a cursor over
 //! their elements, and in it one over the segments, which is advanced when a segment is used up: the tree of
@@ -56,7 +57,7 @@ pub struct Level {
     /// The class of what it delivers: that class, or what filters leave of it.
     pub delivers: ClassId,
     /// The lengths of the segments over whose elements it runs, which the next level delivers. None for the last level:
-    /// what it runs over is in memory, can be told from an index, or is made by a zip with sides of its own.
+    /// what it runs over is in memory, can be told from an index, or is made of sides of its own, by a zip or an append.
     pub segments: Option<FieldRef>,
 }
 
@@ -70,25 +71,11 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
         let together = !matches!(graph.node(id).kind, Kind::Merge(_));
         match sides.iter_mut().find(|s| together && s.class == class) {
             Some(side) => side.inputs.push(k),
-            None => sides.push(Side {
-                class,
-                inputs: vec![k],
-                nodes: Vec::new(),
-                guests: Vec::new(),
-                levels: Vec::new(),
-            }),
+            None => sides.push(Side::of(class, k)),
         }
     }
     let twins = twins(graph, users, id);
-    sides.retain_mut(|side| {
-        // What has other names only is in memory.
-        let computes = |n: &NodeId| {
-            let names = matches!(graph.node(*n).kind, Kind::Zip | Kind::Fields(_));
-            !names || rates.sides(*n).is_some()
-        };
-        let computed = side.collect(graph, rates, id) && side.nodes.iter().any(computes);
-        computed && side.find_guests(graph, rates, users, (id, &twins))
-    });
+    sides.retain_mut(|side| side.is_on_demand(graph, rates, users, (id, &twins)));
     // Twins have all of what they zip from the sides.
     let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
     if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
@@ -103,12 +90,58 @@ pub fn advances(graph: &Graph, n: NodeId) -> bool {
     matches!(graph.node(n).kind, Kind::ZipShortest | Kind::Merge(_))
 }
 
+/// The parts of an append as sides, for a zip that has it on one of its own. What cannot be computed there is in memory.
+pub fn parts(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<Vec<Side>> {
+    let inputs = graph.nodes[id.index()].inputs.iter().enumerate();
+    let part = |(k, input): (usize, &NodeId)| {
+        let mut part = Side::of(rates.output(*input)?, k);
+        if !part.is_on_demand(graph, rates, users, (id, &[])) {
+            part = Side::of(part.class, k);
+            part.levels = vec![Level {
+                class: part.class,
+                delivers: part.class,
+                segments: None,
+            }];
+        }
+        Some(part)
+    };
+    inputs.map(part).collect()
+}
+
 /// Whether the sides of a zip may end apart, and so all others with the first that does.
 pub fn end_apart(graph: &Graph, zip: NodeId) -> bool {
     matches!(graph.node(zip).kind, Kind::ZipShortest)
 }
 
 impl Side {
+    /// A side of one input, of which nothing is known yet.
+    fn of(class: ClassId, input: usize) -> Side {
+        Side {
+            class,
+            inputs: vec![input],
+            nodes: Vec::new(),
+            guests: Vec::new(),
+            levels: Vec::new(),
+        }
+    }
+
+    /// Finds what is computed for it, and what runs along; false if it goes through memory.
+    fn is_on_demand(
+        &mut self,
+        graph: &Graph,
+        rates: &Rates,
+        users: &Users,
+        zip: (NodeId, &[NodeId]),
+    ) -> bool {
+        // What has other names only is in memory.
+        let computes = |n: &NodeId| {
+            let names = matches!(graph.node(*n).kind, Kind::Zip | Kind::Fields(_));
+            !names || rates.sides(*n).is_some()
+        };
+        let computed = self.collect(graph, rates, zip.0) && self.nodes.iter().any(computes);
+        computed && self.find_guests(graph, rates, users, zip)
+    }
+
     /// The level at which what runs at a class does so.
     pub fn level(&self, rates: &Rates, class: ClassId) -> Option<usize> {
         let mut levels = self.levels.iter();
@@ -335,12 +368,16 @@ impl Collecting<'_> {
             }
             Kind::ScanS(..) | Kind::Expand(_) => true,
             Kind::FoldS(_) | Kind::CountS => aside,
+            // So has an append, unless its class is that of others, too.
+            Kind::Append => {
+                needs.clear();
+                !aside && rates.sides(id).is_some()
+            }
             Kind::TakeWhile { .. } | Kind::Take(_) | Kind::ZipShortest | Kind::Merge(_) => !aside,
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Fold(_)
             | Kind::ScanTotal
-            | Kind::Append
             | Kind::Scatter(_)
             | Kind::Custom(_)
             | Kind::Compute(_)

@@ -28,10 +28,10 @@
 
 use super::emission::Emission;
 use super::placement::{
-    Act, Context, Length, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
+    Act, Context, Length, Most, Opening, PlacedRate, Placer, Sided, Spot, Total, Zipped, no_root,
 };
 use super::scope::Column;
-use super::{Lower, Source, generate, merge, segments};
+use super::{Lower, Source, append, generate, merge, segments};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::fusion::sides::{self, Level, Side};
@@ -70,6 +70,7 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
         let mut rates = Vec::new();
         let mut around = match p.scope.graph.node(zip).kind {
             Kind::Merge(_) => merge::open_needed(p, (zip, k), attempts),
+            Kind::Append => append::open_part(p, zip, k, attempts),
             _ => attempts,
         };
         for (level, stream) in side.levels.iter().enumerate() {
@@ -78,7 +79,7 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
                 side: k,
                 level,
             };
-            let cursor = open_stream(p, sided, (side, stream), around)?;
+            let cursor = open_stream(p, sided, stream, around)?;
             rates.push(cursor);
             around = match stream.segments {
                 Some(_) => open_used_up(p, cursor),
@@ -98,29 +99,24 @@ fn open(p: &mut Placer<'_>, zip: NodeId, attempts: RateId) -> Lower {
     for (zip, attempts) in inner {
         open(p, zip, attempts)?;
     }
-    let merges = matches!(p.scope.graph.node(zip).kind, Kind::Merge(_));
-    let lens = bounds(p, zip);
-    // The shortest bounds a zip, all together a merge.
-    let known: Option<Vec<Length>> = match merges {
-        true => lens.into_iter().collect(),
-        false => Some(lens.into_iter().flatten().collect()),
-    };
-    let lens = known.unwrap_or_default();
-    if lens.is_empty() {
+    if let Kind::Append = p.scope.graph.node(zip).kind {
+        // An element is there once a part has one.
+        p.placed.tree.put_children_first(attempts);
+    }
+    let most = most(p, zip);
+    if most.is_none() {
         p.lengths().unbounded.insert(attempts);
     }
-    p.act(zip, Act::Bound(lens));
+    p.act(zip, Act::Bound(most));
     Ok(())
 }
 
 /// Opens one cursor of a side.
-fn open_stream(
-    p: &mut Placer<'_>,
-    sided: Sided,
-    (side, level): (&Side, &Level),
-    around: RateId,
-) -> Lower<RateId> {
-    let class = p.scope.plan.rates.now(level.class);
+fn open_stream(p: &mut Placer<'_>, sided: Sided, level: &Level, around: RateId) -> Lower<RateId> {
+    let rates = &p.scope.plan.rates;
+    let side = rates.sides(sided.zip).and_then(|s| s.get(sided.side));
+    let side = side.ok_or_else(no_root)?;
+    let class = rates.now(level.class);
     let (node, opening) = match level.segments {
         Some(_) => {
             let node = elements_node(p, side, class).ok_or_else(no_root)?;
@@ -129,7 +125,7 @@ fn open_stream(
         None => match zip_of(p, side) {
             Some(zip) => (zip, Opening::Cursor(sided, None)),
             None => {
-                let (node, len) = source(p, side).ok_or_else(no_root)?;
+                let (node, len) = source(p, sided.zip, side).ok_or_else(no_root)?;
                 (node, Opening::Cursor(sided, Some(len)))
             }
         },
@@ -150,7 +146,7 @@ fn open_used_up(p: &mut Placer<'_>, elements: RateId) -> RateId {
         parts: Vec::new(),
     });
     // Elements are there once it is known that a segment is.
-    p.placed.tree.put_child_first(elements);
+    p.placed.tree.put_children_first(elements);
     used_up
 }
 
@@ -168,7 +164,7 @@ fn elements_node(p: &Placer<'_>, side: &Side, class: ClassId) -> Option<NodeId> 
     })
 }
 
-/// The zip over whose attempts the last cursor of a side runs, if it does.
+/// The zip over whose attempts the last cursor of a side runs, if it does, or the append over whose parts.
 fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
     let rates = &p.scope.plan.rates;
     let last = rates.now(side.levels.last()?.class);
@@ -177,7 +173,7 @@ fn zip_of(p: &Placer<'_>, side: &Side) -> Option<NodeId> {
 }
 
 /// What the last cursor of a side runs over, and its length: an array in memory, or a generator.
-fn source(p: &mut Placer<'_>, side: &Side) -> Option<(NodeId, Length)> {
+fn source(p: &mut Placer<'_>, zip: NodeId, side: &Side) -> Option<(NodeId, Length)> {
     let rates = &p.scope.plan.rates;
     let class = rates.now(side.levels.last()?.class);
     for id in &side.nodes {
@@ -197,7 +193,10 @@ fn source(p: &mut Placer<'_>, side: &Side) -> Option<(NodeId, Length)> {
             }
         }
     }
-    None
+    // A part of an append may be in memory itself.
+    let part = p.scope.inputs(zip)[side.inputs[0]];
+    let (source, _) = p.scope.existing_field(part)?;
+    Some((source, p.len(part)?))
 }
 
 /// How many elements segments have in all, if that is known when the loop starts.
@@ -213,31 +212,38 @@ fn total(p: &mut Placer<'_>, side: &Side, class: ClassId) -> Total {
     known.map_or(Total::Any, Total::Length)
 }
 
-/// Of each of what a zip advances, a length that is there when the loop starts, and that it does not exceed.
-fn bounds(p: &mut Placer<'_>, zip: NodeId) -> Vec<Option<Length>> {
-    let plan = p.scope.plan;
-    let mut lens = Vec::new();
-    for (k, side) in plan.rates.sides(zip).unwrap_or_default().iter().enumerate() {
-        let first = p.placed.zipped(zip).and_then(|z| z.sides.get(k)?.first());
-        let Some(first) = first.copied() else {
-            continue;
-        };
-        let rate = p.placed.tree.rate(first);
-        lens.push(match (&rate.opening, rate.class) {
-            (Opening::Elements(_), Some(class)) => match total(p, side, class) {
-                Total::Length(len) => Some(len),
-                Total::Any => None,
-            },
-            (Opening::Cursor(_, None), _) => {
-                let bounded = !p.lengths().unbounded.contains(&first);
-                bounded.then_some(Length::Attempts(first))
-            }
-            _ => p.bound(first),
-        });
+/// How many elements a zip can have, or an append on its side, or a merge, if there is a most when the loop starts.
+fn most(p: &mut Placer<'_>, zip: NodeId) -> Option<Most> {
+    let sides = p.scope.plan.rates.sides(zip).unwrap_or_default();
+    let mut all = Vec::new();
+    for (k, side) in sides.iter().enumerate() {
+        all.push(most_of_side(p, (zip, k), side));
     }
-    let read = lengths_in_memory(p, zip).into_iter();
-    lens.extend(read.map(|(_, len)| Some(len)));
-    lens
+    // What of an append's parts is in memory is on a side all the same.
+    let read = match p.scope.graph.node(zip).kind {
+        Kind::Append => Vec::new(),
+        _ => lengths_in_memory(p, zip),
+    };
+    all.extend(read.into_iter().map(|(_, len)| Some(Most::Length(len))));
+    if let Kind::Append | Kind::Merge(_) = p.scope.graph.node(zip).kind {
+        let all: Option<Vec<Most>> = all.into_iter().collect();
+        return all.map(Most::Sum);
+    }
+    let all: Vec<Most> = all.into_iter().flatten().collect();
+    (!all.is_empty()).then_some(Most::Least(all))
+}
+
+fn most_of_side(p: &mut Placer<'_>, (zip, k): (NodeId, usize), side: &Side) -> Option<Most> {
+    let first = *p.placed.zipped(zip)?.sides.get(k)?.first()?;
+    let rate = p.placed.tree.rate(first);
+    match (&rate.opening, rate.class) {
+        (Opening::Elements(_), Some(class)) => match total(p, side, class) {
+            Total::Length(len) => Some(Most::Length(len)),
+            Total::Any => None,
+        },
+        (Opening::Cursor(_, None), _) => most(p, zip_of(p, side)?),
+        _ => p.bound(first).map(Most::Length),
+    }
 }
 
 /// The inputs of a zip that are read from memory, and their lengths.
@@ -433,43 +439,51 @@ pub fn emit_begin(
 }
 
 /// Emits how often a zip attempts to get an element of every side: once more than the shortest can deliver, to see that
-/// all end there; no more, if they may end apart. A merge attempts once more than all can deliver together.
-pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, lens: &[Length]) -> Lower {
+/// all end there; no more, if they may end apart. An append's parts are asked once more, too, to come to their ends, and so
+/// are a merge's sides.
+pub fn emit_bound(e: &mut Emission<'_>, zip: NodeId, most: Option<&Most>) -> Lower {
     let comb = e.comb(zip);
-    let merges = matches!(e.scope.graph.node(zip).kind, Kind::Merge(_));
-    let most: Atom = Const::u64(u64::MAX - 1).into();
-    let mut bound: Option<Atom> = None;
-    for len in lens {
-        let len = e.length(*len, comb)?;
-        bound = Some(match bound {
-            Some(sum) if merges => {
-                // What no number holds, no memory holds either.
-                let room = e.emit(comb, Section::Init, "room", Op::Sub, &[most, sum]);
-                let more = [len, room.into()];
-                let more = e.emit(comb, Section::Init, "more", Op::Min, &more);
-                let args = [sum, more.into()];
-                e.emit(comb, Section::Init, "sum", Op::Add, &args).into()
-            }
-            Some(least) => {
-                let args = [least, len];
-                e.emit(comb, Section::Init, "least", Op::Min, &args).into()
-            }
-            None if merges => {
-                let args = [len, most];
-                e.emit(comb, Section::Init, "sum", Op::Min, &args).into()
-            }
-            None => len,
-        });
-    }
+    let most = most.map(|most| emit_most(e, comb, most)).transpose()?;
     let attempts = e.placed.zipped(zip).map(|z| z.attempts);
-    let counted = attempts.and_then(|r| e.program.rate(r).kind.bound());
-    if let Some(Atom::Var(counted)) = counted {
+    let bound = attempts.and_then(|r| e.program.rate(r).kind.bound());
+    if let Some(Atom::Var(bound)) = bound {
         let apart = sides::end_apart(e.scope.graph, zip);
         let further = Const::u64(if apart { 0 } else { 1 }).into();
-        let args = Args::from_slice(&[bound.unwrap_or(most), further]);
-        e.push(comb, Section::Init, StmtKind::Let(counted, Op::Add, args));
+        let args = Args::from_slice(&[most.unwrap_or(Const::u64(MOST).into()), further]);
+        e.push(comb, Section::Init, StmtKind::Let(bound, Op::Add, args));
     }
     Ok(())
+}
+
+/// What no zip has more elements than.
+const MOST: u64 = u64::MAX - 1;
+
+fn emit_most(e: &mut Emission<'_>, comb: CombId, most: &Most) -> Lower<Atom> {
+    let (is_sum, of) = match most {
+        Most::Length(len) => return e.length(*len, comb),
+        Most::Least(of) => (false, of),
+        Most::Sum(of) => (true, of),
+    };
+    let mut all: Option<Atom> = None;
+    for most in of {
+        let next = emit_most(e, comb, most)?;
+        let so_far = all.unwrap_or(Const::u64(0).into());
+        all = Some(match (is_sum, all) {
+            (false, None) => next,
+            (false, Some(_)) => {
+                let args = [so_far, next];
+                e.emit(comb, Section::Init, "least", Op::Min, &args).into()
+            }
+            (true, _) => {
+                let args = [Const::u64(MOST).into(), so_far];
+                let left = e.emit(comb, Section::Init, "left", Op::Sub, &args);
+                let more = e.emit(comb, Section::Init, "more", Op::Min, &[next, left.into()]);
+                let args = [so_far, more.into()];
+                e.emit(comb, Section::Init, "sum", Op::Add, &args).into()
+            }
+        });
+    }
+    Ok(all.unwrap_or(Const::u64(MOST).into()))
 }
 
 /// Emits what holds a zip's sides against each other.

@@ -44,7 +44,7 @@ pub fn check(p: &mut Placer<'_>, id: NodeId, inputs: Range<usize>, at: Spot) {
     let class = p.scope.consumes_at(id);
     // A part of an append is not as long as the whole.
     let is_part = class.is_some_and(|c| p.placed.tree.rate(rate).appends.contains(&c));
-    if opening.is_sub() || is_part {
+    if opening.is_counted() || is_part {
         counted(p, id, inputs, at);
     } else if opening.is_nested() {
         for input in p.scope.inputs(id)[inputs].iter().copied() {

@@ -290,7 +290,7 @@ fn emit_act<'g>(e: &mut Emission<'g>, id: NodeId, act: &'g Act) -> Lower {
             e.goes_on(*rate);
             Ok(())
         }
-        Act::Bound(lens) => cursor::emit_bound(e, id, lens),
+        Act::Bound(most) => cursor::emit_bound(e, id, most.as_ref()),
         Act::Read(column, spot) => {
             manifest::emit_read(e, *column, *spot);
             Ok(())
@@ -335,6 +335,10 @@ fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
             merge::emit_needed(e, id, rate);
             Ok(())
         }
+        Opening::Part(_) => {
+            append::emit_part(e, id, rate);
+            Ok(())
+        }
         Opening::UsedUp => {
             cursor::emit_used_up(e, id, rate);
             Ok(())
@@ -357,6 +361,7 @@ fn emit_fields(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot, fields: 
 fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
     match &e.scope.graph.node(id).kind {
         Kind::Map(_) | Kind::Expand(_) => emit_fields(e, id, spot, &e.scope.demanded(id)),
+        Kind::Append => append::emit(e, id, spot),
         Kind::Zip => zip::emit(e, id, spot),
         Kind::ZipShortest => zip_shortest::emit(e, id, spot),
         Kind::Fold(_) => fold::emit(e, id, spot),
@@ -375,7 +380,6 @@ fn emit_node(e: &mut Emission<'_>, id: NodeId, spot: placement::Spot) -> Lower {
         | Kind::Fields(_)
         | Kind::Filter(_)
         | Kind::Pack
-        | Kind::Append
         | Kind::TakeWhile { .. }
         | Kind::Take(_)
         | Kind::Merge(_)

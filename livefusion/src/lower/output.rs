@@ -54,8 +54,8 @@ pub fn emit(e: &mut Emission<'_>) -> Lower {
 fn array(e: &mut Emission<'_>, field: FieldRef) -> Lower {
     let out = e.made(field)?;
     let placed = e.placed;
-    let is_sub = |s: &&Spot| e.program.rate(s.rate).kind.is_sub();
-    let Some(spot) = placed.kept(field).iter().find(is_sub).copied() else {
+    let is_counted = |s: &&Spot| placed.tree.rate(s.rate).opening.is_counted();
+    let Some(spot) = placed.kept(field).iter().find(is_counted).copied() else {
         e.result(field, out.into());
         return Ok(());
     };

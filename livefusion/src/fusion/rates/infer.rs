@@ -203,14 +203,21 @@ impl Inference<'_> {
                 self.rates.own(*part).unwrap_or(class)
             })
             .collect();
-        if let Some(known) = self.by_parts.get(&parts) {
-            let (class, alike) = &mut self.appends[*known];
+        let known = self.by_parts.get(&parts).map(|at| &mut self.appends[*at]);
+        // What a zip advances has a class to itself.
+        if let Some((class, alike)) = known.filter(|(_, a)| self.rates.side_of(a[0]).is_none()) {
             alike.push(id);
+            self.rates.sides.remove(&alike[0]);
             return *class;
         }
         let class = self.rates.new_class(ClassKind::Append(id));
         self.by_parts.insert(parts, self.appends.len());
         self.appends.push((class, vec![id]));
+        // What these are is wanted once a zip has the append on a side.
+        let users = self.users.as_ref();
+        if let Some(sides) = users.and_then(|u| sides::parts(self.graph, &self.rates, u, id)) {
+            self.rates.sides.insert(id, sides);
+        }
         class
     }
 
@@ -442,12 +449,18 @@ impl Inference<'_> {
             self.rates.twin_of.insert(twin, id);
             self.rates.twinned.insert(id);
         }
-        for (k, side) in found.iter().enumerate() {
-            let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
-            self.rates.side_of.extend(nodes);
-            let guests = side.guests.iter().map(|n| (*n, (id, k)));
-            self.rates.host_of.extend(guests);
-        }
         self.rates.sides.insert(id, found);
+        let mut new = vec![id];
+        while let Some(id) = new.pop() {
+            for (k, side) in self.rates.sides[&id].iter().enumerate() {
+                let nodes = side.nodes.iter().map(|n| (*n, (id, k)));
+                self.rates.side_of.extend(nodes);
+                let guests = side.guests.iter().map(|n| (*n, (id, k)));
+                self.rates.host_of.extend(guests);
+                // Zips have said who is on their sides, appends have not.
+                let is_append = |n: &&NodeId| matches!(self.graph.node(**n).kind, Kind::Append);
+                new.extend(side.nodes.iter().filter(is_append));
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Blocks: statements by place, and the finished loop, of which each place has one block.
 
 use super::Emission;
+use crate::ast::Kind;
 use crate::fusion::sides;
 use crate::lower::operators;
 use crate::lower::placement::Spot;
@@ -109,7 +110,7 @@ impl Emission<'_> {
     }
 
     /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on, unless
-    /// its sides may end apart; where segments end, their elements do. All updates are in `yield`, for a cursor that
+    /// its sides may end apart; so does an append, behind the parts before the last. Where segments end, their elements do. All updates are in `yield`, for a cursor that
     /// delivers does not come to its `bottom`.
     fn connect(
         &mut self,
@@ -132,8 +133,14 @@ impl Emission<'_> {
             return;
         };
         let sided = self.placed.tree.rate(cursor).opening.sided();
-        let apart = sided.is_some_and(|s| sides::end_apart(self.scope.graph, s.zip));
-        let ends = self.values.live.contains_key(&cursor) && !apart;
+        let ends_all = sided.is_some_and(|s| {
+            let sides = self.scope.plan.rates.sides(s.zip).unwrap_or_default();
+            match self.scope.graph.node(s.zip).kind {
+                Kind::Append => s.side + 1 == sides.len(),
+                _ => sides::end_apart(self.scope.graph, s.zip),
+            }
+        });
+        let ends = self.values.live.contains_key(&cursor) && !ends_all;
         let ends = ends.then(|| at(cursor, 0, Section::Done));
         for place in [delivers].into_iter().chain(ends) {
             let block = labels.get(&place).copied();

@@ -209,7 +209,7 @@ impl Emission<'_> {
         let all = self.values.anew.entry(elements).or_default();
         all.push((carried, start));
     }
-}
+
     /// Hands a field's element on to a subrate behind that which makes it, in memory for one: what a subrate computes is
     /// known in no other.
     pub fn hand(&mut self, field: FieldRef, from: Spot, to: Spot) -> Lower {
@@ -235,4 +235,4 @@ impl Emission<'_> {
         self.values.set_column(field.into(), to, handed.into());
         Ok(())
     }
-
+}

@@ -113,10 +113,6 @@ impl Emission<'_> {
             Length::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
             Length::Scalar(field) => self.delayed(field, by),
             Length::Checked(id) => generate::emit_checked(self, id)?,
-            Length::Attempts(rate) => {
-                let bound = self.program.rate(rate).kind.bound();
-                bound.unwrap_or(Const::u64(0).into())
-            }
             Length::Nothing => Const::u64(0).into(),
         })
     }

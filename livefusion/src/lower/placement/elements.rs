@@ -240,6 +240,12 @@ impl Placer<'_> {
             }
             (maker, passed) = (zip, rates.output(zip));
         }
+        // Parts of an append are delivered from memory, too.
+        let around = self.placed.tree.rate(at.rate);
+        if let Opening::Part(part) = around.opening {
+            let cursors = self.placed.zipped(around.node)?.sides.get(part)?;
+            return Some((*cursors.first()?, column));
+        }
         // What is known of a segment is delivered to its elements.
         let sided = self.placed.tree.rate(here?).opening.sided()?;
         let side = rates.sides(sided.zip)?.get(sided.side)?;

@@ -20,8 +20,6 @@ pub enum Length {
     Scalar(FieldRef),
     /// That of a generator which checks it.
     Checked(NodeId),
-    /// How often a zip on a side attempts to get an element of every side of its own.
-    Attempts(RateId),
     /// Of what an earlier loop made and nobody keeps: its elements are no elements here.
     Nothing,
 }
@@ -44,6 +42,17 @@ pub enum Total {
     Length(Length),
     /// Their elements are nowhere in memory.
     Any,
+}
+
+/// How many elements something can have that is advanced on demand.
+#[derive(Clone, Debug)]
+pub enum Most {
+    /// So many.
+    Length(Length),
+    /// As many as that of these which can have least.
+    Least(Vec<Most>),
+    /// As many as all of these together.
+    Sum(Vec<Most>),
 }
 
 /// What is known of lengths while a loop is placed.

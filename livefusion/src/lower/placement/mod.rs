@@ -24,7 +24,7 @@ mod spots;
 mod tree;
 
 pub use elements::DECISION;
-pub use lengths::{Length, Of, Room, Total};
+pub use lengths::{Length, Most, Of, Room, Total};
 pub use show::show;
 pub use tree::{Opening, PlacedRate, Sided, Spot, Tree};
 
@@ -67,8 +67,9 @@ pub struct Placement {
 pub enum Act {
     /// A rate is opened.
     Open(RateId),
-    /// The loop of a zip gets a bound: so many attempts as the shortest of these can need; of a merge, as all together.
-    Bound(Vec<Length>),
+    /// The loop of a zip or a merge gets a bound, or the cursor over an append: as many attempts as so many elements can
+    /// need, if there is a most.
+    Bound(Option<Most>),
     /// The element of a column is read from memory at a rate's counter.
     Read(Column, Spot),
     /// Elements of a generator are computed from a rate's counter. Its own length, if that is to be had.
@@ -126,10 +127,10 @@ pub struct Count {
     pub expects_array: bool,
 }
 
-/// The rates of a zip that advances its inputs on demand.
+/// The rates of a zip that advances its inputs on demand, or of an append on its side.
 #[derive(Clone, Debug)]
 pub struct Zipped {
-    /// Its attempts to get an element of every side.
+    /// Its attempts to get an element of every side, or of the part that is under way.
     pub attempts: RateId,
     /// The cursors of each side: that over its elements, then that over their segments, and so on.
     pub sides: Vec<Vec<RateId>>,

@@ -1,7 +1,6 @@
 //! The text of a placement: the rates as a tree, and the acts in their order.
 
-use super::{Act, Check, Column, Length, Opening, Placement, Room, Sided, Spot, Total};
-use crate::ast::Kind;
+use super::{Act, Check, Column, Length, Most, Opening, Placement, Room, Sided, Spot, Total};
 use crate::lower::Source;
 use crate::sharing::{FieldRef, Graph, NodeId};
 use loop_lang::ir::{Part, RateId};
@@ -114,6 +113,9 @@ impl Show<'_> {
                 format!("{}, on demand, elements of segments", self.sided(*sided))
             }
             Opening::Needed(sided) => format!("where {} is asked", self.sided(*sided)),
+            Opening::Part(part) => {
+                format!("part {part} of {}, under way", self.node(rate.node))
+            }
             Opening::UsedUp => "where a segment is used up".into(),
             Opening::Begins(elements, lengths, total) => {
                 let total = match total {
@@ -144,8 +146,16 @@ impl Show<'_> {
             Length::Param(_) => "a parameter".into(),
             Length::Scalar(field) => format!("scalar {}", self.field(field)),
             Length::Checked(id) => format!("checked length of {}", self.node(id)),
-            Length::Attempts(rate) => format!("r{}'s bound", rate.index()),
             Length::Nothing => "0".into(),
+        }
+    }
+
+    fn most(&self, most: &Most) -> String {
+        let all = |all: &[Most]| -> Vec<String> { all.iter().map(|m| self.most(m)).collect() };
+        match most {
+            Most::Length(len) => self.length(*len),
+            Most::Least(of) => format!("the least of {}", all(of).join(", ")),
+            Most::Sum(of) => format!("({})", all(of).join(" and ")),
         }
     }
 
@@ -165,14 +175,8 @@ impl Show<'_> {
         let node = self.node(id);
         Some(match act {
             Act::Open(rate) => format!("r{} opens, by {node}", rate.index()),
-            Act::Bound(lens) => {
-                let lens: Vec<String> = lens.iter().map(|l| self.length(*l)).collect();
-                let of = match self.graph.node(id).kind {
-                    Kind::Merge(_) => "all",
-                    _ => "the least",
-                };
-                format!("{node} attempts as often as {of} of {}", lens.join(", "))
-            }
+            Act::Bound(Some(most)) => format!("{node} attempts as often as {}", self.most(most)),
+            Act::Bound(None) => format!("{node} attempts as often as it can"),
             Act::Read(column, spot) => {
                 format!(
                     "{} is read from memory at {}",

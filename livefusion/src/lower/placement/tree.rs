@@ -67,24 +67,26 @@ pub enum Opening {
     /// An inner loop over segments whose lengths are checked already.
     SameSegments,
     /// A stream that is advanced on demand, over so many elements; or over the attempts of a zip, as many as it
-    /// makes.
+    /// makes, or an append's parts.
     Cursor(Sided, Option<Length>),
     /// A stream that is advanced on demand, over the elements of segments that a further one delivers.
     Elements(Sided),
     /// Where a merge has taken the last element that a side delivered: there the side is asked for the next one.
     Needed(Sided),
+    /// Where this part of an append is under way whose parts are advanced on demand.
+    Part(usize),
     /// What of such elements come when a segment is used up: there the next one is asked for.
     UsedUp,
     /// A segment that is not empty: its elements are next, those of this rate. All together have no more than the total.
     Begins(RateId, Column, Total),
 }
 
-/// A cursor of a zip.
+/// A cursor of a zip, or of an append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sided {
-    /// The zip.
+    /// The zip, or the append.
     pub zip: NodeId,
-    /// Which of its sides.
+    /// Which of its sides, or parts.
     pub side: usize,
     /// Which cursor of that: 0 delivers to the zip, each other one to that before.
     pub level: usize,
@@ -99,9 +101,15 @@ impl Opening {
                 | Opening::Decided
                 | Opening::While(_)
                 | Opening::Needed(_)
+                | Opening::Part(_)
                 | Opening::UsedUp
                 | Opening::Begins(..)
         )
+    }
+
+    /// Whether how many elements it has is found by counting them.
+    pub fn is_counted(&self) -> bool {
+        self.is_sub() || matches!(self, Opening::Cursor(_, None))
     }
 
     /// Whether it opens a loop over the elements of segments, one segment after the other.
@@ -182,8 +190,8 @@ impl Tree {
         id
     }
 
-    /// A rate with a child runs that first, and then its stage.
-    pub fn put_child_first(&mut self, rate: RateId) {
+    /// A rate with children runs these first, and then its stage.
+    pub fn put_children_first(&mut self, rate: RateId) {
         let parts = &mut self.rates[rate.index()].parts;
         parts.rotate_left(1);
         for (position, part) in parts.iter().enumerate() {

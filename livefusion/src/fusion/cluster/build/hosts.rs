@@ -9,6 +9,7 @@ use super::super::free::is_alias;
 use super::super::problem::{Class, Item};
 use super::super::reason::Reason;
 use super::Builder;
+use crate::ast::Kind;
 use crate::fusion::rates::{ClassId, ClassKind};
 use crate::fusion::sides::Side;
 use crate::sharing::NodeId;
@@ -33,6 +34,10 @@ impl Builder<'_> {
                 self.link_to(*input, Some(Reason::RatesDiffer), item);
                 self.link_position(*id, k, item);
                 self.link_free(*input, *id, item);
+                // Each part is as long as what it goes over.
+                if let Kind::Append = self.graph.node(*id).kind {
+                    self.link_lengths_before(*input, item);
+                }
             }
             self.link_captures(*id, item);
             self.link_length(*id, item);

@@ -54,9 +54,7 @@ impl Builder<'_> {
             self.link_free(*input, runs_over, item);
             // The copy of a base is made before the loop, and a class of its own is as long as what it goes over.
             if base || in_memory || self.rates.is_fresh(id) {
-                for (n, _) in self.graph.fields(*input) {
-                    self.link_length_before(n, item);
-                }
+                self.link_lengths_before(*input, item);
             }
         }
     }
@@ -197,12 +195,14 @@ impl Builder<'_> {
         }
     }
 
-    /// As [`link_length`](Self::link_length) of a free generator whose length, whatever tells it, is needed
-    /// before the loop.
-    fn link_length_before(&self, generator: NodeId, item: &mut Item) {
-        let length = self.graph.nodes[generator.index()].length;
-        if let Some(length) = length.filter(|_| self.free[generator.index()]) {
-            self.link_captured(length, Some(Reason::Length), item);
+    /// As [`link_length`](Self::link_length) of free generators among an input's fields whose lengths, whatever tells
+    /// them, are needed before the loop.
+    pub(super) fn link_lengths_before(&self, input: NodeId, item: &mut Item) {
+        for (generator, _) in self.graph.fields(input) {
+            let length = self.graph.nodes[generator.index()].length;
+            if let Some(length) = length.filter(|_| self.free[generator.index()]) {
+                self.link_captured(length, Some(Reason::Length), item);
+            }
         }
     }
 
