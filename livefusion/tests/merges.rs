@@ -412,3 +412,30 @@ fn pairs_by_key() -> Result<()> {
     }
     Ok(())
 }
+
+/// A side whose elements are those of several streams, one behind the other; and a merge among such streams.
+#[test]
+fn appends_on_sides_and_merges_in_appends() -> Result<()> {
+    for engine in engines() {
+        for (n, m) in LENGTHS {
+            let (xs, ys, zs) = (
+                numbers(n as u64, n),
+                numbers(m as u64 + 7, m),
+                numbers(5, 40),
+            );
+            let (a, b, c) = (kept(&xs, even), kept(&ys, small), kept(&zs, even));
+            let [x, y, z] = [xs, ys, zs].map(Array::from);
+            let want = merged(&[a.clone(), b.clone()].concat(), &c, |x, y| x <= y);
+            let both = evens(&x).append(&smalls(&y));
+            let all = both.merge(&evens(&z), |x, y| x.le(y));
+            assert_eq!(shape(&[all.node().clone()])?, (1, 1));
+            assert_eq!(all.force_with(&engine)?, want, "{n} and {m}");
+
+            let want = [merged(&a, &b, |x, y| x <= y), c].concat();
+            let both = evens(&x).merge(&smalls(&y), |x, y| x.le(y));
+            let all = both.append(&evens(&z));
+            assert_eq!(all.force_with(&engine)?, want, "{n} and {m}");
+        }
+    }
+    Ok(())
+}
