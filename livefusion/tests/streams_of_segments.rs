@@ -270,3 +270,33 @@ fn lengths_computed_again_where_tags_are() -> Result<()> {
     }
     Ok(())
 }
+
+/// Room for what is taken of segments' elements: for few as many as are taken, for many as many as there are.
+#[test]
+fn room_for_what_is_taken_of_segments() -> Result<()> {
+    for engine in engines() {
+        let lengths = lengths([3, 0, 200_000, 2]);
+        let elements = replicate_s(&lengths, &numbers(4));
+        for n in [
+            0u64,
+            2,
+            5,
+            1 << 17,
+            (1 << 17) + 1,
+            200_003,
+            200_009,
+            u64::MAX,
+        ] {
+            let few = elements.data().take(n).force_with(&engine)?;
+            assert_eq!(few.len() as u64, n.min(200_005), "{n}");
+            // Two of one loop, and one that is not limited.
+            let odd = elements.data().filter(|x| (x % 2).eq(1)).take(n);
+            let (few, odd) = (&elements.data().take(4), &odd).force_with(&engine)?;
+            assert_eq!((few.len() as u64, odd.len() as u64), (4, n.min(200_003)));
+            let (few, sums) =
+                (&elements.data().take(n), &elements.data().map(|x| x + 1)).force_with(&engine)?;
+            assert_eq!((few.len() as u64, sums.len()), (n.min(200_005), 200_005));
+        }
+    }
+    Ok(())
+}

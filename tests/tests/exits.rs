@@ -186,6 +186,13 @@ fn no_segment_behind_an_exit_is_read() {
     reading! {
         "flat-map, find", 101:
             |xs| replicate_s(&xs.map(|x| x % 3), xs).data().find(|x| x.eq(100));
+        "flat-map, take", 101: |xs| replicate_s(&xs.map(|x| x % 3), xs).data().take(100);
+        "filter of a flat-map, take", 101:
+            |xs| replicate_s(&xs.map(|x| x % 3), xs).data().filter(|x| x.ge(0)).take(100);
+        "flat-map, two takes", 101: |xs| {
+            let all = replicate_s(&xs.map(|x| x % 3), xs);
+            (all.data().take(100), all.data().map(|x| x * 2).take(50))
+        };
         "scans of segments, take_while", 121: |xs| {
             let rows = Segmented::new(&Array::from([10u64; 100]), xs);
             rows.scan_s(0, |a, b| a + b).data().take_while(|x| x.lt(1000))
@@ -206,6 +213,24 @@ fn what_others_ask_for_is_read() {
     }
 }
 
+/// However many there are: the loop ends with the last one.
+#[test]
+fn many_exits_end_their_loop() {
+    let xs: Array<i64> = (0..1000).collect();
+    let doubled = xs.map(|x| x * 2);
+    let roots: Vec<Arc<Node>> = (0..100)
+        .map(|k| doubled.take_while(|x| x.lt(2 * k)).sum().node().clone())
+        .collect();
+    let mut loops = 0;
+    let done = work(|engine| {
+        let explained = engine.explain(&roots).expect("it is planned");
+        loops = explained.loops.len() as u64;
+        drop(force_nodes(engine, &roots).expect("it runs"));
+    });
+    assert!(done.reads() <= 100 * loops, "{} of {loops}", done.reads());
+    assert!(loops <= 8, "{loops}");
+}
+
 /// What is taken of a pack limits the room of what is taken, not that of the pack's other elements.
 #[test]
 fn a_take_limits_nobody_else() -> livefusion::Result<()> {
@@ -213,24 +238,6 @@ fn a_take_limits_nobody_else() -> livefusion::Result<()> {
     for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
         let kept = xs.pack(&xs.map(|x| (x % 2).eq(0)));
         let (first, some) = (kept.take(2).sum(), kept.gather(&Array::from([9u64, 0])));
-        /// However many there are: the loop ends with the last one.
-        #[test]
-        fn many_exits_end_their_loop() {
-            let xs: Array<i64> = (0..1000).collect();
-            let doubled = xs.map(|x| x * 2);
-            let roots: Vec<Arc<Node>> = (0..100)
-                .map(|k| doubled.take_while(|x| x.lt(2 * k)).sum().node().clone())
-                .collect();
-            let mut loops = 0;
-            let done = work(|engine| {
-                let explained = engine.explain(&roots).expect("it is planned");
-                loops = explained.loops.len() as u64;
-                drop(force_nodes(engine, &roots).expect("it runs"));
-            });
-            assert!(done.reads() <= 100 * loops, "{} of {loops}", done.reads());
-            assert!(loops <= 8, "{loops}");
-        }
-
         let (first, some) = (&first, &some).force_with(&engine)?;
         assert_eq!((first, some.to_vec()?), (2, vec![18, 0]));
     }

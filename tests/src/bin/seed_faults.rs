@@ -434,6 +434,12 @@ const FAULTS: &[Fault] = &[
         faulty: "",
     },
     Fault {
+        what: "there is room for none of the few that are taken",
+        file: "lower/emission/sizing.rs",
+        sound: "[is_many, size.counted, most]",
+        faulty: "[is_many, size.counted, size.counted]",
+    },
+    Fault {
         what: "data that is left behind the last segment is not found",
         file: "lower/lengths.rs",
         sound: "if class.is_some_and(|class| p.lengths().first_check(class, len)) {",

@@ -42,14 +42,8 @@ fn flat_map_take() {
         before += **c;
         begins
     }));
-    eprintln!(
-        "{} {} {} {segments}",
-        done.reads(),
-        done.writes(),
-        done.op(Op::Mul)
-    );
     let most = most as u64;
-    // A first pass that writes nothing counts what is written: values are not needed for that.
-    assert_eq!((done.reads(), done.writes()), (3 * segments, most));
+    // Room for a few is made without counting first whether there are as many.
+    assert_eq!((done.reads(), done.writes()), (2 * segments, most));
     assert_eq!(done.op(Op::Mul), most);
 }

@@ -149,44 +149,20 @@ impl Emission<'_> {
             }
         }
     }
-
-    /// The loop that finds how many elements there are where nothing else says so: this one, with these
-    /// numbers as its only results. It does not trap: this one will, if there is a reason.
-    pub(super) fn sizing(&self) -> Option<Loop> {
-        if self.values.sizes.is_empty() {
-            return None;
-        }
-        let mut program = self.program.clone();
-        program.name = format!("size_{}", self.scope.at);
-        for block in program.blocks.values_mut() {
-            remove_traps(&mut block.stmts);
-        }
-        let sizes = self.values.sizes.iter().map(|s| s.1);
-        finish(&mut program, sizes.collect());
-        Some(program)
-    }
 }
 
-fn remove_traps(stmts: &mut Vec<Stmt>) {
-    stmts.retain(|s| !matches!(s.kind, StmtKind::Trap { .. }));
-    for stmt in stmts {
-        match &mut stmt.kind {
-            StmtKind::If { then, other, .. } => [then, other].map(remove_traps),
-            StmtKind::While { test, body, .. } => [test, body].map(remove_traps),
-            _ => continue,
-        };
-    }
+/// The block that returns.
+pub(super) fn returning(program: &Loop) -> Option<Label> {
+    let mut all = (0..program.combs.len()).map(|i| Label {
+        section: Section::Done,
+        comb: CombId::new(i),
+    });
+    all.find(|l| program.place(*l) == Place::Return)
 }
 
 /// Gives a loop its results, its gotos and its groups' levels.
 pub(super) fn finish(program: &mut Loop, results: Vec<Atom>) {
-    let last = (0..program.combs.len()).map(|i| Label {
-        section: Section::Done,
-        comb: CombId::new(i),
-    });
-    let last = last
-        .into_iter()
-        .find(|l| program.place(*l) == Place::Return);
+    let last = returning(program);
     if let Some(block) = last.and_then(|l| program.blocks.get_mut(l)) {
         block.end = End::Return(results);
     }

@@ -44,8 +44,19 @@ pub struct Values {
     pub segment_ends: FxHashMap<RateId, Var>,
     /// What begins anew with each segment whose elements a cursor runs over, and from what on.
     pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
-    /// Counters whose ends say how many elements a rate has: of one class, one that is left early has fewer.
-    pub sizes: Vec<(RateId, Atom)>,
+    /// Numbers of elements that are counted before the loop.
+    pub sizes: Vec<Size>,
+}
+
+/// How many elements a rate has: of one class, one that is left early has fewer.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// The rate.
+    pub rate: RateId,
+    /// The counter whose end says it.
+    pub counted: Atom,
+    /// As many as anybody has room for, if all who need room take no more than some.
+    pub most: Option<Atom>,
 }
 
 /// What says whether elements go on.
@@ -117,8 +128,9 @@ impl Emission<'_> {
         let elt = self.elt(field, spot)?;
         let comb = self.comb_at(field.0, spot);
         let room = room.map(|room| {
-            let bound = self.room(room, comb);
-            self.at_most(comb, takes, bound)
+            let most = self.least_of(comb, takes);
+            let room = self.room(room, comb, most);
+            self.at_most(comb, room, most)
         });
         // What tells any element from its index is asked for the one at the loop's own.
         let mirrored = self.scope.runs_against(field.0) && self.scope.is_made_once(field.0);
@@ -146,9 +158,11 @@ impl Emission<'_> {
         };
         let comb = self.comb(field.0);
         let mut all: Option<Atom> = None;
+        let most_of_all = self.least_of(comb, takes);
         for (room, takes) in rooms {
-            let room = self.room(*room, comb);
-            let room = self.at_most(comb, takes, room);
+            let most = self.least_of(comb, takes);
+            let room = self.room(*room, comb, most.or(most_of_all));
+            let room = self.at_most(comb, room, most);
             all = Some(match all {
                 // What no number holds, no memory holds either.
                 Some(all) => {
@@ -162,25 +176,63 @@ impl Emission<'_> {
                 None => room,
             });
         }
-        let room = self.at_most(comb, takes, all.unwrap_or(Const::u64(0).into()));
+        let room = self.at_most(comb, all.unwrap_or(Const::u64(0).into()), most_of_all);
         self.push(comb, Section::Init, StmtKind::NewArray(out, room));
     }
 
-    /// As much room as this, or as one of these takes, if that is less.
-    fn at_most(&mut self, comb: CombId, takes: &[NodeId], mut room: Atom) -> Atom {
+    /// As many elements as the least of these takes; none if there are no takes.
+    fn least_of(&mut self, comb: CombId, takes: &[NodeId]) -> Option<Atom> {
+        let mut least: Option<Atom> = None;
         for take in takes {
             if let Some(End::Fewer(_, n)) = self.values.ends.get(take).copied() {
-                let least = self.emit(comb, Section::Init, "room", Op::Min, &[room, n]);
-                room = least.into();
+                least = Some(self.at_most(comb, n, least));
             }
         }
-        room
+        least
+    }
+
+    /// As much room as this, or as is needed at most, if that is less.
+    fn at_most(&mut self, comb: CombId, room: Atom, most: Option<Atom>) -> Atom {
+        match most {
+            Some(most) => {
+                let args = [room, most];
+                self.emit(comb, Section::Init, "room", Op::Min, &args)
+                    .into()
+            }
+            None => room,
+        }
     }
 
     /// Reads a field again that an earlier pass has kept.
     pub fn reread(&mut self, field: FieldRef, spot: Spot) -> Lower {
         let array = self.made(field)?;
         self.read_here(field.into(), array, spot, "again");
+        Ok(())
+    }
+
+    /// Hands a field's element on to a subrate behind that which makes it, in memory for one: what a subrate computes is
+    /// known in no other.
+    pub fn hand(&mut self, field: FieldRef, from: Spot, to: Spot) -> Lower {
+        let elt = self.elt(field, from)?;
+        let ty = self.program.atom_ty(elt);
+        let first: Atom = Const::u64(0).into();
+        let cell = match self.values.handed.get(&(field, from)) {
+            Some(cell) => *cell,
+            None => {
+                let comb = self.comb_at(field.0, from);
+                let cell = self.var("cell", comb, Type::Array(ty));
+                let room = Const::u64(1).into();
+                self.push(comb, Section::Init, StmtKind::NewArray(cell, room));
+                self.push(comb, Section::Yield, StmtKind::WriteArray(cell, first, elt));
+                self.values.handed.insert((field, from), cell);
+                cell
+            }
+        };
+        let comb = self.comb_at(field.0, to);
+        let handed = self.scalar("handed", comb, ty);
+        let read = StmtKind::ReadArray(handed, cell, first);
+        self.push(comb, Section::Body, read);
+        self.values.set_column(field.into(), to, handed.into());
         Ok(())
     }
 
@@ -208,31 +260,5 @@ impl Emission<'_> {
     pub fn begins_anew(&mut self, elements: RateId, carried: Var, start: Atom) {
         let all = self.values.anew.entry(elements).or_default();
         all.push((carried, start));
-    }
-
-    /// Hands a field's element on to a subrate behind that which makes it, in memory for one: what a subrate computes is
-    /// known in no other.
-    pub fn hand(&mut self, field: FieldRef, from: Spot, to: Spot) -> Lower {
-        let elt = self.elt(field, from)?;
-        let ty = self.program.atom_ty(elt);
-        let first: Atom = Const::u64(0).into();
-        let cell = match self.values.handed.get(&(field, from)) {
-            Some(cell) => *cell,
-            None => {
-                let comb = self.comb_at(field.0, from);
-                let cell = self.var("cell", comb, Type::Array(ty));
-                let room = Const::u64(1).into();
-                self.push(comb, Section::Init, StmtKind::NewArray(cell, room));
-                self.push(comb, Section::Yield, StmtKind::WriteArray(cell, first, elt));
-                self.values.handed.insert((field, from), cell);
-                cell
-            }
-        };
-        let comb = self.comb_at(field.0, to);
-        let handed = self.scalar("handed", comb, ty);
-        let read = StmtKind::ReadArray(handed, cell, first);
-        self.push(comb, Section::Body, read);
-        self.values.set_column(field.into(), to, handed.into());
-        Ok(())
     }
 }

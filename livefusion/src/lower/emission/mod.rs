@@ -12,6 +12,7 @@
 //! | [`rates`] | counters, their groups and updates |
 //! | [`elements`] | what is known as which variable |
 //! | [`phases`] | what goes on from phase to phase |
+//! | [`sizing`] | the loop that counts elements before another |
 
 mod blocks;
 mod elements;
@@ -19,6 +20,7 @@ mod names;
 mod params;
 mod phases;
 mod rates;
+mod sizing;
 
 use super::placement::{Placement, Spot};
 use super::scope::Scope;

@@ -1,6 +1,7 @@
 //! Rates: their counters and bounds, and how what is carried is updated.
 
 use super::Emission;
+use super::elements::Size;
 use crate::fusion::ClassId;
 use crate::lower::placement::{Opening, Room, no_root};
 use crate::lower::scope::Column;
@@ -237,8 +238,8 @@ impl Emission<'_> {
         around.find_map(|r| self.values.tests.get(&(class, r)).copied())
     }
 
-    /// How much room an array needs, as an atom of `init`.
-    pub fn room(&mut self, room: Room, by: CombId) -> Atom {
+    /// How much room an array needs, as an atom of `init`; no more than this, if that is known.
+    pub fn room(&mut self, room: Room, by: CombId, most: Option<Atom>) -> Atom {
         match room {
             Room::Bound(rate) => match self.program.rate(rate).kind.bound() {
                 Some(bound) => bound,
@@ -246,16 +247,32 @@ impl Emission<'_> {
             },
             Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),
             Room::Counted(rate) => {
-                let sizes = &self.values.sizes;
-                let known = sizes.iter().position(|(r, _)| *r == rate);
-                let size = known.unwrap_or(sizes.len());
-                if known.is_none() {
-                    let counter = self.index(rate).into();
-                    self.values.sizes.push((rate, counter));
-                }
+                let size = self.size(rate, by, most);
                 self.scalar_param(Source::Size(size as u32), "len", by, Ty::U64)
             }
         }
+    }
+
+    /// Which of the numbers that are counted before the loop is that of a rate's elements, for who needs no more room than
+    /// this.
+    fn size(&mut self, rate: RateId, by: CombId, most: Option<Atom>) -> usize {
+        let Some(known) = self.values.sizes.iter().position(|s| s.rate == rate) else {
+            let counted = self.index(rate).into();
+            self.values.sizes.push(Size {
+                rate,
+                counted,
+                most,
+            });
+            return self.values.sizes.len() - 1;
+        };
+        let both = self.values.sizes[known].most.zip(most);
+        self.values.sizes[known].most = both.map(|(a, b)| match a == b {
+            true => a,
+            false => self
+                .emit(by, Section::Init, "most", Op::Max, &[a, b])
+                .into(),
+        });
+        known
     }
 
     /// Whether a cursor has a further element, for use behind it.

@@ -1,0 +1,110 @@
+//! The sizing loop: it finds, before another, how many elements that makes.
+//!
+//! Where a take says that there are no more than a few, room is made for these, and they are not counted: the loop is left
+//! before its first step.
+//!
+//! ```text
+//! init_5:   let many_5 = gt k_5 131072
+//! guard_0:  unless many_5 | done_0
+//! done_0:   let found_5 = select many_5 ix_1 k_5
+//! ```
+
+use super::Emission;
+use super::blocks::{finish, returning};
+use loop_lang::ir::*;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use smallvec::SmallVec;
+
+/// So many elements are few: as many words as a mebibyte holds.
+const FEW: u64 = 1 << 17;
+
+impl Emission<'_> {
+    /// The loop that finds how many elements there are where nothing else says so: this one, with these
+    /// numbers as its only results. It does not trap: this one will, if there is a reason.
+    pub(super) fn sizing(&self) -> Option<Loop> {
+        let done = returning(&self.program).filter(|_| !self.values.sizes.is_empty())?;
+        let mut program = self.program.clone();
+        program.name = format!("size_{}", self.scope.at);
+        for block in program.blocks.values_mut() {
+            remove_traps(&mut block.stmts);
+        }
+        let (section, comb) = (Section::Init, done.comb);
+        let init = Label { section, comb };
+        let (mut found, mut many) = (Vec::new(), Vec::new());
+        for (k, size) in self.values.sizes.iter().enumerate() {
+            let Some(most) = size.most else {
+                found.push(size.counted);
+                continue;
+            };
+            let args = [most, Const::u64(FEW).into()];
+            let is_many = add(&mut program, init, ("many", k), (Op::Gt, &args));
+            let args = [is_many, size.counted, most];
+            let number = add(&mut program, done, ("found", k), (Op::Select, &args));
+            found.push(number);
+            many.push(is_many);
+        }
+        // One that is not limited is counted in any case.
+        if many.len() == found.len() {
+            let or = |a, (k, b)| add(&mut program, init, ("any", k), (Op::Or, &[a, b]));
+            let mut many = many.into_iter();
+            let first = many.next();
+            let any = first.map(|first| many.enumerate().fold(first, or));
+            any.into_iter()
+                .for_each(|any| self.count_if(&mut program, any));
+        }
+        finish(&mut program, found);
+        Some(program)
+    }
+
+    /// Leaves a sizing loop before its first step unless this holds.
+    fn count_if(&self, program: &mut Loop, unless: Atom) {
+        for root in program.roots.clone() {
+            let (section, comb) = (Section::Guard, self.values.openers[root.index()]);
+            let target = None;
+            let exit = Exit {
+                comb,
+                unless,
+                target,
+            };
+            if let Some(guard) = program.blocks.get_mut(Label { section, comb }) {
+                guard.exits.insert(0, exit);
+            }
+        }
+    }
+}
+
+/// Adds a statement to a block, and the nth variable of a name.
+fn add(
+    program: &mut Loop,
+    to: Label,
+    (base, nth): (&str, usize),
+    (op, args): (Op, &[Atom]),
+) -> Atom {
+    let comb = to.comb;
+    let types: SmallVec<[Ty; 3]> = args.iter().map(|a| program.atom_ty(*a)).collect();
+    let ty = op.result(&types, None).unwrap_or(types[0]);
+    let nth = if nth == 0 {
+        String::new()
+    } else {
+        nth.to_string()
+    };
+    let name = format!("{base}{nth}_{}", program.combs[comb.index()].name);
+    let var = program.new_var(name, Type::Scalar(ty));
+    if let Some(block) = program.blocks.get_mut(to) {
+        let kind = StmtKind::Let(var, op, Args::from_slice(args));
+        block.stmts.push(Stmt { comb, kind });
+    }
+    var.into()
+}
+
+fn remove_traps(stmts: &mut Vec<Stmt>) {
+    stmts.retain(|s| !matches!(s.kind, StmtKind::Trap { .. }));
+    for stmt in stmts {
+        match &mut stmt.kind {
+            StmtKind::If { then, other, .. } => [then, other].map(remove_traps),
+            StmtKind::While { test, body, .. } => [test, body].map(remove_traps),
+            _ => continue,
+        };
+    }
+}
