@@ -448,3 +448,31 @@ fn a_scalar_loop_is_cancelled_on_every_tier() {
     let stopped = stops(&engine, (400_000, 200_040), run);
     assert_eq!(stopped, ErrorKind::Cancelled);
 }
+
+/// What one subrate hands on to another is of one iteration, whoever runs others at that time.
+#[test]
+fn exits_that_share_some_of_what_they_need() {
+    let xs = ints(5000);
+    let made = || {
+        let mapped = [2i64, 3, 5].map(|k| xs.map(move |x| (x, x * k + 1)));
+        let taken = [0, 1, 2].map(|k| {
+            let [a, b] = [(k + 1) % 3, (k + 2) % 3].map(|k| &mapped[k]);
+            let both = a.zip_with(b, |(x, p), (_, q)| (x, p, q));
+            both.take_while(|(x, _, _)| x.ge(0))
+        });
+        let [a, b, c] = taken.map(|t| t.map(|(_, p, q)| p * 7 + q));
+        (a, b, c, xs.sum())
+    };
+    let one = made();
+    let one = (&one.0, &one.1, &one.2, &one.3)
+        .force_with(&eager(1))
+        .unwrap();
+    for _ in 0..8 {
+        let four = made();
+        let four = (&four.0, &four.1, &four.2, &four.3)
+            .force_with(&eager(4))
+            .unwrap();
+        assert!(four.0 == one.0 && four.1 == one.1 && four.2 == one.2);
+        assert_eq!(four.3, one.3);
+    }
+}
