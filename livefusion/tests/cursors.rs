@@ -31,6 +31,34 @@ fn with_as_many(xs: &[i64], p: fn(&i64) -> bool, q: fn(&i64) -> bool) -> Vec<i64
 
 const LENGTHS: [usize; 6] = [0, 1, 2, 9, 300, 40_000];
 
+/// Nothing of a side can be cut off the zip's loop: what is too much code for one goes through memory.
+#[test]
+fn a_side_of_much_code_goes_through_memory() -> Result<()> {
+    let (xs, ys) = (numbers(3, 400), numbers(5, 400));
+    let long = |mut x: i64| {
+        for k in 0..700 {
+            x = x ^ k;
+        }
+        x
+    };
+    let (a, b) = (kept(&xs, even), kept(&ys, small));
+    let len = a.len().min(b.len());
+    let want: Vec<i64> = a[..len].iter().zip(&b).map(|(x, y)| long(*x) - y).collect();
+    let mut left = evens(&Array::from(xs)).take(len as u64);
+    for k in 0..700i64 {
+        left = left.map(move |x| x ^ k);
+    }
+    let right = smalls(&Array::from(ys)).take(len as u64);
+    let zipped = left.zip_with(&right, |x, y| x - y);
+    let explained = Engine::interp().explain(&[zipped.node().clone()])?;
+    let longest = explained.loops.iter().map(|l| l.program.to_string().lines().count()).max();
+    assert!(explained.loops.len() > 2 && longest < Some(700), "{longest:?}");
+    for engine in engines() {
+        assert_eq!(zipped.force_with(&engine)?, want);
+    }
+    Ok(())
+}
+
 #[test]
 fn two_filters_are_one_loop() -> Result<()> {
     let (xs, ys) = (Array::from(vec![1i64, -2, 3]), Array::from(vec![-1i64, -4]));

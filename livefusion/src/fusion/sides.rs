@@ -22,6 +22,7 @@ mod users;
 
 pub use users::Users;
 
+use super::cluster::budget;
 use super::cluster::free::is_cheap;
 use super::rates::{ClassId, ClassKind, Rates, Selector, indexed_array};
 use crate::ast::Kind;
@@ -30,6 +31,10 @@ use rustc_hash::FxHashSet;
 
 /// More cursors than these are not put into one side: what is made of more goes through memory.
 const MOST_CURSORS: usize = 8;
+
+/// What the sides of a zip weigh together at most. They are in one loop, of which nothing can be cut: what weighs more goes
+/// through memory.
+const MOST_CODE: u32 = 2 * budget::BUDGET;
 
 /// A side has no more guests than these.
 const MOST_GUESTS: usize = 64;
@@ -75,7 +80,14 @@ pub fn find(graph: &Graph, rates: &Rates, users: &Users, id: NodeId) -> Option<V
         }
     }
     let twins = twins(graph, users, id);
-    sides.retain_mut(|side| side.is_on_demand(graph, rates, users, (id, &twins)));
+    let mut weight = 0u32;
+    sides.retain_mut(|side| {
+        let is_on_demand = side.is_on_demand(graph, rates, users, (id, &twins));
+        let more = weight.saturating_add(side.weight(graph, rates));
+        let has_room = is_on_demand && more <= MOST_CODE;
+        weight = if has_room { more } else { weight };
+        has_room
+    });
     // Twins have all of what they zip from the sides.
     let on_sides = |k| sides.iter().any(|s| s.inputs.contains(&k));
     if !twins.is_empty() && !(0..inputs.len()).all(on_sides) {
@@ -139,7 +151,8 @@ impl Side {
             !names || rates.sides(*n).is_some()
         };
         let computed = self.collect(graph, rates, zip.0) && self.nodes.iter().any(computes);
-        computed && self.find_guests(graph, rates, users, zip)
+        let has_room = computed && self.weight(graph, rates) <= MOST_CODE;
+        has_room && self.find_guests(graph, rates, users, zip)
     }
 
     /// The level at which what runs at a class does so.
@@ -193,6 +206,15 @@ impl Side {
         });
         ends.filter(|id| self.nodes.binary_search(id).is_ok())
             .collect()
+    }
+
+    /// How much code it is, with the sides of zips on it.
+    fn weight(&self, graph: &Graph, rates: &Rates) -> u32 {
+        let cursors = (self.levels.len() as u32).saturating_mul(budget::SIDE);
+        let own = self.nodes.iter().map(|n| budget::alone(graph, *n));
+        let zips = self.nodes.iter().filter_map(|n| rates.sides(*n)).flatten();
+        let zips = zips.map(|side| side.weight(graph, rates));
+        own.chain(zips).fold(cursors, u32::saturating_add)
     }
 
     /// How many cursors it takes, with those of zips on it.

@@ -76,6 +76,15 @@ pub fn weights(graph: &Graph, pulls: &Pulls, free: &[bool]) -> Vec<u32> {
     weights
 }
 
+/// What a node weighs without what it computes on the spot.
+pub fn alone(graph: &Graph, id: NodeId) -> u32 {
+    let node = graph.node(id);
+    let own = own(&node.kind, node.types.len() as u32);
+    let bodies = bodies(&node.kind);
+    let bodies = bodies.iter().map(|body| of_body(body, |_, _| 0));
+    bodies.fold(own, u32::saturating_add)
+}
+
 /// What a kind adds to the terms of its bodies.
 fn own(kind: &Kind, fields: u32) -> u32 {
     match kind {

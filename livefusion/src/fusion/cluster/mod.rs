@@ -27,7 +27,7 @@
 mod again;
 mod bits;
 mod bound;
-mod budget;
+pub mod budget;
 mod build;
 mod contract;
 pub mod free;
