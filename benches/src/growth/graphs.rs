@@ -98,6 +98,13 @@ pub const ALL: &[Family] = &[
         build: zips,
     },
     Family {
+        name: "tree",
+        what: "filters, merged in pairs until one is left",
+        elements: 8,
+        sizes: (10, 1280),
+        build: tree,
+    },
+    Family {
         name: "sort",
         what: "merges of a merge sort of n + 1 keys",
         elements: 1,
@@ -194,10 +201,23 @@ fn zips(n: usize, elements: usize) -> Vec<Arc<Node>> {
     (0..n).map(|k| zip(k).node().clone()).collect()
 }
 
+/// A tree of `n` merges, whose leaves are filters.
+fn tree(n: usize, elements: usize) -> Vec<Arc<Node>> {
+    let xs = numbers(elements);
+    merged(
+        (0..=n)
+            .map(|k| xs.filter(|x| x.gt(nth(k) - 1e6)))
+            .collect(),
+    )
+}
+
 /// Runs of one element, merged in pairs until one is left: a tree of `n` merges.
 fn sort(n: usize, _: usize) -> Vec<Arc<Node>> {
     let keys = crate::uniform(n + 1);
-    let mut runs: Vec<Array<f64>> = keys.into_iter().map(|k| Array::from(vec![k])).collect();
+    merged(keys.into_iter().map(|k| Array::from(vec![k])).collect())
+}
+
+fn merged(mut runs: Vec<Array<f64>>) -> Vec<Arc<Node>> {
     while runs.len() > 1 {
         let pairs = runs.chunks(2).map(|pair| match pair {
             [a, b] => a.merge(b, |a, b| a.le(b)),
