@@ -51,8 +51,15 @@ fn a_side_of_much_code_goes_through_memory() -> Result<()> {
     let right = smalls(&Array::from(ys)).take(len as u64);
     let zipped = left.zip_with(&right, |x, y| x - y);
     let explained = Engine::interp().explain(&[zipped.node().clone()])?;
-    let longest = explained.loops.iter().map(|l| l.program.to_string().lines().count()).max();
-    assert!(explained.loops.len() > 2 && longest < Some(700), "{longest:?}");
+    let longest = explained
+        .loops
+        .iter()
+        .map(|l| l.program.to_string().lines().count())
+        .max();
+    assert!(
+        explained.loops.len() > 2 && longest < Some(700),
+        "{longest:?}"
+    );
     for engine in engines() {
         assert_eq!(zipped.force_with(&engine)?, want);
     }

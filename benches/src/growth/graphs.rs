@@ -204,11 +204,7 @@ fn zips(n: usize, elements: usize) -> Vec<Arc<Node>> {
 /// A tree of `n` merges, whose leaves are filters.
 fn tree(n: usize, elements: usize) -> Vec<Arc<Node>> {
     let xs = numbers(elements);
-    merged(
-        (0..=n)
-            .map(|k| xs.filter(|x| x.gt(nth(k) - 1e6)))
-            .collect(),
-    )
+    merged((0..=n).map(|k| xs.filter(|x| x.gt(nth(k) - 1e6))).collect())
 }
 
 /// Runs of one element, merged in pairs until one is left: a tree of `n` merges.
