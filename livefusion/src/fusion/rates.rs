@@ -14,6 +14,7 @@
 //! in memory that nothing else needs have the class instead, and read memory beside it. Lengths
 //! that come from [`CountS`](Kind::CountS) describe the subrate that its tags admit.
 
+mod columns;
 mod infer;
 
 pub use infer::infer;
@@ -239,22 +240,6 @@ impl Rates {
             _ if self.sides(n).is_some() => self.output(n),
             _ => self.runs_at(n),
         }
-    }
-
-    /// The zip with sides by way of which a field of a node is that of another; none if it is the
-    /// node's own, or that of an array that advances with it.
-    pub fn zipped_by(&self, graph: &Graph, n: NodeId, field: u32) -> Option<NodeId> {
-        let mut at = (n, field);
-        while let Some((_, next)) = graph.alias_of(at) {
-            if self.sides(at.0).is_some() {
-                return Some(at.0);
-            }
-            if let Some(zip) = self.twin_of(at.0) {
-                return Some(zip);
-            }
-            at = next;
-        }
-        None
     }
 
     /// Whether the lengths of two nodes are known to be equal without looking at run time.

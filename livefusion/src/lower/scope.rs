@@ -126,22 +126,11 @@ impl<'g> Scope<'g> {
 
     /// A field of a node's input: through `Zip` and `Fields` to what computes it.
     pub fn column(&self, id: NodeId, input: usize, field: u32) -> Column {
-        let rates = &self.plan.rates;
-        let class = self.consumes_at(id);
-        // What is merged goes on by itself, not as the result does.
-        let merges = matches!(self.graph.node(id).kind, Kind::Merge(_));
-        let mut beside = class.filter(|_| rates.is_beside(id, input) && !merges);
-        let mut field = (self.inputs(id)[input], field);
-        while let Some((k, next)) = self.graph.alias_of(field) {
-            if beside.is_none() && rates.is_beside(field.0, k) {
-                beside = rates.output(field.0);
-            }
-            field = next;
-        }
-        let mirrored = self.runs_against(id) && !self.is_made_once(field.0);
+        let used = self.plan.rates.consumed(self.graph, id, input, field);
+        let mirrored = self.runs_against(id) && !self.is_made_once(used.field.0);
         Column {
-            field,
-            beside,
+            field: used.field,
+            beside: used.beside,
             mirrored,
         }
     }

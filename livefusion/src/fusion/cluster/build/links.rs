@@ -77,27 +77,27 @@ impl Builder<'_> {
 
     /// An input that is consumed in step, at the class of this number.
     pub(super) fn stream(&mut self, input: NodeId, at: Option<usize>, item: &mut Item) {
-        let (Some(class), Some(at)) = (self.rates.output(input), at) else {
+        let Some(at) = at else {
             return;
         };
-        for (field, (n, _)) in self.graph.fields(input).into_iter().enumerate() {
+        for field in 0..self.graph.node(input).types.len() as u32 {
+            let named = self.rates.named(self.graph, (input, field));
             // What a zip advances on demand is had from the zip, at its class.
-            let zip = self.rates.zipped_by(self.graph, input, field as u32);
-            if let Some(maker) = zip.map(|z| self.built.item_of[z.index()]) {
+            if let Some(maker) = named.zip.map(|z| self.built.item_of[z.index()]) {
                 item.stream(Stream { maker, class: at });
                 continue;
             }
+            let (n, beside) = (named.field.0, named.beside.is_some());
             let maker = self.built.item_of[n.index()];
-            let in_memory = self.graph.nodes[n.index()].leaf;
             // In the cursors of a zip's side each element is come to, though their classes are subrates of its attempts.
             let on_side = matches!(self.built.problem.classes[at], Class::Sub(_));
-            let beside = in_memory && (on_side || self.rates.output(n) != Some(class));
-            if maker.is_none() && (self.free[n.index()] || beside) {
+            let read = beside || on_side && self.graph.nodes[n.index()].leaf;
+            if maker.is_none() && (self.free[n.index()] || read) {
                 continue;
             }
-            // Under another name, columns may be used at another class than they are made at.
+            // Under another name, columns may be used at another class than they are made at; and in a zip's cursors.
             if let (Some(maker), Some(made)) = (maker, self.rates.output(n))
-                && self.class_for(n, made) != at
+                && (beside || self.class_for(n, made) != at)
             {
                 item.link(maker, Some(Reason::NoCommonRate));
             }

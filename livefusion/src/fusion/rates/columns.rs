@@ -1,0 +1,47 @@
+//! Columns: where a field of an input comes from. What makes it is in step with who uses it, or it is read from memory
+//! beside that one, or a zip delivers it.
+
+use super::{ClassId, Rates};
+use crate::ast::Kind;
+use crate::sharing::{FieldRef, Graph, NodeId};
+
+/// A field by a name of it, or as an input of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// The field, resolved.
+    pub field: FieldRef,
+    /// The class at whose counter it is read from memory, if that is not its own.
+    pub beside: Option<ClassId>,
+    /// The zip that has it of its sides, or of another zip's.
+    pub zip: Option<NodeId>,
+}
+
+impl Rates {
+    /// A field of a node's input.
+    pub fn consumed(&self, graph: &Graph, n: NodeId, input: usize, field: u32) -> Named {
+        let class = self.consumes_at(graph, n);
+        // What is merged goes on by itself, not as the result does.
+        let merges = matches!(graph.node(n).kind, Kind::Merge(_));
+        let beside = class.filter(|_| self.is_beside(n, input) && !merges);
+        let used = graph.nodes[n.index()].inputs[input];
+        self.behind((used, field), graph, beside)
+    }
+
+    /// A field by a name: through `Zip` and `Fields` to what computes it.
+    pub fn named(&self, graph: &Graph, name: FieldRef) -> Named {
+        self.behind(name, graph, None)
+    }
+
+    fn behind(&self, mut field: FieldRef, graph: &Graph, mut beside: Option<ClassId>) -> Named {
+        let mut zip = None;
+        while let Some((k, next)) = graph.alias_of(field) {
+            let own = Some(field.0).filter(|n| self.sides(*n).is_some());
+            zip = zip.or(own).or(self.twin_of(field.0));
+            if beside.is_none() && self.is_beside(field.0, k) {
+                beside = self.output(field.0);
+            }
+            field = next;
+        }
+        Named { field, beside, zip }
+    }
+}
