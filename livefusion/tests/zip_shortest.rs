@@ -326,3 +326,23 @@ fn unfused_it_reads_memory() -> Result<()> {
     assert_eq!(longer.force_with(&engine)?, [(2, 6)]);
     Ok(())
 }
+
+/// What is below a zip or an append on a side ends with that side, so that results come from elsewhere.
+#[test]
+fn results_below_what_ends_first() -> Result<()> {
+    for engine in engines() {
+        let (xs, ys) = (Array::from(vec![1i64, 2, 3, 4]), Array::from(vec![5i64, 6]));
+        let (left, right) = (xs.filter(|x| x.gt(1)), xs.filter(|x| x.lt(4)));
+        let inner = left.zip_with(&right, |l, r| l * r);
+        let outer = inner.zip_shortest(&ys.filter(|y| y.gt(5)));
+        let (outer, left) = (&outer, &left).force_with(&engine)?;
+        assert_eq!(outer.to_vec()?, [(2, 6)]);
+        assert_eq!(left.to_vec()?, [2, 3, 4]);
+        let part = xs.filter(|x| x.gt(2));
+        let outer = ys.zip_shortest(&ys.append(&part));
+        let (outer, part) = (&outer, &part).force_with(&engine)?;
+        assert_eq!(outer.to_vec()?, [(5, 5), (6, 6)]);
+        assert_eq!(part.to_vec()?, [3, 4]);
+    }
+    Ok(())
+}

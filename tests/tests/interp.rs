@@ -31,13 +31,13 @@ fn small_programs_of_all_pairs() {
     }
 }
 
-/// Three rounds of the patterns that are dealt.
+/// Four rounds of the patterns that are dealt.
 #[test]
 fn wired_programs_of_all_patterns() {
     let engine = Engine::interp();
     let mut patterns = Patterns::default();
     check_all(
-        programs(1323, Options::WIRED),
+        programs(1764, Options::WIRED),
         |_, p| against_naive(p, &engine),
         |p, ran| patterns.add(p, &ran),
     );

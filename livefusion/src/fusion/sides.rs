@@ -50,6 +50,8 @@ pub struct Side {
     pub nodes: Vec<NodeId>,
     /// What else uses that, but for twins of the zip.
     pub guests: Vec<NodeId>,
+    /// Whether anything else does: guests, or who wants it as a result.
+    pub is_shared: bool,
     /// Its cursors: that over its elements, then that over their segments, and so on.
     pub levels: Vec<Level>,
 }
@@ -133,6 +135,7 @@ impl Side {
             inputs: vec![input],
             nodes: Vec::new(),
             guests: Vec::new(),
+            is_shared: false,
             levels: Vec::new(),
         }
     }

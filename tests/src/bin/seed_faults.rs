@@ -213,9 +213,51 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "a zip may wait for what runs along with its sides",
-        file: "fusion/sides.rs",
-        sound: "!users.any_ends && !self.waits(graph, rates, twins, zip)",
-        faulty: "!users.any_ends",
+        file: "fusion/sides/guests.rs",
+        sound: "!may_end && !self.waits(graph, rates, twins, zip)",
+        faulty: "!may_end",
+    },
+    Fault {
+        what: "guests run along with a zip that may be left early",
+        file: "fusion/sides/guests.rs",
+        sound: "!may_end && !self.waits(graph, rates, twins, zip)",
+        faulty: "!self.waits(graph, rates, twins, zip)",
+    },
+    Fault {
+        what: "guests use what is behind an end on a side",
+        file: "fusion/sides/guests.rs",
+        sound: "captured || !used.iter().all(has)",
+        faulty: "captured",
+    },
+    Fault {
+        what: "results are below a side that ends apart",
+        file: "fusion/sides/guests.rs",
+        sound: "let shared_inside = inside.is_shared || inside.has_twins(rates);",
+        faulty: "let shared_inside = inside.has_twins(rates);",
+    },
+    Fault {
+        what: "guests are of several classes",
+        file: "fusion/sides/guests.rs",
+        sound: "if one.is_some_and(|one| one != class) { return None; }",
+        faulty: "",
+    },
+    Fault {
+        what: "a later part of an append on a side does not wait",
+        file: "lower/append.rs",
+        sound: "e.exit(comb, over.into());",
+        faulty: "",
+    },
+    Fault {
+        what: "an append on a side counts its attempts",
+        file: "lower/cursor.rs",
+        sound: "p.placed.tree.put_children_first(attempts);",
+        faulty: "",
+    },
+    Fault {
+        what: "what is beside an append on a side has any length",
+        file: "lower/lengths.rs",
+        sound: "if opening.is_counted() || is_part {",
+        faulty: "if opening.is_sub() || is_part {",
     },
     Fault {
         what: "a zip has of one side what another is made of",
@@ -285,7 +327,7 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "guests run along with sides that end apart",
-        file: "fusion/sides.rs",
+        file: "fusion/sides/guests.rs",
         sound: "if end_apart(graph, zip) { return false; }",
         faulty: "",
     },

@@ -60,6 +60,19 @@ pub fn filters_by_flags(flags: &Array<bool>, a: &Array<i64>, b: &Array<i64>) -> 
     flags.combine(&x, &y)
 }
 
+/// What two filters leave, one behind the other, beside what a third leaves; and the running sum of the first two beside
+/// numbers in memory.
+pub fn append_beside_filter(
+    (a, b): (&Array<i64>, &Array<i64>),
+    c: &Array<i64>,
+    weights: &Array<i64>,
+) -> (Array<i64>, Array<i64, Ix0>) {
+    let [x, y, z] = [a, b, c].map(|xs| xs.filter(|x| x.gt(0)));
+    let both = x.append(&y);
+    let weighted = both.scan(0, |s, x| s + x).zip_with(weights, |s, w| s * w);
+    (both.zip_with(&z, |x, z| x - z), weighted.sum())
+}
+
 /// Eight sorted arrays as one, in three rounds.
 pub fn merge_tree(arrays: &[Array<i64>; 8]) -> Array<i64> {
     let mut round = arrays.to_vec();
@@ -108,6 +121,10 @@ pub(super) fn all() -> Vec<Program> {
         Program::new(
             "two filters by flags",
             filters_by_flags(&[true, false, true].into(), &numbers(3), &numbers(4)),
+        ),
+        Program::new(
+            "append beside a filter",
+            append_beside_filter((&numbers(3), &numbers(4)), &numbers(7), &numbers(7)),
         ),
         Program::new(
             "merge tree of eight",

@@ -92,8 +92,9 @@ impl Making {
 
     /// A stream of so many elements that advances by tests, or by segments, of its own.
     fn side(&mut self, n: usize) -> Option<usize> {
-        match self.rng.below(8) {
+        match self.rng.below(10) {
             0..4 => self.tagged(n),
+            8 | 9 => self.parts(n),
             4 => {
                 let lengths = self.pieces(n);
                 let values = self.memory(lengths.len())?;
@@ -111,6 +112,39 @@ impl Making {
                 self.mapped(vec![left, right])
             }
         }
+    }
+
+    /// So many elements of several streams, one behind the other.
+    fn parts(&mut self, mut n: usize) -> Option<usize> {
+        let mut parts = Vec::new();
+        for last in [false, self.rng.chance(70), true] {
+            let len = if last { n } else { self.rng.range(0, n) };
+            let part = match self.rng.below(4) {
+                0 => self.memory(len)?,
+                1 => self.side(len)?,
+                _ => self.tagged(len)?,
+            };
+            n -= len;
+            parts.push(part);
+            if last {
+                break;
+            }
+            if self.rng.chance(15) {
+                self.guest(part)?;
+            }
+        }
+        // Elements of one type, often that of the first part.
+        let first = self.types(parts[0])[0];
+        let other = self.elem();
+        let ty = if self.rng.chance(70) { first } else { other };
+        let mut alike = Vec::new();
+        for part in parts {
+            alike.push(match self.types(part) == [ty] {
+                true => part,
+                false => self.mapped_to(vec![part], ty)?,
+            });
+        }
+        self.add(Step::Append(alike))
     }
 
     /// So many elements of a longer array, by tags.

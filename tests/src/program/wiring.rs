@@ -243,7 +243,7 @@ impl Making {
         self.rng.pick(&self.lengths)
     }
 
-    fn elem(&mut self) -> Ty {
+    pub(super) fn elem(&mut self) -> Ty {
         let types = [
             Ty::F64,
             Ty::U64,
@@ -512,9 +512,14 @@ impl Making {
     }
 
     pub(super) fn mapped(&mut self, inputs: Vec<usize>) -> Option<usize> {
+        let ty = self.elem();
+        self.mapped_to(inputs, ty)
+    }
+
+    /// A map to elements of this type.
+    pub(super) fn mapped_to(&mut self, inputs: Vec<usize>, ty: Ty) -> Option<usize> {
         let types = inputs.iter().flat_map(|i| self.types(*i).to_vec());
         let params: Vec<Ty> = types.collect();
-        let ty = self.elem();
         let body = self.plain(&params, ty);
         self.add(Step::Map(inputs, body))
     }

@@ -30,11 +30,13 @@ impl Side {
             .copied()
             .filter(|n| !users.are_all(*n, here))
             .collect();
-        let guests_of_zips = Along::of(self, rates).is_any(rates);
-        if used.is_empty() && twins.is_empty() && !guests_of_zips {
+        let inside = Along::of(self, rates);
+        let shared_inside = inside.is_shared || inside.has_twins(rates);
+        self.is_shared = !used.is_empty();
+        if !self.is_shared && twins.is_empty() && !shared_inside {
             return true;
         }
-        // Guests see all elements, which only sides that end together have.
+        // What is shared has all its elements, as it has on sides that end together.
         if end_apart(graph, zip) {
             return false;
         }
@@ -49,7 +51,7 @@ impl Side {
         // Nobody knows how many elements a filter has left of a segment.
         let has = |n: &NodeId| has_all(*n) && !matches!(graph.node(*n).kind, Kind::CountS);
         let captured = self.nodes.iter().any(|n| users.is_captured[n.index()]);
-        if captured || !used.iter().all(has) || guests_of_zips && !ended.is_empty() {
+        if captured || !used.iter().all(has) || shared_inside && !ended.is_empty() {
             return false;
         }
         let others = used.iter().flat_map(|n| {
@@ -220,6 +222,7 @@ impl<'g> Classes<'g> {
 struct Along {
     inside: FxHashSet<NodeId>,
     guests: FxHashSet<NodeId>,
+    is_shared: bool,
 }
 
 impl Along {
@@ -228,15 +231,16 @@ impl Along {
         while let Some(side) = sides.pop() {
             along.inside.extend(&side.nodes);
             along.guests.extend(&side.guests);
+            along.is_shared |= side.is_shared;
             let zips = side.nodes.iter().filter_map(|n| rates.sides(*n));
             sides.extend(zips.flatten());
         }
         along
     }
 
-    /// Whether there is anything that runs along.
-    fn is_any(&self, rates: &Rates) -> bool {
-        !self.guests.is_empty() || self.inside.iter().any(|n| rates.has_twins(*n))
+    /// Whether a zip inside has twins.
+    fn has_twins(&self, rates: &Rates) -> bool {
+        self.inside.iter().any(|n| rates.has_twins(*n))
     }
 
     /// Whether a node is a guest, or a twin of a zip inside.
