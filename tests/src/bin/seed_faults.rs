@@ -322,8 +322,14 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a side of zip_shortest that ends is asked again",
         file: "lower/emission/blocks.rs",
-        sound: "self.values.live.contains_key(&cursor) && !apart;",
-        faulty: "self.values.live.contains_key(&cursor);",
+        sound: "_ => sides::end_apart(self.scope.graph, s.zip),",
+        faulty: "_ => false,",
+    },
+    Fault {
+        what: "an append on a side goes on behind its last part",
+        file: "lower/emission/blocks.rs",
+        sound: "Kind::Append => s.side + 1 == sides.len(),",
+        faulty: "Kind::Append => false,",
     },
     Fault {
         what: "guests run along with sides that end apart",
