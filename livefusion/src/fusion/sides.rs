@@ -36,6 +36,9 @@ const MOST_CURSORS: usize = 8;
 /// through memory.
 const MOST_CODE: u32 = 2 * budget::BUDGET;
 
+/// More than these are not computed for one side: no loop has room for them, and each side is looked for on its own.
+const MOST_NODES: usize = 1024;
+
 /// A side has no more guests than these.
 const MOST_GUESTS: usize = 64;
 
@@ -322,7 +325,7 @@ impl Collecting<'_> {
                 Need::Elements(id) => self.elements(id),
                 Need::Lengths(id) => self.lengths(id),
             };
-            if !fine {
+            if !fine || self.seen.len() > MOST_NODES {
                 return false;
             }
         }
