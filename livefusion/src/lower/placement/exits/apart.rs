@@ -1,8 +1,9 @@
 //! What runs apart: combinators that are needed while some classes live, at whose end others go on.
 //!
-//! Each runs in a subrate that admits iterations while one of its own classes lives: there are no more subrates than
-//! combinators. What it needs itself is needed at least as long, so a subrate that admits less is within one that admits
-//! more, the one that admits least of these. What comes of others, which may admit something else beside, is handed on.
+//! Each runs in a subrate that admits iterations while one of its own classes lives: there are no more such sets of classes
+//! than fields that are computed. What it needs itself is needed at least as long, so a subrate that admits less is within
+//! one that admits more, the one that admits least of these. What comes of others, which may admit something else beside, is
+//! handed on; so chunks of a loop that does this go in order.
 
 use super::Exits;
 use super::asked::{Asked, Needed, by_field};
