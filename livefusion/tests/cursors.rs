@@ -51,14 +51,15 @@ fn a_side_of_much_code_goes_through_memory() -> Result<()> {
     let right = smalls(&Array::from(ys)).take(len as u64);
     let zipped = left.zip_with(&right, |x, y| x - y);
     let explained = Engine::interp().explain(&[zipped.node().clone()])?;
-    let longest = explained
+    let combinators: Vec<usize> = explained
         .loops
         .iter()
-        .map(|l| l.program.to_string().lines().count())
-        .max();
+        .map(|l| l.program.combs.len())
+        .collect();
+    let fits = |n: &usize| *n < 600;
     assert!(
-        explained.loops.len() > 2 && longest < Some(700),
-        "{longest:?}"
+        combinators.len() > 2 && combinators.iter().all(fits),
+        "{combinators:?}"
     );
     for engine in engines() {
         assert_eq!(zipped.force_with(&engine)?, want);
