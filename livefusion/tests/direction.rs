@@ -118,3 +118,39 @@ fn a_slice_is_kept_beside_its_mirror() -> Result<()> {
     }
     Ok(())
 }
+
+/// What is in memory beside what the loop makes from the end on is read from the end on.
+#[test]
+fn a_reverse_of_pairs_of_which_one_side_is_in_memory() -> Result<()> {
+    for engine in engines() {
+        for n in [0, 1, 5, 100, 20_000] {
+            let xs = xs(n);
+            // As many as a loop has counted: only a loop that checks this makes what is zipped.
+            let count = xs.map(|_| 1u64).sum();
+            let made = generate(&count, |i| i.cast::<i64>()).zip_with(&xs, |i, x| i + x);
+            let pairs = xs.zip(&made).reverse();
+            let kept = pairs.filter(|(x, _)| x.ge(0));
+            let tags = generate(pairs.len(), |i| (i % 3).ne(1));
+            let packed = pairs.pack(&tags);
+            let sums = pairs.map(|(x, r)| x - r).scan_seq(0, |sum, d| sum * 2 + d);
+            let (kept, packed, sums) = (&kept, &packed, &sums).force_with(&engine)?;
+            let pairs = (0..).zip(xs.to_vec()?).map(|(i, x)| (x, i + x));
+            let mut back: Vec<(i64, i64)> = pairs.collect();
+            back.reverse();
+            let is_kept = back.iter().copied().filter(|(x, _)| *x >= 0);
+            assert_eq!(kept.to_vec()?, is_kept.collect::<Vec<_>>(), "{n}");
+            let tagged = (0..).zip(&back).filter(|(i, _)| i % 3 != 1);
+            assert_eq!(
+                packed.to_vec()?,
+                tagged.map(|(_, x)| *x).collect::<Vec<_>>()
+            );
+            let mut sum = 0i64;
+            let all = back.iter().map(|(x, r)| {
+                sum = sum.wrapping_mul(2).wrapping_add(x - r);
+                sum
+            });
+            assert_eq!(sums.to_vec()?, all.collect::<Vec<_>>());
+        }
+    }
+    Ok(())
+}

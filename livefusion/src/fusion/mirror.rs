@@ -42,7 +42,9 @@ impl Mirrors {
         }
         let mut directions = Directions::of(graph, rates);
         for (id, of) in found {
+            // What is in memory is read in any order.
             let makers = graph.fields(of).into_iter().map(|f| f.0);
+            let makers = makers.filter(|n| !graph.nodes[n.index()].leaf);
             if makers
                 .clone()
                 .all(|maker| directions.may_join(id, maker, true))

@@ -140,12 +140,13 @@ impl<'g> Scope<'g> {
         self.plan.pulls.mirrors.is_against(id)
     }
 
-    /// The columns of which a node has the mirrored elements, if the loop that makes these makes them, too.
+    /// The columns of which a node has the mirrored elements, if the loop that makes these makes them, too. What this
+    /// loop makes, it makes in the opposite order; what can be had anywhere is had in that order.
     pub fn mirrored(&self, id: NodeId) -> Option<Vec<Column>> {
         let source = self.plan.pulls.mirrors.source(id)?;
         let fields = self.graph.fields(source).into_iter();
         let column = |field: FieldRef| Column {
-            mirrored: self.runs_against(field.0) && !self.is_made_once(field.0),
+            mirrored: !self.runs_against(id) && !self.is_made_once(field.0),
             ..field.into()
         };
         Some(fields.map(column).collect())

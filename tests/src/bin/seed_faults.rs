@@ -272,6 +272,12 @@ const FAULTS: &[Fault] = &[
         faulty: "let mirrored = false;",
     },
     Fault {
+        what: "a mirror reads memory forwards",
+        file: "lower/scope.rs",
+        sound: "mirrored: !self.runs_against(id) && !self.is_made_once(field.0),",
+        faulty: "mirrored: self.runs_against(field.0) && !self.is_made_once(field.0),",
+    },
+    Fault {
         what: "a scan may run against another",
         file: "fusion/mirror.rs",
         sound: "!(same && other)",

@@ -71,8 +71,13 @@ impl Making {
         Some(Step::Generate(Length::Checked(length), body))
     }
 
-    /// `reverse`.
-    fn reversed(&mut self, of: usize) -> Option<Step> {
+    /// `reverse`, of an array alone or side by side with one in memory.
+    pub(super) fn reversed(&mut self, mut of: usize) -> Option<Step> {
+        if self.types(of).len() < 3 && self.rng.chance(40) {
+            let other = self.memory(self.data[of].len())?;
+            let inputs = self.either_order(of, other);
+            of = self.add(Step::Zip(inputs))?;
+        }
         let types = self.types(of).to_vec();
         let len = self.add(Step::Len(of))?;
         let no_scope = Scope::default();

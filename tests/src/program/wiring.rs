@@ -176,6 +176,14 @@ impl Making {
                 self.cut_into(lengths, data)
             }
             Use::Spread => self.spread(array),
+            Use::AtRandom if self.rng.chance(40) => {
+                let step = self.reversed(array)?;
+                let back = self.add(step)?;
+                match self.rng.chance(50) {
+                    true => self.kept(back),
+                    false => Some(back),
+                }
+            }
             Use::AtRandom => self.read(array),
             Use::Beside => {
                 if self.rng.chance(20) {
