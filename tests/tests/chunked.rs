@@ -15,7 +15,7 @@ use livefusion_tests::chunked::{Chunked, Tally, Turns};
 use livefusion_tests::loops::{self, Ended};
 use livefusion_tests::mutants::{complete, golden};
 use livefusion_tests::naive::Data;
-use livefusion_tests::program::{Options, programs};
+use livefusion_tests::program::{Options, Way, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::scalar::{self, same};
 use loop_lang::chunkable::Reason;
@@ -36,7 +36,7 @@ const GRIDS: [u64; 3] = [8, 16, 13];
 const LENGTHS: Options = Options {
     steps: 12,
     lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
-    wired: false,
+    way: Way::Drawn,
 };
 
 /// An engine that hands each loop to its backend as one run, which is then cut there.

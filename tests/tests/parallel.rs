@@ -13,7 +13,7 @@ use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::check::{agree, check_all, data, run};
-use livefusion_tests::program::{Options, programs, random};
+use livefusion_tests::program::{Options, Way, programs, random};
 use livefusion_tests::rng::Rng;
 use std::sync::Arc;
 use written::Input;
@@ -25,7 +25,7 @@ const GRIDS: [u64; 3] = [8, 16, 13];
 const LENGTHS: Options = Options {
     steps: 12,
     lengths: &[0, 5, 40, 48, 64, 65, 100, 130],
-    wired: false,
+    way: Way::Drawn,
 };
 
 fn alone(backend: Arc<dyn Backend>) -> Engine {
@@ -98,7 +98,7 @@ fn programs_over_segments_and_streams() {
 const LONG: Options = Options {
     steps: 6,
     lengths: &[16385, 65536, 90000],
-    wired: false,
+    way: Way::Drawn,
 };
 
 /// With the language's chunks, compiled, against the interpreter.

@@ -2,6 +2,7 @@
 //! nodes, and what is tested must not be.
 
 mod body;
+mod dense;
 mod exits;
 mod fold;
 mod merges;
@@ -13,7 +14,7 @@ mod sides;
 mod slices;
 mod wiring;
 
-pub use random::{Options, drawn, programs, random};
+pub use random::{Options, Way, drawn, programs, random};
 pub use shrink::shrink;
 
 use livefusion::ast::{self, BodyBuilder, Builder, FoldStyle, Kind, Len, Node, ScanKind, TermId};

@@ -17,8 +17,19 @@ pub struct Options {
     pub steps: usize,
     /// Lengths of the arrays in memory.
     pub lengths: &'static [usize],
-    /// Whether arrays are used in drawn ways, rather than combinators put on drawn arrays.
-    pub wired: bool,
+    /// How combinators and arrays meet.
+    pub way: Way,
+}
+
+/// How combinators and arrays meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Combinators are put on drawn arrays.
+    Drawn,
+    /// A few arrays are used in drawn ways.
+    Wired,
+    /// All arrays are, whatever they are: they have one type and few lengths, so that most can be beside each other.
+    Dense,
 }
 
 impl Options {
@@ -28,19 +39,25 @@ impl Options {
         lengths: &[
             0, 1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 70,
         ],
-        wired: false,
+        way: Way::Drawn,
     };
     /// Arrays of several chunks.
     pub const CHUNKS: Options = Options {
         steps: 6,
         lengths: &[16383, 16384, 16385, 32773, 40000],
-        wired: false,
+        way: Way::Drawn,
     };
     /// Few elements, used in many ways.
     pub const WIRED: Options = Options {
         steps: 5,
         lengths: &[0, 1, 2, 2, 3, 3, 4, 5, 6, 7, 9, 17],
-        wired: true,
+        way: Way::Wired,
+    };
+    /// Very few elements, used in many ways, and so is what is made of them.
+    pub const DENSE: Options = Options {
+        steps: 28,
+        lengths: &[0, 1, 1, 2, 2, 3],
+        way: Way::Dense,
     };
 }
 
@@ -78,7 +95,7 @@ pub fn drawn(mut rng: Rng, turn: u64, options: Options) -> Program {
 
 pub(super) struct Making {
     pub(super) rng: Rng,
-    options: Options,
+    pub(super) options: Options,
     pub(super) lengths: [usize; 2],
     pub(super) program: Program,
     nodes: Vec<Arc<Node>>,
@@ -92,9 +109,16 @@ pub(super) struct Making {
 
 impl Making {
     fn run(&mut self, turn: u64) {
-        if self.options.wired {
-            self.wire(turn);
-            if self.rng.chance(70) && !self.program.steps.is_empty() {
+        match self.options.way {
+            Way::Drawn => {}
+            Way::Wired => {
+                self.wire(turn);
+                if self.rng.chance(70) && !self.program.steps.is_empty() {
+                    return self.choose_roots();
+                }
+            }
+            Way::Dense => {
+                self.entangle();
                 return self.choose_roots();
             }
         }
@@ -114,7 +138,10 @@ impl Making {
 
     /// Adds a step, unless it cannot be built or traps (of which some programs must do).
     pub(super) fn add(&mut self, step: Step) -> Option<usize> {
-        let keep_traps = self.rng.chance(60);
+        let keep_traps = self.rng.chance(match self.options.way {
+            Way::Dense => 3,
+            Way::Drawn | Way::Wired => 60,
+        });
         self.add_if(step, keep_traps)
     }
 

@@ -2,7 +2,7 @@
 //! gives is known while a program is made, so lengths that are computed are met by others that fit.
 
 use super::body::{self, Maker, Scope};
-use super::random::Making;
+use super::random::{Making, Way};
 use super::{Body, Fold, Length, Step, Style, Term, fold};
 use crate::naive::Data;
 use crate::patterns::{Producer, Rate, Use, infer};
@@ -252,6 +252,9 @@ impl Making {
     }
 
     pub(super) fn elem(&mut self) -> Ty {
+        if self.options.way == Way::Dense {
+            return Ty::U64;
+        }
         let types = [
             Ty::F64,
             Ty::U64,
@@ -271,6 +274,9 @@ impl Making {
     }
 
     fn memory_of(&mut self, n: usize, types: &[Ty]) -> Option<usize> {
+        if let Some(known) = self.dense_array(n, types) {
+            return Some(known);
+        }
         let rng = &mut self.rng;
         let column = |ty: &Ty| (*ty, (0..n).map(|_| small(rng, *ty)).collect());
         let columns = types.iter().map(column).collect();
