@@ -300,3 +300,21 @@ fn room_for_what_is_taken_of_segments() -> Result<()> {
     }
     Ok(())
 }
+
+/// Counts of tags that are needed until a take ends: there is a tag for every element, and not for those that are left.
+#[test]
+fn counts_that_are_needed_until_their_expansion_ends() -> Result<()> {
+    for engine in engines() {
+        // As many as there are segments: tags and data are beside the elements.
+        let tags = Array::from(vec![false, true]);
+        let rows = Segmented::new(&lengths([2, 0]), &numbers(2));
+        let counts = rows.pack_s(&tags).lengths().clone();
+        let spread = replicate_s(&counts, &counts);
+        let first = spread.data().take_while(|n| n.lt(9));
+        let sums = rows.scan_s(0, |a, b| a + b);
+        let (first, sums) = (&first, sums.data()).force_with(&engine)?;
+        assert_eq!(first, [1u64]);
+        assert_eq!(sums, [1, 3]);
+    }
+    Ok(())
+}

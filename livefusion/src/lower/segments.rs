@@ -157,9 +157,10 @@ fn place_segmented(p: &mut Placer<'_>, id: NodeId) -> Lower<Spot> {
     let spot = spot_of(p, id)?;
     // There is a tag for every element, whether it admits that or not.
     let counts = matches!(p.scope.graph.node(id).kind, Kind::CountS);
-    let rate = p.placed.tree.rate(spot.rate);
+    let own = p.placed.tree.elements_of(spot.rate);
+    let rate = p.placed.tree.rate(own);
     let around = rate.parent.filter(|_| counts && rate.opening.is_sub());
-    let at = Spot::first(around.unwrap_or(spot.rate));
+    let at = Spot::first(around.unwrap_or(own));
     lengths::check(p, id, 1..2, at);
     Ok(spot)
 }
