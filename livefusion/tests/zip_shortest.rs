@@ -346,3 +346,18 @@ fn results_below_what_ends_first() -> Result<()> {
     }
     Ok(())
 }
+
+/// A zip of sides that end together, on a side of one whose sides do not: a result of its sides is whole all the same.
+#[test]
+fn results_on_the_sides_of_a_zip_below_are_whole() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![1i64, 2, 3, 4, 5, 6, 7]);
+        let (high, low) = (xs.filter(|x| x.gt(1)), xs.filter(|x| x.lt(7)));
+        let pairs = high.zip_with(&low, |h, l| h * 10 + l);
+        let few = pairs.zip_shortest(&xs.filter(|x| x.gt(5)));
+        let (few, high) = (&few, &high).force_with(&engine)?;
+        assert_eq!(few, [(21, 6), (32, 7)]);
+        assert_eq!(high, [2, 3, 4, 5, 6, 7]);
+    }
+    Ok(())
+}
