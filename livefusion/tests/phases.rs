@@ -554,3 +554,44 @@ fn appends_of_a_class_that_other_phases_read() -> Result<()> {
     }
     Ok(())
 }
+
+/// Indices as many as an append has elements, computed again where another append of the class is made: nobody keeps the
+/// first one, and the parts of the other lead to the roots.
+#[test]
+fn indices_of_an_append_run_over_the_parts_of_another() -> Result<()> {
+    for engine in engines() {
+        let append = |parts: [&Array<u64>; 2]| -> Result<Array<u64>> {
+            let parts = parts.map(|part| part.node().clone());
+            Array::from_node(Builder::named("append").append(&parts))
+        };
+        let [none, xs, ys] = [0, 0, 0].map(|_| Array::from(Vec::<u64>::new()));
+        let indices = generate(append([&xs, &xs])?.len(), |i| i);
+        let sums = Segmented::new(&none, &indices).sum_s();
+        let all = append([&append([&indices, &none])?, &sums])?;
+        let twice = append([&ys, &ys])?;
+        let (all, indices, twice) = (&all, &indices, &twice).force_with(&engine)?;
+        assert!(all.is_empty() && indices.is_empty() && twice.is_empty());
+    }
+    Ok(())
+}
+
+/// Segments of as many indices as an append has elements are held against their number.
+#[test]
+fn segments_do_not_fit_the_indices_of_an_append() -> Result<()> {
+    for engine in engines() {
+        for lengths in [vec![], vec![1], vec![2], vec![3, 0], vec![0, 2]] {
+            let part = Array::from(vec![0u64]);
+            let parts = [part.node().clone(), part.node().clone()];
+            let both: Array<u64> = Array::from_node(Builder::named("append").append(&parts))?;
+            let indices = generate(both.len(), |i| i);
+            let fits = lengths.iter().sum::<u64>() == 2;
+            let lengths = Array::from(lengths);
+            let sums = Segmented::new(&lengths, &indices).sum_s();
+            let all = concat([&indices, &lengths, &sums]);
+            let error = all.force_with(&engine).err().map(|e| e.kind);
+            let told = matches!(error, Some(ErrorKind::Segments { .. }));
+            assert_eq!((told, error.is_none()), (!fits, fits), "{error:?}");
+        }
+    }
+    Ok(())
+}

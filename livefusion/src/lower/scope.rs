@@ -88,6 +88,20 @@ impl<'g> Scope<'g> {
         &self.graph.nodes[id.index()].inputs
     }
 
+    /// The parts of appends of which this phase has the elements.
+    pub fn parts(&self) -> Vec<NodeId> {
+        let Some(phase) = self.phase else {
+            return Vec::new();
+        };
+        let part = |append: &NodeId| {
+            let class = self.plan.rates.output(*append)?;
+            self.inputs(*append).get(phase.part(class)?.0).copied()
+        };
+        let nodes = phase.nodes.iter();
+        let appends = nodes.filter(|n| matches!(self.graph.node(**n).kind, Kind::Append));
+        appends.filter_map(part).collect()
+    }
+
     /// Whether a node is in memory when this loop starts.
     pub fn is_in_memory(&self, id: NodeId) -> bool {
         self.graph.nodes[id.index()].leaf

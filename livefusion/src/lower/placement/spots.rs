@@ -107,14 +107,19 @@ impl Placer<'_> {
     }
 
     /// Makes sure that the root of this phase is open: by way of a node's inputs, and of the lengths of the segments
-    /// whose elements they are, to an array in memory or a generator that the root runs over.
+    /// whose elements they are, to an array in memory or a generator that the root runs over; or else by way of the parts
+    /// whose elements the phase has.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
+        if self.open_root().is_some() {
+            return Ok(());
+        }
         let (graph, rates) = (self.scope.graph, &self.scope.plan.rates);
         let root = self.scope.root();
         let beside = rates.is_fresh(id) || rates.twin_of(id).is_some();
         let fresh = beside && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
-        let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
+        let mut stack: Vec<NodeId> = self.scope.parts();
+        stack.extend(inputs.iter().rev());
         stack.extend(rates.deciding_above(id, root).into_iter().rev());
         while let (None, Some(at)) = (self.open_root(), stack.pop()) {
             let beside = fresh && inputs.contains(&at);

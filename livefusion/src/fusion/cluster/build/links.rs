@@ -52,8 +52,9 @@ impl Builder<'_> {
             }
             let runs_over = if appends { *input } else { id };
             self.link_free(*input, runs_over, item);
-            // The copy of a base is made before the loop, and a class of its own is as long as what it goes over.
-            if base || in_memory || self.rates.is_fresh(id) {
+            // The copy of a base is made before the loop, a class of its own is as long as what it goes over, and what is
+            // beside another class is held against that.
+            if base || in_memory || beside && twin.is_none() {
                 self.link_lengths_before(*input, item);
             }
         }
