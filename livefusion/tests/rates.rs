@@ -591,3 +591,33 @@ fn a_length_that_differs_is_told_of_the_zip() -> Result<()> {
     }
     Ok(())
 }
+
+/// The lengths of segments of what a filter leaves are in memory, and the filter is made once more: it leads to the root.
+#[test]
+fn a_filter_above_lengths_in_memory_leads_to_the_root() -> Result<()> {
+    for engine in engines() {
+        let none = || Array::from(Vec::<u64>::new());
+        let zeros = none().map(|_| 0u64);
+        let sums = Segmented::new(&zeros, &zeros).sum_s();
+        let ones = Array::from(vec![1u64]);
+        let kept = ones.filter(|x| x.gt(1));
+        let all = concat([&sums, &ones, &kept]);
+        let again = Segmented::new(&kept.map(|x| x % 4), &none()).sum_s();
+        let (all, again) = (&all, &again).force_with(&engine)?;
+        assert_eq!((all.to_vec()?, again.to_vec()?), (vec![1], vec![]));
+    }
+    Ok(())
+}
+
+/// What makes lengths may run over data that they cut: it knows no segments.
+#[test]
+fn lengths_that_are_made_over_the_data_that_they_cut() -> Result<()> {
+    for engine in engines() {
+        let (one, two) = (Array::from(vec![0u64]), Array::from(vec![0u64, 0]));
+        let data = two.scatter_with(&one, &one, |_, _| 5u64);
+        let lengths = one.scatter_with(&two, &two, |a, b| a + b + 1);
+        let sums = Segmented::new(&lengths, &data).scan_s(0, |a, b| a + b);
+        assert_eq!(sums.data().force_with(&engine)?, [5, 5]);
+    }
+    Ok(())
+}

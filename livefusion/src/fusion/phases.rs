@@ -271,13 +271,8 @@ impl Families {
         let here = |n: NodeId| planned.nodes.binary_search(&n).is_ok();
         // What decides over the elements that something has is needed in the same phase.
         let above = |n: NodeId| {
-            let class = rates.runs_at(n);
-            let classes = std::iter::successors(class, |c| rates.parent(*c));
-            let selected = classes.filter_map(|c| match rates.kind(c) {
-                ClassKind::Sub(_, by) => by.combinator(),
-                _ => None,
-            });
-            selected.chain(rates.deciding_above(n, None))
+            let deciding = rates.deciding_above(n, None);
+            rates.selecting_above(n).chain(deciding)
         };
         let mut phases = Phases {
             positions: &self.positions,

@@ -359,6 +359,16 @@ impl Rates {
         self.deciding_from(class, [root, flat]).collect()
     }
 
+    /// The combinators that select the elements among which a node's are.
+    pub fn selecting_above(&self, n: NodeId) -> impl Iterator<Item = NodeId> {
+        let class = self.runs_at(n).or(self.output(n));
+        let classes = std::iter::successors(class, |c| self.parent(*c));
+        classes.filter_map(|c| match self.kind(c) {
+            ClassKind::Sub(_, by) => by.combinator(),
+            _ => None,
+        })
+    }
+
     /// Whose elements decide over those from a class upwards, innermost first, up to one of these.
     pub fn deciding_from(
         &self,

@@ -25,9 +25,8 @@ impl Order {
         let nearest = graph.ids().map(|n| nearest_lengths(rates, &mut known, n));
         let lengths: Vec<Option<NodeId>> = nearest.collect();
         let younger = |n: NodeId| {
-            lengths[n.index()]
-                .max(rates.loop_of_host(n))
-                .is_some_and(|l| l > n)
+            let itself = lengths[n.index()] == Some(n);
+            itself || lengths[n.index()].max(rates.loop_of_host(n)) > Some(n)
         };
         match graph.ids().any(younger) {
             true => Circles::of(graph, rates, &lengths).order(),
@@ -56,10 +55,10 @@ impl Order {
 }
 
 impl Order {
-    /// Whether lengths depend on an older node that runs over their segments.
+    /// Whether lengths depend on an older node that runs over their segments, or are made by one that does.
     fn is_circle(&self, lengths: NodeId, n: NodeId) -> bool {
         let circle = |n: NodeId| self.circle.get(n.index());
-        lengths > n && circle(n).is_some() && circle(lengths) == circle(n)
+        lengths >= n && circle(n).is_some() && circle(lengths) == circle(n)
     }
 }
 

@@ -107,8 +107,8 @@ impl Placer<'_> {
     }
 
     /// Makes sure that the root of this phase is open: by way of a node's inputs, and of the lengths of the segments
-    /// whose elements they are, to an array in memory or a generator that the root runs over; or else by way of the parts
-    /// whose elements the phase has.
+    /// whose elements they are, to an array in memory or a generator that the root runs over; or else by way of what
+    /// selects the elements around them, or of the parts whose elements the phase has.
     pub fn enter(&mut self, id: NodeId, inputs: &[NodeId]) -> Lower {
         if self.open_root().is_some() {
             return Ok(());
@@ -118,10 +118,11 @@ impl Placer<'_> {
         let beside = rates.is_fresh(id) || rates.twin_of(id).is_some();
         let fresh = beside && rates.runs_at(id) == root;
         let mut seen: FxHashSet<(NodeId, bool)> = FxHashSet::default();
-        let mut stack: Vec<NodeId> = self.scope.parts();
-        stack.extend(inputs.iter().rev());
+        let mut rest: Vec<NodeId> = self.scope.parts();
+        rest.extend(rates.selecting_above(id));
+        let mut stack: Vec<NodeId> = inputs.iter().rev().copied().collect();
         stack.extend(rates.deciding_above(id, root).into_iter().rev());
-        while let (None, Some(at)) = (self.open_root(), stack.pop()) {
+        while let (None, Some(at)) = (self.open_root(), stack.pop().or_else(|| rest.pop())) {
             let beside = fresh && inputs.contains(&at);
             let at_root = beside || rates.output(at) == root;
             let field = self.scope.existing_field(at);
@@ -143,6 +144,7 @@ impl Placer<'_> {
                 stack.extend(node.inputs.iter().rev());
             }
             stack.extend(rates.deciding_above(at, root).into_iter().rev());
+            rest.extend(rates.selecting_above(at));
         }
         Ok(())
     }
