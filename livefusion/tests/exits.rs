@@ -4,8 +4,10 @@ mod common;
 
 use common::{engines, loops};
 use livefusion::Result;
+use livefusion::ast::{BodyBuilder, Builder};
 use livefusion::error::ErrorKind;
 use livefusion::prelude::*;
+use loop_lang::types::Const;
 
 #[test]
 fn what_has_ended_has_its_length() -> Result<()> {
@@ -335,6 +337,31 @@ fn exits_within_what_ends_need_what_is_around_it() -> Result<()> {
             let until = |end: u64| [6, 5, 4].iter().position(|y| *y == end).unwrap_or(3);
             assert_eq!((x.len(), y.len(), sum), (until(x_end), until(y_end), 21));
         }
+    }
+    Ok(())
+}
+
+/// Sums of segments that are needed until two takes end are known at the segments, whose rate goes on for others.
+#[test]
+fn sums_that_two_takes_need_are_kept_where_they_are_known() -> Result<()> {
+    for engine in engines() {
+        let lengths = Array::from(vec![2u64, 0, 1]);
+        let tags = Array::from(vec![true; 3]);
+        let counts = Segmented::new(&lengths, &tags)
+            .pack_s(&tags)
+            .lengths()
+            .clone();
+        let sums = Segmented::new(&counts, &Array::from(vec![5u64, 6, 7])).sum_s();
+        let outer = Segmented::new(&Array::from(vec![1u64, 2]), &sums).sum_s();
+        let first = |sums: &Array<u64>, n: u64| {
+            let mut b = BodyBuilder::new(&[]);
+            let n = b.lit(Const::u64(n));
+            Array::<u64>::from_node(Builder::named("take").take(sums.node(), b.finish(&[n])))
+        };
+        let taken = (&first(&sums, 1)?, &first(&outer, 3)?, &counts);
+        let (sums, outer, counts) = taken.force_with(&engine)?;
+        assert_eq!((sums.to_vec()?, outer.to_vec()?), (vec![11], vec![11, 7]));
+        assert_eq!(counts, [2, 0, 1]);
     }
     Ok(())
 }

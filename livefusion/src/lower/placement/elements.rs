@@ -126,22 +126,23 @@ impl Placer<'_> {
         if let Some(spot) = kept.copied().find(|s| here(&s)) {
             return Ok(spot);
         }
-        let outside = self.go_inside(self.context_of_field(field));
-        let spot = self.keep_new(field);
-        self.go_inside(outside);
-        spot
-    }
-
-    fn keep_new(&mut self, field: FieldRef) -> Lower<Spot> {
         let missing = || missing(self.scope.graph, field);
         let class = self.class_of(field).ok_or_else(missing)?;
         let made = self.known(&field.into()).and_then(|k| k.first());
         let in_step = |s: &&Spot| self.placed.tree.around(s.rate, class) == Some(s.rate);
-        let needs = match made.filter(in_step) {
-            Some(made) => vec![*made],
-            None => self.needs(&[field.into()]),
+        // What is known behind a loop over segments is so where the segments are, wherever their elements run.
+        let (needs, context) = match made.filter(in_step) {
+            Some(made) => (vec![*made], self.contexts[made.rate.index()]),
+            None => (self.needs(&[field.into()]), self.context_of_field(field)),
         };
-        let spot = self.spot(field.0, class, &needs)?;
+        let outside = self.go_inside(context);
+        let spot = self.keep_new(field, class, &needs);
+        self.go_inside(outside);
+        spot
+    }
+
+    fn keep_new(&mut self, field: FieldRef, class: ClassId, needs: &[Spot]) -> Lower<Spot> {
+        let spot = self.spot(field.0, class, needs)?;
         self.elt(field, spot)?;
         // Where several phases write it, the memory is made when all of them are known.
         let appended = self.scope.is_appended(class);
