@@ -277,3 +277,20 @@ fn data_beside_what_is_kept_is_as_long_as_that() -> Result<()> {
     }
     Ok(())
 }
+
+/// What tells its elements from their indices is not computed past its own length: the lengths are at fault, not that.
+#[test]
+fn indices_past_the_end_are_not_computed() -> Result<()> {
+    for engine in [Engine::interp(), Engine::jit(), Engine::c()] {
+        let count = Array::from(vec![1u64, 2]).sum();
+        let quotients = generate(&count, |i| 100u64 / (3u64 - i));
+        for (lengths, fits) in [(vec![2u64, 2], false), (vec![9], false), (vec![2, 1], true)] {
+            let rows = Segmented::new(&Array::from(lengths), &quotients);
+            let sums = rows.sum_s().force_with(&engine);
+            let kind = sums.err().map(|e| e.kind);
+            let told = matches!(kind, Some(livefusion::ErrorKind::Segments { .. }));
+            assert_eq!((told, kind.is_none()), (!fits, fits), "{kind:?}");
+        }
+    }
+    Ok(())
+}

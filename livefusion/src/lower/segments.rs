@@ -60,18 +60,26 @@ pub fn open(
     Ok(p.open_within(user, spot, class, opening))
 }
 
-/// How long the data is that a node reads beside all elements of segments.
+/// How long the data is that a node uses with all elements of segments, if it is read beside them, or told from its
+/// index: past its length nothing of it is read or computed.
 pub(super) fn beside_all(p: &mut Placer<'_>, user: NodeId, class: ClassId) -> Option<Length> {
     let rates = &p.scope.plan.rates;
+    if rates.runs_at(user) != Some(class) {
+        return None;
+    }
+    let own = |len: &Length| !matches!(len, Length::Array(_) | Length::Nothing);
     let first = match p.scope.graph.node(user).kind {
         Kind::FoldS(_) | Kind::ScanS(..) | Kind::CountS => 1,
         Kind::Map(_) | Kind::Zip | Kind::Fields(_) => 0,
+        Kind::Generate(..) => return p.len(user).filter(own),
         _ => return None,
     };
-    let here = rates.runs_at(user) == Some(class);
     let inputs = p.scope.inputs(user).iter().enumerate().skip(first);
-    let mut beside = inputs.filter(|(k, _)| here && rates.is_beside(user, *k));
-    p.len(*beside.next()?.1)
+    let (beside, in_step): (Vec<_>, Vec<_>) = inputs.partition(|(k, _)| rates.is_beside(user, *k));
+    if let Some((_, input)) = beside.first() {
+        return p.len(**input);
+    }
+    in_step.into_iter().find_map(|(_, n)| p.len(*n).filter(own))
 }
 
 /// Emits the opening of an inner loop.
