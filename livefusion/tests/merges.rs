@@ -120,6 +120,11 @@ fn in_turn() -> Result<()> {
             let right = evens(&b).map(|x| -x);
             let all = evens(&a).interleave(&right);
             assert_eq!(all.force_with(&engine)?, want, "{n}");
+            // What is made in the same steps cannot be advanced in turn.
+            let (kept, sums) = (evens(&a), evens(&a).scan(0, |a, b| a + b));
+            let apart = sums.zip_with(&kept, |sum, x| sum - x);
+            let both = kept.interleave(&kept.zip_with(&apart, |x, _| -x));
+            assert_eq!(both.force_with(&engine)?, want, "{n}");
             let negated: Array<i64> = xs.iter().map(|x| -x).collect();
             let all = evens(&a).interleave(&evens(&negated));
             assert_eq!(shape(&[all.node().clone()])?, (1, 1));

@@ -3,18 +3,20 @@
 use crate::array::Array;
 use crate::array::append::total;
 use crate::array::merge::Merged;
-use crate::ast::{Body, BodyBuilder, Builder};
+use crate::ast::{Body, BodyBuilder, Builder, Kind, Node};
 use crate::elt::Elt;
 use crate::exp::closure;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::sync::Arc;
 
 impl<T: Elt> Array<T> {
     /// The elements of two arrays of equal length in turn: `x0, y0, x1, y1, ...`.
     ///
     /// Of arrays in memory and of index functions an index function, which fuses with what uses the result. Of streams
     /// (filters, scans, elements of segments, ...) one pass over both, each of which is advanced where it is its turn: it
-    /// fuses with what makes them, too.
+    /// fuses with what makes them, too. Streams that are made in the same steps (maps of one filter, say, or two folds of the
+    /// same segments) are the index function: an element of one cannot be had without that of the other.
     ///
     /// ```
     /// use livefusion::prelude::*;
@@ -29,7 +31,7 @@ impl<T: Elt> Array<T> {
     pub fn interleave(&self, other: &Array<T>) -> Array<T> {
         let builder = Builder::named("interleave");
         let inputs = [self.node().clone(), other.node().clone()];
-        if inputs.iter().any(|n| n.comes_in_order()) {
+        if inputs.iter().any(|n| n.comes_in_order()) && !advance_together(&inputs) {
             return Array::wrap(builder.merge(&inputs, in_turn::<T>()));
         }
         // The zip checks the lengths.
@@ -49,6 +51,36 @@ impl<T: Elt> Array<T> {
             .collect();
         Array::wrap(builder.generate(len, b.finish(&fields)))
     }
+}
+
+/// So many nodes are looked at to find out whether two arrays advance together.
+const MOST_STEPS: usize = 64;
+
+/// Whether two arrays are made in the steps of one: each element of both is there before any further one of either, so that
+/// they cannot be advanced in turn.
+fn advance_together([xs, ys]: &[Arc<Node>; 2]) -> bool {
+    let behind = in_step(xs);
+    in_step(ys).iter().any(|n| behind.contains(n))
+}
+
+/// An array, and those in whose steps it is made.
+fn in_step(array: &Arc<Node>) -> Vec<*const Node> {
+    let (mut found, mut stack) = (Vec::new(), vec![array]);
+    while let Some(node) = stack.pop() {
+        let name = Arc::as_ptr(node);
+        if found.len() == MOST_STEPS || found.contains(&name) {
+            continue;
+        }
+        found.push(name);
+        match node.kind {
+            _ if node.is_leaf() => {}
+            Kind::Map(_) | Kind::Zip | Kind::Fields(_) => stack.extend(&node.inputs),
+            // Of segments there is one element each, in step with the lengths.
+            Kind::Scan(..) | Kind::FoldS(_) | Kind::CountS => stack.extend(node.inputs.first()),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The step of a merge of streams in turn. Both must end when it is the first one's turn.

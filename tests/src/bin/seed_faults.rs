@@ -376,8 +376,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "a merge attempts no more than its shortest side has",
         file: "lower/cursor.rs",
-        sound: "Some(sum) if merges => {",
-        faulty: "Some(sum) if merges && false => {",
+        sound: "if let Kind::Append | Kind::Merge(_) = p.scope.graph.node(zip).kind {",
+        faulty: "if let Kind::Append = p.scope.graph.node(zip).kind {",
     },
     Fault {
         what: "inputs of one class are one side of a merge",
