@@ -37,7 +37,7 @@ fn a_side_of_much_code_goes_through_memory() -> Result<()> {
     let (xs, ys) = (numbers(3, 400), numbers(5, 400));
     let long = |mut x: i64| {
         for k in 0..700 {
-            x = x ^ k;
+            x ^= k;
         }
         x
     };
