@@ -370,7 +370,7 @@ impl Rates {
     }
 
     /// Whose elements decide over those from a class upwards, innermost first, up to one of these.
-    pub fn deciding_from(
+    fn deciding_from(
         &self,
         class: Option<ClassId>,
         to: [Option<ClassId>; 2],

@@ -4,7 +4,7 @@ use super::super::problem::{Class, Item, Stream};
 use super::super::reason::Reason;
 use super::Builder;
 use crate::ast::{Capture, Kind, Len};
-use crate::fusion::rates::indexed_array;
+use crate::fusion::rates::{ClassId, indexed_array};
 use crate::sharing::{FieldRef, NodeId, bodies};
 
 impl Builder<'_> {
@@ -212,9 +212,16 @@ impl Builder<'_> {
     pub(super) fn link_deciding(&self, item: &mut Item) {
         let floor = item.floor.map(|c| self.built.classes[c]);
         for class in item.at.clone() {
-            let class = Some(self.built.classes[class]);
-            for decides in self.rates.deciding_from(class, [floor, None]) {
-                self.link_to_maker(decides, None, item);
+            let up = |c: &ClassId| self.rates.parent(*c);
+            let classes = std::iter::successors(Some(self.built.classes[class]), up);
+            for c in classes.take_while(|c| Some(*c) != floor) {
+                let Some((decides, _)) = self.rates.kind(c).decided_by() else {
+                    continue;
+                };
+                // What is of another class than it decides over is read from memory beside that.
+                let beside = self.rates.output(decides) != self.rates.parent(c);
+                let prevents = beside.then_some(Reason::RatesDiffer);
+                self.link_to_maker(decides, prevents, item);
             }
         }
     }
