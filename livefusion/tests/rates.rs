@@ -621,3 +621,32 @@ fn lengths_that_are_made_over_the_data_that_they_cut() -> Result<()> {
     }
     Ok(())
 }
+
+/// Tags that are of another class than the elements that they leave: these are read beside them, by a later loop, too,
+/// which could compute the tags again for others.
+#[test]
+fn tags_beside_the_elements_that_they_leave() -> Result<()> {
+    for engine in engines() {
+        for n in [0usize, 3] {
+            let (flags, lengths) = (Array::from(vec![true; n]), Array::from(vec![1u64; n]));
+            let tags = flags.map(|_| Exp::lit(true));
+            let counts = Segmented::new(&lengths, &tags)
+                .pack_s(&tags)
+                .lengths()
+                .clone();
+            let any = Segmented::new(&counts, &tags).fold_s(false, |a, b| a.or(b));
+            let kept = tags.filter(|t| {
+                let first = t.cast::<u64>() - 1;
+                let both = while_loop((0u64, t), |(_, _)| false, |(n, t)| (n, t)).1;
+                flags.at(first).cond(any.at(first), both)
+            });
+            let odd = Segmented::new(&counts, &any).fold1_s(|a, b| a.ne(b));
+            let (odd, kept) = (&odd, &kept).force_with(&engine)?;
+            assert_eq!(
+                (odd.to_vec()?, kept.to_vec()?),
+                (vec![true; n], vec![true; n])
+            );
+        }
+    }
+    Ok(())
+}
