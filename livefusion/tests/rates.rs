@@ -650,3 +650,29 @@ fn tags_beside_the_elements_that_they_leave() -> Result<()> {
     }
     Ok(())
 }
+
+/// What is zipped in a later loop may be as long as what this one counts or folds: that is no length to check here.
+#[test]
+fn a_length_that_a_loop_finds_out_is_not_checked_before_it_runs() -> Result<()> {
+    type Part = fn(&Array<u64>) -> Array<u64>;
+    let parts: [Part; 2] = [
+        |threes| generate(threes.len(), |i| i).slice(0..1),
+        |threes| generate(threes.sum() - 2, |i| i),
+    ];
+    for part in parts {
+        let build = || {
+            let rows = replicate_s(&Array::from(vec![1u64]), &Array::from(vec![true]));
+            let flags = rows.data();
+            let again = replicate_s(&flags.map(|x| x.cast::<u64>()), flags);
+            let threes = again.data().zip_with(flags, |_, _| 3u64);
+            let part = part(&threes);
+            let zipped = zip((&threes, &part, &flags.map(|_| 0u64)));
+            (zipped, Array::from(vec![true]).append(flags))
+        };
+        both(build, |zipped, all| {
+            assert_eq!(zipped, [(3, 0, 0)]);
+            assert_eq!(all, [true, true]);
+        })?;
+    }
+    Ok(())
+}

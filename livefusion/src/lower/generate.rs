@@ -108,8 +108,31 @@ fn indexed_here(p: &Placer<'_>, id: NodeId) -> Option<(NodeId, ClassId)> {
 /// Whether the length of a generator is there when the loop starts.
 pub fn is_told(scope: &Scope<'_>, id: NodeId) -> bool {
     let length = scope.graph.nodes[id.index()].length;
-    let made_by = length.and_then(|by| scope.plan.loop_of[by.index()]);
-    made_by.is_none_or(|l| l < scope.at)
+    length.is_none_or(|by| is_made_before(scope, by))
+}
+
+/// Whether what a length is computed from was made by earlier loops. That is so for all that a loop makes or consumes;
+/// what is zipped in a later loop may be as long as something that this one tells in the end.
+pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
+    let made_before = |n: NodeId| is_made_before(scope, n);
+    match length {
+        Length::Scalar((n, _)) => made_before(n),
+        Length::Checked(id) => {
+            let captures = scope.graph.nodes[id.index()].captures.first();
+            let captured = captures.into_iter().flatten();
+            let mut fields = captured.flat_map(|n| scope.graph.fields(*n));
+            fields.all(|(n, _)| match scope.plan.pulls.stands_for_others(n) {
+                true => scope.plan.pulls.behind(n).iter().copied().all(made_before),
+                false => made_before(n),
+            })
+        }
+        Length::Array(_) | Length::Param(_) | Length::Nothing => true,
+    }
+}
+
+/// Whether no loop makes a node but earlier ones.
+fn is_made_before(scope: &Scope<'_>, id: NodeId) -> bool {
+    scope.plan.loop_of[id.index()].is_none_or(|l| l < scope.at)
 }
 
 /// The length of a generator, as the loop knows it when it starts.

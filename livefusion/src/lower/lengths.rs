@@ -19,7 +19,7 @@
 
 use super::emission::Emission;
 use super::placement::{Act, Check, Context, Count, Length, Of, Placer, Spot};
-use super::{Lower, Source, take_while};
+use super::{Lower, Source, generate, take_while};
 use crate::ast::Kind;
 use crate::fusion::ClassId;
 use crate::sharing::NodeId;
@@ -203,7 +203,8 @@ pub fn check_all(p: &mut Placer<'_>) {
 }
 
 /// Checks a zip's own lengths against each other, where another than that of this class is known here and is not the
-/// loop's: so a zip is told of what it was given, before it is held against what the loop runs over.
+/// loop's: so a zip is told of what it was given, before it is held against what the loop runs over. Where the zip is in
+/// a later loop, its other input may be as long as what this one finds out.
 fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), bound: Length) {
     let rates = &p.scope.plan.rates;
     let is_it = |n: &NodeId| rates.own(*n) == Some(own);
@@ -217,8 +218,10 @@ fn check_own(p: &mut Placer<'_>, by: NodeId, (own, len): (ClassId, Length), boun
     ) else {
         return;
     };
+    let scope = p.scope;
     let new = |l: &Length| ![len, bound, Length::Nothing].contains(l);
-    let Some(beside) = p.len(inputs[other]).filter(new) else {
+    let there = |l: &Length| new(l) && generate::is_there(&scope, *l);
+    let Some(beside) = p.len(inputs[other]).filter(there) else {
         return;
     };
     match other < at {
