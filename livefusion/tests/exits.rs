@@ -365,3 +365,37 @@ fn sums_that_two_takes_need_are_kept_where_they_are_known() -> Result<()> {
     }
     Ok(())
 }
+
+/// A take that runs apart is behind before what it takes from ends: others are still told when that does.
+#[test]
+fn what_a_take_leaves_ends_for_others() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![0i64, 0, 0, 0, 7, 0]);
+        let until = xs.map(|x| (x, x)).take_while(|(x, _)| x.ne(7));
+        let data = until.zip_with(&until, |_, _| (-7i16, 0u8));
+        let segments = Segmented::new(&Array::from(vec![4u64]), &data);
+        let sums = segments.fold_s((0i16, 0u8), |(a, b), (x, y)| (a + x, b + y));
+        let taken = until.take(4);
+        let (sums, taken) = (&sums, &taken).force_with(&engine)?;
+        assert_eq!((sums.to_vec()?, taken.len()), (vec![(-28, 0)], 4));
+    }
+    Ok(())
+}
+
+/// Where all that asks for elements runs apart, what ends them is told to each.
+#[test]
+fn two_takes_apart_end_with_what_they_take_from() -> Result<()> {
+    for engine in engines() {
+        let xs = Array::from(vec![0i64, 0, 0, 7, 0, 0, 0, 0]);
+        let triples = xs.map(|x| (x, (x + 1, x + 2)));
+        let until = triples.take_while(|(x, _)| x.ne(7));
+        for (i, j) in [(1usize, 5usize), (5, 1), (0, 5), (5, 0), (2, 3), (5, 5)] {
+            let ones = until.map(|(_, (one, _))| one).take(i as i64);
+            let twos = until.map(|(_, (_, two))| two).take(j as i64);
+            let (ones, twos) = (&ones, &twos).force_with(&engine)?;
+            assert_eq!(ones.to_vec()?, vec![1; i.min(3)], "{i} and {j}");
+            assert_eq!(twos.to_vec()?, vec![2; j.min(3)], "{i} and {j}");
+        }
+    }
+    Ok(())
+}

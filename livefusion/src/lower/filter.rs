@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The subrate is opened when something first runs in it. What runs in it only after a later stage of the
-//! rate around it has an instance of its own there, with the same test.
+//! rate around it has an instance of its own there, with the same test. So has what runs apart from the
+//! combinator: that may be left before the elements end, and does not tell when they do.
 
 use super::body::{self, Inline};
 use super::emission::Emission;
@@ -37,11 +38,17 @@ pub fn open(
     (parent, by): (ClassId, Selector),
     needs: &[Spot],
 ) -> Lower<Spot> {
+    let node = by.combinator().unwrap_or(user);
+    let is_apart = matches!(by, Selector::While(_)) && p.is_apart_from(node);
+    if is_apart {
+        let inside = p.go_inside(p.context_of(node));
+        p.spot(user, class, &[])?;
+        p.go_inside(inside);
+    }
     let tested = tested(&p.scope, parent, by);
     let mut all = p.needs(&tested);
     all.extend_from_slice(needs);
     let mut spot = p.spot_for_child(user, parent, &all)?;
-    let node = by.combinator().unwrap_or(user);
     if p.is_decided(class, spot.rate) {
         return Ok(p.open_within(node, spot, class, Opening::Decided));
     }
@@ -52,6 +59,9 @@ pub fn open(
     p.elts(&tested, spot)?;
     p.set_decided(class, spot);
     let first = p.open_within(node, spot, class, Opening::Test(tested));
+    if !is_apart {
+        p.set_tells(first.rate);
+    }
     if ends && !p.is_in_cursor(spot.rate) {
         take_while::place_end(p, first.rate);
     }

@@ -1,6 +1,7 @@
 //! `take_while`, and `take` of what is computed: a subrate that admits elements until its test fails, or until its
 //! count tells that there are enough. Where nothing else is left to do, the rate around it is left; where others go
-//! on, what only it needs is in a subrate that runs while it goes on.
+//! on, what only it needs is in a subrate that runs while it goes on. Such a subrate may test again, but is left for what
+//! it runs for: that elements go on is told where the combinator itself runs, as long as anybody asks for them.
 //!
 //! ```text
 //! init_2:   carry live_2 = true                 guard_0:  unless more_0 | done_0
@@ -75,7 +76,9 @@ pub fn emit_open(
     };
     let owner = e.owner();
     e.exact_group(live, (owner, step), (Op::And, Const::bool(true)), go);
-    e.values.ends.insert(id, End::Live(live));
+    if e.placed.tells(rate) {
+        e.values.ends.insert(id, End::Live(live));
+    }
     Ok(if inclusive { live.into() } else { go })
 }
 
@@ -91,7 +94,9 @@ pub fn emit_take(e: &mut Emission<'_>, id: NodeId, comb: CombId, rate: RateId) -
     };
     let class = e.scope.plan.rates.output(id);
     let count = e.count_of(class, rate);
-    e.values.ends.insert(id, End::Fewer(count, n));
+    if e.placed.tells(rate) {
+        e.values.ends.insert(id, End::Fewer(count, n));
+    }
     let few = e.emit(comb, Section::Guard, "few", Op::Lt, &[count, n]);
     Ok(few.into())
 }

@@ -251,6 +251,16 @@ impl Placer<'_> {
         all
     }
 
+    /// Whether what is placed runs while some live, and a node that it uses runs for longer.
+    pub fn is_apart_from(&self, id: NodeId) -> bool {
+        matches!(self.inside, Some(Context::While(_))) && self.context_of(id) != self.inside
+    }
+
+    /// The test of a subrate tells when its elements end.
+    pub fn set_tells(&mut self, rate: RateId) {
+        self.placed.telling.insert(rate);
+    }
+
     /// Whether nobody asks for anything of a node, nor counts it: it is not placed in this phase.
     pub fn is_idle(&self, id: NodeId) -> bool {
         self.exits().idle.contains(&id)

@@ -60,6 +60,8 @@ pub struct Placement {
     /// For what rates go on that are left before their end: while, of one of these groups of combinators, the elements
     /// of all go on.
     ends: FxHashMap<RateId, Vec<Vec<NodeId>>>,
+    /// Subrates whose test tells when elements end: those that run where the combinator does that ends them.
+    telling: FxHashSet<RateId>,
 }
 
 /// One thing that a combinator does in a loop.
@@ -181,6 +183,11 @@ impl Placement {
     /// of all go on.
     pub fn ends(&self, rate: RateId) -> Option<&[Vec<NodeId>]> {
         self.ends.get(&rate).map(|groups| groups.as_slice())
+    }
+
+    /// Whether the test of a subrate tells when its elements end.
+    pub fn tells(&self, rate: RateId) -> bool {
+        self.telling.contains(&rate)
     }
 
     /// Whether a rate has had all its elements whenever another, of another phase, runs: what it runs apart for goes on
