@@ -399,3 +399,20 @@ fn two_takes_apart_end_with_what_they_take_from() -> Result<()> {
     }
     Ok(())
 }
+
+/// A scan of segments that is counted to its end takes in no more elements than are asked for.
+#[test]
+fn a_scan_of_segments_that_is_counted_takes_in_what_is_asked_for() -> Result<()> {
+    for engine in engines() {
+        let rows = Segmented::new(
+            &Array::from(vec![3u64, 0, 3]),
+            &Array::from(vec![1u64, 2, 4, 5, 0, 3]),
+        );
+        // Fails for 0, behind what is asked for.
+        let scanned = rows.scan_s(100, |a, b| a + b + (1 / b).min(0));
+        let first = scanned.data().take_while(|x| x.lt(104));
+        let (first, all) = (&first, &scanned.data().len()).force_with(&engine)?;
+        assert_eq!((first.to_vec()?, all), (vec![101, 103], 6));
+    }
+    Ok(())
+}

@@ -318,3 +318,17 @@ fn counts_that_are_needed_until_their_expansion_ends() -> Result<()> {
     }
     Ok(())
 }
+
+/// What is taken of segments over parts, beside what ends: the numbers that are counted before have names of their own.
+#[test]
+fn what_is_taken_of_segments_over_parts() -> Result<()> {
+    for engine in engines() {
+        let part = |x: f64| Array::from(vec![x]).map(|x| x + 1.0);
+        let both = part(1.0).append(&part(2.0));
+        let spread = replicate_s(&both.map(|x| x.cast::<u64>()), &both);
+        let sum = spread.data().take_while(|x| x.lt(3.0)).sum();
+        let (first, sum) = (&spread.data().take(4), &sum).force_with(&engine)?;
+        assert_eq!((first.to_vec()?, sum), (vec![2.0, 2.0, 3.0, 3.0], 4.0));
+    }
+    Ok(())
+}

@@ -32,7 +32,7 @@ impl<'g> Names<'g> {
     }
 
     /// A name that nobody has: `base_suffix`, numbered if it is taken.
-    fn new_name(&mut self, base: &str, suffix: &str) -> String {
+    pub fn new_name(&mut self, base: &str, suffix: &str) -> String {
         let mut name = format!("{base}_{suffix}");
         if let Some(mut n) = self.taken.get(&name).copied() {
             let wanted = name;

@@ -11,6 +11,7 @@
 
 use super::Emission;
 use super::blocks::{finish, returning};
+use super::names::Names;
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -22,7 +23,7 @@ const FEW: u64 = 1 << 17;
 impl Emission<'_> {
     /// The loop that finds how many elements there are where nothing else says so: this one, with these
     /// numbers as its only results. It does not trap: this one will, if there is a reason.
-    pub(super) fn sizing(&self) -> Option<Loop> {
+    pub(super) fn sizing(&mut self) -> Option<Loop> {
         let done = returning(&self.program).filter(|_| !self.values.sizes.is_empty())?;
         let mut program = self.program.clone();
         program.name = format!("size_{}", self.scope.at);
@@ -32,24 +33,23 @@ impl Emission<'_> {
         let (section, comb) = (Section::Init, done.comb);
         let init = Label { section, comb };
         let (mut found, mut many) = (Vec::new(), Vec::new());
-        for (k, size) in self.values.sizes.iter().enumerate() {
+        let names = &mut self.names;
+        for size in &self.values.sizes {
             let Some(most) = size.most else {
                 found.push(size.counted);
                 continue;
             };
             let args = [most, Const::u64(FEW).into()];
-            let is_many = add(&mut program, init, ("many", k), (Op::Gt, &args));
+            let is_many = add(&mut program, names, (init, "many"), (Op::Gt, &args));
             let args = [is_many, size.counted, most];
-            let number = add(&mut program, done, ("found", k), (Op::Select, &args));
+            let number = add(&mut program, names, (done, "found"), (Op::Select, &args));
             found.push(number);
             many.push(is_many);
         }
         // One that is not limited is counted in any case.
         if many.len() == found.len() {
-            let or = |a, (k, b)| add(&mut program, init, ("any", k), (Op::Or, &[a, b]));
-            let mut many = many.into_iter();
-            let first = many.next();
-            let any = first.map(|first| many.enumerate().fold(first, or));
+            let or = |a, b| add(&mut program, names, (init, "any"), (Op::Or, &[a, b]));
+            let any = many.into_iter().reduce(or);
             any.into_iter()
                 .for_each(|any| self.count_if(&mut program, any));
         }
@@ -74,22 +74,17 @@ impl Emission<'_> {
     }
 }
 
-/// Adds a statement to a block, and the nth variable of a name.
+/// Adds a statement to a block, and its variable.
 fn add(
     program: &mut Loop,
-    to: Label,
-    (base, nth): (&str, usize),
+    names: &mut Names<'_>,
+    (to, base): (Label, &str),
     (op, args): (Op, &[Atom]),
 ) -> Atom {
     let comb = to.comb;
     let types: SmallVec<[Ty; 3]> = args.iter().map(|a| program.atom_ty(*a)).collect();
     let ty = op.result(&types, None).unwrap_or(types[0]);
-    let nth = if nth == 0 {
-        String::new()
-    } else {
-        nth.to_string()
-    };
-    let name = format!("{base}{nth}_{}", program.combs[comb.index()].name);
+    let name = names.new_name(base, &program.combs[comb.index()].name);
     let var = program.new_var(name, Type::Scalar(ty));
     if let Some(block) = program.blocks.get_mut(to) {
         let kind = StmtKind::Let(var, op, Args::from_slice(args));

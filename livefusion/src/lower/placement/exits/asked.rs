@@ -76,7 +76,9 @@ impl Asked {
             }
             for (maker, _) in scope.graph.fields(input) {
                 match scope.graph.node(maker).kind {
-                    Kind::Scan(..) => self.counts.entry(maker).or_default().join(needed),
+                    Kind::Scan(..) | Kind::ScanS(..) => {
+                        self.counts.entry(maker).or_default().join(needed)
+                    }
                     _ => self.node(maker, needed),
                 }
                 inputs.extend(indexed_array(scope.graph, maker));
