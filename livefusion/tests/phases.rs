@@ -595,3 +595,27 @@ fn segments_do_not_fit_the_indices_of_an_append() -> Result<()> {
     }
     Ok(())
 }
+
+/// Indices that are as many as an append has elements run over its parts, so that no zip advances these.
+#[test]
+fn indices_of_an_append_that_is_zipped() -> Result<()> {
+    for engine in engines() {
+        for late in [false, true] {
+            let (none, one) = (Array::from(Vec::<u64>::new()), Array::from(vec![7u64]));
+            let map = one.map(|x| x + 1);
+            let both = none.append(&map);
+            let zipped = || (&both, &map, &map).zip_with(|a, b, c| a + b - c);
+            let first = (!late).then(zipped);
+            let indices = generate(both.len(), |i| i.cast::<i64>());
+            let twice = indices.append(&indices.filter(|i| i.ge(0)));
+            let zipped = first.unwrap_or_else(zipped);
+            let (twice, zipped) = (&twice, &zipped).force_with(&engine)?;
+            assert_eq!(
+                (twice.to_vec()?, zipped.to_vec()?),
+                (vec![0, 0], vec![8]),
+                "{late}"
+            );
+        }
+    }
+    Ok(())
+}

@@ -239,7 +239,16 @@ impl Inference<'_> {
             (Len::Delayed(_), Some(by)) => {
                 if let Some(array) = indexed_array(self.graph, id) {
                     let class = self.class(array);
-                    return self.rates.own(array).unwrap_or(class);
+                    let own = self.rates.own(array).unwrap_or(class);
+                    match self.rates.kind(self.rates.top(class)) {
+                        // What a zip advances has a class to itself; what is of that of others is on no side.
+                        ClassKind::Append(a) if self.rates.side_of(a).is_none() => {
+                            self.rates.sides.remove(&a);
+                            return own;
+                        }
+                        ClassKind::Append(_) => {}
+                        _ => return own,
+                    }
                 }
                 if let Some(c) = self.by_delayed.get(&by) {
                     return *c;
