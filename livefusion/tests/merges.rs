@@ -444,3 +444,33 @@ fn appends_on_sides_and_merges_in_appends() -> Result<()> {
     }
     Ok(())
 }
+
+/// Values of segments that are in memory are as many as there are segments, however often a side is asked.
+#[test]
+fn values_of_segments_on_a_side() -> Result<()> {
+    for engine in engines() {
+        for n in [0u64, 1, 3] {
+            // What a filter leaves has another rate than the lengths in memory, and is read beside them.
+            let (lengths, all) = (Array::from(vec![2u64; n as usize]), iota(2 * n));
+            let values = all.filter(|x| (x % 2).eq(0));
+            let spread = replicate_s(&lengths, &values);
+            let others = iota(9).filter(|x| x.gt(4));
+            let want: Vec<u64> = (0..n).flat_map(|x| [2 * x, 2 * x]).collect();
+            let merged = spread.data().merge(&others, |x, y| x.le(y));
+            let all = [want.clone(), vec![5, 6, 7, 8]].concat();
+            assert_eq!(merged.force_with(&engine)?, all, "{n}");
+            let few = spread.data().append(&others).zip_shortest(&others);
+            let few = few.map(|(x, _)| x).force_with(&engine)?;
+            assert_eq!(few, all[..4], "{n}");
+            let short = replicate_s(&Array::from(vec![2u64; n as usize + 1]), &values);
+            let merged = short.data().merge(&others, |x, y| x.le(y));
+            let refused = merged.force_with(&engine).map(|m| m.to_vec());
+            let kind = refused.map_err(|e| e.kind);
+            assert!(
+                matches!(kind, Err(ErrorKind::LengthMismatch { .. })),
+                "{kind:?}"
+            );
+        }
+    }
+    Ok(())
+}

@@ -13,7 +13,7 @@
 use super::body::{self, Inline};
 use super::emission::Emission;
 use super::fold::fold_at;
-use super::placement::{Length, Opening, Placer, Spot, Total};
+use super::placement::{Context, Length, Opening, Placer, Spot, Total};
 use super::scan::scan_at;
 use super::scope::Column;
 use super::{Lower, Source, lengths};
@@ -291,12 +291,32 @@ pub fn place_expand(p: &mut Placer<'_>, id: NodeId) -> Lower {
         let needs = [&columns[..lengths], &values].concat();
         let spot = p.spot_where(id, &needs)?;
         let owner = p.placed.tree.loop_rate(spot.rate);
-        if let Some(around) = p.placed.tree.child_spot(owner).filter(|_| is_first) {
+        if is_first && let Some(around) = segments_of(p, id, owner)? {
             lengths::check_together(p, id, 0..inputs.len(), around);
         }
         p.elts(&values, spot)?;
         Ok(spot)
     })
+}
+
+/// Where there is an element for each segment whose elements a rate has: around it, or in the cursor that delivers the
+/// segments to that over their elements.
+fn segments_of(p: &mut Placer<'_>, id: NodeId, elements: RateId) -> Lower<Option<Spot>> {
+    let rate = p.placed.tree.rate(elements);
+    let Some(sided) = rate.opening.sided() else {
+        return Ok(p.placed.tree.child_spot(elements));
+    };
+    let class = rate.class.and_then(|c| p.scope.plan.rates.parent(c));
+    let cursors = p.placed.zipped(sided.zip);
+    let cursors = cursors.and_then(|z| z.sides.get(sided.side));
+    let segments = cursors.and_then(|c| c.get(sided.level + 1).copied());
+    let Some((class, segments)) = class.zip(segments) else {
+        return Ok(None);
+    };
+    let outside = p.go_inside(Some(Context::Cursor(segments)));
+    let spot = p.spot(id, class, &[]);
+    p.go_inside(outside);
+    spot.map(Some)
 }
 
 /// Whether a node runs at the elements that tags leave of segments.
