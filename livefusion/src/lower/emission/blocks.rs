@@ -110,8 +110,8 @@ impl Emission<'_> {
     }
 
     /// Says where control goes from where a cursor delivers. When what delivers to a zip ends, the zip goes on, unless
-    /// its sides may end apart; so does an append, behind the parts before the last. Where segments end, their elements do. All updates are in `yield`, for a cursor that
-    /// delivers does not come to its `bottom`.
+    /// its sides may end apart. An append goes on, too, when a part before the last one ends. Where segments end, their
+    /// elements do. All updates are in `yield`, for a cursor that delivers does not come to its `bottom`.
     fn connect(
         &mut self,
         cursor: RateId,
