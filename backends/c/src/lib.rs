@@ -171,6 +171,29 @@ impl CBackend {
         Ok(file.ideas().clone())
     }
 
+    /// The C of a loop's emit pass; nothing is compiled.
+    ///
+    /// Errors: a loop that does not verify, or that the backend refuses.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), livefusion_backend::CompileError> {
+    /// let mut empty = loop_lang::parse::parse("loop empty {\n  init_: return\n}").unwrap();
+    /// loop_lang::gotos::derive_gotos(&mut empty);
+    /// let text = livefusion_c::CBackend::new().text(&empty)?;
+    /// assert!(text.contains("i32 empty_emit(lf_run *run)"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn text(&self, program: &Loop) -> Result<String, CompileError> {
+        check(program)?;
+        let mut file = emit::File::default();
+        let symbol = Unique::default().pick(&format!("{}_emit", program.name));
+        file.add(program, &Layout::of(program), &symbol, self.form)
+            .map_err(CompileError::Malformed)?;
+        let text = file.finish().map_err(CompileError::Malformed)?;
+        Ok(text.source)
+    }
+
     fn loader(&self) -> Result<Arc<Loader>, CompileError> {
         let make = || {
             let mut compiler = match &self.compiler {
