@@ -1,0 +1,1 @@
+//! What is known of a loop and its statements, found once and shared by all that write code.
