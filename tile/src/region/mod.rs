@@ -1,1 +1,124 @@
-//! What is known of a loop and its statements, found once and shared by all that write code.
+//! What is known of a loop and its statements, found once for all who write code.
+//!
+//! | module | what it finds |
+//! | --- | --- |
+//! | `sweep` | what a loop rate with only subrates below it does in an iteration, in order |
+//! | `find` | which rates are sweeps, and what is said of them |
+//! | `order` | the straight order of a rate's blocks |
+//! | `nest` | a root whose inner loops are all sweeps |
+//! | `affine` | how words go with a sweep's counter |
+//! | `case` | the same under answers to comparisons with the counter |
+//! | `cost` | how much statements do, and how long one waits for another |
+//! | `show` | nothing: it prints all of this |
+//!
+//! Everything here takes time in proportion to the loop's size.
+
+mod affine;
+mod case;
+pub mod cost;
+mod find;
+mod nest;
+mod order;
+mod show;
+mod sweep;
+
+pub use affine::{Affine, Stride, Term};
+pub use case::{Case, Def, Room, Test};
+pub use nest::{Nest, Part};
+pub use order::Step;
+pub use sweep::{Access, Effect, Index, Statement, Sweep};
+
+use livefusion_backend::facts::Facts;
+use loop_lang::Loop;
+use loop_lang::ir::{ParamKind, RateId, Var};
+use rustc_hash::FxHashSet;
+
+/// A loop and what is known of it.
+///
+/// ```
+/// use livefusion_tile::region::Region;
+/// use loop_lang::state::Layout;
+///
+/// let mut program = loop_lang::parse::parse(
+///     "loop sums\ncomb 0 manifest at r0\nparam xs_0: [i64] stream r0\n\
+///      rate r0 root ix_0 < len_0 { stage 0 }\n\
+///      init_0:\n  let len_0 = arrayLength xs_0\n  carry ix_0 = 0\n\
+///      guard_0:\n  let more_0 = lt ix_0 len_0\n  unless more_0\n\
+///      body_0:\n  let x_0 = readArray xs_0 ix_0\n\
+///      bottom_0:\n  let nix_0 = add ix_0 1\n  ix_0 := nix_0\n\
+///      done_0:\n  return\n",
+/// )
+/// .unwrap();
+/// loop_lang::gotos::complete_blocks(&mut program);
+/// loop_lang::gotos::derive_gotos(&mut program);
+/// let layout = Layout::of(&program);
+/// let region = Region::of(&program, &layout.arrays, &layout.held).unwrap();
+/// let sweep = region.sweeps().next().unwrap();
+/// assert_eq!(sweep.statements.len(), 4);
+/// assert_eq!(sweep.proven.len(), 1);
+/// ```
+pub struct Region<'a> {
+    /// The loop.
+    pub program: &'a Loop,
+    /// Where its blocks are, who owns which variable, which updates wait.
+    pub facts: Facts<'a>,
+    /// Arrays that it makes, as the layout numbers them.
+    pub made: &'a [Var],
+    /// Its sweeps, by rate.
+    sweeps: Vec<Option<Sweep<'a>>>,
+    /// Its roots with sweeps below them.
+    nests: Vec<Nest<'a>>,
+}
+
+impl<'a> Region<'a> {
+    /// What is known of a loop. `made` lists the arrays that the loop makes, as the layout numbers them, and
+    /// `held` the layout's held variables; code that never pauses holds none. Errors name what makes the loop
+    /// impossible to write down.
+    pub fn of(
+        program: &'a Loop,
+        made: &'a [Var],
+        held: &[(Var, usize)],
+    ) -> Result<Region<'a>, String> {
+        let mut region = Region {
+            program,
+            facts: Facts::of(program, made, held)?,
+            made,
+            sweeps: Vec::new(),
+            nests: Vec::new(),
+        };
+        let random = program
+            .params
+            .iter()
+            .filter(|p| p.kind == ParamKind::Random);
+        let random: FxHashSet<Var> = random.map(|p| p.var).collect();
+        let rates = (0..program.rates.len()).map(RateId::new);
+        let sweeps = rates.map(|r| Sweep::of(&region, &random, r)).collect();
+        region.sweeps = sweeps;
+        let roots = program.roots.iter();
+        let nests = roots
+            .filter_map(|r| Nest::of(&region, &random, *r))
+            .collect();
+        region.nests = nests;
+        Ok(region)
+    }
+
+    /// The sweep of a rate, if it is one.
+    pub fn sweep(&self, rate: RateId) -> Option<&Sweep<'a>> {
+        self.sweeps.get(rate.index())?.as_ref()
+    }
+
+    /// All sweeps, by rate.
+    pub fn sweeps(&self) -> impl Iterator<Item = &Sweep<'a>> {
+        self.sweeps.iter().flatten()
+    }
+
+    /// The roots that have sweeps below them, and nothing else.
+    pub fn nests(&self) -> &[Nest<'a>] {
+        &self.nests
+    }
+
+    /// The parameter or made array that an array variable is, or is a slice of.
+    pub fn owner(&self, a: Var) -> Var {
+        self.facts.owner(self.program, self.made, a)
+    }
+}

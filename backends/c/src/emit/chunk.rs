@@ -34,8 +34,10 @@ impl Machine<'_, '_> {
 
     /// Lane groups that a straight loop at this guard reads as they are after their own loop.
     pub(super) fn join_for_plans(&mut self, rate: RateId) {
-        let plans = self.plans.iter().filter(|p| p.rate == rate);
-        let scalars: BTreeSet<Var> = plans.flat_map(|p| p.scalars.iter().copied()).collect();
+        let plans = self.plans.iter().filter(|p| p.sweep.rate == rate);
+        let scalars: BTreeSet<Var> = plans
+            .flat_map(|p| p.sweep.scalars.iter().copied())
+            .collect();
         let joined = |v: &Var| self.unit.facts.local_group(self.unit.program, *v);
         let groups: BTreeSet<GroupId> = scalars.iter().filter_map(joined).map(|j| j.0).collect();
         for g in groups {

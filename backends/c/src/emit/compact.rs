@@ -10,22 +10,27 @@
 //! ix_1 += (nix_1 - ix_1) & -(u64)admitted;
 //! ```
 
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::unit::Unit;
-use loop_lang::Op;
+use livefusion_tile::region::Step;
+use livefusion_tile::region::cost::is_cheap;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 
-impl Plan {
+impl Plan<'_> {
     /// Whether the subrate that the step at `enter` opens can do without its branch.
     pub(super) fn compacts(&self, unit: &Unit, enter: usize) -> bool {
         let mut inside: Vec<&Stmt> = Vec::new();
-        for step in &self.steps[enter + 1..] {
+        for (at, step) in self.sweep.steps.iter().enumerate().skip(enter + 1) {
             match *step {
-                Step::Block(i) => inside.extend(&unit.facts.blocks[i].block.stmts),
+                Step::Block(_) => inside.extend(self.sweep.tops(at).map(|s| s.stmt)),
                 Step::Enter(_) => return false,
                 Step::Leave => break,
             }
         }
+        let fits = |s: &Stmt| match s.kind {
+            StmtKind::Assign(..) | StmtKind::WriteArray(_, Atom::Var(_), _) => true,
+            _ => is_cheap(unit.program, s),
+        };
         let counts: Vec<Var> = inside
             .iter()
             .filter_map(|s| match s.kind {
@@ -37,7 +42,7 @@ impl Plan {
             StmtKind::WriteArray(a, Atom::Var(index), _) => Some((a, index)),
             _ => None,
         });
-        inside.iter().all(|s| is_cheap(unit, s))
+        inside.iter().all(|s| fits(s))
             && inside
                 .iter()
                 .any(|s| matches!(s.kind, StmtKind::WriteArray(..)))
@@ -45,19 +50,5 @@ impl Plan {
                 let counted = counts.contains(&index) && self.proven.contains(&(a, index));
                 counted && unit.facts.is_cut_to(a, index)
             })
-    }
-}
-
-/// Whether a statement costs less than a mispredicted branch, and may run for a rejected element.
-fn is_cheap(unit: &Unit, s: &Stmt) -> bool {
-    match &s.kind {
-        StmtKind::Let(_, op, args) => {
-            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-            let float = unit.program.atom_ty(args[0]).is_float();
-            !op.is_transcendental() && (!divides || (float && *op == Op::Div))
-        }
-        StmtKind::Assign(..) => true,
-        StmtKind::WriteArray(_, Atom::Var(_), _) => true,
-        _ => false,
     }
 }

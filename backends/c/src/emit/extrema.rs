@@ -5,14 +5,14 @@
 //! which `x > lane ? x : lane` is wrong. So the lanes begin as that infinity where they hold none, run with
 //! the one instruction, and if one ends where it says nothing, the range runs again from the old lanes.
 
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
 use crate::names::Part;
 use loop_lang::ir::{Atom, Combine, Order, StmtKind, Var};
 use loop_lang::op::Op;
 
-impl Plan {
+impl Plan<'_> {
     /// Whether some lanes hold extrema of floats, and the loop can run again.
     pub(super) fn has_extrema(&self, unit: &Unit) -> bool {
         let lanes = |g: &loop_lang::ir::GroupId| {
@@ -20,24 +20,25 @@ impl Plan {
             matches!(order, Order::Lanes(l) if u64::from(l) == self.strip)
         };
         self.strip > 1
-            && self.carried.is_empty()
-            && self.groups.iter().all(lanes)
-            && self.steps.iter().all(|s| matches!(s, Step::Block(_)))
-            && self.blocks().all(|i| {
-                let stmts = &unit.facts.blocks[i].block.stmts;
-                stmts.iter().all(|s| {
-                    matches!(
-                        s.kind,
-                        StmtKind::Let(..) | StmtKind::Assign(..) | StmtKind::ReadArray(..)
-                    )
-                })
+            && self.sweep.carried.is_empty()
+            && self.sweep.groups.iter().all(lanes)
+            && self.sweep.is_plain()
+            && self.sweep.all_tops().all(|s| {
+                matches!(
+                    s.stmt.kind,
+                    StmtKind::Let(..) | StmtKind::Assign(..) | StmtKind::ReadArray(..)
+                )
             })
             && !self.extrema(unit).is_empty()
     }
 
     /// The variables of lanes that hold extrema of floats, with the operator.
     pub(super) fn extrema(&self, unit: &Unit) -> Vec<(Var, Op)> {
-        let groups = self.groups.iter().map(|g| &unit.program.groups[g.index()]);
+        let groups = self
+            .sweep
+            .groups
+            .iter()
+            .map(|g| &unit.program.groups[g.index()]);
         let found = groups.flat_map(|g| g.vars.iter().map(|v| (*v, g.combine)));
         let of_floats = |(v, combine): (Var, Option<Combine>)| match combine {
             Some(Combine::Op(op @ (Op::Min | Op::Max))) => {
@@ -52,7 +53,11 @@ impl Plan {
     pub(super) fn write_extrema(&self, unit: &mut Unit, counter: &str) {
         let width = self.strip;
         let vars = |unit: &Unit| -> Vec<Var> {
-            let groups = self.groups.iter().map(|g| &unit.program.groups[g.index()]);
+            let groups = self
+                .sweep
+                .groups
+                .iter()
+                .map(|g| &unit.program.groups[g.index()]);
             groups.flat_map(|g| g.vars.iter().copied()).collect()
         };
         for v in vars(unit) {

@@ -44,9 +44,9 @@ const MANY: usize = 500;
 pub struct Machine<'u, 'a> {
     pub(super) unit: &'u mut Unit<'a>,
     pub(super) layout: &'u Layout,
-    pub(super) plans: &'u [Plan],
-    nests: &'u [Nest],
-    zips: &'u [Zip],
+    pub(super) plans: &'u [Plan<'u>],
+    nests: &'u [Nest<'u>],
+    zips: &'u [Zip<'u>],
     symbol: &'u str,
     /// C labels by block.
     labels: Vec<String>,
@@ -151,8 +151,12 @@ impl Machine<'_, '_> {
 
     /// Whether straight loops do nearly all of the work, those over segments included.
     fn is_cold(&self) -> bool {
-        let planned = |i| self.plans.iter().any(|p| p.rate == RateId::new(i));
-        let nested = |i| self.nests.iter().any(|n| n.outer.rate == RateId::new(i));
+        let planned = |i| self.plans.iter().any(|p| p.sweep.rate == RateId::new(i));
+        let nested = |i| {
+            self.nests
+                .iter()
+                .any(|n| n.outer.sweep.rate == RateId::new(i))
+        };
         let zipped = |i| self.zips.iter().any(|z| z.rate == RateId::new(i));
         let mut rates = self.unit.program.rates.iter().enumerate();
         rates.all(|(i, rate)| match rate.kind {
@@ -185,7 +189,7 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         if let Some(rate) = self.guarded(*place) {
             self.stop(rate);
-            for nest in self.nests.iter().filter(|n| n.outer.rate == rate) {
+            for nest in self.nests.iter().filter(|n| n.outer.sweep.rate == rate) {
                 nest.call(self.unit, self.symbol, &self.labels[i]);
             }
             for zip in self.zips.iter().filter(|z| z.rate == rate) {
@@ -193,7 +197,7 @@ impl Machine<'_, '_> {
             }
             self.join_for_plans(rate);
             for (version, plan) in self.plans.iter().enumerate() {
-                if plan.rate == rate {
+                if plan.sweep.rate == rate {
                     plan.call_runs(self.unit, self.symbol, &self.labels[i]);
                     plan.call(self.unit, self.symbol, version, &self.labels[i]);
                 }

@@ -16,7 +16,7 @@
 //! There is no branch in it: compilers make one of a condition that they see used twice.
 
 use super::phases::{Phase, phases, shared};
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::turn::Turn;
 use super::unit::Unit;
 use crate::facts;
@@ -70,31 +70,28 @@ struct Strip {
     edges: &'static [&'static str],
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Whether the loop's scalar loops can run in lanes.
     pub(super) fn masks(&self, unit: &Unit) -> bool {
         let plain = self.strip == 1
-            && self.groups.is_empty()
-            && self.carried.is_empty()
-            && self.steps.iter().all(|s| matches!(s, Step::Block(_)));
+            && self.sweep.groups.is_empty()
+            && self.sweep.carried.is_empty()
+            && self.sweep.is_plain();
         let mut loops = 0;
         plain
-            && self.blocks().all(|i| {
-                let stmts = &unit.facts.blocks[i].block.stmts;
-                stmts.iter().all(|s| match &s.kind {
-                    StmtKind::While { test, body, .. } => {
-                        loops += 1;
-                        only_computes(unit.program, test, 0) && only_computes(unit.program, body, 0)
-                    }
-                    _ => true,
-                })
+            && self.sweep.all_tops().all(|s| match &s.stmt.kind {
+                StmtKind::While { test, body, .. } => {
+                    loops += 1;
+                    only_computes(unit.program, test, 0) && only_computes(unit.program, body, 0)
+                }
+                _ => true,
             })
             && loops > 0
     }
 
     /// Writes the strips; `strip` is behind them afterwards.
     pub(super) fn write_masked(&self, unit: &mut Unit) {
-        let phases = phases(self, unit);
+        let phases = phases(self.sweep);
         let turns: Vec<_> = phases.iter().map(|p| self.turn(&phases, p)).collect();
         let states = turns.iter().flatten().map(|t| t.varying_states().count());
         let strip = Strip {
@@ -122,11 +119,9 @@ impl Plan {
                 let later = phases[i + 1..].iter().flat_map(|p| &p.uses);
                 let later: FxHashSet<Var> = later.copied().collect();
                 self.write_while(unit, (phase, turn), &strip, &later);
-            } else if !phase.stmts.is_empty() {
+            } else if !phase.statements.is_empty() {
                 self.open_side(unit, phase, &strip.shared, ("0", "width"));
-                for s in &phase.stmts {
-                    unit.stmts(std::slice::from_ref(*s));
-                }
+                phase.write(unit);
                 self.close_lanes(unit, phase, &strip.shared);
             }
         }
@@ -136,8 +131,11 @@ impl Plan {
     /// The turn of a phase that is a scalar loop.
     fn turn<'s>(&self, phases: &[Phase<'s>], phase: &Phase<'s>) -> Option<Turn<'s>> {
         let defines = |v: Var| phases.iter().any(|p| p.defs.contains(&v));
-        let moves = |v| v == self.counter || !phase.defs.contains(&v) && defines(v);
-        Turn::of(phase.stmts.first().filter(|_| phase.is_cut)?, moves)
+        let moves = |v| v == self.sweep.counter || !phase.defs.contains(&v) && defines(v);
+        Turn::of(
+            phase.statements.first().filter(|_| phase.is_cut)?.stmt,
+            moves,
+        )
     }
 
     /// A loop over lanes that stays one until it is vectorised.

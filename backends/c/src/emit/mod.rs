@@ -1,17 +1,18 @@
-//! From a loop to C.
+//! From a loop to C. What is known of the loop is a [`Region`]; here is decided how it is written, and written.
 //!
 //! | module | writes |
 //! | --- | --- |
 //! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
-//! | `plan`, `body`, `straight`, `cases` | innermost loops as `for` loops |
+//! | `plan`, `cases` | nothing: they decide how sweeps are written, and in which versions |
+//! | `straight` | sweeps as `for` loops |
 //! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
-//! | `pieces`, `strips`, `cost` | long bodies and many folds, in pieces over tiles |
+//! | `pieces`, `strips` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
@@ -20,11 +21,9 @@
 //! | `frame`, `chunk` | the machine's variables; its stops |
 //! | `ideas` | nothing: it notes which of these were of use |
 
-mod body;
 mod cases;
 mod chunk;
 mod compact;
-mod cost;
 mod extrema;
 mod frame;
 mod groups;
@@ -50,9 +49,10 @@ mod vector;
 mod zip;
 
 use crate::compiler::Effort;
-use crate::facts::{self, Facts};
+use crate::facts;
 use crate::names::{Names, Part};
 pub use ideas::{Idea, Ideas};
+use livefusion_tile::region::Region;
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Place};
 use loop_lang::state::Layout;
@@ -156,19 +156,20 @@ impl File {
         form: Form,
     ) -> Result<(), String> {
         check_lanes(program)?;
-        let facts = Facts::of(program, &layout.arrays, &layout.held)?;
-        let zips = match form.straight {
-            true => zip::zips(program, &facts, &layout.arrays),
+        let region = Region::of(program, &layout.arrays, &layout.held)?;
+        let derived = match form.straight {
+            true => zip::derive(&region),
             false => None,
         };
-        let (program, zips) = match &zips {
-            Some((named, zips)) => (named, &zips[..]),
-            None => (program, &[][..]),
-        };
+        let known = derived.as_ref().map_or(Vec::new(), zip::Derived::known);
+        let zips = zip::zips(&known);
+        let named = derived.as_ref().filter(|_| !zips.is_empty());
+        let program = named.map_or(program, |d| &d.named);
+        let facts = &region.facts;
         let names = Names::of(program, &facts.carried, symbol);
         let mut unit = Unit {
             program,
-            facts: &facts,
+            facts,
             made: &layout.arrays,
             names: &names,
             helpers: &mut self.helpers,
@@ -186,13 +187,10 @@ impl File {
         functions(&mut unit);
         joins(&mut unit);
         let (mut plans, nests) = match form.straight {
-            true => (
-                plan::plans(program, &facts, &layout.arrays),
-                nest::nests(program, &facts, &layout.arrays),
-            ),
+            true => (plan::plans(&region), nest::nests(&region)),
             false => (Vec::new(), Vec::new()),
         };
-        let short = |plan: &plan::Plan| plan.statements <= plan::MAX_STATEMENTS;
+        let short = |plan: &plan::Plan| plan.sweep.statements.len() <= plan::MAX_STATEMENTS;
         plans.retain(|plan| short(plan) || pieces::pieces(plan, &unit).is_some());
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
@@ -226,14 +224,14 @@ impl File {
             let text = straight.out;
             unit.out.push_str(&text);
         }
-        for zip in zips {
+        for zip in &zips {
             zip.write(&mut unit, symbol);
         }
         unit.mode = Mode::Machine;
         let cold = machine::write(
             &mut unit,
             layout,
-            (&plans, &nests, zips),
+            (&plans, &nests, &zips),
             symbol,
             form.summary,
         );

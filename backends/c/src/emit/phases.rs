@@ -6,14 +6,16 @@
 use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
+use livefusion_tile::region::cost::Cost;
+use livefusion_tile::region::{Statement, Sweep};
 use loop_lang::Loop;
-use loop_lang::ir::{Stmt, StmtKind, Type, Var};
+use loop_lang::ir::{StmtKind, Type, Var};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 /// A run of plain statements, or one at which the body is cut.
 pub(super) struct Phase<'s> {
-    pub stmts: Vec<&'s Stmt>,
+    pub statements: Vec<&'s Statement<'s>>,
     pub defs: FxHashSet<Var>,
     pub uses: FxHashSet<Var>,
     /// Whether it is a statement at which the body is cut.
@@ -21,10 +23,10 @@ pub(super) struct Phase<'s> {
 }
 
 impl<'s> Phase<'s> {
-    pub(super) fn of(stmts: Vec<&'s Stmt>, is_cut: bool) -> Phase<'s> {
+    pub(super) fn of(statements: Vec<&'s Statement<'s>>, is_cut: bool) -> Phase<'s> {
         let (mut defs, mut uses) = (FxHashSet::default(), FxHashSet::default());
-        for s in &stmts {
-            facts::each_stmt(std::slice::from_ref(*s), &mut |s| {
+        for s in &statements {
+            facts::each_stmt(std::slice::from_ref(s.stmt), &mut |s| {
                 facts::each_def(s, &mut |v| {
                     defs.insert(v);
                 });
@@ -34,21 +36,34 @@ impl<'s> Phase<'s> {
             });
         }
         Phase {
-            stmts,
+            statements,
             defs,
             uses,
             is_cut,
         }
     }
+
+    /// What its statements cost that follow each other.
+    pub(super) fn cost(&self) -> Cost {
+        let mut sum = Cost::default();
+        self.statements.iter().for_each(|s| sum += s.cost);
+        sum
+    }
+
+    /// Writes its statements.
+    pub(super) fn write(&self, unit: &mut Unit) {
+        for s in &self.statements {
+            unit.stmts(std::slice::from_ref(s.stmt));
+        }
+    }
 }
 
-/// The phases of a plan's body, cut at scalar loops and scans.
-pub(super) fn phases<'a>(plan: &Plan, unit: &Unit<'a>) -> Vec<Phase<'a>> {
-    let facts = unit.facts;
+/// The phases of a sweep's body, cut at scalar loops and scans.
+pub(super) fn phases<'s>(sweep: &'s Sweep<'s>) -> Vec<Phase<'s>> {
     let mut phases = Vec::new();
     let mut plain = Vec::new();
-    for s in plan.blocks().flat_map(|i| &facts.blocks[i].block.stmts) {
-        if matches!(s.kind, StmtKind::While { .. } | StmtKind::Scan { .. }) {
+    for s in sweep.all_tops() {
+        if matches!(s.stmt.kind, StmtKind::While { .. } | StmtKind::Scan { .. }) {
             phases.push(Phase::of(std::mem::take(&mut plain), false));
             phases.push(Phase::of(vec![s], true));
         } else {
@@ -66,8 +81,8 @@ pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
         for later in &phases[i + 1..] {
             shared.extend(phase.defs.intersection(&later.uses));
         }
-        for s in &phase.stmts {
-            if let (true, StmtKind::While { state, .. }) = (phase.is_cut, &s.kind) {
+        for s in &phase.statements {
+            if let (true, StmtKind::While { state, .. }) = (phase.is_cut, &s.stmt.kind) {
                 shared.extend(state.iter().map(|s| s.0));
             }
         }
@@ -76,7 +91,7 @@ pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
     shared
 }
 
-impl Plan {
+impl Plan<'_> {
     /// A loop over some lanes, with what other phases left for this one.
     pub(super) fn open_lanes(
         &self,
@@ -86,7 +101,7 @@ impl Plan {
         (from, to): (&str, &str),
     ) {
         unit.open(format!("for (u64 lane = {from}; lane < {to}; lane++) {{"));
-        let counter = unit.names.var(self.counter);
+        let counter = unit.names.var(self.sweep.counter);
         unit.line(format!("const u64 {counter} = strip + lane;"));
         for v in shared {
             if phase.uses.contains(v) && !phase.defs.contains(v) {

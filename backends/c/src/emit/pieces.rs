@@ -8,11 +8,12 @@
 //! What one piece computes and another needs crosses in an array that stays in the cache, a *cell*. Reads at
 //! the counter cost no more than a cell does: each piece has its own.
 
-use super::cost::{Cost, cost};
 use super::phases::Phase;
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
+use livefusion_tile::region::Statement;
+use livefusion_tile::region::cost::Cost;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -42,11 +43,11 @@ pub(super) struct Pieces<'a> {
 }
 
 /// A body that is cut.
-struct Cutting<'u, 'a> {
-    program: &'a Loop,
-    plan: &'u Plan,
+struct Cutting<'u> {
+    program: &'u Loop,
+    plan: &'u Plan<'u>,
     /// Its statements, one by one.
-    all: Vec<Phase<'a>>,
+    all: Vec<Phase<'u>>,
     /// Which statements every piece has of its own that needs them.
     free: Vec<bool>,
     /// The statement that defines a value.
@@ -54,10 +55,8 @@ struct Cutting<'u, 'a> {
 }
 
 /// The pieces of a plan's body, if they are better than one loop.
-pub(super) fn pieces<'a>(plan: &Plan, unit: &Unit<'a>) -> Option<Pieces<'a>> {
-    let fits = plan.vectors.is_none()
-        && plan.steps.iter().all(|s| matches!(s, Step::Block(_)))
-        && plan.pending(unit).is_empty();
+pub(super) fn pieces<'a>(plan: &'a Plan<'a>, unit: &Unit<'a>) -> Option<Pieces<'a>> {
+    let fits = plan.vectors.is_none() && plan.sweep.is_plain() && plan.pending(unit).is_empty();
     let cutting = fits.then(|| Cutting::of(plan, unit))??;
     let folds = plan.folds(unit);
     let parts = cutting.parts(&folds)?;
@@ -79,12 +78,16 @@ fn too_many(folds: &[(Var, u64)]) -> bool {
     folds.iter().map(|f| f.1).sum::<u64>() > REGISTERS
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Variables that go from one element to the next, each with the registers that it takes.
     fn folds(&self, unit: &Unit) -> Vec<(Var, u64)> {
-        let single = self.carried.iter().filter(|v| **v != self.counter);
+        let single = self
+            .sweep
+            .carried
+            .iter()
+            .filter(|v| **v != self.sweep.counter);
         let mut folds: Vec<(Var, u64)> = single.map(|v| (*v, 1)).collect();
-        for g in &self.groups {
+        for g in &self.sweep.groups {
             let group = &unit.program.groups[g.index()];
             for v in &group.vars {
                 let bytes = match group.order {
@@ -98,35 +101,30 @@ impl Plan {
     }
 }
 
-impl<'u, 'a> Cutting<'u, 'a> {
-    fn of(plan: &'u Plan, unit: &Unit<'a>) -> Option<Self> {
+impl<'u> Cutting<'u> {
+    fn of(plan: &'u Plan<'u>, unit: &Unit<'u>) -> Option<Self> {
         let program = unit.program;
-        let counts = |s: &Stmt| matches!(&s.kind, StmtKind::Assign(v, _) if *v == plan.counter);
-        let facts = unit.facts;
-        let stmts = plan.blocks().flat_map(|i| &facts.blocks[i].block.stmts);
-        let stmts: Vec<&Stmt> = stmts.filter(|s| !counts(s)).collect();
+        let counter = plan.sweep.counter;
+        let counts = |s: &Statement| matches!(s.stmt.kind, StmtKind::Assign(v, _) if v == counter);
+        let statements = plan.sweep.all_tops().filter(|s| !counts(s));
+        let statements: Vec<&Statement> = statements.collect();
         // Every array is written by one statement, and not read: the order of pieces cannot matter.
         let mut written = FxHashSet::default();
-        let mut fits = stmts.iter().all(|s| match &s.kind {
+        let mut fits = statements.iter().all(|s| match &s.stmt.kind {
             StmtKind::WriteArray(a, ..) => written.insert(unit.owner(*a)),
             StmtKind::Assign(..) | StmtKind::Trap { .. } => true,
-            _ => computes(std::slice::from_ref(*s), 0),
+            _ => computes(std::slice::from_ref(s.stmt), 0),
         });
-        for s in &stmts {
-            facts::each_stmt(std::slice::from_ref(*s), &mut |s| {
-                if let StmtKind::ReadArray(_, a, _) = &s.kind {
-                    fits &= !written.contains(&unit.owner(*a));
-                }
-            });
-        }
+        let reads = plan.sweep.accesses.iter().filter(|a| a.is_read);
+        fits &= reads.into_iter().all(|a| !written.contains(&a.array));
         let regrouped = |g: &GroupId| {
             let order = program.groups[g.index()].order;
             matches!(order, Order::Prefix(_) | Order::Runs(_))
         };
-        if !fits || plan.groups.iter().any(regrouped) {
+        if !fits || plan.sweep.groups.iter().any(regrouped) {
             return None;
         }
-        let all = stmts.into_iter().map(|s| Phase::of(vec![s], false));
+        let all = statements.into_iter().map(|s| Phase::of(vec![s], false));
         let all: Vec<Phase> = all.collect();
         let mut cutting = Cutting {
             program,
@@ -148,13 +146,13 @@ impl<'u, 'a> Cutting<'u, 'a> {
     fn is_free(&self, i: usize) -> bool {
         let free = |a: &Atom| match a {
             Atom::Const(_) => true,
-            Atom::Var(v) if *v == self.plan.counter => true,
+            Atom::Var(v) if *v == self.plan.sweep.counter => true,
             Atom::Var(v) => match self.definer.get(v) {
                 Some(at) => *at < i && self.free[*at],
-                None => !self.plan.carried.contains(v),
+                None => !self.plan.sweep.carried.contains(v),
             },
         };
-        match &self.all[i].stmts[0].kind {
+        match &self.all[i].statements[0].stmt.kind {
             StmtKind::ReadArray(_, _, i) => free(i),
             StmtKind::ArrayLength(..) => true,
             StmtKind::Let(v, Op::Add | Op::Sub | Op::Lt | Op::Le | Op::Gt | Op::Ge, args) => {
@@ -186,7 +184,7 @@ impl<'u, 'a> Cutting<'u, 'a> {
         let mut serves: FxHashMap<Var, usize> = FxHashMap::default();
         let mut parts = vec![Vec::new(); sets + 1];
         for (i, phase) in self.all.iter().enumerate().rev() {
-            let part = match &phase.stmts[0].kind {
+            let part = match &phase.statements[0].stmt.kind {
                 StmtKind::Assign(v, _) => *set_of.get(v)?,
                 StmtKind::WriteArray(..) | StmtKind::Trap { .. } => 0,
                 _ if self.free[i] => continue,
@@ -220,7 +218,7 @@ impl<'u, 'a> Cutting<'u, 'a> {
         let mut follow: FxHashSet<Var> = folds.iter().map(|f| f.0).collect();
         for i in part {
             let phase = &self.all[*i];
-            let updates_fold = matches!(phase.stmts[0].kind, StmtKind::Assign(..));
+            let updates_fold = matches!(phase.statements[0].stmt.kind, StmtKind::Assign(..));
             if updates_fold || !phase.uses.is_disjoint(&follow) {
                 follow.extend(&phase.defs);
                 updates.push(*i);
@@ -243,10 +241,10 @@ impl<'u, 'a> Cutting<'u, 'a> {
                 .collect();
             let mut end = from + costs.len().max(1);
             if end < order.len() {
-                let depth = costs.last().map_or(0, |c| c.depth);
+                let depth = costs.last().map_or(0, |c| c.wait);
                 let deep = |at: &usize| {
                     let cost = costs.get(at - from - 1).copied().unwrap_or_default();
-                    2 * cost.depth >= depth
+                    2 * cost.wait >= depth
                 };
                 let cuts = (from + 1..=end.min(uncut)).rev().filter(deep);
                 end = cuts.min_by_key(|at| live[*at]).unwrap_or(order.len());
@@ -257,8 +255,8 @@ impl<'u, 'a> Cutting<'u, 'a> {
         // Around one thing that takes as long as the rest, as a lone exponential, cuts are of no use.
         let mut depths = pieces
             .iter()
-            .filter_map(|p| Some(self.costs(p).last()?.depth));
-        match depths.any(|depth| 2 * depth > whole.depth) {
+            .filter_map(|p| Some(self.costs(p).last()?.wait));
+        match depths.any(|depth| 2 * depth > whole.wait) {
             true => vec![order],
             false => pieces,
         }
@@ -301,18 +299,18 @@ impl<'u, 'a> Cutting<'u, 'a> {
         let mut sum = Cost::default();
         order.iter().map(move |i| {
             let phase = &self.all[*i];
-            let own = cost(self.program, &phase.stmts);
+            let own = phase.cost();
             let starts = phase.uses.iter().filter_map(|v| ready.get(v)).max();
-            let ends = starts.copied().unwrap_or(0) + own.depth;
+            let ends = starts.copied().unwrap_or(0) + own.wait;
             ready.extend(phase.defs.iter().map(|v| (*v, ends)));
             sum.work += own.work;
-            sum.depth = sum.depth.max(ends);
+            sum.wait = sum.wait.max(ends);
             sum
         })
     }
 
     /// Adds to each piece the free statements that it needs, and finds cells for what crosses.
-    fn finish(&self, pieces: Vec<Vec<usize>>) -> Option<Pieces<'a>> {
+    fn finish(&self, pieces: Vec<Vec<usize>>) -> Option<Pieces<'u>> {
         let pieces: Vec<Phase> = pieces.iter().map(|p| self.with_free(p)).collect();
         // The last piece that reads a value, for those that cross.
         let mut last: FxHashMap<Var, usize> = FxHashMap::default();
@@ -322,7 +320,7 @@ impl<'u, 'a> Cutting<'u, 'a> {
             for v in piece.uses.iter().filter(inside) {
                 accesses += if last.insert(*v, k).is_none() { 2 } else { 1 };
             }
-            work += cost(self.program, &piece.stmts).work;
+            work += piece.cost().work;
         }
         if accesses > work {
             return None;
@@ -359,7 +357,7 @@ impl<'u, 'a> Cutting<'u, 'a> {
         })
     }
 
-    fn with_free(&self, piece: &[usize]) -> Phase<'a> {
+    fn with_free(&self, piece: &[usize]) -> Phase<'u> {
         let mut wanted: Vec<usize> = piece.to_vec();
         let mut all: FxHashSet<usize> = piece.iter().copied().collect();
         while let Some(i) = wanted.pop() {
@@ -375,7 +373,10 @@ impl<'u, 'a> Cutting<'u, 'a> {
         let mut order: Vec<usize> = all.into_iter().filter(|i| self.free[*i]).collect();
         order.sort_unstable();
         order.extend(piece);
-        Phase::of(order.iter().map(|i| self.all[*i].stmts[0]).collect(), false)
+        Phase::of(
+            order.iter().map(|i| self.all[*i].statements[0]).collect(),
+            false,
+        )
     }
 }
 

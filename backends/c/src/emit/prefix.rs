@@ -12,7 +12,7 @@
 //! ```
 
 use super::phases::{Phase, phases, shared};
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
 use crate::names::Part;
@@ -38,7 +38,7 @@ struct Scan {
     read: bool,
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Whether the loop's scans can run a block at a time.
     pub(super) fn scans(&self, unit: &Unit) -> bool {
         let fits = |g: &GroupId| {
@@ -56,20 +56,20 @@ impl Plan {
                 && (matches!(op, Op::Add | Op::Mul) || ty.is_int() && bitwise)
         };
         self.strip > 1
-            && self.carried.is_empty()
-            && self.groups.iter().all(fits)
-            && self.steps.iter().all(|s| matches!(s, Step::Block(_)))
+            && self.sweep.carried.is_empty()
+            && self.sweep.groups.iter().all(fits)
+            && self.sweep.is_plain()
             && self.reads_after(unit)
     }
 
     /// Whether no scan depends on its own values; and nothing else cuts the body.
     fn reads_after(&self, unit: &Unit) -> bool {
-        let phases = phases(self, unit);
+        let phases = phases(self.sweep);
         phases
             .iter()
             .enumerate()
-            .all(|(i, phase)| match phase.stmts[..] {
-                [s] if phase.is_cut => match &s.kind {
+            .all(|(i, phase)| match phase.statements[..] {
+                [s] if phase.is_cut => match &s.stmt.kind {
                     StmtKind::Scan { group, .. } => {
                         let vars = &unit.program.groups[group.index()].vars;
                         let before = &phases[..=i];
@@ -84,9 +84,10 @@ impl Plan {
 
     /// Writes the loop over blocks.
     pub(super) fn write_scans(&self, unit: &mut Unit) {
-        let phases = phases(self, unit);
+        let phases = phases(self.sweep);
         let shared = shared(unit.program, &phases);
         let scans: Vec<Scan> = self
+            .sweep
             .groups
             .iter()
             .filter_map(|g| Scan::of(unit, *g, &phases))
@@ -98,11 +99,11 @@ impl Plan {
         ));
         self.declare_shared(unit, &shared, &width);
         for phase in &phases {
-            match phase.stmts[..] {
+            match phase.statements[..] {
                 [] => {}
                 [s] if phase.is_cut => {
-                    if let StmtKind::Scan { results, elems, .. } = &s.kind {
-                        let scan = scans.iter().find(|x| phase_of(unit, s, x.var));
+                    if let StmtKind::Scan { results, elems, .. } = &s.stmt.kind {
+                        let scan = scans.iter().find(|x| phase_of(unit, s.stmt, x.var));
                         if let (Some(scan), [result], [elem]) = (scan, &results[..], &elems[..]) {
                             let (ty, vector, name) = (scan.ty.name(), &scan.vector, &scan.name);
                             unit.line(format!(
@@ -133,10 +134,7 @@ impl Plan {
                             scan.name
                         ));
                     }
-                    phase
-                        .stmts
-                        .iter()
-                        .for_each(|s| unit.stmts(std::slice::from_ref(*s)));
+                    phase.write(unit);
                     self.close_lanes(unit, phase, &shared);
                 }
             }

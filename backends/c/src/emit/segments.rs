@@ -1,19 +1,19 @@
 //! Nests of straight loops as C: the function, its inner loops with their lanes, its call.
 
 use super::ideas::Idea;
-use super::nest::{FEW, Inner, Nest, NestPart};
-use super::plan::Step;
+use super::nest::{FEW, Inner, Nest};
 use super::straight::Passed;
 use super::unit::{Mode, Unit, comment};
 use crate::facts;
 use crate::names::{Part, identifier};
+use livefusion_tile::region;
 use loop_lang::ir::{Order, Var};
 use loop_lang::types::Ty;
 
-impl Nest {
+impl Nest<'_> {
     fn function(&self, unit: &Unit, symbol: &str) -> String {
-        let rate = identifier(&unit.program.rate(self.outer.rate).name);
-        format!("{symbol}_nest_{}_{rate}", self.outer.rate.index())
+        let rate = identifier(&unit.program.rate(self.outer.sweep.rate).name);
+        format!("{symbol}_nest_{}_{rate}", self.outer.sweep.rate.index())
     }
 
     fn passed(&self, unit: &Unit) -> Vec<Passed> {
@@ -30,7 +30,7 @@ impl Nest {
     pub fn write<'a>(&'a self, unit: &mut Unit<'a>, symbol: &str) {
         unit.uses(Idea::Nests);
         let passed = self.passed(unit);
-        let counter = unit.names.var(self.outer.counter).to_string();
+        let counter = unit.names.var(self.outer.sweep.counter).to_string();
         let parameters: Vec<&str> = [
             "u64 *restrict from",
             "const u64 end",
@@ -39,7 +39,7 @@ impl Nest {
         .into_iter()
         .chain(passed.iter().map(|p| p.declaration.as_str()))
         .collect();
-        let rate = &unit.program.rate(self.outer.rate).name;
+        let rate = &unit.program.rate(self.outer.sweep.rate).name;
         let head = format!("/* Rate {rate} with its inner loops: {counter} up to `end`. */");
         unit.line(comment(&head));
         unit.line("static __attribute__((noinline)) u64");
@@ -60,14 +60,13 @@ impl Nest {
             unit.line(format!("const {} lf_old_{name} = {name};", ty.name()));
         }
         self.outer.open_iteration(unit);
-        for part in &self.parts {
+        for part in &self.region.parts {
             match part {
-                NestPart::Step(Step::Block(i)) => {
+                region::Part::Block(i) => {
                     unit.place = unit.facts.blocks[*i].place;
                     unit.stmts(&unit.facts.blocks[*i].block.stmts);
                 }
-                NestPart::Step(_) => {}
-                NestPart::Loop(i) => {
+                region::Part::Sweep(i) => {
                     self.inner(unit, &self.inner[*i]);
                     unit.mode = Mode::Straight(&self.outer);
                 }
@@ -95,7 +94,7 @@ impl Nest {
 
     /// Declares what begins anew in each iteration.
     fn declare(&self, unit: &mut Unit) {
-        for v in &self.starts {
+        for v in &self.region.starts {
             let (ty, names) = (facts::elem(unit.program, *v).name(), unit.names);
             let part = |p| names.part(*v, p);
             let mut text = format!("{ty} {} = 0", names.var(*v));
@@ -116,8 +115,8 @@ impl Nest {
     /// Writes an inner loop, and joins its lanes.
     fn inner<'a>(&self, unit: &mut Unit<'a>, inner: &'a Inner) {
         let plan = &inner.plan;
-        let counter = unit.names.var(plan.counter).to_string();
-        let bound = unit.atom(plan.bound);
+        let counter = unit.names.var(plan.sweep.counter).to_string();
+        let bound = unit.atom(plan.sweep.bound);
         unit.open(format!("if ({counter} < {bound}) {{"));
         unit.line(format!(
             "const u64 size = {bound} - {counter}, first = {counter};"
@@ -163,7 +162,7 @@ impl Nest {
     }
 }
 
-impl Inner {
+impl Inner<'_> {
     /// Writes the loop in strips of lanes, from `first` on, and joins the lanes.
     fn folds(&self, unit: &mut Unit, counter: &str) {
         let plan = &self.plan;
@@ -300,11 +299,11 @@ fn lanes_of(order: Order) -> u64 {
     }
 }
 
-impl Nest {
+impl Nest<'_> {
     /// Writes the call: at the outer guard, for all but the last iteration.
     pub fn call(&self, unit: &mut Unit, symbol: &str, guard: &str) {
-        let counter = unit.names.var(self.outer.counter).to_string();
-        let bound = unit.atom(self.outer.bound);
+        let counter = unit.names.var(self.outer.sweep.counter).to_string();
+        let bound = unit.atom(self.outer.sweep.bound);
         unit.open(format!("if ({counter} < {bound} && event - steps > 1) {{"));
         unit.line(format!("u64 count = {bound} - {counter} - 1;"));
         let mut proven: Vec<&(Var, Var)> = self.outer.proven.iter().collect();

@@ -160,7 +160,7 @@ impl Unit<'_> {
                 let (flag, ok) = (self.trapped(), self.atom(*unless));
                 // Nobody wants results, or a state to go on from, after a trap.
                 self.line(match self.mode {
-                    Mode::Straight(plan) if plan.scatters => {
+                    Mode::Straight(plan) if plan.sweep.scatters => {
                         format!("if (__builtin_expect(!{ok}, 0)) return 1;")
                     }
                     _ => format!("{flag} |= !{ok};"),
@@ -252,7 +252,7 @@ impl Unit<'_> {
 
     fn assign(&mut self, v: Var, a: Atom) {
         if let Mode::Straight(plan) = self.mode
-            && plan.counter == v
+            && plan.sweep.counter == v
         {
             return;
         }

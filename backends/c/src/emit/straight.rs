@@ -8,12 +8,13 @@
 use super::ideas::Idea;
 use super::machine::LONG;
 use super::pieces::pieces;
-use super::plan::{Plan, Step};
+use super::plan::Plan;
 use super::stop::HALT;
 use super::strips::Aside;
 use super::unit::{Unit, comment};
 use crate::facts::{self, Source};
 use crate::names::{Part, identifier};
+use livefusion_tile::region::Step;
 use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::types::Ty;
@@ -35,9 +36,9 @@ pub(super) struct Passed {
     pub(super) local: Option<(Ty, String)>,
 }
 
-impl Plan {
+impl Plan<'_> {
     fn is_counted(&self, v: Var) -> bool {
-        v == self.counter
+        v == self.sweep.counter
     }
 
     /// Everything that goes in and out, beside the range.
@@ -65,32 +66,32 @@ impl Plan {
             array: None,
             local: Some((ty, name.to_string())),
         };
-        for a in &self.arrays {
+        for a in &self.sweep.arrays {
             let (ty, data, length) = (facts::elem(unit.program, *a), name(*a), unit.length(*a));
             let mut p = pointer(ty, &data);
             p.array = Some(*a);
             if let Some(Source::Param(_)) = unit.facts.source.get(a) {
                 p.declaration.insert_str(0, "const ");
             }
-            if self.checked.contains(a) {
+            if self.sweep.checked.contains(a) {
                 p.argument = format!("{length} ? {data} : (void *)lf_zero");
             }
             passed.push(p);
-            if self.lengths.contains(a) {
+            if self.sweep.lengths.contains(a) {
                 passed.push(constant(Ty::U64, &length));
             }
         }
-        for v in &self.scalars {
+        for v in &self.sweep.scalars {
             let mut p = constant(facts::elem(unit.program, *v), &name(*v));
             if unit.facts.local_group(unit.program, *v).is_some() {
                 p.argument = unit.names.part(*v, Part::Joined).to_string();
             }
             passed.push(p);
         }
-        for v in self.carried.iter().filter(|v| !self.is_counted(**v)) {
+        for v in self.sweep.carried.iter().filter(|v| !self.is_counted(**v)) {
             passed.push(through(facts::elem(unit.program, *v), &name(*v)));
         }
-        for g in &self.groups {
+        for g in &self.sweep.groups {
             let group = &unit.program.groups[g.index()];
             for v in &group.vars {
                 let ty = facts::elem(unit.program, *v);
@@ -110,7 +111,7 @@ impl Plan {
                 }
             }
         }
-        if !self.exits.is_empty() {
+        if !self.sweep.exits.is_empty() {
             passed.push(Passed {
                 declaration: "u64 *restrict lf_reached".to_string(),
                 argument: "&lf_reached".to_string(),
@@ -134,31 +135,32 @@ impl Plan {
     /// Every carried variable that the loop updates.
     pub(super) fn updated(&self, program: &Loop) -> Vec<Var> {
         let grouped = self
+            .sweep
             .groups
             .iter()
             .flat_map(|g| program.groups[g.index()].vars.iter());
-        std::iter::once(&self.counter)
-            .chain(&self.carried)
+        std::iter::once(&self.sweep.counter)
+            .chain(&self.sweep.carried)
             .chain(grouped)
             .copied()
             .collect()
     }
 
     pub(super) fn function(&self, unit: &Unit, symbol: &str, version: usize) -> String {
-        let rate = identifier(&unit.program.rate(self.rate).name);
-        format!("{symbol}_loop_{}_{rate}_{version}", self.rate.index())
+        let rate = identifier(&unit.program.rate(self.sweep.rate).name);
+        format!("{symbol}_loop_{}_{rate}_{version}", self.sweep.rate.index())
     }
 
     /// Writes the straight function.
     pub fn write(&self, unit: &mut Unit, symbol: &str, version: usize) {
         let start = unit.out.len();
         let passed = self.passed(unit);
-        let counter = unit.names.var(self.counter).to_string();
+        let counter = unit.names.var(self.sweep.counter).to_string();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
             .into_iter()
             .chain(passed.iter().map(|p| p.declaration.as_str()))
             .collect();
-        let rate = &unit.program.rate(self.rate).name;
+        let rate = &unit.program.rate(self.sweep.rate).name;
         let what = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
         unit.line(comment(&what));
         let head = unit.out.len();
@@ -174,7 +176,7 @@ impl Plan {
         if !self.case.tests.is_empty() {
             unit.uses(Idea::Cases);
         }
-        if !self.exits.is_empty() {
+        if !self.sweep.exits.is_empty() {
             unit.uses(Idea::Exits);
             self.write_to_exit(unit, &counter);
         } else if let Some(vectors) = &self.vectors {
@@ -217,10 +219,10 @@ impl Plan {
                 self.strip
             ));
             // Scans come out best when the tree's branches are decided at compile time.
-            let scans = self
-                .groups
-                .iter()
-                .any(|g| matches!(unit.program.groups[g.index()].order, Order::Prefix(l) if l > 1));
+            let scans =
+                self.sweep.groups.iter().any(
+                    |g| matches!(unit.program.groups[g.index()].order, Order::Prefix(l) if l > 1),
+                );
             if scans && self.strip <= 16 {
                 unit.line(format!("#pragma GCC unroll {}", self.strip));
             }
@@ -236,7 +238,7 @@ impl Plan {
                 self.write_masked(unit);
             }
             let from = if masks { "strip" } else { "from" };
-            if self.scatters {
+            if self.sweep.scatters {
                 unit.line("#pragma GCC unroll 4");
             }
             unit.open(format!(
@@ -269,7 +271,8 @@ impl Plan {
     /// The variables of lanes that the loop updates, with their groups.
     pub(super) fn lane_vars(&self, program: &Loop) -> Vec<(GroupId, Var)> {
         let lanes = |g: &&GroupId| program.groups[g.index()].order.lanes().is_some();
-        self.groups
+        self.sweep
+            .groups
             .iter()
             .filter(lanes)
             .flat_map(|g| program.groups[g.index()].vars.iter().map(|v| (*g, *v)))
@@ -278,7 +281,12 @@ impl Plan {
 
     /// The variables whose updates wait for the end of an iteration.
     pub(super) fn pending(&self, unit: &Unit) -> Vec<Var> {
-        let pending = unit.facts.pending.get(&self.rate).into_iter().flatten();
+        let pending = unit
+            .facts
+            .pending
+            .get(&self.sweep.rate)
+            .into_iter()
+            .flatten();
         pending.copied().filter(|v| !self.is_counted(*v)).collect()
     }
 
@@ -329,12 +337,12 @@ impl Plan {
     }
 
     fn write_steps(&self, unit: &mut Unit) {
-        for (at, step) in self.steps.iter().enumerate() {
+        for (at, step) in self.sweep.steps.iter().enumerate() {
             match *step {
                 Step::Block(i) => {
                     unit.stmts(&unit.facts.blocks[i].block.stmts);
                     // The guard is the first step.
-                    for a in self.exits.iter().filter(|_| at == 0) {
+                    for a in self.sweep.exits.iter().filter(|_| at == 0) {
                         let test = unit.atom(*a);
                         unit.line(format!("if (!{test}) break;"));
                     }
@@ -365,8 +373,8 @@ impl Plan {
 
     /// Writes the call: at the rate's guard, for as many iterations as are sure.
     pub fn call(&self, unit: &mut Unit, symbol: &str, version: usize, guard: &str) {
-        let counter = unit.names.var(self.counter).to_string();
-        let bound = unit.atom(self.bound);
+        let counter = unit.names.var(self.sweep.counter).to_string();
+        let bound = unit.atom(self.sweep.bound);
         let condition = self.condition(unit);
         unit.open(format!("if ({counter} < {bound}{condition}) {{"));
         unit.line(format!(
@@ -406,7 +414,7 @@ impl Plan {
             let arguments: Vec<String> = range.into_iter().chain(passed).collect();
             format!("{function}({})", arguments.join(", "))
         };
-        if !self.exits.is_empty() {
+        if !self.sweep.exits.is_empty() {
             unit.line("u64 lf_reached;");
             let text = format!("trapped |= {};", call(unit, "count", &|_| None));
             unit.line(text);

@@ -43,10 +43,13 @@ pub struct Streamed {
 /// Writes a call, given what to pass for the arrays.
 type Call<'c> = dyn Fn(&Unit, &dyn Fn(Var) -> Option<String>) -> String + 'c;
 
-impl Plan {
+impl Plan<'_> {
     /// Whether results of this loop are ever streamed.
     pub fn streams(&self, unit: &Unit) -> bool {
-        let root = matches!(unit.program.rate(self.rate).kind, RateKind::Root { .. });
+        let root = matches!(
+            unit.program.rate(self.sweep.rate).kind,
+            RateKind::Root { .. }
+        );
         let strips = TILE.is_multiple_of(self.strip.max(1));
         root && strips && !self.streamed.is_empty() && self.streamed.len() <= MOST
     }
@@ -54,7 +57,7 @@ impl Plan {
     /// The number of iterations from which on results are streamed.
     pub fn many(&self, unit: &Unit) -> u64 {
         let size = |a: &Var| facts::elem(unit.program, *a).size() as u64;
-        let bytes: u64 = self.arrays.iter().map(size).sum();
+        let bytes: u64 = self.sweep.arrays.iter().map(size).sum();
         LARGE / bytes.max(1)
     }
 
@@ -64,7 +67,7 @@ impl Plan {
         unit.helpers
             .require("LF_BYTES", || vector::BYTES.to_string());
         unit.helpers.require("lf_stream", || STREAM.to_string());
-        let counter = unit.names.var(self.counter).to_string();
+        let counter = unit.names.var(self.sweep.counter).to_string();
         for s in &self.streamed {
             let bytes = TILE * facts::elem(unit.program, s.array).size() as u64;
             // A whole register may be stored behind the last element.

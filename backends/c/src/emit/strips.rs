@@ -47,7 +47,7 @@ struct Common<'p, 'a> {
     by_name: FxHashMap<String, usize>,
 }
 
-impl Plan {
+impl Plan<'_> {
     /// Writes the loop over tiles.
     pub(super) fn write_pieces(&self, unit: &mut Unit, pieces: &Pieces) {
         let tile = pieces.tile;
@@ -125,13 +125,13 @@ impl Plan {
     }
 
     fn write_piece(&self, unit: &mut Unit, common: &Common, piece: &Phase) {
-        let assigned = piece.stmts.iter().filter_map(|s| match s.kind {
+        let assigned = piece.statements.iter().filter_map(|s| match s.stmt.kind {
             StmtKind::Assign(v, _) => Some((*common.lanes.get(&v)?, v)),
             _ => None,
         });
         let lanes: BTreeSet<(GroupId, Var)> = assigned.collect();
         let lanes: Vec<(GroupId, Var)> = lanes.into_iter().collect();
-        let counter = unit.names.var(self.counter).to_string();
+        let counter = unit.names.var(self.sweep.counter).to_string();
         let at = if lanes.is_empty() {
             unit.open("for (u64 lane = 0; lane < width; lane++) {");
             unit.line(format!("const u64 {counter} = tile + lane;"));
@@ -154,9 +154,7 @@ impl Plan {
             unit.line(format!("const {ty} {name} = lf_cell_{cell}[{at}];"));
         }
         self.open_lane_vars(unit, &lanes);
-        for s in &piece.stmts {
-            unit.stmts(std::slice::from_ref(*s));
-        }
+        piece.write(unit);
         self.close_lane_vars(unit, &lanes, None);
         for (v, cell) in cells(&mut piece.defs.iter()) {
             let name = unit.names.var(v);

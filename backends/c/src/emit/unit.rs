@@ -14,7 +14,7 @@ pub enum Mode<'a> {
     /// The state machine: every variable is declared up front, control flow is gotos.
     Machine,
     /// The straight loop of one rate: variables are declared where they are defined.
-    Straight(&'a Plan),
+    Straight(&'a Plan<'a>),
     /// A combine function.
     Function,
 }
@@ -105,7 +105,7 @@ impl<'a> Unit<'a> {
     /// The innermost loop rate around the block that is written.
     pub fn loop_rate(&self) -> Option<RateId> {
         match self.mode {
-            Mode::Straight(plan) => Some(plan.rate),
+            Mode::Straight(plan) => Some(plan.sweep.rate),
             _ => self.facts.chain(self.program, self.place).first().copied(),
         }
     }

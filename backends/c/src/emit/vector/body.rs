@@ -3,10 +3,11 @@
 use super::fit::{Update, Vectors};
 use super::pack::Shape;
 use crate::emit::ideas::Idea;
-use crate::emit::plan::{Plan, Step};
+use crate::emit::plan::Plan;
 use crate::emit::unit::Unit;
 use crate::facts;
 use crate::names::Part;
+use livefusion_tile::region::Step;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -17,7 +18,7 @@ type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
 /// The body of a loop in vectors, being written.
 pub(super) struct Body<'u, 'a> {
     pub unit: &'u mut Unit<'a>,
-    pub plan: &'u Plan,
+    pub plan: &'u Plan<'u>,
     pub vectors: &'u Vectors,
     pub shape: Shape,
     /// The subrates around the next statement, by the steps that enter them.
@@ -135,7 +136,7 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// The loop, where no folds keep their lanes in registers.
     fn all_vectors(&mut self) {
-        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
         let (elements, granule) = (
             self.vectors.elements(self.unit),
             self.vectors.granule(self.unit),
@@ -161,7 +162,7 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// As many vectors in a row as there are of lanes, which stay in registers; then the rest.
     pub fn strips(&mut self, from: &str, end: &str, elements: &str) {
-        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
         let orders = self.lanes().into_iter().map(|(g, _)| {
             let order = self.unit.program.groups[g.index()].order;
             if let Order::Lanes(l) = order { l } else { 1 }
@@ -202,9 +203,9 @@ impl<'u, 'a> Body<'u, 'a> {
             self.unit.line(format!("const {vector} {name} = {lane};"));
         }
         let mut late = Vec::new();
-        for (at, step) in self.plan.steps.iter().enumerate() {
+        for (at, step) in self.plan.sweep.steps.iter().enumerate() {
             match *step {
-                Step::Block(i) => self.block(i, &mut late),
+                Step::Block(_) => self.block(at, &mut late),
                 Step::Enter(i) => self.enter(at, i, &mut late),
                 Step::Leave => {
                     self.subs.pop();
@@ -304,7 +305,10 @@ impl<'u, 'a> Body<'u, 'a> {
         };
         let vector = self.vector_of(facts::elem(self.unit.program, v));
         let names = self.unit.names;
-        let (counter, lane) = (names.var(self.plan.counter), names.part(v, Part::Lanes));
+        let (counter, lane) = (
+            names.var(self.plan.sweep.counter),
+            names.part(v, Part::Lanes),
+        );
         match self.fixed {
             _ if self.fast && self.fixed.is_some() => format!("*({vector}_at *)(lf_lane + lane)"),
             _ if self.fast => format!("*({vector}_at *)(lf_lane + ({counter} & {}))", lanes - 1),
@@ -331,7 +335,7 @@ impl<'u, 'a> Body<'u, 'a> {
             Atom::Const(_) => true,
             Atom::Var(v) => {
                 let carried = self.vectors.chain.as_ref().is_some_and(|c| c.carries(v));
-                carried || self.plan.scalars.contains(&v)
+                carried || self.plan.sweep.scalars.contains(&v)
             }
         }
     }
@@ -339,8 +343,8 @@ impl<'u, 'a> Body<'u, 'a> {
     /// The vector of a value.
     pub fn value(&mut self, a: Atom) -> String {
         let ty = self.unit.program.atom_ty(a);
-        if a == Atom::Var(self.plan.counter) {
-            let counter = self.unit.names.var(self.plan.counter).to_string();
+        if a == Atom::Var(self.plan.sweep.counter) {
+            let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
             let all = self.shape.all(self.unit.helpers, ty);
             let positions = self.shape.positions(self.unit.helpers);
             let apart = self.apart.map_or(String::new(), |n| format!(" * {n}"));
@@ -387,8 +391,8 @@ impl<'u, 'a> Body<'u, 'a> {
     }
 
     /// The guard of a subrate: which elements it admits.
-    fn enter(&mut self, at: usize, i: usize, late: &mut Late<'a>) {
-        self.block(i, late);
+    fn enter(&mut self, at: usize, i: usize, late: &mut Late<'u>) {
+        self.block(at, late);
         let pass = self.pass.filter(|_| !self.rest);
         let slice = pass.and_then(|g| self.vectors.slices.get(&g));
         if slice.is_some_and(|s| !s.subs.contains(&at)) {
@@ -415,39 +419,31 @@ impl<'u, 'a> Body<'u, 'a> {
         self.subs.push(at);
     }
 
-    /// A block's statements, without the chain's and what waits for those.
-    fn block(&mut self, i: usize, late: &mut Late<'a>) {
-        for s in &self.unit.facts.blocks[i].block.stmts {
+    /// A step's statements, without the chain's and what waits for those.
+    fn block(&mut self, at: usize, late: &mut Late<'u>) {
+        for s in self.plan.sweep.tops(at) {
             match &self.vectors.chain {
                 Some(chain) if chain.holds(s) => {}
-                Some(chain) if chain.comes_before(s) => late.push((s, self.subs.clone())),
-                _ => self.stmt(s),
+                Some(chain) if chain.comes_before(s.stmt) => {
+                    late.push((s.stmt, self.subs.clone()));
+                }
+                _ => self.stmt(s.stmt),
             }
         }
     }
 
     /// The counts after the vector.
     fn counts(&mut self) {
-        let mut subs: Vec<usize> = Vec::new();
-        for (at, step) in self.plan.steps.iter().enumerate() {
-            let (Step::Block(i) | Step::Enter(i)) = *step else {
-                subs.pop();
-                continue;
-            };
-            for s in &self.unit.facts.blocks[i].block.stmts {
-                if let StmtKind::Assign(v, _) = s.kind
-                    && let Some(Update::Count) = self.vectors.updates.get(&v)
-                {
-                    let name = self.unit.names.var(v).to_string();
-                    let more = match subs.last() {
-                        Some(at) => format!("__builtin_popcountl(lf_kept_{at})"),
-                        None => self.vectors.elements(self.unit),
-                    };
-                    self.unit.line(format!("{name} += {more};"));
-                }
-            }
-            if let Step::Enter(_) = step {
-                subs.push(at);
+        for s in self.plan.sweep.all_tops() {
+            if let StmtKind::Assign(v, _) = s.stmt.kind
+                && let Some(Update::Count) = self.vectors.updates.get(&v)
+            {
+                let name = self.unit.names.var(v).to_string();
+                let more = match s.sub {
+                    Some(at) => format!("__builtin_popcountl(lf_kept_{at})"),
+                    None => self.vectors.elements(self.unit),
+                };
+                self.unit.line(format!("{name} += {more};"));
             }
         }
     }

@@ -6,10 +6,11 @@
 //! element after the other; only else do they run.
 
 use super::body::Body;
-use super::fit::{Fitting, Inner};
-use crate::emit::plan::Step;
+use super::fit::Fitting;
 use crate::facts;
 use crate::names::Part;
+use livefusion_tile::region::Statement;
+use livefusion_tile::region::cost::is_cheap;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -27,8 +28,8 @@ pub struct Chain {
     pub inputs: BTreeSet<Var>,
     /// What they make and vectors write.
     exports: BTreeSet<Var>,
-    /// The statements in no region, by block and position; and all, by address.
-    held: FxHashSet<*const Stmt>,
+    /// The statements, those in regions included.
+    held: FxHashSet<usize>,
     /// Whether they may run for rejected elements, too.
     cheap: bool,
     /// When an element changes anything, if that can be told.
@@ -52,11 +53,8 @@ impl Chain {
     /// The chain that updates the variables, if it can be told apart from the rest.
     pub(super) fn of(fitting: &Fitting, vars: FxHashSet<Var>) -> Option<Chain> {
         let chained = fitting.chained(&vars);
-        let tops: Vec<&Inner> = fitting
-            .inner
-            .iter()
-            .filter(|i| i.top && fitting.is_chained(i, &chained))
-            .collect();
+        let tops = fitting.sweep().all_tops();
+        let tops: Vec<&Statement> = tops.filter(|s| fitting.is_chained(s, &chained)).collect();
         let sub = tops.first()?.sub;
         if tops.iter().any(|i| i.sub != sub) || fitting.leaves_any(&chained) {
             return None;
@@ -73,12 +71,12 @@ impl Chain {
         };
         let mut fits = true;
         for top in &tops {
-            facts::each_stmt(std::slice::from_ref(top.stmt), &mut |s| {
-                chain.held.insert(std::ptr::from_ref(s));
-                fits &= chain.take(fitting, s, &chained);
-            });
+            for s in fitting.sweep().within(top) {
+                chain.held.insert(s.id);
+                fits &= chain.take(fitting, s.stmt, &chained);
+            }
         }
-        for i in &fitting.inner {
+        for i in &fitting.sweep().statements {
             if let StmtKind::WriteArray(_, index, x) = i.stmt.kind {
                 let is_chained = |a: &Atom| matches!(a, Atom::Var(v) if chained.contains(v));
                 fits &= !is_chained(&index);
@@ -96,15 +94,15 @@ impl Chain {
     /// Notes what a statement of the chain needs; whether it may be in a chain.
     fn take(&mut self, fitting: &Fitting, s: &Stmt, chained: &FxHashSet<Var>) -> bool {
         facts::each_use(s, &mut |v| {
-            let scalar = matches!(fitting.program.ty(v), Type::Scalar(_));
-            let outer = fitting.plan.scalars.contains(&v) || v == fitting.plan.counter;
+            let scalar = matches!(fitting.program().ty(v), Type::Scalar(_));
+            let outer = fitting.plan.sweep.scalars.contains(&v) || v == fitting.plan.sweep.counter;
             if scalar && !outer && !chained.contains(&v) {
                 self.inputs.insert(v);
             }
         });
         self.cheap &= match &s.kind {
             StmtKind::Assign(..) => true,
-            StmtKind::Let(..) => super::fit::is_cheap(fitting.program, s),
+            StmtKind::Let(..) => is_cheap(fitting.program(), s),
             _ => false,
         };
         matches!(
@@ -121,8 +119,8 @@ impl Chain {
     }
 
     /// Whether a statement is the chain's.
-    pub(super) fn holds(&self, s: &Stmt) -> bool {
-        self.held.contains(&std::ptr::from_ref(s))
+    pub(super) fn holds(&self, s: &Statement) -> bool {
+        self.held.contains(&s.id)
     }
 
     /// Whether a variable is carried by the chain.
@@ -143,7 +141,8 @@ impl Chain {
     /// Finds out when an element changes anything.
     fn find_change(&mut self, fitting: &Fitting, vars: &FxHashSet<Var>) {
         let mut made: FxHashMap<Var, (Atom, Atom, Atom)> = FxHashMap::default();
-        let held = || fitting.inner.iter().filter(|i| self.holds(i.stmt));
+        let all = &fitting.sweep().statements;
+        let held = || all.iter().filter(|s| self.holds(s));
         for i in held() {
             match &i.stmt.kind {
                 StmtKind::If { cond, results, .. } => {
@@ -187,11 +186,12 @@ impl Chain {
             tests.insert(v);
         });
         let mut cheap = true;
-        for i in fitting.inner.iter().rev().filter(|i| self.holds(i.stmt)) {
+        for i in held().rev() {
             let mut wanted = false;
             facts::each_def(i.stmt, &mut |v| wanted |= tests.contains(&v));
             if wanted {
-                cheap &= super::fit::is_cheap(fitting.program, i.stmt);
+                cheap &= matches!(i.stmt.kind, StmtKind::If { .. })
+                    || is_cheap(fitting.program(), i.stmt);
                 facts::each_use(i.stmt, &mut |v| {
                     tests.insert(v);
                 });
@@ -199,7 +199,7 @@ impl Chain {
         }
         let exported = self.exports.is_empty();
         let whole = vars.iter().all(|v| {
-            let order = fitting.facts.local_group(fitting.program, *v);
+            let order = fitting.region.facts.local_group(fitting.program(), *v);
             !matches!(order, Some((_, _, Order::Prefix(_) | Order::Lanes(2..))))
         });
         if cheap && exported && whole && self.sub.is_some() {
@@ -221,7 +221,7 @@ fn change(
         return Change::Never;
     }
     let truth = Atom::Const(Const::bool(true));
-    if next == truth && fitting.program.atom_ty(next) == Ty::Bool {
+    if next == truth && fitting.program().atom_ty(next) == Ty::Bool {
         return Change::If(
             Atom::Var(v),
             Box::new(Change::Never),
@@ -328,13 +328,9 @@ impl Body<'_, '_> {
 
     /// What tells whether anything changes, as if each element were the next.
     fn chain_tests(&mut self, chain: &Chain) {
-        for step in &self.plan.steps {
-            if let Step::Block(b) | Step::Enter(b) = *step {
-                for s in &self.unit.facts.blocks[b].block.stmts {
-                    if chain.holds(s) && !matches!(s.kind, StmtKind::Assign(..)) {
-                        self.wanted(s, &chain.tests);
-                    }
-                }
+        for s in self.plan.sweep.all_tops() {
+            if chain.holds(s) && !matches!(s.stmt.kind, StmtKind::Assign(..)) {
+                self.wanted(s.stmt, &chain.tests);
             }
         }
     }
@@ -377,7 +373,7 @@ impl Body<'_, '_> {
     /// Runs the chain's statements, one element after the other.
     fn chain_by_element(&mut self, chain: &Chain, rare: bool) {
         let elements = self.shape.elements(self.unit.helpers);
-        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
         let kept = chain.sub.map(|_| self.kept(chain.sub));
         for v in &chain.inputs {
             let vector = self.vector_of(facts::elem(self.unit.program, *v));
@@ -431,7 +427,7 @@ impl Body<'_, '_> {
     }
 
     fn chain_stmts(&mut self, chain: &Chain) {
-        let pending = self.unit.facts.pending.get(&self.plan.rate);
+        let pending = self.unit.facts.pending.get(&self.plan.sweep.rate);
         let pending: Vec<Var> = pending
             .into_iter()
             .flatten()
@@ -450,14 +446,8 @@ impl Body<'_, '_> {
             self.unit.line(format!("{} {next} = {now};", ty.name()));
         }
         self.unit.comb = None;
-        for step in &self.plan.steps {
-            if let Step::Block(b) | Step::Enter(b) = *step {
-                for s in &self.unit.facts.blocks[b].block.stmts {
-                    if chain.holds(s) {
-                        self.unit.stmts(std::slice::from_ref(s));
-                    }
-                }
-            }
+        for s in self.plan.sweep.all_tops().filter(|s| chain.holds(s)) {
+            self.unit.stmts(std::slice::from_ref(s.stmt));
         }
         for (_, next, now) in &parts {
             self.unit.line(format!("{now} = {next};"));

@@ -1,8 +1,11 @@
 //! Which loops are written in vectors, and what their updates are.
 
 use super::chain::Chain;
-use crate::emit::plan::{Plan, Step};
-use crate::facts::{self, Facts};
+use crate::emit::plan::Plan;
+use crate::facts;
+use livefusion_tile::region::Step;
+use livefusion_tile::region::cost::is_cheap;
+use livefusion_tile::region::{Region, Statement, Sweep};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -56,72 +59,21 @@ pub enum Update {
     Join(Op, Atom),
 }
 
-/// A statement of the straight body.
-#[derive(Clone, Copy)]
-pub(super) struct Inner<'a> {
-    pub stmt: &'a Stmt,
-    /// The subrate that it is in, by the step that enters it.
-    pub sub: Option<usize>,
-    /// Whether it is in no region.
-    pub top: bool,
-}
-
-/// A loop that is looked at, with all its statements; what is in a region comes before the region.
-pub(super) struct Fitting<'f, 'a> {
-    pub program: &'a Loop,
-    pub facts: &'f Facts<'a>,
-    pub made: &'f [Var],
-    pub plan: &'f Plan,
-    pub inner: Vec<Inner<'a>>,
+/// A plan that is looked at.
+pub(super) struct Fitting<'f> {
+    pub region: &'f Region<'f>,
+    pub plan: &'f Plan<'f>,
 }
 
 /// The vector form of a planned loop, if it has one.
-pub fn fit(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
-    let fitting = Fitting::of(program, facts, made, plan);
-    let filters = fitting.inner.iter().any(|i| i.sub.is_some());
-    if filters { fitting.vectors() } else { None }
+pub fn fit(region: &Region, plan: &Plan) -> Option<Vectors> {
+    let filters = plan.sweep.statements.iter().any(|s| s.sub.is_some());
+    filters.then(|| Fitting { region, plan }.vectors())?
 }
 
 /// The form of a planned loop with a run in each lane, if it has one.
-pub fn runs(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Vectors> {
-    Fitting::of(program, facts, made, plan).runs()
-}
-
-pub(super) fn inner<'a>(facts: &Facts<'a>, plan: &Plan) -> Vec<Inner<'a>> {
-    let mut subs: Vec<usize> = Vec::new();
-    let mut inner = Vec::new();
-    for (at, step) in plan.steps.iter().enumerate() {
-        if let Step::Block(i) | Step::Enter(i) = *step {
-            let sub = subs.last().copied();
-            flatten(&facts.blocks[i].block.stmts, sub, true, &mut inner);
-        }
-        match step {
-            Step::Enter(_) => subs.push(at),
-            Step::Leave => {
-                subs.pop();
-            }
-            Step::Block(_) => {}
-        }
-    }
-    inner
-}
-
-/// The planned loops have few statements: regions cannot be nested too deep for the stack.
-fn flatten<'a>(stmts: &'a [Stmt], sub: Option<usize>, top: bool, inner: &mut Vec<Inner<'a>>) {
-    for stmt in stmts {
-        match &stmt.kind {
-            StmtKind::If { then, other, .. } => {
-                flatten(then, sub, false, inner);
-                flatten(other, sub, false, inner);
-            }
-            StmtKind::While { test, body, .. } => {
-                flatten(test, sub, false, inner);
-                flatten(body, sub, false, inner);
-            }
-            _ => {}
-        }
-        inner.push(Inner { stmt, sub, top });
-    }
+pub fn runs(region: &Region, plan: &Plan) -> Option<Vectors> {
+    Fitting { region, plan }.runs()
 }
 
 impl Vectors {
@@ -132,37 +84,19 @@ impl Vectors {
     }
 }
 
-/// Whether a statement costs little, and may run for a rejected element.
-pub(super) fn is_cheap(program: &Loop, s: &Stmt) -> bool {
-    match &s.kind {
-        StmtKind::Let(_, op, args) => {
-            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-            let float = program.atom_ty(args[0]).is_float();
-            !op.is_transcendental() && (!divides || (float && *op == Op::Div))
-        }
-        StmtKind::If { .. } | StmtKind::Assign(..) => true,
-        _ => false,
+impl<'f> Fitting<'f> {
+    /// The loop.
+    pub(super) fn program(&self) -> &'f Loop {
+        self.region.program
+    }
+
+    /// What is known of the sweep.
+    pub(super) fn sweep(&self) -> &'f Sweep<'f> {
+        self.plan.sweep
     }
 }
 
-impl<'f, 'a> Fitting<'f, 'a> {
-    fn of(
-        program: &'a Loop,
-        facts: &'f Facts<'a>,
-        made: &'f [Var],
-        plan: &'f Plan,
-    ) -> Fitting<'f, 'a> {
-        Fitting {
-            program,
-            facts,
-            made,
-            plan,
-            inner: inner(facts, plan),
-        }
-    }
-}
-
-impl Fitting<'_, '_> {
+impl Fitting<'_> {
     /// The form in vectors of a loop that does nothing but fold, in lanes.
     pub(super) fn folds(&self, lanes: Vec<GroupId>) -> Vectors {
         let mut vectors = Vectors {
@@ -190,7 +124,7 @@ impl Fitting<'_, '_> {
             slices: BTreeMap::new(),
         };
         let mut serial: FxHashSet<Var> = FxHashSet::default();
-        for v in &self.plan.carried {
+        for v in &self.sweep().carried {
             match self.update(*v) {
                 Some(update) => {
                     vectors.updates.insert(*v, update);
@@ -200,9 +134,9 @@ impl Fitting<'_, '_> {
                 }
             }
         }
-        for g in &self.plan.groups {
-            let group = &self.program.groups[g.index()];
-            let plain = |v: &Var| facts::elem(self.program, *v) != Ty::Bool;
+        for g in &self.sweep().groups {
+            let group = &self.program().groups[g.index()];
+            let plain = |v: &Var| facts::elem(self.program(), *v) != Ty::Bool;
             match group.order {
                 Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
                     vectors.lanes.push(*g);
@@ -217,11 +151,11 @@ impl Fitting<'_, '_> {
             false => Some(Chain::of(self, serial)?),
         };
         vectors.needed = self.needed(&vectors);
-        for i in &self.inner {
+        for i in &self.sweep().statements {
             self.take(&vectors, i)?;
         }
         vectors.widest = self.widest(&vectors);
-        let fits = |g: &GroupId| match self.program.groups[g.index()].order {
+        let fits = |g: &GroupId| match self.program().groups[g.index()].order {
             Order::Lanes(l) => l as usize * vectors.widest >= 64,
             _ => false,
         };
@@ -240,21 +174,21 @@ impl Fitting<'_, '_> {
 
     /// What the folds of a group need, if that is little and its lanes fit into registers.
     fn slice(&self, g: GroupId, widest: usize) -> Option<Slice> {
-        let group = &self.program.groups[g.index()];
+        let group = &self.program().groups[g.index()];
         let (Order::Lanes(lanes), [var]) = (group.order, &group.vars[..]) else {
             return None;
         };
         if lanes as usize * widest > 256 {
             return None;
         }
-        let update = |i: &&Inner| matches!(i.stmt.kind, StmtKind::Assign(v, _) if v == *var);
-        let update = self.inner.iter().find(update)?;
+        let update = |i: &&Statement| matches!(i.stmt.kind, StmtKind::Assign(v, _) if v == *var);
+        let update = self.sweep().statements.iter().find(update)?;
         let mut needed = FxHashSet::default();
         facts::each_use(update.stmt, &mut |v| {
             needed.insert(v);
         });
         let mut subs = Vec::new();
-        for (at, step) in self.plan.steps.iter().enumerate() {
+        for (at, step) in self.sweep().steps.iter().enumerate() {
             match step {
                 Step::Enter(_) => subs.push(at),
                 Step::Leave => {
@@ -267,27 +201,31 @@ impl Fitting<'_, '_> {
             }
         }
         for at in &subs {
-            if let Step::Enter(i) = self.plan.steps[*at] {
-                facts::each_leaving_use(self.facts.blocks[i].block, &mut |v| {
+            if let Step::Enter(i) = self.sweep().steps[*at] {
+                facts::each_leaving_use(self.region.facts.blocks[i].block, &mut |v| {
                     needed.insert(v);
                 });
             }
         }
-        let statements = self.close(&mut needed);
+        let statements = self.sweep().close(&mut needed);
         let next = match update.stmt.kind {
             StmtKind::Assign(_, Atom::Var(next)) => Some(next),
             _ => None,
         };
-        let extremum = self.inner.iter().find_map(|i| match &i.stmt.kind {
-            StmtKind::Let(v, op @ (Op::Min | Op::Max), args) if Some(*v) == next && i.top => {
-                match args[..] {
-                    [Atom::Var(a), x] | [x, Atom::Var(a)] if a == *var => Some((*v, *op, x)),
-                    _ => None,
+        let extremum = self
+            .sweep()
+            .statements
+            .iter()
+            .find_map(|i| match &i.stmt.kind {
+                StmtKind::Let(v, op @ (Op::Min | Op::Max), args) if Some(*v) == next && i.top => {
+                    match args[..] {
+                        [Atom::Var(a), x] | [x, Atom::Var(a)] if a == *var => Some((*v, *op, x)),
+                        _ => None,
+                    }
                 }
-            }
-            _ => None,
-        });
-        let ty = facts::elem(self.program, *var);
+                _ => None,
+            });
+        let ty = facts::elem(self.program(), *var);
         (statements <= MAX_SLICE).then_some(Slice {
             var: *var,
             needed,
@@ -312,10 +250,10 @@ impl Fitting<'_, '_> {
                 .iter()
                 .copied()
                 .filter(|g| {
-                    let vars = &self.program.groups[g.index()].vars;
+                    let vars = &self.program().groups[g.index()].vars;
                     let updates =
                         |s: &Stmt| matches!(&s.kind, StmtKind::Assign(v, _) if vars.contains(v));
-                    let mut inner = self.inner.iter();
+                    let mut inner = self.sweep().statements.iter();
                     inner.any(|i| i.top && updates(i.stmt) && self.reads_any(i, &chained))
                 })
                 .collect();
@@ -324,7 +262,7 @@ impl Fitting<'_, '_> {
             }
             vectors.lanes.retain(|g| !lanes.contains(g));
             for g in lanes {
-                serial.extend(&self.program.groups[g.index()].vars);
+                serial.extend(&self.program().groups[g.index()].vars);
             }
             for v in more {
                 vectors.updates.remove(&v);
@@ -336,7 +274,7 @@ impl Fitting<'_, '_> {
     /// The chain's variables, and all that is computed from them.
     pub fn chained(&self, serial: &FxHashSet<Var>) -> FxHashSet<Var> {
         let mut chained = serial.clone();
-        for i in self.inner.iter().filter(|i| i.top) {
+        for i in self.sweep().statements.iter().filter(|i| i.top) {
             if self.reads_any(i, &chained) {
                 let stmts = std::slice::from_ref(i.stmt);
                 facts::each_stmt(stmts, &mut |s| {
@@ -350,26 +288,27 @@ impl Fitting<'_, '_> {
     }
 
     /// Whether a statement, its regions included, reads or updates one of these variables.
-    pub fn reads_any(&self, i: &Inner, vars: &FxHashSet<Var>) -> bool {
+    pub fn reads_any(&self, i: &Statement, vars: &FxHashSet<Var>) -> bool {
         let mut found = false;
         facts::each_stmt(std::slice::from_ref(i.stmt), &mut |s| {
             facts::each_use(s, &mut |v| found |= vars.contains(&v));
-            facts::each_update(self.program, s, &mut |v| found |= vars.contains(&v));
+            facts::each_update(self.program(), s, &mut |v| found |= vars.contains(&v));
         });
         found
     }
 
     /// Whether a statement belongs to the chain: it depends on it, and is no write of its results.
-    pub fn is_chained(&self, i: &Inner, chained: &FxHashSet<Var>) -> bool {
+    pub fn is_chained(&self, i: &Statement, chained: &FxHashSet<Var>) -> bool {
         !matches!(i.stmt.kind, StmtKind::WriteArray(..)) && self.reads_any(i, chained)
     }
 
     /// Whether a statement has a form in vectors; notes what it needs.
-    pub(super) fn take(&self, vectors: &Vectors, i: &Inner) -> Option<()> {
-        let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i.stmt));
+    pub(super) fn take(&self, vectors: &Vectors, i: &Statement) -> Option<()> {
+        let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i));
         match &i.stmt.kind {
             _ if chained => Some(()),
-            StmtKind::Let(..) | StmtKind::If { .. } => is_cheap(self.program, i.stmt).then_some(()),
+            StmtKind::Let(..) => is_cheap(self.program(), i.stmt).then_some(()),
+            StmtKind::If { .. } => Some(()),
             StmtKind::ReadArray(_, a, Atom::Var(index)) => {
                 (i.top && self.in_step(*a, *index)).then_some(())
             }
@@ -378,8 +317,8 @@ impl Fitting<'_, '_> {
                 Some(_) => {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
-                    let proven = self.plan.proven.contains(&(self.owner(*a), *index));
-                    (here && proven && self.facts.is_cut_to(*a, *index)).then_some(())
+                    let proven = self.plan.proven.contains(&(self.region.owner(*a), *index));
+                    (here && proven && self.region.facts.is_cut_to(*a, *index)).then_some(())
                 }
             },
             StmtKind::Trap { .. } | StmtKind::ArrayLength(..) => i.top.then_some(()),
@@ -389,40 +328,44 @@ impl Fitting<'_, '_> {
     }
 
     pub(super) fn in_step(&self, a: Var, index: Var) -> bool {
-        index == self.plan.counter && self.plan.proven.contains(&(self.owner(a), index))
-    }
-
-    fn owner(&self, a: Var) -> Var {
-        self.facts.owner(self.program, self.made, a)
+        index == self.sweep().counter && self.plan.proven.contains(&(self.region.owner(a), index))
     }
 
     fn sub_of_update(&self, v: Var) -> Option<usize> {
-        let update = |i: &&Inner| matches!(i.stmt.kind, StmtKind::Assign(u, _) if u == v);
-        self.inner.iter().find(update)?.sub
+        let update = |i: &&Statement| matches!(i.stmt.kind, StmtKind::Assign(u, _) if u == v);
+        self.sweep().statements.iter().find(update)?.sub
     }
 
     /// How a plain carried variable is updated, if vectors can do it: once, to a value that is used for
     /// nothing else, from an old value that only a count shows to others (as the index of a write).
     fn update(&self, v: Var) -> Option<Update> {
-        let Type::Scalar(ty) = self.program.ty(v) else {
+        let Type::Scalar(ty) = self.program().ty(v) else {
             return None;
         };
-        let mut nexts = self.inner.iter().filter_map(|i| match i.stmt.kind {
-            StmtKind::Assign(u, Atom::Var(next)) if u == v => Some(next),
-            _ => None,
-        });
-        let (next, other) = (nexts.next()?, nexts.next());
-        let (op, joined) = self.inner.iter().find_map(|i| match &i.stmt.kind {
-            StmtKind::Let(n, op, args) if *n == next => match args[..] {
-                [Atom::Var(a), x] | [x, Atom::Var(a)] if a == v && x != Atom::Var(v) => {
-                    Some((*op, x))
-                }
+        let mut nexts = self
+            .sweep()
+            .statements
+            .iter()
+            .filter_map(|i| match i.stmt.kind {
+                StmtKind::Assign(u, Atom::Var(next)) if u == v => Some(next),
                 _ => None,
-            },
-            _ => None,
-        })?;
+            });
+        let (next, other) = (nexts.next()?, nexts.next());
+        let (op, joined) = self
+            .sweep()
+            .statements
+            .iter()
+            .find_map(|i| match &i.stmt.kind {
+                StmtKind::Let(n, op, args) if *n == next => match args[..] {
+                    [Atom::Var(a), x] | [x, Atom::Var(a)] if a == v && x != Atom::Var(v) => {
+                        Some((*op, x))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            })?;
         let (mut reads_of_v, mut reads_of_next, mut indexed) = (0, 0, 0);
-        for i in &self.inner {
+        for i in &self.sweep().statements {
             facts::each_use(i.stmt, &mut |u| {
                 reads_of_v += usize::from(u == v);
                 reads_of_next += usize::from(u == next);
@@ -449,9 +392,9 @@ impl Fitting<'_, '_> {
     /// Whether a variable decides where a block of the body goes.
     fn leaves(&self, v: Var) -> bool {
         let mut found = false;
-        for step in &self.plan.steps {
+        for step in &self.sweep().steps {
             if let Step::Block(i) | Step::Enter(i) = step {
-                let block = self.facts.blocks[*i].block;
+                let block = self.region.facts.blocks[*i].block;
                 facts::each_leaving_use(block, &mut |u| found |= u == v);
             }
         }
@@ -472,16 +415,16 @@ impl Fitting<'_, '_> {
                 needed.insert(v);
             }
         };
-        for step in &self.plan.steps {
+        for step in &self.sweep().steps {
             if let Step::Enter(i) = step {
-                let exits = &self.facts.blocks[*i].block.exits;
+                let exits = &self.region.facts.blocks[*i].block.exits;
                 exits.iter().for_each(|e| need(e.unless));
             }
         }
-        for i in &self.inner {
+        for i in &self.sweep().statements {
             match &i.stmt.kind {
                 StmtKind::Assign(v, a) => match vectors.updates.get(v) {
-                    _ if *v == self.plan.counter || vectors.is_sliced(i.stmt) => {}
+                    _ if *v == self.sweep().counter || vectors.is_sliced(i.stmt) => {}
                     Some(Update::Count) => {}
                     Some(Update::Join(_, x)) => need(*x),
                     None => need(*a),
@@ -494,50 +437,34 @@ impl Fitting<'_, '_> {
         if let Some(chain) = &vectors.chain {
             chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
         }
-        self.close(&mut needed);
+        self.sweep().close(&mut needed);
         needed
-    }
-
-    /// Adds what is needed to compute what is needed; how many statements that takes.
-    fn close(&self, needed: &mut FxHashSet<Var>) -> usize {
-        let mut statements = 0;
-        for i in self.inner.iter().rev() {
-            let mut defines = false;
-            facts::each_def(i.stmt, &mut |v| defines |= needed.contains(&v));
-            if defines && matches!(i.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
-                statements += 1;
-                facts::each_use(i.stmt, &mut |u| {
-                    needed.insert(u);
-                });
-            }
-        }
-        statements
     }
 
     /// Bytes of the widest element that a vector holds.
     pub(super) fn widest(&self, vectors: &Vectors) -> usize {
-        let counter_is_read = vectors.needed.contains(&self.plan.counter);
+        let counter_is_read = vectors.needed.contains(&self.sweep().counter);
         let mut widest = if counter_is_read { 8 } else { 1 };
         let mut see = |ty: Ty| {
             if ty != Ty::Bool {
                 widest = widest.max(ty.size());
             }
         };
-        for i in &self.inner {
+        for i in &self.sweep().statements {
             facts::each_def(i.stmt, &mut |v| {
                 if vectors.needed.contains(&v) {
-                    see(facts::elem(self.program, v));
+                    see(facts::elem(self.program(), v));
                 }
             });
             match &i.stmt.kind {
                 StmtKind::Let(v, _, args) if vectors.needed.contains(v) => {
-                    args.iter().for_each(|a| see(self.program.atom_ty(*a)));
+                    args.iter().for_each(|a| see(self.program().atom_ty(*a)));
                 }
-                StmtKind::WriteArray(_, _, x) => see(self.program.atom_ty(*x)),
+                StmtKind::WriteArray(_, _, x) => see(self.program().atom_ty(*x)),
                 StmtKind::Assign(v, _) => match vectors.updates.get(v) {
                     Some(Update::Count) => {}
-                    _ if *v == self.plan.counter => {}
-                    _ => see(facts::elem(self.program, *v)),
+                    _ if *v == self.sweep().counter => {}
+                    _ => see(facts::elem(self.program(), *v)),
                 },
                 _ => {}
             }

@@ -16,7 +16,7 @@
 use super::body::Body;
 use super::fit::{Fitting, Vectors};
 use crate::emit::ideas::Idea;
-use crate::emit::plan::{Plan, Step};
+use crate::emit::plan::Plan;
 use crate::emit::unit::{Unit, comment};
 use crate::facts;
 use crate::names::{Part, identifier};
@@ -30,26 +30,26 @@ const TILE: u64 = 8;
 /// More variables than this in the states of a loop would not stay in registers.
 const MAX_STATE: usize = 12;
 
-impl Fitting<'_, '_> {
+impl Fitting<'_> {
     /// What vectors of runs need, if the loop does nothing but fold by such operators.
     pub(super) fn runs(&self) -> Option<Vectors> {
-        let (program, plan) = (self.program, self.plan);
-        let groups = || plan.groups.iter().map(|g| &program.groups[g.index()]);
+        let (program, plan) = (self.program(), self.plan);
+        let groups = || plan.sweep.groups.iter().map(|g| &program.groups[g.index()]);
         let run = u32::try_from(program.grid()).ok()?;
         let serial = run >= TILE as u32 && groups().all(|g| g.order == Order::Runs(run));
-        let plain = plan.steps.iter().all(|s| matches!(s, Step::Block(_)));
+        let plain = plan.sweep.is_plain();
         let width: usize = groups().map(|g| g.vars.len()).sum();
-        let root = matches!(program.rate(plan.rate).kind, RateKind::Root { .. });
+        let root = matches!(program.rate(plan.sweep.rate).kind, RateKind::Root { .. });
         if !root || !serial || !plain || !(1..=MAX_STATE).contains(&width) {
             return None;
         }
-        if !plan.carried.is_empty() {
+        if !plan.sweep.carried.is_empty() {
             return None;
         }
-        let vectors = self.folds(plan.groups.iter().copied().collect());
+        let vectors = self.folds(plan.sweep.groups.iter().copied().collect());
         let computes =
             |kind: &StmtKind| !matches!(kind, StmtKind::WriteArray(..) | StmtKind::Trap { .. });
-        for i in &self.inner {
+        for i in &plan.sweep.statements {
             self.take(&vectors, i)?;
             if !computes(&i.stmt.kind) {
                 return None;
@@ -59,17 +59,17 @@ impl Fitting<'_, '_> {
     }
 }
 
-impl Plan {
+impl Plan<'_> {
     /// The function's name.
     fn runs_function(&self, unit: &Unit, symbol: &str) -> String {
-        let rate = identifier(&unit.program.rate(self.rate).name);
-        format!("{symbol}_runs_{}_{rate}", self.rate.index())
+        let rate = identifier(&unit.program.rate(self.sweep.rate).name);
+        format!("{symbol}_runs_{}_{rate}", self.sweep.rate.index())
     }
 
     /// The variables of all groups.
     fn states(&self, unit: &Unit) -> Vec<Var> {
         let vars = |g: &GroupId| unit.program.groups[g.index()].vars.iter().copied();
-        self.groups.iter().flat_map(vars).collect()
+        self.sweep.groups.iter().flat_map(vars).collect()
     }
 
     /// Writes the function.
@@ -83,7 +83,7 @@ impl Plan {
             .into_iter()
             .chain(passed.iter().map(|p| p.declaration.as_str()))
             .collect();
-        let rate = &unit.program.rate(self.rate).name;
+        let rate = &unit.program.rate(self.sweep.rate).name;
         unit.line(comment(&format!("/* Rate {rate}: a run in each lane. */")));
         unit.line("static __attribute__((noinline)) u64");
         let function = self.runs_function(unit, symbol);
@@ -103,8 +103,8 @@ impl Plan {
             return;
         };
         let (elements, run) = (vectors.elements(unit), unit.program.grid());
-        let counter = unit.names.var(self.counter).to_string();
-        let bound = unit.atom(self.bound);
+        let counter = unit.names.var(self.sweep.counter).to_string();
+        let bound = unit.atom(self.sweep.bound);
         unit.open(format!("if (steps % {run} == 0 && {counter} < {bound}) {{"));
         unit.line(format!(
             "u64 count = lf_least({bound} - {counter}, limit - steps);"
@@ -207,13 +207,13 @@ impl Body<'_, '_> {
                 fields.filter(move |((_, identity), next)| (**identity, **next) == (unset, set));
             flags.map(|((v, _), _)| *v)
         };
-        self.plan.groups.iter().flat_map(of).collect()
+        self.plan.sweep.groups.iter().flat_map(of).collect()
     }
 
     /// One step of all runs.
     fn step(&mut self, states: &[Var], flags: &[Var], set: bool) {
         let program = self.unit.program;
-        let counter = self.unit.names.var(self.plan.counter);
+        let counter = self.unit.names.var(self.plan.sweep.counter);
         self.unit
             .line(format!("const u64 {counter} = lf_first + lf_at + j;"));
         self.known = flags.iter().map(|v| (*v, set)).collect();
@@ -227,23 +227,21 @@ impl Body<'_, '_> {
         }
         self.unit.comb = None;
         let mut updates = Vec::new();
-        for i in self.plan.blocks() {
-            for s in &self.unit.facts.blocks[i].block.stmts {
-                match &s.kind {
-                    StmtKind::Assign(v, a) if states.contains(v) && !flags.contains(v) => {
-                        updates.push((*v, *a));
-                    }
-                    StmtKind::Assign(..) => {}
-                    StmtKind::ReadArray(v, a, _) => {
-                        let vector = self
-                            .shape
-                            .vector(self.unit.helpers, facts::elem(program, *v));
-                        let tile = tile(self.unit.owner(*a));
-                        let loaded = format!("*(const {vector}_at *){tile}[j]");
-                        self.take(*v, &loaded);
-                    }
-                    _ => self.wanted(s, &self.vectors.needed),
+        for s in self.plan.sweep.all_tops().map(|s| s.stmt) {
+            match &s.kind {
+                StmtKind::Assign(v, a) if states.contains(v) && !flags.contains(v) => {
+                    updates.push((*v, *a));
                 }
+                StmtKind::Assign(..) => {}
+                StmtKind::ReadArray(v, a, _) => {
+                    let vector = self
+                        .shape
+                        .vector(self.unit.helpers, facts::elem(program, *v));
+                    let tile = tile(self.unit.owner(*a));
+                    let loaded = format!("*(const {vector}_at *){tile}[j]");
+                    self.take(*v, &loaded);
+                }
+                _ => self.wanted(s, &self.vectors.needed),
             }
         }
         for (v, a) in updates {
@@ -256,7 +254,7 @@ impl Body<'_, '_> {
     fn join_runs(&mut self, elements: &str, flags: &[Var]) {
         self.unit
             .open(format!("for (u64 k = 0; k < {elements}; k++) {{"));
-        for g in &self.plan.groups {
+        for g in &self.plan.sweep.groups {
             let group = &self.unit.program.groups[g.index()];
             let types: Vec<Ty> = group
                 .vars

@@ -16,14 +16,16 @@
 //! ```
 
 use super::body::Body;
-use super::fit::{Fitting, Vectors, inner, is_cheap};
+use super::fit::{Fitting, Vectors};
 use super::pack::{Shape, signed};
 use crate::emit::ideas::Idea;
 use crate::emit::nest::FEW;
 use crate::emit::ops::Helpers;
-use crate::emit::plan::{Plan, Step};
+use crate::emit::plan::Plan;
 use crate::emit::unit::Unit;
-use crate::facts::{self, Facts};
+use crate::facts;
+use livefusion_tile::region::cost::is_cheap;
+use livefusion_tile::region::{Effect, Region};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -48,33 +50,20 @@ struct Fold {
 }
 
 /// The form of an inner loop in vectors, if it has one. All of its lanes are `plan.strip`.
-pub fn segment(program: &Loop, facts: &Facts, made: &[Var], plan: &Plan) -> Option<Segment> {
-    let fitting = Fitting {
-        program,
-        facts,
-        made,
-        plan,
-        inner: inner(facts, plan),
-    };
-    let folds: Option<Vec<Fold>> = plan
-        .groups
-        .iter()
-        .map(|g| fold(program, plan, *g))
-        .collect();
+pub fn segment(region: &Region, plan: &Plan) -> Option<Segment> {
+    let (fitting, sweep) = (Fitting { region, plan }, plan.sweep);
+    let groups = sweep.groups.iter();
+    let folds: Option<Vec<Fold>> = groups.map(|g| fold(region.program, plan, *g)).collect();
     let folds = folds.filter(|all| !all.is_empty())?;
-    let plain = plan.carried.is_empty()
-        && plan.steps.iter().all(|s| matches!(s, Step::Block(_)))
-        && plan.proven.iter().all(|(_, i)| *i == plan.counter)
-        && fitting
-            .inner
-            .iter()
-            .all(|i| i.top && fitting.fits_segment(i.stmt));
+    let plain = sweep.carried.is_empty()
+        && sweep.is_plain()
+        && plan.proven.iter().all(|(_, i)| *i == sweep.counter)
+        && (sweep.statements.iter()).all(|s| s.top && fitting.fits_segment(s.stmt));
     if !plain {
         return None;
     }
-    let vectors = fitting.folds(plan.groups.iter().copied().collect());
-    let traps = |i: &super::fit::Inner| matches!(i.stmt.kind, StmtKind::Trap { .. });
-    let traps = fitting.inner.iter().any(traps);
+    let vectors = fitting.folds(sweep.groups.iter().copied().collect());
+    let traps = sweep.statements.iter().any(|s| s.effect == Effect::Trap);
     let fits = vectors.widest >= 4 && plan.strip * vectors.widest as u64 <= MOST;
     fits.then_some(Segment {
         vectors,
@@ -100,11 +89,11 @@ fn fold(program: &Loop, plan: &Plan, group: GroupId) -> Option<Fold> {
     fits.then_some(Fold { group, var, op })
 }
 
-impl Fitting<'_, '_> {
+impl Fitting<'_> {
     /// Whether a statement may run for an element that is not there: under the mask, if it counts.
     fn fits_segment(&self, s: &Stmt) -> bool {
         match &s.kind {
-            StmtKind::Let(..) => is_cheap(self.program, s),
+            StmtKind::Let(..) => is_cheap(self.program(), s),
             // At random, elements that are not there would cost as much as the others.
             StmtKind::ReadArray(_, a, Atom::Var(index)) => self.in_step(*a, *index),
             StmtKind::Trap { .. } | StmtKind::ArrayLength(..) | StmtKind::Assign(..) => true,
@@ -199,7 +188,7 @@ impl Body<'_, '_> {
     /// So many elements, all or those that are there.
     fn tile(&mut self, lanes: u64, from: &str, size: Option<&str>) {
         let elements = self.vectors.elements(self.unit);
-        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
         self.unit.line("#pragma GCC unroll 16");
         self.unit.open(format!(
             "for (u64 lane = 0; lane < {lanes}; lane += {elements}) {{"

@@ -101,7 +101,7 @@ impl<'a> Body<'_, 'a> {
     fn read(&mut self, v: Var, a: Var) {
         let ty = facts::elem(self.unit.program, v);
         let vector = self.shape.vector(self.unit.helpers, ty);
-        let counter = self.unit.names.var(self.plan.counter).to_string();
+        let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
         let data = self.unit.array(a);
         self.take(v, &format!("*(const {vector}_at *)({data} + {counter})"));
     }
@@ -157,7 +157,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn assign(&mut self, v: Var, a: Atom) {
-        if v == self.plan.counter {
+        if v == self.plan.sweep.counter {
             return;
         }
         let (ty, mask) = (facts::elem(self.unit.program, v), self.mask());

@@ -16,11 +16,11 @@ const SPARE: u64 = 64;
 /// Fewer steps than this are not worth the way.
 const FEW: u64 = 64;
 
-impl Zip {
+impl Zip<'_> {
     /// Writes the tiles.
     pub fn call(&self, unit: &mut Unit, symbol: &str, guard: &str) {
-        let counter = unit.names.var(self.behind.best.counter).to_string();
-        let bound = unit.atom(self.behind.best.bound);
+        let counter = unit.names.var(self.behind.best.sweep.counter).to_string();
+        let bound = unit.atom(self.behind.best.sweep.bound);
         let mut conditions = vec![
             format!("{counter} < {bound}"),
             format!("event - steps >= {FEW}"),
@@ -150,7 +150,7 @@ impl Zip {
             let count = unit.names.var(side.buffers.count);
             rooms.push(format!("{count} - lf_first_{k}"));
         }
-        for limit in &self.limits {
+        for limit in self.limits {
             let limit = unit.atom(*limit);
             rooms.push(format!("lf_room({limit}, {counter})"));
         }
@@ -230,8 +230,8 @@ impl Zip {
     }
 }
 
-impl Straight {
-    fn plan(&self, version: usize) -> &Plan {
+impl Straight<'_> {
+    fn plan(&self, version: usize) -> &Plan<'_> {
         match version {
             0 => &self.best,
             _ => &self.each,
@@ -253,7 +253,7 @@ impl Straight {
     }
 }
 
-impl Side {
+impl Side<'_> {
     /// A call of the side's function on a range, and on variables with a prefix.
     fn call(
         &self,

@@ -1,0 +1,310 @@
+//! How a sweep is found, and what it does.
+
+use super::affine::Sums;
+use super::cost::Cost;
+use super::{Access, Effect, Index, Region, Statement, Step, Sweep};
+use livefusion_backend::facts::{self, Placed};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Type, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use loop_lang::walk;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+impl<'a> Sweep<'a> {
+    /// The sweep of a rate, if it is one. `random` are the parameters that are read at any index.
+    pub(super) fn of(
+        region: &Region<'a>,
+        random: &FxHashSet<Var>,
+        rate: RateId,
+    ) -> Option<Sweep<'a>> {
+        Sweep::with(region, random, rate, region.steps(rate)?)
+    }
+
+    /// What a loop rate does in these steps.
+    pub(super) fn with(
+        region: &Region<'a>,
+        random: &FxHashSet<Var>,
+        rate: RateId,
+        steps: Vec<Step>,
+    ) -> Option<Sweep<'a>> {
+        let (program, facts) = (region.program, &region.facts);
+        let (RateKind::Root { counter, bound } | RateKind::Nested { counter, bound, .. }) =
+            program.rate(rate).kind
+        else {
+            return None;
+        };
+        let mut sweep = Sweep {
+            rate,
+            counter,
+            bound,
+            exits: facts.other_exits(program, rate, (counter, bound))?,
+            statements: Vec::new(),
+            accesses: Vec::new(),
+            proven: FxHashSet::default(),
+            uses: FxHashSet::default(),
+            defs: FxHashSet::default(),
+            updates: FxHashMap::default(),
+            arrays: BTreeSet::new(),
+            checked: BTreeSet::new(),
+            lengths: BTreeSet::new(),
+            scalars: BTreeSet::new(),
+            carried: BTreeSet::new(),
+            groups: BTreeSet::new(),
+            scatters: false,
+            at: Vec::with_capacity(steps.len()),
+            sums: Sums::over(counter),
+            fixed: FxHashSet::default(),
+            successors: FxHashMap::default(),
+            starts: BTreeSet::new(),
+            steps,
+        };
+        sweep.find_statements(region)?;
+        let moves = |v: Var| !sweep.leaves(v);
+        // The counter's own update stands where it is reached in every iteration: at the rate itself.
+        let counts = |s: &Statement| {
+            s.sub.is_none() && matches!(s.stmt.kind, StmtKind::Assign(v, _) if v == counter)
+        };
+        let goes_up = sweep.goes_up_by_one(region, counter);
+        if bound.var().is_some_and(moves) || !goes_up || !sweep.statements.iter().any(counts) {
+            return None;
+        }
+        sweep.find_shapes(program);
+        sweep.find_accesses(region, random);
+        sweep.find_carried(region)?;
+        sweep.find_scalars(region);
+        Some(sweep)
+    }
+
+    /// Takes in the blocks; none if a statement has no place in a straight loop.
+    fn find_statements(&mut self, region: &Region<'a>) -> Option<()> {
+        let mut subs: Vec<usize> = Vec::new();
+        for at in 0..self.steps.len() {
+            let step = self.steps[at];
+            let from = self.statements.len();
+            if let Some(i) = step.block() {
+                let placed = &region.facts.blocks[i];
+                let sub = subs.last().copied();
+                for s in &placed.block.stmts {
+                    self.flatten(region.program, s, (at, sub, true));
+                }
+                self.take(region, placed, from)?;
+            }
+            self.at.push(from..self.statements.len());
+            match step {
+                Step::Enter(_) => subs.push(at),
+                Step::Leave => {
+                    subs.pop();
+                }
+                Step::Block(_) => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Regions are nested no deeper than the language allows.
+    fn flatten(
+        &mut self,
+        program: &Loop,
+        stmt: &'a Stmt,
+        (step, sub, top): (usize, Option<usize>, bool),
+    ) -> Cost {
+        let first = self.statements.len();
+        let mut cost = Cost::of(program, stmt);
+        for inner in walk::regions(&stmt.kind).into_iter().flatten() {
+            cost += self.flatten(program, inner, (step, sub, false));
+        }
+        self.statements.push(Statement {
+            id: self.statements.len(),
+            stmt,
+            step,
+            sub,
+            top,
+            first,
+            cost,
+            effect: Effect::of(stmt),
+        });
+        cost
+    }
+
+    /// Notes what the statements of a block do, from one of them on.
+    fn take(&mut self, region: &Region, placed: &Placed, from: usize) -> Option<()> {
+        let program = region.program;
+        facts::each_leaving_use(placed.block, &mut |v| {
+            self.uses.insert(v);
+        });
+        let starts = matches!(placed.place, Place::At { section, .. } if section == Section::Nest);
+        if !(region.facts.ending.get(&placed.place)).is_none_or(Vec::is_empty) {
+            return None;
+        }
+        for s in &self.statements[from..] {
+            facts::each_use(s.stmt, &mut |v| {
+                self.uses.insert(v);
+            });
+            facts::each_def(s.stmt, &mut |v| {
+                self.defs.insert(v);
+            });
+            match &s.stmt.kind {
+                // In a region they could happen more than once in an iteration.
+                StmtKind::Assign(..) | StmtKind::Scan { .. } if !s.top => return None,
+                StmtKind::Assign(v, a) => self.updates.entry(*v).or_default().push(a.var()),
+                StmtKind::Scan { .. } => facts::each_update(program, s.stmt, &mut |v| {
+                    self.updates.entry(v).or_default().push(None);
+                }),
+                StmtKind::Let(v, Op::Add, args) => {
+                    let one = Atom::from(Const::u64(1));
+                    if let [Atom::Var(of), c] | [c, Atom::Var(of)] = args[..]
+                        && c == one
+                    {
+                        self.successors.insert(*v, of);
+                    }
+                }
+                StmtKind::ArrayLength(_, a) => {
+                    self.lengths.insert(region.owner(*a));
+                }
+                StmtKind::ScatterArray { arrays, .. } => {
+                    self.lengths.extend(arrays.iter().map(|a| region.owner(*a)));
+                    self.scatters = true;
+                }
+                StmtKind::ReadArray(_, a, i) | StmtKind::WriteArray(a, i, _) => {
+                    self.accesses.push(Access {
+                        statement: s.id,
+                        array: region.owner(*a),
+                        index: *i,
+                        shape: Index::Random,
+                        is_read: s.effect == Effect::Read,
+                        is_proven: false,
+                    });
+                }
+                StmtKind::Carry(v, _) if starts => {
+                    self.starts.insert(*v);
+                }
+                StmtKind::Carry(..)
+                | StmtKind::NewArray(..)
+                | StmtKind::FillArray(..)
+                | StmtKind::CopyArray(..)
+                | StmtKind::SliceArray(..) => return None,
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// Finds what is the same in all iterations, and what goes with the counter.
+    fn find_shapes(&mut self, program: &Loop) {
+        let mut sums = std::mem::take(&mut self.sums);
+        let mut fixed = std::mem::take(&mut self.fixed);
+        for s in &self.statements {
+            match &s.stmt.kind {
+                StmtKind::Let(v, op, args) => {
+                    let outside = |v: Var| self.leaves(v);
+                    let known = |a: &Atom| a.var().is_none_or(|v| outside(v) || fixed.contains(&v));
+                    if args.iter().all(known) {
+                        fixed.insert(*v);
+                    }
+                    if program.ty(*v) == Type::Scalar(Ty::U64) {
+                        sums.add(*v, *op, args, outside);
+                    }
+                }
+                StmtKind::ArrayLength(v, _) => {
+                    fixed.insert(*v);
+                }
+                _ => {}
+            }
+        }
+        (self.sums, self.fixed) = (sums, fixed);
+    }
+
+    /// Finds how arrays are accessed, and which accesses cannot miss.
+    fn find_accesses(&mut self, region: &Region, random: &FxHashSet<Var>) {
+        let mut accesses = std::mem::take(&mut self.accesses);
+        for access in &mut accesses {
+            let a = access.array;
+            self.arrays.insert(a);
+            let index = access.index.var();
+            let is_counter = index == Some(self.counter);
+            let counts = is_counter || index.is_some_and(|v| self.goes_up_by_one(region, v));
+            access.shape = match self.affine(access.index) {
+                Some(affine) => Index::Affine(affine),
+                None if counts => Index::Count,
+                None => Index::Random,
+            };
+            let sometimes = !self.statements[access.statement].top && random.contains(&a);
+            // Few elements may be left of what an exit bounds, and many to go until it is full.
+            access.is_proven = !sometimes && counts && (is_counter || self.exits.is_empty());
+            match index.filter(|_| access.is_proven) {
+                Some(v) => {
+                    self.proven.insert((a, v));
+                }
+                None => {
+                    self.lengths.insert(a);
+                    self.checked.extend(access.is_read.then_some(a));
+                }
+            }
+        }
+        self.accesses = accesses;
+    }
+
+    /// Finds what is carried; none if lanes of another loop are updated.
+    fn find_carried(&mut self, region: &Region) -> Option<()> {
+        let (program, facts) = (region.program, &region.facts);
+        for v in self.updates.keys().filter(|v| **v != self.counter) {
+            match facts.local_group(program, *v) {
+                Some((g, ..)) if facts.lane_rate(g, self.rate) == Some(self.rate) => {
+                    self.groups.insert(g);
+                }
+                Some(_) => return None,
+                None => {
+                    self.carried.insert(*v);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Finds what comes from outside.
+    fn find_scalars(&mut self, region: &Region) {
+        let (program, facts) = (region.program, &region.facts);
+        for v in self.uses.iter().filter(|v| !self.defs.contains(v)) {
+            let known = *v == self.counter || self.carried.contains(v);
+            match (program.ty(*v), facts.local_group(program, *v)) {
+                (Type::Array(_), _) => {
+                    self.arrays.insert(region.owner(*v));
+                }
+                (_, Some((g, ..))) if self.groups.contains(&g) => {}
+                _ if !known => {
+                    self.scalars.insert(*v);
+                }
+                _ => {}
+            }
+        }
+        for g in &self.groups {
+            let identity = &program.groups[g.index()].identity;
+            self.scalars.extend(identity.iter().filter_map(|a| a.var()));
+        }
+    }
+
+    /// Whether a carried variable is updated in one place, to one more than it is.
+    fn goes_up_by_one(&self, region: &Region, v: Var) -> bool {
+        let next = match self.updates.get(&v).map(Vec::as_slice) {
+            Some([Some(next)]) => self.successors.get(next),
+            _ => None,
+        };
+        next == Some(&v) && region.facts.local_group(region.program, v).is_none()
+    }
+}
+
+impl Effect {
+    fn of(s: &Stmt) -> Effect {
+        match &s.kind {
+            StmtKind::ReadArray(..) => Effect::Read,
+            StmtKind::WriteArray(..) => Effect::Write,
+            StmtKind::ScatterArray { .. } => Effect::Scatter,
+            StmtKind::Assign(..) | StmtKind::Scan { .. } => Effect::Update,
+            StmtKind::Carry(..) => Effect::Start,
+            StmtKind::Trap { .. } => Effect::Trap,
+            _ => Effect::Pure,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A root with sweeps inside: what an iteration of it does around them.
+
+use super::{Region, Step, Sweep};
+use loop_lang::ir::{Atom, End, Order, Part as TreePart, RateId, RateKind, Section, Var};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// A root whose children are all sweeps.
+pub struct Nest<'a> {
+    /// What is done around the sweeps; what these need goes in and out with it.
+    pub outer: Sweep<'a>,
+    /// The order of an iteration.
+    pub parts: Vec<Part>,
+    /// The rates of the sweeps.
+    pub inner: Vec<RateId>,
+    /// Variables that begin anew in each iteration.
+    pub starts: BTreeSet<Var>,
+}
+
+/// A part of an iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// A block's statements.
+    Block(usize),
+    /// A sweep, by its position among the inner ones.
+    Sweep(usize),
+}
+
+impl<'a> Nest<'a> {
+    /// The nest of a root, if it is one.
+    pub(super) fn of(
+        region: &Region<'a>,
+        random: &FxHashSet<Var>,
+        rate: RateId,
+    ) -> Option<Nest<'a>> {
+        let (parts, inner) = parts(region, rate)?;
+        let sweeps: Option<Vec<&Sweep>> = inner.iter().map(|r| region.sweep(*r)).collect();
+        let sweeps = sweeps.filter(|all| !all.is_empty())?;
+        let blocks = parts.iter().filter_map(|p| match p {
+            Part::Block(i) => Some(Step::Block(*i)),
+            Part::Sweep(_) => None,
+        });
+        let mut outer = Sweep::with(region, random, rate, blocks.collect())?;
+        let starts = std::mem::take(&mut outer.starts);
+        outer.carried.retain(|v| !starts.contains(v));
+        let mut inside: FxHashSet<Var> = FxHashSet::default();
+        for sweep in &sweeps {
+            take_in(region, &mut outer, sweep, &starts)?;
+            inside.extend(&sweep.defs);
+        }
+        // What a sweep defines is known in it alone: a guard's test, say, that is used behind the loop.
+        if outer.scalars.iter().any(|v| inside.contains(v)) {
+            return None;
+        }
+        let (carried, counter) = (&outer.carried, outer.counter);
+        let own = |v: &Var| carried.contains(v) || starts.contains(v) || *v == counter;
+        outer.scalars.retain(|v| !own(v) && !outer.defs.contains(v));
+        let joined = |v: &Var| region.facts.local_group(region.program, *v).is_some();
+        (!outer.scalars.iter().any(joined)).then_some(Nest {
+            outer,
+            parts,
+            inner,
+            starts,
+        })
+    }
+}
+
+/// What a sweep needs goes in and out with the outer loop, too.
+fn take_in(
+    region: &Region,
+    outer: &mut Sweep,
+    inner: &Sweep,
+    starts: &BTreeSet<Var>,
+) -> Option<()> {
+    let (program, facts) = (region.program, &region.facts);
+    outer.arrays.extend(&inner.arrays);
+    outer.checked.extend(&inner.checked);
+    outer.lengths.extend(&inner.lengths);
+    outer.lengths.extend(inner.proven.iter().map(|(a, _)| *a));
+    outer.scalars.extend(&inner.scalars);
+    let carried = inner.carried.iter().chain([&inner.counter]);
+    outer
+        .carried
+        .extend(carried.filter(|v| !starts.contains(v)));
+    for g in &inner.groups {
+        let group = &program.groups[g.index()];
+        let anew = group.vars.iter().all(|v| starts.contains(v));
+        match group.order {
+            Order::Lanes(_) | Order::Runs(_) if !anew => return None,
+            Order::Prefix(_) if !anew => {
+                outer.groups.insert(*g);
+            }
+            _ => {}
+        }
+    }
+    let joined = |a: Atom| {
+        a.var()
+            .is_some_and(|v| facts.local_group(program, v).is_some())
+    };
+    (!joined(inner.bound)).then_some(())
+}
+
+/// The blocks of a root in order, with the inner rates between them.
+fn parts(region: &Region, rate: RateId) -> Option<(Vec<Part>, Vec<RateId>)> {
+    let program = region.program;
+    let block = |rate, stage, section| {
+        let i = region.block_at(rate, stage, section)?;
+        let b = region.facts.blocks[i].block;
+        let straight = matches!(b.end, End::Goto(_));
+        let guard = section == Section::Guard;
+        (straight && (guard || b.exits.is_empty())).then_some(Part::Block(i))
+    };
+    let mut parts = vec![block(rate, 0, Section::Guard)?];
+    let mut rates = Vec::new();
+    for part in &program.rate(rate).parts {
+        match *part {
+            TreePart::Stage(stage) => {
+                parts.push(block(rate, stage, Section::Body)?);
+                parts.push(block(rate, stage, Section::Yield)?);
+            }
+            TreePart::Child(r) => {
+                let RateKind::Nested { .. } = program.rate(r).kind else {
+                    return None;
+                };
+                parts.push(block(r, 0, Section::Nest)?);
+                parts.push(Part::Sweep(rates.len()));
+                parts.push(block(r, 0, Section::Done)?);
+                rates.push(r);
+            }
+        }
+    }
+    parts.push(block(rate, 0, Section::Bottom)?);
+    Some((parts, rates))
+}

@@ -1,0 +1,97 @@
+//! The straight order of a rate's blocks: what an iteration does, one thing after the other.
+
+use super::Region;
+use livefusion_backend::facts;
+use loop_lang::ir::{End, Part, Place, RateId, Section};
+
+/// Subrates nested deeper than this have no straight order.
+const MAX_DEPTH: usize = 64;
+
+/// One step of an iteration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A block's statements.
+    Block(usize),
+    /// A subrate's guard: its statements, then the test that admits.
+    Enter(usize),
+    /// The end of what was admitted.
+    Leave,
+}
+
+impl Step {
+    /// The block whose statements it has.
+    pub fn block(self) -> Option<usize> {
+        match self {
+            Step::Block(i) | Step::Enter(i) => Some(i),
+            Step::Leave => None,
+        }
+    }
+}
+
+impl Region<'_> {
+    /// The block at a place of the rate tree.
+    pub(super) fn block_at(&self, rate: RateId, stage: u32, section: Section) -> Option<usize> {
+        let place = Place::At {
+            rate,
+            stage,
+            section,
+        };
+        self.facts.at.get(&place).copied()
+    }
+
+    /// Whether control only goes on to the next block.
+    fn is_straight(&self, i: &usize) -> bool {
+        let b = self.facts.blocks[*i].block;
+        b.exits.is_empty() && matches!(b.end, End::Goto(_))
+    }
+
+    /// The straight order of a rate's blocks, its guard first; none if anything in it leaves that order. A
+    /// subrate that admits everything is not entered by a step of its own.
+    pub(super) fn steps(&self, rate: RateId) -> Option<Vec<Step>> {
+        let (program, facts) = (self.program, &self.facts);
+        let straight = |i: &usize| self.is_straight(i);
+        let mut steps = vec![Step::Block(self.block_at(rate, 0, Section::Guard)?)];
+        // Rates with the part that is next, and whether they were entered by a test.
+        let mut stack = vec![(rate, 0, false)];
+        while let Some((r, position, tested)) = stack.pop() {
+            let Some(part) = program.rate(r).parts.get(position) else {
+                let bottom = self.block_at(r, 0, Section::Bottom).filter(straight)?;
+                steps.extend(tested.then_some(Step::Leave));
+                steps.push(Step::Block(bottom));
+                continue;
+            };
+            stack.push((r, position + 1, tested));
+            match *part {
+                Part::Stage(stage) => {
+                    for section in [Section::Body, Section::Yield] {
+                        let i = self.block_at(r, stage, section).filter(straight)?;
+                        steps.push(Step::Block(i));
+                    }
+                }
+                Part::Child(sub) => {
+                    let guard = self.block_at(sub, 0, Section::Guard)?;
+                    let bottom = Place::At {
+                        rate: sub,
+                        stage: 0,
+                        section: Section::Bottom,
+                    };
+                    let b = facts.blocks[guard].block;
+                    let admits = program.rate(sub).kind.is_sub()
+                        && matches!(b.end, End::Goto(_))
+                        && facts::targets_of_exits(b)
+                            .all(|l| facts.tree.place(program, l) == bottom);
+                    if !admits || stack.len() >= MAX_DEPTH {
+                        return None;
+                    }
+                    let tests = !b.exits.is_empty();
+                    steps.push(match tests {
+                        true => Step::Enter(guard),
+                        false => Step::Block(guard),
+                    });
+                    stack.push((sub, 0, tests));
+                }
+            }
+        }
+        Some(steps)
+    }
+}

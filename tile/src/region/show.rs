@@ -1,0 +1,193 @@
+//! What is known of a loop, as text: a line for each sweep and for each of its statements.
+//!
+//! ```text
+//! sweep r0: ix_0 below len_0
+//!   s1   r0  read    elt_1 = arr_0 at ix_0, by room           work 1, wait 1
+//!   s4   r1  write   out_4 at ix_3, a count, by room          work 1, wait 1
+//! ```
+
+use super::{Access, Affine, Effect, Index, Nest, Region, Statement, Stride, Sweep};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, Place, RateId, StmtKind, Var};
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+
+impl Display for Region<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "region {}", self.program.name)?;
+        for nest in self.nests() {
+            self.show_nest(nest, f)?;
+        }
+        self.sweeps().try_for_each(|s| self.show_sweep(s, f))
+    }
+}
+
+impl Region<'_> {
+    fn show_nest(&self, nest: &Nest, f: &mut Formatter<'_>) -> fmt::Result {
+        let rates = nest.inner.iter().map(|r| self.rate(*r));
+        let rates: Vec<&str> = rates.collect();
+        let outer = &nest.outer;
+        writeln!(f, "\nnest {} of {}", self.head(outer), rates.join(", "))?;
+        self.show_sets(outer, f)?;
+        self.show_set("anew", &nest.starts, f)
+    }
+
+    fn show_sweep(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nsweep {}", self.head(sweep))?;
+        self.show_sets(sweep, f)?;
+        let mut accesses = sweep.accesses.iter().peekable();
+        for s in &sweep.statements {
+            let access = accesses.next_if(|a| a.statement == s.id);
+            let rate = match s.sub.and_then(|at| sweep.steps[at].block()) {
+                Some(i) => match self.facts.blocks[i].place {
+                    Place::At { rate, .. } => rate,
+                    Place::Init | Place::Return => sweep.rate,
+                },
+                None => sweep.rate,
+            };
+            let (id, cost) = (format!("s{}", s.id), s.cost);
+            let inner = if s.top { "" } else { "  " };
+            let what = format!("{inner}{}", self.what(sweep, s, access));
+            writeln!(
+                f,
+                "  {id:<4} {:<3} {:<7} {what:<48} work {}, wait {}",
+                self.rate(rate),
+                s.effect,
+                cost.work,
+                cost.wait
+            )?;
+        }
+        Ok(())
+    }
+
+    fn head(&self, sweep: &Sweep) -> String {
+        let exits: String = (sweep.exits.iter())
+            .map(|a| format!(", while {}", self.atom(*a)))
+            .collect();
+        format!(
+            "{}: {} below {}{exits}",
+            self.rate(sweep.rate),
+            self.program.name(sweep.counter),
+            self.atom(sweep.bound)
+        )
+    }
+
+    fn show_sets(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
+        self.show_set("arrays", &sweep.arrays, f)?;
+        self.show_set("lengths", &sweep.lengths, f)?;
+        self.show_set("scalars", &sweep.scalars, f)?;
+        self.show_set("carried", &sweep.carried, f)?;
+        let groups = sweep.groups.iter();
+        let groups = groups.flat_map(|g| &self.program.groups[g.index()].vars);
+        self.show_set("groups", &groups.copied().collect(), f)
+    }
+
+    fn show_set(&self, what: &str, vars: &BTreeSet<Var>, f: &mut Formatter<'_>) -> fmt::Result {
+        if vars.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = vars.iter().map(|v| self.program.name(*v)).collect();
+        writeln!(f, "  {what} {}", names.join(", "))
+    }
+
+    /// What a statement defines, and by what.
+    fn what(&self, sweep: &Sweep, s: &Statement, access: Option<&Access>) -> String {
+        let mut defs: Vec<&str> = Vec::new();
+        let mut fixed = true;
+        facts::each_def(s.stmt, &mut |v| {
+            defs.push(self.program.name(v));
+            fixed &= !sweep.varies(Atom::Var(v));
+        });
+        let by = match &s.stmt.kind {
+            StmtKind::Let(_, op, args) => {
+                let args = args.iter().map(|a| format!(" {}", self.atom(*a)));
+                args.fold(op.name().to_string(), |text, a| text + &a)
+            }
+            StmtKind::Trap { unless, .. } => format!("unless {}", self.atom(*unless)),
+            StmtKind::ArrayLength(_, a) => format!("length of {}", self.program.name(*a)),
+            StmtKind::If { cond, .. } => format!("if {}", self.atom(*cond)),
+            StmtKind::While { .. } => "while".to_string(),
+            StmtKind::Assign(v, a) => format!("{} := {}", self.program.name(*v), self.atom(*a)),
+            StmtKind::Scan { .. } => "scan".to_string(),
+            _ => access.map_or(String::new(), |a| self.access(sweep, a)),
+        };
+        let once = if fixed && !defs.is_empty() {
+            ", the same always"
+        } else {
+            ""
+        };
+        match defs.is_empty() {
+            true => by,
+            false => format!("{} = {by}{once}", defs.join(", ")),
+        }
+    }
+
+    /// Where an access is, and why it does not miss.
+    fn access(&self, sweep: &Sweep, access: &Access) -> String {
+        let at = match &access.shape {
+            Index::Affine(affine) => self.affine(sweep.counter, affine),
+            Index::Count => format!("{}, a count", self.atom(access.index)),
+            Index::Random => format!("{}, anywhere", self.atom(access.index)),
+        };
+        let held = if access.is_proven {
+            "by room"
+        } else {
+            "looked at"
+        };
+        format!("{} at {at}, {held}", self.program.name(access.array))
+    }
+
+    /// `2*ix_0 + base_1 - 1`.
+    fn affine(&self, counter: Var, affine: &Affine) -> String {
+        let counter = self.program.name(counter);
+        let times = |n: u64, what: &str| match n {
+            1 => what.to_string(),
+            n => format!("{n}*{what}"),
+        };
+        let mut terms: Vec<(bool, String)> = match affine.step {
+            Stride::By(0) => Vec::new(),
+            Stride::By(n) => vec![(n < 0, times(n.unsigned_abs(), counter))],
+            Stride::Of(v) => vec![(false, format!("{}*{counter}", self.program.name(v)))],
+        };
+        let base = affine.base.iter();
+        terms.extend(base.map(|t| (t.times < 0, times(t.times.unsigned_abs(), &self.atom(t.of)))));
+        // What is added comes before what is taken away.
+        terms.sort_by_key(|t| t.0);
+        let mut text = String::new();
+        for (k, (minus, term)) in terms.iter().enumerate() {
+            text += match (k, minus) {
+                (0, false) => "",
+                (0, true) => "-",
+                (_, false) => " + ",
+                (_, true) => " - ",
+            };
+            text += term;
+        }
+        text
+    }
+
+    fn rate(&self, rate: RateId) -> &str {
+        &self.program.rate(rate).name
+    }
+
+    fn atom(&self, a: Atom) -> String {
+        match a {
+            Atom::Const(c) => c.to_string(),
+            Atom::Var(v) => self.program.name(v).to_string(),
+        }
+    }
+}
+
+impl Display for Effect {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Effect::Pure => "pure",
+            Effect::Read => "read",
+            Effect::Write => "write",
+            Effect::Scatter => "scatter",
+            Effect::Update => "update",
+            Effect::Start => "start",
+            Effect::Trap => "trap",
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! What a sweep does in an iteration: its statements in order, what they use, update and access.
+
+use super::Step;
+use super::affine::{Affine, Sums};
+use super::cost::Cost;
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, GroupId, RateId, Stmt, StmtKind, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// A loop rate with only subrates below it, whose counter goes up by one to its bound: what a `for` loop can do.
+///
+/// Statements are known by their positions in `statements`.
+pub struct Sweep<'a> {
+    /// The rate.
+    pub rate: RateId,
+    /// Its counter.
+    pub counter: Var,
+    /// What the counter stays below.
+    pub bound: Atom,
+    /// What else its guard tests: the loop ends where one of these is false.
+    pub exits: Vec<Atom>,
+    /// Its blocks in order, the guard first.
+    pub steps: Vec<Step>,
+    /// All statements in order; those in the regions of a statement come before it.
+    pub statements: Vec<Statement<'a>>,
+    /// Reads and writes at an index, in order.
+    pub accesses: Vec<Access>,
+    /// Accesses (array, index) that go up by at most one in an iteration: they cannot miss for as many iterations as
+    /// there is room before the loop. What only some iterations read may be shorter than the rate, and is not among
+    /// them: it must not end the loop.
+    pub proven: FxHashSet<(Var, Var)>,
+    /// Variables that it reads.
+    pub uses: FxHashSet<Var>,
+    /// Variables that it defines.
+    pub defs: FxHashSet<Var>,
+    /// What each carried variable is assigned, once per assignment; none for a scan.
+    pub updates: FxHashMap<Var, Vec<Option<Var>>>,
+    /// Arrays that it reads and writes.
+    pub arrays: BTreeSet<Var>,
+    /// Arrays that are read without a proof.
+    pub checked: BTreeSet<Var>,
+    /// Arrays whose length is looked at.
+    pub lengths: BTreeSet<Var>,
+    /// Scalars from outside; what an earlier loop of the same iteration joins is among them.
+    pub scalars: BTreeSet<Var>,
+    /// Plain carried variables that it updates, without the counter.
+    pub carried: BTreeSet<Var>,
+    /// Groups with a local part that it updates.
+    pub groups: BTreeSet<GroupId>,
+    /// Whether values are joined onto elements anywhere.
+    pub scatters: bool,
+    /// The statements of each step.
+    pub(super) at: Vec<Range<usize>>,
+    pub(super) sums: Sums,
+    /// What it defines and is the same in all iterations.
+    pub(super) fixed: FxHashSet<Var>,
+    /// `v + 1`, with `v`.
+    pub(super) successors: FxHashMap<Var, Var>,
+    /// Variables of inner loops that begin anew in each iteration.
+    pub(super) starts: BTreeSet<Var>,
+}
+
+/// A statement of a sweep.
+pub struct Statement<'a> {
+    /// Its position among all.
+    pub id: usize,
+    /// What it says.
+    pub stmt: &'a Stmt,
+    /// The step that it is in.
+    pub step: usize,
+    /// The subrate that it is in, by the step that enters it; none at the rate itself.
+    pub sub: Option<usize>,
+    /// Whether it is in no arm and no scalar loop.
+    pub top: bool,
+    /// The first statement in its regions; itself, if it has none.
+    pub first: usize,
+    /// What it costs, its regions included.
+    pub cost: Cost,
+    /// What it does beside defining values, its regions aside.
+    pub effect: Effect,
+}
+
+/// What a statement does beside defining values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing.
+    Pure,
+    /// It reads memory.
+    Read,
+    /// It writes memory.
+    Write,
+    /// It joins values onto elements anywhere.
+    Scatter,
+    /// It updates what is carried.
+    Update,
+    /// It starts what an inner loop carries.
+    Start,
+    /// It may trap.
+    Trap,
+}
+
+/// A read or a write at an index.
+pub struct Access {
+    /// The statement.
+    pub statement: usize,
+    /// The array: a parameter, or one that the loop makes.
+    pub array: Var,
+    /// Where.
+    pub index: Atom,
+    /// How that goes with the counter.
+    pub shape: Index,
+    /// Whether it reads.
+    pub is_read: bool,
+    /// Whether it cannot miss once the sweep was entered with room: see [`Sweep::proven`].
+    pub is_proven: bool,
+}
+
+/// How an index goes with a sweep's counter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Index {
+    /// As a sum over it.
+    Affine(Affine),
+    /// A carried count: it goes up by one where it is updated.
+    Count,
+    /// Nobody knows.
+    Random,
+}
+
+impl<'a> Sweep<'a> {
+    /// Whether it neither defines nor updates a variable.
+    pub fn leaves(&self, v: Var) -> bool {
+        !self.defs.contains(&v) && !self.updates.contains_key(&v)
+    }
+
+    /// Whether a value may be another one in the next iteration.
+    pub fn varies(&self, a: Atom) -> bool {
+        a.var()
+            .is_some_and(|v| !self.leaves(v) && !self.fixed.contains(&v))
+    }
+
+    /// A word as a sum over the counter, if it is one of few terms.
+    pub fn affine(&self, a: Atom) -> Option<Affine> {
+        self.sums.get(a, |v| self.leaves(v))
+    }
+
+    /// Its blocks, in order.
+    pub fn blocks(&self) -> impl Iterator<Item = usize> {
+        self.steps.iter().filter_map(|step| step.block())
+    }
+
+    /// The statements of a step, those in regions included.
+    pub fn of_step(&self, step: usize) -> &[Statement<'a>] {
+        &self.statements[self.at[step].clone()]
+    }
+
+    /// The statements of a step that are in no region.
+    pub fn tops(&self, step: usize) -> impl Iterator<Item = &Statement<'a>> {
+        self.of_step(step).iter().filter(|s| s.top)
+    }
+
+    /// All statements that are in no region.
+    pub fn all_tops(&self) -> impl Iterator<Item = &Statement<'a>> {
+        self.statements.iter().filter(|s| s.top)
+    }
+
+    /// A statement with all statements in its regions, itself last.
+    pub fn within(&self, s: &Statement<'a>) -> &[Statement<'a>] {
+        &self.statements[s.first..=s.id]
+    }
+
+    /// Whether every element is admitted everywhere.
+    pub fn is_plain(&self) -> bool {
+        self.steps.iter().all(|s| matches!(s, Step::Block(_)))
+    }
+
+    /// Adds what is needed to compute what is needed; how many statements that takes.
+    pub fn close(&self, needed: &mut FxHashSet<Var>) -> usize {
+        let mut count = 0;
+        for s in self.statements.iter().rev() {
+            let mut defines = false;
+            facts::each_def(s.stmt, &mut |v| defines |= needed.contains(&v));
+            if defines && matches!(s.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. }) {
+                count += 1;
+                facts::each_use(s.stmt, &mut |u| {
+                    needed.insert(u);
+                });
+            }
+        }
+        count
+    }
+}
