@@ -6,10 +6,10 @@
 //! updates variables runs for every element, and each update takes effect for admitted ones only.
 
 use super::Emit;
-use super::innermost::{Innermost, Step};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use livefusion_backend::facts;
-use loop_lang::Op;
+use livefusion_tile::region::cost::is_cheap;
+use livefusion_tile::region::{Step, Sweep};
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 
 /// More statements than this cost more than a branch.
@@ -17,11 +17,11 @@ const MAX_STATEMENTS: usize = 24;
 
 impl Emit<'_, '_> {
     /// Whether the subrate that the step at `enter` opens can do without its branch.
-    pub(super) fn needs_no_branch(&self, plan: &Innermost, enter: usize) -> bool {
+    pub(super) fn needs_no_branch(&self, sweep: &Sweep, enter: usize) -> bool {
         let mut inside: Vec<&Stmt> = Vec::new();
-        for step in &plan.steps[enter + 1..] {
+        for (at, step) in sweep.steps.iter().enumerate().skip(enter + 1) {
             match *step {
-                Step::Block(i) => inside.extend(&self.facts.blocks[i].block.stmts),
+                Step::Block(_) => inside.extend(sweep.tops(at).map(|s| s.stmt)),
                 Step::Enter(_) => return false,
                 Step::Leave => break,
             }
@@ -32,24 +32,13 @@ impl Emit<'_, '_> {
         };
         inside.len() <= MAX_STATEMENTS
             && inside.iter().all(|s| match &s.kind {
-                StmtKind::Let(_, op, args) => self.is_cheap(*op, args),
                 StmtKind::Assign(..) => true,
                 StmtKind::WriteArray(a, Atom::Var(index), _) => {
-                    let proven = plan.proven.contains(&(self.owner(*a), *index));
+                    let proven = sweep.proven.contains(&(self.owner(*a), *index));
                     assigned(*index) && proven && self.facts.is_cut_to(*a, *index)
                 }
-                _ => false,
+                _ => is_cheap(self.program, s),
             })
-    }
-
-    /// Whether an operator costs less than a mispredicted branch.
-    fn is_cheap(&self, op: Op, args: &[Atom]) -> bool {
-        let float = self.program.atom_ty(args[0]).is_float();
-        match op {
-            Op::Div => float,
-            Op::Rem | Op::DivEuclid | Op::RemEuclid => false,
-            op => !op.is_transcendental(),
-        }
     }
 
     /// The new value of `v` if the element was admitted, else the one that it has.

@@ -102,10 +102,10 @@ impl Emit<'_, '_> {
         self.builder.ins().iadd(data, offset)
     }
 
-    /// Whether an access was proven inside of its array before the innermost loop was entered.
+    /// Whether an access was proven inside of its array before the sweep was entered.
     fn proven(&self, a: Var, i: Atom) -> bool {
-        match (self.innermost, i) {
-            (Some(plan), Atom::Var(i)) => plan.proven.contains(&(self.owner(a), i)),
+        match (self.sweep, i) {
+            (Some(sweep), Atom::Var(i)) => sweep.proven.contains(&(self.owner(a), i)),
             _ => false,
         }
     }

@@ -1,13 +1,13 @@
 //! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
-//! rate. It can begin and pause at any of them. In the fast form innermost loops have their blocks aside; what
+//! rate. It can begin and pause at any of them. In the fast form sweeps have their blocks aside; what
 //! these cannot do is done by the machine in the other form, where it has all blocks.
 
-use super::innermost::Innermost;
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use livefusion_backend::facts::{self, Placed};
 use livefusion_backend::host::{Run, outcome};
+use livefusion_tile::region::Sweep;
 use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type};
 use loop_lang::state::DONE;
 use rustc_hash::FxHashSet;
@@ -15,13 +15,13 @@ use std::mem::offset_of;
 
 impl<'a> Emit<'a, '_> {
     /// Writes the function.
-    pub(super) fn machine(&mut self, plans: &'a [Innermost]) {
-        let covered: FxHashSet<usize> = plans.iter().flat_map(Innermost::covered).collect();
-        self.count_jumps(plans, &covered);
+    pub(super) fn machine(&mut self, sweeps: &[&'a Sweep<'a>]) {
+        let covered: FxHashSet<usize> = sweeps.iter().flat_map(|p| p.blocks().skip(1)).collect();
+        self.count_jumps(sweeps, &covered);
         self.enter();
         for i in 0..self.facts.blocks.len() {
             if !covered.contains(&i) {
-                self.block(i, plans);
+                self.block(i, sweeps);
             }
         }
         self.event();
@@ -39,8 +39,8 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// How often each block is jumped to: by others, by what resumes there, by innermost loops.
-    fn count_jumps(&mut self, plans: &[Innermost], covered: &FxHashSet<usize>) {
+    /// How often each block is jumped to: by others, by what resumes there, by sweeps.
+    fn count_jumps(&mut self, sweeps: &[&Sweep], covered: &FxHashSet<usize>) {
         let facts = self.facts;
         let mut awaited = vec![0; facts.blocks.len()];
         for (i, placed) in facts.blocks.iter().enumerate() {
@@ -56,13 +56,13 @@ impl<'a> Emit<'a, '_> {
         }
         for (i, placed) in facts.blocks.iter().enumerate() {
             if let Some(rate) = self.guarded(placed.place) {
-                awaited[i] += 1 + usize::from(plans.iter().any(|p| p.rate == rate));
+                awaited[i] += 1 + usize::from(sweeps.iter().any(|p| p.rate == rate));
             }
             if placed.place == Place::Init {
                 awaited[i] += 1;
             }
         }
-        // A guard in front of an innermost loop does not go on into its body.
+        // A guard in front of a sweep does not go on into its body.
         for (i, n) in awaited.iter_mut().enumerate() {
             if covered.contains(&i) {
                 *n = 0;
@@ -142,18 +142,18 @@ impl<'a> Emit<'a, '_> {
         self.builder.def_var(self.event, event);
     }
 
-    fn block(&mut self, i: usize, plans: &'a [Innermost]) {
+    fn block(&mut self, i: usize, sweeps: &[&'a Sweep<'a>]) {
         let facts = self.facts;
         let Placed { block, place, .. } = &facts.blocks[i];
         self.place = *place;
         self.builder.switch_to_block(self.blocks[i]);
         let guarded = self.guarded(*place);
-        let mut plan = None;
+        let mut sweep = None;
         if let Some(rate) = guarded {
             self.stop(rate);
-            plan = plans.iter().find(|p| p.rate == rate);
-            if let Some(plan) = plan {
-                self.run_innermost(plan, i);
+            sweep = sweeps.iter().copied().find(|p| p.rate == rate);
+            if let Some(sweep) = sweep {
+                self.run_sweep(sweep, i);
             }
         }
         if *place == Place::Return {
@@ -173,8 +173,8 @@ impl<'a> Emit<'a, '_> {
                 self.begin(on);
             }
         }
-        if let Some(plan) = plan {
-            self.leave_to_the_machine(plan.rate);
+        if let Some(sweep) = sweep {
+            self.leave_to_the_machine(sweep.rate);
             return;
         }
         if let Some(rate) = guarded {
@@ -241,7 +241,7 @@ impl<'a> Emit<'a, '_> {
         self.begin(on);
     }
 
-    /// An iteration that an innermost loop cannot do. The pass pauses before its time, and whoever runs it goes
+    /// An iteration that a sweep cannot do. The pass pauses before its time, and whoever runs it goes
     /// on with the machine alone.
     fn leave_to_the_machine(&mut self, rate: RateId) {
         self.save(self.position(rate) as u64);

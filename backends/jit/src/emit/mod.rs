@@ -1,13 +1,12 @@
-//! From a loop to Cranelift's intermediate form.
+//! From a loop, and what its [`Region`] knows of it, to Cranelift's intermediate form.
 //!
 //! | module | writes |
 //! | --- | --- |
 //! | `ops`, `floats` | scalar operators, constants, words |
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
 //! | `totals` | what lanes come to, for readers after their loop |
-//! | `innermost` | which innermost loops run without stops |
 //! | `admit` | filters without a branch |
-//! | `machine`, `straight` | the loop's blocks as a state machine; innermost loops |
+//! | `machine`, `straight` | the loop's blocks as a state machine; sweeps, which run without stops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
 //! | `homes` | what stays in memory all the time |
 
@@ -18,7 +17,6 @@ mod floats;
 mod frame;
 mod groups;
 mod homes;
-mod innermost;
 mod machine;
 mod ops;
 mod stmt;
@@ -31,8 +29,8 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use innermost::Innermost;
 use livefusion_backend::facts::{self, Facts};
+use livefusion_tile::region::{Region, Sweep};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Group, GroupId, Order, Place, RateId, Var};
 use loop_lang::state::Layout;
@@ -56,7 +54,7 @@ pub struct Request<'a> {
     pub layout: &'a Layout,
     /// Whether this is a summary: the returning block does not run.
     pub summary: bool,
-    /// Whether innermost loops run without stops, and leave what these cannot do to the machine.
+    /// Whether sweeps run without stops, and leave what these cannot do to the machine.
     pub fast: bool,
     /// What the machine can do.
     pub features: Features,
@@ -81,16 +79,17 @@ pub fn function(
         program, layout, ..
     } = request;
     check_lanes(program)?;
-    let facts = Facts::of(program, &layout.arrays, &layout.held)?;
-    check_targets(program, &facts)?;
+    let region = Region::of(program, &layout.arrays, &layout.held)?;
+    let facts = &region.facts;
+    check_targets(program, facts)?;
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));
-    let plans = match request.fast {
-        true => innermost::all(program, &facts, &layout.arrays),
+    let sweeps = match request.fast {
+        true => straight::sweeps(&region),
         false => Vec::new(),
     };
-    let mut emit = Emit::new(FunctionBuilder::new(function, context), &request, &facts);
-    emit.machine(&plans);
+    let mut emit = Emit::new(FunctionBuilder::new(function, context), &request, facts);
+    emit.machine(&sweeps);
     emit.builder.finalize(request.frontend);
     Ok(())
 }
@@ -167,8 +166,8 @@ struct Emit<'a, 'f> {
     held: FxHashMap<Var, usize>,
     /// Where the block that is written is in the rate tree.
     place: Place,
-    /// The innermost loop that is written without stops.
-    innermost: Option<&'a Innermost>,
+    /// The sweep that is written without stops.
+    sweep: Option<&'a Sweep<'a>>,
     /// Whether the element was admitted, where updates depend on it: see [`admit`].
     admitted: Option<Value>,
     /// Whether anything in the loop can trap.
@@ -224,7 +223,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             near: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
             place: Place::Init,
-            innermost: None,
+            sweep: None,
             admitted: None,
             traps: !program.traps.is_empty(),
             run,

@@ -1,23 +1,42 @@
-//! An innermost loop without stops, in front of its guard: as many iterations as are sure to meet no
+//! A sweep without stops, in front of its guard: as many iterations as are sure to meet no
 //! pause, no end of a chunk, and no end of the arrays that are read and written in step.
 
-use super::innermost::{Innermost, Step};
 use super::{Emit, Part};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use livefusion_backend::facts;
-use loop_lang::ir::{Place, Section, Type};
+use livefusion_tile::region::{Region, Step, Sweep};
+use loop_lang::ir::{Place, Section, Type, Var};
+use rustc_hash::FxHashSet;
 
+/// Loops with more statements than this are not written a second time.
+const MAX_STATEMENTS: usize = 4096;
 /// Parameters that are floats and in registers: some are left for what is computed.
 const FLOATS: usize = 10;
 /// Addresses, lengths and other parameters that are in registers.
 const WORDS: usize = 8;
 
+/// The sweeps that run without stops: those that are not long, and read no lanes that a loop around them still
+/// folds. What another loop has folded, and ended, is there as a total.
+pub(super) fn sweeps<'r>(region: &'r Region<'r>) -> Vec<&'r Sweep<'r>> {
+    let (program, facts) = (region.program, &region.facts);
+    let folded_around = |sweep: &Sweep, v: &Var| {
+        let group = facts.local_group(program, *v);
+        let by = group.and_then(|(g, ..)| facts.lane_rate(g, sweep.rate));
+        by.is_some_and(|r| r != sweep.rate && program.is_within(sweep.rate, r))
+    };
+    let fits = |sweep: &&Sweep| {
+        sweep.statements.len() <= MAX_STATEMENTS
+            && !sweep.uses.iter().any(|v| folded_around(sweep, v))
+    };
+    region.sweeps().filter(fits).collect()
+}
+
 impl<'a> Emit<'a, '_> {
     /// Writes the loop. Where it ends, and where it cannot be entered, the guard decides.
-    pub(super) fn run_innermost(&mut self, plan: &'a Innermost, guard: usize) {
+    pub(super) fn run_sweep(&mut self, sweep: &'a Sweep<'a>, guard: usize) {
         let zero = self.u64(0);
-        let counter = self.get(plan.counter, Part::Value);
-        let bound = self.atom(plan.bound);
+        let counter = self.get(sweep.counter, Part::Value);
+        let bound = self.atom(sweep.bound);
         let more = self.less(counter, bound);
         let left = self.builder.ins().isub(bound, counter);
         let (steps, event) = (
@@ -26,7 +45,7 @@ impl<'a> Emit<'a, '_> {
         );
         let calm = self.builder.ins().isub(event, steps);
         let mut count = self.builder.ins().umin(left, calm);
-        let mut proven: Vec<_> = plan.proven.iter().collect();
+        let mut proven: Vec<_> = sweep.proven.iter().collect();
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (self.length(*a), self.get(*i, Part::Value));
@@ -40,22 +59,22 @@ impl<'a> Emit<'a, '_> {
         let slowly = self.builder.create_block();
         self.builder.ins().brif(count, enter, &[], slowly, &[]);
         self.begin(enter);
-        self.bring_near(plan);
+        self.bring_near(sweep);
         let end = self.builder.ins().iadd(counter, count);
         let head = self.builder.create_block();
         self.builder.ins().jump(head, &[]);
         self.builder.switch_to_block(head);
-        self.innermost = Some(plan);
+        self.sweep = Some(sweep);
         let place = self.place;
-        let exit = match plan.exits.is_empty() {
+        let exit = match sweep.exits.is_empty() {
             true => None,
             false => Some(self.builder.create_block()),
         };
-        self.iteration(plan, exit);
+        self.iteration(sweep, exit);
         self.place = place;
-        self.innermost = None;
+        self.sweep = None;
         self.near.clear();
-        let now = self.get(plan.counter, Part::Value);
+        let now = self.get(sweep.counter, Part::Value);
         let more = self.less(now, end);
         let leave = self.builder.create_block();
         self.builder.ins().brif(more, head, &[], leave, &[]);
@@ -68,7 +87,7 @@ impl<'a> Emit<'a, '_> {
         if let Some(exit) = exit {
             // It is left to the guard, which takes it: there are steps left.
             self.begin(exit);
-            let now = self.get(plan.counter, Part::Value);
+            let now = self.get(sweep.counter, Part::Value);
             let taken = self.builder.ins().isub(now, counter);
             let steps = self.builder.use_var(self.steps);
             let steps = self.builder.ins().iadd(steps, taken);
@@ -80,9 +99,12 @@ impl<'a> Emit<'a, '_> {
 
     /// Takes the parameters and arrays that a loop uses into registers, as far as there are some; others are
     /// read where they are used.
-    fn bring_near(&mut self, plan: &Innermost) {
+    fn bring_near(&mut self, sweep: &Sweep) {
         let (mut floats, mut words) = (0, 0);
-        for v in &plan.near {
+        let used: FxHashSet<Var> = sweep.uses.iter().map(|v| self.owner(*v)).collect();
+        let params = self.program.params.iter().map(|p| &p.var);
+        let from_outside = params.chain(&self.layout.arrays);
+        for v in from_outside.filter(|v| used.contains(v)) {
             let scalar = matches!(self.program.ty(*v), Type::Scalar(_));
             let float = scalar && facts::elem(self.program, *v).is_float();
             let (taken, most, parts): (_, _, &[Part]) = match (scalar, float) {
@@ -102,22 +124,22 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// One iteration, or a jump to `exit` in front of it.
-    fn iteration(&mut self, plan: &Innermost, exit: Option<Block>) {
+    fn iteration(&mut self, sweep: &Sweep, exit: Option<Block>) {
         let mut skips: Vec<Block> = Vec::new();
-        for (k, step) in plan.steps.iter().enumerate() {
+        for (k, step) in sweep.steps.iter().enumerate() {
             match *step {
                 Step::Block(i) => {
                     self.place = self.facts.blocks[i].place;
                     self.totals_for_block(i);
                     self.stmts(&self.facts.blocks[i].block.stmts);
                     if k == 0 {
-                        for (a, exit) in plan.exits.iter().zip(exit.iter().cycle()) {
+                        for (a, exit) in sweep.exits.iter().zip(exit.iter().cycle()) {
                             let unless = self.atom(*a);
                             let on = self.builder.create_block();
                             self.builder.ins().brif(unless, on, &[], *exit, &[]);
                             self.begin(on);
                         }
-                        self.begin_lanes(plan.rate);
+                        self.begin_lanes(sweep.rate);
                     }
                 }
                 Step::Enter(i) => {
@@ -125,7 +147,7 @@ impl<'a> Emit<'a, '_> {
                     self.place = self.facts.blocks[i].place;
                     self.totals_for_block(i);
                     self.stmts(&block.stmts);
-                    if self.needs_no_branch(plan, k) {
+                    if self.needs_no_branch(sweep, k) {
                         let mut admitted = self.builder.ins().iconst(types::I8, 1);
                         for exit in &block.exits {
                             let unless = self.atom(exit.unless);
@@ -154,10 +176,34 @@ impl<'a> Emit<'a, '_> {
             }
         }
         let at = |section| Place::At {
-            rate: plan.rate,
+            rate: sweep.rate,
             stage: 0,
             section,
         };
         self.commit(at(Section::Bottom), at(Section::Guard));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loop_lang::ir::{RateId, RateKind};
+    use loop_lang::state::Layout;
+
+    /// A loop over segments that folds each, and then reads what it came to for each element.
+    #[test]
+    fn loops_that_read_what_others_have_folded_run_without_stops() {
+        let text = include_str!("../../../c/tests/loops/shares.loop");
+        let mut program = loop_lang::parse::parse(text).unwrap();
+        loop_lang::gotos::derive_gotos(&mut program);
+        loop_lang::verify::verify(&program).unwrap();
+        let layout = Layout::of(&program);
+        let region = Region::of(&program, &layout.arrays, &layout.held).unwrap();
+        let plans = sweeps(&region);
+        let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
+        let rates: Vec<RateId> = (0..program.rates.len()).map(RateId::new).collect();
+        let innermost: Vec<RateId> = rates.into_iter().filter(nested).collect();
+        assert_eq!(plans.iter().map(|p| p.rate).collect::<Vec<_>>(), innermost);
+        assert!(innermost.len() > 1);
     }
 }
