@@ -265,7 +265,6 @@ impl Op {
                 | Op::Xor
                 | Op::Eq
                 | Op::Ne
-                | Op::Hypot
         )
     }
 
