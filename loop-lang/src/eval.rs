@@ -14,30 +14,214 @@ use crate::math::Math;
 use crate::op::Op;
 use crate::types::{Ty, canonical};
 
+/// A machine's value and its canonical word.
+trait Native {
+    fn of(word: u64) -> Self;
+    fn word(self) -> u64;
+}
+
+/// The smaller and the larger of two floats.
+trait Extremum {
+    fn smaller(self, other: Self) -> Self;
+    fn larger(self, other: Self) -> Self;
+}
+
+macro_rules! native {
+    ($($t:ident |$w:ident| $of:expr, |$x:ident| $word:expr;)*) => {
+        $(impl Native for $t {
+            #[inline(always)]
+            fn of($w: u64) -> $t {
+                $of
+            }
+
+            #[inline(always)]
+            #[allow(clippy::unnecessary_cast, reason = "some instance is the identity")]
+            fn word(self) -> u64 {
+                let $x = self;
+                $word
+            }
+        })*
+    };
+    (ints $($t:ident)*) => {
+        // Sign-extends signed types and zero-extends the others.
+        native!($($t |w| w as $t, |x| x as u64;)*);
+    };
+    (floats $($t:ident)*) => {
+        $(impl Extremum for $t {
+            fn smaller(self, other: $t) -> $t {
+                let first = self < other || (self == other && self.is_sign_negative());
+                native!(@pick $t self other first)
+            }
+
+            fn larger(self, other: $t) -> $t {
+                let first = self > other || (self == other && self.is_sign_positive());
+                native!(@pick $t self other first)
+            }
+        })*
+    };
+    // One of the operands, ignoring NaN; of two numbers the first if that is said.
+    (@pick $t:ident $a:ident $b:ident $first:ident) => {
+        match ($a.is_nan(), $b.is_nan()) {
+            (true, true) => $t::NAN,
+            (true, false) => $b,
+            (false, true) => $a,
+            (false, false) if $first => $a,
+            (false, false) => $b,
+        }
+    };
+}
+
+native! {
+    bool |w| w != 0, |x| u64::from(x);
+    f32 |w| f32::from_bits(w as u32), |x| u64::from(x.to_bits());
+    f64 |w| f64::from_bits(w), |x| x.to_bits();
+}
+native!(ints i8 i16 i32 i64 u8 u16 u32 u64);
+native!(floats f32 f64);
+
+/// A word of a value that is computed at the type of the operands, for those types that are named; 0 at
+/// others, and for another number of operands.
+macro_rules! at {
+    ($from:ident $args:ident $of:tt $value:expr; $($ty:ident $t:ident)*) => {
+        match $from {
+            $(Ty::$ty => at!(@one $args $of $value; $t),)*
+            _ => 0,
+        }
+    };
+    (@one $args:ident ($($x:ident),*) $value:expr; $t:ident) => {
+        match *$args {
+            [$($x),*] => {
+                $(let $x = <$t as Native>::of($x);)*
+                Native::word($value)
+            }
+            _ => 0,
+        }
+    };
+}
+
 /// Value of `op`. `from` is the type of the first operand (of the arms, for `select`), `to` the
 /// result's type. For operands that do not fit the operator the value is 0.
 #[inline]
 pub fn eval(op: Op, from: Ty, to: Ty, args: &[u64]) -> u64 {
-    match (op, args) {
-        (Op::Select, &[c, a, b]) => return if c & 1 == 1 { a } else { b },
-        (Op::Copy | Op::Bitcast, &[a]) => return a,
-        (Op::Cast, &[a]) => return cast(from, to, a),
-        _ => {}
+    macro_rules! ints {
+        ($of:tt $value:expr) => {
+            at!(from args $of $value; I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64)
+        };
     }
-    let value = match from {
-        Ty::Bool => bool_op(op, args),
-        Ty::I8 => int_i8::eval(op, args),
-        Ty::I16 => int_i16::eval(op, args),
-        Ty::I32 => int_i32::eval(op, args),
-        Ty::I64 => int_i64::eval(op, args),
-        Ty::U8 => int_u8::eval(op, args),
-        Ty::U16 => int_u16::eval(op, args),
-        Ty::U32 => int_u32::eval(op, args),
-        Ty::U64 => int_u64::eval(op, args),
-        Ty::F32 => float_f32::eval(op, args),
-        Ty::F64 => float_f64::eval(op, args),
-    };
-    value.unwrap_or(0)
+    macro_rules! floats {
+        ($of:tt $value:expr) => { at!(from args $of $value; F32 f32 F64 f64) };
+    }
+    macro_rules! numbers {
+        ($of:tt $int:expr, $float:expr) => {
+            match from.is_float() {
+                true => floats!($of $float),
+                false => ints!($of $int),
+            }
+        };
+    }
+    macro_rules! bits {
+        ($of:tt $value:expr) => {
+            match from {
+                Ty::Bool => at!(from args $of $value; Bool bool),
+                _ => ints!($of $value),
+            }
+        };
+    }
+    macro_rules! any {
+        ($of:tt $value:expr) => {
+            match from {
+                Ty::Bool => at!(from args $of $value; Bool u8),
+                Ty::F32 | Ty::F64 => floats!($of $value),
+                _ => ints!($of $value),
+            }
+        };
+    }
+    match op {
+        Op::Add => numbers!((a, b) a.wrapping_add(b), a + b),
+        Op::Sub => numbers!((a, b) a.wrapping_sub(b), a - b),
+        Op::Mul => numbers!((a, b) a.wrapping_mul(b), a * b),
+        Op::Div => numbers!((a, b) if b == 0 { 0 } else { a.wrapping_div(b) }, a / b),
+        Op::Rem => numbers!((a, b) if b == 0 { 0 } else { a.wrapping_rem(b) }, a % b),
+        Op::DivEuclid => {
+            numbers!((a, b) if b == 0 { 0 } else { a.wrapping_div_euclid(b) }, a.div_euclid(b))
+        }
+        Op::RemEuclid => {
+            numbers!((a, b) if b == 0 { 0 } else { a.wrapping_rem_euclid(b) }, a.rem_euclid(b))
+        }
+        Op::DivOk => ints!((a, b) a.checked_div(b).is_some()),
+        Op::Min => numbers!((a, b) a.min(b), a.smaller(b)),
+        Op::Max => numbers!((a, b) a.max(b), a.larger(b)),
+        Op::And => bits!((a, b) a & b),
+        Op::Or => bits!((a, b) a | b),
+        Op::Xor => bits!((a, b) a ^ b),
+        Op::Not => bits!((a) !a),
+        Op::Shl => ints!((a, b) a.wrapping_shl(b as u32)),
+        Op::Shr => ints!((a, b) a.wrapping_shr(b as u32)),
+        Op::Eq => any!((a, b) a == b),
+        Op::Ne => any!((a, b) a != b),
+        Op::Lt => any!((a, b) a < b),
+        Op::Le => any!((a, b) a <= b),
+        Op::Gt => any!((a, b) a > b),
+        Op::Ge => any!((a, b) a >= b),
+        Op::Select => match *args {
+            [c, a, b] => match c & 1 {
+                1 => a,
+                _ => b,
+            },
+            _ => 0,
+        },
+        Op::Copy | Op::Bitcast => match *args {
+            [a] => a,
+            _ => 0,
+        },
+        Op::Cast => match *args {
+            [a] => cast(from, to, a),
+            _ => 0,
+        },
+        Op::Neg => numbers!((a) a.wrapping_neg(), -a),
+        Op::Abs => numbers!((a) if a.cmp(&0).is_lt() { a.wrapping_neg() } else { a }, a.abs()),
+        Op::Signum => numbers!((a) a.cmp(&0) as i8, a.signum()),
+        Op::CountOnes => ints!((a) a.count_ones()),
+        Op::LeadingZeros => ints!((a) a.leading_zeros()),
+        Op::TrailingZeros => ints!((a) a.trailing_zeros()),
+        Op::Floor => floats!((a) a.floor()),
+        Op::Ceil => floats!((a) a.ceil()),
+        Op::Round => floats!((a) a.round()),
+        Op::RoundEven => floats!((a) a.round_ties_even()),
+        Op::Trunc => floats!((a) a.trunc()),
+        Op::Sqrt => floats!((a) a.sqrt()),
+        Op::Cbrt => floats!((a) Math::cbrt(a)),
+        Op::Exp => floats!((a) Math::exp(a)),
+        Op::Exp2 => floats!((a) Math::exp2(a)),
+        Op::ExpM1 => floats!((a) Math::exp_m1(a)),
+        Op::Ln => floats!((a) Math::ln(a)),
+        Op::Ln1p => floats!((a) Math::ln_1p(a)),
+        Op::Log2 => floats!((a) Math::log2(a)),
+        Op::Log10 => floats!((a) Math::log10(a)),
+        Op::Sin => floats!((a) Math::sin(a)),
+        Op::Cos => floats!((a) Math::cos(a)),
+        Op::Tan => floats!((a) Math::tan(a)),
+        Op::Asin => floats!((a) Math::asin(a)),
+        Op::Acos => floats!((a) Math::acos(a)),
+        Op::Atan => floats!((a) Math::atan(a)),
+        Op::Sinh => floats!((a) Math::sinh(a)),
+        Op::Cosh => floats!((a) Math::cosh(a)),
+        Op::Tanh => floats!((a) Math::tanh(a)),
+        Op::Asinh => floats!((a) Math::asinh(a)),
+        Op::Acosh => floats!((a) Math::acosh(a)),
+        Op::Atanh => floats!((a) Math::atanh(a)),
+        Op::Powf => floats!((a, b) Math::powf(a, b)),
+        Op::Powi => match (from, args) {
+            (Ty::F32, &[a, n]) => Math::powi(f32::of(a), n as i32).word(),
+            (Ty::F64, &[a, n]) => Math::powi(f64::of(a), n as i32).word(),
+            _ => 0,
+        },
+        Op::Atan2 => floats!((a, b) Math::atan2(a, b)),
+        Op::Hypot => floats!((a, b) Math::hypot(a, b)),
+        Op::Copysign => floats!((a, b) a.copysign(b)),
+        Op::MulAdd => floats!((a, b, c) a.mul_add(b, c)),
+        Op::SignBit => floats!((a) a.is_sign_negative()),
+    }
 }
 
 /// Conversion as Rust's `as`; to `bool`, whether the operand is not 0.
@@ -72,197 +256,3 @@ fn from_float(x: f64, to: Ty) -> u64 {
         Ty::F64 => x.to_bits(),
     }
 }
-
-/// The comparisons, for any type with Rust's own.
-fn compare<T: PartialOrd>(op: Op, a: T, b: T) -> Option<u64> {
-    Some(u64::from(match op {
-        Op::Eq => a == b,
-        Op::Ne => a != b,
-        Op::Lt => a < b,
-        Op::Le => a <= b,
-        Op::Gt => a > b,
-        Op::Ge => a >= b,
-        _ => return None,
-    }))
-}
-
-fn bool_op(op: Op, args: &[u64]) -> Option<u64> {
-    match (op, args) {
-        (Op::And, &[a, b]) => Some(a & b),
-        (Op::Or, &[a, b]) => Some(a | b),
-        (Op::Xor, &[a, b]) => Some(a ^ b),
-        (Op::Not, &[a]) => Some(a ^ 1),
-        (_, &[a, b]) => compare(op, a, b),
-        _ => None,
-    }
-}
-
-/// One module per integer type. `$signum` and `$abs` are what signed and unsigned types do not share.
-macro_rules! int {
-    ($module:ident, $t:ty, $signum:expr, $abs:expr) => {
-        mod $module {
-            use super::{Op, compare};
-
-            #[inline]
-            pub fn eval(op: Op, args: &[u64]) -> Option<u64> {
-                match *args {
-                    [a] => unary(op, a as $t).map(word),
-                    [a, b] => binary(op, a as $t, b as $t),
-                    _ => None,
-                }
-            }
-
-            /// Sign-extends signed types and zero-extends the others.
-            #[allow(clippy::unnecessary_cast, reason = "some instance is the identity")]
-            fn word(x: $t) -> u64 {
-                x as u64
-            }
-
-            fn unary(op: Op, a: $t) -> Option<$t> {
-                Some(match op {
-                    Op::Neg => a.wrapping_neg(),
-                    Op::Abs => $abs(a),
-                    Op::Signum => $signum(a),
-                    Op::Not => !a,
-                    Op::CountOnes => a.count_ones() as $t,
-                    Op::LeadingZeros => a.leading_zeros() as $t,
-                    Op::TrailingZeros => a.trailing_zeros() as $t,
-                    _ => return None,
-                })
-            }
-
-            fn binary(op: Op, a: $t, b: $t) -> Option<u64> {
-                Some(word(match op {
-                    Op::Add => a.wrapping_add(b),
-                    Op::Sub => a.wrapping_sub(b),
-                    Op::Mul => a.wrapping_mul(b),
-                    Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid if b == 0 => 0,
-                    Op::Div => a.wrapping_div(b),
-                    Op::Rem => a.wrapping_rem(b),
-                    Op::DivEuclid => a.wrapping_div_euclid(b),
-                    Op::RemEuclid => a.wrapping_rem_euclid(b),
-                    Op::DivOk => return Some(u64::from(a.checked_div(b).is_some())),
-                    Op::Min => a.min(b),
-                    Op::Max => a.max(b),
-                    Op::And => a & b,
-                    Op::Or => a | b,
-                    Op::Xor => a ^ b,
-                    Op::Shl => a.wrapping_shl(b as u32),
-                    Op::Shr => a.wrapping_shr(b as u32),
-                    _ => return compare(op, a, b),
-                }))
-            }
-        }
-    };
-}
-
-int!(int_i8, i8, i8::signum, i8::wrapping_abs);
-int!(int_i16, i16, i16::signum, i16::wrapping_abs);
-int!(int_i32, i32, i32::signum, i32::wrapping_abs);
-int!(int_i64, i64, i64::signum, i64::wrapping_abs);
-int!(int_u8, u8, |x| u8::from(x != 0), std::convert::identity);
-int!(int_u16, u16, |x| u16::from(x != 0), std::convert::identity);
-int!(int_u32, u32, |x| u32::from(x != 0), std::convert::identity);
-int!(int_u64, u64, |x| u64::from(x != 0), std::convert::identity);
-
-/// One module per float type; `$bits` is the unsigned type of the same width.
-macro_rules! float {
-    ($module:ident, $t:ident, $bits:ty) => {
-        mod $module {
-            use super::{Math, Op, compare};
-
-            #[inline]
-            pub fn eval(op: Op, args: &[u64]) -> Option<u64> {
-                match *args {
-                    [a] if op == Op::SignBit => Some(u64::from(float(a).is_sign_negative())),
-                    [a] => unary(op, float(a)).map(word),
-                    [a, n] if op == Op::Powi => Some(word(Math::powi(float(a), n as i32))),
-                    [a, b] => match binary(op, float(a), float(b)) {
-                        Some(x) => Some(word(x)),
-                        None => compare(op, float(a), float(b)),
-                    },
-                    [a, b, c] if op == Op::MulAdd => {
-                        Some(word(float(a).mul_add(float(b), float(c))))
-                    }
-                    _ => None,
-                }
-            }
-
-            fn float(w: u64) -> $t {
-                $t::from_bits(w as $bits)
-            }
-
-            fn word(x: $t) -> u64 {
-                u64::from(x.to_bits())
-            }
-
-            fn unary(op: Op, a: $t) -> Option<$t> {
-                Some(match op {
-                    Op::Neg => -a,
-                    Op::Abs => a.abs(),
-                    Op::Signum => a.signum(),
-                    Op::Floor => a.floor(),
-                    Op::Ceil => a.ceil(),
-                    Op::Round => a.round(),
-                    Op::RoundEven => a.round_ties_even(),
-                    Op::Trunc => a.trunc(),
-                    Op::Sqrt => a.sqrt(),
-                    Op::Cbrt => Math::cbrt(a),
-                    Op::Exp => Math::exp(a),
-                    Op::Exp2 => Math::exp2(a),
-                    Op::ExpM1 => Math::exp_m1(a),
-                    Op::Ln => Math::ln(a),
-                    Op::Ln1p => Math::ln_1p(a),
-                    Op::Log2 => Math::log2(a),
-                    Op::Log10 => Math::log10(a),
-                    Op::Sin => Math::sin(a),
-                    Op::Cos => Math::cos(a),
-                    Op::Tan => Math::tan(a),
-                    Op::Asin => Math::asin(a),
-                    Op::Acos => Math::acos(a),
-                    Op::Atan => Math::atan(a),
-                    Op::Sinh => Math::sinh(a),
-                    Op::Cosh => Math::cosh(a),
-                    Op::Tanh => Math::tanh(a),
-                    Op::Asinh => Math::asinh(a),
-                    Op::Acosh => Math::acosh(a),
-                    Op::Atanh => Math::atanh(a),
-                    _ => return None,
-                })
-            }
-
-            fn binary(op: Op, a: $t, b: $t) -> Option<$t> {
-                Some(match op {
-                    Op::Add => a + b,
-                    Op::Sub => a - b,
-                    Op::Mul => a * b,
-                    Op::Div => a / b,
-                    Op::Rem => a % b,
-                    Op::DivEuclid => a.div_euclid(b),
-                    Op::RemEuclid => a.rem_euclid(b),
-                    Op::Min => pick(a, b, a < b || (a == b && a.is_sign_negative())),
-                    Op::Max => pick(a, b, a > b || (a == b && a.is_sign_positive())),
-                    Op::Powf => Math::powf(a, b),
-                    Op::Atan2 => Math::atan2(a, b),
-                    Op::Hypot => Math::hypot(a, b),
-                    Op::Copysign => a.copysign(b),
-                    _ => return None,
-                })
-            }
-
-            /// One of the operands, ignoring NaN; of two numbers `a` if `first`.
-            fn pick(a: $t, b: $t, first: bool) -> $t {
-                match (a.is_nan(), b.is_nan()) {
-                    (true, true) => $t::NAN,
-                    (true, false) => b,
-                    (false, true) => a,
-                    (false, false) if first => a,
-                    (false, false) => b,
-                }
-            }
-        }
-    };
-}
-
-float!(float_f32, f32, u32);
-float!(float_f64, f64, u64);

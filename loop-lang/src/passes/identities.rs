@@ -85,15 +85,13 @@ fn binary(op: Op, ty: Ty, a: Atom, b: Atom) -> Option<Simpler> {
 fn with_right(op: Op, ty: Ty, a: Atom, c: Const) -> Option<Simpler> {
     let is = |k: Known| k.is(c, ty);
     let same = Some(Simpler::Atom(a));
+    // Extrema ignore NaN; but where both operands are NaN, they give another one than the left.
+    let ignored = ty.is_float() && op.is_idempotent();
     match op {
-        Op::Add | Op::Or | Op::Xor if is(Known::NoAddend) => same,
-        Op::Sub if is(Known::Zero) => same,
-        Op::Mul | Op::Div if is(Known::One) => same,
-        Op::DivEuclid if is(Known::One) && ty.is_int() => same,
-        Op::Rem | Op::RemEuclid if is(Known::One) && ty.is_int() => Some(Const::zero(ty).into()),
-        Op::Mul | Op::And if is(Known::Zero) && !ty.is_float() => Some(Const::zero(ty).into()),
-        Op::Shl | Op::Shr if is(Known::Zero) => same,
-        Op::And if is(Known::Ones) => same,
+        _ if !ignored && op.right_identity(ty) == Some(c) => same,
+        Op::DivEuclid if is(Known::One) => same,
+        Op::Rem | Op::RemEuclid if is(Known::One) => Some(Const::zero(ty).into()),
+        Op::Mul | Op::And if is(Known::Zero) => Some(Const::zero(ty).into()),
         Op::Or if is(Known::Ones) => Some(c.into()),
         Op::Xor if is(Known::Ones) => Some(Simpler::Op(Op::Not, [a].into_iter().collect())),
         Op::Eq if ty == Ty::Bool && is(Known::Ones) => same,
@@ -122,7 +120,8 @@ fn with_left(op: Op, ty: Ty, c: Const, b: Atom) -> Option<Simpler> {
 /// `a op a`. Floats may be NaN, which differs from itself.
 fn with_itself(op: Op, ty: Ty, a: Atom) -> Option<Simpler> {
     match op {
-        Op::Min | Op::Max | Op::And | Op::Or | Op::Copysign => Some(Simpler::Atom(a)),
+        Op::Copysign => Some(Simpler::Atom(a)),
+        _ if op.is_idempotent() => Some(Simpler::Atom(a)),
         Op::Sub | Op::Xor if !ty.is_float() => Some(Const::zero(ty).into()),
         Op::Eq | Op::Le | Op::Ge if !ty.is_float() => Some(Const::bool(true).into()),
         Op::Ne | Op::Lt | Op::Gt => (!ty.is_float()).then(|| Const::bool(false).into()),
@@ -130,13 +129,11 @@ fn with_itself(op: Op, ty: Ty, a: Atom) -> Option<Simpler> {
     }
 }
 
-/// Constants with a meaning for some operator.
+/// Constants with a meaning for some operator on integers and `bool`.
 enum Known {
-    /// 0, `false`, +0.0.
+    /// 0, `false`.
     Zero,
-    /// What can be added without a change: 0 for integers, -0.0 for floats.
-    NoAddend,
-    /// 1 and 1.0.
+    /// 1.
     One,
     /// All bits set: -1, the largest unsigned number, `true`.
     Ones,
@@ -144,17 +141,11 @@ enum Known {
 
 impl Known {
     fn is(&self, c: Const, ty: Ty) -> bool {
-        match (self, ty) {
-            (Known::Zero, _) => c == Const::zero(ty),
-            (Known::NoAddend, Ty::F32) => c == Const::f32(-0.0),
-            (Known::NoAddend, Ty::F64) => c == Const::f64(-0.0),
-            (Known::NoAddend, _) => c == Const::zero(ty),
-            (Known::One, Ty::F32) => c == Const::f32(1.0),
-            (Known::One, Ty::F64) => c == Const::f64(1.0),
-            (Known::One, Ty::Bool) => false,
-            (Known::One, _) => c == Const::int(ty, 1),
-            (Known::Ones, Ty::F32 | Ty::F64) => false,
-            (Known::Ones, _) => c == Const::int(ty, -1),
+        match self {
+            _ if ty.is_float() => false,
+            Known::Zero => c == Const::zero(ty),
+            Known::One => ty.is_int() && c == Const::int(ty, 1),
+            Known::Ones => c == Const::int(ty, -1),
         }
     }
 }
