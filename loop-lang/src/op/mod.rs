@@ -12,6 +12,7 @@ mod tests;
 pub use table::Op;
 
 use crate::types::{Const, Ty};
+use std::ops::AddAssign;
 use table::{Kind, Sides, Unit, Vectors};
 
 /// How an operator's operand types determine its result type. `t` ranges over the class named.
@@ -53,13 +54,21 @@ pub enum Sig {
     Bitcast,
 }
 
-/// What an operator costs a processor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What an operator, or several that follow each other, cost a processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
     /// Operations that the processor has to do.
     pub work: u64,
     /// Cycles until whoever needs the result has it.
     pub wait: u64,
+}
+
+/// What follows waits for what goes before.
+impl AddAssign for Cost {
+    fn add_assign(&mut self, more: Cost) {
+        self.work += more.work;
+        self.wait += more.wait;
+    }
 }
 
 impl Op {

@@ -1,7 +1,7 @@
 //! How a sweep is found, and what it does.
 
 use super::affine::Sums;
-use super::cost::Cost;
+use super::cost::{Cost, cost};
 use super::{Access, Effect, Index, Region, Statement, Step, Sweep};
 use livefusion_backend::facts::{self, Placed};
 use loop_lang::Loop;
@@ -111,9 +111,9 @@ impl<'a> Sweep<'a> {
         (step, sub, top): (usize, Option<usize>, bool),
     ) -> Cost {
         let first = self.statements.len();
-        let mut cost = Cost::of(program, stmt);
+        let mut sum = cost(program, stmt);
         for inner in walk::regions(&stmt.kind).into_iter().flatten() {
-            cost += self.flatten(program, inner, (step, sub, false));
+            sum += self.flatten(program, inner, (step, sub, false));
         }
         self.statements.push(Statement {
             id: self.statements.len(),
@@ -122,10 +122,10 @@ impl<'a> Sweep<'a> {
             sub,
             top,
             first,
-            cost,
+            cost: sum,
             effect: Effect::of(stmt),
         });
-        cost
+        sum
     }
 
     /// Notes what the statements of a block do, from one of them on.

@@ -22,8 +22,6 @@ use super::unit::Unit;
 use crate::facts;
 use loop_lang::Loop;
 use loop_lang::ir::{Stmt, StmtKind, Var};
-use loop_lang::op::Op;
-use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -36,7 +34,7 @@ fn only_computes(program: &Loop, stmts: &[Stmt], depth: usize) -> bool {
         && stmts.iter().all(|s| match &s.kind {
             StmtKind::Let(v, op, args) => {
                 let (from, to) = (program.atom_ty(args[0]), facts::elem(program, *v));
-                vectorises(*op, from, to)
+                op.vectorises(from, to)
             }
             StmtKind::ReadArray(..) => true,
             StmtKind::If { then, other, .. } => {
@@ -44,18 +42,6 @@ fn only_computes(program: &Loop, stmts: &[Stmt], depth: usize) -> bool {
             }
             _ => false,
         })
-}
-
-/// Whether an operator has a vector form everywhere.
-fn vectorises(op: Op, from: Ty, to: Ty) -> bool {
-    match op {
-        Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::And | Op::Or | Op::Xor | Op::Not => true,
-        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Select => true,
-        Op::Min | Op::Max | Op::Abs | Op::Shl | Op::Shr | Op::Bitcast => true,
-        Op::Div | Op::Sqrt => from.is_float(),
-        Op::Cast => from.is_int() && to.is_int(),
-        _ => false,
-    }
 }
 
 /// States of scalar loops that fit the registers for four vectors of elements.

@@ -93,27 +93,20 @@ impl Helpers {
         name
     }
 
-    /// An operator on vectors: sums and products of all types, for integers bits and extrema, too.
-    pub fn vector_op(&mut self, op: Op, ty: Ty, a: &str, b: &str) -> String {
-        let sign = match op {
-            Op::Add => "+",
-            Op::Mul => "*",
-            Op::And => "&",
-            Op::Or => "|",
-            Op::Xor => "^",
-            _ => {
-                let vector = self.vector(ty);
-                let name = format!("{vector}_{}", op.name());
-                let less = if op == Op::Min { "<" } else { ">" };
-                let text = format!(
+    /// Two vectors of 32 bytes joined by an operator, where one instruction does ([`joins_at_once`]).
+    pub fn vector_join(&mut self, op: Op, ty: Ty, a: &str, b: &str) -> String {
+        join(op, a, b, || {
+            let vector = self.vector(ty);
+            let name = format!("{vector}_{}", op.name());
+            let less = if op == Op::Min { "<" } else { ">" };
+            self.require(&name, || {
+                format!(
                     "static inline {vector} {name}({vector} x, {vector} y) {{ \
                      {vector} m = ({vector})(x {less} y); return (x & m) | (y & ~m); }}\n"
-                );
-                self.require(&name, || text);
-                return format!("{name}({a}, {b})");
-            }
-        };
-        format!("{a} {sign} {b}")
+                )
+            });
+            name
+        })
     }
 
     /// Conversion of a bit pattern: `lf_f64_of(u64)` and the like.
@@ -183,193 +176,152 @@ impl Helpers {
     /// `op` on operands that are identifiers, literals or parenthesised. `from` is the type of the
     /// first operand (of the arms, for `select`), `to` the result's.
     pub fn op(&mut self, op: Op, from: Ty, to: Ty, args: &[String]) -> String {
-        if op.is_transcendental() {
-            return call(&self.transcendental(op, from), args);
-        }
-        if from.is_float() {
-            if let Some(expr) = self.float_op(op, from, args) {
-                return expr;
-            }
-        } else if let Some(expr) = self.int_op(op, from, args) {
-            return expr;
-        }
-        let a = &args[0];
+        use Op::*;
+        let (t, f, float, signed) = (from.name(), suffix(from), from.is_float(), from.is_signed());
+        let (a, b) = (&args[0], args.get(1).map_or("", String::as_str));
+        let (one, bits, mask) = (unsigned(from).name(), from.bits(), from.bits() - 1);
         match op {
-            Op::Eq => format!("{a} == {}", args[1]),
-            Op::Ne => format!("{a} != {}", args[1]),
-            Op::Lt => format!("{a} < {}", args[1]),
-            Op::Le => format!("{a} <= {}", args[1]),
-            Op::Gt => format!("{a} > {}", args[1]),
-            Op::Ge => format!("{a} >= {}", args[1]),
-            Op::Select => format!("{a} ? {} : {}", args[1], args[2]),
-            Op::Cast => self.cast(from, to, a),
-            Op::Bitcast => {
-                let name = self.bitcast(from.name(), to.name());
-                call(&name, args)
-            }
-            _ => a.clone(),
-        }
-    }
-
-    /// Operators of integers and `bool` that differ from those of floats.
-    fn int_op(&mut self, op: Op, ty: Ty, args: &[String]) -> Option<String> {
-        let t = ty.name();
-        let a = &args[0];
-        let infix = |sign: &str| Some(format!("({t})({a} {sign} {})", args[1]));
-        match op {
-            Op::Add => return infix("+"),
-            Op::Sub => return infix("-"),
+            Add => infix(from, a, "+", b),
+            Sub => infix(from, a, "-", b),
             // u16 * u16 would be computed as int and overflow it.
-            Op::Mul if ty == Ty::U16 => return Some(format!("(u16)((u32){a} * {})", args[1])),
-            Op::Mul => return infix("*"),
-            Op::And => return infix("&"),
-            Op::Or => return infix("|"),
-            Op::Xor => return infix("^"),
-            Op::Neg => return Some(format!("({t})-{a}")),
-            Op::Not if ty == Ty::Bool => return Some(format!("(bool)({a} ^ 1)")),
-            Op::Not => return Some(format!("({t})~{a}")),
-            _ => {}
-        }
-        let name = format!("lf_{}_{t}", op.name());
-        let unsigned = unsigned(ty).name();
-        let (bits, mask) = (ty.bits(), ty.bits() - 1);
-        let min = format!("({t})(({unsigned})1 << {mask})");
-        let signed = ty.is_signed();
-        let (params, body) = match op {
-            Op::Min => ("x, y", "return x < y ? x : y;".to_string()),
-            Op::Max => ("x, y", "return x > y ? x : y;".to_string()),
-            Op::Div if signed => (
-                "x, y",
-                format!("return y == 0 ? 0 : y == -1 ? ({t})(0 - ({unsigned})x) : ({t})(x / y);"),
-            ),
-            Op::Div | Op::DivEuclid if !signed => ("x, y", "return y == 0 ? 0 : x / y;".into()),
-            Op::Rem if signed => ("x, y", "return y == 0 || y == -1 ? 0 : x % y;".into()),
-            Op::Rem | Op::RemEuclid if !signed => ("x, y", "return y == 0 ? 0 : x % y;".into()),
-            Op::DivEuclid => (
-                "x, y",
-                format!(
-                    "if (y == 0) return 0; if (y == -1) return ({t})(0 - ({unsigned})x); \
+            Mul if from == Ty::U16 => format!("(u16)((u32){a} * {b})"),
+            Mul => infix(from, a, "*", b),
+            Div if float => infix(from, a, "/", b),
+            Rem | DivEuclid | RemEuclid if float => call(&self.linked(op, from), args),
+            Div | DivEuclid if !signed => self.own(op, from, args, "return y == 0 ? 0 : x / y;"),
+            Rem | RemEuclid if !signed => self.own(op, from, args, "return y == 0 ? 0 : x % y;"),
+            Div => {
+                let body =
+                    format!("return y == 0 ? 0 : y == -1 ? ({t})(0 - ({one})x) : ({t})(x / y);");
+                self.own(op, from, args, &body)
+            }
+            Rem => self.own(op, from, args, "return y == 0 || y == -1 ? 0 : x % y;"),
+            DivEuclid => {
+                let body = format!(
+                    "if (y == 0) return 0; if (y == -1) return ({t})(0 - ({one})x); \
                      {t} q = x / y; return x % y < 0 ? (y > 0 ? q - 1 : q + 1) : q;"
-                ),
-            ),
-            Op::RemEuclid => (
-                "x, y",
-                format!(
+                );
+                self.own(op, from, args, &body)
+            }
+            RemEuclid => {
+                let body = format!(
                     "if (y == 0 || y == -1) return 0; {t} r = x % y; \
-                     return r < 0 ? ({t})(r + (y < 0 ? ({unsigned})(0 - ({unsigned})y) : ({unsigned})y)) : r;"
-                ),
-            ),
-            Op::DivOk if signed => (
-                "x, y",
-                format!("return (y != 0) & !((y == -1) & (x == {min}));"),
-            ),
-            Op::DivOk => ("x, y", "return y != 0;".into()),
-            Op::Shl => {
+                     return r < 0 ? ({t})(r + (y < 0 ? ({one})(0 - ({one})y) : ({one})y)) : r;"
+                );
+                self.own(op, from, args, &body)
+            }
+            DivOk if signed => {
+                let min = format!("({t})(({one})1 << {mask})");
+                let body = format!("return (y != 0) & !((y == -1) & (x == {min}));");
+                self.own(op, from, args, &body)
+            }
+            DivOk => self.own(op, from, args, "return y != 0;"),
+            Min | Max if float => self.float_extremum(op, from, args),
+            Min => self.own(op, from, args, "return x < y ? x : y;"),
+            Max => self.own(op, from, args, "return x > y ? x : y;"),
+            And => infix(from, a, "&", b),
+            Or => infix(from, a, "|", b),
+            Xor => infix(from, a, "^", b),
+            Not if from == Ty::Bool => format!("(bool)({a} ^ 1)"),
+            Not => format!("({t})~{a}"),
+            Shl => {
                 // At the operand's own width, so that as many elements fit a vector.
                 let wide = if bits == 64 { "u64" } else { "u32" };
-                ("x, y", format!("return ({t})(({wide})x << (y & {mask}));"))
+                let body = format!("return ({t})(({wide})x << (y & {mask}));");
+                self.own(op, from, args, &body)
             }
-            Op::Shr => ("x, y", format!("return ({t})(x >> (y & {mask}));")),
-            Op::Abs if signed => ("x", format!("return x < 0 ? ({t})(0 - ({unsigned})x) : x;")),
-            Op::Abs => ("x", "return x;".into()),
-            Op::Signum => ("x", "return (x > 0) - (x < 0);".into()),
-            Op::CountOnes => (
-                "x",
-                format!("return ({t})__builtin_popcountl(({unsigned})x);"),
-            ),
-            Op::LeadingZeros => (
-                "x",
-                format!(
-                    "return ({t})(x ? __builtin_clzl(({unsigned})x) - {} : {bits});",
-                    64 - bits
-                ),
-            ),
-            Op::TrailingZeros => (
-                "x",
-                format!("return ({t})(x ? __builtin_ctzl(({unsigned})x) : {bits});"),
-            ),
-            _ => return None,
-        };
-        let result = if op == Op::DivOk { "bool" } else { t };
-        self.function(&name, result, &typed(t, params), &body);
-        Some(call(&name, args))
-    }
-
-    /// Operators of floats that differ from those of integers.
-    fn float_op(&mut self, op: Op, ty: Ty, args: &[String]) -> Option<String> {
-        let t = ty.name();
-        let a = &args[0];
-        // Suffix of the builtins and of literals, and the integer of the same size.
-        let (f, word, top) = if ty == Ty::F32 {
-            ("f", "u32", 31)
-        } else {
-            ("", "u64", 63)
-        };
-        match op {
-            Op::Add => Some(format!("{a} + {}", args[1])),
-            Op::Sub => Some(format!("{a} - {}", args[1])),
-            Op::Mul => Some(format!("{a} * {}", args[1])),
-            Op::Div => Some(format!("{a} / {}", args[1])),
-            Op::Neg => Some(format!("-{a}")),
-            Op::Abs => Some(format!("__builtin_fabs{f}({a})")),
-            Op::Sqrt => Some(format!("__builtin_sqrt{f}({a})")),
-            Op::Copysign => Some(format!("__builtin_copysign{f}({a}, {})", args[1])),
-            Op::SignBit => {
-                let bits = self.bitcast(t, word);
-                Some(format!("(bool)({bits}({a}) >> {top})"))
+            Shr => self.own(op, from, args, &format!("return ({t})(x >> (y & {mask}));")),
+            Eq => format!("{a} == {b}"),
+            Ne => format!("{a} != {b}"),
+            Lt => format!("{a} < {b}"),
+            Le => format!("{a} <= {b}"),
+            Gt => format!("{a} > {b}"),
+            Ge => format!("{a} >= {b}"),
+            Select => format!("{a} ? {b} : {}", args[2]),
+            Copy => a.clone(),
+            Cast => self.cast(from, to, a),
+            Bitcast => call(&self.bitcast(t, to.name()), args),
+            Neg if float => format!("-{a}"),
+            Neg => format!("({t})-{a}"),
+            Abs if float => format!("__builtin_fabs{f}({a})"),
+            Abs if signed => {
+                let body = format!("return x < 0 ? ({t})(0 - ({one})x) : x;");
+                self.own(op, from, args, &body)
             }
-            Op::Signum => {
-                let name = format!("lf_signum_{t}");
+            Abs => self.own(op, from, args, "return x;"),
+            Signum if float => {
                 let body = format!("return x != x ? x : __builtin_copysign{f}(1, x);");
-                self.function(&name, t, &format!("{t} x"), &body);
-                Some(call(&name, args))
+                self.own(op, from, args, &body)
             }
-            Op::Min | Op::Max => Some(self.float_extremum(op, ty, word, args)),
-            Op::Rem | Op::DivEuclid | Op::RemEuclid => Some(call(&self.linked(op, ty), args)),
-            Op::Floor | Op::Ceil | Op::Trunc => {
-                let builtin = format!("__builtin_{}{f}", op.name());
-                Some(self.native(op, ty, "__SSE4_1__", "x", &format!("{builtin}(x)"), args))
+            Signum => self.own(op, from, args, "return (x > 0) - (x < 0);"),
+            CountOnes => {
+                let body = format!("return ({t})__builtin_popcountl(({one})x);");
+                self.own(op, from, args, &body)
             }
-            Op::RoundEven => {
+            LeadingZeros => {
+                let above = 64 - bits;
+                let body =
+                    format!("return ({t})(x ? __builtin_clzl(({one})x) - {above} : {bits});");
+                self.own(op, from, args, &body)
+            }
+            TrailingZeros => {
+                let body = format!("return ({t})(x ? __builtin_ctzl(({one})x) : {bits});");
+                self.own(op, from, args, &body)
+            }
+            Floor | Ceil | Trunc => {
+                let builtin = format!("__builtin_{}{f}(x)", op.name());
+                self.native(op, from, "__SSE4_1__", "x", &builtin, args)
+            }
+            RoundEven => {
                 let builtin = format!("__builtin_rint{f}(x)");
-                Some(self.native(op, ty, "__SSE4_1__", "x", &builtin, args))
+                self.native(op, from, "__SSE4_1__", "x", &builtin, args)
             }
-            Op::Round => {
-                let trunc = self.op(Op::Trunc, ty, ty, &["x".into()]);
-                let name = format!("lf_round_{t}");
+            Round => {
+                let trunc = self.op(Trunc, from, from, &["x".into()]);
                 // x - t is exact; no fraction of a half or more is lost to rounding.
                 let body = format!(
                     "{t} t = {trunc}; {t} away = __builtin_fabs{f}(x - t) >= 0.5{f} ? 1 : 0; \
                      return __builtin_copysign{f}(__builtin_fabs{f}(t) + away, x);"
                 );
-                self.function(&name, t, &format!("{t} x"), &body);
-                Some(call(&name, args))
+                self.own(op, from, args, &body)
             }
-            Op::MulAdd => {
+            Sqrt => format!("__builtin_sqrt{f}({a})"),
+            Copysign => format!("__builtin_copysign{f}({a}, {b})"),
+            MulAdd => {
                 let builtin = format!("__builtin_fma{f}(x, y, z)");
-                Some(self.native(op, ty, "__FMA__", "x, y, z", &builtin, args))
+                self.native(op, from, "__FMA__", "x, y, z", &builtin, args)
             }
-            _ => None,
+            SignBit => format!("(bool)({}({a}) >> {mask})", self.bitcast(t, word(from))),
+            Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin
+            | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf | Powi | Atan2
+            | Hypot => call(&self.transcendental(op, from), args),
         }
     }
 
+    /// A call of the operator's own function at a type, whose parameters are `x` and `y`.
+    fn own(&mut self, op: Op, ty: Ty, args: &[String], body: &str) -> String {
+        let (t, name) = (ty.name(), format!("lf_{}_{}", op.name(), ty.name()));
+        let result = if op == Op::DivOk { "bool" } else { t };
+        let params = if op.arity() == 1 { "x" } else { "x, y" };
+        self.function(&name, result, &typed(t, params), body);
+        call(&name, args)
+    }
+
     /// Smaller or larger float. Equal operands may be -0.0 and +0.0: their bits joined are right.
-    fn float_extremum(&mut self, op: Op, ty: Ty, word: &str, args: &[String]) -> String {
-        let t = ty.name();
+    fn float_extremum(&mut self, op: Op, ty: Ty, args: &[String]) -> String {
+        let (t, word) = (ty.name(), word(ty));
         let (bits, back) = (self.bitcast(t, word), self.bitcast(word, t));
         let (less, join) = if op == Op::Min {
             ("<", "|")
         } else {
             (">", "&")
         };
-        let name = format!("lf_{}_{t}", op.name());
         // The comparison takes y where one is no number; instructions for it are the same way.
         let body = format!(
             "{t} equal = {back}({bits}(x) {join} {bits}(y)); {t} number = x {less} y ? x : y; \
              number = y == y ? number : x; return x == y ? equal : number;"
         );
-        self.function(&name, t, &typed(t, "x, y"), &body);
-        call(&name, args)
+        self.own(op, ty, args, &body)
     }
 
     /// An operator that is one instruction where the target has `feature`, else a linked function.
@@ -409,7 +361,7 @@ impl Helpers {
         let (f, t) = (from.name(), to.name());
         let name = format!("lf_{t}_from_{f}");
         let bits = to.bits();
-        let suffix = if from == Ty::F32 { "f" } else { "" };
+        let suffix = suffix(from);
         let one = unsigned(to).name();
         // Both limits are powers of two (or zero), which every float type has exactly.
         let (low, high, min, max) = if to.is_signed() {
@@ -435,6 +387,49 @@ impl Helpers {
         self.function(&name, t, &format!("{f} x"), &body);
         format!("{name}({a})")
     }
+}
+
+/// Whether vectors join values of this type by one instruction: not extrema of floats.
+pub(super) fn joins_at_once(op: Op, ty: Ty) -> bool {
+    op.identity(ty).is_some() && ty != Ty::Bool && (ty.is_int() || sign(op).is_some())
+}
+
+/// Two vectors joined by an operator that folds are by; extrema by a function.
+pub(super) fn join(op: Op, a: &str, b: &str, extremum: impl FnOnce() -> String) -> String {
+    match sign(op) {
+        Some(sign) => format!("{a} {sign} {b}"),
+        None => format!("{}({a}, {b})", extremum()),
+    }
+}
+
+/// The sign between what is joined, which extrema do not have.
+fn sign(op: Op) -> Option<&'static str> {
+    match op {
+        Op::Add => Some("+"),
+        Op::Mul => Some("*"),
+        Op::And => Some("&"),
+        Op::Or => Some("|"),
+        Op::Xor => Some("^"),
+        _ => None,
+    }
+}
+
+/// A sign between operands; integers narrower than `int` are cut to their type.
+fn infix(ty: Ty, a: &str, sign: &str, b: &str) -> String {
+    match ty.is_float() {
+        true => format!("{a} {sign} {b}"),
+        false => format!("({})({a} {sign} {b})", ty.name()),
+    }
+}
+
+/// The suffix of the builtins and the literals of a float type.
+fn suffix(ty: Ty) -> &'static str {
+    if ty == Ty::F32 { "f" } else { "" }
+}
+
+/// The integer with the bits of a float type.
+fn word(ty: Ty) -> &'static str {
+    if ty == Ty::F32 { "u32" } else { "u64" }
 }
 
 /// A negative literal needs parentheses.

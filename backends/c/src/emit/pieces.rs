@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
 use livefusion_tile::region::Statement;
-use livefusion_tile::region::cost::Cost;
+use livefusion_tile::region::cost::{Cost, waits};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -229,7 +229,7 @@ impl<'u> Cutting<'u> {
         let uncut = order.len();
         order.extend(updates);
         let whole = self.costs(&order).last().unwrap_or_default();
-        if !whole.waits(2) {
+        if !waits(whole, 2) {
             return Vec::from_iter((!order.is_empty()).then_some(order));
         }
         let live = self.live(&order, later);
@@ -237,7 +237,7 @@ impl<'u> Cutting<'u> {
         while from < order.len() {
             let costs: Vec<Cost> = self
                 .costs(&order[from..])
-                .take_while(|c| !c.waits(1))
+                .take_while(|c| !waits(*c, 1))
                 .collect();
             let mut end = from + costs.len().max(1);
             if end < order.len() {

@@ -11,6 +11,7 @@
 //! x0 01 02 03 | 04 ..      k = 2
 //! ```
 
+use super::ops::joins_at_once;
 use super::phases::{Phase, phases, shared};
 use super::plan::Plan;
 use super::unit::Unit;
@@ -49,11 +50,10 @@ impl Plan<'_> {
                 Some(Combine::Op(op)) => op,
                 _ => return false,
             };
-            let bitwise = matches!(op, Op::And | Op::Or | Op::Xor | Op::Min | Op::Max);
             group.order == Order::Prefix((2 * VECTOR / ty.size()) as u32)
                 && self.strip as usize == 2 * VECTOR / ty.size()
                 && ty.size() >= 4
-                && (matches!(op, Op::Add | Op::Mul) || ty.is_int() && bitwise)
+                && joins_at_once(op, ty)
         };
         self.strip > 1
             && self.sweep.carried.is_empty()
@@ -230,14 +230,14 @@ impl Scan {
                     }
                 };
                 let left = self.shuffle(unit, x, &part("id"), lower);
-                let joined = unit.helpers.vector_op(self.op, self.ty, &left, x);
+                let joined = unit.helpers.vector_join(self.op, self.ty, &left, x);
                 unit.line(format!("{x} = {joined};"));
             }
         }
         unit.line(format!("lf_tree_{}_{name} = a;", self.steps() - 1));
         let low = self.shuffle(unit, "a", "a", |_| last);
         let end = self.shuffle(unit, "b", "b", |_| last);
-        let mut join = |a: &str, b: &str| unit.helpers.vector_op(self.op, self.ty, a, b);
+        let mut join = |a: &str, b: &str| unit.helpers.vector_join(self.op, self.ty, a, b);
         // From block to block there is one operation, not a shuffle as well.
         let lines = [
             format!("b = {};", join(&low, "b")),

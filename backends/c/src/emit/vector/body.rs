@@ -231,7 +231,8 @@ impl<'u, 'a> Body<'u, 'a> {
             if let Update::Join(op, _) = update {
                 let ty = facts::elem(self.unit.program, v);
                 let (vector, all) = (self.vector_of(ty), self.shape.all(self.unit.helpers, ty));
-                let start = match Shape::identity(op, ty) {
+                // The old value is in what is joined anyway: where that changes nothing, lanes start from it.
+                let start = match op.identity(ty).filter(|_| !op.is_idempotent()) {
                     Some(c) => self.unit.helpers.constant(c),
                     None => self.unit.names.var(v).to_string(),
                 };

@@ -377,14 +377,10 @@ impl Fitting<'_> {
         if other.is_some() || reads_of_next != 1 || self.leaves(v) || self.leaves(next) {
             return None;
         }
-        let any_order = matches!(
-            op,
-            Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Min | Op::Max
-        );
         let one = Atom::Const(Const::u64(1));
         match (reads_of_v - indexed, indexed) {
             (1, _) if ty == Ty::U64 && op == Op::Add && joined == one => Some(Update::Count),
-            (1, 0) if any_order && ty.is_int() => Some(Update::Join(op, joined)),
+            (1, 0) if op.joins_in_any_order(ty) && ty != Ty::Bool => Some(Update::Join(op, joined)),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use super::pack::{Shape, signed};
 use crate::emit::ops::Helpers;
 use loop_lang::ir::{Atom, Var};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 
 impl Body<'_, '_> {
     /// `v = op args`, for every element.
@@ -23,64 +23,43 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The operator as an expression on vectors, if there is one.
+    /// The operator as an expression on vectors, if there is one. Of `bool` there are masks.
     fn vector_op(&mut self, op: Op, from: Ty, to: Ty, args: &[Atom]) -> Option<String> {
+        use Op::*;
         let shape = self.shape;
         let of: Vec<String> = args.iter().map(|a| self.value(*a)).collect();
-        let infix = |sign: &str| Some(format!("{} {sign} {}", of[0], of[1]));
-        if op == Op::Select {
-            return Some(self.picked(from, &of));
-        }
-        if from == Ty::Bool {
-            let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
-            return match op {
-                Op::And => infix("&"),
-                Op::Or => infix("|"),
-                Op::Xor | Op::Ne => infix("^"),
-                Op::Eq => Some(format!("~({a} ^ {b})")),
-                Op::Lt => Some(format!("~{a} & {b}")),
-                Op::Le => Some(format!("~{a} | {b}")),
-                Op::Gt => Some(format!("{a} & ~{b}")),
-                Op::Ge => Some(format!("{a} | ~{b}")),
-                Op::Not => Some(format!("~{a}")),
-                Op::Cast if to != Ty::Bool => {
-                    let vector = shape.vector(self.unit.helpers, to);
-                    Some(format!("__builtin_convertvector(-{a}, {vector})"))
-                }
-                _ => None,
-            };
-        }
-        let compared = match op {
-            Op::Eq => infix("=="),
-            Op::Ne => infix("!="),
-            Op::Lt => infix("<"),
-            Op::Le => infix("<="),
-            Op::Gt => infix(">"),
-            Op::Ge => infix(">="),
-            _ => None,
-        };
-        if let Some(test) = compared {
-            return Some(shape.truth(self.unit.helpers, from, &test));
-        }
-        let a = &of[0];
+        let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
+        let (mask, float) = (from == Ty::Bool, from.is_float());
+        let infix = |sign: &str| format!("{a} {sign} {b}");
         let helpers = &mut *self.unit.helpers;
-        match op {
-            Op::Add => infix("+"),
-            Op::Sub => infix("-"),
-            Op::Mul => infix("*"),
-            Op::Div if from.is_float() => infix("/"),
-            Op::Neg => Some(format!("-{a}")),
-            Op::And | Op::Or | Op::Xor if from.is_int() => match op {
-                Op::And => infix("&"),
-                Op::Or => infix("|"),
-                _ => infix("^"),
-            },
-            Op::Not if from.is_int() => Some(format!("~{a}")),
-            Op::Min | Op::Max => {
+        Some(match op {
+            Select => self.picked(from, &of),
+            Add => infix("+"),
+            Sub => infix("-"),
+            Mul => infix("*"),
+            Div if float => infix("/"),
+            Neg => format!("-{a}"),
+            And => infix("&"),
+            Or => infix("|"),
+            Xor => infix("^"),
+            Not => format!("~{a}"),
+            Eq if mask => format!("~({a} ^ {b})"),
+            Ne if mask => infix("^"),
+            Lt if mask => format!("~{a} & {b}"),
+            Le if mask => format!("~{a} | {b}"),
+            Gt if mask => format!("{a} & ~{b}"),
+            Ge if mask => format!("{a} | ~{b}"),
+            Eq => shape.truth(helpers, from, &infix("==")),
+            Ne => shape.truth(helpers, from, &infix("!=")),
+            Lt => shape.truth(helpers, from, &infix("<")),
+            Le => shape.truth(helpers, from, &infix("<=")),
+            Gt => shape.truth(helpers, from, &infix(">")),
+            Ge => shape.truth(helpers, from, &infix(">=")),
+            Min | Max => {
                 let name = shape.extremum(helpers, op, from);
-                Some(format!("{name}({a}, {})", of[1]))
+                format!("{name}({a}, {b})")
             }
-            Op::Abs if from.is_float() => {
+            Abs if float => {
                 let (v, bits) = (
                     shape.vector(helpers, from),
                     shape.vector(helpers, signed(from.size())),
@@ -90,24 +69,30 @@ impl Body<'_, '_> {
                     Ty::F32 => "0x7fffffff",
                     _ => "0x7fffffffffffffffl",
                 };
-                Some(format!("({v})(({bits}){a} & {all}({low}))"))
+                format!("({v})(({bits}){a} & {all}({low}))")
             }
-            Op::Cast if to == Ty::Bool => {
+            Cast if mask && to == Ty::Bool => return None,
+            Cast if mask => {
+                let vector = shape.vector(helpers, to);
+                format!("__builtin_convertvector(-{a}, {vector})")
+            }
+            Cast if to == Ty::Bool => {
                 let vector = shape.vector(helpers, from);
-                let test = format!("{a} != ({vector}){{0}}");
-                Some(shape.truth(helpers, from, &test))
+                shape.truth(helpers, from, &format!("{a} != ({vector}){{0}}"))
             }
-            Op::Cast if from == to => Some(a.clone()),
-            Op::Cast if !(from.is_float() && to.is_int()) => {
+            Cast if from == to => a.clone(),
+            Cast if !(float && to.is_int()) => {
                 let vector = shape.vector(helpers, to);
-                Some(format!("__builtin_convertvector({a}, {vector})"))
+                format!("__builtin_convertvector({a}, {vector})")
             }
-            Op::Bitcast if to != Ty::Bool => {
-                let vector = shape.vector(helpers, to);
-                Some(format!("({vector}){a}"))
-            }
-            _ => None,
-        }
+            Bitcast => format!("({}){a}", shape.vector(helpers, to)),
+            // One element after the other.
+            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Copy | Cast | Abs | Signum
+            | CountOnes | LeadingZeros | TrailingZeros | Floor | Ceil | Round | RoundEven
+            | Trunc | Sqrt | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos
+            | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf
+            | Powi | Atan2 | Hypot | Copysign | MulAdd | SignBit => return None,
+        })
     }
 
     /// Takes from one vector where a mask is set, from another elsewhere.
@@ -253,14 +238,5 @@ impl Shape {
             )
         });
         name
-    }
-
-    /// The identity of an operator that joins integers, where it is not the old value itself.
-    pub fn identity(op: Op, ty: Ty) -> Option<Const> {
-        match op {
-            Op::Add | Op::Xor => Some(Const::zero(ty)),
-            Op::Mul => Some(Const::int(ty, 1)),
-            _ => None,
-        }
     }
 }

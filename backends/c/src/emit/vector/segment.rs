@@ -20,7 +20,7 @@ use super::fit::{Fitting, Vectors};
 use super::pack::{Shape, signed};
 use crate::emit::ideas::Idea;
 use crate::emit::nest::FEW;
-use crate::emit::ops::Helpers;
+use crate::emit::ops::{Helpers, join, joins_at_once};
 use crate::emit::plan::Plan;
 use crate::emit::unit::Unit;
 use crate::facts;
@@ -80,11 +80,8 @@ fn fold(program: &Loop, plan: &Plan, group: GroupId) -> Option<Fold> {
         return None;
     };
     let ty = facts::elem(program, *var);
-    let bitwise = matches!(op, Op::And | Op::Or | Op::Xor) && ty.is_int();
-    // Extrema of floats take one instruction where they are not written in vectors.
-    let extremum = matches!(op, Op::Min | Op::Max) && ty.is_int();
-    let joins = matches!(op, Op::Add | Op::Mul) || extremum || bitwise;
-    let fits = u64::from(l) == plan.strip && plan.strip > FEW && ty != Ty::Bool && joins;
+    let joins = joins_at_once(op, ty);
+    let fits = u64::from(l) == plan.strip && plan.strip > FEW && joins;
     let var = *var;
     fits.then_some(Fold { group, var, op })
 }
@@ -237,15 +234,7 @@ fn here(shape: Shape, helpers: &mut Helpers) -> String {
 
 /// Two vectors of lanes joined.
 fn joined(shape: Shape, helpers: &mut Helpers, op: Op, ty: Ty, of: [&str; 2]) -> String {
-    let [x, y] = of;
-    match op {
-        Op::Add => format!("{x} + {y}"),
-        Op::Mul => format!("{x} * {y}"),
-        Op::And => format!("{x} & {y}"),
-        Op::Or => format!("{x} | {y}"),
-        Op::Xor => format!("{x} ^ {y}"),
-        _ => format!("{}({x}, {y})", shape.extremum(helpers, op, ty)),
-    }
+    join(op, of[0], of[1], || shape.extremum(helpers, op, ty))
 }
 
 /// A function that joins the lanes of one vector by halves.

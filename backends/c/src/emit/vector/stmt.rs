@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::fit::Update;
+use crate::emit::ops::join;
 use crate::facts;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
@@ -167,17 +168,8 @@ impl<'a> Body<'_, 'a> {
             Some(Update::Count) => return,
             Some(Update::Join(op, x)) => {
                 let (sum, x) = (self.sum(v), self.value(x));
-                let joined = match op {
-                    loop_lang::Op::Add => format!("{sum} + {x}"),
-                    loop_lang::Op::Mul => format!("{sum} * {x}"),
-                    loop_lang::Op::And => format!("{sum} & {x}"),
-                    loop_lang::Op::Or => format!("{sum} | {x}"),
-                    loop_lang::Op::Xor => format!("{sum} ^ {x}"),
-                    _ => {
-                        let name = self.shape.extremum(self.unit.helpers, op, ty);
-                        format!("{name}({sum}, {x})")
-                    }
-                };
+                let helpers = &mut *self.unit.helpers;
+                let joined = join(op, &sum, &x, || self.shape.extremum(helpers, op, ty));
                 (sum, joined)
             }
             None => {
