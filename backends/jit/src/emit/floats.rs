@@ -9,7 +9,7 @@ use loop_lang::types::{Const, Ty};
 
 impl Emit<'_, '_> {
     /// A call of the shared implementation.
-    fn call(&mut self, op: Op, ty: Ty, args: &[Value]) -> Value {
+    pub(super) fn call(&mut self, op: Op, ty: Ty, args: &[Value]) -> Value {
         let Some(index) = math::index_of(op, ty) else {
             return self.constant(Const::zero(ty));
         };
@@ -36,38 +36,24 @@ impl Emit<'_, '_> {
         self.builder.inst_results(call)[0]
     }
 
-    pub(super) fn float_unary(&mut self, op: Op, ty: Ty, x: Value) -> Value {
-        let round = self.features.round;
-        match op {
-            Op::Neg => self.builder.ins().fneg(x),
-            Op::Abs => self.builder.ins().fabs(x),
-            Op::Sqrt => self.builder.ins().sqrt(x),
-            Op::Floor if round => self.builder.ins().floor(x),
-            Op::Ceil if round => self.builder.ins().ceil(x),
-            Op::Trunc if round => self.builder.ins().trunc(x),
-            Op::RoundEven if round => self.builder.ins().nearest(x),
-            Op::Round => self.round(ty, x),
-            Op::Signum => {
-                let one = self.float(ty, 1.0);
-                let sign = self.builder.ins().fcopysign(one, x);
-                let nan = self.builder.ins().fcmp(FloatCC::Unordered, x, x);
-                self.builder.ins().select(nan, x, sign)
-            }
-            Op::SignBit => {
-                let bits = self.bits(ty, x);
-                let top = self
-                    .builder
-                    .ins()
-                    .ushr_imm_u(bits, i64::from(ty.bits() - 1));
-                self.builder.ins().ireduce(types::I8, top)
-            }
-            _ => self.call(op, ty, &[x]),
-        }
+    /// 1 with the operand's sign; NaN stays NaN.
+    pub(super) fn float_sign(&mut self, ty: Ty, x: Value) -> Value {
+        let one = self.float(ty, 1.0);
+        let sign = self.builder.ins().fcopysign(one, x);
+        let nan = self.builder.ins().fcmp(FloatCC::Unordered, x, x);
+        self.builder.ins().select(nan, x, sign)
+    }
+
+    pub(super) fn sign_bit(&mut self, ty: Ty, x: Value) -> Value {
+        let bits = self.bits(ty, x);
+        let above = i64::from(ty.bits() - 1);
+        let top = self.builder.ins().ushr_imm_u(bits, above);
+        self.builder.ins().ireduce(types::I8, top)
     }
 
     /// Halves away from zero: the distance to the integer part is exact.
-    fn round(&mut self, ty: Ty, x: Value) -> Value {
-        let whole = self.float_unary(Op::Trunc, ty, x);
+    pub(super) fn round(&mut self, ty: Ty, x: Value) -> Value {
+        let whole = self.op(Op::Trunc, ty, ty, &[x]);
         let rest = self.builder.ins().fsub(x, whole);
         let rest = self.builder.ins().fabs(rest);
         let (half, one, zero) = (
@@ -85,34 +71,8 @@ impl Emit<'_, '_> {
         self.builder.ins().fcopysign(size, x)
     }
 
-    pub(super) fn float_binary(&mut self, op: Op, ty: Ty, x: Value, y: Value) -> Value {
-        let ins = self.builder.ins();
-        match op {
-            Op::Add => ins.fadd(x, y),
-            Op::Sub => ins.fsub(x, y),
-            Op::Mul => ins.fmul(x, y),
-            Op::Div => ins.fdiv(x, y),
-            Op::Copysign => ins.fcopysign(x, y),
-            Op::Min | Op::Max => self.extremum(op, ty, x, y),
-            Op::Eq => ins.fcmp(FloatCC::Equal, x, y),
-            Op::Ne => ins.fcmp(FloatCC::NotEqual, x, y),
-            Op::Lt => ins.fcmp(FloatCC::LessThan, x, y),
-            Op::Le => ins.fcmp(FloatCC::LessThanOrEqual, x, y),
-            Op::Gt => ins.fcmp(FloatCC::GreaterThan, x, y),
-            Op::Ge => ins.fcmp(FloatCC::GreaterThanOrEqual, x, y),
-            _ => self.call(op, ty, &[x, y]),
-        }
-    }
-
-    pub(super) fn float_ternary(&mut self, op: Op, ty: Ty, x: Value, y: Value, z: Value) -> Value {
-        match op {
-            Op::MulAdd if self.features.fma => self.builder.ins().fma(x, y, z),
-            _ => self.call(op, ty, &[x, y, z]),
-        }
-    }
-
     /// Smaller or larger float. Equal operands may be -0.0 and +0.0: their bits joined are right.
-    fn extremum(&mut self, op: Op, ty: Ty, x: Value, y: Value) -> Value {
+    pub(super) fn extremum(&mut self, op: Op, ty: Ty, x: Value, y: Value) -> Value {
         let (a, b) = (self.bits(ty, x), self.bits(ty, y));
         let (code, joined) = match op {
             Op::Min => (FloatCC::LessThan, self.builder.ins().bor(a, b)),

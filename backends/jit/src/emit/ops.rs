@@ -1,7 +1,7 @@
 //! Scalar operators of integers and `bool`, conversions, constants and words.
 
 use super::{Emit, MEMORY};
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use loop_lang::op::Op;
@@ -57,52 +57,112 @@ impl Emit<'_, '_> {
     /// `op` on operands. `from` is the type of the first operand (of the arms, for `select`), `to` the
     /// result's.
     pub(super) fn op(&mut self, op: Op, from: Ty, to: Ty, args: &[Value]) -> Value {
-        match (op, args) {
-            (Op::Copy, &[x]) => x,
-            (Op::Select, &[c, x, y]) => self.builder.ins().select(c, x, y),
-            (Op::Cast, &[x]) => self.cast(from, to, x),
-            (Op::Bitcast, &[x]) => {
+        use Op::*;
+        let Some(&x) = args.first() else {
+            return self.constant(Const::zero(to));
+        };
+        // Operators read no more operands than they have.
+        let [y, z] = [1, 2].map(|k| args.get(k).copied().unwrap_or(x));
+        let (float, signed) = (from.is_float(), from.is_signed());
+        let round = self.features.round;
+        match op {
+            Add if float => self.builder.ins().fadd(x, y),
+            Add => self.builder.ins().iadd(x, y),
+            Sub if float => self.builder.ins().fsub(x, y),
+            Sub => self.builder.ins().isub(x, y),
+            Mul if float => self.builder.ins().fmul(x, y),
+            Mul => self.builder.ins().imul(x, y),
+            Div if float => self.builder.ins().fdiv(x, y),
+            Rem | DivEuclid | RemEuclid if float => self.call(op, from, args),
+            Div | Rem | DivEuclid | RemEuclid => self.division(op, from, x, y),
+            DivOk => self.divides(from, x, y),
+            Min | Max if float => self.extremum(op, from, x, y),
+            Min if signed => self.builder.ins().smin(x, y),
+            Min => self.builder.ins().umin(x, y),
+            Max if signed => self.builder.ins().smax(x, y),
+            Max => self.builder.ins().umax(x, y),
+            And => self.builder.ins().band(x, y),
+            Or => self.builder.ins().bor(x, y),
+            Xor => self.builder.ins().bxor(x, y),
+            Not if from == Ty::Bool => self.builder.ins().bxor_imm_u(x, 1),
+            Not => self.builder.ins().bnot(x),
+            // Cranelift, too, takes the amount modulo the width.
+            Shl => self.builder.ins().ishl(x, y),
+            Shr if signed => self.builder.ins().sshr(x, y),
+            Shr => self.builder.ins().ushr(x, y),
+            Eq => self.compare(from, FloatCC::Equal, IntCC::Equal, x, y),
+            Ne => self.compare(from, FloatCC::NotEqual, IntCC::NotEqual, x, y),
+            Lt => self.compare(from, FloatCC::LessThan, IntCC::SignedLessThan, x, y),
+            Le => {
+                let less = IntCC::SignedLessThanOrEqual;
+                self.compare(from, FloatCC::LessThanOrEqual, less, x, y)
+            }
+            Gt => self.compare(from, FloatCC::GreaterThan, IntCC::SignedGreaterThan, x, y),
+            Ge => {
+                let greater = IntCC::SignedGreaterThanOrEqual;
+                self.compare(from, FloatCC::GreaterThanOrEqual, greater, x, y)
+            }
+            Select => self.builder.ins().select(x, y, z),
+            Copy => x,
+            Cast => self.cast(from, to, x),
+            Bitcast => {
                 let to = Self::register(to);
                 self.builder.ins().bitcast(to, MemFlagsData::new(), x)
             }
-            (_, &[x]) if from.is_float() => self.float_unary(op, from, x),
-            (_, &[x, y]) if from.is_float() => self.float_binary(op, from, x, y),
-            (_, &[x, y, z]) => self.float_ternary(op, from, x, y, z),
-            (_, &[x]) => self.int_unary(op, from, x),
-            (_, &[x, y]) => self.int_binary(op, from, x, y),
-            _ => self.constant(Const::zero(to)),
+            Neg if float => self.builder.ins().fneg(x),
+            Neg => self.builder.ins().ineg(x),
+            Abs if float => self.builder.ins().fabs(x),
+            Abs if signed => self.absolute(from, x),
+            Abs => x,
+            Signum if float => self.float_sign(from, x),
+            Signum => self.int_sign(from, x),
+            CountOnes | LeadingZeros | TrailingZeros => self.count_bits(op, from, x),
+            Floor if round => self.builder.ins().floor(x),
+            Ceil if round => self.builder.ins().ceil(x),
+            Trunc if round => self.builder.ins().trunc(x),
+            RoundEven if round => self.builder.ins().nearest(x),
+            Round => self.round(from, x),
+            Sqrt => self.builder.ins().sqrt(x),
+            Copysign => self.builder.ins().fcopysign(x, y),
+            MulAdd if self.features.fma => self.builder.ins().fma(x, y, z),
+            SignBit => self.sign_bit(from, x),
+            Floor | Ceil | Trunc | RoundEven | MulAdd | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p
+            | Log2 | Log10 | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh
+            | Acosh | Atanh | Powf | Powi | Atan2 | Hypot => self.call(op, from, args),
         }
     }
 
-    fn int_unary(&mut self, op: Op, ty: Ty, x: Value) -> Value {
+    fn compare(&mut self, ty: Ty, float: FloatCC, int: IntCC, x: Value, y: Value) -> Value {
+        let ins = self.builder.ins();
+        match ty {
+            Ty::F32 | Ty::F64 => ins.fcmp(float, x, y),
+            _ if ty.is_signed() => ins.icmp(int, x, y),
+            _ => ins.icmp(int.unsigned(), x, y),
+        }
+    }
+
+    fn absolute(&mut self, ty: Ty, x: Value) -> Value {
         let zero = self.constant(Const::zero(ty));
-        match op {
-            Op::Neg => self.builder.ins().ineg(x),
-            Op::Not if ty == Ty::Bool => self.builder.ins().bxor_imm_u(x, 1),
-            Op::Not => self.builder.ins().bnot(x),
-            Op::Abs if ty.is_signed() => {
-                let negative = self.builder.ins().icmp(IntCC::SignedLessThan, x, zero);
-                let negated = self.builder.ins().ineg(x);
-                self.builder.ins().select(negative, negated, x)
-            }
-            Op::Signum => {
-                let above = match ty.is_signed() {
-                    true => IntCC::SignedGreaterThan,
-                    false => IntCC::UnsignedGreaterThan,
-                };
-                let above = self.builder.ins().icmp(above, x, zero);
-                let below = self.builder.ins().icmp(IntCC::SignedLessThan, x, zero);
-                let sign = match ty.is_signed() {
-                    true => self.builder.ins().isub(above, below),
-                    false => above,
-                };
-                match Self::register(ty) {
-                    types::I8 => sign,
-                    wide => self.builder.ins().sextend(wide, sign),
-                }
-            }
-            Op::CountOnes | Op::LeadingZeros | Op::TrailingZeros => self.count_bits(op, ty, x),
-            _ => x,
+        let negative = self.builder.ins().icmp(IntCC::SignedLessThan, x, zero);
+        let negated = self.builder.ins().ineg(x);
+        self.builder.ins().select(negative, negated, x)
+    }
+
+    fn int_sign(&mut self, ty: Ty, x: Value) -> Value {
+        let zero = self.constant(Const::zero(ty));
+        let above = match ty.is_signed() {
+            true => IntCC::SignedGreaterThan,
+            false => IntCC::UnsignedGreaterThan,
+        };
+        let above = self.builder.ins().icmp(above, x, zero);
+        let below = self.builder.ins().icmp(IntCC::SignedLessThan, x, zero);
+        let sign = match ty.is_signed() {
+            true => self.builder.ins().isub(above, below),
+            false => above,
+        };
+        match Self::register(ty) {
+            types::I8 => sign,
+            wide => self.builder.ins().sextend(wide, sign),
         }
     }
 
@@ -132,33 +192,6 @@ impl Emit<'_, '_> {
         match narrow {
             true => self.builder.ins().ireduce(register, count),
             false => count,
-        }
-    }
-
-    fn int_binary(&mut self, op: Op, ty: Ty, x: Value, y: Value) -> Value {
-        let signed = ty.is_signed();
-        let ins = self.builder.ins();
-        match op {
-            Op::Add => ins.iadd(x, y),
-            Op::Sub => ins.isub(x, y),
-            Op::Mul => ins.imul(x, y),
-            Op::And => ins.band(x, y),
-            Op::Or => ins.bor(x, y),
-            Op::Xor => ins.bxor(x, y),
-            // Cranelift, too, takes the amount modulo the width.
-            Op::Shl => ins.ishl(x, y),
-            Op::Shr if signed => ins.sshr(x, y),
-            Op::Shr => ins.ushr(x, y),
-            Op::Min if signed => ins.smin(x, y),
-            Op::Min => ins.umin(x, y),
-            Op::Max if signed => ins.smax(x, y),
-            Op::Max => ins.umax(x, y),
-            Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid => self.division(op, ty, x, y),
-            Op::DivOk => self.divides(ty, x, y),
-            _ => match comparison(op, signed) {
-                Some(code) => ins.icmp(code, x, y),
-                None => x,
-            },
         }
     }
 
@@ -274,17 +307,4 @@ impl Emit<'_, '_> {
     pub(super) fn less(&mut self, x: Value, y: Value) -> Value {
         self.builder.ins().icmp(IntCC::UnsignedLessThan, x, y)
     }
-}
-
-fn comparison(op: Op, signed: bool) -> Option<IntCC> {
-    let code = match op {
-        Op::Eq => IntCC::Equal,
-        Op::Ne => IntCC::NotEqual,
-        Op::Lt => IntCC::SignedLessThan,
-        Op::Le => IntCC::SignedLessThanOrEqual,
-        Op::Gt => IntCC::SignedGreaterThan,
-        Op::Ge => IntCC::SignedGreaterThanOrEqual,
-        _ => return None,
-    };
-    Some(if signed { code } else { code.unsigned() })
 }
