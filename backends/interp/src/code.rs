@@ -51,7 +51,7 @@ pub enum Fast {
 impl Fast {
     /// The fast form of an operator on operands of type `ty`, if it has one.
     pub fn of(op: Op, ty: Ty) -> Option<Fast> {
-        use Fast::*;
+        use Op::*;
         let wide = matches!(ty, Ty::I64 | Ty::U64);
         let pick = |signed: Fast, unsigned: Fast, float: Fast| match ty {
             Ty::F64 => Some(float),
@@ -65,21 +65,27 @@ impl Fast {
             _ => wide.then_some(int),
         };
         match op {
-            Op::Add => arith(Add64, AddF64, AddF32),
-            Op::Sub => arith(Sub64, SubF64, SubF32),
-            Op::Mul => arith(Mul64, MulF64, MulF32),
-            Op::Div if ty == Ty::F64 => Some(DivF64),
-            Op::Div if ty == Ty::F32 => Some(DivF32),
-            Op::And => Some(And),
-            Op::Or => Some(Or),
-            Op::Xor => Some(Xor),
-            Op::Eq => pick(Eq, Eq, EqF64),
-            Op::Ne => pick(Ne, Ne, NeF64),
-            Op::Lt => pick(LtS, LtU, LtF64),
-            Op::Le => pick(LeS, LeU, LeF64),
-            Op::Gt => pick(GtS, GtU, GtF64),
-            Op::Ge => pick(GeS, GeU, GeF64),
-            _ => None,
+            Add => arith(Fast::Add64, Fast::AddF64, Fast::AddF32),
+            Sub => arith(Fast::Sub64, Fast::SubF64, Fast::SubF32),
+            Mul => arith(Fast::Mul64, Fast::MulF64, Fast::MulF32),
+            Div if ty == Ty::F64 => Some(Fast::DivF64),
+            Div if ty == Ty::F32 => Some(Fast::DivF32),
+            And => Some(Fast::And),
+            Or => Some(Fast::Or),
+            Xor => Some(Fast::Xor),
+            Eq => pick(Fast::Eq, Fast::Eq, Fast::EqF64),
+            Ne => pick(Fast::Ne, Fast::Ne, Fast::NeF64),
+            Lt => pick(Fast::LtS, Fast::LtU, Fast::LtF64),
+            Le => pick(Fast::LeS, Fast::LeU, Fast::LeF64),
+            Gt => pick(Fast::GtS, Fast::GtU, Fast::GtF64),
+            Ge => pick(Fast::GeS, Fast::GeU, Fast::GeF64),
+            // By `eval`.
+            Div | Rem | DivEuclid | RemEuclid | DivOk | Min | Max | Not | Shl | Shr | Select
+            | Copy | Cast | Bitcast | Neg | Abs | Signum | CountOnes | LeadingZeros
+            | TrailingZeros | Floor | Ceil | Round | RoundEven | Trunc | Sqrt | Cbrt | Exp
+            | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin | Acos | Atan
+            | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf | Powi | Atan2 | Hypot
+            | Copysign | MulAdd | SignBit => None,
         }
     }
 

@@ -312,11 +312,11 @@ impl Op {
     /// assert_eq!(Op::Sub.identity(Ty::F64), None);
     /// ```
     pub fn identity(self, ty: Ty) -> Option<Const> {
-        self.right_identity(ty).filter(|_| self.joins())
+        self.unit(ty).filter(|_| self.joins())
     }
 
-    /// The right operand that gives back the left one, bit for bit (NaN payloads aside), if there is one at
-    /// this type.
+    /// The right operand that gives back the left one, bit for bit, if there is one at this type. Not NaN,
+    /// which extrema ignore: of two NaN they give a third.
     ///
     /// ```
     /// use loop_lang::{Const, Op, Ty};
@@ -326,6 +326,11 @@ impl Op {
     /// assert_eq!(Op::Shl.right_identity(Ty::F64), None);
     /// ```
     pub fn right_identity(self, ty: Ty) -> Option<Const> {
+        self.unit(ty)
+            .filter(|_| !(ty.is_float() && self.is_idempotent()))
+    }
+
+    fn unit(self, ty: Ty) -> Option<Const> {
         let unit = match (self.row().unit, ty) {
             (Unit::Nothing, _) => return None,
             (Unit::Greatest | Unit::Least, Ty::F64) => Const::f64(f64::NAN),

@@ -85,10 +85,8 @@ fn binary(op: Op, ty: Ty, a: Atom, b: Atom) -> Option<Simpler> {
 fn with_right(op: Op, ty: Ty, a: Atom, c: Const) -> Option<Simpler> {
     let is = |k: Known| k.is(c, ty);
     let same = Some(Simpler::Atom(a));
-    // Extrema ignore NaN; but where both operands are NaN, they give another one than the left.
-    let ignored = ty.is_float() && op.is_idempotent();
     match op {
-        _ if !ignored && op.right_identity(ty) == Some(c) => same,
+        _ if op.right_identity(ty) == Some(c) => same,
         Op::DivEuclid if is(Known::One) => same,
         Op::Rem | Op::RemEuclid if is(Known::One) => Some(Const::zero(ty).into()),
         Op::Mul | Op::And if is(Known::Zero) => Some(Const::zero(ty).into()),
