@@ -215,8 +215,7 @@ fn unary(data: &TermData, op: Op, x: TermId, ty: Ty) -> Simpler {
 fn fold(op: Op, args: SmallVec<[Const; 3]>, ty: Ty) -> Option<Const> {
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
-    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-    if divides && from.is_int() && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
+    if op.may_trap(from) && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
         return None;
     }
     Some(Const::new(ty, eval(op, from, ty, &words)))
@@ -234,20 +233,7 @@ fn identity(op: Op, x: TermId, x_lit: Option<Const>, y: TermId, y_lit: Option<Co
 }
 
 fn is_right_identity(op: Op, c: Const) -> bool {
-    let is = |float: f64| match c.ty {
-        Ty::F64 => c.bits == float.to_bits(),
-        Ty::F32 => c.bits == (float as f32).to_bits() as u64,
-        _ => false,
-    };
-    match (op, c.ty.is_float()) {
-        (Op::Add, true) => is(-0.0),
-        (Op::Sub, true) => is(0.0),
-        (Op::Mul | Op::Div, true) => is(1.0),
-        (Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::Shr, false) => c.bits == 0,
-        (Op::Mul | Op::Div, false) => c == Const::int(c.ty, 1),
-        (Op::And, false) => c == Const::int(c.ty, -1),
-        _ => false,
-    }
+    op.right_identity(c.ty) == Some(c)
 }
 
 /// Leaves out terms, loops' dead state excepted, and captures that no result needs.

@@ -107,10 +107,7 @@ pub enum Term {
 /// left out nor computed where it was not asked for.
 pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     match term {
-        Term::Op(op, args) => {
-            let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-            (divides && ty.is_int()) || args.iter().any(|a| operand(*a))
-        }
+        Term::Op(op, args) => op.may_trap(ty) || args.iter().any(|a| operand(*a)),
         Term::At { index, checked, .. } => *checked || operand(*index),
         Term::Cond(c, a, b) => [c, a, b].into_iter().any(|t| operand(*t)),
         Term::LoopResult(..) => true,

@@ -220,8 +220,7 @@ pub(crate) fn is_power(product: Field, exponent: u32, loc: Loc) {
 fn fold(op: Op, args: &[Const], to: Ty) -> Result<Const, ErrorKind> {
     let words: SmallVec<[u64; 3]> = args.iter().map(|c| c.bits).collect();
     let from = args[if op == Op::Select { 1 } else { 0 }].ty;
-    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-    if divides && from.is_int() && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
+    if op.may_trap(from) && eval(Op::DivOk, from, Ty::Bool, &words) == 0 {
         let [dividend, divisor] = [0, 1].map(|i| integer(args[i]));
         return Err(ErrorKind::Division { dividend, divisor });
     }

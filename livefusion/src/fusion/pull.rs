@@ -16,8 +16,6 @@
 
 mod functions;
 
-pub use functions::is_costly;
-
 use super::cluster::free::{is_alias, is_constant};
 use super::mirror::Mirrors;
 use super::rates::Rates;

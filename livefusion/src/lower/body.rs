@@ -402,8 +402,7 @@ impl Inliner<'_, '_, '_> {
     /// Integer division and remainder trap where Rust panics, unless the divisor is known to be
     /// fine.
     fn check_division(&mut self, op: Op, args: &Args, out: &mut Vec<Stmt>) {
-        let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-        if !divides || !self.e.program.atom_ty(args[0]).is_int() {
+        if !op.may_trap(self.e.program.atom_ty(args[0])) {
             return;
         }
         if let Atom::Const(c) = args[1]

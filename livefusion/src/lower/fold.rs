@@ -211,7 +211,7 @@ impl Folding<'_> {
                 combine: Some(Combine::Op(*op)),
                 level: 0,
                 circle: false,
-                order: operators::fold_order(types[field]),
+                order: operators::fold_order(*op, types[field]),
             });
             values.push(acc.into());
         }

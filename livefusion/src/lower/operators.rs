@@ -35,7 +35,7 @@ fn plain_field(body: &Body, field: usize, width: usize, t: TermId) -> Option<Op>
     let Term::Op(op, args) = &body.terms[t.index()].term else {
         return None;
     };
-    if !is_monoid(*op) {
+    if !op.joins() {
         return None;
     }
     let param = |t: TermId| match body.terms[t.index()].term {
@@ -49,69 +49,25 @@ fn plain_field(body: &Body, field: usize, width: usize, t: TermId) -> Option<Op>
     }
 }
 
-fn is_monoid(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Add | Op::Mul | Op::Min | Op::Max | Op::And | Op::Or | Op::Xor
-    )
-}
-
-/// The value that joins without changing a bit.
+/// The value that a plain fold starts from. (What the operator is not for, no body computes.)
 pub fn identity(op: Op, ty: Ty) -> Const {
-    match (op, ty) {
-        (Op::Add, Ty::F64) => Const::f64(-0.0),
-        (Op::Add, Ty::F32) => Const::f32(-0.0),
-        (Op::Mul, Ty::F64) => Const::f64(1.0),
-        (Op::Mul, Ty::F32) => Const::f32(1.0),
-        // NaN is what `min` and `max` ignore.
-        (_, Ty::F64) => Const::f64(f64::NAN),
-        (_, Ty::F32) => Const::f32(f32::NAN),
-        (Op::Mul, _) => Const::int(ty, 1),
-        (Op::And, _) => Const::int(ty, -1),
-        (Op::Min, _) => greatest(ty),
-        (Op::Max, _) => least(ty),
-        _ => Const::zero(ty),
-    }
-}
-
-fn greatest(ty: Ty) -> Const {
-    let bits = ty.bits();
-    Const::new(
-        ty,
-        if ty.is_signed() {
-            (1u64 << (bits - 1)) - 1
-        } else {
-            u64::MAX
-        },
-    )
-}
-
-fn least(ty: Ty) -> Const {
-    Const::new(
-        ty,
-        if ty.is_signed() {
-            1u64 << (ty.bits() - 1)
-        } else {
-            0
-        },
-    )
+    op.identity(ty).unwrap_or(Const::zero(ty))
 }
 
 /// How a plain fold over elements of this type is ordered.
-pub fn fold_order(ty: Ty) -> Order {
-    if ty.is_float() {
-        Order::Lanes((LANE_BYTES / ty.size()) as u32)
-    } else {
-        Order::Exact
+pub fn fold_order(op: Op, ty: Ty) -> Order {
+    match op.joins_in_any_order(ty) {
+        true => Order::Exact,
+        false => Order::Lanes((LANE_BYTES / ty.size()) as u32),
     }
 }
 
 /// How a plain scan is ordered. In a subrate elements have no place in a block, so it is left to right.
-pub fn scan_order(ty: Ty, in_subrate: bool) -> Order {
-    match (ty.is_float(), in_subrate) {
-        (false, _) => Order::Exact,
-        (true, true) => Order::Prefix(1),
-        (true, false) => Order::Prefix((PREFIX_BYTES / ty.size()) as u32),
+pub fn scan_order(op: Op, ty: Ty, in_subrate: bool) -> Order {
+    match in_subrate {
+        _ if op.joins_in_any_order(ty) => Order::Exact,
+        true => Order::Prefix(1),
+        false => Order::Prefix((PREFIX_BYTES / ty.size()) as u32),
     }
 }
 

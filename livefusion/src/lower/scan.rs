@@ -131,7 +131,7 @@ impl Scanning<'_> {
         let mut fields = Vec::new();
         for (field, op) in ops.iter().enumerate() {
             let ty = types[field];
-            let order = operators::scan_order(ty, in_subrate);
+            let order = operators::scan_order(*op, ty, in_subrate);
             let acc = self.carried.carry(e, "acc", self.start[field], ty);
             let group = Group {
                 vars: vec![acc],

@@ -345,11 +345,7 @@ fn shaping_literals(body: &Body, function: bool) -> Vec<bool> {
         .collect();
     for data in &body.terms {
         if let Term::Op(op, args) = &data.term {
-            let by_right = matches!(
-                op,
-                Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid | Op::Shl | Op::Shr
-            );
-            if by_right && !body.ty(args[1]).is_float() {
+            if (op.divides() || op.shifts()) && !body.ty(args[1]).is_float() {
                 shaping[args[1].index()] = true;
             }
             // One less than a length is the last index: what counts down from it runs from the end.

@@ -18,7 +18,7 @@
 
 use super::problem::{Again, Item, Problem};
 use crate::ast::{Body, Kind, Term, TermId};
-use crate::fusion::pull::{Pulls, is_costly, is_shifted};
+use crate::fusion::pull::{Pulls, is_shifted};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId, bodies};
 use smallvec::{SmallVec, smallvec};
@@ -94,7 +94,7 @@ fn of_body(body: &Body, reads: impl Fn(u32, u32, TermId) -> bool) -> Option<u64>
     for data in &body.terms {
         let own = data.ty.size() as u64;
         sum += match &data.term {
-            Term::Op(op, _) if is_costly(*op) => return None,
+            Term::Op(op, _) if op.is_costly() => return None,
             Term::Op(_, args) => args.iter().map(width).fold(own, u64::max),
             Term::Cond(..) => own,
             Term::At {

@@ -4,7 +4,6 @@ use crate::ast::{Kind, Term};
 use crate::fusion::pull::Pulls;
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, GraphNode, NodeId};
-use loop_lang::op::Op;
 
 /// Generators that are cheaper to compute again than to store and read: at most this many operators,
 /// none of them a memory access, a scalar loop or a transcendental function.
@@ -22,10 +21,7 @@ pub fn is_cheap(n: &GraphNode) -> bool {
     match &n.node.kind {
         Kind::Generate(_, body) if !n.leaf => {
             let cheap = |t: &Term| match t {
-                Term::Op(op, _) => {
-                    !op.is_transcendental()
-                        && !matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid)
-                }
+                Term::Op(op, _) => !op.is_costly(),
                 Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => true,
                 _ => false,
             };

@@ -4,7 +4,6 @@ use super::{Extent, in_step_unchecked};
 use crate::ast::{Body, Kind, Term, TermId, may_trap};
 use crate::fusion::rates::Rates;
 use crate::sharing::{Graph, NodeId, bodies};
-use loop_lang::op::Op;
 
 /// How many arrays are computed inside of each other at most: lowering is recursive.
 const MAX_CHAIN: u32 = 64;
@@ -100,7 +99,7 @@ impl Functions {
     fn cost_of(&self, graph: &Graph, id: NodeId, body: &Body) -> u32 {
         let own = body.terms.iter().fold(0, |sum: u32, data| {
             sum.saturating_add(match &data.term {
-                Term::Op(op, _) if is_costly(*op) => u32::MAX,
+                Term::Op(op, _) if op.is_costly() => u32::MAX,
                 Term::Op(..) => 1,
                 Term::Cond(..) => 1,
                 Term::LoopVar(..) | Term::LoopResult(..) => u32::MAX,
@@ -110,12 +109,6 @@ impl Functions {
         let accesses = inner(graph, id).map(|n| self.cost[n.index()].unwrap_or(1));
         accesses.fold(own, u32::saturating_add)
     }
-}
-
-/// Whether an operator is never computed twice.
-pub fn is_costly(op: Op) -> bool {
-    let divides = matches!(op, Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid);
-    divides || op.is_transcendental()
 }
 
 /// The arrays of which an index function's element reads one: those in step, and those that its

@@ -3,7 +3,6 @@
 use crate::ast::{Body, Term, TermId};
 use crate::error::Loc;
 use crate::sharing::{BodyConstants, Graph, bodies};
-use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt;
@@ -87,8 +86,8 @@ fn in_body(body: &Body, constants: &BodyConstants, mut found: impl FnMut(Role, C
         let last = args.len().saturating_sub(1);
         for (k, arg) in args.iter().enumerate() {
             let role = match op {
-                Op::Div | Op::Rem | Op::DivEuclid | Op::RemEuclid if k == last => Role::Divisor,
-                Op::Shl | Op::Shr if k == last => Role::Shift,
+                _ if k == last && op.divides() => Role::Divisor,
+                _ if k == last && op.shifts() => Role::Shift,
                 _ => Role::Operand,
             };
             if let Some(value) = fixed(*arg) {
