@@ -162,8 +162,17 @@ pub enum RateKind {
         parent: RateId,
         /// Carried `u64` counter; started in `init` (running on over all inner loops) or in `nest`.
         counter: Var,
-        /// Scalar `u64` bound, set in `nest`.
+        /// Scalar `u64` bound, set in `nest`, or before where it does not change.
         bound: Atom,
+        /// Whether the inner loop is as long in every iteration around it, as the rows of an array of higher
+        /// rank are. To run it is to run any nested rate; what knows that the length is always the same may
+        /// make more of it.
+        ///
+        /// The length is a literal, a parameter, or a variable that is set outside of all iterations. Either
+        /// the counter starts at 0 in the rate's `nest` and the length is the bound, or the counter runs on and
+        /// the bound is set before each inner loop to the counter plus the length. A guard's further exits may
+        /// still leave an inner loop early.
+        uniform: bool,
     },
     /// A stream that is advanced until it delivers one element per iteration of the parent. Its
     /// blocks bring their own gotos: to what follows the cursor, where there is an element or an end, and
@@ -218,6 +227,11 @@ impl RateKind {
             | RateKind::Cursor { bound, .. } => Some(bound),
             RateKind::Sub { .. } => None,
         }
+    }
+
+    /// Whether this is a nested rate that says that it is uniform.
+    pub fn is_uniform(self) -> bool {
+        matches!(self, RateKind::Nested { uniform: true, .. })
     }
 
     /// Whether this is a sub rate.

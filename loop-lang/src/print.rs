@@ -126,6 +126,7 @@ impl Printer<'_, '_> {
         let kind = match rate.kind {
             RateKind::Root { .. } => "root",
             RateKind::Sub { .. } => "sub",
+            RateKind::Nested { uniform: true, .. } => "uniform",
             RateKind::Nested { .. } => "nested",
             RateKind::Cursor { .. } => "cursor",
         };

@@ -127,7 +127,8 @@ impl<'a> Parser<'a> {
         let name = self.name("the rate's name")?.to_string();
         let id = RateId::new(self.program.rates.len());
         let start = self.token().start;
-        let kind = match self.name("`root`, `sub`, `nested` or `cursor`")? {
+        const KINDS: &str = "`root`, `sub`, `nested`, `uniform` or `cursor`";
+        let kind = match self.name(KINDS)? {
             "root" => {
                 let (counter, bound) = self.counter()?;
                 self.program.roots.push(id);
@@ -141,13 +142,14 @@ impl<'a> Parser<'a> {
                 };
                 RateKind::Sub { parent, count }
             }
-            "nested" => {
+            word @ ("nested" | "uniform") => {
                 let parent = self.rate_ref()?;
                 let (counter, bound) = self.counter()?;
                 RateKind::Nested {
                     parent,
                     counter,
                     bound,
+                    uniform: word == "uniform",
                 }
             }
             "cursor" => {
@@ -160,9 +162,7 @@ impl<'a> Parser<'a> {
                 }
             }
             other => {
-                let message =
-                    format!("expected `root`, `sub`, `nested` or `cursor`, found `{other}`");
-                self.fault_at(start, message);
+                self.fault_at(start, format!("expected {KINDS}, found `{other}`"));
                 return Err(Fail);
             }
         };

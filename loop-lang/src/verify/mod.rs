@@ -53,6 +53,11 @@
 //!   goes on. A group whose variables are nowhere carried or updated has been
 //!   dropped by a pass and is left in peace.
 //!
+//! `uniform`
+//! * A uniform rate's length is a literal, a scalar parameter, or set outside of all iterations and not changed while
+//!   its root runs. Its counter starts at 0 in its `nest` and its bound is the length, or its counter runs on
+//!   and its bound is the counter plus the length, set in the iteration around it.
+//!
 //! `dependence`
 //! * A value of a lane feeds its own group's update only, until the owner's loop has ended; until then it
 //!   is read in the loop that updates its group, in each phase.
@@ -69,6 +74,7 @@ mod placement;
 mod scope;
 mod tree;
 mod types;
+mod uniform;
 mod view;
 
 pub use names::as_word;
@@ -131,6 +137,7 @@ pub fn verify(program: &Loop) -> Result<(), Vec<Fault>> {
             scope::check(&view, &graph, &mut faults);
             placement::check(&view, &mut faults);
             groups::check(&view, &mut faults);
+            uniform::check(&view, &mut faults);
             dependence::check(&view, &mut faults);
         }
     }

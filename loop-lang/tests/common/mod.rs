@@ -84,6 +84,7 @@ impl Generator {
                     parent,
                     counter,
                     bound,
+                    uniform: self.rng.flip(),
                 },
                 _ => RateKind::Cursor {
                     parent,

@@ -36,6 +36,7 @@ impl Emission<'_> {
             parent,
             counter,
             bound,
+            uniform: false,
         };
         let rate = self.new_rate(comb, kind);
         let to = StmtKind::Let(end, Op::Add, Args::from_slice(&[counter.into(), len]));

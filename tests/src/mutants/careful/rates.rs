@@ -151,6 +151,7 @@ impl Changing {
             parent,
             counter: ix,
             bound: end.into(),
+            uniform: false,
         })
     }
 
