@@ -52,7 +52,7 @@ impl Facts<'_> {
         match way {
             Some(_) if self.is_fixed(y) => way,
             Some(Way::Up) if self.keeps_up(y) => way,
-            _ => self.based(x, y, rate).then_some(Way::Up),
+            _ => (self.based(x, y, rate) || self.in_rows(x, y, rate)).then_some(Way::Up),
         }
     }
 
@@ -102,6 +102,33 @@ impl Facts<'_> {
         let by_bound = (*x == Atom::Var(base) && Some(*y) == bound)
             || (*y == Atom::Var(base) && Some(*x) == bound);
         zero && self.rises(base) && by_bound
+    }
+
+    /// Whether `rows * length + counter` moves on: the counter begins at zero in each inner loop, all of these are
+    /// as long, and the number of rows moves on around them.
+    fn in_rows(&self, base: Atom, counter: Atom, rate: RateId) -> bool {
+        let (Atom::Var(base), Atom::Var(counter)) = (base, counter) else {
+            return false;
+        };
+        let here = self.tree.loop_rate(rate);
+        let RateKind::Nested {
+            parent,
+            bound,
+            uniform: true,
+            ..
+        } = self.program.rate(here).kind
+        else {
+            return false;
+        };
+        let starts_here =
+            |(place, _): &(Place, Atom)| matches!(place, Place::At { rate, .. } if *rate == here);
+        let up = |rows| self.way(rows, parent) == Some(Way::Up);
+        self.counted_by(counter) == Some(here)
+            && self.carries.get(&counter).is_some_and(starts_here)
+            && match self.lets.get(&base) {
+                Some((Op::Mul, [x, y])) => *y == bound && up(*x) || *x == bound && up(*y),
+                _ => false,
+            }
     }
 
     /// What a group's variable takes next.
