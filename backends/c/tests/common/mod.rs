@@ -3,6 +3,7 @@
 
 pub mod cases;
 pub mod operators;
+pub mod uniform;
 
 use livefusion_backend::{Arg, Frame, Kernel, Outcome, Pass, Value, View};
 use loop_lang::types::Ty;
@@ -33,6 +34,7 @@ pub fn loop_file(name: &str) -> Loop {
 /// An argument that owns its data.
 #[derive(Clone, Debug)]
 pub enum Data {
+    F32(Vec<f32>),
     F64(Vec<f64>),
     I64(Vec<i64>),
     U64(Vec<u64>),
@@ -45,6 +47,7 @@ pub fn args(data: &[Data]) -> Vec<Arg<'_>> {
 
 fn arg(data: &Data) -> Arg<'_> {
     match data {
+        Data::F32(v) => Arg::Array(View::new(v)),
         Data::F64(v) => Arg::Array(View::new(v)),
         Data::I64(v) => Arg::Array(View::new(v)),
         Data::U64(v) => Arg::Array(View::new(v)),

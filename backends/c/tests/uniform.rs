@@ -1,0 +1,40 @@
+//! Loops over arrays of two dimensions: plain Rust's bits, wherever the loop pauses, from the interpreter and from C;
+//! and the ideas that C has for them.
+
+mod common;
+
+use common::uniform::{NAMES, check, forms};
+use livefusion_backend::Backend;
+use livefusion_c::{CBackend, Idea};
+use livefusion_interp::InterpBackend;
+
+#[test]
+fn c_and_interpreter_give_the_bits_of_plain_rust() {
+    let backend = CBackend::new();
+    for name in NAMES {
+        for program in forms(name) {
+            let c = backend.compile(&program).expect("it compiles");
+            let interp = InterpBackend::new().compile(&program).expect("it verifies");
+            check(name, &[&*interp, &*c]);
+        }
+    }
+}
+
+/// Innermost loops are `for` loops. The loop around one is in the nest with it, unless that joins values onto an array,
+/// so that an iteration cannot be undone, or is within a third.
+#[test]
+fn each_has_the_ideas_that_it_should_have() {
+    let ideas = |name: &str| -> &[Idea] {
+        match name {
+            "stencil" => &[Idea::Straight, Idea::Cases, Idea::Nests],
+            "row_sums" | "transpose" => &[Idea::Straight, Idea::Nests],
+            _ => &[Idea::Straight],
+        }
+    };
+    for name in NAMES {
+        for program in forms(name) {
+            let found = CBackend::new().ideas(&program).expect("it verifies");
+            assert!(found.iter().eq(ideas(name)), "{name}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Loops over arrays of two dimensions: plain Rust's bits, wherever the loop pauses.
+
+#[path = "../../c/tests/common/mod.rs"]
+mod common;
+
+use common::uniform::{NAMES, check, forms};
+use livefusion_backend::Backend;
+use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
+
+#[test]
+fn jit_and_interpreter_give_the_bits_of_plain_rust() {
+    let backend = JitBackend::new();
+    for name in NAMES {
+        for program in forms(name) {
+            let jit = backend.compile(&program).expect("it verifies");
+            let interp = InterpBackend::new().compile(&program).expect("it verifies");
+            check(name, &[&*interp, &*jit]);
+        }
+    }
+}
