@@ -20,6 +20,8 @@ fn random_loops_are_well_formed_and_varied() {
     let (mut kinds, mut orders) = ([0; 4], [0; 4]);
     let (mut phases, mut shared, mut stages) = (0, 0, 0);
     let (mut flags, mut left, mut mirrored, mut counts, mut circles) = (0, 0, 0, 0, 0);
+    // Uniform rates whose counters start anew and run on, and those that are within each other.
+    let (mut uniform, mut rows_of_rows) = ([0; 2], 0);
     // Cursors by what is around them, those with a loop inside, and those that say that they have ended.
     let (mut around, mut inside, mut ended) = ([0; 4], 0, 0);
     let kind = |r: &Rate| match r.kind {
@@ -53,10 +55,17 @@ fn random_loops_are_well_formed_and_varied() {
         for rate in &l.program.rates {
             stages += (rate.parts.len() > 2) as usize;
             kinds[kind(rate)] += 1;
+            if let (true, Some(counter)) = (rate.kind.is_uniform(), rate.kind.counter()) {
+                let name = l.program.name(counter);
+                uniform[text.contains(&format!("let end_{} = add {name}", &name[3..])) as usize] +=
+                    1;
+            }
             let parent = rate.kind.parent().map(|p| l.program.rate(p));
             if let (RateKind::Cursor { .. }, Some(parent)) = (rate.kind, parent) {
                 around[kind(parent)] += 1;
             }
+            let of_rows = parent.is_some_and(|p| p.kind.is_uniform());
+            rows_of_rows += (rate.kind.is_uniform() && of_rows) as usize;
             inside += (kind(rate) > 1 && parent.is_some_and(|p| kind(p) == 3)) as usize;
         }
         let says_so = |(labels, block): (&[Label], &Block)| {
@@ -82,6 +91,10 @@ fn random_loops_are_well_formed_and_varied() {
     assert!(phases > 100 && shared > 100 && stages > 100);
     let counted = [flags, left, mirrored, counts, circles];
     assert!(counted.iter().all(|n| *n > 50), "{counted:?}");
+    assert!(
+        uniform.iter().all(|n| *n > 50) && rows_of_rows > 50,
+        "{uniform:?} {rows_of_rows}"
+    );
     assert!(
         around.iter().all(|n| *n > 50) && inside > 50 && ended > 100,
         "{around:?} {inside} {ended}"

@@ -339,14 +339,8 @@ impl Making {
                 self.rates[i] = format!("rate {name} sub {of}{count} {{ {parts} }}");
             }
             1 => {
-                let n = self.atom(Ty::U64);
-                let (most, least) = (self.rng.range(1, 4), self.rng.pick(&[0, 0, 1, 5]));
-                self.emit("nest", &comb, format!("let some_{comb} = rem {n} {most}"));
-                self.emit(
-                    "nest",
-                    &comb,
-                    format!("let room_{comb} = add some_{comb} {least}"),
-                );
+                let uniform = self.rng.chance(40);
+                self.length(&comb, uniform);
                 if self.rng.chance(40) {
                     // Its counter runs on over all inner loops.
                     self.emit("init", &comb, format!("carry ix_{comb} = 0"));
@@ -358,19 +352,36 @@ impl Making {
                 } else {
                     rate.runs_on = false;
                     self.emit("nest", &comb, format!("carry ix_{comb} = 0"));
-                    self.emit("nest", &comb, format!("let end_{comb} = copy room_{comb}"));
+                    let section = if uniform { "init" } else { "nest" };
+                    self.emit(section, &comb, format!("let end_{comb} = copy room_{comb}"));
                 }
                 self.counted_guard(&comb, &format!("end_{comb}"));
                 self.count_up(&comb, "bottom");
                 self.loops.insert(comb.clone());
                 let parts = self.parts(&rate);
+                let kind = if uniform { "uniform" } else { "nested" };
                 self.rates[i] =
-                    format!("rate {name} nested {of} ix_{comb} < end_{comb} {{ {parts} }}");
+                    format!("rate {name} {kind} {of} ix_{comb} < end_{comb} {{ {parts} }}");
             }
             _ => self.rates[i] = self.cursor(parent, &mut rate, next),
         }
         self.pool.truncate(inside);
         format!("child {name}")
+    }
+
+    /// How long an inner loop is: always the same, or as each iteration around it says.
+    fn length(&mut self, comb: &str, uniform: bool) {
+        let (section, n) = match uniform {
+            true => ("init", "arg_u64".to_string()),
+            false => ("nest", self.atom(Ty::U64)),
+        };
+        let (most, least) = (self.rng.range(1, 4), self.rng.pick(&[0, 0, 1, 5]));
+        self.emit(section, comb, format!("let some_{comb} = rem {n} {most}"));
+        self.emit(
+            section,
+            comb,
+            format!("let room_{comb} = add some_{comb} {least}"),
+        );
     }
 
     /// The count of a sub rate: one of its own, or one of an earlier phase that goes on.

@@ -63,6 +63,7 @@ pub(super) const EDITS: &[Edit] = &[
     edit("group in phases", 4, Changing::phase_update),
     edit("bound", 6, Changing::bound),
     edit("rate", 4, Changing::rate),
+    edit("uniform", 2, Changing::uniform),
     edit("type", 5, Changing::retype),
     edit("count", 5, Changing::count),
 ];

@@ -41,6 +41,18 @@ impl Changing {
         (new != old && new != counter.into()).then_some(())
     }
 
+    /// A nested rate says that it is uniform, or does not: few are that say so verify then.
+    pub(super) fn uniform(&mut self) -> Option<()> {
+        let nested: Vec<usize> = (0..self.l.rates.len())
+            .filter(|i| matches!(self.l.rates[*i].kind, RateKind::Nested { .. }))
+            .collect();
+        let rate = self.pick(&nested)?;
+        if let RateKind::Nested { uniform, .. } = &mut self.l.rates[rate].kind {
+            *uniform = !*uniform;
+        }
+        Some(())
+    }
+
     /// A further rate behind all that an iteration does: elements that are filtered, or an inner loop.
     pub(super) fn rate(&mut self) -> Option<()> {
         let parents: Vec<RateId> = (0..self.l.rates.len()).map(RateId::new).collect();
@@ -132,12 +144,14 @@ impl Changing {
             ..Block::default()
         };
         let carry = stmt(StmtKind::Carry(ix, number(0)));
+        let uniform = self.rng.chance(40);
+        let bound = if uniform { number(most) } else { end.into() };
         self.add(
             Section::Nest,
             comb,
             stmts(vec![carry, op(end, Op::Rem, n, number(most))]),
         )?;
-        let mut guard = stmts(vec![op(more, Op::Lt, ix.into(), end.into())]);
+        let mut guard = stmts(vec![op(more, Op::Lt, ix.into(), bound)]);
         guard.exits.push(Exit {
             comb,
             unless: more.into(),
@@ -150,8 +164,8 @@ impl Changing {
         Some(RateKind::Nested {
             parent,
             counter: ix,
-            bound: end.into(),
-            uniform: false,
+            bound,
+            uniform,
         })
     }
 
