@@ -5,6 +5,7 @@ use super::programs::KEPT;
 use crate::fusion::Clustering;
 use livefusion_backend::Backend;
 use livefusion_c::{CBackend, CompilerLimits, KernelCache};
+use loop_lang::Loop;
 use std::num::NonZero;
 use std::sync::Arc;
 
@@ -207,6 +208,17 @@ impl RunsOn {
             #[cfg(feature = "jit")]
             tiers: None,
         }
+    }
+
+    /// The C that tiers make of a loop that runs long or often.
+    #[cfg(feature = "jit")]
+    pub fn text(&self, program: &Loop) -> Option<String> {
+        self.tiers.as_ref()?.text(program)
+    }
+
+    #[cfg(not(feature = "jit"))]
+    pub fn text(&self, _: &Loop) -> Option<String> {
+        None
     }
 
     #[cfg(feature = "jit")]

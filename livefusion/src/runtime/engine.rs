@@ -3,6 +3,7 @@
 use super::binding::{Bindings, Nodes};
 use super::builder::{Choices, EngineBuilder};
 use super::counters::Counters;
+use super::dump::{Record, Stage};
 use super::explain::Explanation;
 use super::program::Program;
 use super::programs::Programs;
@@ -12,7 +13,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::Clustering;
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::lower::Lowered;
-use crate::sharing::{Graph, recover};
+use crate::sharing::{self, Graph};
+use crate::stages;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
@@ -267,14 +269,19 @@ impl Engine {
     pub fn explain(&self, roots: &[Arc<Node>]) -> Result<Explanation> {
         let graph = recover(roots)?;
         let lengths = known_lengths(&graph, &[]);
-        let (program, _) = self.lookup(&graph, &lengths)?;
+        let (program, _) = self.lookup(roots, &graph, &lengths)?;
         Ok(Explanation::new(&graph, &program, self))
     }
 
     /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
     /// compile it once.
-    pub(super) fn program(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<Arc<Program>> {
-        let (program, compiled_here) = self.lookup(graph, lengths)?;
+    pub(super) fn program(
+        &self,
+        roots: &[Arc<Node>],
+        graph: &Graph,
+        lengths: &[Option<u64>],
+    ) -> Result<Arc<Program>> {
+        let (program, compiled_here) = self.lookup(roots, graph, lengths)?;
         let counter = if compiled_here {
             &self.0.misses
         } else {
@@ -285,13 +292,18 @@ impl Engine {
     }
 
     /// The compiled program, and whether it had to be compiled.
-    fn lookup(&self, graph: &Graph, lengths: &[Option<u64>]) -> Result<(Arc<Program>, bool)> {
+    fn lookup(
+        &self,
+        roots: &[Arc<Node>],
+        graph: &Graph,
+        lengths: &[Option<u64>],
+    ) -> Result<(Arc<Program>, bool)> {
         let key = graph
             .key
             .with(&length_pattern(lengths.iter().flatten().copied()));
         self.0.programs.get_or_compile(key, || {
             let start = Instant::now();
-            let program = Program::compile(self, graph, lengths);
+            let program = Program::compile(self, roots, graph, lengths);
             let nanos = start.elapsed().as_nanos() as u64;
             self.0.compile_nanos.fetch_add(nanos, Ordering::Relaxed);
             program
@@ -336,6 +348,12 @@ impl Engine {
         programs.iter().zip(compiled).map(kernel).collect()
     }
 
+    /// What the backend writes for its compiler, if it does: of a tiered engine the C, whoever runs the loop now.
+    pub(crate) fn source(&self, program: &Loop, kernel: &dyn Kernel) -> Option<String> {
+        let own = self.0.choices.runs_on.text(program);
+        own.or_else(|| kernel.source().map(str::to_string))
+    }
+
     /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.
     pub(super) fn interpret(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
         self.0
@@ -343,6 +361,14 @@ impl Engine {
             .compile(program)
             .map_err(|e| backend_error(e.to_string()))
     }
+}
+
+/// Recovers the graph that is to be run. Of a mistake nothing but the nodes can be shown.
+///
+/// Errors: the first mistake that was made while the graph was built.
+pub(super) fn recover(roots: &[Arc<Node>]) -> Result<Graph> {
+    let show = |_: &Error| Record::next().add(Stage::Ast, || stages::ast_of(roots));
+    sharing::recover(roots).inspect_err(show)
 }
 
 /// A loop, compiled.
@@ -405,7 +431,7 @@ fn run(engine: &Engine, roots: &[Arc<Node>]) -> Result<Values> {
     }
     let graph = recover(roots)?;
     let lengths = known_lengths(&graph, &[]);
-    let program = engine.program(&graph, &lengths)?;
+    let program = engine.program(roots, &graph, &lengths)?;
     let programs = &engine.0.programs;
     programs.remember(roots, &graph, &lengths, &program);
     let known: Vec<u64> = lengths.iter().flatten().copied().collect();

@@ -9,6 +9,7 @@ mod binding;
 mod builder;
 mod cache;
 mod counters;
+mod dump;
 mod engine;
 mod explain;
 mod homes;

@@ -1,12 +1,12 @@
 //! Prepared programs: traced once, called many times with new inputs.
 
 use super::binding::{Bindings, Nodes};
-use super::engine::Engine;
+use super::engine::{Engine, recover};
 use super::program::Program;
 use crate::ast::{Kind, Node, Value, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::rates::{Pattern, known_lengths, length_pattern};
-use crate::sharing::{Graph, GraphNode, recover};
+use crate::sharing::{Graph, GraphNode};
 use livefusion_backend::Buffer;
 use loop_lang::types::Ty;
 use smallvec::SmallVec;
@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// equal lengths: each such pattern is compiled once.
 pub struct Prepared {
     engine: Engine,
+    roots: Vec<Arc<Node>>,
     graph: Graph,
     inputs: Vec<Arc<Node>>,
     /// The lengths that a call knows, in the order of their nodes.
@@ -58,6 +59,7 @@ impl Prepared {
         Ok(Prepared {
             engine: engine.clone(),
             lengths: graph.nodes.iter().zip(&fixed).filter_map(length).collect(),
+            roots,
             graph,
             inputs,
             first: OnceLock::new(),
@@ -105,7 +107,7 @@ impl Prepared {
         drop(others);
         let lens: Vec<Option<u64>> = inputs.iter().map(|v| length_of(v)).collect();
         let lengths = known_lengths(&self.graph, &lens);
-        let program = self.engine.program(&self.graph, &lengths)?;
+        let program = self.engine.program(&self.roots, &self.graph, &lengths)?;
         let known = (pattern, program.clone());
         if let Err(known) = self.first.set(known) {
             let others = self.others.write();

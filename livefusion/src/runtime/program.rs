@@ -2,6 +2,7 @@
 
 use super::binding::{Args, Bindings, Origin, Recipe, Store};
 use super::cache::{Kept, LastUse};
+use super::dump::{Record, Stage};
 use super::engine::{Engine, Kernels, backend_error};
 use super::homes::{self, Home};
 use super::in_place::{self, Needs, Take};
@@ -13,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fusion::{Plan, plan};
 use crate::lower::{Lowered, lower, numbered};
 use crate::sharing::{Graph, NodeId};
+use crate::stages;
 use livefusion_backend::{
     Buffer, Frame, Kernel, Memory, Outcome, TrapReport, Value as KernelValue,
 };
@@ -65,12 +67,29 @@ pub struct CompiledLoop {
 }
 
 impl Program {
-    /// Plans, lowers, optimises and compiles a graph.
-    pub fn compile(engine: &Engine, graph: &Graph, lengths: &[Option<u64>]) -> Result<Program> {
+    /// Plans, lowers, optimises and compiles the graph of these roots, and shows each stage to who asks.
+    pub fn compile(
+        engine: &Engine,
+        roots: &[Arc<Node>],
+        graph: &Graph,
+        lengths: &[Option<u64>],
+    ) -> Result<Program> {
+        let record = Record::next();
+        record.add(Stage::Ast, || stages::ast_of(roots));
+        let shown = || stages::Graph::of(graph, lengths);
+        record.add(Stage::Graph, shown);
         let plan = plan(graph, lengths, engine.clustering());
+        record.add(Stage::Plan, || shown().planned(plan.clone()));
         let mut all = lower(graph, &plan, &numbered)?;
+        let shown = |all: &_, how| format!("# as {how}\n{}\n", stages::Programs(all));
+        record.add(Stage::Loop, || shown(&all, "lowered"));
         all.iter_mut().for_each(Lowered::optimize);
+        record.add(Stage::Loop, || shown(&all, "optimised"));
         let compiled = engine.compile_all(&all)?;
+        record.add(Stage::C, || {
+            let code = stages::Code::new(engine, &all, &compiled);
+            code.sources().flatten().collect::<Vec<_>>().join("\n")
+        });
         let needs = Needs::of(graph, &all);
         let layouts = compiled.iter().map(|c| c.kernel.layout());
         let takes = all.iter().zip(layouts).enumerate();

@@ -82,6 +82,11 @@ impl Tiers {
         }))
     }
 
+    /// The C of a loop that runs long or often.
+    pub fn text(&self, program: &Loop) -> Option<String> {
+        self.0.c.text(program).ok()
+    }
+
     /// Why no C is compiled, or not of every loop, if that was found out.
     pub fn fallback(&self) -> Option<&str> {
         let why = self.0.fallback.get().or(self.0.refused.get());

@@ -185,7 +185,7 @@ pub fn bodies(kind: &Kind) -> SmallVec<[&Body; 3]> {
 }
 
 /// Everything that a node depends on: inputs, then captures, then a delayed length.
-fn links(node: &Node) -> Vec<&Arc<Node>> {
+pub fn links(node: &Node) -> Vec<&Arc<Node>> {
     let mut out: Vec<&Arc<Node>> = node.inputs.iter().collect();
     for body in bodies(&node.kind) {
         out.extend(body.captures.iter().map(Capture::node));
@@ -282,7 +282,7 @@ impl Recovery {
 }
 
 /// A node's stable name.
-fn address(node: &Arc<Node>) -> usize {
+pub fn address(node: &Arc<Node>) -> usize {
     Arc::as_ptr(node) as usize
 }
 

@@ -1,47 +1,48 @@
 //! The last stage: what a backend made of the loops.
 
 use super::Lowered;
-use crate::runtime::Kernels;
-use livefusion_backend::Kernel;
+use crate::runtime::{Engine, Kernels};
 use std::fmt;
-use std::sync::Arc;
 
-/// Compiled loops. Its text is their source, where the backend writes one.
+/// Compiled loops. Its text is their source, where the backend writes one. Of a tiered engine that is the C that it
+/// makes of loops that run long or often.
 #[derive(Clone)]
 pub struct Code {
     backend: &'static str,
     /// With the loops' names.
-    kernels: Vec<(String, Arc<dyn Kernel>)>,
+    sources: Vec<(String, Option<String>)>,
 }
 
 impl Code {
-    pub(super) fn new(backend: &'static str, loops: &[Lowered], kernels: Vec<Kernels>) -> Code {
+    pub(crate) fn new(engine: &Engine, loops: &[Lowered], kernels: &[Kernels]) -> Code {
         let programs = loops.iter().flat_map(Lowered::programs);
         let kernels = kernels
-            .into_iter()
-            .flat_map(|k| k.sizing.into_iter().chain([k.kernel]));
+            .iter()
+            .flat_map(|k| k.sizing.iter().chain([&k.kernel]));
+        let sources = programs.zip(kernels);
+        let sources = sources.map(|(p, kernel)| (p.name.clone(), engine.source(p, &**kernel)));
         Code {
-            backend,
-            kernels: programs.map(|p| p.name.clone()).zip(kernels).collect(),
+            backend: engine.backend_name(),
+            sources: sources.collect(),
         }
     }
 
     /// The source of each loop, where the backend writes one. That of a loop that only counts stands before
     /// that of the one that it counts for.
     pub fn sources(&self) -> impl Iterator<Item = Option<&str>> {
-        self.kernels.iter().map(|(_, kernel)| kernel.source())
+        self.sources.iter().map(|(_, source)| source.as_deref())
     }
 }
 
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Code({} loops, {})", self.kernels.len(), self.backend)
+        write!(f, "Code({} loops, {})", self.sources.len(), self.backend)
     }
 }
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for ((name, _), source) in self.kernels.iter().zip(self.sources()) {
+        for (name, source) in &self.sources {
             match source {
                 Some(source) => writeln!(f, "{source}")?,
                 None => writeln!(f, "{name}: no source from {}", self.backend)?,

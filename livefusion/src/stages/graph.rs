@@ -1,12 +1,12 @@
 //! The first stage: the graph in which every computation stands once.
 
-use super::{FieldRef, Plan};
+use super::{FieldRef, Plan, ast, ast_of};
 use crate::ast::{Body, FoldStyle, Kind, Len, Node};
 use crate::error::Result;
 use crate::force::Force;
 use crate::fusion::rates::{known_lengths, length_pattern};
 use crate::fusion::{self, Clustering};
-use crate::sharing::{self, GraphNode, NodeId, bodies, recover};
+use crate::sharing::{self, GraphNode, NodeId, bodies};
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,9 +15,7 @@ use std::sync::Arc;
 /// # Errors
 /// The first mistake that was made while the program was built.
 pub fn graph(program: &(impl Force + ?Sized)) -> Result<Graph> {
-    let mut roots = Vec::new();
-    program.nodes(&mut roots);
-    graph_of(&roots)
+    ast(program).graph()
 }
 
 /// As [`graph`], of untyped nodes.
@@ -25,11 +23,7 @@ pub fn graph(program: &(impl Force + ?Sized)) -> Result<Graph> {
 /// # Errors
 /// As [`graph`].
 pub fn graph_of(roots: &[Arc<Node>]) -> Result<Graph> {
-    let graph = recover(roots)?;
-    Ok(Graph(Arc::new(Recovered {
-        lengths: known_lengths(&graph, &[]),
-        graph,
-    })))
+    ast_of(roots).graph()
 }
 
 /// A program in which every computation stands once, and what is in memory is no computation. Its text has a
@@ -55,6 +49,20 @@ pub(super) struct Recovered {
 }
 
 impl Graph {
+    /// A graph with the lengths that are known before a force.
+    pub(super) fn known(graph: sharing::Graph) -> Graph {
+        let lengths = known_lengths(&graph, &[]);
+        Graph(Arc::new(Recovered { graph, lengths }))
+    }
+
+    /// The graph that a force is about to plan.
+    pub(crate) fn of(graph: &sharing::Graph, lengths: &[Option<u64>]) -> Graph {
+        Graph(Arc::new(Recovered {
+            graph: graph.clone(),
+            lengths: lengths.to_vec(),
+        }))
+    }
+
     /// Every node. Inputs and captures come before their users.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + use<> {
         self.0.graph.ids()
@@ -97,8 +105,13 @@ impl Graph {
 
     /// The next stage: which combinators share a loop.
     pub fn plan(&self, clustering: Clustering) -> Plan {
+        self.planned(fusion::plan(&self.0.graph, &self.0.lengths, clustering))
+    }
+
+    /// The next stage, as it was made of this graph.
+    pub(crate) fn planned(&self, plan: fusion::Plan) -> Plan {
         Plan {
-            plan: fusion::plan(&self.0.graph, &self.0.lengths, clustering),
+            plan,
             graph: self.clone(),
         }
     }
@@ -134,11 +147,7 @@ impl fmt::Display for List<'_> {
 fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt::Result {
     let node = &entry.node;
     write!(f, "{id} = ")?;
-    match (entry.leaf, &node.kind) {
-        (true, Kind::Input(k)) => write!(f, "input {k}")?,
-        (true, _) => write!(f, "in memory")?,
-        (false, _) => f.write_str(node.name)?,
-    }
+    write_what(f, entry.leaf, node)?;
     if !entry.inputs.is_empty() {
         write!(f, " {}", List(&entry.inputs))?;
     }
@@ -154,6 +163,15 @@ fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt:
     roles
         .into_iter()
         .try_for_each(|((role, body), captures)| write_body(f, role, body, captures))
+}
+
+/// What the user called, or where a leaf is.
+pub(super) fn write_what(f: &mut fmt::Formatter<'_>, leaf: bool, node: &Node) -> fmt::Result {
+    match (leaf, &node.kind) {
+        (true, Kind::Input(k)) => write!(f, "input {k}"),
+        (true, _) => f.write_str("in memory"),
+        (false, _) => f.write_str(node.name),
+    }
 }
 
 /// What each of the [`bodies`] of a kind is for, where there are several.

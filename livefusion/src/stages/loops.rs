@@ -59,7 +59,7 @@ impl Loops {
     /// What the backend says: that there is no C compiler, for example.
     pub fn code(&self, engine: &Engine) -> Result<Code> {
         let kernels = engine.compile_all(&self.loops)?;
-        Ok(Code::new(engine.backend_name(), &self.loops, kernels))
+        Ok(Code::new(engine, &self.loops, &kernels))
     }
 }
 
@@ -78,9 +78,17 @@ impl fmt::Debug for Loops {
 }
 
 impl fmt::Display for Loops {
-    /// A loop that only counts stands before the one that it counts for.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.iter().flat_map(Lowered::programs);
+        Programs(&self.loops).fmt(f)
+    }
+}
+
+/// The text of loops. A loop that only counts stands before the one that it counts for.
+pub(crate) struct Programs<'a>(pub &'a [Lowered]);
+
+impl fmt::Display for Programs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.0.iter().flat_map(Lowered::programs);
         for (k, program) in all.enumerate() {
             write!(f, "{}{program}", if k > 0 { "\n" } else { "" })?;
         }

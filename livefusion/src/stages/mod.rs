@@ -1,4 +1,4 @@
-//! Every stage of a program as a value with a text: the graph, the schedule, the loops, the code.
+//! Every stage of a program as a value with a text: the calls, the graph, the schedule, the loops, the code.
 //!
 //! A force goes through all of them unseen. Who wants to see, test or measure what becomes of a program takes
 //! them one by one; each leads to the next, by the same steps that a force takes. Nothing here runs.
@@ -187,12 +187,14 @@
 //!
 //! | stage | made by | what it is |
 //! | --- | --- | --- |
-//! | [`Graph`] | [`graph`], [`graph_of`] | nodes without duplicates, closures with their lets |
+//! | [`Ast`] | [`ast`], [`ast_of`] | nodes as calls made them, and the places of these calls |
+//! | [`Graph`] | [`graph`], [`graph_of`], [`Ast::graph`] | nodes without duplicates, closures with their lets |
 //! | [`Plan`] | [`Graph::plan`] | rates, the loops' combinators, what crosses from loop to loop and why |
 //! | [`Placements`] | [`Plan::place`] | where everything happens: rates, stages, where each element comes from |
 //! | [`Loops`] | [`Plan::lower`], [`Loops::optimize`] | programs of the Loop language, tied to the graph |
 //! | [`Code`] | [`Loops::code`] | what a backend compiled |
 
+mod ast;
 mod code;
 mod graph;
 mod loops;
@@ -204,8 +206,10 @@ pub use crate::fusion::{
 };
 pub use crate::lower::{Lowered, Source};
 pub use crate::sharing::{FieldRef, NodeId};
+pub use ast::{Ast, ast, ast_of};
 pub use code::Code;
 pub use graph::{Graph, graph, graph_of};
 pub use loops::Loops;
+pub(crate) use loops::Programs;
 pub use placements::Placements;
 pub use plan::Plan;
