@@ -22,7 +22,30 @@
 //! | [`custom`] | combinators of your own |
 //! | [`ast`] | the untyped graph under it all, and its checked builder |
 //! | [`runtime`] | engines |
-//! | [`stages`] | what becomes of a program: the graph, the schedule, the loops, the code |
+//! | [`stages`] | what becomes of a program: the calls, the graph, the schedule, the loops, the code |
+//!
+//! # Stages in files
+//!
+//! With `LIVEFUSION_DUMP` in its environment, a process writes the [`stages`] of each program that it compiles to
+//! files. The variable is a list, with commas between:
+//!
+//! | name | file | what is in it |
+//! | --- | --- | --- |
+//! | `ast` | `0001.1.ast.txt` | the calls ([`stages::Ast`]) |
+//! | `graph` | `0001.2.graph.txt` | what they share ([`stages::Graph`]) |
+//! | `plan` | `0001.3.plan.txt` | the schedule ([`stages::Plan`]) |
+//! | `loop` | `0001.4.loop.txt` | the loops, as they are lowered and then as they are optimised ([`stages::Loops`]) |
+//! | `c` | `0001.7.c.c` | the sources, where the backend writes some ([`stages::Code`]) |
+//!
+//! The files of a process are in a folder of its own below `livefusion-dump`, or below the folder that
+//! `LIVEFUSION_DUMP_TO` names: its name is the process's id, and a number behind that if an earlier process has left a
+//! folder of this name. Folders are made when something is written.
+//!
+//! All engines of a process number their programs together, in the order in which they are compiled; what is found in
+//! an engine's cache is not written again. A program that cannot be compiled has files of the stages that it
+//! reached, each time that this is tried. The variables are read once, when the first program is compiled. An
+//! unknown name, or a folder that cannot be written to, is said once on the standard error stream; results are
+//! the same in any case, and so are errors.
 
 pub mod array;
 pub mod ast;
