@@ -31,3 +31,4 @@ pub mod program;
 pub mod rng;
 pub mod scalar;
 pub mod threads;
+pub mod tiles;

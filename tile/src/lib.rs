@@ -8,6 +8,18 @@
 //! | --- | --- |
 //! | `target` | the machine that code is made for, as a value |
 //! | `region` | what is known of a loop and its statements |
+//! | `schedule` | which of the orders that a Loop states its code realises, as data |
+//! | `lower` | from a sweep and its schedule to a tile |
+//! | `ir` | the Tile language's data |
+//! | `print` | its text form |
+//! | `verify` | what every tile must keep to; every proof is checked |
+//! | `eval` | what it means |
 
+pub mod eval;
+pub mod ir;
+pub mod lower;
+mod print;
 pub mod region;
+pub mod schedule;
 pub mod target;
+pub mod verify;

@@ -30,7 +30,7 @@ pub use sweep::{Access, Effect, Index, Statement, Sweep};
 
 use livefusion_backend::facts::Facts;
 use loop_lang::Loop;
-use loop_lang::ir::{ParamKind, RateId, Var};
+use loop_lang::ir::{ParamKind, Place, RateId, Var};
 use rustc_hash::FxHashSet;
 
 /// A loop and what is known of it.
@@ -115,6 +115,14 @@ impl<'a> Region<'a> {
     /// The roots that have sweeps below them, and nothing else.
     pub fn nests(&self) -> &[Nest<'a>] {
         &self.nests
+    }
+
+    /// The rate that a block belongs to.
+    pub fn rate_of_block(&self, block: usize) -> Option<RateId> {
+        match self.facts.blocks[block].place {
+            Place::At { rate, .. } => Some(rate),
+            Place::Init | Place::Return => None,
+        }
     }
 
     /// The parameter or made array that an array variable is, or is a slice of.

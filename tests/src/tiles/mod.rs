@@ -1,0 +1,199 @@
+//! Tiles of loops under schedules that are drawn at random, evaluated beside the interpreter.
+//!
+//! A kernel here takes a tile wherever one may be entered, for some of the steps that it could take, and the interpreter's
+//! steps between. So spans are cut at random guards, and each piece runs on one of the two.
+
+mod draw;
+mod world;
+
+pub use draw::{Drawn, draw};
+
+use crate::rng::Rng;
+use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
+use livefusion_interp::InterpBackend;
+use livefusion_tile::eval;
+use livefusion_tile::ir::{Entry, Tile};
+use livefusion_tile::lower;
+use livefusion_tile::region::Region;
+use livefusion_tile::schedule::Schedule;
+use loop_lang::Loop;
+use loop_lang::ir::Atom;
+use loop_lang::state::Layout;
+use std::sync::{Arc, Mutex, PoisonError};
+use world::State;
+
+/// A loop's kernel that takes its tiles where it can.
+pub struct Evaluated {
+    program: Loop,
+    layout: Layout,
+    inner: Arc<dyn Kernel>,
+    tiles: Vec<Tile>,
+    rng: Mutex<Rng>,
+    taken: Mutex<u64>,
+}
+
+/// The tiles of a loop under a schedule, one for each sweep that has one. Each of them verifies.
+///
+/// # Panics
+/// One does not, or the schedule is refused.
+pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
+    let layout = Layout::of(program);
+    let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
+    let tile = |sweep| match lower::tile(&region, sweep, schedule) {
+        Ok(tile) => Some(tile),
+        Err(lower::NoTile::NoWords(_)) => None,
+        Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
+    };
+    let tiles: Vec<Tile> = region.sweeps().filter_map(tile).collect();
+    for tile in &tiles {
+        if let Err(faults) = livefusion_tile::verify::verify(tile, program) {
+            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            let schedule = schedule.show(program);
+            let (lines, tile) = (lines.join("\n"), tile.show(program));
+            panic!("{lines}\n{schedule}\n{tile}\n{program}");
+        }
+    }
+    tiles
+}
+
+impl Evaluated {
+    /// The kernel of a loop under a schedule; `inner` takes the steps between tiles.
+    pub fn new(
+        program: &Loop,
+        schedule: &Schedule,
+        inner: Arc<dyn Kernel>,
+        seed: u64,
+    ) -> Evaluated {
+        Evaluated {
+            program: program.clone(),
+            layout: Layout::of(program),
+            inner,
+            tiles: tiles(program, schedule),
+            rng: Mutex::new(Rng::new(seed)),
+            taken: Mutex::new(0),
+        }
+    }
+
+    /// How many steps tiles have taken.
+    pub fn taken(&self) -> u64 {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many steps a tile may take here, of at most `left`.
+    fn enters(&self, tile: &Tile, state: &State, left: u64) -> u64 {
+        let word = |v| state.scalar(v);
+        let counter = word(tile.counter);
+        let bound = match self.program.rate(tile.rate).kind.bound() {
+            Some(Atom::Var(v)) => word(v),
+            Some(Atom::Const(c)) => c.bits,
+            None => 0,
+        };
+        let mut count = left.min(bound.saturating_sub(counter));
+        for entry in &tile.entries {
+            if let Entry::Room { array, index } = entry {
+                count = count.min(state.length(*array).saturating_sub(word(*index)));
+            }
+        }
+        for entry in &tile.entries {
+            match entry {
+                Entry::Room { .. } => {}
+                Entry::Whole(steps) => count &= !(steps - 1),
+                Entry::Aligned(steps) if counter & (steps - 1) == 0 => {}
+                Entry::Aligned(_) => count = 0,
+                Entry::Holds(_) => unreachable!("nothing makes these"),
+            }
+        }
+        count
+    }
+
+    /// Takes a tile's steps, if one may be entered. How many, and whether it trapped.
+    fn take(&self, left: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Option<(u64, bool)> {
+        let place = (frame.words[0] as usize).checked_sub(1)?;
+        let rate = self.layout.resume.get(place)?;
+        let chunk = self.inner.chunk().min(self.program.grid());
+        // The step that fills a chunk or a run is the interpreter's: it joins them when it comes to the guard.
+        let left = left.min(chunk - 1 - frame.words[1] % chunk);
+        let mut state = State::new(&self.program, &self.layout, frame, args);
+        let tile = self.tiles.iter().find(|t| t.rate == *rate)?;
+        let most = self.enters(tile, &state, left);
+        if most == 0 {
+            return None;
+        }
+        let turns = most / tile.granule();
+        let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = match rng.chance(70) {
+            true => most,
+            false => (1 + rng.below(turns as usize) as u64) * tile.granule(),
+        };
+        let from = state.scalar(tile.counter);
+        let trapped = eval::run(tile, from..from + count, &mut state).unwrap_or_else(|fault| {
+            let tile = tile.show(&self.program);
+            panic!("{fault}\n{tile}\n{}", self.program)
+        });
+        eval::World::keep(&mut state, tile.counter, from + count);
+        frame.words[1] += count;
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) += count;
+        Some((count, trapped))
+    }
+}
+
+impl Kernel for Evaluated {
+    fn layout(&self) -> &Layout {
+        self.inner.layout()
+    }
+
+    fn chunk(&self) -> u64 {
+        self.inner.chunk()
+    }
+
+    fn run(&self, pass: Pass, steps: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Outcome {
+        if pass != Pass::Emit {
+            return self.inner.run(pass, steps, frame, args);
+        }
+        let mut left = steps;
+        loop {
+            match self.take(left, frame, args) {
+                Some((_, true)) => return Outcome::Trapped(None),
+                Some((count, false)) => left -= count,
+                None => {
+                    let before = frame.words[1];
+                    match self.inner.run(pass, left.min(1), frame, args) {
+                        Outcome::Paused => left -= frame.words[1] - before,
+                        outcome => return outcome,
+                    }
+                }
+            }
+            if left == 0 {
+                return Outcome::Paused;
+            }
+        }
+    }
+}
+
+/// A backend whose kernels take tiles, each loop's under a schedule of its own.
+pub struct Tiled {
+    inner: InterpBackend,
+    seed: u64,
+}
+
+impl Tiled {
+    /// The backend of a seed, around an interpreter.
+    pub fn new(inner: InterpBackend, seed: u64) -> Tiled {
+        Tiled { inner, seed }
+    }
+}
+
+impl Backend for Tiled {
+    fn name(&self) -> &'static str {
+        "tiled"
+    }
+
+    fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
+        let inner = self.inner.compile(program)?;
+        let mut rng = Rng::new(self.seed);
+        let schedule = draw(program, &mut rng, &mut Drawn::default());
+        Ok(Arc::new(Evaluated::new(
+            program, &schedule, inner, self.seed,
+        )))
+    }
+}

@@ -1,0 +1,121 @@
+//! A paused loop as what tiles work on.
+
+use livefusion_backend::kernel::known_word;
+use livefusion_backend::{Arg, Frame};
+use livefusion_tile::eval::World;
+use livefusion_tile::ir::Memory;
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, Var};
+use loop_lang::state::{Layout, group_total};
+
+/// A frame with the arguments of its loop.
+pub(super) struct State<'a, 'f> {
+    program: &'a Loop,
+    layout: &'a Layout,
+    frame: &'a mut Frame<'f>,
+    args: &'a [Arg<'a>],
+}
+
+impl<'a, 'f> State<'a, 'f> {
+    pub(super) fn new(
+        program: &'a Loop,
+        layout: &'a Layout,
+        frame: &'a mut Frame<'f>,
+        args: &'a [Arg<'a>],
+    ) -> State<'a, 'f> {
+        State {
+            program,
+            layout,
+            frame,
+            args,
+        }
+    }
+
+    /// What a scalar is: a parameter, what is carried, or what a group has come to.
+    pub(super) fn scalar(&self, v: Var) -> u64 {
+        let program = self.program;
+        if let Some(g) = program.group_of(v)
+            && program.groups[g.index()].order.is_local()
+        {
+            let total = group_total(program, self.layout, &self.frame.words, g);
+            let at = program.groups[g.index()].vars.iter().position(|u| *u == v);
+            return at.map_or(0, |at| total[at]);
+        }
+        match self.layout.word(v) {
+            Some(word) => self.frame.words[word],
+            None => known_word(program, self.args, Atom::Var(v)),
+        }
+    }
+
+    fn argument(&self, array: Var) -> Option<&Arg<'a>> {
+        let at = self.program.params.iter().position(|p| p.var == array)?;
+        self.args.get(at)
+    }
+
+    pub(super) fn length(&self, array: Var) -> u64 {
+        if let Some(Arg::Array(view)) = self.argument(array) {
+            return view.len() as u64;
+        }
+        let slot = self.layout.array_slot(array);
+        let made = slot.and_then(|slot| self.frame.arrays[slot].as_ref());
+        made.map_or(0, |a| a.len() as u64)
+    }
+
+    /// The word of a lane of a group's variable.
+    fn lane(&self, v: Var, at: u64) -> Option<usize> {
+        let id = self.program.group_of(v)?;
+        let group = &self.program.groups[id.index()];
+        let i = group.vars.iter().position(|u| *u == v)?;
+        let lanes = group.order.lanes()?;
+        (at < u64::from(lanes)).then(|| self.layout.local(id, group, i) + at as usize)
+    }
+}
+
+impl World for State<'_, '_> {
+    fn scalar(&self, v: Var) -> u64 {
+        State::scalar(self, v)
+    }
+
+    fn keep(&mut self, v: Var, word: u64) {
+        let held = self.layout.held.iter().find(|(h, _)| *h == v);
+        let words = self.layout.word(v).into_iter().chain(held.map(|h| h.1));
+        for at in words {
+            self.frame.words[at] = word;
+        }
+    }
+
+    fn length(&self, array: Var) -> u64 {
+        State::length(self, array)
+    }
+
+    fn read(&self, from: Memory, at: u64) -> Option<u64> {
+        match from {
+            Memory::Array(array) => {
+                let i = usize::try_from(at).ok()?;
+                if let Some(Arg::Array(view)) = self.argument(array) {
+                    return view.get_word(i);
+                }
+                let slot = self.layout.array_slot(array)?;
+                self.frame.arrays[slot].as_ref()?.get_word(i)
+            }
+            Memory::Lanes(v) => Some(self.frame.words[self.lane(v, at)?]),
+            Memory::Register(_) => None,
+        }
+    }
+
+    fn write(&mut self, into: Memory, at: u64, word: u64) -> bool {
+        match into {
+            Memory::Array(array) => {
+                let slot = self.layout.array_slot(array);
+                let made = slot.and_then(|slot| self.frame.arrays[slot].as_mut());
+                let at = usize::try_from(at).ok();
+                made.zip(at).is_some_and(|(a, i)| a.set_word(i, word))
+            }
+            Memory::Lanes(v) => {
+                let lane = self.lane(v, at);
+                lane.map(|w| self.frame.words[w] = word).is_some()
+            }
+            Memory::Register(_) => false,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Any legal schedule gives the interpreter's bits: random loops and golden ones, under schedules drawn at random.
+
+use livefusion_backend::{Backend, Kernel, Pass};
+use livefusion_interp::InterpBackend;
+use livefusion_tests::backends::Cut;
+use livefusion_tests::loops::{self, random};
+use livefusion_tests::mutants::{arguments, golden_loops};
+use livefusion_tests::rng::Rng;
+use livefusion_tests::tiles::{Drawn, Evaluated, draw};
+use loop_lang::Loop;
+use std::sync::Arc;
+
+const LOOPS: u64 = 400;
+const SCHEDULES: u64 = 3;
+/// More steps than this are not taken: arguments are drawn too, and some are long.
+const STEPS: u64 = 3000;
+/// Small chunks, so that small arrays have several.
+const CHUNK: u64 = 96;
+
+/// Runs a loop under some schedules, in whole and cut at random guards, by turns with the interpreter alone. How many
+/// steps its tiles took.
+fn agrees(
+    program: &Loop,
+    args: &[livefusion_backend::Arg<'_>],
+    seed: u64,
+    chunk: u64,
+    drawn: &mut Drawn,
+) -> u64 {
+    let backend = InterpBackend::with_chunk(chunk);
+    let interp = backend.compile(program).expect("it is interpreted");
+    let want = loops::run(&*interp, Pass::Emit, STEPS, args);
+    let mut taken = 0;
+    for k in 0..SCHEDULES {
+        let mut rng = Rng::new(seed * SCHEDULES + k);
+        let schedule = draw(program, &mut rng, drawn);
+        let tiled = Arc::new(Evaluated::new(program, &schedule, interp.clone(), seed));
+        let kernels: Vec<Arc<dyn Kernel>> = vec![tiled.clone(), interp.clone()];
+        let cut = Cut::new(kernels, seed);
+        for kernel in [&*tiled as &dyn Kernel, &cut] {
+            let got = loops::run(kernel, Pass::Emit, STEPS, args);
+            if let Some(differs) = want.differs(&got) {
+                let tiles = livefusion_tests::tiles::tiles(program, &schedule);
+                let tiles: Vec<String> =
+                    tiles.iter().map(|t| t.show(program).to_string()).collect();
+                let (schedule, tiles) = (schedule.show(program), tiles.join("\n"));
+                panic!("seed {seed}.{k}: {differs}\n{schedule}\n{tiles}\n{program}");
+            }
+        }
+        taken += tiled.taken();
+    }
+    taken
+}
+
+#[test]
+fn random_loops() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", LOOPS));
+    let mut taken = 0;
+    for seed in first..first + count {
+        let l = random(seed);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+}
+
+#[test]
+fn golden_loops_too() {
+    let mut drawn = Drawn::default();
+    let mut taken = 0;
+    for (k, (_, program)) in golden_loops().into_iter().enumerate() {
+        for turn in 0..4 {
+            let seed = k as u64 * 4 + turn;
+            let args = arguments(&program, &mut Rng::new(seed));
+            let args: Vec<_> = args.iter().map(|a| a.arg()).collect();
+            taken += agrees(&program, &args, seed, CHUNK, &mut drawn);
+        }
+    }
+    println!("{taken} steps, {drawn:#?}");
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    let given = std::env::var(name).ok();
+    given.map_or(usual, |n| n.parse().expect("a number"))
+}

@@ -1,0 +1,276 @@
+//! What tiles mean: a plain evaluator, for tests, at any width.
+//!
+//! It runs a tile over a range, value by value and lane by lane, with the operators of
+//! [`loop_lang::eval`]. An access outside of its memory is a [`Fault`], whatever proof it names: so a wrong proof
+//! is found here, if it was not by the verifier.
+
+use crate::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use loop_lang::eval::eval;
+use loop_lang::ir::Var;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::fmt;
+
+/// What a tile works on: the loop's scalars, its arrays, the lanes of its groups. All as canonical words.
+pub trait World {
+    /// A scalar of the loop, as it is at entry.
+    fn scalar(&self, v: Var) -> u64;
+    /// A carried variable, as it is at exit.
+    fn keep(&mut self, v: Var, word: u64);
+    /// How many elements an array has.
+    fn length(&self, array: Var) -> u64;
+    /// An element, of an array or of a group's lanes; none outside.
+    fn read(&self, from: Memory, at: u64) -> Option<u64>;
+    /// Sets an element. False outside.
+    fn write(&mut self, into: Memory, at: u64, word: u64) -> bool;
+}
+
+/// An access that is outside of its memory, or a tile that makes no sense.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Runs a tile over a range of its counter. Whether it trapped.
+///
+/// Errors: an access outside of its memory.
+pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> Result<bool, Fault> {
+    let values = tile.each_value().map(|(_, data)| {
+        let start = match data.origin {
+            Origin::From => range.start,
+            Origin::End => range.end,
+            Origin::Given(v) | Origin::State(v) => world.scalar(v),
+            Origin::Register | Origin::Let => 0,
+        };
+        vec![start; data.shape.lanes as usize]
+    });
+    let mut run = Run {
+        values: values.collect(),
+        tile,
+        world,
+        trapped: false,
+    };
+    run.stmts(&tile.body)?;
+    let Run {
+        values,
+        world,
+        trapped,
+        ..
+    } = run;
+    for (v, data) in tile.each_value() {
+        if let Origin::State(var) = data.origin {
+            world.keep(var, values[v.index()][0]);
+        }
+    }
+    Ok(trapped)
+}
+
+struct Run<'a> {
+    tile: &'a Tile,
+    world: &'a mut dyn World,
+    values: Vec<Vec<u64>>,
+    trapped: bool,
+}
+
+impl Run<'_> {
+    /// A lane of an operand; a scalar has the same in all.
+    fn lane(&self, a: Operand, lane: usize) -> u64 {
+        match a {
+            Operand::Const(c) => c.bits,
+            Operand::Value(v) => {
+                let words = &self.values[v.index()];
+                words[if words.len() == 1 { 0 } else { lane }]
+            }
+        }
+    }
+
+    fn scalar(&self, a: Operand) -> u64 {
+        self.lane(a, 0)
+    }
+
+    fn shape(&self, a: Operand) -> Shape {
+        self.tile.operand_shape(a)
+    }
+
+    fn lanes(&self, v: Value) -> usize {
+        self.tile.shape(v).lanes as usize
+    }
+
+    /// Whether a mask, if there is one, is set.
+    fn is_set(&self, under: Option<Operand>, lane: usize) -> bool {
+        under.is_none_or(|m| self.lane(m, lane) != 0)
+    }
+
+    fn set(&mut self, to: Value, word: impl Fn(&Self, usize) -> u64) {
+        let words = (0..self.lanes(to)).map(|k| word(self, k)).collect();
+        self.values[to.index()] = words;
+    }
+
+    fn read(&self, from: Memory, at: u64) -> Option<u64> {
+        match from {
+            Memory::Register(v) => self.values[v.index()].get(at as usize).copied(),
+            _ => self.world.read(from, at),
+        }
+    }
+
+    fn write(&mut self, into: Memory, at: u64, word: u64) -> bool {
+        let Memory::Register(v) = into else {
+            return self.world.write(into, at, word);
+        };
+        let place = self.values[v.index()].get_mut(at as usize);
+        place.map(|place| *place = word).is_some()
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) -> Result<(), Fault> {
+        stmts.iter().try_for_each(|s| self.stmt(&s.kind))
+    }
+
+    fn stmt(&mut self, kind: &StmtKind) -> Result<(), Fault> {
+        match kind {
+            StmtKind::Let { to, op, args } => {
+                let typed = args.get(usize::from(*op == Op::Select)).or(args.first());
+                let from = typed.map_or(Ty::Bool, |a| self.shape(*a).ty);
+                let ty = self.tile.shape(*to).ty;
+                self.set(*to, |run, k| {
+                    let words: Vec<u64> = args.iter().map(|a| run.lane(*a, k)).collect();
+                    eval(*op, from, ty, &words)
+                });
+            }
+            StmtKind::Positions { to, from } => {
+                self.set(*to, |run, k| run.scalar(*from).wrapping_add(k as u64));
+            }
+            StmtKind::Load {
+                to,
+                from,
+                at,
+                under,
+                ..
+            } => {
+                let first = self.scalar(*at);
+                let mut words = Vec::new();
+                for k in 0..self.lanes(*to) {
+                    let at = first.wrapping_add(k as u64);
+                    words.push(match self.is_set(*under, k) {
+                        true => self.read(*from, at).ok_or_else(|| outside("load", at))?,
+                        false => 0,
+                    });
+                }
+                self.values[to.index()] = words;
+            }
+            StmtKind::Gather { to, array, at } => {
+                self.set(*to, |run, k| {
+                    let at = run.lane(*at, k);
+                    run.world.read(Memory::Array(*array), at).unwrap_or(0)
+                });
+            }
+            StmtKind::Store {
+                into,
+                at,
+                value,
+                under,
+                lanes,
+                ..
+            } => {
+                let first = self.scalar(*at);
+                for k in 0..*lanes as usize {
+                    let (at, word) = (first.wrapping_add(k as u64), self.lane(*value, k));
+                    if self.is_set(*under, k) && !self.write(*into, at, word) {
+                        return Err(outside("store", at));
+                    }
+                }
+            }
+            StmtKind::Put { array, at, value } => {
+                let (at, word) = (self.scalar(*at), self.scalar(*value));
+                self.world.write(Memory::Array(*array), at, word);
+            }
+            StmtKind::Compress {
+                array,
+                at,
+                value,
+                under,
+                ..
+            } => {
+                let lanes = 0..self.shape(*under).lanes as usize;
+                let kept = lanes.clone().filter(|k| self.lane(*under, *k) != 0);
+                // What nobody may read lies behind: the first lane's value is as good as any.
+                let mut words: Vec<u64> = kept.map(|k| self.lane(*value, k)).collect();
+                words.resize(lanes.len(), self.lane(*value, 0));
+                let first = self.scalar(*at);
+                for (k, word) in words.into_iter().enumerate() {
+                    let at = first.wrapping_add(k as u64);
+                    if !self.world.write(Memory::Array(*array), at, word) {
+                        return Err(outside("compress", at));
+                    }
+                }
+            }
+            StmtKind::Length { to, array } => {
+                let length = self.world.length(*array);
+                self.set(*to, |_, _| length);
+            }
+            StmtKind::Count { to, of } => {
+                let lanes = self.shape(*of).lanes as usize;
+                let set = (0..lanes).filter(|k| self.lane(*of, *k) != 0).count();
+                self.set(*to, |_, _| set as u64);
+            }
+            StmtKind::Any { to, of } => {
+                let lanes = self.shape(*of).lanes as usize;
+                let any = (0..lanes).any(|k| self.lane(*of, k) != 0);
+                self.set(*to, |_, _| u64::from(any));
+            }
+            StmtKind::Fold { to, op, start, of } => {
+                let Shape { ty, lanes } = self.shape(*of);
+                let join = |sum, k| eval(*op, ty, ty, &[sum, self.lane(*of, k)]);
+                let sum = (0..lanes as usize).fold(self.scalar(*start), join);
+                self.set(*to, |_, _| sum);
+            }
+            StmtKind::Set { to, value } => self.set(*to, |run, k| run.lane(*value, k)),
+            StmtKind::Trap { unless } => {
+                let lanes = self.shape(*unless).lanes as usize;
+                self.trapped |= (0..lanes).any(|k| self.lane(*unless, k) == 0);
+            }
+            StmtKind::For {
+                counter,
+                from,
+                to,
+                step,
+                body,
+                ..
+            } => {
+                let (mut at, to) = (self.scalar(*from), self.scalar(*to));
+                while at < to {
+                    self.set(*counter, |_, _| at);
+                    self.stmts(body)?;
+                    at = at.saturating_add(*step);
+                }
+            }
+            StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
+                true => self.stmts(then)?,
+                false => self.stmts(other)?,
+            },
+            StmtKind::While { test, cond, body } => loop {
+                self.stmts(test)?;
+                // A trapped loop may count on what trapped; its results are not wanted.
+                if self.scalar(*cond) == 0 || self.trapped {
+                    break;
+                }
+                self.stmts(body)?;
+            },
+        }
+        Ok(())
+    }
+}
+
+fn outside(what: &str, at: u64) -> Fault {
+    Fault {
+        what: format!("{what} outside, at {at}"),
+    }
+}

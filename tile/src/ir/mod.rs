@@ -1,0 +1,212 @@
+//! The Tile language's data: one scheduled sweep, with vectors and masks of explicit width.
+//!
+//! A [`Tile`] is what a kernel does between two visits of one guard: it is entered at the guard of its rate
+//! with a range of the rate's counter, and left at the same guard with the counter at the end of the range
+//! (or at an exit within it). Its statements are structured; nothing in it allocates, and it
+//! pauses nowhere. What it means is said by [`eval`](crate::eval).
+//!
+//! * A value has a type and a number of *lanes*. One lane is a scalar, `bool` of several is a *mask*. A scalar
+//!   operand stands for all lanes where several are asked for.
+//! * A value is *given* (a scalar that no step changes), *state* (a carried variable: it begins as what the frame
+//!   holds, and at the end the frame holds it), a *register* (set any number of times) or defined once, by a `let`.
+//!   A register may have more lanes than a machine's: then it is several, and some lanes at a time are loaded and stored.
+//! * An access that is not checked names its [`Proof`], and [`verify`](crate::verify) checks it.
+
+mod entry;
+mod stmt;
+
+pub(crate) use entry::letter;
+pub use entry::{Entry, Proof, Test};
+pub use stmt::{Memory, Operand, Stmt, StmtKind};
+
+use loop_lang::ir::{RateId, Var};
+use loop_lang::types::Ty;
+use std::fmt;
+
+/// The type and the number of lanes of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// The type of each lane.
+    pub ty: Ty,
+    /// How many; 1 for a scalar.
+    pub lanes: u32,
+}
+
+impl Shape {
+    /// A scalar.
+    pub fn scalar(ty: Ty) -> Shape {
+        Shape { ty, lanes: 1 }
+    }
+
+    /// So many lanes of a type.
+    pub fn of(ty: Ty, lanes: u32) -> Shape {
+        Shape { ty, lanes }
+    }
+
+    /// Whether it is a scalar.
+    pub fn is_scalar(self) -> bool {
+        self.lanes == 1
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.lanes, self.ty) {
+            (1, ty) => write!(f, "{}", ty.name()),
+            (lanes, Ty::Bool) => write!(f, "mask{lanes}"),
+            (lanes, ty) => write!(f, "{}x{lanes}", ty.name()),
+        }
+    }
+}
+
+/// A value of a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+impl Value {
+    /// Its position among the tile's values.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// The first counter of the range.
+    From,
+    /// The counter behind the range.
+    End,
+    /// A scalar of the loop that no step of the sweep changes.
+    Given(Var),
+    /// A carried variable: read at entry, kept at exit.
+    State(Var),
+    /// Set by statements.
+    Register,
+    /// Defined by one statement.
+    Let,
+}
+
+/// What is known of a value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ValueData {
+    /// Its name: that of the loop's variable where it is one.
+    pub name: String,
+    /// Its type and lanes.
+    pub shape: Shape,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A scheduled sweep.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tile {
+    /// Its name, an identifier.
+    pub name: String,
+    /// The rate whose steps it takes.
+    pub rate: RateId,
+    /// That rate's counter.
+    pub counter: Var,
+    /// What must hold where it is entered, and for how many steps it does.
+    pub entries: Vec<Entry>,
+    /// Values by [`Value`].
+    pub values: Vec<ValueData>,
+    /// What it does.
+    pub body: Vec<Stmt>,
+}
+
+impl Tile {
+    /// The value's data.
+    pub fn value(&self, v: Value) -> &ValueData {
+        &self.values[v.index()]
+    }
+
+    /// The value's type and lanes.
+    pub fn shape(&self, v: Value) -> Shape {
+        self.value(v).shape
+    }
+
+    /// The type and lanes of an operand.
+    pub fn operand_shape(&self, a: Operand) -> Shape {
+        match a {
+            Operand::Value(v) => self.shape(v),
+            Operand::Const(c) => Shape::scalar(c.ty),
+        }
+    }
+
+    /// Adds a value.
+    pub fn add(&mut self, name: impl Into<String>, shape: Shape, origin: Origin) -> Value {
+        self.values.push(ValueData {
+            name: name.into(),
+            shape,
+            origin,
+        });
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// The first value of an origin.
+    pub fn of_origin(&self, origin: Origin) -> Option<Value> {
+        let at = self.values.iter().position(|d| d.origin == origin)?;
+        Some(Value(at as u32))
+    }
+
+    /// Values with their origins, in order.
+    pub fn each_value(&self) -> impl Iterator<Item = (Value, &ValueData)> {
+        (self.values.iter().enumerate()).map(|(i, d)| (Value(i as u32), d))
+    }
+
+    /// Calls `f` on every statement, outer ones first.
+    pub fn each_stmt<'s>(&'s self, f: &mut impl FnMut(&'s Stmt)) {
+        let mut open: Vec<&'s [Stmt]> = vec![&self.body];
+        while let Some(stmts) = open.pop() {
+            let Some((first, rest)) = stmts.split_first() else {
+                continue;
+            };
+            open.push(rest);
+            f(first);
+            first
+                .kind
+                .bodies()
+                .into_iter()
+                .rev()
+                .for_each(|b| open.push(b));
+        }
+    }
+
+    /// The arrays that it reads or writes, in the order of their first use, and whether it asks for their length:
+    /// by a check, or as a value.
+    pub fn arrays(&self) -> Vec<(Var, bool)> {
+        let mut arrays: Vec<(Var, bool)> = Vec::new();
+        self.each_stmt(&mut |s| {
+            let (array, length) = match &s.kind {
+                StmtKind::Load {
+                    from: Memory::Array(a),
+                    ..
+                }
+                | StmtKind::Store {
+                    into: Memory::Array(a),
+                    ..
+                }
+                | StmtKind::Compress { array: a, .. } => (*a, false),
+                StmtKind::Gather { array: a, .. }
+                | StmtKind::Put { array: a, .. }
+                | StmtKind::Length { array: a, .. } => (*a, true),
+                _ => return,
+            };
+            match arrays.iter_mut().find(|(b, _)| *b == array) {
+                Some((_, known)) => *known |= length,
+                None => arrays.push((array, length)),
+            }
+        });
+        arrays
+    }
+
+    /// How many steps it takes at a time: its ranges are multiples of it.
+    pub fn granule(&self) -> u64 {
+        let whole = self.entries.iter().filter_map(|e| match e {
+            Entry::Whole(steps) => Some(*steps),
+            _ => None,
+        });
+        whole.max().unwrap_or(1)
+    }
+}

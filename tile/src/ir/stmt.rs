@@ -1,0 +1,304 @@
+//! Statements of tiles.
+
+use super::{Proof, Value};
+use loop_lang::ir::{CombId, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Const;
+use smallvec::SmallVec;
+
+/// A value or a literal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Operand {
+    /// A value.
+    Value(Value),
+    /// A literal.
+    Const(Const),
+}
+
+impl Operand {
+    /// The value, if it is one.
+    pub fn value(self) -> Option<Value> {
+        match self {
+            Operand::Value(v) => Some(v),
+            Operand::Const(_) => None,
+        }
+    }
+}
+
+impl From<Value> for Operand {
+    fn from(v: Value) -> Operand {
+        Operand::Value(v)
+    }
+}
+
+impl From<Const> for Operand {
+    fn from(c: Const) -> Operand {
+        Operand::Const(c)
+    }
+}
+
+/// Memory that loads and stores go to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Memory {
+    /// An array of the loop.
+    Array(Var),
+    /// The lanes of a group's variable, in the frame.
+    Lanes(Var),
+    /// The lanes of a register.
+    Register(Value),
+}
+
+/// A statement and the combinator that it came from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Stmt {
+    /// The combinator.
+    pub comb: CombId,
+    /// What it does.
+    pub kind: StmtKind,
+}
+
+/// What a statement does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StmtKind {
+    /// `let v = op a b`, lane by lane. The target of casts is the value's type.
+    Let {
+        /// The result.
+        to: Value,
+        /// The operator.
+        op: Op,
+        /// Its operands; scalars stand for all lanes.
+        args: SmallVec<[Operand; 3]>,
+    },
+    /// `let v = positions i`: i, i + 1, ... in the lanes.
+    Positions {
+        /// The result.
+        to: Value,
+        /// The first.
+        from: Operand,
+    },
+    /// `let v = load a[i]`: neighbours from `i` on, one a lane; under a mask only where it is set, zero elsewhere.
+    Load {
+        /// The result.
+        to: Value,
+        /// Where from.
+        from: Memory,
+        /// The first.
+        at: Operand,
+        /// The mask.
+        under: Option<Operand>,
+        /// Why it stays inside.
+        proof: Proof,
+    },
+    /// `let v = gather a[i]`: each lane at an index of its own; zero where that is outside.
+    Gather {
+        /// The result.
+        to: Value,
+        /// Where from.
+        array: Var,
+        /// The indices.
+        at: Operand,
+    },
+    /// `store a[i] = v`: neighbours from `i` on; under a mask only where it is set.
+    Store {
+        /// Where to.
+        into: Memory,
+        /// The first.
+        at: Operand,
+        /// What.
+        value: Operand,
+        /// The mask.
+        under: Option<Operand>,
+        /// How many lanes: a scalar is written to all of them.
+        lanes: u32,
+        /// Why it stays inside.
+        proof: Proof,
+    },
+    /// `put a[i] = v`: one element; nothing where the index is outside.
+    Put {
+        /// Where to.
+        array: Var,
+        /// The index.
+        at: Operand,
+        /// What.
+        value: Operand,
+    },
+    /// `compress m v -> a[i]`: the lanes under the mask, side by side, from `i` on. What lies behind them, up to as many
+    /// elements as there are lanes, is written too, with whatever.
+    Compress {
+        /// Where to.
+        array: Var,
+        /// The first.
+        at: Operand,
+        /// What.
+        value: Operand,
+        /// Which lanes.
+        under: Operand,
+        /// Why it stays inside.
+        proof: Proof,
+    },
+    /// `let n = length a`.
+    Length {
+        /// The result.
+        to: Value,
+        /// The array.
+        array: Var,
+    },
+    /// `let n = count m`: how many lanes are set.
+    Count {
+        /// The result.
+        to: Value,
+        /// The mask.
+        of: Operand,
+    },
+    /// `let b = any m`: whether a lane is set.
+    Any {
+        /// The result.
+        to: Value,
+        /// The mask.
+        of: Operand,
+    },
+    /// `let s = fold op start v`: start, joined with each lane in turn.
+    Fold {
+        /// The result.
+        to: Value,
+        /// The operator.
+        op: Op,
+        /// What it begins with.
+        start: Operand,
+        /// The lanes.
+        of: Operand,
+    },
+    /// `set r = v`.
+    Set {
+        /// The register or state.
+        to: Value,
+        /// What it is from here on.
+        value: Operand,
+    },
+    /// `trap unless ok`: of a mask, unless all lanes are set. Sticky, as in the Loop.
+    Trap {
+        /// Trap if false.
+        unless: Operand,
+    },
+    /// `for i in a .. b step s`: the counter is defined in the body. `b - a` is a multiple of the step.
+    For {
+        /// The counter.
+        counter: Value,
+        /// Where it begins.
+        from: Operand,
+        /// Where it ends.
+        to: Operand,
+        /// What it goes up by.
+        step: u64,
+        /// Whether the body is written out for each turn; from and to are literals then.
+        unroll: bool,
+        /// What is done.
+        body: Vec<Stmt>,
+    },
+    /// `if c { .. } else { .. }`, of a scalar condition.
+    If {
+        /// The condition.
+        cond: Operand,
+        /// Arm if true.
+        then: Vec<Stmt>,
+        /// Arm if false.
+        other: Vec<Stmt>,
+    },
+    /// `while { test } c { .. }`: goes on while a scalar condition holds that the test computes.
+    While {
+        /// Statements that compute the test.
+        test: Vec<Stmt>,
+        /// Goes on while true.
+        cond: Operand,
+        /// Statements of a turn.
+        body: Vec<Stmt>,
+    },
+}
+
+impl StmtKind {
+    /// The statements within it, in order.
+    pub fn bodies(&self) -> Vec<&[Stmt]> {
+        match self {
+            StmtKind::For { body, .. } => vec![body],
+            StmtKind::If { then, other, .. } => vec![then, other],
+            StmtKind::While { test, body, .. } => vec![test, body],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The value that it defines or sets.
+    pub fn target(&self) -> Option<Value> {
+        match self {
+            StmtKind::Let { to, .. }
+            | StmtKind::Positions { to, .. }
+            | StmtKind::Load { to, .. }
+            | StmtKind::Gather { to, .. }
+            | StmtKind::Length { to, .. }
+            | StmtKind::Count { to, .. }
+            | StmtKind::Any { to, .. }
+            | StmtKind::Fold { to, .. }
+            | StmtKind::Set { to, .. } => Some(*to),
+            StmtKind::For { counter, .. } => Some(*counter),
+            StmtKind::Store { .. }
+            | StmtKind::Put { .. }
+            | StmtKind::Compress { .. }
+            | StmtKind::Trap { .. }
+            | StmtKind::If { .. }
+            | StmtKind::While { .. } => None,
+        }
+    }
+
+    /// The memory that it reads or writes without a check.
+    pub fn memory(&self) -> Option<Memory> {
+        match self {
+            StmtKind::Load { from, .. } => Some(*from),
+            StmtKind::Store { into, .. } => Some(*into),
+            StmtKind::Compress { array, .. } => Some(Memory::Array(*array)),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` on every operand that it reads itself, its bodies aside.
+    pub fn each_operand(&self, f: &mut impl FnMut(Operand)) {
+        match self {
+            StmtKind::Let { args, .. } => args.iter().for_each(|a| f(*a)),
+            StmtKind::Positions { from, .. } => f(*from),
+            StmtKind::Load { at, under, .. } => {
+                f(*at);
+                under.iter().for_each(|a| f(*a));
+            }
+            StmtKind::Gather { at, .. } => f(*at),
+            StmtKind::Store {
+                at, value, under, ..
+            } => {
+                f(*at);
+                f(*value);
+                under.iter().for_each(|a| f(*a));
+            }
+            StmtKind::Put { at, value, .. } => {
+                f(*at);
+                f(*value);
+            }
+            StmtKind::Compress {
+                at, value, under, ..
+            } => {
+                f(*at);
+                f(*value);
+                f(*under);
+            }
+            StmtKind::Length { .. } => {}
+            StmtKind::Count { of, .. } | StmtKind::Any { of, .. } => f(*of),
+            StmtKind::Fold { start, of, .. } => {
+                f(*start);
+                f(*of);
+            }
+            StmtKind::Set { value, .. } => f(*value),
+            StmtKind::Trap { unless } => f(*unless),
+            StmtKind::For { from, to, .. } => {
+                f(*from);
+                f(*to);
+            }
+            StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => f(*cond),
+        }
+    }
+}

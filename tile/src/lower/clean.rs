@@ -1,0 +1,202 @@
+//! What nobody needs goes: statements first, then values.
+
+use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
+use rustc_hash::FxHashSet;
+
+/// Removes statements without effect whose results nobody reads, and values that are left unused.
+pub(super) fn clean(tile: &mut Tile) {
+    let mut needed = FxHashSet::default();
+    loop {
+        let before = needed.len();
+        tile.each_stmt(&mut |s| {
+            if is_needed(tile, &s.kind, &needed) {
+                s.kind.each_operand(&mut |a| needed.extend(a.value()));
+                if let StmtKind::Load {
+                    from: Memory::Register(r),
+                    ..
+                } = s.kind
+                {
+                    needed.insert(r);
+                }
+            }
+        });
+        if needed.len() == before {
+            break;
+        }
+    }
+    let mut body = std::mem::take(&mut tile.body);
+    keep(tile, &mut body, &needed);
+    tile.body = body;
+    renumber(tile);
+}
+
+/// Whether a statement does something that is asked for.
+fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
+    match kind {
+        StmtKind::Store {
+            into: Memory::Register(r),
+            ..
+        } => needed.contains(r),
+        StmtKind::Set { to, .. } => {
+            matches!(tile.value(*to).origin, Origin::State(_)) || needed.contains(to)
+        }
+        StmtKind::Store { .. }
+        | StmtKind::Put { .. }
+        | StmtKind::Compress { .. }
+        | StmtKind::Trap { .. }
+        | StmtKind::For { .. }
+        | StmtKind::If { .. }
+        | StmtKind::While { .. } => true,
+        _ => kind.target().is_some_and(|v| needed.contains(&v)),
+    }
+}
+
+fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
+    for s in stmts.iter_mut() {
+        match &mut s.kind {
+            StmtKind::For { body, .. } => keep(tile, body, needed),
+            StmtKind::If { then, other, .. } => {
+                keep(tile, then, needed);
+                keep(tile, other, needed);
+            }
+            StmtKind::While { test, body, .. } => {
+                keep(tile, test, needed);
+                keep(tile, body, needed);
+            }
+            _ => {}
+        }
+    }
+    stmts.retain(|s| match &s.kind {
+        StmtKind::For { body, .. } => !body.is_empty(),
+        StmtKind::If { then, other, .. } => !then.is_empty() || !other.is_empty(),
+        kind => is_needed(tile, kind, needed),
+    });
+}
+
+/// Numbers the values that are left. The range is always there.
+fn renumber(tile: &mut Tile) {
+    let mut used = FxHashSet::default();
+    tile.each_stmt(&mut |s| {
+        s.kind.each_operand(&mut |a| used.extend(a.value()));
+        used.extend(s.kind.target());
+        used.extend(s.kind.memory().and_then(|m| match m {
+            Memory::Register(r) => Some(r),
+            Memory::Array(_) | Memory::Lanes(_) => None,
+        }));
+    });
+    let mut to = vec![None; tile.values.len()];
+    let mut left = Vec::new();
+    for (i, data) in std::mem::take(&mut tile.values).into_iter().enumerate() {
+        let always = matches!(data.origin, Origin::From | Origin::End);
+        if always || used.contains(&Value(i as u32)) {
+            to[i] = Some(Value(left.len() as u32));
+            left.push(data);
+        }
+    }
+    tile.values = left;
+    let new = |v: &mut Value| *v = to[v.index()].unwrap_or(*v);
+    for s in &mut tile.body {
+        s.kind.each_value_mut(&mut |v| new(v));
+    }
+}
+
+impl StmtKind {
+    /// Calls `f` on every value that it names, its bodies' included.
+    fn each_value_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
+        let operand = |a: &mut Operand, f: &mut dyn FnMut(&mut Value)| {
+            if let Operand::Value(v) = a {
+                f(v);
+            }
+        };
+        match self {
+            StmtKind::Let { to, args, .. } => {
+                f(to);
+                args.iter_mut().for_each(|a| operand(a, f));
+            }
+            StmtKind::Positions { to, from } => {
+                f(to);
+                operand(from, f);
+            }
+            StmtKind::Load {
+                to,
+                from,
+                at,
+                under,
+                ..
+            } => {
+                f(to);
+                if let Memory::Register(r) = from {
+                    f(r);
+                }
+                operand(at, f);
+                under.iter_mut().for_each(|a| operand(a, f));
+            }
+            StmtKind::Gather { to, at, .. } => {
+                f(to);
+                operand(at, f);
+            }
+            StmtKind::Store {
+                into,
+                at,
+                value,
+                under,
+                ..
+            } => {
+                if let Memory::Register(r) = into {
+                    f(r);
+                }
+                operand(at, f);
+                operand(value, f);
+                under.iter_mut().for_each(|a| operand(a, f));
+            }
+            StmtKind::Put { at, value, .. } => {
+                operand(at, f);
+                operand(value, f);
+            }
+            StmtKind::Compress {
+                at, value, under, ..
+            } => {
+                operand(at, f);
+                operand(value, f);
+                operand(under, f);
+            }
+            StmtKind::Length { to, .. } => f(to),
+            StmtKind::Count { to, of } | StmtKind::Any { to, of } => {
+                f(to);
+                operand(of, f);
+            }
+            StmtKind::Fold { to, start, of, .. } => {
+                f(to);
+                operand(start, f);
+                operand(of, f);
+            }
+            StmtKind::Set { to, value } => {
+                f(to);
+                operand(value, f);
+            }
+            StmtKind::Trap { unless } => operand(unless, f),
+            StmtKind::For {
+                counter,
+                from,
+                to,
+                body,
+                ..
+            } => {
+                f(counter);
+                operand(from, f);
+                operand(to, f);
+                body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
+            }
+            StmtKind::If { cond, then, other } => {
+                operand(cond, f);
+                let inner = then.iter_mut().chain(other);
+                inner.for_each(|s| s.kind.each_value_mut(f));
+            }
+            StmtKind::While { test, cond, body } => {
+                operand(cond, f);
+                let inner = test.iter_mut().chain(body);
+                inner.for_each(|s| s.kind.each_value_mut(f));
+            }
+        }
+    }
+}

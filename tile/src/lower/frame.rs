@@ -1,0 +1,404 @@
+//! Entries, what goes in and out, and the loop over the range.
+
+use super::{Lower, args};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
+use crate::region::Step;
+use crate::schedule::{Admit, Role};
+use loop_lang::ir::{GroupId, Order, StmtKind as LoopStmt, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+impl Lower<'_, '_> {
+    pub(super) fn write(&mut self) {
+        self.begin();
+        let lanes = self.lane_vars();
+        self.start(&lanes);
+        let outer = std::mem::take(&mut self.out);
+        let program = self.region.program;
+        let name = program.name(self.sweep.counter).to_string();
+        let range = self.range();
+        let step = u64::from(self.lanes * self.unroll);
+        if self.lanes == 1 {
+            let counter = self.add(&name, Shape::scalar(Ty::U64), Origin::Let);
+            self.at = Some(counter.into());
+            self.step(&lanes);
+            let body = self.body(outer);
+            self.for_(counter, range, 1, false, body);
+        } else {
+            let counter = self.add("strip", Shape::scalar(Ty::U64), Origin::Let);
+            let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
+            let at = self.op(&name, Ty::U64, Op::Add, &[counter.into(), place.into()]);
+            (self.at, self.place) = (Some(at), Some(place.into()));
+            self.step(&lanes);
+            let vector = self.body(Vec::new());
+            let turn = (Lower::u64(0), Lower::u64(step));
+            self.for_(place, turn, u64::from(self.lanes), true, vector);
+            let body = self.body(outer);
+            self.for_(counter, range, step, false, body);
+        }
+        self.end(&lanes);
+        self.tile.body = std::mem::take(&mut self.out);
+    }
+
+    fn range(&self) -> (Operand, Operand) {
+        let of = |origin| self.tile.of_origin(origin).unwrap_or(Value(0)).into();
+        (of(Origin::From), of(Origin::End))
+    }
+
+    fn for_(
+        &mut self,
+        counter: Value,
+        (from, to): (Operand, Operand),
+        step: u64,
+        unroll: bool,
+        body: Vec<crate::ir::Stmt>,
+    ) {
+        self.push(StmtKind::For {
+            counter,
+            from,
+            to,
+            step,
+            unroll,
+            body,
+        });
+    }
+
+    /// The range and the entries.
+    fn begin(&mut self) {
+        let scalar = Shape::scalar(Ty::U64);
+        self.add("from", scalar, Origin::From);
+        self.add("end", scalar, Origin::End);
+        let mut rooms: Vec<(Var, Var)> = self.sweep.proven.iter().copied().collect();
+        rooms.sort();
+        for (array, index) in rooms {
+            self.entries.insert((array, index), self.tile.entries.len());
+            self.tile.entries.push(Entry::Room { array, index });
+        }
+        if self.lanes > 1 {
+            let step = u64::from(self.lanes * self.unroll);
+            self.tile.entries.push(Entry::Whole(step));
+            let lanes = self.roles.values().filter_map(|r| match r {
+                Role::Lanes(l) => Some(u64::from(*l)),
+                _ => None,
+            });
+            // A vector's lanes are a group's in their order from a multiple of these on.
+            if let Some(lanes) = lanes.max() {
+                self.tile.entries.push(Entry::Aligned(lanes));
+            }
+        }
+        let carried: Vec<Var> = self.sweep.carried.iter().copied().collect();
+        let program = self.region.program;
+        for v in carried {
+            let shape = Shape::scalar(program.ty(v).elem());
+            let state = self.add(program.name(v), shape, Origin::State(v));
+            self.carried.insert(v, state);
+            self.now.insert(v, state.into());
+        }
+    }
+
+    /// The variables of groups with lanes.
+    pub(super) fn lane_vars(&self) -> Vec<(GroupId, Var)> {
+        let groups = &self.region.program.groups;
+        let vars = |g: &GroupId| {
+            let g = *g;
+            groups[g.index()].vars.iter().map(move |v| (g, *v))
+        };
+        self.sweep.groups.iter().flat_map(vars).collect()
+    }
+
+    /// Registers for what vectors join and for lanes, as they are before the first turn.
+    fn start(&mut self, lanes: &[(GroupId, Var)]) {
+        let program = self.region.program;
+        if self.lanes == 1 {
+            for (_, v) in lanes {
+                let shape = Shape::scalar(program.ty(*v).elem());
+                let register = self.add(program.name(*v), shape, Origin::Register);
+                self.carried.insert(*v, register);
+                self.now.insert(*v, register.into());
+            }
+            let carried: Vec<Var> = self.carried.keys().copied().collect();
+            let mut waiting: Vec<Var> = carried;
+            waiting.retain(|v| self.region.facts.waits(Some(self.sweep.rate), *v));
+            waiting.sort();
+            for v in waiting {
+                let shape = Shape::scalar(program.ty(v).elem());
+                let name = format!("{}_next", program.name(v));
+                let next = self.add(&name, shape, Origin::Register);
+                self.next.insert(v, next);
+            }
+            return;
+        }
+        for (g, v) in lanes {
+            let Order::Lanes(of) = program.groups[g.index()].order else {
+                continue;
+            };
+            let shape = Shape::of(program.ty(*v).elem(), of);
+            let name = format!("{}_lanes", program.name(*v));
+            let register = self.add(&name, shape, Origin::Register);
+            self.carried.insert(*v, register);
+            self.copy(Memory::Lanes(*v), Memory::Register(register), shape);
+        }
+        let joins: Vec<(Var, Op)> = (self.roles.iter())
+            .filter_map(|(v, role)| match role {
+                Role::Join(op, _) => Some((*v, *op)),
+                _ => None,
+            })
+            .collect();
+        for (v, op) in joins {
+            let ty = program.ty(v).elem();
+            let name = format!("{}_sums", program.name(v));
+            let register = self.add(&name, Shape::of(ty, self.lanes), Origin::Register);
+            // Every operator that joins in any order has one.
+            let start = op.identity(ty).unwrap_or(Const::zero(ty)).into();
+            self.set(register, start);
+            self.next.insert(v, register);
+        }
+    }
+
+    /// Copies lanes, as many at a time as a vector has.
+    fn copy(&mut self, from: Memory, into: Memory, shape: Shape) {
+        let outer = std::mem::take(&mut self.out);
+        let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
+        let some = self.add("some", Shape::of(shape.ty, self.lanes), Origin::Let);
+        self.push(StmtKind::Load {
+            to: some,
+            from,
+            at: place.into(),
+            under: None,
+            proof: Proof::Literal,
+        });
+        self.push(StmtKind::Store {
+            into,
+            at: place.into(),
+            value: some.into(),
+            under: None,
+            lanes: self.lanes,
+            proof: Proof::Literal,
+        });
+        let body = self.body(outer);
+        let turn = (Lower::u64(0), Lower::u64(u64::from(shape.lanes)));
+        self.for_(place, turn, u64::from(self.lanes), true, body);
+    }
+
+    /// What was in registers goes to where it belongs.
+    fn end(&mut self, lanes: &[(GroupId, Var)]) {
+        if self.lanes == 1 {
+            return;
+        }
+        for (_, v) in lanes {
+            let register = self.carried[v];
+            let shape = self.tile.shape(register);
+            self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
+        }
+        let roles = self.roles.clone();
+        for (v, role) in roles {
+            if let Role::Join(op, _) = role {
+                let (state, sums) = (self.carried[&v], self.next[&v]);
+                let shape = self.tile.shape(state);
+                let to = self.add("joined", shape, Origin::Let);
+                self.push(StmtKind::Fold {
+                    to,
+                    op,
+                    start: state.into(),
+                    of: sums.into(),
+                });
+                self.set(state, to.into());
+            }
+        }
+    }
+
+    /// Where the lanes of an element, or of a vector's elements, are.
+    fn lane_at(&mut self, g: GroupId) -> Operand {
+        let of = match self.region.program.groups[g.index()].order {
+            Order::Runs(_) => return Lower::u64(1),
+            Order::Lanes(of) => u64::from(of),
+            Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
+        };
+        let (at, turn) = match (self.place, self.lanes) {
+            (Some(place), _) => (place, u64::from(self.lanes * self.unroll)),
+            (None, _) => (self.at.unwrap_or(Lower::u64(0)), u64::MAX),
+        };
+        match of {
+            1 => Lower::u64(0),
+            _ if of == turn => at,
+            _ => self.op("lane", Ty::U64, Op::And, &[at, Lower::u64(of - 1)]),
+        }
+    }
+
+    /// One step, or one vector of steps.
+    fn step(&mut self, lanes: &[(GroupId, Var)]) {
+        for (g, v) in lanes {
+            let at = self.lane_at(*g);
+            let name = self.region.program.name(*v).to_string();
+            let ty = self.region.program.ty(*v).elem();
+            let (from, shape) = match self.lanes {
+                1 => (Memory::Lanes(*v), Shape::scalar(ty)),
+                lanes => (Memory::Register(self.carried[v]), Shape::of(ty, lanes)),
+            };
+            let old = self.add(&name, shape, Origin::Let);
+            self.push(StmtKind::Load {
+                to: old,
+                from,
+                at,
+                under: None,
+                proof: Proof::Literal,
+            });
+            match self.lanes {
+                1 => self.set(self.carried[v], old.into()),
+                _ => {
+                    self.now.insert(*v, old.into());
+                }
+            }
+            self.lane_places.insert(*v, at);
+        }
+        if self.lanes == 1 {
+            let mut next: Vec<(Var, Value)> = self.next.iter().map(|(v, n)| (*v, *n)).collect();
+            next.sort();
+            for (v, next) in &next {
+                self.set(*next, self.carried[v].into());
+            }
+        }
+        for at in 0..self.sweep.steps.len() {
+            match self.sweep.steps[at] {
+                Step::Block(_) => self.tops(at),
+                Step::Enter(i) => self.enter(at, i),
+                Step::Leave => self.leave(),
+            }
+        }
+        self.counts(None);
+        if self.lanes == 1 {
+            let mut next: Vec<(Var, Value)> = self.next.iter().map(|(v, n)| (*v, *n)).collect();
+            next.sort();
+            for (v, next) in next {
+                self.set(self.carried[&v], next.into());
+            }
+        }
+        if self.lanes == 1 {
+            for (_, v) in lanes {
+                self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
+            }
+        }
+    }
+
+    /// Stores what a variable's lanes are after the vector.
+    pub(super) fn keep_lane(&mut self, v: Var, into: Memory, value: Operand) {
+        self.push(StmtKind::Store {
+            into,
+            at: self.lane_places[&v],
+            value,
+            under: None,
+            lanes: self.lanes,
+            proof: Proof::Literal,
+        });
+    }
+
+    /// The statements of a step of the sweep that are in no region.
+    fn tops(&mut self, at: usize) {
+        let sweep = self.sweep;
+        for s in sweep.tops(at) {
+            self.stmt(s.stmt);
+        }
+    }
+
+    /// A sub rate begins: its guard's statements, and which steps it admits.
+    fn enter(&mut self, step: usize, block: usize) {
+        self.tops(step);
+        let region = self.region;
+        let rate = region.rate_of_block(block);
+        let how = rate.map_or(Admit::Branch, |r| self.schedule.admits(r));
+        let mut mask = self.mask();
+        let exits = &region.facts.blocks[block].block.exits;
+        for exit in exits {
+            let test = self.operand(exit.unless);
+            mask = Some(self.both(mask, test));
+        }
+        let mask = mask.unwrap_or(Const::bool(true).into());
+        let mask = self.wide(mask);
+        let counts = |s: &&crate::region::Statement| {
+            let of = |v: &Var| self.roles.get(v);
+            s.sub == Some(step)
+                && matches!(&s.stmt.kind, LoopStmt::Assign(v, _)
+                    if matches!(of(v), Some(Role::Count { .. })))
+        };
+        let counted = self.lanes > 1 && self.sweep.statements.iter().any(|s| counts(&s));
+        let count = counted.then(|| {
+            let to = self.add("count", Shape::scalar(Ty::U64), Origin::Let);
+            self.push(StmtKind::Count { to, of: mask });
+            to.into()
+        });
+        let branches = how == Admit::Branch;
+        let outer = branches.then(|| std::mem::take(&mut self.out));
+        self.conditional += u32::from(branches);
+        self.subs.push(super::Sub {
+            mask,
+            count,
+            how,
+            step,
+            outer,
+        });
+    }
+
+    /// A mask of as many lanes as there are steps at a time.
+    fn wide(&mut self, mask: Operand) -> Operand {
+        if self.shape(mask).lanes == self.lanes {
+            return mask;
+        }
+        let to = self.add("all", Shape::of(Ty::Bool, self.lanes), Origin::Let);
+        self.push(StmtKind::Let {
+            to,
+            op: Op::Copy,
+            args: args(&[mask]),
+        });
+        to.into()
+    }
+
+    /// A sub rate ends. What it branched over is a body of its own.
+    fn leave(&mut self) {
+        let step = self.subs.last().map(|s| s.step);
+        self.counts(step);
+        let Some(sub) = self.subs.pop() else {
+            return;
+        };
+        let Some(outer) = sub.outer else {
+            return;
+        };
+        self.conditional -= 1;
+        let then = self.body(outer);
+        let cond = match self.lanes {
+            1 => sub.mask,
+            _ => {
+                let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+                self.push(StmtKind::Any {
+                    to: any,
+                    of: sub.mask,
+                });
+                any.into()
+            }
+        };
+        self.push(StmtKind::If {
+            cond,
+            then,
+            other: Vec::new(),
+        });
+    }
+
+    /// The counts of a sub rate, or of the rate itself, after the vector: what is written is at what they were.
+    fn counts(&mut self, sub: Option<usize>) {
+        if self.lanes == 1 {
+            return;
+        }
+        let more = match self.subs.last() {
+            Some(sub) => sub.count,
+            None => Some(Lower::u64(u64::from(self.lanes))),
+        };
+        let here: Vec<Var> = (self.roles.iter())
+            .filter(|(_, role)| **role == Role::Count { sub })
+            .map(|(v, _)| *v)
+            .collect();
+        for (v, more) in here.into_iter().zip(more.into_iter().cycle()) {
+            let state = self.carried[&v];
+            let next = self.op("next", Ty::U64, Op::Add, &[state.into(), more]);
+            self.set(state, next);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! From a sweep and its schedule to a tile.
+//!
+//! The order of the Loop's statements stays. What a schedule says is how many steps each of them does at a time, and how
+//! what is rejected is kept without effect.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `frame` | entries, what goes in and out, the loop over the range |
+//! | `stmt` | statements, one or several steps at a time |
+//! | `regions` | arms and scalar loops |
+//! | `clean` | what nobody needs goes |
+
+mod clean;
+mod frame;
+mod regions;
+mod stmt;
+
+use crate::ir::{Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use crate::region::{Region, Sweep};
+use crate::schedule::{Admit, Refused, Role, Schedule, legal, roles};
+use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why a sweep has no tile under a schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NoTile {
+    /// Decisions that are not legal.
+    Illegal(Vec<Refused>),
+    /// The tile language has no words for it yet; the state machine does it.
+    NoWords(&'static str),
+}
+
+impl fmt::Display for NoTile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoTile::Illegal(refused) => {
+                let lines: Vec<String> = refused.iter().map(ToString::to_string).collect();
+                f.write_str(&lines.join("; "))
+            }
+            NoTile::NoWords(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for NoTile {}
+
+/// The tile of a sweep under a schedule.
+///
+/// Errors: a schedule that is not legal, a sweep that tiles cannot say.
+pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile, NoTile> {
+    legal(region, schedule).map_err(NoTile::Illegal)?;
+    sayable(region, sweep).map_err(NoTile::NoWords)?;
+    let mut lower = Lower::of(region, sweep, schedule);
+    lower.write();
+    let mut tile = lower.tile;
+    clean::clean(&mut tile);
+    Ok(tile)
+}
+
+/// Whether there are words for all that a sweep does.
+fn sayable(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
+    if !sweep.exits.is_empty() {
+        return Err("an exit");
+    }
+    for s in &sweep.statements {
+        match &s.stmt.kind {
+            LoopStmt::Scan { .. } => return Err("a scan"),
+            LoopStmt::ScatterArray { .. } => return Err("a join onto elements anywhere"),
+            LoopStmt::Carry(..) => return Err("the start of an inner loop"),
+            _ => {}
+        }
+    }
+    let prefix = |g: &loop_lang::ir::GroupId| {
+        matches!(region.program.groups[g.index()].order, Order::Prefix(_))
+    };
+    match sweep.groups.iter().any(prefix) {
+        true => Err("a scan"),
+        false => Ok(()),
+    }
+}
+
+/// A sub rate that statements are in.
+struct Sub {
+    /// Which steps it admits.
+    mask: Operand,
+    /// How many, of a vector that counts them.
+    count: Option<Operand>,
+    how: Admit,
+    /// The step that enters it.
+    step: usize,
+    /// The statements before it, where it is jumped over.
+    outer: Option<Vec<Stmt>>,
+}
+
+/// A tile under construction.
+struct Lower<'r, 'a> {
+    region: &'r Region<'a>,
+    sweep: &'r Sweep<'a>,
+    schedule: &'r Schedule,
+    roles: BTreeMap<Var, Role>,
+    /// Lanes of vectors, and vectors in a turn.
+    lanes: u32,
+    unroll: u32,
+    tile: Tile,
+    names: FxHashSet<String>,
+    /// What each variable of the loop is at this place.
+    now: FxHashMap<Var, Operand>,
+    /// The register or state of what is carried, and what it is next where that waits.
+    carried: FxHashMap<Var, Value>,
+    next: FxHashMap<Var, Value>,
+    /// The first counter of the vector, and, once they are asked for, those of its lanes.
+    at: Option<Operand>,
+    /// Where the vector is in its turn.
+    place: Option<Operand>,
+    positions: Option<Operand>,
+    entries: BTreeMap<(Var, Var), usize>,
+    subs: Vec<Sub>,
+    /// Masks of the arms and scalar loops around, where these have one.
+    regions: Vec<Operand>,
+    /// How many bodies are around that may not run.
+    conditional: u32,
+    /// Where the vector's lanes of each group's variable are.
+    lane_places: FxHashMap<Var, Operand>,
+    /// Statements of the body that is written.
+    out: Vec<Stmt>,
+    comb: CombId,
+}
+
+impl<'r, 'a> Lower<'r, 'a> {
+    fn of(region: &'r Region<'a>, sweep: &'r Sweep<'a>, schedule: &'r Schedule) -> Lower<'r, 'a> {
+        let roles = roles(region, sweep);
+        let (lanes, unroll) = schedule.vectors(sweep.rate);
+        let rate = &region.program.rate(sweep.rate).name;
+        Lower {
+            region,
+            sweep,
+            schedule,
+            roles,
+            lanes,
+            unroll,
+            tile: Tile {
+                name: format!("{}_{rate}", region.program.name),
+                rate: sweep.rate,
+                counter: sweep.counter,
+                entries: Vec::new(),
+                values: Vec::new(),
+                body: Vec::new(),
+            },
+            names: FxHashSet::default(),
+            now: FxHashMap::default(),
+            carried: FxHashMap::default(),
+            next: FxHashMap::default(),
+            at: None,
+            place: None,
+            positions: None,
+            entries: BTreeMap::new(),
+            subs: Vec::new(),
+            regions: Vec::new(),
+            conditional: 0,
+            lane_places: FxHashMap::default(),
+            out: Vec::new(),
+            comb: CombId::new(0),
+        }
+    }
+
+    /// A value with a name of its own, like the one that is wanted.
+    fn add(&mut self, name: &str, shape: Shape, origin: Origin) -> Value {
+        let mut own = name.to_string();
+        let mut k = 1;
+        while !self.names.insert(own.clone()) {
+            k += 1;
+            own = format!("{name}_{k}");
+        }
+        self.tile.add(own, shape, origin)
+    }
+
+    fn push(&mut self, kind: StmtKind) {
+        self.out.push(Stmt {
+            comb: self.comb,
+            kind,
+        });
+    }
+
+    fn shape(&self, a: Operand) -> Shape {
+        self.tile.operand_shape(a)
+    }
+
+    /// How many lanes the result of operands has.
+    fn lanes_of(&self, of: &[Operand]) -> u32 {
+        let lanes = of.iter().map(|a| self.shape(*a).lanes);
+        lanes.max().unwrap_or(1)
+    }
+
+    /// `let name = op args`, in as many lanes as the operands have.
+    fn op(&mut self, name: &str, ty: Ty, op: Op, args: &[Operand]) -> Operand {
+        let shape = Shape::of(ty, self.lanes_of(args));
+        let to = self.add(name, shape, Origin::Let);
+        self.push(StmtKind::Let {
+            to,
+            op,
+            args: args.iter().copied().collect(),
+        });
+        to.into()
+    }
+
+    fn u64(x: u64) -> Operand {
+        Const::u64(x).into()
+    }
+
+    /// What a value of the loop is at this place; the counter is that of each lane.
+    fn operand(&mut self, a: Atom) -> Operand {
+        let v = match a {
+            Atom::Const(c) => return c.into(),
+            Atom::Var(v) => v,
+        };
+        if v == self.sweep.counter {
+            return self.counter();
+        }
+        if let Some(now) = self.now.get(&v) {
+            return *now;
+        }
+        // What no step defines comes from outside.
+        let program = self.region.program;
+        let shape = Shape::scalar(program.ty(v).elem());
+        let given = self.add(program.name(v), shape, Origin::Given(v));
+        self.now.insert(v, given.into());
+        given.into()
+    }
+
+    /// The counter of each lane.
+    fn counter(&mut self) -> Operand {
+        let at = self.at.unwrap_or(Lower::u64(0));
+        if self.lanes == 1 {
+            return at;
+        }
+        if let Some(positions) = self.positions {
+            return positions;
+        }
+        let name = format!("{}_each", self.region.program.name(self.sweep.counter));
+        let to = self.add(&name, Shape::of(Ty::U64, self.lanes), Origin::Let);
+        self.push(StmtKind::Positions { to, from: at });
+        // What is asked for where it may not run is not there behind it.
+        if self.conditional == 0 {
+            self.positions = Some(to.into());
+        }
+        to.into()
+    }
+
+    /// Which lanes what is written next counts for; none if for all.
+    fn mask(&self) -> Option<Operand> {
+        if let Some(mask) = self.regions.last() {
+            return Some(*mask);
+        }
+        let sub = self.subs.last()?;
+        match (sub.how, self.lanes) {
+            (Admit::Branch, 1) => None,
+            _ => Some(sub.mask),
+        }
+    }
+
+    /// `new` where the mask is set, `old` elsewhere.
+    fn select(&mut self, mask: Option<Operand>, new: Operand, old: Operand) -> Operand {
+        let Some(mask) = mask else {
+            return new;
+        };
+        let ty = self.shape(new).ty;
+        self.op("kept", ty, Op::Select, &[mask, new, old])
+    }
+
+    /// Both masks.
+    fn both(&mut self, a: Option<Operand>, b: Operand) -> Operand {
+        match a {
+            Some(a) => self.op("both", Ty::Bool, Op::And, &[a, b]),
+            None => b,
+        }
+    }
+
+    fn set(&mut self, to: Value, value: Operand) {
+        self.push(StmtKind::Set { to, value });
+    }
+
+    /// Takes what was written since as a body of its own.
+    fn body(&mut self, outer: Vec<Stmt>) -> Vec<Stmt> {
+        std::mem::replace(&mut self.out, outer)
+    }
+}
+
+/// An operator's operands.
+fn args(of: &[Operand]) -> smallvec::SmallVec<[Operand; 3]> {
+    let mut args = smallvec![];
+    args.extend(of.iter().copied());
+    args
+}

@@ -1,0 +1,249 @@
+//! Arms and scalar loops, of one step or of several side by side.
+//!
+//! Arms of a condition that differs from lane to lane are both computed, and each lane picks its own. A scalar loop
+//! turns for all lanes together, under a mask of those that still go on; what is the same in all lanes stays a scalar.
+
+use super::Lower;
+use crate::ir::{Operand, Origin, Shape, StmtKind, Value};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, Stmt, StmtKind as LoopStmt, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashSet;
+
+/// A variable that an `if` defines, with its value from either arm.
+type Picked = (Var, Atom, Atom);
+
+impl Lower<'_, '_> {
+    /// Writes a body that may not run. What is found in it is not there behind it.
+    fn conditional(&mut self, stmts: &[Stmt]) {
+        self.conditional += 1;
+        stmts.iter().for_each(|s| self.stmt(s));
+        self.conditional -= 1;
+    }
+
+    pub(super) fn arms(
+        &mut self,
+        cond: Atom,
+        (then, other): (&[Stmt], &[Stmt]),
+        results: &[Picked],
+    ) {
+        let cond = self.operand(cond);
+        match self.shape(cond).is_scalar() {
+            true => self.one_arm(cond, (then, other), results),
+            false => self.both_arms(cond, (then, other), results),
+        }
+    }
+
+    /// One arm is computed.
+    fn one_arm(&mut self, cond: Operand, (then, other): (&[Stmt], &[Stmt]), results: &[Picked]) {
+        let outer = std::mem::take(&mut self.out);
+        self.conditional(then);
+        self.conditional += 1;
+        let yes: Vec<Operand> = results.iter().map(|r| self.operand(r.1)).collect();
+        self.conditional -= 1;
+        let mut then = self.body(Vec::new());
+        self.conditional(other);
+        self.conditional += 1;
+        let no: Vec<Operand> = results.iter().map(|r| self.operand(r.2)).collect();
+        self.conditional -= 1;
+        let mut other = self.body(Vec::new());
+        for ((v, ..), (yes, no)) in results.iter().zip(yes.into_iter().zip(no)) {
+            let lanes = self.lanes_of(&[yes, no]);
+            let register = self.register(*v, lanes);
+            self.set(register, yes);
+            then.append(&mut self.out);
+            self.set(register, no);
+            other.append(&mut self.out);
+        }
+        self.out = outer;
+        self.push(StmtKind::If { cond, then, other });
+    }
+
+    /// Both arms are computed; a trap counts where its arm does.
+    fn both_arms(&mut self, cond: Operand, (then, other): (&[Stmt], &[Stmt]), results: &[Picked]) {
+        let around = self.mask();
+        if needs_mask(then) {
+            let mask = self.both(around, cond);
+            self.regions.push(mask);
+            then.iter().for_each(|s| self.stmt(s));
+            self.regions.pop();
+        } else {
+            then.iter().for_each(|s| self.stmt(s));
+        }
+        if needs_mask(other) {
+            let not = self.op("otherwise", Ty::Bool, Op::Not, &[cond]);
+            let mask = self.both(around, not);
+            self.regions.push(mask);
+            other.iter().for_each(|s| self.stmt(s));
+            self.regions.pop();
+        } else {
+            other.iter().for_each(|s| self.stmt(s));
+        }
+        for (v, yes, no) in results {
+            let (yes, no) = (self.operand(*yes), self.operand(*no));
+            let name = self.region.program.name(*v).to_string();
+            let ty = self.region.program.ty(*v).elem();
+            let picked = self.op(&name, ty, Op::Select, &[cond, yes, no]);
+            self.now.insert(*v, picked);
+        }
+    }
+
+    /// A register for a variable of the loop, which it is from here on.
+    fn register(&mut self, v: Var, lanes: u32) -> Value {
+        let program = self.region.program;
+        let shape = Shape::of(program.ty(v).elem(), lanes);
+        let register = self.add(program.name(v), shape, Origin::Register);
+        self.now.insert(v, register.into());
+        register
+    }
+
+    /// A scalar loop.
+    pub(super) fn turns(&mut self, s: &Stmt) {
+        let LoopStmt::While {
+            state,
+            test,
+            cond,
+            body,
+            next,
+        } = &s.kind
+        else {
+            return;
+        };
+        let varying = self.varying(s);
+        let differs = cond.var().is_some_and(|v| varying.contains(&v)) || self.varies_now(*cond);
+        let mask = self.mask().filter(|_| self.lanes > 1);
+        let masked = differs || mask.is_some();
+        let starts: Vec<Operand> = state.iter().map(|(_, a)| self.operand(*a)).collect();
+        let mut registers = Vec::new();
+        for ((v, _), start) in state.iter().zip(starts) {
+            // What nobody reads afterwards may go on when a lane has ended.
+            let freezes = masked && self.is_read_outside(*v, s);
+            let lanes = match varying.contains(v) || freezes {
+                true => self.lanes,
+                false => 1,
+            };
+            let register = self.register(*v, lanes);
+            self.set(register, start);
+            registers.push((register, freezes || masked && lanes > 1));
+        }
+        let go = masked.then(|| {
+            let shape = Shape::of(Ty::Bool, self.lanes);
+            let go = self.add("go", shape, Origin::Register);
+            self.set(go, mask.unwrap_or(Const::bool(true).into()));
+            go
+        });
+        let outer = std::mem::take(&mut self.out);
+        self.regions.extend(go.map(Operand::from));
+        self.conditional += 1;
+        test.iter().for_each(|s| self.stmt(s));
+        let mut goes_on = self.operand(*cond);
+        if let Some(go) = go {
+            let both = self.op("both", Ty::Bool, Op::And, &[go.into(), goes_on]);
+            self.set(go, both);
+            let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+            self.push(StmtKind::Any {
+                to: any,
+                of: go.into(),
+            });
+            goes_on = any.into();
+        }
+        let test = self.body(Vec::new());
+        body.iter().for_each(|s| self.stmt(s));
+        // All take their next values at once.
+        let mut nexts: Vec<Operand> = next.iter().map(|a| self.operand(*a)).collect();
+        for (k, next) in nexts.iter_mut().enumerate() {
+            let is_state = |r: &(Value, bool)| Operand::from(r.0) == *next;
+            if registers[..k].iter().any(is_state) {
+                let ty = self.shape(*next).ty;
+                *next = self.op("before", ty, Op::Copy, &[*next]);
+            }
+        }
+        for ((register, freezes), next) in registers.iter().zip(nexts) {
+            let under = go.map(Operand::from).filter(|_| *freezes);
+            let value = self.select(under, next, (*register).into());
+            self.set(*register, value);
+        }
+        let body = self.body(outer);
+        self.conditional -= 1;
+        if go.is_some() {
+            self.regions.pop();
+        }
+        self.push(StmtKind::While {
+            test,
+            cond: goes_on,
+            body,
+        });
+    }
+
+    /// Whether an operand has a value for each lane at this place.
+    fn varies_now(&self, a: Atom) -> bool {
+        let Some(v) = a.var() else {
+            return false;
+        };
+        let wide = |now: &Operand| !self.shape(*now).is_scalar();
+        self.lanes > 1 && (v == self.sweep.counter || self.now.get(&v).is_some_and(wide))
+    }
+
+    /// What differs from lane to lane of what a scalar loop defines.
+    fn varying(&self, s: &Stmt) -> FxHashSet<Var> {
+        let mut varying = FxHashSet::default();
+        let LoopStmt::While { state, next, .. } = &s.kind else {
+            return varying;
+        };
+        let inner = loop_lang::walk::regions(&s.kind);
+        loop {
+            let before = varying.len();
+            let varies = |varying: &FxHashSet<Var>, a: Atom| {
+                a.var().is_some_and(|v| varying.contains(&v)) || self.varies_now(a)
+            };
+            for ((v, start), next) in state.iter().zip(next) {
+                if varies(&varying, *start) || varies(&varying, *next) {
+                    varying.insert(*v);
+                }
+            }
+            for region in inner {
+                facts::each_stmt(region, &mut |s| {
+                    let mut any = false;
+                    facts::each_use(s, &mut |u| any |= varies(&varying, Atom::Var(u)));
+                    if any {
+                        facts::each_def(s, &mut |v| {
+                            varying.insert(v);
+                        });
+                    }
+                });
+            }
+            if varying.len() == before {
+                return varying;
+            }
+        }
+    }
+
+    /// Whether anything but a scalar loop itself reads one of its variables.
+    fn is_read_outside(&self, v: Var, s: &Stmt) -> bool {
+        let all = self.sweep.statements.iter();
+        let uses = |s: &Stmt| {
+            let mut uses = 0;
+            facts::each_use(s, &mut |u| uses += usize::from(u == v));
+            uses
+        };
+        let everywhere: usize = all.map(|s| uses(s.stmt)).sum();
+        let mut inside = 0;
+        facts::each_stmt(std::slice::from_ref(s), &mut |s| inside += uses(s));
+        let mut leaves = false;
+        for i in self.sweep.blocks() {
+            let block = self.region.facts.blocks[i].block;
+            facts::each_leaving_use(block, &mut |u| leaves |= u == v);
+        }
+        everywhere > inside || leaves
+    }
+}
+
+/// Whether statements do what a lane must not that is not in its arm: trap, or turn for long.
+fn needs_mask(stmts: &[Stmt]) -> bool {
+    let mut found = false;
+    facts::each_stmt(stmts, &mut |s| {
+        found |= matches!(s.kind, LoopStmt::Trap { .. } | LoopStmt::While { .. });
+    });
+    found
+}

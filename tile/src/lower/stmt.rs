@@ -1,0 +1,184 @@
+//! Statements, one or several steps at a time.
+
+use super::{Lower, args};
+use crate::ir::{Memory, Operand, Origin, Proof, Shape, StmtKind};
+use crate::schedule::{Admit, Role};
+use loop_lang::ir::{Atom, Stmt, StmtKind as LoopStmt, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+impl Lower<'_, '_> {
+    /// Writes a statement. Regions are nested no deeper than the judge allows, so this may call itself.
+    pub(super) fn stmt(&mut self, s: &Stmt) {
+        self.comb = s.comb;
+        match &s.kind {
+            LoopStmt::Let(v, op, of) => self.let_op(*v, *op, of),
+            LoopStmt::ReadArray(v, a, i) => self.read(*v, *a, *i),
+            LoopStmt::WriteArray(a, i, x) => self.write_array(*a, *i, *x),
+            LoopStmt::ArrayLength(v, a) => {
+                let array = self.region.owner(*a);
+                let to = self.define(*v, 1);
+                self.push(StmtKind::Length { to, array });
+            }
+            LoopStmt::Assign(v, a) => self.assign(*v, *a),
+            LoopStmt::Trap { unless, .. } => self.trap(*unless),
+            LoopStmt::If {
+                cond,
+                then,
+                other,
+                results,
+            } => self.arms(*cond, (then, other), results),
+            LoopStmt::While { .. } => self.turns(s),
+            // `sayable` says that there are none of these.
+            LoopStmt::Carry(..)
+            | LoopStmt::Scan { .. }
+            | LoopStmt::ScatterArray { .. }
+            | LoopStmt::NewArray(..)
+            | LoopStmt::FillArray(..)
+            | LoopStmt::CopyArray(..)
+            | LoopStmt::SliceArray(..) => {}
+        }
+    }
+
+    /// The value that a variable of the loop is from here on.
+    pub(super) fn define(&mut self, v: Var, lanes: u32) -> crate::ir::Value {
+        let program = self.region.program;
+        let shape = Shape::of(program.ty(v).elem(), lanes);
+        let to = self.add(program.name(v), shape, Origin::Let);
+        self.now.insert(v, to.into());
+        to
+    }
+
+    fn let_op(&mut self, v: Var, op: Op, of: &[Atom]) {
+        let of: Vec<Operand> = of.iter().map(|a| self.operand(*a)).collect();
+        let to = self.define(v, self.lanes_of(&of));
+        self.push(StmtKind::Let {
+            to,
+            op,
+            args: args(&of),
+        });
+    }
+
+    /// The entry by which an access cannot miss.
+    fn proof(&self, array: Var, index: Atom) -> Option<Proof> {
+        let entry = self.entries.get(&(array, index.var()?))?;
+        Some(Proof::Entry(*entry))
+    }
+
+    /// The first place of an access in step; none for a vector that is not at the counter.
+    fn first(&mut self, index: Atom) -> Option<Operand> {
+        match (index.var(), self.lanes) {
+            (Some(v), _) if v == self.sweep.counter => self.at,
+            (_, 1) => Some(self.operand(index)),
+            _ => None,
+        }
+    }
+
+    fn read(&mut self, v: Var, a: Var, index: Atom) {
+        let array = self.region.owner(a);
+        if let Some(proof) = self.proof(array, index)
+            && let Some(at) = self.first(index)
+        {
+            let to = self.define(v, self.lanes);
+            self.push(StmtKind::Load {
+                to,
+                from: Memory::Array(array),
+                at,
+                under: None,
+                proof,
+            });
+            return;
+        }
+        let at = self.operand(index);
+        let to = self.define(v, self.shape(at).lanes);
+        self.push(StmtKind::Gather { to, array, at });
+    }
+
+    fn write_array(&mut self, a: Var, index: Atom, x: Atom) {
+        let (array, value) = (self.region.owner(a), self.operand(x));
+        let count = index.var().and_then(|v| self.roles.get(&v));
+        let compact = self.subs.last().is_some_and(|s| s.how == Admit::Compact);
+        let under = self.mask();
+        match (self.proof(array, index), under) {
+            (Some(proof), Some(under)) if compact && matches!(count, Some(Role::Count { .. })) => {
+                let at = self.operand(index);
+                self.push(StmtKind::Compress {
+                    array,
+                    at,
+                    value,
+                    under,
+                    proof,
+                });
+            }
+            (Some(proof), under) => {
+                if let Some(at) = self.first(index) {
+                    self.push(StmtKind::Store {
+                        into: Memory::Array(array),
+                        at,
+                        value,
+                        under,
+                        lanes: self.lanes,
+                        proof,
+                    });
+                }
+            }
+            // Only step by step.
+            (None, under) => {
+                let at = self.operand(index);
+                let outer = std::mem::take(&mut self.out);
+                self.push(StmtKind::Put { array, at, value });
+                let put = self.body(outer);
+                match under {
+                    Some(cond) => self.push(StmtKind::If {
+                        cond,
+                        then: put,
+                        other: Vec::new(),
+                    }),
+                    None => self.out.extend(put),
+                }
+            }
+        }
+    }
+
+    fn trap(&mut self, unless: Atom) {
+        let mut unless = self.operand(unless);
+        if let Some(mask) = self.mask() {
+            let out = self.op("out", Ty::Bool, Op::Not, &[mask]);
+            unless = self.op("ok", Ty::Bool, Op::Or, &[out, unless]);
+        }
+        self.push(StmtKind::Trap { unless });
+    }
+
+    fn assign(&mut self, v: Var, a: Atom) {
+        let (role, mask) = (self.roles.get(&v).copied(), self.mask());
+        if v == self.sweep.counter {
+            return;
+        }
+        if self.lanes == 1 {
+            let (carried, waits) = (self.carried[&v], self.next.get(&v).copied());
+            let target = waits.unwrap_or(carried);
+            let new = self.operand(a);
+            let value = self.select(mask, new, target.into());
+            self.set(target, value);
+            return;
+        }
+        match role {
+            Some(Role::Join(op, x)) => {
+                let (sums, x) = (self.next[&v], self.operand(x));
+                let ty = self.tile.shape(sums).ty;
+                let name = format!("{}_new", self.region.program.name(v));
+                let new = self.op(&name, ty, op, &[sums.into(), x]);
+                let value = self.select(mask, new, sums.into());
+                self.set(sums, value);
+            }
+            Some(Role::Lanes(_)) => {
+                let (new, old) = (self.operand(a), self.operand(Atom::Var(v)));
+                let value = self.select(mask, new, old);
+                // What reads it sees what it was: that was loaded before.
+                self.keep_lane(v, Memory::Register(self.carried[&v]), value);
+            }
+            // Counts go up when the vector is done; there is nothing serial in vectors.
+            Some(Role::Count { .. } | Role::Serial) | None => {}
+        }
+    }
+}

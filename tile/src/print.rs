@@ -1,0 +1,249 @@
+//! Tiles as text. [`parse`](crate::parse) reads it.
+//!
+//! ```text
+//! tile filter_max.r0
+//!   entry (a) room arr_0 at ix_0
+//!   entry (b) room out_2 at ix_2
+//!   entry (c) whole 32
+//!   given least_3: f64
+//!   state ix_2: u64
+//!   for i: u64 in from .. end step 32
+//!     for u: u64 in 0 .. 32 step 8 unrolled
+//!       let at: u64 = add i u
+//!       let x: f64x8 = load arr_0[at] by (a)
+//!       let m: mask8 = gt x least_3
+//!       compress m x -> out_2[ix_2] by (b)
+//!       let n: u64 = count m
+//!       let next: u64 = add ix_2 n
+//!       set ix_2 = next
+//! ```
+
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Test, Tile, Value};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, Var};
+use std::fmt;
+
+/// A tile of a loop, to be printed.
+pub struct Shown<'a> {
+    tile: &'a Tile,
+    program: &'a Loop,
+}
+
+impl Tile {
+    /// The tile's text, with the names of its loop.
+    pub fn show<'a>(&'a self, program: &'a Loop) -> Shown<'a> {
+        Shown {
+            tile: self,
+            program,
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shown { tile, program } = self;
+        writeln!(f, "tile {} at {}", tile.name, program.rate(tile.rate).name)?;
+        for (i, entry) in tile.entries.iter().enumerate() {
+            let letter = crate::ir::letter(i);
+            write!(f, "  entry ({letter}) ")?;
+            match entry {
+                Entry::Room { array, index } => {
+                    let (array, index) = (self.var(*array), self.var(*index));
+                    writeln!(f, "room {array} at {index}")?;
+                }
+                Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
+                Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
+                Entry::Holds(test) => self.test(f, test)?,
+            }
+        }
+        for (_, data) in tile.each_value() {
+            let word = match data.origin {
+                Origin::Given(_) => "given",
+                Origin::State(_) => "state",
+                Origin::Register => "register",
+                Origin::From | Origin::End | Origin::Let => continue,
+            };
+            writeln!(f, "  {word} {}: {}", data.name, data.shape)?;
+        }
+        self.stmts(f, &tile.body)
+    }
+}
+
+impl Shown<'_> {
+    fn var(&self, v: Var) -> &str {
+        self.program.name(v)
+    }
+
+    fn atom(&self, a: Atom) -> String {
+        match a {
+            Atom::Var(v) => self.var(v).to_string(),
+            Atom::Const(c) => c.to_string(),
+        }
+    }
+
+    fn test(&self, f: &mut fmt::Formatter<'_>, test: &Test) -> fmt::Result {
+        let (moving, edge) = (self.atom(test.moving), self.atom(test.edge));
+        let sign = if test.inclusive { "le" } else { "lt" };
+        let way = if test.down { "down" } else { "up" };
+        let not = if test.holds { "" } else { "not " };
+        writeln!(f, "holds {not}{sign} {moving} {edge} {way}")
+    }
+
+    fn name(&self, v: Value) -> &str {
+        &self.tile.value(v).name
+    }
+
+    fn operand(&self, a: Operand) -> String {
+        match a {
+            Operand::Value(v) => self.name(v).to_string(),
+            Operand::Const(c) => c.to_string(),
+        }
+    }
+
+    fn memory(&self, m: Memory, at: Operand) -> String {
+        let at = self.operand(at);
+        match m {
+            Memory::Array(a) => format!("{}[{at}]", self.var(a)),
+            Memory::Lanes(v) => format!("lanes {}[{at}]", self.var(v)),
+            Memory::Register(v) => format!("{}[{at}]", self.name(v)),
+        }
+    }
+
+    fn under(&self, under: Option<Operand>) -> String {
+        under.map_or(String::new(), |m| format!(" under {}", self.operand(m)))
+    }
+
+    fn let_(&self, f: &mut fmt::Formatter<'_>, to: Value) -> fmt::Result {
+        write!(f, "let {}: {} = ", self.name(to), self.tile.shape(to))
+    }
+
+    /// Statements with what is in them. The depth of what is open stands beside it, since tiles may be deep.
+    fn stmts(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt]) -> fmt::Result {
+        let mut open = vec![(stmts, 1, None)];
+        while let Some((stmts, depth, title)) = open.pop() {
+            if let Some(title) = title {
+                writeln!(f, "{:1$}{title}", "", 2 * (depth - 1))?;
+            }
+            let Some((first, rest)) = stmts.split_first() else {
+                continue;
+            };
+            open.push((rest, depth, None));
+            write!(f, "{:1$}", "", 2 * depth)?;
+            self.stmt(f, &first.kind)?;
+            writeln!(f)?;
+            match &first.kind {
+                StmtKind::For { body, .. } => open.push((body, depth + 1, None)),
+                StmtKind::If { then, other, .. } => {
+                    if !other.is_empty() {
+                        open.push((other, depth + 1, Some("else".to_string())));
+                    }
+                    open.push((then, depth + 1, None));
+                }
+                StmtKind::While { test, cond, body } => {
+                    let title = format!("go {}", self.operand(*cond));
+                    open.push((body, depth + 1, Some(title)));
+                    open.push((test, depth + 1, None));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn stmt(&self, f: &mut fmt::Formatter<'_>, kind: &StmtKind) -> fmt::Result {
+        let by = |proof: &Proof| format!(" {proof}");
+        match kind {
+            StmtKind::Let { to, op, args } => {
+                self.let_(f, *to)?;
+                write!(f, "{}", op.name())?;
+                (args.iter()).try_for_each(|a| write!(f, " {}", self.operand(*a)))
+            }
+            StmtKind::Positions { to, from } => {
+                self.let_(f, *to)?;
+                write!(f, "positions {}", self.operand(*from))
+            }
+            StmtKind::Load {
+                to,
+                from,
+                at,
+                under,
+                proof,
+            } => {
+                self.let_(f, *to)?;
+                let (memory, under) = (self.memory(*from, *at), self.under(*under));
+                write!(f, "load {memory}{under}{}", by(proof))
+            }
+            StmtKind::Gather { to, array, at } => {
+                self.let_(f, *to)?;
+                write!(f, "gather {}", self.memory(Memory::Array(*array), *at))
+            }
+            StmtKind::Store {
+                into,
+                at,
+                value,
+                under,
+                lanes,
+                proof,
+            } => {
+                let (memory, value) = (self.memory(*into, *at), self.operand(*value));
+                let wide = match lanes {
+                    1 => String::new(),
+                    lanes => format!(" x{lanes}"),
+                };
+                let under = self.under(*under);
+                write!(f, "store{wide} {memory} = {value}{under}{}", by(proof))
+            }
+            StmtKind::Put { array, at, value } => {
+                let memory = self.memory(Memory::Array(*array), *at);
+                write!(f, "put {memory} = {}", self.operand(*value))
+            }
+            StmtKind::Compress {
+                array,
+                at,
+                value,
+                under,
+                proof,
+            } => {
+                let (under, value) = (self.operand(*under), self.operand(*value));
+                let memory = self.memory(Memory::Array(*array), *at);
+                write!(f, "compress {under} {value} -> {memory}{}", by(proof))
+            }
+            StmtKind::Length { to, array } => {
+                self.let_(f, *to)?;
+                write!(f, "length {}", self.var(*array))
+            }
+            StmtKind::Count { to, of } => {
+                self.let_(f, *to)?;
+                write!(f, "count {}", self.operand(*of))
+            }
+            StmtKind::Any { to, of } => {
+                self.let_(f, *to)?;
+                write!(f, "any {}", self.operand(*of))
+            }
+            StmtKind::Fold { to, op, start, of } => {
+                self.let_(f, *to)?;
+                let (start, of) = (self.operand(*start), self.operand(*of));
+                write!(f, "fold {} {start} {of}", op.name())
+            }
+            StmtKind::Set { to, value } => {
+                write!(f, "set {} = {}", self.name(*to), self.operand(*value))
+            }
+            StmtKind::Trap { unless } => write!(f, "trap unless {}", self.operand(*unless)),
+            StmtKind::For {
+                counter,
+                from,
+                to,
+                step,
+                unroll,
+                ..
+            } => {
+                let (from, to) = (self.operand(*from), self.operand(*to));
+                let how = if *unroll { " unrolled" } else { "" };
+                let counter = self.name(*counter);
+                write!(f, "for {counter} in {from} .. {to} step {step}{how}")
+            }
+            StmtKind::If { cond, .. } => write!(f, "if {}", self.operand(*cond)),
+            StmtKind::While { .. } => write!(f, "while"),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Which decisions keep the Loop's meaning.
+
+use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Role, Schedule, roles};
+use crate::region::{Region, Step, Sweep};
+use loop_lang::ir::{Atom, RateId, StmtKind, Var};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Regions nested deeper than this are not computed side by side.
+const MAX_DEPTH: usize = 16;
+
+/// A decision that is not legal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// The rate that it is for.
+    pub rate: String,
+    /// The decision.
+    pub decision: Decision,
+    /// The rule that it breaks.
+    pub rule: &'static str,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.rate, self.decision, self.rule)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Whether a schedule keeps a loop's meaning.
+///
+/// Errors: each decision that does not, with the rule that it breaks.
+pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
+    let mut refused = Vec::new();
+    let mut decided = FxHashSet::default();
+    for (rate, decision) in schedule.decisions() {
+        let known = region.program.rates.get(rate.index());
+        let Some(name) = known.map(|r| r.name.clone()) else {
+            continue;
+        };
+        let vectors = matches!(decision, Decision::Vectorise { .. });
+        let answer = match decision {
+            _ if !decided.insert((*rate, vectors)) => Err("it was decided before"),
+            Decision::Vectorise { lanes, unroll } => match region.sweep(*rate) {
+                Some(sweep) => side_by_side(region, schedule, sweep, (*lanes, *unroll)),
+                None => Err("the rate is no sweep"),
+            },
+            Decision::Admit(how) => match around(region, *rate) {
+                Some((sweep, step)) => admits(region, schedule, sweep, step, *how),
+                None => Err("the rate is no sub rate of a sweep that tests"),
+            },
+        };
+        if let Err(rule) = answer {
+            refused.push(Refused {
+                rate: name,
+                decision: *decision,
+                rule,
+            });
+        }
+    }
+    match refused.is_empty() {
+        true => Ok(()),
+        false => Err(refused),
+    }
+}
+
+/// The sweep that a sub rate is in, and the step that enters it.
+fn around<'r, 'a>(region: &'r Region<'a>, rate: RateId) -> Option<(&'r Sweep<'a>, usize)> {
+    let sweep = region.sweep(region.program.loop_rate(rate))?;
+    let enters =
+        |step: &Step| matches!(step, Step::Enter(i) if region.rate_of_block(*i) == Some(rate));
+    Some((sweep, sweep.steps.iter().position(enters)?))
+}
+
+/// Whether a sub rate may admit in a way.
+fn admits(
+    region: &Region,
+    schedule: &Schedule,
+    sweep: &Sweep,
+    step: usize,
+    how: Admit,
+) -> Result<(), &'static str> {
+    let (lanes, _) = schedule.vectors(sweep.rate);
+    let roles = roles(region, sweep);
+    for s in sweep.statements.iter().filter(|s| s.sub == Some(step)) {
+        match &s.stmt.kind {
+            StmtKind::WriteArray(a, index, _)
+                if how == Admit::Compact
+                    && !in_step(region, sweep, *a, *index)
+                    && !packs(region, sweep, &roles, (*a, *index), s.sub) =>
+            {
+                return Err("it writes elsewhere than at its count");
+            }
+            StmtKind::ScatterArray { .. } | StmtKind::Scan { .. } if how != Admit::Branch => {
+                return Err("it joins onto what is carried or anywhere, which has no mask");
+            }
+            StmtKind::While { .. } if how != Admit::Branch && lanes == 1 => {
+                return Err("it has a scalar loop, which may turn long for what is rejected");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether an access is at the counter and cannot miss.
+fn in_step(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
+    let proven = |v| sweep.proven.contains(&(region.owner(a), v));
+    index.var().is_some_and(|v| v == sweep.counter && proven(v))
+}
+
+/// Whether what is written at a count may be written for elements that are rejected as well.
+fn packs(
+    region: &Region,
+    sweep: &Sweep,
+    roles: &BTreeMap<Var, Role>,
+    (a, index): (Var, Atom),
+    sub: Option<usize>,
+) -> bool {
+    let Some(v) = index.var() else {
+        return false;
+    };
+    roles.get(&v) == Some(&Role::Count { sub })
+        && sweep.proven.contains(&(region.owner(a), v))
+        && region.facts.is_cut_to(a, v)
+}
+
+/// Whether several steps of a sweep may be taken side by side.
+fn side_by_side(
+    region: &Region,
+    schedule: &Schedule,
+    sweep: &Sweep,
+    (lanes, unroll): (u32, u32),
+) -> Result<(), &'static str> {
+    if !lanes.is_power_of_two() || !(2..=MAX_LANES).contains(&lanes) {
+        return Err("lanes are a power of two, from 2 to 64");
+    }
+    if !unroll.is_power_of_two() || unroll > MAX_UNROLL {
+        return Err("vectors in a turn are a power of two, at most 32");
+    }
+    if !sweep.exits.is_empty() {
+        return Err("its guard has exits, which must be asked step by step");
+    }
+    let roles = roles(region, sweep);
+    for role in roles.values() {
+        match role {
+            Role::Serial => return Err("what it carries goes from one step to the next"),
+            Role::Lanes(of) if of % lanes != 0 => {
+                return Err("vectors have more lanes than a group");
+            }
+            Role::Lanes(of) if lanes * unroll < *of => {
+                return Err("a turn takes fewer steps than a group has lanes");
+            }
+            _ => {}
+        }
+    }
+    for s in &sweep.statements {
+        match &s.stmt.kind {
+            StmtKind::WriteArray(a, index, _) => {
+                let how = s.sub.and_then(|step| match sweep.steps[step] {
+                    Step::Enter(i) => region.rate_of_block(i),
+                    _ => None,
+                });
+                let compact = how.is_some_and(|r| schedule.admits(r) == Admit::Compact);
+                let packed = compact && packs(region, sweep, &roles, (*a, *index), s.sub);
+                if !in_step(region, sweep, *a, *index) && !packed {
+                    return Err("it writes elsewhere than at the counter, or packed at a count");
+                }
+            }
+            StmtKind::ScatterArray { .. } => return Err("it joins onto elements anywhere"),
+            StmtKind::Scan { .. } => return Err("it scans"),
+            StmtKind::Carry(..) => return Err("an inner loop starts in it"),
+            _ => {}
+        }
+    }
+    let deep = (sweep.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
+    match deep {
+        true => Err("its arms are nested too deep"),
+        false => Ok(()),
+    }
+}
+
+/// How deep a statement's regions are nested.
+fn depth(s: &loop_lang::ir::Stmt) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(s, 0)];
+    while let Some((s, at)) = open.pop() {
+        deepest = deepest.max(at);
+        for inner in loop_lang::walk::regions(&s.kind).into_iter().flatten() {
+            open.push((inner, at + 1));
+        }
+    }
+    deepest
+}

@@ -1,0 +1,121 @@
+//! Schedules: which of the orders that a Loop states its code realises, as data.
+//!
+//! A schedule is a list of decisions, each for one rate. What it does not decide is done step by step, as
+//! the Loop says. Decisions for one rate do not exclude others for a rate inside it. Whether they are
+//! [`legal`] is said in one place; any legal schedule gives the same bits.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | `legal` | the judge: which decisions keep the Loop's meaning, and the rule that one breaks |
+//! | `roles` | how what is carried is updated, as far as several steps may be taken at a time |
+//! | `text` | the text form |
+
+mod legal;
+mod roles;
+mod text;
+
+pub use legal::{Refused, legal};
+pub use roles::{Role, roles};
+pub use text::ScheduleError;
+
+use loop_lang::ir::RateId;
+use std::fmt;
+
+/// More lanes than this are in no vector.
+pub const MAX_LANES: u32 = 64;
+/// More vectors than this are not taken in one turn.
+pub const MAX_UNROLL: u32 = 32;
+
+/// What is decided for one rate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Decision {
+    /// Of a sweep: so many steps are taken side by side, in vectors of as many lanes, and so many vectors in
+    /// one turn.
+    Vectorise {
+        /// Lanes of each vector.
+        lanes: u32,
+        /// Vectors in a turn.
+        unroll: u32,
+    },
+    /// Of a sub rate: how it admits.
+    Admit(Admit),
+}
+
+/// How a sub rate admits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Admit {
+    /// What is rejected is jumped over; of a vector, if all of it is rejected.
+    Branch,
+    /// All is computed, and what is rejected has no effect.
+    Mask,
+    /// As with a mask, but what is written at a count is written for all, side by side: an element that is rejected is
+    /// overwritten by the next that is not, or cut off in the end.
+    Compact,
+}
+
+impl Admit {
+    /// Every way.
+    pub const ALL: [Admit; 3] = [Admit::Branch, Admit::Mask, Admit::Compact];
+
+    /// Its name in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Admit::Branch => "branch",
+            Admit::Mask => "mask",
+            Admit::Compact => "compact",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Decision::Vectorise { lanes, unroll } => {
+                write!(f, "vectorise {lanes} unroll {unroll}")
+            }
+            Decision::Admit(how) => f.write_str(how.name()),
+        }
+    }
+}
+
+/// Decisions for the rates of one loop.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Schedule {
+    decisions: Vec<(RateId, Decision)>,
+}
+
+impl Schedule {
+    /// A schedule that decides nothing.
+    pub fn new() -> Schedule {
+        Schedule::default()
+    }
+
+    /// The schedule with one decision more.
+    pub fn with(mut self, rate: RateId, decision: Decision) -> Schedule {
+        self.decisions.push((rate, decision));
+        self
+    }
+
+    /// All decisions, in order.
+    pub fn decisions(&self) -> &[(RateId, Decision)] {
+        &self.decisions
+    }
+
+    /// How many lanes a sweep's vectors have, and how many of these a turn takes; one of one where nothing is decided.
+    pub fn vectors(&self, rate: RateId) -> (u32, u32) {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Vectorise { lanes, unroll } if *r == rate => Some((*lanes, *unroll)),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of).unwrap_or((1, 1))
+    }
+
+    /// How a sub rate admits; by a branch where nothing is decided.
+    pub fn admits(&self, rate: RateId) -> Admit {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Admit(how) if *r == rate => Some(*how),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of).unwrap_or(Admit::Branch)
+    }
+}

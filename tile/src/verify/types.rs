@@ -1,0 +1,233 @@
+//! Types and lanes of operands, results and memory.
+
+use super::Faults;
+use crate::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use loop_lang::Loop;
+use loop_lang::ir::{Type, Var};
+use loop_lang::types::Ty;
+
+/// Checks them. Whether there is no fault.
+pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults) -> bool {
+    let before = faults.0.len();
+    let mut types = Types {
+        tile,
+        program,
+        faults,
+    };
+    for (_, data) in tile.each_value() {
+        let right = match data.origin {
+            Origin::From | Origin::End => Some(Shape::scalar(Ty::U64)),
+            Origin::Given(v) | Origin::State(v) => types.scalar_of(v),
+            Origin::Register | Origin::Let => Some(data.shape),
+        };
+        if right != Some(data.shape) {
+            types
+                .faults
+                .add(format!("{} is no {}", data.name, data.shape));
+        }
+    }
+    tile.each_stmt(&mut |s| types.stmt(s));
+    faults.0.len() == before
+}
+
+struct Types<'a> {
+    tile: &'a Tile,
+    program: &'a Loop,
+    faults: &'a mut Faults,
+}
+
+impl Types<'_> {
+    fn scalar_of(&self, v: Var) -> Option<Shape> {
+        match self.program.vars.get(v.index())?.ty {
+            Type::Scalar(ty) => Some(Shape::scalar(ty)),
+            Type::Array(_) => None,
+        }
+    }
+
+    fn want(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.faults.add(what());
+        }
+    }
+
+    fn shape(&self, a: Operand) -> Shape {
+        self.tile.operand_shape(a)
+    }
+
+    fn name(&self, v: Value) -> &str {
+        &self.tile.value(v).name
+    }
+
+    /// An operand that is a scalar of a type.
+    fn scalar(&mut self, a: Operand, ty: Ty, what: &str) {
+        let got = self.shape(a);
+        self.want(got == Shape::scalar(ty), || {
+            format!("{what} is {got}, not {}", ty.name())
+        });
+    }
+
+    /// An operand of so many lanes, or a scalar that stands for them.
+    fn fits(&mut self, a: Operand, of: Shape, what: &str) {
+        let got = self.shape(a);
+        let right = got.ty == of.ty && (got.lanes == of.lanes || got.lanes == 1);
+        self.want(right, || format!("{what} is {got}, not {of}"));
+    }
+
+    /// Memory and the type of its elements; whether it may be written.
+    fn memory(&mut self, m: Memory, writes: bool) -> Option<Ty> {
+        let (v, wants) = match m {
+            Memory::Array(a) => (a, true),
+            Memory::Lanes(v) => (v, false),
+            Memory::Register(v) => return self.register(v),
+        };
+        let ty = self.program.vars.get(v.index()).map(|d| d.ty);
+        let given = self.program.params.iter().any(|p| p.var == v);
+        match ty {
+            Some(Type::Array(ty)) if wants && !(writes && given) => Some(ty),
+            Some(Type::Scalar(ty)) if !wants => Some(ty),
+            _ => {
+                let writes = if writes { "written" } else { "read" };
+                self.faults
+                    .add(format!("what is {writes} is no memory for it"));
+                None
+            }
+        }
+    }
+
+    /// The type of a register's lanes.
+    fn register(&mut self, v: Value) -> Option<Ty> {
+        let data = self.tile.values.get(v.index());
+        let register = data.filter(|d| d.origin == Origin::Register);
+        self.want(register.is_some(), || "lanes of no register".to_string());
+        register.map(|d| d.shape.ty)
+    }
+
+    fn stmt(&mut self, s: &Stmt) {
+        let mask = |lanes| Shape::of(Ty::Bool, lanes);
+        match &s.kind {
+            StmtKind::Let { to, op, args } => {
+                let shape = self.tile.shape(*to);
+                let types: Vec<Ty> = args.iter().map(|a| self.shape(*a).ty).collect();
+                let name = self.name(*to).to_string();
+                let result = op.result(&types, Some(shape.ty));
+                self.want(result == Some(shape.ty), || {
+                    format!("{name}: {} of {types:?} is no {}", op.name(), shape.ty)
+                });
+                for a in args {
+                    let lanes = self.shape(*a).lanes;
+                    self.want(lanes == 1 || lanes == shape.lanes, || {
+                        format!("{name} has {} lanes, an operand {lanes}", shape.lanes)
+                    });
+                }
+            }
+            StmtKind::Positions { to, from } => {
+                self.scalar(*from, Ty::U64, "the first position");
+                let shape = self.tile.shape(*to);
+                self.want(shape.ty == Ty::U64, || format!("positions are no {shape}"));
+            }
+            StmtKind::Load {
+                to,
+                from,
+                at,
+                under,
+                ..
+            } => {
+                self.scalar(*at, Ty::U64, "an index");
+                let shape = self.tile.shape(*to);
+                let ty = self.memory(*from, false);
+                self.want(ty.is_none_or(|ty| ty == shape.ty), || {
+                    format!("a load of {shape}")
+                });
+                under.iter().for_each(|m| {
+                    self.fits(*m, mask(shape.lanes), "the mask of a load");
+                });
+            }
+            StmtKind::Gather { to, array, at } => {
+                let shape = self.tile.shape(*to);
+                self.fits(*at, Shape::of(Ty::U64, shape.lanes), "an index");
+                let ty = self.memory(Memory::Array(*array), false);
+                self.want(ty.is_none_or(|ty| ty == shape.ty), || {
+                    format!("a gather of {shape}")
+                });
+            }
+            StmtKind::Store {
+                into,
+                at,
+                value,
+                under,
+                lanes,
+                ..
+            } => {
+                self.scalar(*at, Ty::U64, "an index");
+                if let Some(ty) = self.memory(*into, true) {
+                    self.fits(*value, Shape::of(ty, *lanes), "what is stored");
+                }
+                under.iter().for_each(|m| {
+                    self.fits(*m, mask(*lanes), "the mask of a store");
+                });
+            }
+            StmtKind::Put { array, at, value } => {
+                self.scalar(*at, Ty::U64, "an index");
+                if let Some(ty) = self.memory(Memory::Array(*array), true) {
+                    self.scalar(*value, ty, "what is put");
+                }
+            }
+            StmtKind::Compress {
+                array,
+                at,
+                value,
+                under,
+                ..
+            } => {
+                self.scalar(*at, Ty::U64, "an index");
+                let lanes = self.shape(*under).lanes;
+                self.fits(*under, mask(lanes), "the mask of a compress");
+                if let Some(ty) = self.memory(Memory::Array(*array), true) {
+                    self.fits(*value, Shape::of(ty, lanes), "what is compressed");
+                }
+            }
+            StmtKind::Length { to, array } => {
+                self.memory(Memory::Array(*array), false);
+                let shape = self.tile.shape(*to);
+                self.want(shape == Shape::scalar(Ty::U64), || {
+                    format!("a length is no {shape}")
+                });
+            }
+            StmtKind::Count { to, of } => self.of_mask(*to, Ty::U64, *of),
+            StmtKind::Any { to, of } => self.of_mask(*to, Ty::Bool, *of),
+            StmtKind::Fold { to, op, start, of } => {
+                let ty = self.shape(*of).ty;
+                self.scalar(*start, ty, "where a fold starts");
+                let shape = self.tile.shape(*to);
+                let fits = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);
+                self.want(fits, || format!("a fold by {} is no {shape}", op.name()));
+            }
+            StmtKind::Set { to, value } => {
+                self.fits(*value, self.tile.shape(*to), "what a register is set to");
+            }
+            StmtKind::Trap { unless } => {
+                let lanes = self.shape(*unless).lanes;
+                self.fits(*unless, mask(lanes), "what a trap tests");
+            }
+            StmtKind::For {
+                counter, from, to, ..
+            } => {
+                self.scalar(Operand::Value(*counter), Ty::U64, "a counter");
+                self.scalar(*from, Ty::U64, "where a counter begins");
+                self.scalar(*to, Ty::U64, "where a counter ends");
+            }
+            StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => {
+                self.scalar(*cond, Ty::Bool, "a condition");
+            }
+        }
+    }
+
+    fn of_mask(&mut self, to: Value, ty: Ty, of: Operand) {
+        let lanes = self.shape(of).lanes;
+        self.fits(of, Shape::of(Ty::Bool, lanes), "what is counted");
+        let shape = self.tile.shape(to);
+        self.want(shape == Shape::scalar(ty), || {
+            format!("{} is no {shape}", ty.name())
+        });
+    }
+}
