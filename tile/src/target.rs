@@ -1,1 +1,0 @@
-//! The machine that code is made for, as a value.

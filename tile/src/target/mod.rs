@@ -1,0 +1,317 @@
+//! The machine that code is made for, as a value.
+//!
+//! Whoever writes code looks at a [`Target`], never at the machine that it runs on: so code for any machine is
+//! written, read and compiled on every other.
+//!
+//! | module | room for |
+//! | --- | --- |
+//! | [`extensions`](Extensions) | instruction extensions |
+//! | [`caches`](Caches) | sizes of caches |
+//! | `flags` | what C compilers are told |
+
+mod caches;
+mod extensions;
+mod flags;
+
+pub use caches::Caches;
+pub use extensions::{Extension, Extensions};
+
+use Extension::*;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// An instruction set.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Arch {
+    /// x86 with registers of 64 bits.
+    X86_64,
+    /// Arm with registers of 64 bits.
+    Aarch64,
+    /// Any other, of which nothing is made use.
+    Other,
+}
+
+/// How vectors of truth are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Masks {
+    /// As vectors of integers as wide as the elements, all bits alike.
+    Vectors,
+    /// As a bit for each element, in registers of their own.
+    Registers,
+}
+
+/// The machine that code is made for.
+///
+/// ```
+/// use livefusion_tile::target::{Extension, Target};
+/// let target = Target::from_name("avx2").unwrap();
+/// assert_eq!(target.vector_bytes(), 32);
+/// assert!(target.has(Extension::Fma) && !target.has(Extension::Avx512f));
+/// assert!(target.to_string().starts_with("avx2: x86-64, 16 vectors of 32 bytes"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Target {
+    name: &'static str,
+    arch: Arch,
+    extensions: Extensions,
+    caches: Caches,
+    cores: usize,
+}
+
+const SSE2: Extensions = Extensions::of(&[Sse2]);
+const AVX2: Extensions = SSE2.with(Extensions::of(&[Sse41, Avx, Avx2, Fma]));
+/// What vectors of 64 bytes are made use of with: the same operators on elements of all sizes.
+const WIDE: Extensions = Extensions::of(&[Avx512f, Avx512vl, Avx512dq, Avx512bw]);
+const AVX512: Extensions = AVX2.with(WIDE);
+const NEON: Extensions = Extensions::of(&[Neon]);
+
+/// What this machine is called.
+const HERE: &str = "here";
+
+/// The machine of a process does not change.
+static THIS: LazyLock<Target> = LazyLock::new(|| Target {
+    name: HERE,
+    arch: match std::env::consts::ARCH {
+        "x86_64" => Arch::X86_64,
+        "aarch64" => Arch::Aarch64,
+        _ => Arch::Other,
+    },
+    extensions: probed(),
+    caches: Caches::here(),
+    cores: std::thread::available_parallelism().map_or(1, usize::from),
+});
+
+impl Target {
+    /// This machine, with all that its processor has and its system lets it use. It is asked once in a process.
+    pub fn here() -> Target {
+        THIS.clone()
+    }
+
+    /// x86-64 with vectors of 64 bytes.
+    pub fn avx512() -> Target {
+        Target::given("avx512", Arch::X86_64, AVX512)
+    }
+
+    /// The same with what packs bytes and pairs of bytes.
+    pub fn avx512vbmi2() -> Target {
+        let all = AVX512.with(Extensions::of(&[Avx512vbmi2]));
+        Target::given("avx512vbmi2", Arch::X86_64, all)
+    }
+
+    /// x86-64 with vectors of 32 bytes.
+    pub fn avx2() -> Target {
+        Target::given("avx2", Arch::X86_64, AVX2)
+    }
+
+    /// x86-64 with what every such machine has.
+    pub fn sse2() -> Target {
+        Target::given("sse2", Arch::X86_64, SSE2)
+    }
+
+    /// 64-bit Arm with what every such machine has.
+    pub fn neon() -> Target {
+        Target::given("neon", Arch::Aarch64, NEON)
+    }
+
+    /// A machine of which nothing is known: code for it runs on all.
+    pub fn plain() -> Target {
+        Target::given("plain", Arch::Other, Extensions::default())
+    }
+
+    /// The machines that have a name: this one, and those that are given.
+    pub fn all() -> [Target; 7] {
+        [
+            Target::here(),
+            Target::avx512vbmi2(),
+            Target::avx512(),
+            Target::avx2(),
+            Target::sse2(),
+            Target::neon(),
+            Target::plain(),
+        ]
+    }
+
+    /// The machine of a name: `here`, `avx512vbmi2`, `avx512`, `avx2`, `sse2`, `neon` or `plain`.
+    pub fn from_name(name: &str) -> Option<Target> {
+        Target::all().into_iter().find(|t| t.name == name)
+    }
+
+    fn given(name: &'static str, arch: Arch, extensions: Extensions) -> Target {
+        Target {
+            name,
+            arch,
+            extensions,
+            caches: caches::USUAL,
+            cores: 1,
+        }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its instruction set.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// Its instruction extensions.
+    pub fn extensions(&self) -> Extensions {
+        self.extensions
+    }
+
+    /// Whether it has an instruction extension.
+    pub fn has(&self, extension: Extension) -> bool {
+        self.extensions.has(extension)
+    }
+
+    /// Bytes of a vector: 16, 32 or 64. Where there are none, a compiler takes vectors of 16 apart.
+    pub fn vector_bytes(&self) -> usize {
+        match self.extensions {
+            all if all.has_all(WIDE) => 64,
+            all if all.has(Avx2) => 32,
+            _ => 16,
+        }
+    }
+
+    /// Vectors that its registers hold.
+    pub fn registers(&self) -> usize {
+        match self.arch {
+            Arch::X86_64 if self.has(Avx512f) => 32,
+            Arch::Aarch64 => 32,
+            _ => 16,
+        }
+    }
+
+    /// How it keeps vectors of truth.
+    pub fn masks(&self) -> Masks {
+        match self.vector_bytes() {
+            64 => Masks::Registers,
+            _ => Masks::Vectors,
+        }
+    }
+
+    /// Its caches.
+    pub fn caches(&self) -> Caches {
+        self.caches
+    }
+
+    /// How many cores a process may use.
+    pub fn cores(&self) -> usize {
+        self.cores
+    }
+
+    /// Whether code for this machine runs on another one.
+    pub fn runs_on(&self, other: &Target) -> bool {
+        let known = self.arch == other.arch || self.arch == Arch::Other;
+        known && other.extensions.has_all(self.extensions)
+    }
+}
+
+/// Its name, and what code for it may make use of.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arch = match self.arch {
+            Arch::X86_64 => "x86-64",
+            Arch::Aarch64 => "aarch64",
+            Arch::Other => "any",
+        };
+        let masks = match self.masks() {
+            Masks::Vectors => "vectors",
+            Masks::Registers => "registers",
+        };
+        let (name, registers, bytes) = (self.name, self.registers(), self.vector_bytes());
+        write!(
+            f,
+            "{name}: {arch}, {registers} vectors of {bytes} bytes, masks in {masks}, {}",
+            self.extensions
+        )
+    }
+}
+
+/// The instruction extensions of this machine.
+#[cfg(target_arch = "x86_64")]
+fn probed() -> Extensions {
+    let of = |extension: &Extension| match extension {
+        Sse2 => is_x86_feature_detected!("sse2"),
+        Sse41 => is_x86_feature_detected!("sse4.1"),
+        Avx => is_x86_feature_detected!("avx"),
+        Avx2 => is_x86_feature_detected!("avx2"),
+        Fma => is_x86_feature_detected!("fma"),
+        Avx512f => is_x86_feature_detected!("avx512f"),
+        Avx512vl => is_x86_feature_detected!("avx512vl"),
+        Avx512dq => is_x86_feature_detected!("avx512dq"),
+        Avx512bw => is_x86_feature_detected!("avx512bw"),
+        Avx512vbmi2 => is_x86_feature_detected!("avx512vbmi2"),
+        Neon => false,
+    };
+    Extension::ALL.into_iter().filter(of).collect()
+}
+
+/// The instruction extensions of this machine: all 64-bit Arm machines with a system have vectors.
+#[cfg(not(target_arch = "x86_64"))]
+fn probed() -> Extensions {
+    match cfg!(target_arch = "aarch64") {
+        true => NEON,
+        false => Extensions::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_their_targets() {
+        let all = Target::all();
+        for (k, target) in all.iter().enumerate() {
+            assert_eq!(Target::from_name(target.name()).as_ref(), Some(target));
+            assert!(target.to_string().starts_with(target.name()));
+            assert!(all[..k].iter().all(|t| t != target), "{target}");
+        }
+        assert_eq!(Target::from_name("avx"), None);
+    }
+
+    #[test]
+    fn widths_follow_from_the_extensions() {
+        let of = |t: Target| (t.vector_bytes(), t.registers(), t.masks());
+        assert_eq!(of(Target::avx512()), (64, 32, Masks::Registers));
+        assert_eq!(of(Target::avx512vbmi2()), (64, 32, Masks::Registers));
+        assert_eq!(of(Target::avx2()), (32, 16, Masks::Vectors));
+        assert_eq!(of(Target::sse2()), (16, 16, Masks::Vectors));
+        assert_eq!(of(Target::neon()), (16, 32, Masks::Vectors));
+        assert_eq!(of(Target::plain()), (16, 16, Masks::Vectors));
+        // Without words and bytes in them, wide vectors are of no use.
+        let some = AVX2.with(Extensions::of(&[Avx512f, Avx512vl]));
+        let some = Target::given("some", Arch::X86_64, some);
+        assert_eq!(of(some), (32, 32, Masks::Vectors));
+    }
+
+    #[test]
+    fn code_runs_where_its_extensions_are() {
+        let runs = |a: Target, b: &Target| a.runs_on(b);
+        assert!(runs(Target::sse2(), &Target::avx2()));
+        assert!(runs(Target::avx2(), &Target::avx512()));
+        assert!(!runs(Target::avx512(), &Target::avx2()));
+        assert!(!runs(Target::avx512vbmi2(), &Target::avx512()));
+        assert!(!runs(Target::neon(), &Target::avx512()));
+        for target in Target::all() {
+            assert!(target.runs_on(&target) && runs(Target::plain(), &target));
+        }
+    }
+
+    #[test]
+    fn this_machine_has_what_its_instruction_set_has() {
+        let here = Target::here();
+        assert_eq!(here, Target::here());
+        assert!(here.cores() >= 1);
+        let caches = here.caches();
+        assert!(caches.first <= caches.second && caches.second <= caches.last);
+        match here.arch() {
+            Arch::X86_64 => assert!(Target::sse2().runs_on(&here)),
+            Arch::Aarch64 => assert!(Target::neon().runs_on(&here)),
+            Arch::Other => assert_eq!(here.extensions(), Extensions::default()),
+        }
+    }
+}
