@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use livefusion_backend::Buffer;
-use livefusion_c::FLAGS;
+use livefusion_tile::target::Target;
 use loop_lang::types::Ty;
 use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -117,7 +117,8 @@ impl Kernels {
 /// contraction, which is allowed.
 fn compile(compiler: &Path, file: &Path, to: &Path) -> Outcome<()> {
     let mut command = Command::new(compiler);
-    command.args(FLAGS.iter().filter(|f| **f != "-ffp-contract=off"));
+    let flags = livefusion_c::flags(&Target::here()).into_iter();
+    command.args(flags.filter(|f| *f != "-ffp-contract=off"));
     command.args(["-O3", "-fopenmp", "-o"]).arg(to).arg(file);
     command.args(["-lmvec", "-lm"]);
     let done = command.output().map_err(|e| e.to_string())?;

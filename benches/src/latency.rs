@@ -6,6 +6,7 @@ use crate::measure::{Effort, median};
 use livefusion::KernelCache;
 use livefusion::prelude::*;
 use livefusion::prepare::prepare_with;
+use livefusion_tile::target::Target;
 use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -128,7 +129,8 @@ fn compiler_alone(samples: usize) -> Outcome<Vec<f64>> {
     let compiler = livefusion_c::system_compiler().map_err(words)?;
     let sample = |_| {
         let mut command = Command::new(&compiler);
-        command.args(livefusion_c::FLAGS).arg("-O3").arg("-o");
+        command.args(livefusion_c::flags(&Target::here()));
+        command.arg("-O3").arg("-o");
         command.arg(folder.path().join("kernel.so")).arg(&file);
         let start = Instant::now();
         let done = command.output().map_err(words)?;

@@ -1,5 +1,6 @@
 //! The machine that is measured on, and whether it has other things to do.
 
+use livefusion_tile::target::Target;
 use std::fs::read_to_string;
 use std::process::Command;
 
@@ -10,8 +11,8 @@ pub struct Machine {
     pub cpu: String,
     /// How many cores this process may use.
     pub cores: usize,
-    /// The widest vectors that C is compiled for.
-    pub vectors: &'static str,
+    /// Bytes of the widest vectors that C is written in.
+    pub vectors: usize,
     /// The operating system.
     pub os: String,
     /// The C compiler.
@@ -27,16 +28,10 @@ pub fn this() -> Machine {
         let line = info.lines().find(|l| l.starts_with(name))?;
         Some(line.split_once(':')?.1.trim().to_string())
     };
-    let flags = field("flags").unwrap_or_default();
-    let has = |flag: &str| flags.split(' ').any(|f| f == flag);
     Machine {
         cpu: field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_string()),
         cores: cores(),
-        vectors: match (has("avx512f"), has("avx2")) {
-            (true, _) => "AVX-512",
-            (_, true) => "AVX2",
-            _ => "none known",
-        },
+        vectors: Target::here().vector_bytes(),
         os: std::env::consts::OS.to_string(),
         compiler: compiler().unwrap_or_else(|| "none".to_string()),
         load: load().map(|(minute, _)| minute),

@@ -1,8 +1,9 @@
 //! C for machines with narrower vectors than this one has: golden loops and random programs give the
-//! interpreter's bits there, too. What the processor lacks anyway is the same code again.
+//! interpreter's bits there, too.
 #![cfg(target_arch = "x86_64")]
 
-use livefusion::Engine;
+use livefusion::prelude::*;
+use livefusion::{Engine, KernelCache};
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
 use livefusion_tests::backends::Known;
@@ -10,25 +11,16 @@ use livefusion_tests::check::{agree, check_all, run};
 use livefusion_tests::mutants::golden_loops;
 use livefusion_tests::mutants::hunt::golden_agrees;
 use livefusion_tests::program::{Options, Program, programs};
+use livefusion_tile::target::Target;
 use loop_lang::Loop;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A compiler for a machine: the system's, told to leave some instructions alone.
-fn compiler(folder: &tempfile::TempDir, flags: &str) -> PathBuf {
-    let path = folder.path().join("cc");
-    let system = livefusion_c::system_compiler().expect("a C compiler");
-    let script = format!("#!/bin/sh\nexec {} \"$@\" {flags}\n", system.display());
-    std::fs::write(&path, script).expect("a script");
-    let mode = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).expect("its mode");
-    path
-}
-
-fn on_a_machine(flags: &str) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let backend = CBackend::with_compiler(compiler(&folder, flags));
+fn on_a_machine(target: Target) {
+    if !target.runs_on(&Target::here()) {
+        println!("skipped: this machine does not run code for {target}");
+        return;
+    }
+    let backend = CBackend::new().with_target(target);
     let golden = golden_loops();
     let loops: Vec<Loop> = golden.iter().map(|(_, l)| l.clone()).collect();
     let known = Known::compile(&backend, &loops).expect("C compiles");
@@ -53,18 +45,42 @@ fn on_a_machine(flags: &str) {
 }
 
 #[test]
+fn vectors_of_64_bytes() {
+    on_a_machine(Target::avx512());
+}
+
+#[test]
 fn vectors_of_32_bytes() {
-    on_a_machine("-mno-avx512f");
+    on_a_machine(Target::avx2());
 }
 
 #[test]
 fn vectors_of_16_bytes() {
-    on_a_machine("-mno-avx");
+    on_a_machine(Target::sse2());
 }
 
 #[test]
 fn no_vectors() {
-    on_a_machine(
-        "-mno-avx -fno-tree-vectorize -U__SSE2__ -U__SSE3__ -U__SSSE3__ -U__SSE4_1__ -U__SSE4_2__",
-    );
+    on_a_machine(Target::plain());
+}
+
+/// One program on two engines: each compiles it for its own target, whatever the other has in memory or on disk.
+#[test]
+fn engines_for_different_targets_share_no_kernels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cache = KernelCache::in_folder(folder.path().join("kernels"));
+    let engine = |target| {
+        let backend = CBackend::new().with_cache(cache.clone());
+        Engine::new(Arc::new(backend.with_target(target)))
+    };
+    let sum = |engine: &Engine| {
+        let kept = Array::from((0..1000i64).collect::<Vec<_>>()).filter(|x| x.gt(10));
+        kept.sum().force_with(engine).expect("it runs");
+        let counters = engine.counters();
+        (counters.compiler_runs, counters.disk_hits)
+    };
+    for target in [Target::sse2(), Target::plain(), Target::here()] {
+        assert_eq!(sum(&engine(target.clone())), (1, 0), "{target}");
+        assert_eq!(sum(&engine(target.clone())), (0, 1), "{target}");
+    }
 }

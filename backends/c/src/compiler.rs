@@ -2,6 +2,7 @@
 
 use crate::{child, user};
 use livefusion_backend::CompileError;
+use livefusion_tile::target::Target;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -13,9 +14,8 @@ use std::time::{Duration, UNIX_EPOCH};
 const USUAL: &[&str] = &["cc", "gcc", "clang"];
 
 /// Flags for every file. The float flags keep Rust's results; `-fwrapv` keeps its wrapping.
-pub const FLAGS: &[&str] = &[
+const FLAGS: &[&str] = &[
     "-std=gnu11",
-    "-march=native",
     "-shared",
     "-fPIC",
     "-fno-math-errno",
@@ -24,6 +24,11 @@ pub const FLAGS: &[&str] = &[
     "-fwrapv",
     "-w",
 ];
+
+/// Flags for every file of code for a machine.
+pub fn flags(target: &Target) -> Vec<&'static str> {
+    [FLAGS, &target.c_flags()].concat()
+}
 
 /// Kernels call nothing but what the process has: the start files and libraries need not be searched.
 const ALONE: &[&str] = &[
@@ -169,17 +174,17 @@ impl Compiler {
         Some(identity)
     }
 
-    /// All flags of a file.
-    pub fn flags(&self, effort: Effort) -> Vec<&'static str> {
+    /// All flags of a file for a machine.
+    pub fn flags(&self, target: &Target, effort: Effort) -> Vec<&'static str> {
         let more = if self.sanitizes { SANITIZED } else { ALONE };
-        [FLAGS, more, effort.flags()].concat()
+        [&flags(target), more, effort.flags()].concat()
     }
 
-    /// Compiles `source`, of so many loops, in `folder`, and gives the bytes of the shared library.
+    /// Compiles `source`, of so many loops, with `flags`, in `folder`, and gives the bytes of the shared library.
     pub fn build(
         &self,
         source: &str,
-        effort: Effort,
+        flags: &[&str],
         loops: usize,
         folder: &Path,
     ) -> Result<Vec<u8>, CompileError> {
@@ -201,7 +206,7 @@ impl Compiler {
         let mut command = self.within_limits(&program, limit);
         command
             .args(&self.args)
-            .args(self.flags(effort))
+            .args(flags)
             .arg("-o")
             .args([&output, &input])
             .env("TMPDIR", folder)

@@ -45,7 +45,7 @@ impl CKernel {
 
     fn compile_summary(&self, level: u32) -> Result<library::Pass, CompileError> {
         let summary = loop_lang::passes::summary(self.compiled.program(), level);
-        let mut file = emit::File::default();
+        let mut file = emit::File::new(self.loader.target());
         let symbol = format!(
             "{}_summary",
             crate::names::identifier(&self.compiled.program().name)

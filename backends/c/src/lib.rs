@@ -41,6 +41,7 @@ use emit::Form;
 use kernel::CKernel;
 use livefusion_backend::facts;
 use livefusion_backend::{Backend, CompileError, DiskUse, Kernel};
+use livefusion_tile::target::Target;
 use loader::Loader;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -51,7 +52,7 @@ use std::sync::{Arc, OnceLock};
 pub use cache::KernelCache;
 #[doc(hidden)]
 pub use cache::entry::{decode as decode_entry, encode as encode_entry};
-pub use compiler::{CompilerLimits, FLAGS};
+pub use compiler::{CompilerLimits, flags};
 pub use emit::{Idea, Ideas};
 
 /// The path of the system's C compiler: what `CC` names, else the usual one. It need not be there.
@@ -60,19 +61,36 @@ pub fn system_compiler() -> Result<PathBuf, CompileError> {
 }
 
 /// Compiles loops with a C compiler, unless the [`KernelCache`] has them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CBackend {
     compiler: Option<PathBuf>,
     limits: CompilerLimits,
     sanitizes: bool,
     cache: KernelCache,
     form: Form,
+    target: Target,
+    emulates: bool,
     loader: OnceLock<Result<Arc<Loader>, CompileError>>,
+}
+
+impl Default for CBackend {
+    fn default() -> CBackend {
+        CBackend {
+            compiler: None,
+            limits: CompilerLimits::default(),
+            sanitizes: false,
+            cache: KernelCache::default(),
+            form: Form::default(),
+            target: Target::here(),
+            emulates: false,
+            loader: OnceLock::new(),
+        }
+    }
 }
 
 impl CBackend {
     /// The backend with the system's compiler: what `CC` names, else the usual one. It is looked
-    /// for when the first loop is compiled.
+    /// for when the first loop is compiled. Code is for this machine.
     pub fn new() -> CBackend {
         CBackend::default()
     }
@@ -94,6 +112,23 @@ impl CBackend {
     /// The backend with other limits for its compiler than the default ones.
     pub fn with_limits(mut self, limits: CompilerLimits) -> CBackend {
         self.limits = limits;
+        self
+    }
+
+    /// The backend whose code is for a machine. What the compiler is told by other means (a `CC` with flags for
+    /// another machine) does not count: it says an error where it does not have what the target has.
+    ///
+    /// [`text`](CBackend::text) shows code for any machine; [`compile`](Backend::compile) is
+    /// [`Unavailable`](CompileError::Unavailable) where this machine cannot run it.
+    pub fn with_target(mut self, target: Target) -> CBackend {
+        self.target = target;
+        self
+    }
+
+    /// The backend whose compiler sees to it that code for the target runs here, whatever the target: for tests.
+    #[doc(hidden)]
+    pub fn emulated(mut self) -> CBackend {
+        self.emulates = true;
         self
     }
 
@@ -120,7 +155,7 @@ impl CBackend {
             Ok(loader) => loader,
             Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
         };
-        let mut file = emit::File::default();
+        let mut file = emit::File::new(&self.target);
         let mut unique = Unique::default();
         let mut symbols = Vec::new();
         let planned: Vec<Result<(Layout, usize), CompileError>> = programs
@@ -165,13 +200,13 @@ impl CBackend {
     /// Errors: a loop that does not verify, or that the backend refuses.
     pub fn ideas(&self, program: &Loop) -> Result<Ideas, CompileError> {
         check(program)?;
-        let mut file = emit::File::default();
+        let mut file = emit::File::new(&self.target);
         file.add(program, &Layout::of(program), "kernel", self.form)
             .map_err(CompileError::Malformed)?;
         Ok(file.ideas().clone())
     }
 
-    /// The C of a loop's emit pass; nothing is compiled.
+    /// The C of a loop's emit pass, for the backend's target; nothing is compiled.
     ///
     /// Errors: a loop that does not verify, or that the backend refuses.
     ///
@@ -179,14 +214,15 @@ impl CBackend {
     /// # fn main() -> Result<(), livefusion_backend::CompileError> {
     /// let mut empty = loop_lang::parse::parse("loop empty {\n  init_: return\n}").unwrap();
     /// loop_lang::gotos::derive_gotos(&mut empty);
-    /// let text = livefusion_c::CBackend::new().text(&empty)?;
+    /// let avx2 = livefusion_tile::target::Target::avx2();
+    /// let text = livefusion_c::CBackend::new().with_target(avx2).text(&empty)?;
     /// assert!(text.contains("i32 empty_emit(lf_run *run)"));
     /// # Ok(())
     /// # }
     /// ```
     pub fn text(&self, program: &Loop) -> Result<String, CompileError> {
         check(program)?;
-        let mut file = emit::File::default();
+        let mut file = emit::File::new(&self.target);
         let symbol = Unique::default().pick(&format!("{}_emit", program.name));
         file.add(program, &Layout::of(program), &symbol, self.form)
             .map_err(CompileError::Malformed)?;
@@ -196,12 +232,21 @@ impl CBackend {
 
     fn loader(&self) -> Result<Arc<Loader>, CompileError> {
         let make = || {
+            let (target, here) = (&self.target, Target::here());
+            if !target.runs_on(&here) && !self.emulates {
+                return Err(compiler::unavailable(format!(
+                    "this machine ({}) does not run code for another ({})",
+                    here.extensions(),
+                    target.extensions()
+                )));
+            }
             let mut compiler = match &self.compiler {
                 Some(path) => Compiler::at(path),
                 None => Compiler::system()?,
             };
             (compiler.limits, compiler.sanitizes) = (self.limits, self.sanitizes);
-            Ok(Arc::new(Loader::new(compiler, self.cache.clone())))
+            let (target, cache) = (target.clone(), self.cache.clone());
+            Ok(Arc::new(Loader::new(compiler, target, cache)))
         };
         self.loader.get_or_init(make).clone()
     }

@@ -6,6 +6,7 @@ use crate::emit::Text;
 use crate::library::{self, Pass};
 use crate::{memory_file, workplace};
 use livefusion_backend::{CompileError, DiskUse};
+use livefusion_tile::target::Target;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Loader {
     compiler: Compiler,
+    target: Target,
     cache: KernelCache,
     hits: AtomicU64,
     refused: AtomicU64,
@@ -26,10 +28,11 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// A loader with a compiler and a cache.
-    pub fn new(compiler: Compiler, cache: KernelCache) -> Loader {
+    /// A loader of code for a machine, with a compiler and a cache.
+    pub fn new(compiler: Compiler, target: Target, cache: KernelCache) -> Loader {
         Loader {
             compiler,
+            target,
             cache,
             hits: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -50,32 +53,36 @@ impl Loader {
         }
     }
 
+    /// The machine that its files are for.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Makes machine code of a file, and looks up the passes in it.
     pub fn load(&self, text: &Text, symbols: &[String]) -> Result<Vec<Pass>, CompileError> {
         if symbols.is_empty() {
             return Ok(Vec::new());
         }
+        let flags = self.compiler.flags(&self.target, text.effort);
         let key = match self.cache.is_usable() {
-            true => Key::of(
-                &self.compiler,
-                &self.compiler.flags(text.effort),
-                &text.source,
-            ),
+            true => Key::of(&self.compiler, &self.target, &flags, &text.source),
             false => None,
         };
         if let Some(passes) = key.as_ref().and_then(|key| self.find(key, symbols)) {
             self.hits.fetch_add(1, Ordering::Relaxed);
             return Ok(passes);
         }
-        let compiled = self.compile(text, symbols.len()).and_then(|library| {
-            // SAFETY: the compiler has just made it of generated code, where nobody else can write.
-            let passes = unsafe { open(&library, symbols) };
-            let passes = passes.map_err(|e| CompileError::Failed {
-                compiler: self.compiler.path().display().to_string(),
-                stderr: format!("error: what it made cannot be loaded: {e}"),
-            })?;
-            Ok((library, passes))
-        });
+        let compiled = self
+            .compile(text, &flags, symbols.len())
+            .and_then(|library| {
+                // SAFETY: the compiler has just made it of generated code, where nobody else can write.
+                let passes = unsafe { open(&library, symbols) };
+                let passes = passes.map_err(|e| CompileError::Failed {
+                    compiler: self.compiler.path().display().to_string(),
+                    stderr: format!("error: what it made cannot be loaded: {e}"),
+                })?;
+                Ok((library, passes))
+            });
         match &compiled {
             Ok(_) => self.compiled.fetch_add(1, Ordering::Relaxed),
             Err(CompileError::Unavailable { .. }) => 0,
@@ -89,7 +96,7 @@ impl Loader {
     }
 
     /// Compiles a file with so many passes.
-    fn compile(&self, text: &Text, passes: usize) -> Result<Vec<u8>, CompileError> {
+    fn compile(&self, text: &Text, flags: &[&str], passes: usize) -> Result<Vec<u8>, CompileError> {
         if let Some(why) = self.hangs.get() {
             return Err(why.clone());
         }
@@ -97,7 +104,7 @@ impl Loader {
             workplace::new().map_err(|e| unavailable(format!("no temporary folder: {e}")))?;
         let built = self
             .compiler
-            .build(&text.source, text.effort, passes, folder.path());
+            .build(&text.source, flags, passes, folder.path());
         match &built {
             Ok(_) => self.works.store(true, Ordering::Relaxed),
             Err(e @ CompileError::TimedOut { .. }) if !self.works.load(Ordering::Relaxed) => {

@@ -5,9 +5,10 @@
 mod common;
 
 use common::*;
-use livefusion_backend::{Arg, Backend, Buffer, Kernel};
+use livefusion_backend::{Arg, Backend, Buffer, CompileError, Kernel};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
+use livefusion_tile::target::Target;
 use loop_lang::types::Ty;
 use loop_lang::{Const, Loop};
 
@@ -314,9 +315,9 @@ fn traps_of_what_is_kept() {
     check(&Extras { trap: true, ..NONE });
 }
 
-/// A backend whose compiler is the system's with more flags, as a script in `folder`.
+/// A backend for a machine, whose compiler is the system's with more flags, as a script in `folder`.
 #[cfg(unix)]
-fn with_flags(folder: &std::path::Path, flags: &str) -> CBackend {
+fn emulated(folder: &std::path::Path, target: Target, flags: &str) -> CBackend {
     use std::os::unix::fs::PermissionsExt;
     let compiler = livefusion_c::system_compiler().unwrap();
     let script = folder.join("cc");
@@ -324,6 +325,8 @@ fn with_flags(folder: &std::path::Path, flags: &str) -> CBackend {
     std::fs::write(&script, text).unwrap();
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     CBackend::with_compiler(script)
+        .with_target(target)
+        .emulated()
 }
 
 /// Instructions of the widest registers, in plain C: no such machine is needed to run what uses them.
@@ -364,9 +367,10 @@ static inline unsigned long my_{name}(m_{letter} x) {{
 "
         );
     }
-    for part in ["F", "VL", "DQ", "BW", "VBMI2"] {
-        text += &format!("#undef __AVX512{part}__\n#define __AVX512{part}__ 1\n");
-    }
+    text += "typedef long long v_stream __attribute__((vector_size(64)));
+static inline void my_movntdq512(v_stream *p, v_stream x) { *p = x; }
+#define __builtin_ia32_movntdq512 my_movntdq512
+";
     text
 }
 
@@ -376,9 +380,14 @@ fn registers_of_every_size() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("wide.h");
     std::fs::write(&header, instructions()).unwrap();
-    let wide = format!("-include '{}'", header.display());
-    for flags in ["-mno-avx2 -mno-avx", wide.as_str()] {
-        let backend = with_flags(folder.path(), flags);
+    // The last flags count: those of machines that run this.
+    let wide = format!("-march=native -mno-avx512f -include '{}'", header.display());
+    let backends = [
+        CBackend::new().with_target(Target::plain()),
+        CBackend::new().with_target(Target::sse2()),
+        emulated(folder.path(), Target::avx512vbmi2(), &wide),
+    ];
+    for backend in backends {
         for (folds, positions) in [(true, false), (false, true)] {
             let extras = Extras {
                 folds,
@@ -391,44 +400,65 @@ fn registers_of_every_size() {
 }
 
 /// Compilers know the instructions, whatever machine they are asked for.
-#[cfg(all(unix, target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn machines_with_wider_registers_are_compiled_for() {
     let folder = tempfile::tempdir().unwrap();
-    for machine in ["haswell", "x86-64-v4", "icelake-server"] {
-        let backend = with_flags(folder.path(), &format!("-march={machine}"));
+    let input = folder.path().join("k.c");
+    let compiler = livefusion_c::system_compiler().unwrap();
+    for target in [Target::avx2(), Target::avx512(), Target::avx512vbmi2()] {
+        let backend = CBackend::new().with_target(target.clone());
         for positions in [false, true] {
             let extras = Extras { positions, ..NONE };
-            let loops: Vec<Loop> = TYPES.iter().map(|ty| filters(*ty, &extras)).collect();
-            let all: Vec<&Loop> = loops.iter().collect();
-            for (kernel, ty) in backend.compile_batch(&all).into_iter().zip(TYPES) {
-                assert!(kernel.is_ok(), "{ty} for {machine}: {:?}", kernel.err());
+            for ty in TYPES {
+                let text = backend.text(&filters(ty, &extras)).unwrap();
+                std::fs::write(&input, text).unwrap();
+                let run = std::process::Command::new(&compiler)
+                    .args(livefusion_c::flags(&target))
+                    .args(["-O1", "-o", "/dev/null"])
+                    .arg(&input)
+                    .output()
+                    .unwrap();
+                let said = String::from_utf8_lossy(&run.stderr);
+                assert!(run.status.success(), "{ty} for {target}: {said}");
             }
         }
     }
 }
 
-#[cfg(unix)]
+/// What this machine cannot run is shown, not loaded.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn code_for_another_machine_is_not_run() {
+    let backend = CBackend::new().with_target(Target::neon());
+    let program = filters(Ty::F64, &NONE);
+    assert!(backend.text(&program).unwrap().contains("lf_pack_8_8"));
+    let refused = backend.compile(&program).err();
+    assert!(
+        matches!(&refused, Some(CompileError::Unavailable { why, .. }) if why.contains("neon")),
+        "{refused:?}"
+    );
+}
+
 /// Folds in lanes of what goes from one element to the next: the lanes are updated element by element then.
 #[test]
 fn folds_of_scans_of_what_is_filtered() {
     for name in ["filter_scan_sum", "filter_prefix_sum"] {
         let program = loop_file(name);
         let interp = InterpBackend::new().compile(&program).unwrap();
-        for flags in ["", "-mno-avx512f", "-mno-avx512f -mno-avx2"] {
-            let folder = tempfile::tempdir().unwrap();
-            let c = match flags {
-                "" => CBackend::new().compile(&program),
-                _ => with_flags(folder.path(), flags).compile(&program),
-            };
-            let c = c.unwrap_or_else(|e| panic!("{name} with {flags}: {e}"));
+        let mut targets = vec![Target::here(), Target::avx2(), Target::sse2()];
+        targets.retain(|t| t.runs_on(&Target::here()));
+        for target in targets {
+            let c = CBackend::new().with_target(target.clone());
+            let c = c.compile(&program);
+            let c = c.unwrap_or_else(|e| panic!("{name} for {target}: {e}"));
             for n in [0, 1, 7, 31, 64, 100, 1000, 40_000] {
                 let data = [Data::F64(Numbers(n).floats(n as usize))];
                 let args = args(&data);
                 let want = run(&*interp, &args);
-                assert!(run(&*c, &args) == want, "{name} with {flags}: {n}");
+                assert!(run(&*c, &args) == want, "{name} for {target}: {n}");
                 let spans = run_by_turns(&[&*c, &*interp], &[13, 100, 1], &args);
-                assert!(spans == want, "{name} with {flags}, cut: {n}");
+                assert!(spans == want, "{name} for {target}, cut: {n}");
             }
         }
     }

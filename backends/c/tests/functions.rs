@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use livefusion_backend::{Arg, Kernel, Outcome, View};
 use livefusion_c::CBackend;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::eval::eval;
 use loop_lang::op::Op;
 use loop_lang::{Const, Loop, Ty, math};
@@ -92,18 +93,14 @@ fn check_vectorised(ty: Ty, kernels: &[(Op, Arc<dyn Kernel>)]) {
     let version = Command::new(&compiler).arg("--version").output().unwrap();
     let gcc = String::from_utf8_lossy(&version.stdout).contains("Free Software Foundation");
     let source = kernels[0].1.source().unwrap();
-    #[cfg(target_arch = "x86_64")]
-    let fused = std::arch::is_x86_feature_detected!("fma");
-    #[cfg(not(target_arch = "x86_64"))]
-    let fused = false;
-    if !gcc || !fused {
+    if !gcc || !Target::here().has(Extension::Fma) {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("k.c");
     std::fs::write(&input, source).unwrap();
     let run = Command::new(&compiler)
-        .args(livefusion_c::FLAGS)
+        .args(livefusion_c::flags(&Target::here()))
         .args(["-O3", "-fopt-info-vec-optimized", "-o", "/dev/null"])
         .arg(&input)
         .output()

@@ -5,20 +5,24 @@ mod common;
 use common::*;
 use livefusion_backend::Backend;
 use livefusion_c::CBackend;
+use livefusion_tile::target::Target;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A run of the compiler on a loop's code, with more flags; its code and what it reported.
+/// A run of the compiler on a loop's code for this machine, with more flags; its code and what it reported.
 fn compiled(compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
-    let kernel = CBackend::with_compiler(compiler)
-        .compile(&loop_file(name))
-        .unwrap();
-    let source = kernel.source().unwrap();
+    compiled_for(&Target::here(), compiler, name, flags)
+}
+
+/// The same for any machine.
+fn compiled_for(target: &Target, compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
+    let backend = CBackend::new().with_target(target.clone());
+    let source = backend.text(&loop_file(name)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("k.c");
-    std::fs::write(&input, source).unwrap();
+    std::fs::write(&input, &source).unwrap();
     let run = Command::new(compiler)
-        .args(livefusion_c::FLAGS)
+        .args(livefusion_c::flags(target))
         .arg("-O3")
         .args(flags)
         .arg(&input)
@@ -29,7 +33,7 @@ fn compiled(compiler: &Path, name: &str, flags: &[&str]) -> (String, Output) {
         "{}",
         String::from_utf8_lossy(&run.stderr)
     );
-    (source.to_string(), run)
+    (source, run)
 }
 
 /// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
@@ -197,12 +201,12 @@ fn filters_pack_in_registers() {
     let (compiler, _) = compiler();
     // What the largest registers would do is asked of the compiler only: no such machine is needed.
     let machines = [
-        ("haswell", "to_percentages", "vpermd"),
-        ("x86-64-v4", "to_percentages", "vpcompressq"),
+        (Target::avx2(), "to_percentages", "vpermd"),
+        (Target::avx512(), "to_percentages", "vpcompressq"),
     ];
     for (machine, name, instruction) in machines {
-        let flags = [&format!("-march={machine}"), "-S", "-o", "/dev/stdout"];
-        let (_, run) = compiled(&compiler, name, &flags);
+        let flags = ["-S", "-o", "/dev/stdout"];
+        let (_, run) = compiled_for(&machine, &compiler, name, &flags);
         let text = String::from_utf8_lossy(&run.stdout);
         assert!(
             text.contains(instruction),

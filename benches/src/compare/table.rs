@@ -10,7 +10,7 @@ pub fn text(report: &Report) -> String {
     let m = &report.machine;
     let _ = writeln!(
         text,
-        "{}, {} cores, vectors: {}; {}",
+        "{}, {} cores, vectors of {} bytes; {}",
         m.cpu, m.cores, m.vectors, m.compiler
     );
     for roof in &report.roofs {

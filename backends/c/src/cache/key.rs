@@ -2,6 +2,7 @@
 
 use super::cpu;
 use crate::compiler::Compiler;
+use livefusion_tile::target::Target;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
@@ -15,12 +16,12 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of what a compiler makes of a source; none if the compiler or the processor, which it
-    /// compiles for, cannot be told from another.
-    pub fn of(compiler: &Compiler, flags: &[&str], source: &str) -> Option<Key> {
+    /// The key of what a compiler makes of a source for a target; none if the compiler or the processor, at which it
+    /// looks, cannot be told from another.
+    pub fn of(compiler: &Compiler, target: &Target, flags: &[&str], source: &str) -> Option<Key> {
         static CPU: LazyLock<Option<String>> = LazyLock::new(cpu::identity);
         let text = format!(
-            "livefusion {}\nplatform {} {} {}\ncpu {}\ncompiler {}\nflags {}\n\n{source}",
+            "livefusion {}\nplatform {} {} {}\ncpu {}\ntarget {target}\ncompiler {}\nflags {}\n\n{source}",
             env!("CARGO_PKG_VERSION"),
             std::env::consts::OS,
             std::env::consts::ARCH,

@@ -16,26 +16,6 @@ use rustc_hash::FxHashMap;
 /// Lanes beyond this many bytes live in memory that the host brings, not on the stack.
 const MAX_STACK_LANES: usize = 64 << 10;
 
-/// Marks functions that are not worth the compiler's time. The flags that keep results are repeated:
-/// compilers have been known to forget them in functions with options of their own.
-const COLD: &str = "\
-#if defined __GNUC__ && !defined __clang__
-#define LF_COLD __attribute__((optimize(\"O1\", \"wrapv\", \"fp-contract=off\")))
-#else
-#define LF_COLD
-#endif
-";
-
-/// Marks long functions that run seldom, or do nothing but call others. What compilers do to make code better
-/// takes them time with the square of a function's length.
-pub(super) const LONG: &str = "\
-#if defined __GNUC__ && !defined __clang__
-#define LF_LONG __attribute__((optimize(\"O0\", \"wrapv\", \"fp-contract=off\")))
-#else
-#define LF_LONG
-#endif
-";
-
 /// Statements of a block that make the state machine's function a long one. Plans keep loops below this; a
 /// closure of many terms makes a longer block.
 const MANY: usize = 500;
@@ -119,12 +99,10 @@ impl Machine<'_, '_> {
         if self.is_cold() {
             let blocks = self.unit.facts.blocks.iter();
             let longest = blocks.map(|b| b.block.stmts.len()).max();
-            let (name, text) = match longest.unwrap_or(0) {
-                0..=MANY => ("LF_COLD", COLD),
-                _ => ("LF_LONG", LONG),
-            };
-            self.unit.helpers.require(name, || text.into());
-            self.line(name);
+            self.line(match longest.unwrap_or(0) {
+                0..=MANY => "LF_COLD",
+                _ => "LF_LONG",
+            });
         }
         self.unit
             .open(format!("i32 {}(lf_run *run) {{", self.symbol));

@@ -20,8 +20,10 @@ use super::plan::Plan;
 use super::turn::Turn;
 use super::unit::Unit;
 use crate::facts;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
 use loop_lang::ir::{Stmt, StmtKind, Var};
+use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -51,7 +53,7 @@ const FEW: usize = 4;
 struct Strip {
     shared: BTreeSet<Var>,
     /// The type of masks.
-    mask: &'static str,
+    mask: Ty,
     /// Where the loops over lanes begin and end: one, or two of which each has the usual number of vectors.
     edges: &'static [&'static str],
 }
@@ -88,15 +90,13 @@ impl Plan<'_> {
                 false => &["0", "width"],
             },
         };
-        let lanes = format!(
-            "{} * LF_SIDE / sizeof({})",
-            strip.edges.len() - 1,
-            strip.mask
-        );
+        // Two vectors of each kind of value run side by side.
+        let side = 2 * unit.helpers.target.vector_bytes().max(32);
+        let lanes = (strip.edges.len() - 1) * side / strip.mask.size();
         unit.line(format!("u64 strip = from, width = {lanes};"));
         unit.open("for (; strip + width <= end; strip += width) {");
-        self.declare_shared(unit, &strip.shared, &lanes);
-        let mask = strip.mask;
+        self.declare_shared(unit, &strip.shared, &lanes.to_string());
+        let mask = strip.mask.name();
         unit.line(format!(
             "{mask} lf_go[{lanes}] __attribute__((aligned(32)));"
         ));
@@ -175,7 +175,8 @@ impl Plan<'_> {
             let next = unit.atom(*next);
             unit.line(format!("lf_one_{} = {next};", unit.names.var(*v)));
         }
-        unit.helpers.require("lf_left", || LEFT.to_string());
+        let left = left(&unit.helpers.target);
+        unit.helpers.require("lf_left", || left);
         unit.depth -= 1;
         // As everywhere: a trapped loop may count on what trapped.
         let trapped = match unit.program.traps.is_empty() {
@@ -189,7 +190,7 @@ impl Plan<'_> {
 }
 
 /// Writes what a turn does in a lane.
-fn write_lanes(unit: &mut Unit, turn: &Turn, mask: &str, later: &FxHashSet<Var>) {
+fn write_lanes(unit: &mut Unit, turn: &Turn, mask: Ty, later: &FxHashSet<Var>) {
     for (v, ..) in turn.varying_states() {
         let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
         unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
@@ -197,6 +198,7 @@ fn write_lanes(unit: &mut Unit, turn: &Turn, mask: &str, later: &FxHashSet<Var>)
     unit.steps(turn.test.iter().filter(|s| turn.step_varies(s)));
     let go = turn.all_of(unit, true);
     if let Some(go) = &go {
+        let mask = mask.name();
         unit.line(format!(
             "const {mask} lf_now = lf_go[lane] & -({mask})({go});"
         ));
@@ -222,26 +224,31 @@ fn write_lanes(unit: &mut Unit, turn: &Turn, mask: &str, later: &FxHashSet<Var>)
 }
 
 /// Whether an element's lane is set, of all that run side by side.
-const LEFT: &str = "\
-static inline u64 lf_left(const void *go, u64 bytes) {
-#if defined(__AVX__)
-  typedef long long lf_q __attribute__((vector_size(32), may_alias));
-  lf_q x = {0};
-  for (u64 k = 0; k < bytes / 32; k++) x |= ((const lf_q *)go)[k];
-  return !__builtin_ia32_ptestz256(x, x);
-#else
-  typedef u64 lf_q __attribute__((may_alias));
-  u64 x = 0;
-  for (u64 k = 0; k < bytes / 8; k++) x |= ((const lf_q *)go)[k];
-  return x;
-#endif
+fn left(target: &Target) -> String {
+    let (ty, bytes, none) = match target.has(Extension::Avx) {
+        true => (
+            "long long lf_q __attribute__((vector_size(32), may_alias))",
+            32,
+            "__builtin_ia32_ptestz256(x, x)",
+        ),
+        false => ("u64 lf_q __attribute__((may_alias))", 8, "(x == 0)"),
+    };
+    format!(
+        "\
+static inline u64 lf_left(const void *go, u64 bytes) {{
+  typedef {ty};
+  lf_q x = {{0}};
+  for (u64 k = 0; k < bytes / {bytes}; k++) x |= ((const lf_q *)go)[k];
+  return !{none};
+}}
+"
+    )
 }
-";
 
 /// The integer type of masks: as wide as the widest value of the scalar loops.
-fn mask(program: &Loop, phases: &[Phase]) -> &'static str {
+fn mask(program: &Loop, phases: &[Phase]) -> Ty {
     let loops = phases.iter().filter(|p| p.is_cut);
     let mut all = loops.flat_map(|p| p.defs.iter());
     let wide = |v: &Var| program.ty(*v).elem().size() == 8;
-    if all.any(wide) { "u64" } else { "u32" }
+    if all.any(wide) { Ty::U64 } else { Ty::U32 }
 }

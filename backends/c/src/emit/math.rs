@@ -5,27 +5,24 @@
 //! host's function is called instead. Some bodies are right below a limit only; see [`beyond`].
 
 use super::ops::Helpers;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::ir::{Atom, Function, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use loop_lang::{Loop, math};
 use std::fmt::Write;
 
-/// Whether the target has what the bodies need.
-const FUSED: &str = "defined(__FMA__) || defined(__aarch64__)";
-
 impl Helpers {
     /// The name of the function for an operator.
     pub(super) fn transcendental(&mut self, op: Op, ty: Ty) -> String {
-        let host = self.linked(op, ty);
-        let body = math::body(op, ty);
+        let body = math::body(op, ty).filter(|_| self.has(Extension::Fma));
         let Some((body, function)) = body.as_ref().and_then(|b| Some((b, b.functions.first()?)))
         else {
-            return host;
+            return self.linked(op, ty);
         };
         let t = ty.name();
         let name = format!("lf_math_{}_{t}", op.name());
-        if self.has(&name) {
+        if self.is_there(&name) {
             return name;
         }
         let params: Vec<&str> = function.params.iter().map(|v| name_of(body, *v)).collect();
@@ -37,7 +34,8 @@ impl Helpers {
         let result = match math::limit(op, ty) {
             None => result,
             Some(limit) => {
-                let text = beyond(op, ty, &host, limit);
+                let host = self.linked(op, ty);
+                let text = beyond(&self.target, op, ty, &host, limit);
                 let beyond = format!("lf_beyond_{}_{t}", op.name());
                 self.require(&beyond, || text);
                 format!("{beyond}({result}, {plain})")
@@ -46,8 +44,7 @@ impl Helpers {
         self.require(&name, || {
             format!(
                 "static inline __attribute__((always_inline)) {t} {name}({typed}) {{\n\
-                 #if {FUSED}\n{statements}  return {result};\n\
-                 #else\n  return {host}({plain});\n#endif\n}}\n"
+                 {statements}  return {result};\n}}\n"
             )
         });
         name
@@ -98,7 +95,7 @@ fn name_of(program: &Loop, v: Var) -> &str {
 /// A branch would keep the loop from being vectorised. For gcc on x86-64 the function has vector
 /// variants, under the names that the vector ABI gives them: each tests a whole vector at once, and
 /// looks at its elements only if one of them is beyond.
-fn beyond(op: Op, ty: Ty, host: &str, limit: f64) -> String {
+fn beyond(target: &Target, op: Op, ty: Ty, host: &str, limit: f64) -> String {
     let t = ty.name();
     let name = format!("lf_beyond_{}_{t}", op.name());
     let (fabs, suffix, mask) = match ty {
@@ -107,15 +104,20 @@ fn beyond(op: Op, ty: Ty, host: &str, limit: f64) -> String {
     };
     let limit = format!("{limit:?}{suffix}");
     let value = format!("{fabs}(x) < {limit} ? y : {host}(x)");
+    let plain = format!("static inline {t} {name}({t} y, {t} x) {{ return {value}; }}\n");
+    let vectors: &[(char, usize)] = match () {
+        _ if target.has(Extension::Avx512f) => &[('b', 16), ('d', 32), ('e', 64)],
+        _ if target.has(Extension::Avx2) => &[('b', 16), ('d', 32)],
+        _ => return plain,
+    };
     let mut out = format!(
-        "#if {FUSED}\n\
-         #if defined(__AVX2__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)\n\
+        "#ifdef __clang__\n{plain}#else\n\
          #define LF_HIDDEN __attribute__((visibility(\"hidden\")))\n\
          LF_HIDDEN __attribute__((simd(\"notinbranch\"), const)) {t} {name}({t} y, {t} x);\n\
          LF_HIDDEN {t} {name}_1({t} y, {t} x) __asm__(\"{name}\");\n\
          {t} {name}_1({t} y, {t} x) {{ return {value}; }}\n"
     );
-    for (isa, bytes) in [('b', 16), ('d', 32), ('e', 64)] {
+    for &(isa, bytes) in vectors {
         let lanes = bytes / ty.size();
         let (v, f) = (format!("{name}_v{lanes}"), format!("{name}_{lanes}"));
         let every = (1u64 << lanes) - 1;
@@ -131,9 +133,6 @@ fn beyond(op: Op, ty: Ty, host: &str, limit: f64) -> String {
                 format!("({} && {})", one(0), one(1))
             }
         };
-        if isa == 'e' {
-            out.push_str("#ifdef __AVX512F__\n");
-        }
         let _ = write!(
             out,
             "typedef {t} {v} __attribute__((vector_size({bytes})));\n\
@@ -144,13 +143,7 @@ fn beyond(op: Op, ty: Ty, host: &str, limit: f64) -> String {
              {v} {f}({v} y, {v} x) {{\n  {v} in = ({v})((x < {limit}) & (x > -{limit}));\n  \
              return {test} ? y : {f}_rare(y, x);\n}}\n"
         );
-        if isa == 'e' {
-            out.push_str("#endif\n");
-        }
     }
-    let _ = write!(
-        out,
-        "#else\nstatic inline {t} {name}({t} y, {t} x) {{ return {value}; }}\n#endif\n#endif\n"
-    );
+    out.push_str("#endif\n");
     out
 }

@@ -53,6 +53,7 @@ use crate::facts;
 use crate::names::{Names, Part};
 pub use ideas::{Idea, Ideas};
 use livefusion_tile::region::Region;
+use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Place};
 use loop_lang::state::Layout;
@@ -65,6 +66,11 @@ const MAX_LANES: u32 = 4096;
 const MAX_GROUP_WORDS: usize = 32 << 10;
 
 /// What every file starts with. No system headers: they would cost more than compiling the loop.
+///
+/// `LF_COLD` marks functions that are not worth the compiler's time, `LF_LONG` long ones that run seldom or do nothing
+/// but call others: what compilers do to make code better takes them time with the square of a function's length. The
+/// flags that keep results are repeated: compilers have been known to forget them in functions with options of their
+/// own.
 const PRELUDE: &str = "\
 typedef unsigned char bool;
 typedef signed char i8;
@@ -95,11 +101,15 @@ typedef struct lf_run {
 enum { LF_DONE, LF_PAUSED, LF_EXITED, LF_TRAPPED, LF_NO_MEMORY };
 #define LF_END (~0ul)
 
-/* Bytes of values of one kind that run side by side: two vector registers. */
-#ifdef __AVX512F__
-#define LF_SIDE 128
+/* What compilers say differently: marks of cold and of long functions, shuffles. */
+#ifdef __clang__
+#define LF_COLD
+#define LF_LONG
+#define LF_SHUFFLE(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define LF_SIDE 64
+#define LF_COLD __attribute__((optimize(\"O1\", \"wrapv\", \"fp-contract=off\")))
+#define LF_LONG __attribute__((optimize(\"O0\", \"wrapv\", \"fp-contract=off\")))
+#define LF_SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){ __VA_ARGS__ })
 #endif
 
 static const u64 lf_zero[1];
@@ -129,7 +139,6 @@ impl Default for Form {
 }
 
 /// A C file of one or several kernels, being written.
-#[derive(Default)]
 pub struct File {
     helpers: Helpers,
     kernels: String,
@@ -146,6 +155,15 @@ pub struct Text {
 }
 
 impl File {
+    /// An empty file of code for a machine.
+    pub fn new(target: &Target) -> File {
+        File {
+            helpers: Helpers::new(target),
+            kernels: String::new(),
+            large: false,
+        }
+    }
+
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
     /// the file may be called. `layout` is that of the loop's emit form.
     pub fn add(

@@ -3,6 +3,7 @@
 
 use super::ideas::Ideas;
 use livefusion_backend::math;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
@@ -12,8 +13,9 @@ use std::fmt::Write;
 pub const LINK_SYMBOL: &str = "lf_link";
 
 /// The helper functions that a file needs, in the order in which C must see them.
-#[derive(Default)]
 pub struct Helpers {
+    /// The machine that the file is for.
+    pub target: Target,
     /// What the file's kernels make use of.
     pub(super) ideas: Ideas,
     seen: FxHashSet<String>,
@@ -23,6 +25,18 @@ pub struct Helpers {
 }
 
 impl Helpers {
+    /// None yet, of a file for a machine.
+    pub fn new(target: &Target) -> Helpers {
+        Helpers {
+            target: target.clone(),
+            ideas: Ideas::default(),
+            seen: FxHashSet::default(),
+            text: String::new(),
+            linked: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
     /// The helpers' definitions, and the function that receives the addresses of linked ones (see
     /// [`LINK_SYMBOL`]).
     pub fn finish(self) -> Result<String, String> {
@@ -39,7 +53,7 @@ impl Helpers {
     }
 
     /// Whether a helper is there.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn is_there(&self, name: &str) -> bool {
         self.seen.contains(name)
     }
 
@@ -79,14 +93,6 @@ impl Helpers {
     /// The type of vectors of 32 bytes.
     pub fn vector(&mut self, ty: Ty) -> String {
         let (t, name) = (ty.name(), format!("lf_{}x{}", ty.name(), 32 / ty.size()));
-        self.require("LF_SHUFFLE", || {
-            "#ifdef __clang__\n\
-             #define LF_SHUFFLE(mask, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)\n\
-             #else\n\
-             #define LF_SHUFFLE(mask, a, b, ...) __builtin_shuffle(a, b, (mask){ __VA_ARGS__ })\n\
-             #endif\n"
-                .to_string()
-        });
         self.require(&name, || {
             format!("typedef {t} {name} __attribute__((vector_size(32)));\n")
         });
@@ -269,12 +275,12 @@ impl Helpers {
                 self.own(op, from, args, &body)
             }
             Floor | Ceil | Trunc => {
-                let builtin = format!("__builtin_{}{f}(x)", op.name());
-                self.native(op, from, "__SSE4_1__", "x", &builtin, args)
+                let builtin = format!("__builtin_{}{f}", op.name());
+                self.native(op, from, Extension::Sse41, &builtin, args)
             }
             RoundEven => {
-                let builtin = format!("__builtin_rint{f}(x)");
-                self.native(op, from, "__SSE4_1__", "x", &builtin, args)
+                let builtin = format!("__builtin_rint{f}");
+                self.native(op, from, Extension::Sse41, &builtin, args)
             }
             Round => {
                 let trunc = self.op(Trunc, from, from, &["x".into()]);
@@ -288,8 +294,8 @@ impl Helpers {
             Sqrt => format!("__builtin_sqrt{f}({a})"),
             Copysign => format!("__builtin_copysign{f}({a}, {b})"),
             MulAdd => {
-                let builtin = format!("__builtin_fma{f}(x, y, z)");
-                self.native(op, from, "__FMA__", "x, y, z", &builtin, args)
+                let builtin = format!("__builtin_fma{f}");
+                self.native(op, from, Extension::Fma, &builtin, args)
             }
             SignBit => format!("(bool)({}({a}) >> {mask})", self.bitcast(t, word(from))),
             Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin
@@ -324,27 +330,27 @@ impl Helpers {
         self.own(op, ty, args, &body)
     }
 
-    /// An operator that is one instruction where the target has `feature`, else a linked function.
+    /// Whether the target has one instruction for what an extension of x86 brings, or a part of all 64-bit Arm.
+    pub(super) fn has(&self, extension: Extension) -> bool {
+        self.target.has(extension) || self.target.has(Extension::Neon)
+    }
+
+    /// An operator that is one instruction where the target has an extension, else a linked function.
     fn native(
         &mut self,
         op: Op,
         ty: Ty,
-        feature: &str,
-        params: &str,
+        extension: Extension,
         builtin: &str,
         args: &[String],
     ) -> String {
-        let host = self.linked(op, ty);
-        let t = ty.name();
-        let name = format!("lf_native_{}_{t}", op.name());
-        let params_typed = typed(t, params);
-        self.require(&name, || {
-            format!(
-                "static inline {t} {name}({params_typed}) {{\n\
-                 #if defined({feature}) || defined(__aarch64__)\n  return {builtin};\n\
-                 #else\n  return {host}({params});\n#endif\n}}\n"
-            )
-        });
+        if !self.has(extension) {
+            return self.host_call(op, ty, args);
+        }
+        let (t, name) = (ty.name(), format!("lf_native_{}_{}", op.name(), ty.name()));
+        let names = ["x", "y", "z"][..op.arity()].join(", ");
+        let body = format!("return {builtin}({names});");
+        self.function(&name, t, &typed(t, &names), &body);
         call(&name, args)
     }
 

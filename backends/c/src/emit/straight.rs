@@ -6,7 +6,6 @@
 //! With lanes, the loop is cut in strips of as many elements, from an aligned counter on.
 
 use super::ideas::Idea;
-use super::machine::LONG;
 use super::pieces::pieces;
 use super::plan::Plan;
 use super::stop::HALT;
@@ -191,7 +190,6 @@ impl Plan<'_> {
         } else {
             self.write_loop(unit, &counter);
             if unit.aside.count() > MANY {
-                unit.helpers.require("LF_LONG", || LONG.into());
                 unit.out.insert_str(head, "LF_LONG ");
             }
         }
@@ -393,11 +391,10 @@ impl Plan<'_> {
             unit.line(format!("count = lf_least(count, {count});"));
         }
         if let Some(vectors) = &self.vectors {
-            let granule = vectors.granule(unit);
-            unit.line(format!("count &= ~({granule} - 1ul);"));
-            let mask = format!("({} - 1ul)", vectors.elements(unit));
+            let (odd, apart) = (vectors.granule(unit) - 1, vectors.elements(unit) - 1);
+            unit.line(format!("count &= ~{odd}ul;"));
             if !vectors.lanes.is_empty() {
-                unit.line(format!("if ({counter} & {mask}) count = 0;"));
+                unit.line(format!("if ({counter} & {apart}) count = 0;"));
             }
         } else if self.strip > 1 {
             let mask = self.strip - 1;

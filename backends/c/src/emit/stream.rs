@@ -17,8 +17,8 @@
 use super::ops::Helpers;
 use super::plan::Plan;
 use super::unit::Unit;
-use super::vector;
 use crate::facts;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::ir::{Atom, RateKind, Var};
 
 /// Bytes that a loop reads and writes in step from which on its results go past the caches. Below, they
@@ -64,16 +64,16 @@ impl Plan<'_> {
     /// Writes the calls for `count` iterations, tile by tile. `call` is the call of the straight function
     /// up to `n`, given what to pass for the arrays.
     pub fn stream(&self, unit: &mut Unit, call: &Call) {
-        unit.helpers
-            .require("LF_BYTES", || vector::BYTES.to_string());
-        unit.helpers.require("lf_stream", || STREAM.to_string());
+        let vector = unit.helpers.target.vector_bytes();
+        let text = stream(&unit.helpers.target);
+        unit.helpers.require("lf_stream", || text);
         let counter = unit.names.var(self.sweep.counter).to_string();
         for s in &self.streamed {
             let bytes = TILE * facts::elem(unit.program, s.array).size() as u64;
             // A whole register may be stored behind the last element.
             let tile = tile(s.array);
             unit.line(format!(
-                "u8 {tile}[{bytes} + LF_BYTES] __attribute__((aligned(LF_BYTES)));"
+                "u8 {tile}[{bytes} + {vector}] __attribute__((aligned({vector})));"
             ));
         }
         unit.open("for (u64 left = count, n; left != 0; left -= n) {");
@@ -121,36 +121,42 @@ fn at(a: Var) -> String {
 }
 
 /// Bytes to where they belong, past the caches as far as they are whole registers.
-const STREAM: &str = "\
-static void lf_stream(u8 *to, const u8 *from, u64 bytes) {
-  typedef long long lf_s __attribute__((vector_size(LF_BYTES)));
+fn stream(target: &Target) -> String {
+    let n = target.vector_bytes();
+    let store = match n {
+        64 => "__builtin_ia32_movntdq512(p, x)",
+        32 => "__builtin_ia32_movntdq256(p, x)",
+        _ if target.has(Extension::Sse2) => "__builtin_ia32_movntdq(p, x)",
+        _ => "*p = x",
+    };
+    format!(
+        "\
+static void lf_stream(u8 *to, const u8 *from, u64 bytes) {{
+  typedef long long lf_s __attribute__((vector_size({n})));
   typedef lf_s lf_s_at __attribute__((aligned(1), may_alias));
-  u64 at = lf_least(-(u64)to % LF_BYTES, bytes);
+  u64 at = lf_least(-(u64)to % {n}, bytes);
   __builtin_memcpy(to, from, at);
-  for (; bytes - at >= LF_BYTES; at += LF_BYTES) {
+  for (; bytes - at >= {n}; at += {n}) {{
     const lf_s x = *(const lf_s_at *)(from + at);
     lf_s *p = (lf_s *)(to + at);
-#if defined(__clang__)
+#ifdef __clang__
     __builtin_nontemporal_store(x, p);
-#elif LF_BYTES == 64
-    __builtin_ia32_movntdq512(p, x);
-#elif LF_BYTES == 32
-    __builtin_ia32_movntdq256(p, x);
-#elif defined(__SSE2__)
-    __builtin_ia32_movntdq(p, x);
 #else
-    *p = x;
+    {store};
 #endif
-  }
+  }}
   __builtin_memcpy(to + at, from + at, bytes - at);
+}}
+"
+    )
 }
-";
 
 fn fence(helpers: &mut Helpers) {
+    let fence = match helpers.target.has(Extension::Sse2) {
+        true => "__builtin_ia32_sfence",
+        false => "__sync_synchronize",
+    };
     helpers.require("lf_fence", || {
-        "static inline void lf_fence(void) {\n\
-         #if defined(__SSE2__)\n  __builtin_ia32_sfence();\n\
-         #else\n  __sync_synchronize();\n#endif\n}\n"
-            .to_string()
+        format!("static inline void lf_fence(void) {{ {fence}(); }}\n")
     });
 }

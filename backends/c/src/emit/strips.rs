@@ -171,6 +171,7 @@ impl Plan<'_> {
 mod tests {
     use crate::compiler::Effort;
     use crate::emit::{File, Form};
+    use livefusion_tile::target::Target;
     use loop_lang::state::Layout;
 
     /// The lines of each piece in the C of a loop over an array with these groups, starts and body.
@@ -188,7 +189,7 @@ mod tests {
         loop_lang::gotos::complete_blocks(&mut program);
         loop_lang::gotos::derive_gotos(&mut program);
         loop_lang::verify::verify(&program).unwrap();
-        let (mut file, layout) = (File::default(), Layout::of(&program));
+        let (mut file, layout) = (File::new(&Target::here()), Layout::of(&program));
         file.add(&program, &layout, "long", Form::default())
             .unwrap();
         let text = file.finish().unwrap();

@@ -43,16 +43,16 @@ pub(super) struct Body<'u, 'a> {
 }
 
 impl Vectors {
-    /// Elements in a vector, as a C constant.
-    pub fn elements(&self, unit: &mut Unit) -> String {
+    /// Elements in a vector.
+    pub fn elements(&self, unit: &Unit) -> usize {
         Shape(self.widest).elements(unit.helpers)
     }
 
     /// Elements that are taken in one go.
-    pub fn granule(&self, unit: &mut Unit) -> String {
+    pub fn granule(&self, unit: &Unit) -> usize {
         let elements = self.elements(unit);
         match self.chain.is_none() && self.widest >= 4 {
-            true => format!("(2 * {elements})"),
+            true => 2 * elements,
             false => elements,
         }
     }
@@ -97,9 +97,9 @@ impl<'u, 'a> Body<'u, 'a> {
         if self.vectors.slices.is_empty() {
             self.all_vectors();
         } else {
-            self.elements_and_folds(&elements);
+            self.elements_and_folds(elements);
         }
-        self.finish(&elements);
+        self.finish(elements);
         for (local, lane) in &chain_lanes {
             let name = local.rsplit(' ').next().unwrap_or_default();
             self.unit.line(format!("{lane} = {name};"));
@@ -108,13 +108,13 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// Folds in one loop with the rest where there are registers for all lanes, else in loops of their own
     /// over elements that are still in the first-level cache.
-    fn elements_and_folds(&mut self, elements: &str) {
-        self.vectors.elements(self.unit);
-        self.unit.line("#if LF_BYTES == 64");
-        self.fused = true;
-        self.strips("from", "end", elements);
-        self.fused = false;
-        self.unit.line("#else");
+    fn elements_and_folds(&mut self, elements: usize) {
+        if self.unit.helpers.target.vector_bytes() == 64 {
+            self.fused = true;
+            self.strips("from", "end", elements);
+            self.fused = false;
+            return;
+        }
         self.unit
             .open("for (u64 lf_tile = from; lf_tile < end; lf_tile += 1024) {");
         self.unit
@@ -131,7 +131,6 @@ impl<'u, 'a> Body<'u, 'a> {
         }
         self.pass = None;
         self.unit.close();
-        self.unit.line("#endif");
     }
 
     /// The loop, where no folds keep their lanes in registers.
@@ -161,7 +160,7 @@ impl<'u, 'a> Body<'u, 'a> {
     }
 
     /// As many vectors in a row as there are of lanes, which stay in registers; then the rest.
-    pub fn strips(&mut self, from: &str, end: &str, elements: &str) {
+    pub fn strips(&mut self, from: &str, end: &str, elements: usize) {
         let counter = self.unit.names.var(self.plan.sweep.counter).to_string();
         let orders = self.lanes().into_iter().map(|(g, _)| {
             let order = self.unit.program.groups[g.index()].order;
@@ -247,7 +246,7 @@ impl<'u, 'a> Body<'u, 'a> {
     }
 
     /// What comes after the loop.
-    fn finish(&mut self, elements: &str) {
+    fn finish(&mut self, elements: usize) {
         for (v, update) in self.sorted() {
             if let Update::Join(op, _) = update {
                 let (ty, sum) = (facts::elem(self.unit.program, v), self.sum(v));
@@ -442,7 +441,7 @@ impl<'u, 'a> Body<'u, 'a> {
                 let name = self.unit.names.var(v).to_string();
                 let more = match s.sub {
                     Some(at) => format!("__builtin_popcountl(lf_kept_{at})"),
-                    None => self.vectors.elements(self.unit),
+                    None => self.vectors.elements(self.unit).to_string(),
                 };
                 self.unit.line(format!("{name} += {more};"));
             }

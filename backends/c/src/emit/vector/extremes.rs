@@ -21,7 +21,7 @@ use loop_lang::types::{Const, Ty};
 
 impl Body<'_, '_> {
     /// Writes the loop over a tile's elements for a variable that is their minimum or maximum.
-    pub(super) fn extremes(&mut self, v: Var, op: Op, elements: &str) {
+    pub(super) fn extremes(&mut self, v: Var, op: Op, elements: usize) {
         let ty = facts::elem(self.unit.program, v);
         let group = self.unit.facts.local_group(self.unit.program, v);
         let Some((_, _, Order::Lanes(lanes))) = group else {
@@ -106,12 +106,12 @@ impl Shape {
         };
         let kind = if ty == Ty::F32 { "ps" } else { "pd" };
         let function = format!("{v}_quick_{name}");
+        let value = match helpers.target.vector_bytes() {
+            32 => format!("__builtin_ia32_{name}{kind}256(x, y)"),
+            _ => format!("{pick}(({whole})(x {less} y), x, y)"),
+        };
         helpers.require(&function, || {
-            format!(
-                "static inline {v} {function}({v} x, {v} y) {{\n\
-                 #if LF_BYTES == 32\n  return __builtin_ia32_{name}{kind}256(x, y);\n\
-                 #else\n  return {pick}(({whole})(x {less} y), x, y);\n#endif\n}}\n"
-            )
+            format!("static inline {v} {function}({v} x, {v} y) {{ return {value}; }}\n")
         });
         function
     }

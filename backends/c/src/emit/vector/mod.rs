@@ -13,9 +13,8 @@
 //! ix_1 += __builtin_popcountl(lf_kept_1);
 //! ```
 //!
-//! All vectors of a loop have the same number of elements, `LF_W8` where the widest element has 8 bytes: as
-//! many as fill a register of the machine that compiles the code. Truth is a mask as wide as the widest
-//! element.
+//! All vectors of a loop have the same number of elements: as many of the widest as fill a register of the target.
+//! Truth is a mask as wide as the widest element.
 //!
 //! | module | writes |
 //! | --- | --- |
@@ -40,5 +39,4 @@ mod segment;
 mod stmt;
 
 pub use fit::{Vectors, fit, runs};
-pub use pack::BYTES;
 pub use segment::{Segment, segment};

@@ -177,19 +177,18 @@ impl Shape {
             true => "m".to_string(),
             false => format!("__builtin_convertvector(m, {bits})"),
         };
-        let whole = match ty.size() == self.0 {
-            true => format!(
-                "#if LF_BYTES == 32\n  typedef char lf_c __attribute__((vector_size(32)));\n  \
-                 return ({v})__builtin_ia32_pblendvb256((lf_c)y, (lf_c)x, (lf_c)m);\n#endif\n"
+        let body = match helpers.target.vector_bytes() {
+            32 if ty.size() == self.0 => format!(
+                "  typedef char lf_c __attribute__((vector_size(32)));\n  \
+                 return ({v})__builtin_ia32_pblendvb256((lf_c)y, (lf_c)x, (lf_c)m);\n"
             ),
-            false => String::new(),
+            _ => format!(
+                "  const {bits} s = {narrow};\n  \
+                 return ({v})((s & ({bits})x) | (~s & ({bits})y));\n"
+            ),
         };
         helpers.require(&name, || {
-            format!(
-                "static inline {v} {name}({mask} m, {v} x, {v} y) {{\n{whole}  \
-                 const {bits} s = {narrow};\n  \
-                 return ({v})((s & ({bits})x) | (~s & ({bits})y));\n}}\n"
-            )
+            format!("static inline {v} {name}({mask} m, {v} x, {v} y) {{\n{body}}}\n")
         });
         name
     }

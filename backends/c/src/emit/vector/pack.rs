@@ -1,41 +1,26 @@
 //! Vector types, masks as bits, and packing: the elements under a mask moved together and stored.
 
 use crate::emit::ops::Helpers;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::types::Ty;
 
 /// The vectors of a loop whose widest element has so many bytes.
 #[derive(Clone, Copy)]
 pub struct Shape(pub usize);
 
-/// The size of registers. Wider ones than the machine has would be taken apart again.
-pub const BYTES: &str = "\
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
-#define LF_BYTES 64
-#elif defined(__AVX2__)
-#define LF_BYTES 32
-#else
-#define LF_BYTES 16
-#endif
-";
-
 impl Shape {
-    /// Elements in a vector, as a C constant.
-    pub fn elements(self, helpers: &mut Helpers) -> String {
-        helpers.require("LF_BYTES", || BYTES.to_string());
-        let name = format!("LF_W{}", self.0);
-        helpers.require(&name, || {
-            format!("#define {name} (LF_BYTES / {})\n", self.0)
-        });
-        name
+    /// Elements in a vector: as many as fill a register.
+    pub fn elements(self, helpers: &Helpers) -> usize {
+        helpers.target.vector_bytes() / self.0
     }
 
     /// The type of a vector of elements.
     pub fn vector(self, helpers: &mut Helpers, ty: Ty) -> String {
-        let (elements, t) = (self.elements(helpers), ty.name());
+        let (bytes, t) = (self.elements(helpers) * ty.size(), ty.name());
         let name = format!("lf_{}{t}", self.0);
         helpers.require(&name, || {
             format!(
-                "typedef {t} {name} __attribute__((vector_size({elements} * sizeof({t}))));\n\
+                "typedef {t} {name} __attribute__((vector_size({bytes})));\n\
                  typedef {name} {name}_at __attribute__((aligned({}), may_alias));\n",
                 ty.size()
             )
@@ -78,34 +63,36 @@ impl Shape {
         let (mask, n, m) = (self.mask(helpers), self.elements(helpers), self.0);
         let name = format!("lf_bits_{m}");
         // Builtins with their operands' types; pairs of bytes have no instruction of their own.
-        let (wide, half) = match m {
-            8 => ("cvtq2mask512((lf_b_q)m)", "movmskpd256((lf_b_h)m)"),
-            4 => ("cvtd2mask512((lf_b_q)m)", "movmskps256((lf_b_h)m)"),
-            2 => (
-                "cvtw2mask512((lf_b_q)m)",
-                "pmovmskb128(__builtin_convertvector(m, lf_b_h))",
+        let (element, bytes, test) = match (helpers.target.vector_bytes(), m) {
+            (64, 8) => ("long long", 64, "cvtq2mask512"),
+            (64, 4) => ("int", 64, "cvtd2mask512"),
+            (64, 2) => ("short", 64, "cvtw2mask512"),
+            (64, _) => ("char", 64, "cvtb2mask512"),
+            (32, 8) => ("double", 32, "movmskpd256"),
+            (32, 4) => ("float", 32, "movmskps256"),
+            (32, 2) => ("char", 16, "pmovmskb128"),
+            (32, _) => ("char", 32, "pmovmskb256"),
+            _ => ("", 0, ""),
+        };
+        let operand = match (bytes, m) {
+            (16, 2) => "__builtin_convertvector(m, lf_b)",
+            _ => "(lf_b)m",
+        };
+        // A builtin's own result may be signed.
+        let unsigned = if m == 1 { "(u32)" } else { "(u64)" };
+        let sign = if bytes == 64 { "" } else { unsigned };
+        let body = match bytes {
+            0 => format!(
+                "  u64 bits = 0;\n  \
+                 for (u64 k = 0; k < {n}; k++) bits |= (u64)(m[k] & 1) << k;\n  return bits;\n"
             ),
-            _ => ("cvtb2mask512((lf_b_q)m)", "pmovmskb256((lf_b_h)m)"),
+            _ => format!(
+                "  typedef {element} lf_b __attribute__((vector_size({bytes})));\n  \
+                 return {sign}__builtin_ia32_{test}({operand});\n"
+            ),
         };
-        let q = ["char", "short", "int", "long long"][m.trailing_zeros() as usize];
-        let (h, bytes) = match m {
-            8 => ("double", 32),
-            4 => ("float", 32),
-            2 => ("char", 16),
-            _ => ("char", 32),
-        };
-        let result = unsigned_bits(m);
         helpers.require(&name, || {
-            format!(
-                "static inline u64 {name}({mask} m) {{\n\
-                 #if LF_BYTES == 64\n  typedef {q} lf_b_q __attribute__((vector_size(64)));\n  \
-                 return __builtin_ia32_{wide};\n\
-                 #elif LF_BYTES == 32\n  typedef {h} lf_b_h __attribute__((vector_size({bytes})));\n  \
-                 return ({result})__builtin_ia32_{half};\n\
-                 #else\n  u64 bits = 0;\n  \
-                 for (u64 k = 0; k < {n}; k++) bits |= (u64)(m[k] & 1) << k;\n  return bits;\n\
-                 #endif\n}}\n"
-            )
+            format!("static inline u64 {name}({mask} m) {{\n{body}}}\n")
         });
         name
     }
@@ -116,29 +103,32 @@ impl Shape {
         let int = unsigned(size);
         let (v, n, m) = (self.vector(helpers, int), self.elements(helpers), self.0);
         let name = format!("lf_pack_{m}_{size}");
-        match size {
-            8 => helpers.require("lf_order_8", order_8),
-            _ => helpers.require("lf_order", order),
+        let instruction = match helpers.target.vector_bytes() {
+            64 => wide(&helpers.target, m, size, &v),
+            32 => half(m, size, &v),
+            _ => None,
+        };
+        if instruction.is_some() && helpers.target.vector_bytes() == 32 {
+            match size {
+                8 => helpers.require("lf_order_8", order_8),
+                _ => helpers.require("lf_order", order),
+            }
         }
-        let t = int.name();
-        let (wide, half) = (wide(m, size, &v), half(m, size, &v));
+        let each =
+            || format!("  for (u64 k = 0; k < {n}; k++) {{ *p = x[k]; p += bits >> k & 1; }}\n");
+        let (t, body) = (int.name(), instruction.unwrap_or_else(each));
         helpers.require(&name, || {
-            format!(
-                "static inline void {name}({t} *p, {v} x, u64 bits) {{\n\
-                 {wide}{half}#else\n  \
-                 for (u64 k = 0; k < {n}; k++) {{ *p = x[k]; p += bits >> k & 1; }}\n\
-                 #endif\n}}\n"
-            )
+            format!("static inline void {name}({t} *p, {v} x, u64 bits) {{\n{body}}}\n")
         });
         (name, v)
     }
 }
 
-/// Packing with AVX-512, from `#if` on.
-fn wide(m: usize, size: usize, v: &str) -> String {
+/// Packing with AVX-512, if it has an instruction for it.
+fn wide(target: &Target, m: usize, size: usize, v: &str) -> Option<String> {
     let bytes = 64 * size / m;
-    if bytes < 16 {
-        return "#if 0\n".to_string();
+    if bytes < 16 || size < 4 && !target.has(Extension::Avx512vbmi2) {
+        return None;
     }
     let (letter, c) = match size {
         8 => ("d", "long long"),
@@ -146,20 +136,15 @@ fn wide(m: usize, size: usize, v: &str) -> String {
         2 => ("h", "short"),
         _ => ("q", "char"),
     };
-    let also = if size < 4 {
-        " && defined(__AVX512VBMI2__)"
-    } else {
-        ""
-    };
     let bits = bytes * 8;
-    format!(
-        "#if LF_BYTES == 64{also}\n  typedef {c} lf_p __attribute__((vector_size({bytes})));\n  \
+    Some(format!(
+        "  typedef {c} lf_p __attribute__((vector_size({bytes})));\n  \
          *({v}_at *)p = ({v})__builtin_ia32_compress{letter}i{bits}_mask((lf_p)x, (lf_p){{0}}, bits);\n"
-    )
+    ))
 }
 
 /// Packing with AVX2: a permutation from a table, for groups of elements.
-fn half(m: usize, size: usize, v: &str) -> String {
+fn half(m: usize, size: usize, v: &str) -> Option<String> {
     let body = match (size, 32 / m) {
         (8, _) => format!(
             "  *({v}_at *)p = ({v})__builtin_ia32_permvarsi256((lf_8)x, *(const lf_8 *)lf_order_8[bits]);\n"
@@ -188,7 +173,7 @@ fn half(m: usize, size: usize, v: &str) -> String {
              *(lf_u64_at *)p = ((lf_l2)__builtin_ia32_pshufb128((lf_c16)part, (lf_c16)order))[0];\n    \
              p += __builtin_popcountl(some);\n  }\n"
             .replace("LF_GROUPS", &(32 / m / 8).to_string()),
-        _ => return String::new(),
+        _ => return None,
     };
     let types: &[(&str, &str, usize)] = match (size, 32 / m) {
         (8, _) => &[("lf_8", "int", 32)],
@@ -205,7 +190,7 @@ fn half(m: usize, size: usize, v: &str) -> String {
         ],
         _ => &[("lf_c16", "char", 16), ("lf_l2", "long long", 16)],
     };
-    let mut text = "#elif LF_BYTES == 32\n".to_string();
+    let mut text = String::new();
     for (name, element, bytes) in types {
         text += &format!("  typedef {element} {name} __attribute__((vector_size({bytes})));\n");
     }
@@ -214,7 +199,7 @@ fn half(m: usize, size: usize, v: &str) -> String {
         1 => text += "  typedef u64 lf_u64_at __attribute__((aligned(1), may_alias));\n",
         _ => {}
     }
-    text + &body
+    Some(text + &body)
 }
 
 /// The positions of set bits, for each byte: eight positions in a word.
@@ -226,7 +211,7 @@ fn order() -> String {
     });
     let words: Vec<String> = words.collect();
     format!(
-        "#if LF_BYTES == 32\nstatic const u64 lf_order[256] = {{{}}};\n#endif\n",
+        "static const u64 lf_order[256] = {{{}}};\n",
         words.join(",")
     )
 }
@@ -247,8 +232,7 @@ fn order_8() -> String {
     });
     let rows: Vec<String> = rows.collect();
     format!(
-        "#if LF_BYTES == 32\n\
-         static const i32 lf_order_8[16][8] __attribute__((aligned(32))) = {{{}}};\n#endif\n",
+        "static const i32 lf_order_8[16][8] __attribute__((aligned(32))) = {{{}}};\n",
         rows.join(",")
     )
 }
@@ -271,9 +255,4 @@ fn unsigned(size: usize) -> Ty {
         4 => Ty::U32,
         _ => Ty::U64,
     }
-}
-
-/// The unsigned integer that holds the bits of a mask; a builtin's own result may be signed.
-fn unsigned_bits(m: usize) -> &'static str {
-    if m == 1 { "u32" } else { "u64" }
 }

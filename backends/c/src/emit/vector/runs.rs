@@ -5,7 +5,7 @@
 //! vector takes a run of its own; what they come to is joined in order.
 //!
 //! ```text
-//! i64 lf_tile_0[8][LF_W8];    elements of all runs, those of one step together
+//! i64 lf_tile_0[8][8];         elements of all runs, those of one step together
 //! acc_2 = acc_2 (+) elt_0     for all runs at once
 //! acc_2_lane[0] (+)= run 0, run 1, ..
 //! ```
@@ -119,7 +119,7 @@ impl Plan<'_> {
         for room in rooms {
             unit.line(format!("count = lf_least(count, {room});"));
         }
-        unit.line(format!("count &= ~({elements} * {run}ul - 1);"));
+        unit.line(format!("count &= ~{}ul;", elements as u64 * run - 1));
         unit.open("if (count != 0) {");
         let function = self.runs_function(unit, symbol);
         let arguments: Vec<String> = [counter.clone(), format!("{counter} + count")]
@@ -144,7 +144,8 @@ impl Body<'_, '_> {
         let elements = self.vectors.elements(self.unit);
         let flags = self.flags();
         self.unit.open(format!(
-            "for (u64 lf_first = from; lf_first < end; lf_first += {elements} * {run}) {{"
+            "for (u64 lf_first = from; lf_first < end; lf_first += {}) {{",
+            elements as u64 * run
         ));
         for v in states.iter().filter(|v| !flags.contains(v)) {
             let ty = facts::elem(self.unit.program, *v);
@@ -167,7 +168,7 @@ impl Body<'_, '_> {
             let tile = tile(*a);
             // The processor sees no order in lines that lie a run apart: it is told which come next. In a loop of
             // their own, or the two others, unrolled, would not become shuffles.
-            let ahead = format!("lf_first + (k + 2 * {elements}) * {run} + lf_at");
+            let ahead = format!("lf_first + (k + {}) * {run} + lf_at", 2 * elements);
             let lines = [
                 format!("{ty} {tile}[{TILE}][{elements}];"),
                 format!("for (u64 k = 0; k < {elements}; k++)"),
@@ -190,7 +191,7 @@ impl Body<'_, '_> {
         self.step(&states, &flags, true);
         self.unit.close();
         self.unit.close();
-        self.join_runs(&elements, &flags);
+        self.join_runs(elements, &flags);
         self.unit.close();
     }
 }
@@ -251,7 +252,7 @@ impl Body<'_, '_> {
     }
 
     /// Joins what the runs came to onto the chunk's runs before, in order.
-    fn join_runs(&mut self, elements: &str, flags: &[Var]) {
+    fn join_runs(&mut self, elements: usize, flags: &[Var]) {
         self.unit
             .open(format!("for (u64 k = 0; k < {elements}; k++) {{"));
         for g in &self.plan.sweep.groups {

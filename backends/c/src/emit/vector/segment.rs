@@ -5,11 +5,11 @@
 //!
 //! ```text
 //! if (size <= 16) {
-//!   lf_8f64 lf_lanes_9[16 / LF_W8];
-//!   for (u64 lane = 0; lane < 16; lane += LF_W8) {
+//!   lf_8f64 lf_lanes_9[2];
+//!   for (u64 lane = 0; lane < 16; lane += 8) {
 //!     const lf_8i64 lf_here = lf_here_8(lane, size);
 //!     ...
-//!     lf_lanes_9[lane / LF_W8] = lf_8f64_pick(lf_here, new_1, acc_1);
+//!     lf_lanes_9[lane / 8] = lf_8f64_pick(lf_here, new_1, acc_1);
 //!   }
 //!   ... the upper half of the lanes is joined onto the lower, down to one
 //! }
@@ -136,23 +136,22 @@ impl Segment {
 
     /// Declares lanes that hold the identity.
     fn begin(&self, body: &mut Body, lanes: u64) {
-        let elements = self.vectors.elements(body.unit);
+        let vectors = lanes / self.vectors.elements(body.unit) as u64;
         for fold in &self.folds {
             let ty = facts::elem(body.unit.program, fold.var);
             let (vector, all) = (body.vector_of(ty), body.shape.all(body.unit.helpers, ty));
             let (name, identity) = (name(fold.var), body.unit.identity(fold.group, 0));
-            body.unit
-                .line(format!("{vector} {name}[{lanes} / {elements}];"));
+            body.unit.line(format!("{vector} {name}[{vectors}];"));
             body.unit.line("#pragma GCC unroll 16");
             body.unit.line(format!(
-                "for (u64 l = 0; l < {lanes} / {elements}; l++) {name}[l] = {all}({identity});"
+                "for (u64 l = 0; l < {vectors}; l++) {name}[l] = {all}({identity});"
             ));
         }
     }
 
     /// Joins lanes by halves onto the starting value.
     fn join(&self, body: &mut Body, lanes: u64) {
-        let elements = self.vectors.elements(body.unit);
+        let vectors = lanes / self.vectors.elements(body.unit) as u64;
         for fold in &self.folds {
             let ty = facts::elem(body.unit.program, fold.var);
             let lane = name(fold.var);
@@ -165,7 +164,8 @@ impl Segment {
             );
             body.unit.line("#pragma GCC unroll 8");
             body.unit.open(format!(
-                "for (u64 lf_half = {lanes} / {elements} / 2; lf_half > 0; lf_half /= 2) {{"
+                "for (u64 lf_half = {}; lf_half > 0; lf_half /= 2) {{",
+                vectors / 2
             ));
             body.unit.line("#pragma GCC unroll 8");
             body.unit.line(format!(
@@ -241,25 +241,20 @@ fn joined(shape: Shape, helpers: &mut Helpers, op: Op, ty: Ty, of: [&str; 2]) ->
 fn within(shape: Shape, helpers: &mut Helpers, op: Op, ty: Ty) -> String {
     let v = shape.vector(helpers, ty);
     let int = shape.vector(helpers, signed(ty.size()));
-    // The shuffle comes with the fixed vectors of scans.
-    helpers.vector(ty);
     let both = joined(shape, helpers, op, ty, ["x", "y"]);
     let name = format!("{v}_join_{}", op.name());
     let mut text = format!("static inline {} {name}({v} x) {{\n  {v} y;\n", ty.name());
-    for (k, bytes) in [64, 32, 16].into_iter().enumerate() {
-        text += ["#if LF_BYTES == 64\n", "#elif LF_BYTES == 32\n", "#else\n"][k];
-        let n = bytes / shape.0;
-        let mut half = n / 2;
-        while half > 0 {
-            let at: Vec<String> = (0..n).map(|k| ((k + half) % n).to_string()).collect();
-            text += &format!(
-                "  y = LF_SHUFFLE({int}, x, x, {});\n  x = {both};\n",
-                at.join(", ")
-            );
-            half /= 2;
-        }
+    let n = shape.elements(helpers);
+    let mut half = n / 2;
+    while half > 0 {
+        let at: Vec<String> = (0..n).map(|k| ((k + half) % n).to_string()).collect();
+        text += &format!(
+            "  y = LF_SHUFFLE({int}, x, x, {});\n  x = {both};\n",
+            at.join(", ")
+        );
+        half /= 2;
     }
-    text += "#endif\n  return x[0];\n}\n";
+    text += "  return x[0];\n}\n";
     helpers.require(&name, || text);
     name
 }

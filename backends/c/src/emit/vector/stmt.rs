@@ -8,15 +8,6 @@ use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 
-/// Keeps a vector in a register.
-const HOLD: &str = "\
-#if LF_BYTES == 32
-#define LF_HOLD(x) __asm__(\"\" : \"+x\"(x))
-#else
-#define LF_HOLD(x)
-#endif
-";
-
 impl<'a> Body<'_, 'a> {
     pub fn stmt(&mut self, s: &Stmt) {
         let vectors = self.vectors;
@@ -116,16 +107,16 @@ impl<'a> Body<'_, 'a> {
                 let value = format!("-__builtin_convertvector({loaded}, {mask})");
                 self.define(v, &value);
             }
-            // gcc would read the same memory again for each use.
-            _ if ty.size() == self.shape.0
+            // gcc would read the same memory again for each use, if it were not told to keep it in a register.
+            _ if self.unit.helpers.target.vector_bytes() == 32
+                && ty.size() == self.shape.0
                 && !self.segment
                 && (self.pass.is_none() || self.rest) =>
             {
-                self.unit.helpers.require("LF_HOLD", || HOLD.to_string());
                 let vector = self.shape.vector(self.unit.helpers, ty);
                 let name = self.unit.names.var(v).to_string();
                 self.unit.line(format!("{vector} {name} = {loaded};"));
-                self.unit.line(format!("LF_HOLD({name});"));
+                self.unit.line(format!("__asm__(\"\" : \"+x\"({name}));"));
             }
             _ => self.define(v, loaded),
         }

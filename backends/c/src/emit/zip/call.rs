@@ -119,7 +119,7 @@ impl Zip<'_> {
         }
         if let Some(vectors) = &best.vectors {
             let granule = vectors.granule(unit);
-            unit.line(format!("lf_n &= ~({granule} - 1ul);"));
+            unit.line(format!("lf_n &= ~{}ul;", granule - 1));
         }
         unit.line(format!("if (lf_n == 0) goto {};", self.settle()));
         unit.open(format!("if (lf_first_{k} != 0) {{"));
@@ -177,9 +177,10 @@ impl Zip<'_> {
             }
             Some((granule, aligned)) => {
                 unit.open("for (u64 lf_left = lf_n, lf_some; lf_left != 0; lf_left -= lf_some) {");
-                unit.line(format!("const u64 lf_odd = {counter} & ({aligned} - 1ul);"));
+                unit.line(format!("const u64 lf_odd = {counter} & {};", aligned - 1));
                 unit.line(format!(
-                    "lf_some = lf_odd ? 0 : lf_left & ~({granule} - 1ul);"
+                    "lf_some = lf_odd ? 0 : lf_left & ~{}ul;",
+                    granule - 1
                 ));
                 unit.open("if (lf_some != 0) {");
                 let text = format!("trapped |= {};", call(unit, 0, "lf_some"));
@@ -240,16 +241,16 @@ impl Straight<'_> {
 
     /// Of how many elements the best form takes a multiple, and from which multiples on; none if any
     /// number does.
-    fn granule(&self, unit: &mut Unit) -> Option<(String, String)> {
+    fn granule(&self, unit: &Unit) -> Option<(u64, u64)> {
         let Some(vectors) = &self.best.vectors else {
-            let strip = self.best.strip.to_string();
-            return (self.best.strip > 1).then_some((strip.clone(), strip));
+            let strip = self.best.strip;
+            return (strip > 1).then_some((strip, strip));
         };
         let aligned = match vectors.lanes.is_empty() {
-            true => "1".to_string(),
-            false => vectors.elements(unit),
+            true => 1,
+            false => vectors.elements(unit) as u64,
         };
-        Some((vectors.granule(unit), aligned))
+        Some((vectors.granule(unit) as u64, aligned))
     }
 }
 

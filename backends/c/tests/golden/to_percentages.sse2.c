@@ -7,13 +7,12 @@ static __attribute__((noinline)) u64
 to_percentages_emit_loop_0_mfst_0(const u64 from, const u64 end, const f64 *restrict arr_mfst, f64 *restrict out_map, const f64 least_filt, const f64 factor_map, const u64 len_mfst, u64 *restrict lf_ix_filt) {
   u64 trapped = 0;
   u64 ix_filt = *lf_ix_filt;
-  for (u64 strip = from; strip < end; strip += (2 * LF_W8)) {
+  for (u64 strip = from; strip < end; strip += 4) {
     #pragma GCC unroll 2
-    for (u64 lane = 0; lane < (2 * LF_W8); lane += LF_W8) {
+    for (u64 lane = 0; lane < 4; lane += 2) {
       const u64 ix_mfst = strip + lane;
       /* mfst: manifest */
-      lf_8f64 elt_mfst = *(const lf_8f64_at *)(arr_mfst + ix_mfst);
-      LF_HOLD(elt_mfst);
+      const lf_8f64 elt_mfst = *(const lf_8f64_at *)(arr_mfst + ix_mfst);
       /* filt: filter */
       const lf_8i64 p_filt = (lf_8i64)(elt_mfst >= lf_8f64_all(least_filt));
       const lf_8i64 lf_in_3 = p_filt;
@@ -71,7 +70,7 @@ guard_mfst:;
     u64 count = lf_least(len_mfst - ix_mfst, event - steps);
     count = lf_least(count, lf_room(n_arr_mfst, ix_mfst));
     count = lf_least(count, lf_room(n_out_map, ix_filt));
-    count &= ~((2 * LF_W8) - 1ul);
+    count &= ~3ul;
     if (count != 0) {
       trapped |= to_percentages_emit_loop_0_mfst_0(ix_mfst, ix_mfst + count, arr_mfst, out_map, least_filt, factor_map, len_mfst, &ix_filt);
       ix_mfst += count;

@@ -131,7 +131,7 @@ guard_0:; /* guard_1 */
     count = (ix_0 & 15) == 0 ? count & ~15ul : 0;
     if (count != 0) {
       if (len_0 >= 349525) {
-        u8 lf_tile_6[1024 + LF_BYTES] __attribute__((aligned(LF_BYTES)));
+        u8 lf_tile_6[1024 + 32] __attribute__((aligned(32)));
         for (u64 left = count, n; left != 0; left -= n) {
           n = lf_least(left, 256);
           const u64 lf_at_6 = ix_0;

@@ -149,8 +149,8 @@ guard_0:; /* guard_1 */
     count = lf_least(count, lf_room(n_arr_1, (ix_0 + far_1)));
     if (count != 0) {
       if (len_0 >= 131072) {
-        u8 lf_tile_8[2048 + LF_BYTES] __attribute__((aligned(LF_BYTES)));
-        u8 lf_tile_9[2048 + LF_BYTES] __attribute__((aligned(LF_BYTES)));
+        u8 lf_tile_8[2048 + 16] __attribute__((aligned(16)));
+        u8 lf_tile_9[2048 + 16] __attribute__((aligned(16)));
         for (u64 left = count, n; left != 0; left -= n) {
           n = lf_least(left, 256);
           const u64 lf_at_8 = ix_0;
@@ -179,8 +179,8 @@ guard_0:; /* guard_1 */
     count = lf_least(count, lf_same_up(ix_0, far_1));
     if (count != 0) {
       if (len_0 >= 131072) {
-        u8 lf_tile_8[2048 + LF_BYTES] __attribute__((aligned(LF_BYTES)));
-        u8 lf_tile_9[2048 + LF_BYTES] __attribute__((aligned(LF_BYTES)));
+        u8 lf_tile_8[2048 + 16] __attribute__((aligned(16)));
+        u8 lf_tile_9[2048 + 16] __attribute__((aligned(16)));
         for (u64 left = count, n; left != 0; left -= n) {
           n = lf_least(left, 256);
           const u64 lf_at_8 = ix_0;
