@@ -7,6 +7,7 @@ use livefusion_tests::loops::{self, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw};
+use livefusion_tile::schedule::Schedules;
 use loop_lang::Loop;
 use std::sync::Arc;
 
@@ -81,4 +82,56 @@ fn golden_loops_too() {
 fn number(name: &str, usual: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(usual, |n| n.parse().expect("a number"))
+}
+
+/// Loops in one run of the compiler.
+const BATCH: usize = 40;
+const COMPILED: u64 = 200;
+
+/// Loops under schedules, compiled to C in few runs of the compiler.
+#[test]
+fn in_c() {
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", COMPILED));
+    let golden = golden_loops().into_iter().enumerate().map(|(k, (_, program))| {
+        let args = arguments(&program, &mut Rng::new(k as u64));
+        (program, args)
+    });
+    let random = (first..first + count).map(|seed| {
+        let l = random(seed);
+        (l.program, l.args)
+    });
+    let mut loops: Vec<_> = golden.chain(random).collect();
+    let mut drawn = Drawn::default();
+    let interp = InterpBackend::new();
+    for (turn, some) in loops.chunks_mut(BATCH).enumerate() {
+        let mut schedules = Schedules::default();
+        let mut texts = Vec::new();
+        for (k, (program, _)) in some.iter_mut().enumerate() {
+            program.name = format!("loop_{k}");
+            let mut rng = Rng::new(first + (turn * BATCH + k) as u64);
+            let schedule = draw(program, &mut rng, &mut drawn);
+            texts.push(schedule.show(program));
+            schedules = schedules.with(program, &schedule);
+        }
+        let backend = livefusion_tests::backends::c().with_schedules(schedules);
+        let programs: Vec<&Loop> = some.iter().map(|(p, _)| p).collect();
+        let kernels = backend.compile_batch(&programs);
+        for (k, (kernel, (program, args))) in kernels.into_iter().zip(some).enumerate() {
+            let kernel = match kernel {
+                Ok(kernel) => kernel,
+                Err(e) => panic!("{e}\n{}\n{program}", texts[k]),
+            };
+            let args: Vec<_> = args.iter().map(|a| a.arg()).collect();
+            let alone = interp.compile(program).expect("it is interpreted");
+            let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+            let cut = Cut::new(vec![kernel.clone(), alone], k as u64);
+            for kernel in [&*kernel, &cut as &dyn Kernel] {
+                let got = loops::run(kernel, Pass::Emit, STEPS, &args);
+                if let Some(differs) = want.differs(&got) {
+                    let (schedule, turn) = (&texts[k], turn * BATCH + k);
+                    panic!("{turn}: {differs}\n{schedule}\n{program}");
+                }
+            }
+        }
+    }
 }

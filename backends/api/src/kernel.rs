@@ -165,6 +165,14 @@ pub enum CompileError {
     /// The loop is not well formed; all faults, one a line.
     #[error("the loop is not well formed:\n{0}")]
     Malformed(String),
+    /// A schedule that was asked for is not one of the loop, or would not keep its meaning.
+    #[error("the schedule of {program} is refused: {why}")]
+    Schedule {
+        /// The loop's name.
+        program: String,
+        /// Each decision that is, with the rule that it breaks.
+        why: String,
+    },
     /// The backend cannot work on this machine.
     #[error("the {backend} backend cannot be used here: {why}")]
     Unavailable {

@@ -50,18 +50,12 @@ impl CKernel {
             "{}_summary",
             crate::names::identifier(&self.compiled.program().name)
         );
-        let text = file
-            .add(
-                &summary,
-                self.compiled.layout(),
-                &symbol,
-                Form {
-                    summary: true,
-                    ..self.form
-                },
-            )
-            .and_then(|()| file.finish())
-            .map_err(CompileError::Malformed)?;
+        let form = Form {
+            summary: true,
+            ..self.form
+        };
+        file.add(&summary, self.compiled.layout(), &symbol, form)?;
+        let text = file.finish().map_err(CompileError::Malformed)?;
         let mut passes = self.loader.load(&text, &[symbol])?;
         passes
             .pop()

@@ -41,6 +41,7 @@ use emit::Form;
 use kernel::CKernel;
 use livefusion_backend::facts;
 use livefusion_backend::{Backend, CompileError, DiskUse, Kernel};
+use livefusion_tile::schedule::Schedules;
 use livefusion_tile::target::Target;
 use loader::Loader;
 use loop_lang::Loop;
@@ -69,6 +70,7 @@ pub struct CBackend {
     cache: KernelCache,
     form: Form,
     target: Target,
+    schedules: Schedules,
     emulates: bool,
     loader: OnceLock<Result<Arc<Loader>, CompileError>>,
 }
@@ -82,6 +84,7 @@ impl Default for CBackend {
             cache: KernelCache::default(),
             form: Form::default(),
             target: Target::here(),
+            schedules: Schedules::default(),
             emulates: false,
             loader: OnceLock::new(),
         }
@@ -125,6 +128,15 @@ impl CBackend {
         self
     }
 
+    /// The backend that writes loops as it is asked to. A sweep of a loop that is named becomes a tile, by the
+    /// decisions that are said of its rates and step by step otherwise; everything else is written as usual.
+    ///
+    /// Compiling a loop whose decisions are not legal is an [error](CompileError::Schedule).
+    pub fn with_schedules(mut self, schedules: Schedules) -> CBackend {
+        self.schedules = schedules;
+        self
+    }
+
     /// The backend whose compiler sees to it that code for the target runs here, whatever the target: for tests.
     #[doc(hidden)]
     pub fn emulated(mut self) -> CBackend {
@@ -155,7 +167,7 @@ impl CBackend {
             Ok(loader) => loader,
             Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
         };
-        let mut file = emit::File::new(&self.target);
+        let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
         let mut unique = Unique::default();
         let mut symbols = Vec::new();
         let planned: Vec<Result<(Layout, usize), CompileError>> = programs
@@ -164,8 +176,7 @@ impl CBackend {
                 check(program)?;
                 let layout = Layout::of(program);
                 let symbol = unique.pick(&format!("{}_emit", program.name));
-                file.add(program, &layout, &symbol, self.form)
-                    .map_err(CompileError::Malformed)?;
+                file.add(program, &layout, &symbol, self.form)?;
                 symbols.push(symbol);
                 Ok((layout, symbols.len() - 1))
             })
@@ -200,9 +211,8 @@ impl CBackend {
     /// Errors: a loop that does not verify, or that the backend refuses.
     pub fn ideas(&self, program: &Loop) -> Result<Ideas, CompileError> {
         check(program)?;
-        let mut file = emit::File::new(&self.target);
-        file.add(program, &Layout::of(program), "kernel", self.form)
-            .map_err(CompileError::Malformed)?;
+        let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
+        file.add(program, &Layout::of(program), "kernel", self.form)?;
         Ok(file.ideas().clone())
     }
 
@@ -222,10 +232,9 @@ impl CBackend {
     /// ```
     pub fn text(&self, program: &Loop) -> Result<String, CompileError> {
         check(program)?;
-        let mut file = emit::File::new(&self.target);
+        let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
         let symbol = Unique::default().pick(&format!("{}_emit", program.name));
-        file.add(program, &Layout::of(program), &symbol, self.form)
-            .map_err(CompileError::Malformed)?;
+        file.add(program, &Layout::of(program), &symbol, self.form)?;
         let text = file.finish().map_err(CompileError::Malformed)?;
         Ok(text.source)
     }

@@ -338,7 +338,9 @@ impl Engine {
             Err(e) if self.0.choices.runs_on.may_fall_back => {
                 let _ = match &e {
                     CompileError::Unavailable { why, .. } => self.0.fallback.set(why.clone()),
-                    CompileError::Malformed(_) => return Err(backend_error(e.to_string())),
+                    CompileError::Malformed(_) | CompileError::Schedule { .. } => {
+                        return Err(backend_error(e.to_string()));
+                    }
                     _ => self.0.refused.set(e.in_a_line()),
                 };
                 self.interpret(p)

@@ -26,7 +26,8 @@ pub struct RandomLoop {
     pub text: String,
     /// The loop, complete.
     pub program: Loop,
-    args: Vec<Argument>,
+    /// What it is called with.
+    pub args: Vec<Argument>,
 }
 
 /// An argument that owns its data.

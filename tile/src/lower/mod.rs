@@ -75,6 +75,13 @@ fn sayable(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
             _ => {}
         }
     }
+    let scans = |v: &Var| {
+        let group = region.facts.local_group(region.program, *v);
+        matches!(group, Some((_, _, Order::Prefix(_))))
+    };
+    if sweep.scalars.iter().any(scans) {
+        return Err("a read of what a scan has come to");
+    }
     let prefix = |g: &loop_lang::ir::GroupId| {
         matches!(region.program.groups[g.index()].order, Order::Prefix(_))
     };

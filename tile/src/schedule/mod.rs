@@ -16,7 +16,7 @@ mod text;
 
 pub use legal::{Refused, legal};
 pub use roles::{Role, roles};
-pub use text::ScheduleError;
+pub use text::{ScheduleError, Schedules};
 
 use loop_lang::ir::RateId;
 use std::fmt;

@@ -8,6 +8,7 @@
 use super::{Admit, Decision, Schedule};
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Text that is no schedule of a loop.
@@ -74,6 +75,76 @@ impl Schedule {
             schedule = schedule.with(RateId::new(rate), decision);
         }
         Ok(schedule)
+    }
+}
+
+/// Schedules of several loops, as a text says them: a line with a loop's name, and below it, indented, its decisions.
+///
+/// ```text
+/// loop_0
+///   r0 vectorise 8 unroll 4
+///   r2 compact
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Schedules {
+    by_loop: BTreeMap<String, String>,
+}
+
+impl Schedules {
+    /// The schedules that a text says. What it says of each loop is read when that loop is compiled.
+    ///
+    /// ```
+    /// use livefusion_tile::schedule::Schedules;
+    /// assert!(Schedules::parse("loop_0\n  r0 vectorise 8 unroll 4\n").is_ok());
+    /// assert_eq!(Schedules::parse("  r0 branch\n").unwrap_err().line, 1);
+    /// ```
+    ///
+    /// Errors: a decision of no loop, a loop that is named twice.
+    pub fn parse(text: &str) -> Result<Schedules, ScheduleError> {
+        let mut by_loop: BTreeMap<String, String> = BTreeMap::new();
+        let mut now: Option<String> = None;
+        for (k, line) in text.lines().enumerate() {
+            let error = |message: String| ScheduleError {
+                line: k + 1,
+                message,
+            };
+            let said = line.split('#').next().unwrap_or_default();
+            let indented = said.starts_with(char::is_whitespace);
+            match (said.trim(), indented, &now) {
+                ("", ..) => {}
+                (decision, true, Some(name)) => {
+                    let text = by_loop.entry(name.clone()).or_default();
+                    text.push_str(decision);
+                    text.push('\n');
+                }
+                (decision, true, None) => {
+                    let expected = "expected a loop's name before its decisions";
+                    return Err(error(format!("{expected}, got `{decision}`")));
+                }
+                (name, false, _) => {
+                    if by_loop.insert(name.to_string(), String::new()).is_some() {
+                        return Err(error(format!("`{name}` was named before")));
+                    }
+                    now = Some(name.to_string());
+                }
+            }
+        }
+        Ok(Schedules { by_loop })
+    }
+
+    /// The schedules with one loop's more.
+    pub fn with(mut self, program: &Loop, schedule: &Schedule) -> Schedules {
+        let text = schedule.show(program);
+        self.by_loop.insert(program.name.clone(), text);
+        self
+    }
+
+    /// What is said of a loop; none if nothing is.
+    ///
+    /// Errors: rates that it has not, decisions that there are not; lines count from below its name.
+    pub fn of(&self, program: &Loop) -> Result<Option<Schedule>, ScheduleError> {
+        let text = self.by_loop.get(&program.name);
+        text.map(|text| Schedule::parse(text, program)).transpose()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::machine::{Machine, is_local};
 use crate::facts;
 use crate::names::Part;
+use livefusion_tile::ir::{Origin, Tile};
 use loop_lang::ir::{CHUNK, GroupId, Order, RateId, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
@@ -32,11 +33,21 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Lane groups that a straight loop at this guard reads as they are after their own loop.
+    /// Lane groups that a straight loop or a tile at this guard reads as they are after their own loop.
     pub(super) fn join_for_plans(&mut self, rate: RateId) {
         let plans = self.plans.iter().filter(|p| p.sweep.rate == rate);
+        let tiles = self.tiles.iter().filter(|t| t.rate == rate);
+        let given = |t: &Tile| -> Vec<Var> {
+            let origins = t.each_value().map(|(_, d)| d.origin);
+            let given = origins.filter_map(|o| match o {
+                Origin::Given(v) => Some(v),
+                _ => None,
+            });
+            given.collect()
+        };
         let scalars: BTreeSet<Var> = plans
             .flat_map(|p| p.sweep.scalars.iter().copied())
+            .chain(tiles.flat_map(given))
             .collect();
         let joined = |v: &Var| self.unit.facts.local_group(self.unit.program, *v);
         let groups: BTreeSet<GroupId> = scalars.iter().filter_map(joined).map(|j| j.0).collect();

@@ -3,10 +3,12 @@
 
 use super::nest::Nest;
 use super::plan::Plan;
+use super::tile::Writer;
 use super::unit::{Unit, comment};
 use super::zip::Zip;
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
+use livefusion_tile::ir::Tile;
 use loop_lang::ir::{
     Atom, CHUNK, End, Group, Label, Order, Place, RateId, RateKind, Section, Type, Var,
 };
@@ -26,6 +28,7 @@ pub struct Machine<'u, 'a> {
     pub(super) layout: &'u Layout,
     pub(super) plans: &'u [Plan<'u>],
     nests: &'u [Nest<'u>],
+    pub(super) tiles: &'u [Tile],
     zips: &'u [Zip<'u>],
     symbol: &'u str,
     /// C labels by block.
@@ -49,7 +52,7 @@ pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
 pub fn write(
     unit: &mut Unit,
     layout: &Layout,
-    (plans, nests, zips): (&[Plan], &[Nest], &[Zip]),
+    (plans, nests, zips, tiles): (&[Plan], &[Nest], &[Zip], &[Tile]),
     symbol: &str,
     summary: bool,
 ) -> bool {
@@ -70,6 +73,7 @@ pub fn write(
         plans,
         nests,
         zips,
+        tiles,
         symbol,
         labels,
         summary,
@@ -127,9 +131,15 @@ impl Machine<'_, '_> {
         self.line("");
     }
 
+    /// The rates that are written as straight loops or as tiles.
+    fn rates(&self) -> impl Iterator<Item = RateId> {
+        let plans = self.plans.iter().map(|p| p.sweep.rate);
+        plans.chain(self.tiles.iter().map(|t| t.rate))
+    }
+
     /// Whether straight loops do nearly all of the work, those over segments included.
     fn is_cold(&self) -> bool {
-        let planned = |i| self.plans.iter().any(|p| p.sweep.rate == RateId::new(i));
+        let planned = |i| self.rates().any(|r| r == RateId::new(i));
         let nested = |i| {
             self.nests
                 .iter()
@@ -174,6 +184,13 @@ impl Machine<'_, '_> {
                 zip.call(self.unit, self.symbol, &self.labels[i]);
             }
             self.join_for_plans(rate);
+            for tile in self.tiles.iter().filter(|t| t.rate == rate) {
+                let bound = self.unit.program.rate(rate).kind.bound();
+                let mut writer = Writer::new(self.unit, tile);
+                bound
+                    .into_iter()
+                    .for_each(|b| writer.call(self.symbol, b, &self.labels[i]));
+            }
             for (version, plan) in self.plans.iter().enumerate() {
                 if plan.sweep.rate == rate {
                     plan.call_runs(self.unit, self.symbol, &self.labels[i]);

@@ -14,6 +14,7 @@
 //! | `phases` | bodies that run in phases over strips |
 //! | `pieces`, `strips` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
+//! | `tile` | tiles: sweeps under a schedule that was asked for |
 //! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
@@ -43,6 +44,7 @@ mod stop;
 mod straight;
 mod stream;
 mod strips;
+mod tile;
 mod turn;
 mod unit;
 mod vector;
@@ -52,10 +54,14 @@ use crate::compiler::Effort;
 use crate::facts;
 use crate::names::{Names, Part};
 pub use ideas::{Idea, Ideas};
+use livefusion_backend::CompileError;
+use livefusion_tile::ir::Tile;
+use livefusion_tile::lower::{self, NoTile};
 use livefusion_tile::region::Region;
+use livefusion_tile::schedule::Schedules;
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
-use loop_lang::ir::{Order, Place};
+use loop_lang::ir::{Order, Place, RateId};
 use loop_lang::state::Layout;
 use ops::Helpers;
 use unit::{Mode, Unit, comment};
@@ -144,6 +150,8 @@ pub struct File {
     kernels: String,
     /// Whether a kernel is too large for the compiler's full effort.
     large: bool,
+    /// What was asked for, by loop.
+    schedules: Schedules,
 }
 
 /// A finished file.
@@ -161,7 +169,38 @@ impl File {
             helpers: Helpers::new(target),
             kernels: String::new(),
             large: false,
+            schedules: Schedules::default(),
         }
+    }
+
+    /// The file whose loops are written as they are asked for.
+    pub fn with_schedules(mut self, schedules: &Schedules) -> File {
+        self.schedules = schedules.clone();
+        self
+    }
+
+    /// The tiles of a loop: of the sweeps for which something was asked, and which tiles can say.
+    fn tiles(&self, region: &Region, form: Form) -> Result<Vec<Tile>, CompileError> {
+        let refused = |why: String| CompileError::Schedule {
+            program: region.program.name.clone(),
+            why,
+        };
+        let asked = self.schedules.of(region.program);
+        let Some(schedule) = asked.map_err(|e| refused(e.to_string()))? else {
+            return Ok(Vec::new());
+        };
+        if form.summary || !form.straight {
+            return Ok(Vec::new());
+        }
+        let mut tiles = Vec::new();
+        for sweep in region.sweeps() {
+            match lower::tile(region, sweep, &schedule) {
+                Ok(tile) => tiles.push(tile),
+                Err(NoTile::NoWords(_)) => {}
+                Err(e @ NoTile::Illegal(_)) => return Err(refused(e.to_string())),
+            }
+        }
+        Ok(tiles)
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
@@ -172,9 +211,11 @@ impl File {
         layout: &Layout,
         symbol: &str,
         form: Form,
-    ) -> Result<(), String> {
-        check_lanes(program)?;
-        let region = Region::of(program, &layout.arrays, &layout.held)?;
+    ) -> Result<(), CompileError> {
+        check_lanes(program).map_err(CompileError::Malformed)?;
+        let region = Region::of(program, &layout.arrays, &layout.held);
+        let region = region.map_err(CompileError::Malformed)?;
+        let tiles = self.tiles(&region, form)?;
         let derived = match form.straight {
             true => zip::derive(&region),
             false => None,
@@ -210,6 +251,14 @@ impl File {
         };
         let short = |plan: &plan::Plan| plan.sweep.statements.len() <= plan::MAX_STATEMENTS;
         plans.retain(|plan| short(plan) || pieces::pieces(plan, &unit).is_some());
+        let tiled = |rate: RateId| tiles.iter().any(|t| t.rate == rate);
+        plans.retain(|plan| !tiled(plan.sweep.rate));
+        let nests: Vec<_> = (nests.into_iter())
+            .filter(|n| !n.inner.iter().any(|i| tiled(i.plan.sweep.rate)))
+            .collect();
+        for tile in &tiles {
+            tile::Writer::new(&mut unit, tile).write(symbol);
+        }
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.
             let mut straight = Unit {
@@ -249,7 +298,7 @@ impl File {
         let cold = machine::write(
             &mut unit,
             layout,
-            (&plans, &nests, &zips),
+            (&plans, &nests, &zips, &tiles),
             symbol,
             form.summary,
         );

@@ -39,4 +39,5 @@ mod segment;
 mod stmt;
 
 pub use fit::{Vectors, fit, runs};
+pub use pack::{Shape, signed};
 pub use segment::{Segment, segment};

@@ -1,0 +1,418 @@
+//! The function of a tile.
+
+use super::masks::Masks;
+use crate::emit::stop::HALT;
+use crate::emit::unit::{Unit, comment};
+use crate::facts::{self, Source};
+use crate::names::{Part, Unique, identifier};
+use livefusion_tile::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use livefusion_tile::target;
+use loop_lang::ir::{CombId, Var};
+use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashMap;
+
+/// A tile's function, being written.
+pub struct Writer<'u, 'a, 't> {
+    pub(super) unit: &'u mut Unit<'a>,
+    pub(super) tile: &'t Tile,
+    pub(super) masks: Masks,
+    names: Vec<String>,
+    /// What the counters of unrolled loops are.
+    literals: FxHashMap<Value, u64>,
+    comb: Option<CombId>,
+}
+
+/// A parameter of the function, and what the caller passes.
+pub(super) struct Passed {
+    pub declaration: String,
+    pub argument: String,
+    /// The state that it points to.
+    state: Option<Value>,
+}
+
+impl<'u, 'a, 't> Writer<'u, 'a, 't> {
+    /// The writer of a tile.
+    pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile) -> Writer<'u, 'a, 't> {
+        let mut unique = Unique::default();
+        for word in ["trapped", "lf_halt", "l", "k", "x", "y", "m"] {
+            unique.pick(word);
+        }
+        for (a, _) in tile.arrays() {
+            unique.pick(unit.names.var(a));
+            unique.pick(unit.names.part(a, Part::Length));
+        }
+        let lanes = tile.each_value();
+        let names = lanes
+            .map(|(_, data)| match data.origin {
+                Origin::From => "from".to_string(),
+                Origin::End => "end".to_string(),
+                Origin::Given(v) | Origin::State(v) => unit.names.var(v).to_string(),
+                Origin::Register | Origin::Let => unique.pick(&identifier(&data.name)),
+            })
+            .collect();
+        let masks = Masks::of(tile, &unit.helpers.target);
+        Writer {
+            unit,
+            tile,
+            masks,
+            names,
+            literals: FxHashMap::default(),
+            comb: None,
+        }
+    }
+
+    /// The function's name.
+    pub(super) fn function(&self, symbol: &str) -> String {
+        let rate = identifier(&self.unit.program.rate(self.tile.rate).name);
+        format!("{symbol}_tile_{}_{rate}", self.tile.rate.index())
+    }
+
+    /// Everything that goes in and out, beside the range.
+    pub(super) fn passed(&self) -> Vec<Passed> {
+        let mut passed = Vec::new();
+        let names = self.unit.names;
+        let plain = |declaration: String, argument: &str| Passed {
+            declaration,
+            argument: argument.to_string(),
+            state: None,
+        };
+        for (a, length) in self.tile.arrays() {
+            let (ty, name) = (facts::elem(self.unit.program, a).name(), names.var(a));
+            let given = match self.unit.facts.source.get(&a) {
+                Some(Source::Param(_)) => "const ",
+                _ => "",
+            };
+            passed.push(plain(format!("{given}{ty} *restrict {name}"), name));
+            if length {
+                let n = self.unit.length(a);
+                passed.push(plain(format!("const u64 {n}"), &n));
+            }
+        }
+        for (v, data) in self.tile.each_value() {
+            let ty = data.shape.ty.name();
+            match data.origin {
+                Origin::Given(var) => {
+                    let name = names.var(var);
+                    let joined = self
+                        .unit
+                        .facts
+                        .local_group(self.unit.program, var)
+                        .is_some();
+                    let argument = match joined {
+                        true => names.part(var, Part::Joined),
+                        false => name,
+                    };
+                    passed.push(plain(format!("const {ty} {name}"), argument));
+                }
+                Origin::State(var) => passed.push(Passed {
+                    declaration: format!("{ty} *restrict lf_{}", names.var(var)),
+                    argument: format!("&{}", names.var(var)),
+                    state: Some(v),
+                }),
+                Origin::From | Origin::End | Origin::Register | Origin::Let => {}
+            }
+        }
+        for v in self.lane_vars() {
+            let (ty, lanes) = (
+                facts::elem(self.unit.program, v).name(),
+                names.part(v, Part::Lanes),
+            );
+            passed.push(plain(format!("{ty} *restrict {lanes}"), lanes));
+        }
+        if self.unit.stops {
+            passed.push(plain(HALT.to_string(), "lf_halt"));
+        }
+        passed
+    }
+
+    /// The variables whose lanes it reads or writes.
+    fn lane_vars(&self) -> Vec<Var> {
+        let mut all = Vec::new();
+        self.tile.each_stmt(&mut |s| {
+            if let Some(Memory::Lanes(v)) = s.kind.memory()
+                && !all.contains(&v)
+            {
+                all.push(v);
+            }
+        });
+        all
+    }
+
+    /// Writes the function.
+    pub fn write(&mut self, symbol: &str) {
+        let passed = self.passed();
+        let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
+            .into_iter()
+            .chain(passed.iter().map(|p| p.declaration.as_str()))
+            .collect();
+        let rate = &self.unit.program.rate(self.tile.rate).name;
+        self.unit.line(comment(&format!("/* Rate {rate} */")));
+        self.unit.line("static __attribute__((noinline)) u64");
+        let function = self.function(symbol);
+        self.unit
+            .open(format!("{function}({}) {{", parameters.join(", ")));
+        self.unit.line("u64 trapped = 0;");
+        let states: Vec<Value> = passed.iter().filter_map(|p| p.state).collect();
+        for v in &states {
+            let (ty, name) = (self.tile.shape(*v).ty.name(), self.name(*v).to_string());
+            self.unit.line(format!("{ty} {name} = *lf_{name};"));
+        }
+        for (v, data) in self.tile.each_value() {
+            if data.origin == Origin::Register {
+                self.register(v);
+            }
+        }
+        self.stmts(&self.tile.body);
+        for v in &states {
+            let name = self.name(*v).to_string();
+            self.unit.line(format!("*lf_{name} = {name};"));
+        }
+        self.unit.line("return trapped;");
+        self.unit.close();
+        self.unit.line("");
+    }
+
+    /// Lanes of a value that are kept together; a register of more has several of these.
+    pub(super) fn together(&self, shape: Shape) -> u32 {
+        shape.lanes.min(self.masks.lanes)
+    }
+
+    fn register(&mut self, v: Value) {
+        let shape = self.tile.shape(v);
+        let some = self.together(shape);
+        let (ty, name) = (
+            self.vector(Shape::of(shape.ty, some)),
+            self.name(v).to_string(),
+        );
+        let text = match shape.lanes / some {
+            1 => format!("{ty} {name};"),
+            parts => format!("{ty} {name}[{parts}];"),
+        };
+        self.unit.line(text);
+    }
+
+    pub(super) fn name(&self, v: Value) -> &str {
+        &self.names[v.index()]
+    }
+
+    /// A scalar, or a vector as it is.
+    pub(super) fn operand(&mut self, a: Operand) -> String {
+        match a {
+            Operand::Const(c) => self.unit.helpers.constant(c),
+            Operand::Value(v) => match self.literals.get(&v) {
+                Some(x) => self.unit.helpers.constant(Const::u64(*x)),
+                None => self.name(v).to_string(),
+            },
+        }
+    }
+
+    /// An operand in so many lanes.
+    pub(super) fn in_lanes(&mut self, a: Operand, lanes: u32) -> String {
+        let shape = self.tile.operand_shape(a);
+        let text = self.operand(a);
+        match (shape.lanes == lanes, shape.ty) {
+            (true, _) => text,
+            (false, Ty::Bool) => self.all_or_none(&text),
+            (false, ty) => {
+                let all = self.all(Shape::of(ty, lanes));
+                format!("{all}({text})")
+            }
+        }
+    }
+
+    /// What a literal operand is.
+    pub(super) fn literal(&self, a: Operand) -> Option<u64> {
+        match a {
+            Operand::Const(c) => Some(c.bits),
+            Operand::Value(v) => self.literals.get(&v).copied(),
+        }
+    }
+
+    /// Defines a value.
+    pub(super) fn define(&mut self, to: Value, text: &str) {
+        let ty = self.vector(self.tile.shape(to));
+        let name = self.name(to).to_string();
+        self.unit.line(format!("const {ty} {name} = {text};"));
+    }
+
+    /// Bodies are nested no deeper than their sweep's regions, which is little.
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        for s in stmts {
+            self.say(s.comb, &s.kind);
+            self.stmt(&s.kind);
+        }
+    }
+
+    /// A comment with the combinator's name and kind, where it changes.
+    fn say(&mut self, comb: CombId, kind: &StmtKind) {
+        let structure = matches!(kind, StmtKind::For { .. });
+        if self.comb != Some(comb) && !structure {
+            self.comb = Some(comb);
+            let data = self.unit.program.comb(comb);
+            let text = format!("/* {}: {} */", data.name, data.kind);
+            self.unit.line(comment(&text));
+        }
+    }
+
+    fn stmt(&mut self, kind: &StmtKind) {
+        match kind {
+            StmtKind::Let { to, op, args } => self.let_op(*to, *op, args),
+            StmtKind::Positions { to, from } => {
+                let shape = self.tile.shape(*to);
+                let (all, at) = (self.all(shape), self.operand(*from));
+                let positions = self.positions(shape);
+                self.define(*to, &format!("{all}({at}) + {positions}()"));
+            }
+            StmtKind::Load {
+                to,
+                from,
+                at,
+                under,
+                ..
+            } => self.load(*to, *from, *at, *under),
+            StmtKind::Gather { to, array, at } => self.gather(*to, *array, *at),
+            StmtKind::Store {
+                into,
+                at,
+                value,
+                under,
+                lanes,
+                ..
+            } => self.store(*into, *at, *value, *under, *lanes),
+            StmtKind::Put { array, at, value } => {
+                let (data, n) = (self.unit.array(*array), self.unit.length(*array));
+                let (at, value) = (self.operand(*at), self.operand(*value));
+                self.unit
+                    .line(format!("if ({at} < {n}) {data}[{at}] = {value};"));
+            }
+            StmtKind::Compress {
+                array,
+                at,
+                value,
+                under,
+                ..
+            } => self.compress(*array, *at, *value, *under),
+            StmtKind::Length { to, array } => {
+                let n = self.unit.length(*array);
+                self.define(*to, &n);
+            }
+            StmtKind::Count { to, of } => {
+                let bits = self.bits_of(*of);
+                self.define(*to, &format!("__builtin_popcountl({bits})"));
+            }
+            StmtKind::Any { to, of } => {
+                let bits = self.bits_of(*of);
+                self.define(*to, &format!("{bits} != 0"));
+            }
+            StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
+            StmtKind::Set { to, value } => {
+                let lanes = self.tile.shape(*to).lanes;
+                let value = self.in_lanes(*value, lanes);
+                let name = self.name(*to).to_string();
+                self.unit.line(format!("{name} = {value};"));
+            }
+            StmtKind::Trap { unless } => {
+                let shape = self.tile.operand_shape(*unless);
+                let text = match shape.is_scalar() {
+                    true => format!("!{}", self.operand(*unless)),
+                    false => {
+                        let ok = self.operand(*unless);
+                        let not = self.not_mask(&ok);
+                        format!("{} != 0", self.bits(&not))
+                    }
+                };
+                self.unit.line(format!("trapped |= {text};"));
+            }
+            StmtKind::For {
+                counter,
+                from,
+                to,
+                step,
+                unroll,
+                body,
+            } => self.turns(*counter, (*from, *to), *step, *unroll, body),
+            StmtKind::If { cond, then, other } => {
+                let cond = self.operand(*cond);
+                self.unit.open(format!("if ({cond}) {{"));
+                self.stmts(then);
+                if !other.is_empty() {
+                    self.unit.depth -= 1;
+                    self.unit.open("} else {");
+                    self.stmts(other);
+                }
+                self.unit.close();
+            }
+            StmtKind::While { test, cond, body } => {
+                self.unit.open("for (;;) {");
+                self.stmts(test);
+                let cond = self.operand(*cond);
+                // A trapped loop may count on what trapped; its results are not wanted.
+                let traps = !self.unit.program.traps.is_empty();
+                let trapped = if traps { " || trapped" } else { "" };
+                self.unit
+                    .line(format!("if (!({cond}){trapped} || *lf_halt) break;"));
+                self.stmts(body);
+                self.unit.close();
+            }
+        }
+    }
+
+    fn turns(
+        &mut self,
+        counter: Value,
+        (from, to): (Operand, Operand),
+        step: u64,
+        unroll: bool,
+        body: &[Stmt],
+    ) {
+        if unroll && let (Some(from), Some(to)) = (self.literal(from), self.literal(to)) {
+            let mut at = from;
+            while at < to {
+                self.literals.insert(counter, at);
+                self.unit.open("{");
+                self.stmts(body);
+                self.unit.close();
+                at += step;
+            }
+            self.literals.remove(&counter);
+            return;
+        }
+        let (from, to) = (self.operand(from), self.operand(to));
+        let name = self.name(counter).to_string();
+        self.unit.open(format!(
+            "for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"
+        ));
+        self.stmts(body);
+        self.unit.close();
+    }
+}
+
+impl Masks {
+    /// How masks are kept in a tile for a target.
+    fn of(tile: &Tile, target: &target::Target) -> Masks {
+        let (mut lanes, mut widest) = (1, 1);
+        tile.each_stmt(&mut |s| {
+            let mut see = |shape: Shape| {
+                if !shape.is_scalar() && shape.ty != Ty::Bool {
+                    widest = widest.max(shape.ty.size());
+                }
+            };
+            s.kind.each_operand(&mut |a| see(tile.operand_shape(a)));
+            if let Some(to) = s
+                .kind
+                .target()
+                .filter(|_| !matches!(s.kind, StmtKind::For { .. }))
+            {
+                see(tile.shape(to));
+                if !matches!(s.kind, StmtKind::Set { .. }) {
+                    lanes = lanes.max(tile.shape(to).lanes);
+                }
+            }
+        });
+        Masks {
+            lanes,
+            bytes: widest,
+            registers: target.masks() == target::Masks::Registers,
+        }
+    }
+}

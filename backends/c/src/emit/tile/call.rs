@@ -1,0 +1,68 @@
+//! The call of a tile: at its rate's guard, for as many steps as its entries allow.
+
+use super::Writer;
+use crate::names::Part;
+use livefusion_tile::ir::{Entry, Origin};
+use loop_lang::ir::{Atom, Order};
+
+impl Writer<'_, '_, '_> {
+    /// Writes it.
+    pub fn call(&mut self, symbol: &str, bound: Atom, guard: &str) {
+        let counter = self.unit.names.var(self.tile.counter).to_string();
+        let bound = self.unit.atom(bound);
+        self.unit.open(format!("if ({counter} < {bound}) {{"));
+        self.unit.line(format!(
+            "u64 count = lf_least({bound} - {counter}, event - steps);"
+        ));
+        for entry in &self.tile.entries {
+            if let Entry::Room { array, index } = entry {
+                let (length, index) = (self.unit.length(*array), self.unit.names.var(*index));
+                let line = format!("count = lf_least(count, lf_room({length}, {index}));");
+                self.unit.line(line);
+            }
+        }
+        for entry in &self.tile.entries {
+            match entry {
+                Entry::Room { .. } | Entry::Holds(_) => {}
+                Entry::Whole(1) | Entry::Aligned(1) => {}
+                Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
+                Entry::Aligned(steps) => {
+                    let mask = steps - 1;
+                    self.unit
+                        .line(format!("if ({counter} & {mask}) count = 0;"));
+                }
+            }
+        }
+        self.unit.open("if (count != 0) {");
+        let range = [counter.clone(), format!("{counter} + count")];
+        let passed = self.passed().into_iter().map(|p| p.argument);
+        let arguments: Vec<String> = range.into_iter().chain(passed).collect();
+        let function = self.function(symbol);
+        self.unit
+            .line(format!("trapped |= {function}({});", arguments.join(", ")));
+        self.unit.line(format!("{counter} += count;"));
+        self.follow();
+        self.unit.line("steps += count;");
+        self.unit.line(format!("goto {guard};"));
+        self.unit.close();
+        self.unit.close();
+    }
+
+    /// Next values of what the tile has updated.
+    fn follow(&mut self) {
+        let states = self.tile.each_value().filter_map(|(_, d)| match d.origin {
+            Origin::State(v) => Some(v),
+            _ => None,
+        });
+        let updated: Vec<_> = std::iter::once(self.tile.counter).chain(states).collect();
+        for v in updated {
+            let local = self.unit.facts.local_group(self.unit.program, v);
+            let plain = !matches!(local, Some((_, _, Order::Lanes(_) | Order::Runs(_))));
+            if plain && self.unit.facts.ever_waits(v) {
+                let (next, now) = (self.unit.names.part(v, Part::Next), self.unit.names.var(v));
+                let line = format!("{next} = {now};");
+                self.unit.line(line);
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Operators on vectors: what compilers have for vectors, and everything else lane by lane.
+
+use super::Writer;
+use crate::emit::vector::signed;
+use livefusion_tile::ir::{Operand, Shape, Value};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+impl Writer<'_, '_, '_> {
+    /// The type of a value.
+    pub(super) fn vector(&mut self, shape: Shape) -> String {
+        if shape.is_scalar() {
+            return shape.ty.name().to_string();
+        }
+        if shape.ty == Ty::Bool {
+            return self.mask();
+        }
+        let (t, size) = (shape.ty.name(), shape.ty.size());
+        let name = format!("lf_v{}{t}", shape.lanes);
+        self.unit.helpers.require(&name, || {
+            format!(
+                "typedef {t} {name} __attribute__((vector_size({})));\n\
+                 typedef {name} {name}_at __attribute__((aligned({size}), may_alias));\n",
+                shape.lanes as usize * size
+            )
+        });
+        name
+    }
+
+    /// A function from a scalar to a vector of it.
+    pub(super) fn all(&mut self, shape: Shape) -> String {
+        let (v, t) = (self.vector(shape), shape.ty.name());
+        let name = format!("{v}_all");
+        // The difference to zero is the number itself, -0.0 included.
+        self.unit.helpers.require(&name, || {
+            format!("static inline {v} {name}({t} x) {{ return x - ({v}){{0}}; }}\n")
+        });
+        name
+    }
+
+    /// A function that gives the positions of lanes.
+    pub(super) fn positions(&mut self, shape: Shape) -> String {
+        let v = self.vector(shape);
+        let name = format!("{v}_positions");
+        let all: Vec<String> = (0..shape.lanes).map(|k| k.to_string()).collect();
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline {v} {name}(void) {{ return ({v}){{{}}}; }}\n",
+                all.join(", ")
+            )
+        });
+        name
+    }
+
+    pub(super) fn let_op(&mut self, to: Value, op: Op, args: &[Operand]) {
+        let shape = self.tile.shape(to);
+        let typed = args.get(usize::from(op == Op::Select)).or(args.first());
+        let from = typed.map_or(shape.ty, |a| self.tile.operand_shape(*a).ty);
+        if shape.is_scalar() {
+            let of: Vec<String> = args.iter().map(|a| self.operand(*a)).collect();
+            let text = self.unit.helpers.op(op, from, shape.ty, &of);
+            self.define(to, &text);
+            return;
+        }
+        match self.vector_op(op, from, shape, args) {
+            Some(text) => self.define(to, &text),
+            None => {
+                let of: Vec<String> = args.iter().map(|a| self.lane(*a)).collect();
+                let text = self.unit.helpers.op(op, from, shape.ty, &of);
+                self.each(to, &text);
+            }
+        }
+    }
+
+    /// The operator as an expression on vectors, if there is one.
+    fn vector_op(&mut self, op: Op, from: Ty, to: Shape, args: &[Operand]) -> Option<String> {
+        use Op::*;
+        let lanes = to.lanes;
+        let of: Vec<String> = args.iter().map(|a| self.in_lanes(*a, lanes)).collect();
+        let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
+        let infix = |sign: &str| format!("{a} {sign} {b}");
+        if op == Select {
+            return Some(self.select(from, a, b, &of[2]));
+        }
+        if from == Ty::Bool && op != Cast {
+            return self.mask_op(op, a, b);
+        }
+        let float = from.is_float();
+        let own = Shape::of(from, lanes);
+        Some(match op {
+            Select => return None,
+            Add => infix("+"),
+            Sub => infix("-"),
+            Mul => infix("*"),
+            Div if float => infix("/"),
+            Neg => format!("-{a}"),
+            And => infix("&"),
+            Or => infix("|"),
+            Xor => infix("^"),
+            Not => format!("~{a}"),
+            Eq | Ne | Lt | Le | Gt | Ge => self.compare(op, from, a, b),
+            Min | Max => {
+                let name = self.extremum(op, own);
+                format!("{name}({a}, {b})")
+            }
+            Abs if float => {
+                let bits = Shape::of(signed(from.size()), lanes);
+                let (v, bits, all) = (self.vector(own), self.vector(bits), self.all(bits));
+                let low = match from {
+                    Ty::F32 => "0x7fffffff",
+                    _ => "0x7fffffffffffffffl",
+                };
+                format!("({v})(({bits}){a} & {all}({low}))")
+            }
+            Cast if from == Ty::Bool && to.ty == Ty::Bool => a.clone(),
+            Cast if from == Ty::Bool => {
+                let (v, all) = (self.vector(to), self.all(to));
+                let one = match to.ty {
+                    Ty::F32 => "1.0f",
+                    Ty::F64 => "1.0",
+                    _ => "1",
+                };
+                self.select(to.ty, a, &format!("{all}({one})"), &format!("({v}){{0}}"))
+            }
+            Cast if to.ty == Ty::Bool => {
+                let v = self.vector(own);
+                self.compare(Ne, from, a, &format!("({v}){{0}}"))
+            }
+            Cast if from == to.ty => a.clone(),
+            Cast if !(float && to.ty.is_int()) => {
+                let v = self.vector(to);
+                format!("__builtin_convertvector({a}, {v})")
+            }
+            Bitcast => format!("({}){a}", self.vector(to)),
+            Copy => a.clone(),
+            // One lane after the other.
+            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Cast | Abs | Signum
+            | CountOnes | LeadingZeros | TrailingZeros | Floor | Ceil | Round | RoundEven
+            | Trunc | Sqrt | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos
+            | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf
+            | Powi | Atan2 | Hypot | Copysign | MulAdd | SignBit => return None,
+        })
+    }
+
+    /// A lane of an operand, in a loop over `k`.
+    fn lane(&mut self, a: Operand) -> String {
+        let (shape, text) = (self.tile.operand_shape(a), self.operand(a));
+        match (shape.is_scalar(), shape.ty) {
+            (true, _) => text,
+            (false, Ty::Bool) if self.masks.registers => format!("(bool)({text} >> k & 1)"),
+            (false, Ty::Bool) => format!("(bool)({text}[k] & 1)"),
+            (false, _) => format!("{text}[k]"),
+        }
+    }
+
+    /// Defines a value by an expression for each lane `k`.
+    pub(super) fn each(&mut self, to: Value, text: &str) {
+        let shape = self.tile.shape(to);
+        let (name, lanes) = (self.name(to).to_string(), shape.lanes);
+        if shape.ty == Ty::Bool && self.masks.registers {
+            let mask = self.mask();
+            self.unit.line(format!("u64 lf_{name} = 0;"));
+            self.unit.line(format!(
+                "for (u64 k = 0; k < {lanes}; k++) lf_{name} |= (u64)({text}) << k;"
+            ));
+            self.define(to, &format!("({mask})lf_{name}"));
+            return;
+        }
+        let v = self.vector(shape);
+        let (cell, sign) = match shape.ty {
+            Ty::Bool => (signed(self.masks.bytes).name(), "-"),
+            ty => (ty.name(), ""),
+        };
+        // Not in the vector itself: some versions of gcc fail on vectors that are put together from others.
+        self.unit.line(format!(
+            "union {{ {cell} cell[{lanes}]; {v} all; }} lf_{name};"
+        ));
+        self.unit.line(format!(
+            "for (u64 k = 0; k < {lanes}; k++) lf_{name}.cell[k] = {sign}({text});"
+        ));
+        self.define(to, &format!("lf_{name}.all"));
+    }
+
+    /// A function for the smaller or larger element. Floats ignore NaN; equal ones may be -0.0 and +0.0: their
+    /// bits joined are right.
+    fn extremum(&mut self, op: Op, shape: Shape) -> String {
+        let v = self.vector(shape);
+        let bits = self.vector(Shape::of(signed(shape.ty.size()), shape.lanes));
+        let name = format!("{v}_{}_{}", op.name(), self.masks.bytes);
+        let order = if op == Op::Min { Op::Lt } else { Op::Gt };
+        let less = self.compare(order, shape.ty, "x", "y");
+        let body = if shape.ty.is_float() {
+            let (number, equal) = (
+                self.compare(Op::Eq, shape.ty, "y", "y"),
+                self.compare(Op::Eq, shape.ty, "x", "y"),
+            );
+            let z = self.select(shape.ty, &less, "x", "y");
+            let join = if op == Op::Min { "|" } else { "&" };
+            let both = format!("({v})(({bits})x {join} ({bits})y)");
+            let same = self.select(shape.ty, &equal, &both, "z");
+            let kept = self.select(shape.ty, &number, &same, "x");
+            format!("const {v} z = {z}; return {kept};")
+        } else {
+            let z = self.select(shape.ty, &less, "x", "y");
+            format!("return {z};")
+        };
+        self.unit.helpers.require(&name, || {
+            format!("static inline {v} {name}({v} x, {v} y) {{ {body} }}\n")
+        });
+        name
+    }
+
+    /// A scalar joined with each lane in turn.
+    pub(super) fn fold(&mut self, to: Value, op: Op, start: Operand, of: Operand) {
+        let Shape { ty, lanes } = self.tile.operand_shape(of);
+        let (name, start) = (self.name(to).to_string(), self.operand(start));
+        let lane = self.lane(of);
+        let text = self.unit.helpers.op(op, ty, ty, &[name.clone(), lane]);
+        self.unit.line(format!("{} {name} = {start};", ty.name()));
+        self.unit.line(format!(
+            "for (u64 k = 0; k < {lanes}; k++) {name} = {text};"
+        ));
+    }
+}

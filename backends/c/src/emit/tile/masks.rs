@@ -1,0 +1,335 @@
+//! Masks: comparisons, choices by a mask, bits.
+//!
+//! A mask is a vector of integers as wide as the tile's widest element, all bits alike, or, where the target keeps masks in
+//! registers of their own, an integer with a bit for each lane. gcc has builtins for the latter; clang makes the same of
+//! plain vectors.
+
+use super::Writer;
+use crate::emit::vector::{Shape as Packed, signed};
+use livefusion_tile::ir::{Operand, Shape};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+/// How a tile's masks are kept.
+#[derive(Clone, Copy)]
+pub(super) struct Masks {
+    /// Lanes of the tile's vectors.
+    pub lanes: u32,
+    /// Bytes of the widest element that a vector has.
+    pub bytes: usize,
+    /// Whether as bits.
+    pub registers: bool,
+}
+
+impl Writer<'_, '_, '_> {
+    /// The type of masks.
+    pub(super) fn mask(&mut self) -> String {
+        if !self.masks.registers {
+            let shape = Shape::of(signed(self.masks.bytes), self.masks.lanes);
+            return self.vector(shape);
+        }
+        self.bit_type().to_string()
+    }
+
+    /// An integer with a bit for each lane.
+    fn bit_type(&self) -> &'static str {
+        match self.masks.lanes {
+            ..=8 => "u8",
+            9..=16 => "u16",
+            17..=32 => "u32",
+            _ => "u64",
+        }
+    }
+
+    /// All bits that lanes have.
+    fn full(&self) -> String {
+        match self.masks.lanes {
+            64.. => "~0ul".to_string(),
+            lanes => format!("{:#x}", (1u64 << lanes) - 1),
+        }
+    }
+
+    /// The mask that is a scalar truth in all lanes.
+    pub(super) fn all_or_none(&mut self, truth: &str) -> String {
+        let mask = self.mask();
+        match self.masks.registers {
+            true => format!("({mask})(({truth}) ? {} : 0)", self.full()),
+            false => {
+                let ty = signed(self.masks.bytes);
+                let all = self.all(Shape::of(ty, self.masks.lanes));
+                format!("{all}(-({}){truth})", ty.name())
+            }
+        }
+    }
+
+    pub(super) fn not_mask(&mut self, m: &str) -> String {
+        let mask = self.mask();
+        match self.masks.registers {
+            true => format!("({mask})(~{m} & {})", self.full()),
+            false => format!("~{m}"),
+        }
+    }
+
+    /// Operators on truth, lane by lane.
+    pub(super) fn mask_op(&mut self, op: Op, a: &str, b: &str) -> Option<String> {
+        let (na, nb) = (self.not_mask(a), self.not_mask(b));
+        let mask = self.mask();
+        let text = match op {
+            Op::And => format!("{a} & {b}"),
+            Op::Or => format!("{a} | {b}"),
+            Op::Xor | Op::Ne => format!("{a} ^ {b}"),
+            Op::Eq => return Some(self.not_mask(&format!("({a} ^ {b})"))),
+            Op::Lt => format!("{na} & {b}"),
+            Op::Le => format!("{na} | {b}"),
+            Op::Gt => format!("{a} & {nb}"),
+            Op::Ge => format!("{a} | {nb}"),
+            Op::Not => return Some(na),
+            Op::Copy => return Some(a.to_string()),
+            _ => return None,
+        };
+        Some(match self.masks.registers {
+            true => format!("({mask})({text})"),
+            false => text,
+        })
+    }
+
+    /// A comparison of vectors.
+    pub(super) fn compare(&mut self, op: Op, ty: Ty, a: &str, b: &str) -> String {
+        let sign = match op {
+            Op::Eq => "==",
+            Op::Ne => "!=",
+            Op::Lt => "<",
+            Op::Le => "<=",
+            Op::Gt => ">",
+            _ => ">=",
+        };
+        let lanes = self.masks.lanes;
+        let mask = self.mask();
+        let own = self.vector(Shape::of(signed(ty.size()), lanes));
+        if !self.masks.registers {
+            return match ty.size() == self.masks.bytes {
+                true => format!("({mask})({a} {sign} {b})"),
+                false => format!("__builtin_convertvector(({own})({a} {sign} {b}), {mask})"),
+            };
+        }
+        let v = self.vector(Shape::of(ty, lanes));
+        let name = format!("lf_{}_{v}", op.name());
+        let builtin = compare_builtin(op, ty, lanes);
+        let bits = self.bits_of_vector(signed(ty.size()), &format!("({own})(x {sign} y)"));
+        self.unit.helpers.require(&name, || {
+            let body = match builtin {
+                Some(builtin) => {
+                    format!("\n#ifndef __clang__\n  return {builtin};\n#else\n  {bits}\n#endif\n")
+                }
+                None => format!(" {bits} "),
+            };
+            format!("static inline {mask} {name}({v} x, {v} y) {{{body}}}\n")
+        });
+        format!("{name}({a}, {b})")
+    }
+
+    /// Statements that return the bits of a vector of truth, one lane after the other.
+    fn bits_of_vector(&mut self, ty: Ty, vector: &str) -> String {
+        let v = self.vector(Shape::of(ty, self.masks.lanes));
+        let bits = self.bit_type();
+        format!(
+            "const {v} t = {vector}; u64 bits = 0; \
+             for (u64 k = 0; k < {}; k++) bits |= (u64)(t[k] & 1) << k; return ({bits})bits;",
+            self.masks.lanes
+        )
+    }
+
+    /// `x` where the mask is set, `y` elsewhere.
+    pub(super) fn select(&mut self, ty: Ty, m: &str, x: &str, y: &str) -> String {
+        let (lanes, mask) = (self.masks.lanes, self.mask());
+        if ty == Ty::Bool {
+            let not = self.not_mask(m);
+            return match self.masks.registers {
+                true => format!("({mask})(({m} & {x}) | ({not} & {y}))"),
+                false => format!("(({m} & {x}) | (~{m} & {y}))"),
+            };
+        }
+        let v = self.vector(Shape::of(ty, lanes));
+        let own = self.vector(Shape::of(signed(ty.size()), lanes));
+        let name = format!(
+            "lf_pick{}_{v}",
+            if self.masks.registers { "" } else { "_v" }
+        );
+        let name = format!("{name}_{}", self.masks.bytes);
+        if self.masks.registers {
+            let builtin = blend_builtin(ty, lanes);
+            self.unit.helpers.require(&name, || {
+                let plain = format!(
+                    "{own} s; for (u64 k = 0; k < {lanes}; k++) s[k] = -(m >> k & 1); \
+                     return ({v})((s & ({own})x) | (~s & ({own})y));"
+                );
+                let body = match builtin {
+                    Some((builtin, of, bits)) => format!(
+                        "\n#ifndef __clang__\n  typedef {of} lf_e __attribute__((vector_size({})));\n  \
+                         return ({v}){builtin}((lf_e)y, (lf_e)x, ({bits})m);\n#else\n  {plain}\n#endif\n",
+                        lanes as usize * ty.size()
+                    ),
+                    None => format!(" {plain} "),
+                };
+                format!("static inline {v} {name}({mask} m, {v} x, {v} y) {{{body}}}\n")
+            });
+            return format!("{name}({m}, {x}, {y})");
+        }
+        let narrow = match ty.size() == self.masks.bytes {
+            true => "m".to_string(),
+            false => format!("__builtin_convertvector(m, {own})"),
+        };
+        let whole = self.unit.helpers.target.vector_bytes() == 32
+            && lanes as usize * ty.size() == 32
+            && ty.size() == self.masks.bytes;
+        self.unit.helpers.require(&name, || {
+            let body = match whole {
+                true => format!(
+                    "typedef char lf_c __attribute__((vector_size(32))); \
+                     return ({v})__builtin_ia32_pblendvb256((lf_c)y, (lf_c)x, (lf_c)m);"
+                ),
+                false => format!(
+                    "const {own} s = {narrow}; return ({v})((s & ({own})x) | (~s & ({own})y));"
+                ),
+            };
+            format!("static inline {v} {name}({mask} m, {v} x, {v} y) {{ {body} }}\n")
+        });
+        format!("{name}({m}, {x}, {y})")
+    }
+
+    /// The bits of a mask, the first lane lowest.
+    pub(super) fn bits(&mut self, m: &str) -> String {
+        if self.masks.registers {
+            return format!("(u64)({m})");
+        }
+        let Masks { lanes, bytes, .. } = self.masks;
+        let target = self.unit.helpers.target.vector_bytes();
+        if target == 32 && lanes as usize * bytes == 32 {
+            let bits = Packed(bytes).bits(self.unit.helpers);
+            return format!("{bits}({m})");
+        }
+        let mask = self.mask();
+        let name = format!("lf_bits_of_{mask}");
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline u64 {name}({mask} m) {{ u64 bits = 0; \
+                 for (u64 k = 0; k < {lanes}; k++) bits |= (u64)(m[k] & 1) << k; return bits; }}\n"
+            )
+        });
+        format!("{name}({m})")
+    }
+
+    /// The bits of an operand: a scalar has one.
+    pub(super) fn bits_of(&mut self, m: Operand) -> String {
+        let text = self.operand(m);
+        match self.tile.operand_shape(m).is_scalar() {
+            true => format!("(u64)({text})"),
+            false => self.bits(&text),
+        }
+    }
+
+    /// The mask of bytes that are 0 or 1.
+    pub(super) fn mask_of_bytes(&mut self, bytes: &str) -> String {
+        let (mask, lanes) = (self.mask(), self.masks.lanes);
+        if !self.masks.registers {
+            return format!("-__builtin_convertvector({bytes}, {mask})");
+        }
+        let v = self.vector(Shape::of(Ty::U8, lanes));
+        let name = format!("lf_mask_of_{v}");
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline {mask} {name}({v} x) {{ u64 bits = 0; \
+                 for (u64 k = 0; k < {lanes}; k++) bits |= (u64)x[k] << k; return ({mask})bits; }}\n"
+            )
+        });
+        format!("{name}({bytes})")
+    }
+
+    /// A mask as bytes that are 0 or 1.
+    pub(super) fn bytes_of_mask(&mut self, m: &str) -> String {
+        let lanes = self.masks.lanes;
+        let v = self.vector(Shape::of(Ty::U8, lanes));
+        if !self.masks.registers {
+            return format!("__builtin_convertvector(-({m}), {v})");
+        }
+        let mask = self.mask();
+        let name = format!("lf_bytes_of_{mask}x{lanes}");
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline {v} {name}({mask} m) {{ {v} x; \
+                 for (u64 k = 0; k < {lanes}; k++) x[k] = m >> k & 1; return x; }}\n"
+            )
+        });
+        format!("{name}({m})")
+    }
+}
+
+/// gcc's comparison of vectors of 16 to 64 bytes into bits.
+fn compare_builtin(op: Op, ty: Ty, lanes: u32) -> Option<String> {
+    let bytes = lanes as usize * ty.size();
+    if !matches!(bytes, 16 | 32 | 64) {
+        return None;
+    }
+    // The predicates of the instruction; of floats ordered and quiet ones, but for `!=`.
+    let predicate = match (op, ty.is_float()) {
+        (Op::Eq, _) => 0,
+        (Op::Lt, true) => 17,
+        (Op::Le, true) => 18,
+        (Op::Ne, _) => 4,
+        (Op::Ge, true) => 29,
+        (Op::Gt, true) => 30,
+        (Op::Lt, false) => 1,
+        (Op::Le, false) => 2,
+        (Op::Ge, false) => 5,
+        _ => 6,
+    };
+    let (letter, of) = match ty {
+        Ty::F64 => ("pd", "double"),
+        Ty::F32 => ("ps", "float"),
+        Ty::I64 | Ty::U64 => ("q", "long long"),
+        Ty::I32 | Ty::U32 => ("d", "int"),
+        Ty::I16 | Ty::U16 => ("w", "short"),
+        Ty::I8 | Ty::U8 | Ty::Bool => ("b", "char"),
+    };
+    let unsigned = if ty.is_float() || ty.is_signed() {
+        ""
+    } else {
+        "u"
+    };
+    let name = format!("__builtin_ia32_{unsigned}cmp{letter}{}_mask", 8 * bytes);
+    // All lanes are asked for; 4 is the current rounding.
+    let rounding = if ty.is_float() && bytes == 64 {
+        ", 4"
+    } else {
+        ""
+    };
+    let element = format!("{of} __attribute__((vector_size({bytes})))");
+    let cast = format!("(__typeof__({element}))");
+    Some(format!(
+        "{name}({cast}x, {cast}y, {predicate}, -1{rounding})"
+    ))
+}
+
+/// gcc's choice between vectors of 16 to 64 bytes by bits: its name, the type of its elements, that of its bits.
+fn blend_builtin(ty: Ty, lanes: u32) -> Option<(String, &'static str, &'static str)> {
+    let bytes = lanes as usize * ty.size();
+    if !matches!(bytes, 16 | 32 | 64) {
+        return None;
+    }
+    let (letter, of) = match ty {
+        Ty::F64 => ("pd", "double"),
+        Ty::F32 => ("ps", "float"),
+        Ty::I64 | Ty::U64 => ("q", "long long"),
+        Ty::I32 | Ty::U32 => ("d", "int"),
+        Ty::I16 | Ty::U16 => ("w", "short"),
+        Ty::I8 | Ty::U8 | Ty::Bool => ("b", "char"),
+    };
+    let bits = match lanes {
+        ..=8 => "u8",
+        9..=16 => "u16",
+        17..=32 => "u32",
+        _ => "u64",
+    };
+    let name = format!("__builtin_ia32_blendm{letter}_{}_mask", 8 * bytes);
+    Some((name, of, bits))
+}

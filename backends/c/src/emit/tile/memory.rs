@@ -1,0 +1,182 @@
+//! Loads, stores, packing, and reads at any index.
+
+use super::Writer;
+use crate::emit::vector::Shape as Packed;
+use crate::facts;
+use crate::names::Part;
+use livefusion_tile::ir::{Memory, Operand, Shape, Value};
+use loop_lang::ir::Var;
+use loop_lang::types::Ty;
+
+impl Writer<'_, '_, '_> {
+    /// Where an access begins, as an expression for a place in memory.
+    fn place(&mut self, memory: Memory, at: Operand) -> String {
+        let at = self.operand(at);
+        match memory {
+            Memory::Array(a) => format!("{} + {at}", self.unit.array(a)),
+            Memory::Lanes(v) => format!("{} + {at}", self.unit.names.part(v, Part::Lanes)),
+            Memory::Register(v) => self.name(v).to_string(),
+        }
+    }
+
+    /// The part of a register that lanes from a literal place on are.
+    fn part(&mut self, v: Value, at: Operand, lanes: u32) -> String {
+        let shape = self.tile.shape(v);
+        let (name, some) = (self.name(v).to_string(), self.together(shape));
+        match (shape.lanes / some, self.literal(at)) {
+            (1, _) => name,
+            (_, Some(at)) => format!("{name}[{}]", at / u64::from(lanes)),
+            // Verified tiles have literal places here.
+            (_, None) => format!("{name}[{} / {lanes}]", self.operand(at)),
+        }
+    }
+
+    /// The type of neighbours in memory: truth takes a byte there.
+    fn in_memory(&mut self, shape: Shape) -> String {
+        let ty = match shape.ty {
+            Ty::Bool => Ty::U8,
+            ty => ty,
+        };
+        self.vector(Shape::of(ty, shape.lanes))
+    }
+
+    pub(super) fn load(&mut self, to: Value, from: Memory, at: Operand, under: Option<Operand>) {
+        let shape = self.tile.shape(to);
+        if let Memory::Register(v) = from {
+            let part = self.part(v, at, shape.lanes);
+            self.define(to, &part);
+            return;
+        }
+        let place = self.place(from, at);
+        if let Some(under) = under {
+            self.load_some(to, &place, under);
+            return;
+        }
+        match (shape.is_scalar(), shape.ty) {
+            (true, _) => self.define(to, &format!("*({place})")),
+            (false, ty) => {
+                let vector = self.in_memory(shape);
+                let loaded = format!("*(const {vector}_at *)({place})");
+                let text = match ty {
+                    Ty::Bool => self.mask_of_bytes(&loaded),
+                    _ => loaded,
+                };
+                self.define(to, &text);
+            }
+        }
+    }
+
+    /// Lanes that a mask lets.
+    fn load_some(&mut self, to: Value, place: &str, under: Operand) {
+        let shape = self.tile.shape(to);
+        let bits = self.bits_of(under);
+        let (ty, cell) = (self.in_memory(shape), shape.ty.name());
+        let name = self.name(to).to_string();
+        let some = format!("lf_some_{name}");
+        self.unit.line(format!("{ty} {some} = {{0}};"));
+        self.unit.line(format!(
+            "{{ const u64 l = {bits}; const {cell} *const x = {place}; \
+             for (u64 k = 0; k < {}; k++) if (l >> k & 1) {some}[k] = x[k]; }}",
+            shape.lanes
+        ));
+        let text = match shape.ty {
+            Ty::Bool => self.mask_of_bytes(&some),
+            _ => some,
+        };
+        self.define(to, &text);
+    }
+
+    pub(super) fn gather(&mut self, to: Value, array: Var, at: Operand) {
+        let shape = self.tile.shape(to);
+        let (data, n) = (self.unit.array(array), self.unit.length(array));
+        let index = self.operand(at);
+        if shape.is_scalar() {
+            self.define(to, &format!("{index} < {n} ? {data}[{index}] : 0"));
+            return;
+        }
+        let read = format!("({index}[k] < {n} ? {data}[{index}[k]] : 0)");
+        self.each(to, &read);
+    }
+
+    pub(super) fn store(
+        &mut self,
+        into: Memory,
+        at: Operand,
+        value: Operand,
+        under: Option<Operand>,
+        lanes: u32,
+    ) {
+        if let Memory::Register(v) = into {
+            let (part, value) = (self.part(v, at, lanes), self.in_lanes(value, lanes));
+            self.unit.line(format!("{part} = {value};"));
+            return;
+        }
+        let place = self.place(into, at);
+        if lanes == 1 {
+            let value = self.operand(value);
+            let test = under.map_or(String::new(), |m| format!("if ({}) ", self.operand(m)));
+            self.unit.line(format!("{test}*({place}) = {value};"));
+            return;
+        }
+        let ty = self.memory_type(into, value);
+        let shape = Shape::of(ty, lanes);
+        let value = self.in_lanes(value, lanes);
+        let value = match ty {
+            Ty::Bool => self.bytes_of_mask(&value),
+            _ => value,
+        };
+        let vector = self.in_memory(shape);
+        match under {
+            None => self
+                .unit
+                .line(format!("*({vector}_at *)({place}) = {value};")),
+            Some(under) => {
+                let bits = self.bits_of(under);
+                self.unit.line(format!(
+                    "{{ const u64 l = {bits}; const {vector} x = {value}; \
+                     for (u64 k = 0; k < {lanes}; k++) if (l >> k & 1) ({place})[k] = x[k]; }}"
+                ));
+            }
+        }
+    }
+
+    fn memory_type(&self, memory: Memory, value: Operand) -> Ty {
+        match memory {
+            Memory::Array(v) | Memory::Lanes(v) => facts::elem(self.unit.program, v),
+            Memory::Register(_) => self.tile.operand_shape(value).ty,
+        }
+    }
+
+    pub(super) fn compress(&mut self, array: Var, at: Operand, value: Operand, under: Operand) {
+        let (data, index) = (self.unit.array(array), self.operand(at));
+        let ty = facts::elem(self.unit.program, array);
+        let lanes = self.tile.operand_shape(under).lanes;
+        if lanes == 1 {
+            // What is rejected is overwritten.
+            let value = self.operand(value);
+            self.unit.line(format!("{data}[{index}] = {value};"));
+            return;
+        }
+        let value = self.in_lanes(value, lanes);
+        let value = match ty {
+            Ty::Bool => self.bytes_of_mask(&value),
+            _ => value,
+        };
+        let bits = self.bits_of(under);
+        let helpers = &mut *self.unit.helpers;
+        let widest = helpers.target.vector_bytes() / lanes as usize;
+        if matches!(widest, 1 | 2 | 4 | 8) && ty.size() <= widest {
+            let (pack, int) = Packed(widest).pack(helpers, ty.size());
+            self.unit.line(format!(
+                "{pack}((void *)({data} + {index}), ({int})({value}), {bits});"
+            ));
+            return;
+        }
+        let vector = self.in_memory(Shape::of(ty, lanes));
+        self.unit.line(format!(
+            "{{ u64 l = {bits}; const {vector} x = {value}; {} *y = {data} + {index}; \
+             for (u64 k = 0; k < {lanes}; k++) {{ *y = x[k]; y += l >> k & 1; }} }}",
+            ty.name()
+        ));
+    }
+}

@@ -1,0 +1,17 @@
+//! Tiles as C: one function for each, which the state machine calls at its rate's guard. Nothing is decided here.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | `call` | the call, as the tile's entries say |
+//! | `body` | the function, its structure and its names |
+//! | `memory` | loads, stores, packing, reads at any index |
+//! | `masks` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
+//! | `lanes` | operators on vectors |
+
+mod body;
+mod call;
+mod lanes;
+mod masks;
+mod memory;
+
+pub use body::Writer;
