@@ -222,7 +222,8 @@ impl CBackend {
     ///
     /// ```
     /// # fn main() -> Result<(), livefusion_backend::CompileError> {
-    /// let mut empty = loop_lang::parse::parse("loop empty {\n  init_: return\n}").unwrap();
+    /// let text = "loop empty\ncomb 0 none\ninit_0:\ndone_0:\n  return\n";
+    /// let mut empty = loop_lang::parse::parse(text).unwrap();
     /// loop_lang::gotos::derive_gotos(&mut empty);
     /// let avx2 = livefusion_tile::target::Target::avx2();
     /// let text = livefusion_c::CBackend::new().with_target(avx2).text(&empty)?;
