@@ -1,33 +1,42 @@
-//! Prints the C of loops: `cargo run -p livefusion-c --example emit -- [--target NAME] FILE...`.
+//! Prints the C of loops: `cargo run -p livefusion-c --example emit -- [--target NAME] [--schedules FILE] FILE...`.
 //!
-//! The target is the machine that the C is for (`avx512`, `avx2`, `sse2`, `neon`, ...), else this one.
+//! The target is the machine that the C is for (`avx512`, `avx2`, `sse2`, `neon`, ...), else this one. Schedules say by
+//! loop and rate what is decided otherwise than usual, as `livefusion_tile::schedule::Schedules` reads it.
 //!
 //! A file holds a loop's text, as golden files do: what follows a line of dashes is left out, and so is what
 //! stands before a loop. A file may have several loops, each behind a line that begins with `# C:`.
 
 use livefusion_c::CBackend;
+use livefusion_tile::schedule::Schedules;
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut files: Vec<String> = std::env::args().skip(1).collect();
-    let mut target = Target::here();
-    if files.first().is_some_and(|f| f == "--target") {
-        let name = files.get(1).map_or("", String::as_str);
-        let Some(named) = Target::from_name(name) else {
+    let mut backend = CBackend::new();
+    if let Some(name) = option(&mut files, "--target") {
+        let Some(target) = Target::from_name(&name) else {
             let names = Target::all().map(|t| t.to_string());
             eprintln!("which target?\n{}", names.join("\n"));
             return ExitCode::FAILURE;
         };
-        target = named;
-        files.drain(..2);
+        backend = backend.with_target(target);
+    }
+    if let Some(file) = option(&mut files, "--schedules") {
+        let text = std::fs::read_to_string(&file).map_err(|e| e.to_string());
+        match text.and_then(|text| Schedules::parse(&text).map_err(|e| e.to_string())) {
+            Ok(schedules) => backend = backend.with_schedules(schedules),
+            Err(e) => {
+                eprintln!("{file}: {e}");
+                return ExitCode::FAILURE;
+            }
+        }
     }
     if files.is_empty() {
         eprintln!("which files?");
         return ExitCode::FAILURE;
     }
-    let backend = CBackend::new().with_target(target);
     let mut outcome = ExitCode::SUCCESS;
     for file in &files {
         let text = match std::fs::read_to_string(file) {
@@ -47,6 +56,14 @@ fn main() -> ExitCode {
         }
     }
     outcome
+}
+
+/// What follows a word, which both leave the list.
+fn option(words: &mut Vec<String>, name: &str) -> Option<String> {
+    let at = words.iter().position(|w| w == name)?;
+    let value = words.get(at + 1)?.clone();
+    words.drain(at..at + 2);
+    Some(value)
 }
 
 /// The loops of a file.
