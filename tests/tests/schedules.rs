@@ -92,10 +92,13 @@ const COMPILED: u64 = 200;
 #[test]
 fn in_c() {
     let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", COMPILED));
-    let golden = golden_loops().into_iter().enumerate().map(|(k, (_, program))| {
-        let args = arguments(&program, &mut Rng::new(k as u64));
-        (program, args)
-    });
+    let golden = golden_loops()
+        .into_iter()
+        .enumerate()
+        .map(|(k, (_, program))| {
+            let args = arguments(&program, &mut Rng::new(k as u64));
+            (program, args)
+        });
     let random = (first..first + count).map(|seed| {
         let l = random(seed);
         (l.program, l.args)

@@ -9,9 +9,10 @@
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
 //! | `cost` | how much statements do, and how long one waits for another |
+//! | `turn` | what a turn of a scalar loop computes for several elements |
 //! | `show` | nothing: it prints all of this |
 //!
-//! Everything here takes time in proportion to the loop's size.
+//! A region is found in time in proportion to the loop's size.
 
 mod affine;
 mod case;
@@ -21,12 +22,14 @@ mod nest;
 mod order;
 mod show;
 mod sweep;
+mod turn;
 
 pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Def, Room, Test};
 pub use nest::{Nest, Part};
 pub use order::Step;
 pub use sweep::{Access, Effect, Index, Statement, Sweep};
+pub use turn::{Act, State, Turn};
 
 use livefusion_backend::facts::Facts;
 use loop_lang::Loop;

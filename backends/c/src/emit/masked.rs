@@ -17,9 +17,9 @@
 
 use super::phases::{Phase, phases, shared};
 use super::plan::Plan;
-use super::turn::Turn;
 use super::unit::Unit;
 use crate::facts;
+use livefusion_tile::region::Turn;
 use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
 use loop_lang::ir::{Stmt, StmtKind, Var};
@@ -161,11 +161,11 @@ impl Plan<'_> {
             let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
             unit.line(format!("const {ty} {name} = lf_one_{name};"));
         }
-        unit.steps(turn.test.iter().filter(|s| !turn.step_varies(s)));
-        if let Some(go) = turn.all_of(unit, false) {
+        unit.acts(turn.test.iter().filter(|s| !turn.act_varies(s)));
+        if let Some(go) = unit.all_of(turn, false) {
             unit.line(format!("if (!({go})) break;"));
         }
-        unit.steps(turn.body.iter().filter(|s| !turn.step_varies(s)));
+        unit.acts(turn.body.iter().filter(|s| !turn.act_varies(s)));
         for lanes in strip.edges.windows(2) {
             self.open_side(unit, phase, &strip.shared, (lanes[0], lanes[1]));
             write_lanes(unit, turn, strip.mask, later);
@@ -195,15 +195,15 @@ fn write_lanes(unit: &mut Unit, turn: &Turn, mask: Ty, later: &FxHashSet<Var>) {
         let (ty, name) = (facts::elem(unit.program, *v).name(), unit.names.var(*v));
         unit.line(format!("const {ty} {name} = lf_{name}[lane];"));
     }
-    unit.steps(turn.test.iter().filter(|s| turn.step_varies(s)));
-    let go = turn.all_of(unit, true);
+    unit.acts(turn.test.iter().filter(|s| turn.act_varies(s)));
+    let go = unit.all_of(turn, true);
     if let Some(go) = &go {
         let mask = mask.name();
         unit.line(format!(
             "const {mask} lf_now = lf_go[lane] & -({mask})({go});"
         ));
     }
-    unit.steps(turn.body.iter().filter(|s| turn.step_varies(s)));
+    unit.acts(turn.body.iter().filter(|s| turn.act_varies(s)));
     for (v, _, next) in &turn.states {
         let (ty, name) = (facts::elem(unit.program, *v), unit.names.var(*v));
         let (name, next) = (name.to_string(), unit.atom(*next));

@@ -5,8 +5,8 @@
 //! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
-//! | `plan`, `cases` | nothing: they decide how sweeps are written, and in which versions |
-//! | `straight` | sweeps as `for` loops |
+//! | `plan` | nothing: it decides how sweeps are written, and in which versions |
+//! | `straight`, `cases` | sweeps as `for` loops; what ends a version of one |
 //! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |

@@ -121,7 +121,7 @@ impl<'r> Inner<'r> {
             && plan.sweep.is_plain()
             && (plan.sweep.all_tops()).all(|s| only_computes(program, s.stmt))
             && plan.proven.iter().all(|(_, i)| *i == plan.sweep.counter);
-        let vectors = segment(region, &plan);
+        let vectors = segment(region, plan.sweep, plan.strip);
         Some(Inner {
             vectors,
             plan,

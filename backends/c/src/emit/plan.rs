@@ -1,7 +1,5 @@
 //! How each sweep is written: in strips or one by one, in vectors, in which versions.
 
-use super::cases::cases;
-use super::stream::Streamed;
 use super::vector::{self, Vectors};
 use livefusion_tile::region::{Case, Region, Sweep, Test};
 use loop_lang::filled::filled;
@@ -12,6 +10,11 @@ use rustc_hash::FxHashSet;
 pub(super) const MAX_STATEMENTS: usize = 4096;
 /// Loops with more statements than this are not cut in pieces either.
 const MAX_IN_PIECES: usize = 64 << 10;
+
+/// More versions than this of one loop are not written.
+const MAX_CASES: usize = 4;
+/// Comparisons in one case.
+const MAX_TESTS: usize = 64;
 
 /// How a sweep is written.
 #[derive(Clone)]
@@ -32,6 +35,15 @@ pub struct Plan<'r> {
     pub case: Case,
     /// Comparisons before whose next change the general form stops.
     pub stops: Vec<Test>,
+}
+
+/// A result that is written in step.
+#[derive(Clone, Debug)]
+pub struct Streamed {
+    /// The array.
+    pub array: Var,
+    /// How far behind the counter: a later phase writes behind the earlier ones.
+    pub beyond: Vec<Atom>,
 }
 
 /// Plans for the sweeps that have a straight form.
@@ -72,7 +84,7 @@ fn versions<'r>(
             plan.streamed.push(Streamed { array: *a, beyond });
         }
     }
-    plan.vectors = vector::fit(region, &plan);
+    plan.vectors = vector::fit(region, sweep);
     if plan.vectors.is_some() {
         plan.strip = 1;
         plan.streamed.clear();
@@ -82,9 +94,49 @@ fn versions<'r>(
     if let [plan] = &mut versions[..]
         && plan.stops.is_empty()
     {
-        plan.runs = vector::runs(region, plan);
+        plan.runs = vector::runs(region, sweep);
     }
     Some(versions)
+}
+
+/// The versions of a plan, the general form last if they do not cover everything.
+fn cases<'r>(region: &Region, plan: Plan<'r>) -> Vec<Plan<'r>> {
+    let mut found = Vec::new();
+    let mut open = vec![Vec::new()];
+    while let Some(answers) = open.pop() {
+        match region.case(plan.sweep, &answers) {
+            Ok(case) => found.push(case),
+            Err(_) => {
+                for answer in [false, true] {
+                    open.push(answers.iter().copied().chain([answer]).collect());
+                }
+            }
+        }
+        if found.len() + open.len() > MAX_CASES {
+            return middle(region, plan);
+        }
+    }
+    found.into_iter().map(|case| plan.in_case(case)).collect()
+}
+
+/// The version for the middle of a long loop, and the general form, which stops before it.
+fn middle<'r>(region: &Region, plan: Plan<'r>) -> Vec<Plan<'r>> {
+    let mut answers = Vec::new();
+    while answers.len() <= MAX_TESTS {
+        match region.case(plan.sweep, &answers) {
+            Ok(case) => {
+                let mut general = plan.clone();
+                general.stops.clone_from(&case.tests);
+                general.case = case.defs_alone();
+                return vec![plan.in_case(case), general];
+            }
+            // The counter is beyond what is asked near the beginning, and well before the end.
+            Err(test) => {
+                answers.push(!test.down && test.moving != Atom::Var(plan.sweep.counter));
+            }
+        }
+    }
+    vec![plan]
 }
 
 impl<'r> Plan<'r> {
@@ -120,6 +172,16 @@ impl<'r> Plan<'r> {
             matches!(group, Some((_, _, Order::Prefix(_))))
         };
         self.sweep.scalars.iter().any(scans)
+    }
+
+    /// The version for a case.
+    fn in_case(&self, case: Case) -> Plan<'r> {
+        let mut plan = self.clone();
+        for room in &case.rooms {
+            plan.proven.insert((room.array, room.index));
+        }
+        plan.case = case;
+        plan
     }
 
     /// Whether an index is at a fixed distance from the counter.

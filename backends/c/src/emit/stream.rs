@@ -19,7 +19,7 @@ use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
 use livefusion_tile::target::{Extension, Target};
-use loop_lang::ir::{Atom, RateKind, Var};
+use loop_lang::ir::{RateKind, Var};
 
 /// Bytes that a loop reads and writes in step from which on its results go past the caches. Below, they
 /// are better off there: whoever reads them next may find them.
@@ -30,15 +30,6 @@ const TILE: u64 = 256;
 
 /// Results that are streamed at most: their tiles are on the stack.
 const MOST: usize = 8;
-
-/// A result that is written in step.
-#[derive(Clone, Debug)]
-pub struct Streamed {
-    /// The array.
-    pub array: Var,
-    /// How far behind the counter: a later phase writes behind the earlier ones.
-    pub beyond: Vec<Atom>,
-}
 
 /// Writes a call, given what to pass for the arrays.
 type Call<'c> = dyn Fn(&Unit, &dyn Fn(Var) -> Option<String>) -> String + 'c;

@@ -53,7 +53,7 @@ impl Chain {
     /// The chain that updates the variables, if it can be told apart from the rest.
     pub(super) fn of(fitting: &Fitting, vars: FxHashSet<Var>) -> Option<Chain> {
         let chained = fitting.chained(&vars);
-        let tops = fitting.sweep().all_tops();
+        let tops = fitting.sweep.all_tops();
         let tops: Vec<&Statement> = tops.filter(|s| fitting.is_chained(s, &chained)).collect();
         let sub = tops.first()?.sub;
         if tops.iter().any(|i| i.sub != sub) || fitting.leaves_any(&chained) {
@@ -71,12 +71,12 @@ impl Chain {
         };
         let mut fits = true;
         for top in &tops {
-            for s in fitting.sweep().within(top) {
+            for s in fitting.sweep.within(top) {
                 chain.held.insert(s.id);
                 fits &= chain.take(fitting, s.stmt, &chained);
             }
         }
-        for i in &fitting.sweep().statements {
+        for i in &fitting.sweep.statements {
             if let StmtKind::WriteArray(_, index, x) = i.stmt.kind {
                 let is_chained = |a: &Atom| matches!(a, Atom::Var(v) if chained.contains(v));
                 fits &= !is_chained(&index);
@@ -95,7 +95,7 @@ impl Chain {
     fn take(&mut self, fitting: &Fitting, s: &Stmt, chained: &FxHashSet<Var>) -> bool {
         facts::each_use(s, &mut |v| {
             let scalar = matches!(fitting.program().ty(v), Type::Scalar(_));
-            let outer = fitting.plan.sweep.scalars.contains(&v) || v == fitting.plan.sweep.counter;
+            let outer = fitting.sweep.scalars.contains(&v) || v == fitting.sweep.counter;
             if scalar && !outer && !chained.contains(&v) {
                 self.inputs.insert(v);
             }
@@ -141,7 +141,7 @@ impl Chain {
     /// Finds out when an element changes anything.
     fn find_change(&mut self, fitting: &Fitting, vars: &FxHashSet<Var>) {
         let mut made: FxHashMap<Var, (Atom, Atom, Atom)> = FxHashMap::default();
-        let all = &fitting.sweep().statements;
+        let all = &fitting.sweep.statements;
         let held = || all.iter().filter(|s| self.holds(s));
         for i in held() {
             match &i.stmt.kind {

@@ -1,7 +1,6 @@
 //! Which loops are written in vectors, and what their updates are.
 
 use super::chain::Chain;
-use crate::emit::plan::Plan;
 use crate::facts;
 use livefusion_tile::region::Step;
 use livefusion_tile::region::cost::is_cheap;
@@ -59,21 +58,21 @@ pub enum Update {
     Join(Op, Atom),
 }
 
-/// A plan that is looked at.
+/// A sweep that is looked at.
 pub(super) struct Fitting<'f> {
     pub region: &'f Region<'f>,
-    pub plan: &'f Plan<'f>,
+    pub sweep: &'f Sweep<'f>,
 }
 
-/// The vector form of a planned loop, if it has one.
-pub fn fit(region: &Region, plan: &Plan) -> Option<Vectors> {
-    let filters = plan.sweep.statements.iter().any(|s| s.sub.is_some());
-    filters.then(|| Fitting { region, plan }.vectors())?
+/// The vector form of a sweep, if it has one.
+pub fn fit(region: &Region, sweep: &Sweep) -> Option<Vectors> {
+    let filters = sweep.statements.iter().any(|s| s.sub.is_some());
+    filters.then(|| Fitting { region, sweep }.vectors())?
 }
 
-/// The form of a planned loop with a run in each lane, if it has one.
-pub fn runs(region: &Region, plan: &Plan) -> Option<Vectors> {
-    Fitting { region, plan }.runs()
+/// The form of a sweep with a run in each lane, if it has one.
+pub fn runs(region: &Region, sweep: &Sweep) -> Option<Vectors> {
+    Fitting { region, sweep }.runs()
 }
 
 impl Vectors {
@@ -88,11 +87,6 @@ impl<'f> Fitting<'f> {
     /// The loop.
     pub(super) fn program(&self) -> &'f Loop {
         self.region.program
-    }
-
-    /// What is known of the sweep.
-    pub(super) fn sweep(&self) -> &'f Sweep<'f> {
-        self.plan.sweep
     }
 }
 
@@ -124,7 +118,7 @@ impl Fitting<'_> {
             slices: BTreeMap::new(),
         };
         let mut serial: FxHashSet<Var> = FxHashSet::default();
-        for v in &self.sweep().carried {
+        for v in &self.sweep.carried {
             match self.update(*v) {
                 Some(update) => {
                     vectors.updates.insert(*v, update);
@@ -134,7 +128,7 @@ impl Fitting<'_> {
                 }
             }
         }
-        for g in &self.sweep().groups {
+        for g in &self.sweep.groups {
             let group = &self.program().groups[g.index()];
             let plain = |v: &Var| facts::elem(self.program(), *v) != Ty::Bool;
             match group.order {
@@ -151,7 +145,7 @@ impl Fitting<'_> {
             false => Some(Chain::of(self, serial)?),
         };
         vectors.needed = self.needed(&vectors);
-        for i in &self.sweep().statements {
+        for i in &self.sweep.statements {
             self.take(&vectors, i)?;
         }
         vectors.widest = self.widest(&vectors);
@@ -182,13 +176,13 @@ impl Fitting<'_> {
             return None;
         }
         let update = |i: &&Statement| matches!(i.stmt.kind, StmtKind::Assign(v, _) if v == *var);
-        let update = self.sweep().statements.iter().find(update)?;
+        let update = self.sweep.statements.iter().find(update)?;
         let mut needed = FxHashSet::default();
         facts::each_use(update.stmt, &mut |v| {
             needed.insert(v);
         });
         let mut subs = Vec::new();
-        for (at, step) in self.sweep().steps.iter().enumerate() {
+        for (at, step) in self.sweep.steps.iter().enumerate() {
             match step {
                 Step::Enter(_) => subs.push(at),
                 Step::Leave => {
@@ -201,19 +195,19 @@ impl Fitting<'_> {
             }
         }
         for at in &subs {
-            if let Step::Enter(i) = self.sweep().steps[*at] {
+            if let Step::Enter(i) = self.sweep.steps[*at] {
                 facts::each_leaving_use(self.region.facts.blocks[i].block, &mut |v| {
                     needed.insert(v);
                 });
             }
         }
-        let statements = self.sweep().close(&mut needed);
+        let statements = self.sweep.close(&mut needed);
         let next = match update.stmt.kind {
             StmtKind::Assign(_, Atom::Var(next)) => Some(next),
             _ => None,
         };
         let extremum = self
-            .sweep()
+            .sweep
             .statements
             .iter()
             .find_map(|i| match &i.stmt.kind {
@@ -253,7 +247,7 @@ impl Fitting<'_> {
                     let vars = &self.program().groups[g.index()].vars;
                     let updates =
                         |s: &Stmt| matches!(&s.kind, StmtKind::Assign(v, _) if vars.contains(v));
-                    let mut inner = self.sweep().statements.iter();
+                    let mut inner = self.sweep.statements.iter();
                     inner.any(|i| i.top && updates(i.stmt) && self.reads_any(i, &chained))
                 })
                 .collect();
@@ -274,7 +268,7 @@ impl Fitting<'_> {
     /// The chain's variables, and all that is computed from them.
     pub fn chained(&self, serial: &FxHashSet<Var>) -> FxHashSet<Var> {
         let mut chained = serial.clone();
-        for i in self.sweep().statements.iter().filter(|i| i.top) {
+        for i in self.sweep.statements.iter().filter(|i| i.top) {
             if self.reads_any(i, &chained) {
                 let stmts = std::slice::from_ref(i.stmt);
                 facts::each_stmt(stmts, &mut |s| {
@@ -317,7 +311,7 @@ impl Fitting<'_> {
                 Some(_) => {
                     let counted = matches!(vectors.updates.get(index), Some(Update::Count));
                     let here = counted && self.sub_of_update(*index) == i.sub;
-                    let proven = self.plan.proven.contains(&(self.region.owner(*a), *index));
+                    let proven = self.sweep.proven.contains(&(self.region.owner(*a), *index));
                     (here && proven && self.region.facts.is_cut_to(*a, *index)).then_some(())
                 }
             },
@@ -328,12 +322,12 @@ impl Fitting<'_> {
     }
 
     pub(super) fn in_step(&self, a: Var, index: Var) -> bool {
-        index == self.sweep().counter && self.plan.proven.contains(&(self.region.owner(a), index))
+        index == self.sweep.counter && self.sweep.proven.contains(&(self.region.owner(a), index))
     }
 
     fn sub_of_update(&self, v: Var) -> Option<usize> {
         let update = |i: &&Statement| matches!(i.stmt.kind, StmtKind::Assign(u, _) if u == v);
-        self.sweep().statements.iter().find(update)?.sub
+        self.sweep.statements.iter().find(update)?.sub
     }
 
     /// How a plain carried variable is updated, if vectors can do it: once, to a value that is used for
@@ -343,7 +337,7 @@ impl Fitting<'_> {
             return None;
         };
         let mut nexts = self
-            .sweep()
+            .sweep
             .statements
             .iter()
             .filter_map(|i| match i.stmt.kind {
@@ -352,7 +346,7 @@ impl Fitting<'_> {
             });
         let (next, other) = (nexts.next()?, nexts.next());
         let (op, joined) = self
-            .sweep()
+            .sweep
             .statements
             .iter()
             .find_map(|i| match &i.stmt.kind {
@@ -365,7 +359,7 @@ impl Fitting<'_> {
                 _ => None,
             })?;
         let (mut reads_of_v, mut reads_of_next, mut indexed) = (0, 0, 0);
-        for i in &self.sweep().statements {
+        for i in &self.sweep.statements {
             facts::each_use(i.stmt, &mut |u| {
                 reads_of_v += usize::from(u == v);
                 reads_of_next += usize::from(u == next);
@@ -388,7 +382,7 @@ impl Fitting<'_> {
     /// Whether a variable decides where a block of the body goes.
     fn leaves(&self, v: Var) -> bool {
         let mut found = false;
-        for step in &self.sweep().steps {
+        for step in &self.sweep.steps {
             if let Step::Block(i) | Step::Enter(i) = step {
                 let block = self.region.facts.blocks[*i].block;
                 facts::each_leaving_use(block, &mut |u| found |= u == v);
@@ -411,16 +405,16 @@ impl Fitting<'_> {
                 needed.insert(v);
             }
         };
-        for step in &self.sweep().steps {
+        for step in &self.sweep.steps {
             if let Step::Enter(i) = step {
                 let exits = &self.region.facts.blocks[*i].block.exits;
                 exits.iter().for_each(|e| need(e.unless));
             }
         }
-        for i in &self.sweep().statements {
+        for i in &self.sweep.statements {
             match &i.stmt.kind {
                 StmtKind::Assign(v, a) => match vectors.updates.get(v) {
-                    _ if *v == self.sweep().counter || vectors.is_sliced(i.stmt) => {}
+                    _ if *v == self.sweep.counter || vectors.is_sliced(i.stmt) => {}
                     Some(Update::Count) => {}
                     Some(Update::Join(_, x)) => need(*x),
                     None => need(*a),
@@ -433,20 +427,20 @@ impl Fitting<'_> {
         if let Some(chain) = &vectors.chain {
             chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
         }
-        self.sweep().close(&mut needed);
+        self.sweep.close(&mut needed);
         needed
     }
 
     /// Bytes of the widest element that a vector holds.
     pub(super) fn widest(&self, vectors: &Vectors) -> usize {
-        let counter_is_read = vectors.needed.contains(&self.sweep().counter);
+        let counter_is_read = vectors.needed.contains(&self.sweep.counter);
         let mut widest = if counter_is_read { 8 } else { 1 };
         let mut see = |ty: Ty| {
             if ty != Ty::Bool {
                 widest = widest.max(ty.size());
             }
         };
-        for i in &self.sweep().statements {
+        for i in &self.sweep.statements {
             facts::each_def(i.stmt, &mut |v| {
                 if vectors.needed.contains(&v) {
                     see(facts::elem(self.program(), v));
@@ -459,7 +453,7 @@ impl Fitting<'_> {
                 StmtKind::WriteArray(_, _, x) => see(self.program().atom_ty(*x)),
                 StmtKind::Assign(v, _) => match vectors.updates.get(v) {
                     Some(Update::Count) => {}
-                    _ if *v == self.sweep().counter => {}
+                    _ if *v == self.sweep.counter => {}
                     _ => see(facts::elem(self.program(), *v)),
                 },
                 _ => {}

@@ -33,23 +33,23 @@ const MAX_STATE: usize = 12;
 impl Fitting<'_> {
     /// What vectors of runs need, if the loop does nothing but fold by such operators.
     pub(super) fn runs(&self) -> Option<Vectors> {
-        let (program, plan) = (self.program(), self.plan);
-        let groups = || plan.sweep.groups.iter().map(|g| &program.groups[g.index()]);
+        let (program, sweep) = (self.program(), self.sweep);
+        let groups = || sweep.groups.iter().map(|g| &program.groups[g.index()]);
         let run = u32::try_from(program.grid()).ok()?;
         let serial = run >= TILE as u32 && groups().all(|g| g.order == Order::Runs(run));
-        let plain = plan.sweep.is_plain();
+        let plain = sweep.is_plain();
         let width: usize = groups().map(|g| g.vars.len()).sum();
-        let root = matches!(program.rate(plan.sweep.rate).kind, RateKind::Root { .. });
+        let root = matches!(program.rate(sweep.rate).kind, RateKind::Root { .. });
         if !root || !serial || !plain || !(1..=MAX_STATE).contains(&width) {
             return None;
         }
-        if !plan.sweep.carried.is_empty() {
+        if !sweep.carried.is_empty() {
             return None;
         }
-        let vectors = self.folds(plan.sweep.groups.iter().copied().collect());
+        let vectors = self.folds(sweep.groups.iter().copied().collect());
         let computes =
             |kind: &StmtKind| !matches!(kind, StmtKind::WriteArray(..) | StmtKind::Trap { .. });
-        for i in &plan.sweep.statements {
+        for i in &sweep.statements {
             self.take(&vectors, i)?;
             if !computes(&i.stmt.kind) {
                 return None;

@@ -25,7 +25,7 @@ use crate::emit::plan::Plan;
 use crate::emit::unit::Unit;
 use crate::facts;
 use livefusion_tile::region::cost::is_cheap;
-use livefusion_tile::region::{Effect, Region};
+use livefusion_tile::region::{Effect, Region, Sweep};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -49,22 +49,22 @@ struct Fold {
     op: Op,
 }
 
-/// The form of an inner loop in vectors, if it has one. All of its lanes are `plan.strip`.
-pub fn segment(region: &Region, plan: &Plan) -> Option<Segment> {
-    let (fitting, sweep) = (Fitting { region, plan }, plan.sweep);
+/// The form of an inner loop in vectors, if it has one and each of its groups so many lanes.
+pub fn segment(region: &Region, sweep: &Sweep, lanes: u64) -> Option<Segment> {
+    let fitting = Fitting { region, sweep };
     let groups = sweep.groups.iter();
-    let folds: Option<Vec<Fold>> = groups.map(|g| fold(region.program, plan, *g)).collect();
+    let folds: Option<Vec<Fold>> = groups.map(|g| fold(region.program, lanes, *g)).collect();
     let folds = folds.filter(|all| !all.is_empty())?;
     let plain = sweep.carried.is_empty()
         && sweep.is_plain()
-        && plan.proven.iter().all(|(_, i)| *i == sweep.counter)
+        && sweep.proven.iter().all(|(_, i)| *i == sweep.counter)
         && (sweep.statements.iter()).all(|s| s.top && fitting.fits_segment(s.stmt));
     if !plain {
         return None;
     }
     let vectors = fitting.folds(sweep.groups.iter().copied().collect());
     let traps = sweep.statements.iter().any(|s| s.effect == Effect::Trap);
-    let fits = vectors.widest >= 4 && plan.strip * vectors.widest as u64 <= MOST;
+    let fits = vectors.widest >= 4 && lanes * vectors.widest as u64 <= MOST;
     fits.then_some(Segment {
         vectors,
         folds,
@@ -72,7 +72,7 @@ pub fn segment(region: &Region, plan: &Plan) -> Option<Segment> {
     })
 }
 
-fn fold(program: &Loop, plan: &Plan, group: GroupId) -> Option<Fold> {
+fn fold(program: &Loop, lanes: u64, group: GroupId) -> Option<Fold> {
     let data = &program.groups[group.index()];
     let (Order::Lanes(l), Some(Combine::Op(op)), [var]) =
         (data.order, data.combine, &data.vars[..])
@@ -81,7 +81,7 @@ fn fold(program: &Loop, plan: &Plan, group: GroupId) -> Option<Fold> {
     };
     let ty = facts::elem(program, *var);
     let joins = joins_at_once(op, ty);
-    let fits = u64::from(l) == plan.strip && plan.strip > FEW && joins;
+    let fits = u64::from(l) == lanes && lanes > FEW && joins;
     let var = *var;
     fits.then_some(Fold { group, var, op })
 }

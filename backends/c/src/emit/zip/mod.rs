@@ -206,7 +206,7 @@ impl<'r> Straight<'r> {
             return None;
         }
         let mut best = each.clone();
-        best.vectors = vector::fit(region, &best);
+        best.vectors = vector::fit(region, best.sweep);
         if best.vectors.is_some() {
             best.strip = 1;
         }
