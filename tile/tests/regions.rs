@@ -67,6 +67,11 @@ fn a_read_anywhere_that_traps() {
 }
 
 #[test]
+fn values_joined_onto_elements_anywhere() {
+    golden("scatter_min");
+}
+
+#[test]
 fn a_scalar_loop() {
     golden("escape");
 }

@@ -108,7 +108,16 @@ impl Region<'_> {
             StmtKind::If { cond, .. } => format!("if {}", self.atom(*cond)),
             StmtKind::While { .. } => "while".to_string(),
             StmtKind::Assign(v, a) => format!("{} := {}", self.program.name(*v), self.atom(*a)),
-            StmtKind::Scan { .. } => "scan".to_string(),
+            StmtKind::Scan { group, .. } => {
+                let vars = self.program.groups[group.index()].vars.iter();
+                vars.fold("scan".to_string(), |text, v| {
+                    text + " " + self.program.name(*v)
+                })
+            }
+            StmtKind::ScatterArray { arrays, index, .. } => {
+                let names: Vec<&str> = arrays.iter().map(|a| self.program.name(*a)).collect();
+                format!("{} at {}, looked at", names.join(", "), self.atom(*index))
+            }
             _ => access.map_or(String::new(), |a| self.access(sweep, a)),
         };
         let once = if fixed && !defs.is_empty() {
