@@ -8,8 +8,7 @@ use crate::names::{Part, Unique, identifier};
 use livefusion_tile::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use livefusion_tile::target;
 use loop_lang::ir::{CombId, Var};
-use loop_lang::types::{Const, Ty};
-use rustc_hash::FxHashMap;
+use loop_lang::types::Ty;
 
 /// A tile's function, being written.
 pub struct Writer<'u, 'a, 't> {
@@ -17,8 +16,6 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) tile: &'t Tile,
     pub(super) masks: Masks,
     names: Vec<String>,
-    /// What the counters of unrolled loops are.
-    literals: FxHashMap<Value, u64>,
     comb: Option<CombId>,
 }
 
@@ -56,7 +53,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             tile,
             masks,
             names,
-            literals: FxHashMap::default(),
             comb: None,
         }
     }
@@ -199,10 +195,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     pub(super) fn operand(&mut self, a: Operand) -> String {
         match a {
             Operand::Const(c) => self.unit.helpers.constant(c),
-            Operand::Value(v) => match self.literals.get(&v) {
-                Some(x) => self.unit.helpers.constant(Const::u64(*x)),
-                None => self.name(v).to_string(),
-            },
+            Operand::Value(v) => self.name(v).to_string(),
         }
     }
 
@@ -217,14 +210,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let all = self.all(Shape::of(ty, lanes));
                 format!("{all}({text})")
             }
-        }
-    }
-
-    /// What a literal operand is.
-    pub(super) fn literal(&self, a: Operand) -> Option<u64> {
-        match a {
-            Operand::Const(c) => Some(c.bits),
-            Operand::Value(v) => self.literals.get(&v).copied(),
         }
     }
 
@@ -365,17 +350,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         unroll: bool,
         body: &[Stmt],
     ) {
-        if unroll && let (Some(from), Some(to)) = (self.literal(from), self.literal(to)) {
-            let mut at = from;
-            while at < to {
-                self.literals.insert(counter, at);
-                self.unit.open("{");
-                self.stmts(body);
-                self.unit.close();
-                at += step;
-            }
-            self.literals.remove(&counter);
-            return;
+        if unroll && let (Operand::Const(from), Operand::Const(to)) = (from, to) {
+            let turns = (to.bits - from.bits) / step.max(1);
+            self.unit.line(format!("#pragma GCC unroll {turns}"));
         }
         let (from, to) = (self.operand(from), self.operand(to));
         let name = self.name(counter).to_string();

@@ -23,11 +23,9 @@ impl Writer<'_, '_, '_> {
     fn part(&mut self, v: Value, at: Operand, lanes: u32) -> String {
         let shape = self.tile.shape(v);
         let (name, some) = (self.name(v).to_string(), self.together(shape));
-        match (shape.lanes / some, self.literal(at)) {
-            (1, _) => name,
-            (_, Some(at)) => format!("{name}[{}]", at / u64::from(lanes)),
-            // Verified tiles have literal places here.
-            (_, None) => format!("{name}[{} / {lanes}]", self.operand(at)),
+        match shape.lanes / some {
+            1 => name,
+            _ => format!("{name}[{} / {lanes}]", self.operand(at)),
         }
     }
 

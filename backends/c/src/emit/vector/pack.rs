@@ -150,7 +150,13 @@ fn half(m: usize, size: usize, v: &str) -> Option<String> {
             "  *({v}_at *)p = ({v})__builtin_ia32_permvarsi256((lf_8)x, *(const lf_8 *)lf_order_8[bits]);\n"
         ),
         (4, 8) => format!(
-            "  const lf_8 order = __builtin_convertvector(*(const lf_b8 *)(lf_order + bits), lf_8);\n  \
+            // gcc 12 widens byte by byte unless it is told of the instruction.
+            "#ifdef __clang__\n  \
+             const lf_8 order = __builtin_convertvector(*(const lf_b8 *)(lf_order + bits), lf_8);\n\
+             #else\n  \
+             const lf_l2 bytes = {{ lf_order[bits] }};\n  \
+             const lf_8 order = (lf_8)__builtin_ia32_pmovzxbd256((lf_c16)bytes);\n\
+             #endif\n  \
              *({v}_at *)p = ({v})__builtin_ia32_permvarsi256((lf_8)x, order);\n"
         ),
         (4, _) => format!(
@@ -177,7 +183,12 @@ fn half(m: usize, size: usize, v: &str) -> Option<String> {
     };
     let types: &[(&str, &str, usize)] = match (size, 32 / m) {
         (8, _) => &[("lf_8", "int", 32)],
-        (4, 8) => &[("lf_8", "int", 32), ("lf_b8", "u8", 8)],
+        (4, 8) => &[
+            ("lf_8", "int", 32),
+            ("lf_b8", "u8", 8),
+            ("lf_c16", "char", 16),
+            ("lf_l2", "long long", 16),
+        ],
         (4, _) => &[
             ("lf_4", "int", 16),
             ("lf_b4", "u8", 4),
