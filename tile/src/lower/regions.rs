@@ -125,7 +125,7 @@ impl Lower<'_, '_> {
             };
             let register = self.register(*v, lanes);
             self.set(register, start);
-            registers.push((register, freezes || masked && lanes > 1));
+            registers.push((register, freezes));
         }
         let go = masked.then(|| {
             let shape = Shape::of(Ty::Bool, self.lanes);

@@ -16,6 +16,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) tile: &'t Tile,
     pub(super) masks: Masks,
     names: Vec<String>,
+    /// Which part of values that have more lanes than a vector is written.
+    pub(super) part: u32,
     comb: Option<CombId>,
 }
 
@@ -38,21 +40,27 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             unique.pick(unit.names.var(a));
             unique.pick(unit.names.part(a, Part::Length));
         }
-        let lanes = tile.each_value();
-        let names = lanes
+        let masks = Masks::of(tile, &unit.helpers.target);
+        let names = (tile.each_value())
             .map(|(_, data)| match data.origin {
                 Origin::From => "from".to_string(),
                 Origin::End => "end".to_string(),
                 Origin::Given(v) | Origin::State(v) => unit.names.var(v).to_string(),
-                Origin::Register | Origin::Let => unique.pick(&identifier(&data.name)),
+                Origin::Register | Origin::Let => {
+                    let name = unique.pick(&identifier(&data.name));
+                    for part in 0..data.shape.lanes / masks.lanes {
+                        unique.pick(&format!("{name}_p{part}"));
+                    }
+                    name
+                }
             })
             .collect();
-        let masks = Masks::of(tile, &unit.helpers.target);
         Writer {
             unit,
             tile,
             masks,
             names,
+            part: 0,
             comb: None,
         }
     }
@@ -150,7 +158,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line("u64 trapped = 0;");
         let states: Vec<Value> = passed.iter().filter_map(|p| p.state).collect();
         for v in &states {
-            let (ty, name) = (self.tile.shape(*v).ty.name(), self.name(*v).to_string());
+            let (ty, name) = (self.shape(*v).ty.name(), self.name(*v));
             self.unit.line(format!("{ty} {name} = *lf_{name};"));
         }
         for (v, data) in self.tile.each_value() {
@@ -160,7 +168,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         }
         self.stmts(&self.tile.body);
         for v in &states {
-            let name = self.name(*v).to_string();
+            let name = self.name(*v);
             self.unit.line(format!("*lf_{name} = {name};"));
         }
         self.unit.line("return trapped;");
@@ -168,40 +176,77 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line("");
     }
 
-    /// Lanes of a value that are kept together; a register of more has several of these.
-    pub(super) fn together(&self, shape: Shape) -> u32 {
-        shape.lanes.min(self.masks.lanes)
+    /// The type and lanes of a value, or of each of its parts: a value of more lanes than a vector has is several.
+    pub(super) fn shape(&self, v: Value) -> Shape {
+        self.part_of(self.tile.shape(v))
+    }
+
+    /// The same of an operand.
+    pub(super) fn operand_shape(&self, a: Operand) -> Shape {
+        self.part_of(self.tile.operand_shape(a))
+    }
+
+    fn part_of(&self, shape: Shape) -> Shape {
+        Shape::of(shape.ty, shape.lanes.min(self.masks.lanes))
+    }
+
+    /// How many parts so many lanes are.
+    pub(super) fn parts(&self, lanes: u32) -> u32 {
+        (lanes / self.masks.lanes).max(1)
     }
 
     fn register(&mut self, v: Value) {
-        let shape = self.tile.shape(v);
-        let some = self.together(shape);
-        let (ty, name) = (
-            self.vector(Shape::of(shape.ty, some)),
-            self.name(v).to_string(),
-        );
-        let text = match shape.lanes / some {
+        let (ty, name) = (self.vector(self.shape(v)), &self.names[v.index()]);
+        let text = match self.parts(self.tile.shape(v).lanes) {
             1 => format!("{ty} {name};"),
             parts => format!("{ty} {name}[{parts}];"),
         };
         self.unit.line(text);
     }
 
-    pub(super) fn name(&self, v: Value) -> &str {
+    /// What all parts of a value are called.
+    pub(super) fn whole(&self, v: Value) -> &str {
         &self.names[v.index()]
+    }
+
+    /// What the part is called that is written.
+    pub(super) fn name(&self, v: Value) -> String {
+        let (data, name) = (self.tile.value(v), self.whole(v));
+        match (self.parts(data.shape.lanes), data.origin) {
+            (1, _) => name.to_string(),
+            (_, Origin::Register) => format!("{name}[{}]", self.part),
+            (_, _) => format!("{name}_p{}", self.part),
+        }
+    }
+
+    /// What is added to an index for the lanes of the parts before.
+    pub(super) fn before(&self) -> String {
+        match self.part * self.masks.lanes {
+            0 => String::new(),
+            lanes => format!(" + {lanes}"),
+        }
+    }
+
+    /// Writes a statement for each part of so many lanes.
+    fn each_part(&mut self, lanes: u32, write: impl Fn(&mut Self)) {
+        for part in 0..self.parts(lanes) {
+            self.part = part;
+            write(self);
+        }
+        self.part = 0;
     }
 
     /// A scalar, or a vector as it is.
     pub(super) fn operand(&mut self, a: Operand) -> String {
         match a {
             Operand::Const(c) => self.unit.helpers.constant(c),
-            Operand::Value(v) => self.name(v).to_string(),
+            Operand::Value(v) => self.name(v),
         }
     }
 
-    /// An operand in so many lanes.
+    /// An operand in so many lanes of a part.
     pub(super) fn in_lanes(&mut self, a: Operand, lanes: u32) -> String {
-        let shape = self.tile.operand_shape(a);
+        let shape = self.operand_shape(a);
         let text = self.operand(a);
         match (shape.lanes == lanes, shape.ty) {
             (true, _) => text,
@@ -215,8 +260,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     /// Defines a value.
     pub(super) fn define(&mut self, to: Value, text: &str) {
-        let ty = self.vector(self.tile.shape(to));
-        let name = self.name(to).to_string();
+        let (ty, name) = (self.vector(self.shape(to)), self.name(to));
         self.unit.line(format!("const {ty} {name} = {text};"));
     }
 
@@ -241,12 +285,18 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     fn stmt(&mut self, kind: &StmtKind) {
         match kind {
-            StmtKind::Let { to, op, args } => self.let_op(*to, *op, args),
+            StmtKind::Let { to, op, args } => {
+                let lanes = self.tile.shape(*to).lanes;
+                self.each_part(lanes, |w| w.let_op(*to, *op, args));
+            }
             StmtKind::Positions { to, from } => {
-                let shape = self.tile.shape(*to);
-                let (all, at) = (self.all(shape), self.operand(*from));
-                let positions = self.positions(shape);
-                self.define(*to, &format!("{all}({at}) + {positions}()"));
+                let lanes = self.tile.shape(*to).lanes;
+                self.each_part(lanes, |w| {
+                    let (shape, before) = (w.shape(*to), w.before());
+                    let (all, at) = (w.all(shape), w.operand(*from));
+                    let positions = w.positions(shape);
+                    w.define(*to, &format!("{all}({at}{before}) + {positions}()"));
+                });
             }
             StmtKind::Load {
                 to,
@@ -254,8 +304,14 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 at,
                 under,
                 ..
-            } => self.load(*to, *from, *at, *under),
-            StmtKind::Gather { to, array, at } => self.gather(*to, *array, *at),
+            } => {
+                let lanes = self.tile.shape(*to).lanes;
+                self.each_part(lanes, |w| w.load(*to, *from, *at, *under));
+            }
+            StmtKind::Gather { to, array, at } => {
+                let lanes = self.tile.shape(*to).lanes;
+                self.each_part(lanes, |w| w.gather(*to, *array, *at));
+            }
             StmtKind::Store {
                 into,
                 at,
@@ -263,7 +319,10 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 under,
                 lanes,
                 ..
-            } => self.store(*into, *at, *value, *under, *lanes),
+            } => self.each_part(*lanes, |w| {
+                let lanes = (*lanes).min(w.masks.lanes);
+                w.store(*into, *at, *value, *under, lanes);
+            }),
             StmtKind::Put { array, at, value } => {
                 let (data, n) = (self.unit.array(*array), self.unit.length(*array));
                 let (at, value) = (self.operand(*at), self.operand(*value));
@@ -282,31 +341,37 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 self.define(*to, &n);
             }
             StmtKind::Count { to, of } => {
-                let bits = self.bits_of(*of);
-                self.define(*to, &format!("__builtin_popcountl({bits})"));
+                let counts = self.bits_of_parts(*of).into_iter();
+                let counts = counts.map(|bits| format!("__builtin_popcountl({bits})"));
+                let counts: Vec<String> = counts.collect();
+                self.define(*to, &counts.join(" + "));
             }
             StmtKind::Any { to, of } => {
-                let bits = self.bits_of(*of);
-                self.define(*to, &format!("{bits} != 0"));
+                let any = self.any_of_parts(*of);
+                self.define(*to, &format!("{any} != 0"));
             }
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
             StmtKind::Set { to, value } => {
                 let lanes = self.tile.shape(*to).lanes;
-                let value = self.in_lanes(*value, lanes);
-                let name = self.name(*to).to_string();
-                self.unit.line(format!("{name} = {value};"));
+                self.each_part(lanes, |w| {
+                    let lanes = w.shape(*to).lanes;
+                    let (name, value) = (w.name(*to), w.in_lanes(*value, lanes));
+                    w.unit.line(format!("{name} = {value};"));
+                });
             }
             StmtKind::Trap { unless } => {
-                let shape = self.tile.operand_shape(*unless);
-                let text = match shape.is_scalar() {
-                    true => format!("!{}", self.operand(*unless)),
-                    false => {
-                        let ok = self.operand(*unless);
-                        let not = self.not_mask(&ok);
-                        format!("{} != 0", self.bits(&not))
-                    }
-                };
-                self.unit.line(format!("trapped |= {text};"));
+                let lanes = self.tile.operand_shape(*unless).lanes;
+                self.each_part(lanes, |w| {
+                    let ok = w.operand(*unless);
+                    let text = match w.operand_shape(*unless).is_scalar() {
+                        true => format!("!{ok}"),
+                        false => {
+                            let not = w.not_mask(&ok);
+                            format!("{} != 0", w.bits(&not))
+                        }
+                    };
+                    w.unit.line(format!("trapped |= {text};"));
+                });
             }
             StmtKind::For {
                 counter,
@@ -355,7 +420,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             self.unit.line(format!("#pragma GCC unroll {turns}"));
         }
         let (from, to) = (self.operand(from), self.operand(to));
-        let name = self.name(counter).to_string();
+        let name = self.name(counter);
         self.unit.open(format!(
             "for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"
         ));
@@ -386,8 +451,9 @@ impl Masks {
                 }
             }
         });
+        let fit = (target.vector_bytes() / widest).max(2) as u32;
         Masks {
-            lanes,
+            lanes: lanes.min(fit),
             bytes: widest,
             registers: target.masks() == target::Masks::Registers,
         }

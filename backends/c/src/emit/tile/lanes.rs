@@ -53,9 +53,9 @@ impl Writer<'_, '_, '_> {
     }
 
     pub(super) fn let_op(&mut self, to: Value, op: Op, args: &[Operand]) {
-        let shape = self.tile.shape(to);
+        let shape = self.shape(to);
         let typed = args.get(usize::from(op == Op::Select)).or(args.first());
-        let from = typed.map_or(shape.ty, |a| self.tile.operand_shape(*a).ty);
+        let from = typed.map_or(shape.ty, |a| self.operand_shape(*a).ty);
         if shape.is_scalar() {
             let of: Vec<String> = args.iter().map(|a| self.operand(*a)).collect();
             let text = self.unit.helpers.op(op, from, shape.ty, &of);
@@ -144,7 +144,7 @@ impl Writer<'_, '_, '_> {
 
     /// A lane of an operand, in a loop over `k`.
     fn lane(&mut self, a: Operand) -> String {
-        let (shape, text) = (self.tile.operand_shape(a), self.operand(a));
+        let (shape, text) = (self.operand_shape(a), self.operand(a));
         match (shape.is_scalar(), shape.ty) {
             (true, _) => text,
             (false, Ty::Bool) if self.masks.registers => format!("(bool)({text} >> k & 1)"),
@@ -155,8 +155,8 @@ impl Writer<'_, '_, '_> {
 
     /// Defines a value by an expression for each lane `k`.
     pub(super) fn each(&mut self, to: Value, text: &str) {
-        let shape = self.tile.shape(to);
-        let (name, lanes) = (self.name(to).to_string(), shape.lanes);
+        let shape = self.shape(to);
+        let (name, lanes) = (self.name(to), shape.lanes);
         if shape.ty == Ty::Bool && self.masks.registers {
             let mask = self.mask();
             self.unit.line(format!("u64 lf_{name} = 0;"));
@@ -212,13 +212,17 @@ impl Writer<'_, '_, '_> {
 
     /// A scalar joined with each lane in turn.
     pub(super) fn fold(&mut self, to: Value, op: Op, start: Operand, of: Operand) {
-        let Shape { ty, lanes } = self.tile.operand_shape(of);
-        let (name, start) = (self.name(to).to_string(), self.operand(start));
-        let lane = self.lane(of);
-        let text = self.unit.helpers.op(op, ty, ty, &[name.clone(), lane]);
+        let (ty, lanes) = (self.shape(to).ty, self.operand_shape(of).lanes);
+        let (name, start) = (self.name(to), self.operand(start));
         self.unit.line(format!("{} {name} = {start};", ty.name()));
-        self.unit.line(format!(
-            "for (u64 k = 0; k < {lanes}; k++) {name} = {text};"
-        ));
+        for part in 0..self.parts(self.tile.operand_shape(of).lanes) {
+            self.part = part;
+            let lane = self.lane(of);
+            let text = self.unit.helpers.op(op, ty, ty, &[name.clone(), lane]);
+            self.unit.line(format!(
+                "for (u64 k = 0; k < {lanes}; k++) {name} = {text};"
+            ));
+        }
+        self.part = 0;
     }
 }

@@ -222,10 +222,39 @@ impl Writer<'_, '_, '_> {
     /// The bits of an operand: a scalar has one.
     pub(super) fn bits_of(&mut self, m: Operand) -> String {
         let text = self.operand(m);
-        match self.tile.operand_shape(m).is_scalar() {
+        match self.operand_shape(m).is_scalar() {
             true => format!("(u64)({text})"),
             false => self.bits(&text),
         }
+    }
+
+    /// The bits of each part of an operand.
+    pub(super) fn bits_of_parts(&mut self, m: Operand) -> Vec<String> {
+        let parts = 0..self.parts(self.tile.operand_shape(m).lanes);
+        let all = parts.map(|part| {
+            self.part = part;
+            self.bits_of(m)
+        });
+        let all = all.collect();
+        self.part = 0;
+        all
+    }
+
+    /// Bits that are zero if no lane of any part is set.
+    pub(super) fn any_of_parts(&mut self, m: Operand) -> String {
+        if self.operand_shape(m).is_scalar() {
+            return self.bits_of(m);
+        }
+        let parts = 0..self.parts(self.tile.operand_shape(m).lanes);
+        let all: Vec<String> = parts
+            .map(|part| {
+                self.part = part;
+                self.operand(m)
+            })
+            .collect();
+        self.part = 0;
+        let joined = all.join(" | ");
+        self.bits(&format!("({joined})"))
     }
 
     /// The mask of bytes that are 0 or 1.

@@ -11,21 +11,23 @@ use loop_lang::types::Ty;
 impl Writer<'_, '_, '_> {
     /// Where an access begins, as an expression for a place in memory.
     fn place(&mut self, memory: Memory, at: Operand) -> String {
-        let at = self.operand(at);
+        let (at, before) = (self.operand(at), self.before());
         match memory {
-            Memory::Array(a) => format!("{} + {at}", self.unit.array(a)),
-            Memory::Lanes(v) => format!("{} + {at}", self.unit.names.part(v, Part::Lanes)),
-            Memory::Register(v) => self.name(v).to_string(),
+            Memory::Array(a) => format!("{} + {at}{before}", self.unit.array(a)),
+            Memory::Lanes(v) => {
+                format!("{} + {at}{before}", self.unit.names.part(v, Part::Lanes))
+            }
+            Memory::Register(v) => self.name(v),
         }
     }
 
     /// The part of a register that lanes from a literal place on are.
     fn part(&mut self, v: Value, at: Operand, lanes: u32) -> String {
-        let shape = self.tile.shape(v);
-        let (name, some) = (self.name(v).to_string(), self.together(shape));
-        match shape.lanes / some {
-            1 => name,
-            _ => format!("{name}[{} / {lanes}]", self.operand(at)),
+        let name = self.whole(v).to_string();
+        match (self.parts(self.tile.shape(v).lanes), self.part) {
+            (1, _) => name,
+            (_, 0) => format!("{name}[{} / {lanes}]", self.operand(at)),
+            (_, part) => format!("{name}[{} / {lanes} + {part}]", self.operand(at)),
         }
     }
 
@@ -39,7 +41,7 @@ impl Writer<'_, '_, '_> {
     }
 
     pub(super) fn load(&mut self, to: Value, from: Memory, at: Operand, under: Option<Operand>) {
-        let shape = self.tile.shape(to);
+        let shape = self.shape(to);
         if let Memory::Register(v) = from {
             let part = self.part(v, at, shape.lanes);
             self.define(to, &part);
@@ -66,10 +68,10 @@ impl Writer<'_, '_, '_> {
 
     /// Lanes that a mask lets.
     fn load_some(&mut self, to: Value, place: &str, under: Operand) {
-        let shape = self.tile.shape(to);
+        let shape = self.shape(to);
         let bits = self.bits_of(under);
         let (ty, cell) = (self.in_memory(shape), shape.ty.name());
-        let name = self.name(to).to_string();
+        let name = self.name(to);
         let some = format!("lf_some_{name}");
         self.unit.line(format!("{ty} {some} = {{0}};"));
         self.unit.line(format!(
@@ -85,7 +87,7 @@ impl Writer<'_, '_, '_> {
     }
 
     pub(super) fn gather(&mut self, to: Value, array: Var, at: Operand) {
-        let shape = self.tile.shape(to);
+        let shape = self.shape(to);
         let (data, n) = (self.unit.array(array), self.unit.length(array));
         let index = self.operand(at);
         if shape.is_scalar() {
@@ -155,6 +157,28 @@ impl Writer<'_, '_, '_> {
             self.unit.line(format!("{data}[{index}] = {value};"));
             return;
         }
+        let parts = self.parts(lanes);
+        if parts > 1 {
+            self.unit.line(format!("{{ u64 l = {index};"));
+        }
+        for part in 0..parts {
+            self.part = part;
+            let index = if parts > 1 { "l" } else { &index };
+            self.pack(&data, index, (value, ty), under);
+            if parts > 1 {
+                let bits = self.bits_of(under);
+                self.unit.line(format!("l += __builtin_popcountl({bits});"));
+            }
+        }
+        if parts > 1 {
+            self.unit.line("}");
+        }
+        self.part = 0;
+    }
+
+    /// Packs one part.
+    fn pack(&mut self, data: &str, index: &str, (value, ty): (Operand, Ty), under: Operand) {
+        let lanes = self.operand_shape(under).lanes;
         let value = self.in_lanes(value, lanes);
         let value = match ty {
             Ty::Bool => self.bytes_of_mask(&value),
@@ -172,8 +196,8 @@ impl Writer<'_, '_, '_> {
         }
         let vector = self.in_memory(Shape::of(ty, lanes));
         self.unit.line(format!(
-            "{{ u64 l = {bits}; const {vector} x = {value}; {} *y = {data} + {index}; \
-             for (u64 k = 0; k < {lanes}; k++) {{ *y = x[k]; y += l >> k & 1; }} }}",
+            "{{ const u64 m = {bits}; const {vector} x = {value}; {} *y = {data} + {index}; \
+             for (u64 k = 0; k < {lanes}; k++) {{ *y = x[k]; y += m >> k & 1; }} }}",
             ty.name()
         ));
     }
