@@ -6,6 +6,7 @@ use common::{contents, random_loop};
 use loop_lang::gotos::{derive_gotos, order_blocks};
 use loop_lang::ir::MAX_REGION_DEPTH;
 use loop_lang::parse::parse;
+use loop_lang::types::{Const, Ty};
 use loop_lang::verify::verify;
 use proptest::prelude::*;
 use std::fs;
@@ -84,7 +85,14 @@ proptest! {
     }
 
     #[test]
+    fn literals_round_trip(which in 0..Ty::ALL.len(), bits in prop_oneof![any::<u64>(), 0x7ff0_0000_0000_0000..=0x7ff8_0000_0000_0001u64, 0x7f80_0000..=0x7fc0_0001u64]) {
+        let literal = Const::new(Ty::ALL[which], bits);
+        prop_assert_eq!(literal.to_string().parse(), Ok(literal));
+    }
+
+    #[test]
     fn any_text_is_parsed_or_refused(text in ".{0,200}") {
+        let _ = text.parse::<Const>();
         holds_of_parsed(&text)?;
     }
 

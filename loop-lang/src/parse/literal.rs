@@ -4,6 +4,7 @@ use super::lexer::Tok;
 use super::{Fail, Parsed, Parser, infer::Rule};
 use crate::ir::{Atom, Type, Var};
 use crate::types::{Const, Ty};
+use std::str::FromStr;
 
 impl Parser<'_> {
     /// A variable or a literal.
@@ -112,6 +113,42 @@ impl Parser<'_> {
         let ty = self.ty()?;
         self.settle((v, Some(ty)), Rule::Known(ty));
         Ok(v)
+    }
+}
+
+impl FromStr for Const {
+    type Err = String;
+
+    /// The literal that a text is, as it is printed; for languages that have the same ones.
+    ///
+    /// Errors: what is wrong with it.
+    ///
+    /// ```
+    /// use loop_lang::types::{Const, Ty};
+    /// assert_eq!("2.5".parse(), Ok(Const::f64(2.5)));
+    /// assert_eq!("-1i64".parse(), Ok(Const::int(Ty::I64, -1)));
+    /// assert!("x".parse::<Const>().is_err());
+    /// ```
+    fn from_str(text: &str) -> Result<Const, String> {
+        let (word, ty) = match text.split_once('.') {
+            Some((word, ty)) => (word, Ty::from_name(ty)),
+            None => (text, Some(Ty::F64)),
+        };
+        let float = |x: f64| match ty {
+            Some(Ty::F64) => Ok(Const::f64(x)),
+            Some(Ty::F32) => Ok(Const::f32(x as f32)),
+            _ => Err("only floats have such a value".to_string()),
+        };
+        match (word, ty) {
+            ("true" | "false", _) if word == text => Ok(Const::bool(word == "true")),
+            ("inf", _) => float(f64::INFINITY),
+            ("-inf", _) => float(f64::NEG_INFINITY),
+            ("nan", _) => float(f64::NAN),
+            (_, Some(ty)) if word != text && word.starts_with("0x") => {
+                bits(word.trim_start_matches("0x"), ty)
+            }
+            _ => literal(text),
+        }
     }
 }
 
