@@ -6,8 +6,9 @@ use livefusion_tests::backends::Cut;
 use livefusion_tests::loops::{self, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
-use livefusion_tests::tiles::{Drawn, Evaluated, draw};
-use livefusion_tile::schedule::Schedules;
+use livefusion_tests::tiles::{Drawn, Evaluated, draw, tiles};
+use livefusion_tile::parse::parse;
+use livefusion_tile::schedule::{Schedule, Schedules};
 use loop_lang::Loop;
 use std::sync::Arc;
 
@@ -34,13 +35,14 @@ fn agrees(
     for k in 0..SCHEDULES {
         let mut rng = Rng::new(seed * SCHEDULES + k);
         let schedule = draw(program, &mut rng, drawn);
+        round_trips(program, &schedule);
         let tiled = Arc::new(Evaluated::new(program, &schedule, interp.clone(), seed));
         let kernels: Vec<Arc<dyn Kernel>> = vec![tiled.clone(), interp.clone()];
         let cut = Cut::new(kernels, seed);
         for kernel in [&*tiled as &dyn Kernel, &cut] {
             let got = loops::run(kernel, Pass::Emit, STEPS, args);
             if let Some(differs) = want.differs(&got) {
-                let tiles = livefusion_tests::tiles::tiles(program, &schedule);
+                let tiles = tiles(program, &schedule);
                 let tiles: Vec<String> =
                     tiles.iter().map(|t| t.show(program).to_string()).collect();
                 let (schedule, tiles) = (schedule.show(program), tiles.join("\n"));
@@ -50,6 +52,17 @@ fn agrees(
         taken += tiled.taken();
     }
     taken
+}
+
+/// The text of each tile is that tile.
+fn round_trips(program: &Loop, schedule: &Schedule) {
+    for tile in tiles(program, schedule) {
+        let text = tile.show(program).to_string();
+        match parse(&text, program) {
+            Ok(again) => assert_eq!(again, tile, "{text}\n{program}"),
+            Err(e) => panic!("{e}\n{text}\n{program}"),
+        }
+    }
 }
 
 #[test]

@@ -11,13 +11,14 @@
 //! | `schedule` | which of the orders that a Loop states its code realises, as data |
 //! | `lower` | from a sweep and its schedule to a tile |
 //! | `ir` | the Tile language's data |
-//! | `print` | its text form |
+//! | `print`, `parse` | its text form |
 //! | `verify` | what every tile must keep to; every proof is checked |
 //! | `eval` | what it means |
 
 pub mod eval;
 pub mod ir;
 pub mod lower;
+pub mod parse;
 mod print;
 pub mod region;
 pub mod schedule;

@@ -1,26 +1,30 @@
 //! Tiles as text. [`parse`](crate::parse) reads it.
 //!
 //! ```text
-//! tile filter_max.r0
+//! tile filter_max_r0 at r0
+//!   range from .. end
 //!   entry (a) room arr_0 at ix_0
 //!   entry (b) room out_2 at ix_2
 //!   entry (c) whole 32
 //!   given least_3: f64
 //!   state ix_2: u64
-//!   for i: u64 in from .. end step 32
-//!     for u: u64 in 0 .. 32 step 8 unrolled
-//!       let at: u64 = add i u
-//!       let x: f64x8 = load arr_0[at] by (a)
-//!       let m: mask8 = gt x least_3
-//!       compress m x -> out_2[ix_2] by (b)
-//!       let n: u64 = count m
-//!       let next: u64 = add ix_2 n
+//!   for strip in from .. end step 32 @0
+//!     for lane in 0 .. 32 step 8 unrolled
+//!       let ix_0: u64 = add strip lane
+//!       let elt_0: f64x8 = load arr_0[ix_0] by (a)
+//!       let p_2: mask8 = gt elt_0 least_3 @2
+//!       compress p_2 elt_0 -> out_2[ix_2] by (b)
+//!       let count: u64 = count p_2
+//!       let next: u64 = add ix_2 count
 //!       set ix_2 = next
 //! ```
+//!
+//! `@2` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
+//! another name here says which it is: `given n_2: u64 of n`.
 
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Test, Tile, Value};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Var};
+use loop_lang::ir::{Atom, CombId, Var};
 use std::fmt;
 
 /// A tile of a loop, to be printed.
@@ -43,6 +47,10 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shown { tile, program } = self;
         writeln!(f, "tile {} at {}", tile.name, program.rate(tile.rate).name)?;
+        let range = [Origin::From, Origin::End].map(|o| tile.of_origin(o));
+        if let [Some(from), Some(end)] = range {
+            writeln!(f, "  range {} .. {}", self.name(from), self.name(end))?;
+        }
         for (i, entry) in tile.entries.iter().enumerate() {
             let letter = crate::ir::letter(i);
             write!(f, "  entry ({letter}) ")?;
@@ -57,13 +65,17 @@ impl fmt::Display for Shown<'_> {
             }
         }
         for (_, data) in tile.each_value() {
-            let word = match data.origin {
-                Origin::Given(_) => "given",
-                Origin::State(_) => "state",
-                Origin::Register => "register",
+            let (word, of) = match data.origin {
+                Origin::Given(v) => ("given", Some(v)),
+                Origin::State(v) => ("state", Some(v)),
+                Origin::Register => ("register", None),
                 Origin::From | Origin::End | Origin::Let => continue,
             };
-            writeln!(f, "  {word} {}: {}", data.name, data.shape)?;
+            write!(f, "  {word} {}: {}", data.name, data.shape)?;
+            match of.map(|v| self.var(v)) {
+                Some(of) if of != data.name => writeln!(f, " of {of}")?,
+                _ => writeln!(f)?,
+            }
         }
         self.stmts(f, &tile.body)
     }
@@ -120,6 +132,7 @@ impl Shown<'_> {
     /// Statements with what is in them. The depth of what is open stands beside it, since tiles may be deep.
     fn stmts(&self, f: &mut fmt::Formatter<'_>, stmts: &[Stmt]) -> fmt::Result {
         let mut open = vec![(stmts, 1, None)];
+        let mut before: Option<CombId> = None;
         while let Some((stmts, depth, title)) = open.pop() {
             if let Some(title) = title {
                 writeln!(f, "{:1$}{title}", "", 2 * (depth - 1))?;
@@ -130,7 +143,10 @@ impl Shown<'_> {
             open.push((rest, depth, None));
             write!(f, "{:1$}", "", 2 * depth)?;
             self.stmt(f, &first.kind)?;
-            writeln!(f)?;
+            match before.replace(first.comb) {
+                Some(comb) if comb == first.comb => writeln!(f)?,
+                _ => writeln!(f, " @{}", self.program.comb(first.comb).name)?,
+            }
             match &first.kind {
                 StmtKind::For { body, .. } => open.push((body, depth + 1, None)),
                 StmtKind::If { then, other, .. } => {

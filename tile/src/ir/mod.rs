@@ -8,8 +8,8 @@
 //! * A value has a type and a number of *lanes*. One lane is a scalar, `bool` of several is a *mask*. A scalar
 //!   operand stands for all lanes where several are asked for.
 //! * A value is *given* (a scalar that no step changes), *state* (a carried variable: it begins as what the frame
-//!   holds, and at the end the frame holds it), a *register* (set any number of times) or defined once, by a `let`.
-//!   A register may have more lanes than a machine's: then it is several, and some lanes at a time are loaded and stored.
+//!   holds, and at the end the frame holds it), a *register* (zero, then set any number of times) or defined once, by a
+//!   `let`. A register may have more lanes than a machine's: then it is several, and some lanes at a time are loaded and stored.
 //! * An access that is not checked names its [`Proof`], and [`verify`](crate::verify) checks it.
 
 mod entry;
@@ -22,6 +22,11 @@ pub use stmt::{Memory, Operand, Stmt, StmtKind};
 use loop_lang::ir::{RateId, Var};
 use loop_lang::types::Ty;
 use std::fmt;
+
+/// No more bodies than this are in each other.
+pub const MAX_DEPTH: usize = 256;
+/// More lanes than this are in no value: an accumulator has 256 bytes in lanes.
+pub const MAX_LANES: u32 = 256;
 
 /// The type and the number of lanes of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -171,6 +176,19 @@ impl Tile {
                 .rev()
                 .for_each(|b| open.push(b));
         }
+    }
+
+    /// How many bodies are in each other, its own counted.
+    pub fn depth(&self) -> usize {
+        let mut deepest = 0;
+        let mut open: Vec<(&[Stmt], usize)> = vec![(&self.body, 1)];
+        while let Some((stmts, depth)) = open.pop() {
+            deepest = deepest.max(depth);
+            for s in stmts {
+                open.extend(s.kind.bodies().into_iter().map(|b| (b, depth + 1)));
+            }
+        }
+        deepest
     }
 
     /// The arrays that it reads or writes, in the order of their first use, and whether it asks for their length:

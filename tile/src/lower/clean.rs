@@ -73,9 +73,10 @@ fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
     });
 }
 
-/// Numbers the values that are left. The range is always there.
+/// Numbers the values that are left as they stand in the tile's text. The range is always there.
 fn renumber(tile: &mut Tile) {
     let mut used = FxHashSet::default();
+    let mut lets = Vec::new();
     tile.each_stmt(&mut |s| {
         s.kind.each_operand(&mut |a| used.extend(a.value()));
         used.extend(s.kind.target());
@@ -83,18 +84,21 @@ fn renumber(tile: &mut Tile) {
             Memory::Register(r) => Some(r),
             Memory::Array(_) | Memory::Lanes(_) => None,
         }));
+        let target = s.kind.target();
+        lets.extend(target.filter(|v| tile.value(*v).origin == Origin::Let));
     });
-    let mut to = vec![None; tile.values.len()];
-    let mut left = Vec::new();
-    for (i, data) in std::mem::take(&mut tile.values).into_iter().enumerate() {
-        let always = matches!(data.origin, Origin::From | Origin::End);
-        if always || used.contains(&Value(i as u32)) {
-            to[i] = Some(Value(left.len() as u32));
-            left.push(data);
-        }
+    let frame = tile.each_value().filter(|(v, data)| match data.origin {
+        Origin::From | Origin::End => true,
+        Origin::Given(_) | Origin::State(_) | Origin::Register => used.contains(v),
+        Origin::Let => false,
+    });
+    let order: Vec<Value> = frame.map(|(v, _)| v).chain(lets).collect();
+    let mut to = vec![Value(0); tile.values.len()];
+    for (i, v) in order.iter().enumerate() {
+        to[v.index()] = Value(i as u32);
     }
-    tile.values = left;
-    let new = |v: &mut Value| *v = to[v.index()].unwrap_or(*v);
+    tile.values = order.iter().map(|v| tile.value(*v).clone()).collect();
+    let new = |v: &mut Value| *v = to[v.index()];
     for s in &mut tile.body {
         s.kind.each_value_mut(&mut |v| new(v));
     }

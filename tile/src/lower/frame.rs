@@ -53,6 +53,7 @@ impl Lower<'_, '_> {
         unroll: bool,
         body: Vec<crate::ir::Stmt>,
     ) {
+        self.comb = self.owner;
         self.push(StmtKind::For {
             counter,
             from,

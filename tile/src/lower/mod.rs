@@ -15,10 +15,10 @@ mod frame;
 mod regions;
 mod stmt;
 
-use crate::ir::{Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use crate::ir::{MAX_DEPTH, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use crate::region::{Region, Sweep};
 use crate::schedule::{Admit, Refused, Role, Schedule, legal, roles};
-use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Var};
+use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -58,6 +58,9 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
     let mut lower = Lower::of(region, sweep, schedule);
     lower.write();
     let mut tile = lower.tile;
+    if tile.depth() > MAX_DEPTH {
+        return Err(NoTile::NoWords("bodies that are in each other too deep"));
+    }
     clean::clean(&mut tile);
     Ok(tile)
 }
@@ -136,6 +139,8 @@ struct Lower<'r, 'a> {
     /// Statements of the body that is written.
     out: Vec<Stmt>,
     comb: CombId,
+    /// Whose the rate is, and so what belongs to none of its statements.
+    owner: CombId,
 }
 
 impl<'r, 'a> Lower<'r, 'a> {
@@ -143,6 +148,10 @@ impl<'r, 'a> Lower<'r, 'a> {
         let roles = roles(region, sweep);
         let (lanes, unroll) = schedule.vectors(sweep.rate);
         let rate = &region.program.rate(sweep.rate).name;
+        let owner = sweep.statements.first();
+        let owner = owner.map_or(CombId::new(0), |s| s.stmt.comb);
+        let vars = region.program.vars.iter();
+        let arrays = vars.filter(|v| matches!(v.ty, Type::Array(_)));
         Lower {
             region,
             sweep,
@@ -158,7 +167,7 @@ impl<'r, 'a> Lower<'r, 'a> {
                 values: Vec::new(),
                 body: Vec::new(),
             },
-            names: FxHashSet::default(),
+            names: arrays.map(|v| v.name.clone()).collect(),
             now: FxHashMap::default(),
             carried: FxHashMap::default(),
             next: FxHashMap::default(),
@@ -171,11 +180,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             conditional: 0,
             lane_places: FxHashMap::default(),
             out: Vec::new(),
-            comb: CombId::new(0),
+            comb: owner,
+            owner,
         }
     }
 
-    /// A value with a name of its own, like the one that is wanted.
+    /// A value with a name of its own, like the one that is wanted. Arrays keep their names.
     fn add(&mut self, name: &str, shape: Shape, origin: Origin) -> Value {
         let mut own = name.to_string();
         let mut k = 1;

@@ -1,0 +1,223 @@
+//! Tiles from text: [`parse`] reads what [`Tile::show`] prints.
+//!
+//! What is in a body is further in by two spaces. Names of arrays, combinators and rates are the loop's, those of values
+//! the tile's. Form alone is checked here; the rest is what [`verify`](crate::verify) checks.
+
+mod stmt;
+mod words;
+
+use crate::ir::{Entry, MAX_DEPTH, Origin, Shape, Stmt, Test, Tile, Value, letter};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, CombId, RateId, Var};
+use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
+use std::fmt;
+use std::iter::Peekable;
+use words::{Line, Parsed};
+
+/// Text that is no tile of a loop.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// The line, from 1 on.
+    pub line: usize,
+    /// What was expected there, and what was found.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The tile of a loop that a text says. Values are numbered as they stand in it.
+///
+/// Errors: the first thing that no tile has at its place, or a name that neither the loop nor the tile has.
+pub fn parse(text: &str, program: &Loop) -> Result<Tile, ParseError> {
+    let mut lines = words::lines(text)?.into_iter().peekable();
+    let Some(mut first) = lines.next() else {
+        return Err(ParseError {
+            line: 1,
+            message: "expected `tile NAME at RATE`, got the end of the text".into(),
+        });
+    };
+    first.expect("tile")?;
+    let name = first.name("the tile's name")?.to_string();
+    first.expect("at")?;
+    let (rate, counter) = first.take("a rate of the loop that has a counter", |w| {
+        let at = program.rates.iter().position(|r| r.name == w)?;
+        Some((RateId::new(at), program.rates[at].kind.counter()?))
+    })?;
+    first.end()?;
+    let each = program.vars.iter().enumerate();
+    let mut parser = Parser {
+        program,
+        vars: each.map(|(i, v)| (v.name.as_str(), Var::new(i))).collect(),
+        values: FxHashMap::default(),
+        comb: None,
+        lines,
+        tile: Tile {
+            name,
+            rate,
+            counter,
+            entries: Vec::new(),
+            values: Vec::new(),
+            body: Vec::new(),
+        },
+    };
+    parser.frame()?;
+    parser.tile.body = parser.body(1)?;
+    match parser.lines.next() {
+        None => Ok(parser.tile),
+        Some(line) => Err(line.expected("a statement in the tile")),
+    }
+}
+
+struct Parser<'t> {
+    program: &'t Loop,
+    vars: FxHashMap<&'t str, Var>,
+    values: FxHashMap<&'t str, Value>,
+    /// The combinator of the statement before.
+    comb: Option<CombId>,
+    lines: Peekable<std::vec::IntoIter<Line<'t>>>,
+    tile: Tile,
+}
+
+impl<'t> Parser<'t> {
+    /// The range, entries, and the values that are there before the first statement.
+    fn frame(&mut self) -> Parsed<()> {
+        let words = ["range", "entry", "given", "state", "register"];
+        let is_frame = |l: &Line| l.depth == 1 && l.peek().0.is_some_and(|w| words.contains(&w));
+        while let Some(mut line) = self.lines.next_if(is_frame) {
+            match line.name("a word")? {
+                "range" => {
+                    let from = line.name("a name")?;
+                    line.expect("..")?;
+                    let end = line.name("a name")?;
+                    self.add(from, Shape::scalar(Ty::U64), Origin::From);
+                    self.add(end, Shape::scalar(Ty::U64), Origin::End);
+                }
+                "entry" => self.entry(&mut line)?,
+                "given" => self.outer(&mut line, Origin::Given)?,
+                "state" => self.outer(&mut line, Origin::State)?,
+                _ => {
+                    let (name, shape) = typed(&mut line)?;
+                    self.add(name, shape, Origin::Register);
+                }
+            }
+            line.end()?;
+        }
+        Ok(())
+    }
+
+    /// A value, which its name means from here on.
+    fn add(&mut self, name: &'t str, shape: Shape, origin: Origin) -> Value {
+        let value = self.tile.add(name, shape, origin);
+        self.values.insert(name, value);
+        value
+    }
+
+    /// `name: type`, or `name: type of variable` where the loop's variable has another name.
+    fn outer(&mut self, line: &mut Line<'t>, origin: fn(Var) -> Origin) -> Parsed<()> {
+        let after = line.peek().0;
+        let own = after.and_then(|w| self.vars.get(w).copied());
+        let (name, shape) = typed(line)?;
+        let v = match (line.eat("of"), own) {
+            (false, Some(v)) => v,
+            (true, _) => self.var(line)?,
+            (false, None) => return Err(line.expected("`of` and a variable of the loop")),
+        };
+        self.add(name, shape, origin(v));
+        Ok(())
+    }
+
+    /// `(a) room array at index`, `(a) whole N`, `(a) aligned N` or `(a) holds [not] lt moving edge up`.
+    fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
+        line.expect("(")?;
+        line.expect(&letter(self.tile.entries.len()))?;
+        line.expect(")")?;
+        let kinds = ["room", "whole", "aligned", "holds"];
+        let what = "`room`, `whole`, `aligned` or `holds`";
+        let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
+            "room" => {
+                let array = self.var(line)?;
+                line.expect("at")?;
+                let index = self.var(line)?;
+                Entry::Room { array, index }
+            }
+            "whole" => Entry::Whole(line.number()?),
+            "aligned" => Entry::Aligned(line.number()?),
+            _ => {
+                let holds = !line.eat("not");
+                let inclusive = line.take("`lt` or `le`", |w| either(w, "lt", "le"))?;
+                let (moving, edge) = (self.atom(line)?, self.atom(line)?);
+                let down = line.take("`up` or `down`", |w| either(w, "up", "down"))?;
+                Entry::Holds(Test {
+                    moving,
+                    down,
+                    edge,
+                    inclusive,
+                    holds,
+                })
+            }
+        };
+        self.tile.entries.push(entry);
+        Ok(())
+    }
+
+    /// A variable of the loop.
+    fn var(&self, line: &mut Line<'t>) -> Parsed<Var> {
+        line.take("a variable of the loop", |w| self.vars.get(w).copied())
+    }
+
+    /// A variable of the loop, or a literal.
+    fn atom(&self, line: &mut Line<'t>) -> Parsed<Atom> {
+        line.take("a variable of the loop or a literal", |w| {
+            let v = self.vars.get(w).copied().map(Atom::Var);
+            v.or_else(|| w.parse().ok().map(Atom::Const))
+        })
+    }
+
+    /// The statements of a body that is in so many, itself counted.
+    fn body(&mut self, depth: usize) -> Parsed<Vec<Stmt>> {
+        let mut stmts = Vec::new();
+        while let Some(line) = self.lines.next_if(|l| l.depth == depth) {
+            if depth > MAX_DEPTH {
+                return Err(line.expected(&format!("at most {MAX_DEPTH} bodies in each other")));
+            }
+            stmts.push(self.stmt(line, depth)?);
+        }
+        match self.lines.peek() {
+            Some(line) if line.depth > depth => {
+                Err(line.expected("a statement that is no further in"))
+            }
+            _ => Ok(stmts),
+        }
+    }
+}
+
+/// `name: type`.
+fn typed<'t>(line: &mut Line<'t>) -> Parsed<(&'t str, Shape)> {
+    let name = line.name("a value's name")?;
+    line.expect(":")?;
+    let shape = line.take("a type such as `f64`, `f64x8` or `mask8`", shape)?;
+    Ok((name, shape))
+}
+
+fn shape(word: &str) -> Option<Shape> {
+    if let Some(ty) = Ty::from_name(word) {
+        return Some(Shape::scalar(ty));
+    }
+    if let Some(lanes) = word.strip_prefix("mask") {
+        return Some(Shape::of(Ty::Bool, lanes.parse().ok()?));
+    }
+    let (ty, lanes) = word.split_once('x')?;
+    Some(Shape::of(Ty::from_name(ty)?, lanes.parse().ok()?))
+}
+
+/// Which of two words it is, if it is one: whether the second.
+fn either(word: &str, no: &str, yes: &str) -> Option<bool> {
+    (word == no || word == yes).then_some(word == yes)
+}

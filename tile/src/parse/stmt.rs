@@ -1,0 +1,282 @@
+//! Statements.
+
+use super::words::{Line, Parsed};
+use super::{Parser, typed};
+use crate::ir::{Memory, Operand, Origin, Proof, Shape, Stmt, StmtKind};
+use loop_lang::ir::{CombId, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+impl<'t> Parser<'t> {
+    /// A statement, with the bodies below its line. Bodies are in each other no deeper than `body` allows.
+    pub(super) fn stmt(&mut self, mut line: Line<'t>, depth: usize) -> Parsed<Stmt> {
+        let words = [
+            "let", "store", "put", "compress", "set", "trap", "for", "if", "while",
+        ];
+        let what = "`let`, `store`, `put`, `compress`, `set`, `trap`, `for`, `if` or `while`";
+        let word = line.take(what, |w| words.contains(&w).then_some(w))?;
+        let mut kind = match word {
+            "let" => self.let_(&mut line)?,
+            "store" => self.store(&mut line)?,
+            "put" => {
+                let (array, at) = self.array(&mut line)?;
+                line.expect("=")?;
+                let value = self.operand(&mut line)?;
+                StmtKind::Put { array, at, value }
+            }
+            "compress" => self.compress(&mut line)?,
+            "set" => {
+                let to = line.take("a value", |w| self.values.get(w).copied())?;
+                line.expect("=")?;
+                let value = self.operand(&mut line)?;
+                StmtKind::Set { to, value }
+            }
+            "trap" => {
+                line.expect("unless")?;
+                let unless = self.operand(&mut line)?;
+                StmtKind::Trap { unless }
+            }
+            "for" => self.for_(&mut line)?,
+            "if" => StmtKind::If {
+                cond: self.operand(&mut line)?,
+                then: Vec::new(),
+                other: Vec::new(),
+            },
+            _ => StmtKind::While {
+                test: Vec::new(),
+                cond: Operand::Const(loop_lang::types::Const::bool(false)),
+                body: Vec::new(),
+            },
+        };
+        let comb = self.owner(&mut line)?;
+        line.end()?;
+        self.bodies(&mut kind, &line, depth)?;
+        Ok(Stmt { comb, kind })
+    }
+
+    /// `@comb`; without it, it is that of the statement before.
+    fn owner(&mut self, line: &mut Line<'t>) -> Parsed<CombId> {
+        if line.eat("@") {
+            let combs = &self.program.combs;
+            self.comb = Some(line.take("a combinator of the loop", |w| {
+                let at = combs.iter().position(|c| c.name == w)?;
+                Some(CombId::new(at))
+            })?);
+        }
+        self.comb
+            .ok_or_else(|| line.expected("`@` and a combinator"))
+    }
+
+    /// What stands below the line of a statement.
+    fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
+        match kind {
+            StmtKind::For { body, .. } => *body = self.body(depth + 1)?,
+            StmtKind::If { then, other, .. } => {
+                *then = self.body(depth + 1)?;
+                if let Some(mut line) = self.title("else", depth) {
+                    line.expect("else")?;
+                    line.end()?;
+                    *other = self.body(depth + 1)?;
+                }
+            }
+            StmtKind::While { test, cond, body } => {
+                *test = self.body(depth + 1)?;
+                let mut line = match self.title("go", depth) {
+                    Some(line) => line,
+                    None => return Err(line.expected("`go` and a condition below the test")),
+                };
+                line.expect("go")?;
+                *cond = self.operand(&mut line)?;
+                line.end()?;
+                *body = self.body(depth + 1)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A line that begins a further body of the statement before.
+    fn title(&mut self, word: &str, depth: usize) -> Option<Line<'t>> {
+        self.lines
+            .next_if(|l| l.depth == depth && l.peek().0 == Some(word))
+    }
+
+    /// What stands behind `let`. Operands are what they were before it.
+    fn let_(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        let (name, shape) = typed(line)?;
+        line.expect("=")?;
+        let words = [
+            "positions",
+            "load",
+            "gather",
+            "length",
+            "count",
+            "any",
+            "fold",
+        ];
+        let what = "an operator, or `load` or another way to define a value";
+        let is_known = |w: &str| words.contains(&w) || Op::from_name(w).is_some();
+        let word = line.take(what, |w| is_known(w).then_some(w))?;
+        // The value's number is the one after those that are there.
+        let to = crate::ir::Value(self.tile.values.len() as u32);
+        let kind = match word {
+            "positions" => StmtKind::Positions {
+                to,
+                from: self.operand(line)?,
+            },
+            "load" => {
+                let (from, at) = self.memory(line)?;
+                StmtKind::Load {
+                    to,
+                    from,
+                    at,
+                    under: self.under(line)?,
+                    proof: proof(line)?,
+                }
+            }
+            "gather" => {
+                let (array, at) = self.array(line)?;
+                StmtKind::Gather { to, array, at }
+            }
+            "length" => StmtKind::Length {
+                to,
+                array: self.var(line)?,
+            },
+            "count" => StmtKind::Count {
+                to,
+                of: self.operand(line)?,
+            },
+            "any" => StmtKind::Any {
+                to,
+                of: self.operand(line)?,
+            },
+            "fold" => StmtKind::Fold {
+                to,
+                op: line.take("an operator", Op::from_name)?,
+                start: self.operand(line)?,
+                of: self.operand(line)?,
+            },
+            _ => {
+                let op = Op::from_name(word).unwrap_or(Op::Copy);
+                let mut args = smallvec::smallvec![];
+                while line.peek().0.is_some_and(|w| w != "@") {
+                    args.push(self.operand(line)?);
+                }
+                StmtKind::Let { to, op, args }
+            }
+        };
+        self.add(name, shape, Origin::Let);
+        Ok(kind)
+    }
+
+    fn store(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        // `store x8 a[i]`, but `store x8[i]`, of an array with such a name.
+        let lanes = match line.peek() {
+            (Some(_), Some("[")) | (Some("lanes"), _) => 1,
+            _ => line.take("`xN`, N lanes", |w| w.strip_prefix('x')?.parse().ok())?,
+        };
+        let (into, at) = self.memory(line)?;
+        line.expect("=")?;
+        Ok(StmtKind::Store {
+            into,
+            at,
+            value: self.operand(line)?,
+            under: self.under(line)?,
+            lanes,
+            proof: proof(line)?,
+        })
+    }
+
+    fn compress(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        let (under, value) = (self.operand(line)?, self.operand(line)?);
+        line.expect("->")?;
+        let (array, at) = self.array(line)?;
+        Ok(StmtKind::Compress {
+            array,
+            at,
+            value,
+            under,
+            proof: proof(line)?,
+        })
+    }
+
+    fn for_(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        let name = line.name("the counter's name")?;
+        line.expect("in")?;
+        let from = self.operand(line)?;
+        line.expect("..")?;
+        let to = self.operand(line)?;
+        line.expect("step")?;
+        let step = line.number()?;
+        Ok(StmtKind::For {
+            counter: self.add(name, Shape::scalar(Ty::U64), Origin::Let),
+            from,
+            to,
+            step,
+            unroll: line.eat("unrolled"),
+            body: Vec::new(),
+        })
+    }
+
+    /// A value or a literal.
+    fn operand(&self, line: &mut Line<'t>) -> Parsed<Operand> {
+        line.take("a value or a literal", |w| {
+            let value = self.values.get(w).copied().map(Operand::Value);
+            value.or_else(|| w.parse().ok().map(Operand::Const))
+        })
+    }
+
+    fn under(&self, line: &mut Line<'t>) -> Parsed<Option<Operand>> {
+        match line.eat("under") {
+            true => self.operand(line).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// `[i]`.
+    fn index(&self, line: &mut Line<'t>) -> Parsed<Operand> {
+        line.expect("[")?;
+        let at = self.operand(line)?;
+        line.expect("]")?;
+        Ok(at)
+    }
+
+    fn array(&self, line: &mut Line<'t>) -> Parsed<(Var, Operand)> {
+        Ok((self.var(line)?, self.index(line)?))
+    }
+
+    /// `a[i]`, of an array or a register, or `lanes v[i]`.
+    fn memory(&self, line: &mut Line<'t>) -> Parsed<(Memory, Operand)> {
+        if line.peek().1 != Some("[") && line.eat("lanes") {
+            let (v, at) = self.array(line)?;
+            return Ok((Memory::Lanes(v), at));
+        }
+        let memory = line.take("an array or a register", |w| {
+            let register = self.values.get(w).copied().map(Memory::Register);
+            register.or_else(|| self.vars.get(w).copied().map(Memory::Array))
+        })?;
+        Ok((memory, self.index(line)?))
+    }
+}
+
+/// `by (a)` or `by size`.
+fn proof(line: &mut Line<'_>) -> Parsed<Proof> {
+    line.expect("by")?;
+    if line.eat("size") {
+        return Ok(Proof::Literal);
+    }
+    line.expect("(")?;
+    let entry = line.take("an entry's letter", number_of)?;
+    line.expect(")")?;
+    Ok(Proof::Entry(entry))
+}
+
+/// The number of the entry that is called so.
+fn number_of(word: &str) -> Option<usize> {
+    let first = *word.as_bytes().first().filter(|b| b.is_ascii_lowercase())?;
+    let turns = match &word[1..] {
+        "" => 0,
+        more => more.parse::<u32>().ok().filter(|n| *n > 0)? as usize,
+    };
+    Some(turns * 26 + usize::from(first - b'a'))
+}
