@@ -1,25 +1,27 @@
 //! Tiles as text. [`parse`](crate::parse) reads it.
 //!
 //! ```text
-//! tile filter_max_r0 at r0
+//! tile to_percentages_mfst at mfst
 //!   range from .. end
-//!   entry (a) room arr_0 at ix_0
-//!   entry (b) room out_2 at ix_2
+//!   entry (a) room arr_mfst at ix_mfst
+//!   entry (b) room out_map at ix_filt
 //!   entry (c) whole 32
-//!   given least_3: f64
-//!   state ix_2: u64
-//!   for strip in from .. end step 32 @0
+//!   given least_filt: f64
+//!   given factor_map: f64
+//!   state ix_filt: u64
+//!   for strip in from .. end step 32 @mfst
 //!     for lane in 0 .. 32 step 8 unrolled
-//!       let ix_0: u64 = add strip lane
-//!       let elt_0: f64x8 = load arr_0[ix_0] by (a)
-//!       let p_2: mask8 = gt elt_0 least_3 @2
-//!       compress p_2 elt_0 -> out_2[ix_2] by (b)
-//!       let count: u64 = count p_2
-//!       let next: u64 = add ix_2 count
-//!       set ix_2 = next
+//!       let ix_mfst: u64 = add strip lane
+//!       let elt_mfst: f64x8 = load arr_mfst[ix_mfst] by (a)
+//!       let p_filt: mask8 = ge elt_mfst least_filt @filt
+//!       let count: u64 = count p_filt
+//!       let elt_map: f64x8 = mul elt_mfst factor_map @map
+//!       compress p_filt elt_map -> out_map[ix_filt] by (b)
+//!       let next: u64 = add ix_filt count @filt
+//!       set ix_filt = next
 //! ```
 //!
-//! `@2` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
+//! `@filt` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
 //! another name here says which it is: `given n_2: u64 of n`.
 
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Test, Tile, Value};
@@ -40,6 +42,15 @@ impl Tile {
             tile: self,
             program,
         }
+    }
+}
+
+/// The line of a statement of a tile, without its combinator.
+pub(crate) struct Line<'a>(pub &'a Tile, pub &'a Loop, pub &'a StmtKind);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.show(self.1).stmt(f, self.2)
     }
 }
 

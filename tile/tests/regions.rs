@@ -1,49 +1,17 @@
 //! What is known of golden loops, as files: `LOOP_BLESS=1 cargo test -p livefusion-tile --test regions` writes them
 //! anew.
 
-use livefusion_tile::region::cost::Cost;
+mod common;
+
+use livefusion_tile::region::cost::{Cost, cost};
 use livefusion_tile::region::{Index, Region};
-use loop_lang::Loop;
 use loop_lang::state::Layout;
-use std::path::{Path, PathBuf};
-
-/// Where the loop language's golden loops are, and the C backend's.
-fn folders() -> [PathBuf; 2] {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = [
-        "../loop-lang/tests/files/golden",
-        "../backends/c/tests/loops",
-    ];
-    folders.map(|f| root.join(f))
-}
-
-fn loop_of(name: &str) -> Loop {
-    let files = folders().map(|f| f.join(format!("{name}.loop")));
-    let file = files.iter().find(|f| f.exists());
-    read(file.expect("the loop's file"))
-}
-
-fn read(file: &Path) -> Loop {
-    let text = std::fs::read_to_string(file).expect("readable");
-    let text = text.split("\n# ----").next().unwrap_or_default();
-    let mut program = loop_lang::parse::parse(text).expect("a loop");
-    loop_lang::gotos::derive_gotos(&mut program);
-    loop_lang::verify::verify(&program).expect("well formed");
-    program
-}
 
 fn golden(name: &str) {
-    let program = loop_of(name);
+    let program = common::loop_of(name);
     let layout = Layout::of(&program);
     let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
-    let got = region.to_string();
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let path = path.join("tests/golden").join(format!("{name}.region"));
-    if std::env::var_os("LOOP_BLESS").is_some() {
-        std::fs::write(&path, &got).expect("golden file");
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(got, expected, "{path:?}; LOOP_BLESS=1 writes it anew");
+    common::golden(&format!("{name}.region"), &region.to_string());
 }
 
 #[test]
@@ -90,11 +58,11 @@ fn a_mirror() {
 #[test]
 fn regions_agree_with_themselves() {
     let (mut sweeps, mut nests, mut in_regions, mut counts, mut unproven) = (0, 0, 0, 0, 0);
-    for folder in folders() {
+    for folder in common::folders() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             let program = match path.extension() {
-                Some(e) if e == "loop" => read(&path),
+                Some(e) if e == "loop" => common::read(&path),
                 _ => continue,
             };
             let layout = Layout::of(&program);
@@ -112,11 +80,11 @@ fn regions_agree_with_themselves() {
                 let ids: Vec<usize> = by_step.map(|s| s.id).collect();
                 assert_eq!(ids, Vec::from_iter(0..sweep.statements.len()), "{path:?}");
                 for s in &sweep.statements {
-                    let mut cost = Cost::default();
+                    let mut sum = Cost::default();
                     for inner in sweep.within(s) {
-                        cost += livefusion_tile::region::cost::cost(&program, inner.stmt);
+                        sum += cost(&program, inner.stmt);
                     }
-                    assert_eq!((s.cost, s.first <= s.id), (cost, true), "{path:?} {}", s.id);
+                    assert_eq!((s.cost, s.first <= s.id), (sum, true), "{path:?} {}", s.id);
                     in_regions += usize::from(!s.top);
                 }
                 for access in &sweep.accesses {

@@ -87,12 +87,20 @@ fn renumber(tile: &mut Tile) {
         let target = s.kind.target();
         lets.extend(target.filter(|v| tile.value(*v).origin == Origin::Let));
     });
-    let frame = tile.each_value().filter(|(v, data)| match data.origin {
-        Origin::From | Origin::End => true,
-        Origin::Given(_) | Origin::State(_) | Origin::Register => used.contains(v),
-        Origin::Let => false,
-    });
-    let order: Vec<Value> = frame.map(|(v, _)| v).chain(lets).collect();
+    let of = |v: &Value| match tile.value(*v).origin {
+        Origin::From => 0,
+        Origin::End => 1,
+        Origin::Given(_) => 2,
+        Origin::State(_) => 3,
+        Origin::Register => 4,
+        Origin::Let => 5,
+    };
+    let all = tile.each_value().map(|(v, _)| v);
+    let mut frame: Vec<Value> = all
+        .filter(|v| of(v) < 2 || of(v) < 5 && used.contains(v))
+        .collect();
+    frame.sort_by_key(of);
+    let order: Vec<Value> = frame.into_iter().chain(lets).collect();
     let mut to = vec![Value(0); tile.values.len()];
     for (i, v) in order.iter().enumerate() {
         to[v.index()] = Value(i as u32);

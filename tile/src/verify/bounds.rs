@@ -1,8 +1,9 @@
 //! Proofs: that what is not checked stays inside.
 //!
 //! A *place* is what is known of an index: a literal between two bounds, the counter of the loop over the tile's range
-//! and a little, or a count and a little. The walk goes through each body once, or as often as it is unrolled, and
-//! remembers by how much each count has gone up at most since the step began.
+//! and a little, or a count and a little. The walk goes through each body once, or, between literals, as often as it turns,
+//! and remembers by how much each count has gone up at most since the step began. Of what a body changes that may turn any
+//! number of times, nothing is known in it or behind it; and what a turn over the range knows, the next one does not.
 //!
 //! Let the loop over the range take `s` steps at a time, which `b - a` is a multiple of.
 //!
@@ -13,24 +14,17 @@
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
 
 use super::Faults;
+use super::places::Place;
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::Order;
-use loop_lang::op::Op;
 use rustc_hash::FxHashMap;
 
-/// More turns than this are not unrolled.
+/// More turns than this, of loops in each other, are not followed.
 const MAX_TURNS: u64 = 256;
 
 /// Checks proofs, ranges and what is unrolled.
-pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults) {
-    for entry in &tile.entries {
-        if let Entry::Whole(n) | Entry::Aligned(n) = entry
-            && !n.is_power_of_two()
-        {
-            faults.add(format!("an entry for {n} steps, which is no power of two"));
-        }
-    }
+pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'a>) {
     let aligned = tile.entries.iter().filter_map(|e| match e {
         Entry::Aligned(n) => Some(*n),
         _ => None,
@@ -43,133 +37,31 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults) {
         places: FxHashMap::default(),
         gone: FxHashMap::default(),
         step: None,
+        turns: 1,
     };
     walk.stmts(&tile.body);
 }
 
-/// What is known of an index.
-#[derive(Clone, Copy, PartialEq)]
-enum Place {
-    /// At least the first, at most the second.
-    Literal(u64, u64),
-    /// The counter of the loop over the range, and at most this.
-    Counter(u64),
-    /// A count as it was when the step had gone up by `since`, and at most this.
-    Count { state: Value, since: u64, plus: u64 },
-}
-
-struct Walk<'a> {
-    tile: &'a Tile,
+pub(super) struct Walk<'f, 'a> {
+    pub(super) tile: &'a Tile,
     program: &'a Loop,
-    faults: &'a mut Faults,
-    aligned: u64,
-    places: FxHashMap<Value, Place>,
+    faults: &'f mut Faults<'a>,
+    /// What the range's first counter is a multiple of.
+    pub(super) aligned: u64,
+    pub(super) places: FxHashMap<Value, Place>,
     /// By how much each count has gone up at most in this turn.
-    gone: FxHashMap<Value, u64>,
+    pub(super) gone: FxHashMap<Value, u64>,
     /// What the loop over the range takes at a time, in it.
-    step: Option<u64>,
+    pub(super) step: Option<u64>,
+    /// How often loops between literals turn here.
+    turns: u64,
 }
 
-impl Walk<'_> {
-    fn place(&self, a: Operand) -> Option<Place> {
-        let v = match a {
-            Operand::Const(c) => return Some(Place::Literal(c.bits, c.bits)),
-            Operand::Value(v) => v,
-        };
-        if let Origin::State(_) = self.tile.value(v).origin {
-            let since = self.gone.get(&v).copied().unwrap_or(0);
-            return Some(Place::Count {
-                state: v,
-                since,
-                plus: 0,
-            });
-        }
-        self.places.get(&v).copied()
-    }
-
-    fn sum(&self, a: Operand, b: Operand) -> Option<Place> {
-        Some(match (self.place(a)?, self.place(b)?) {
-            (Place::Literal(a, b), Place::Literal(c, d)) => {
-                Place::Literal(a.checked_add(c)?, b.checked_add(d)?)
-            }
-            (Place::Counter(plus), Place::Literal(_, more))
-            | (Place::Literal(_, more), Place::Counter(plus)) => {
-                Place::Counter(plus.checked_add(more)?)
-            }
-            (Place::Count { state, since, plus }, Place::Literal(_, more))
-            | (Place::Literal(_, more), Place::Count { state, since, plus }) => Place::Count {
-                state,
-                since,
-                plus: plus.checked_add(more)?,
-            },
-            _ => return None,
-        })
-    }
-
-    /// What holds of both.
-    fn larger(&self, a: Option<Place>, b: Option<Place>) -> Option<Place> {
-        match (a?, b?) {
-            (Place::Literal(a, b), Place::Literal(c, d)) => {
-                Some(Place::Literal(a.min(c), b.max(d)))
-            }
-            (Place::Counter(a), Place::Counter(b)) => Some(Place::Counter(a.max(b))),
-            (
-                Place::Count { state, since, plus },
-                Place::Count {
-                    state: of,
-                    since: s,
-                    plus: p,
-                },
-            ) if state == of => Some(Place::Count {
-                state,
-                since: since.checked_add(plus)?.max(s.checked_add(p)?),
-                plus: 0,
-            }),
-            _ => None,
-        }
-    }
-
-    /// The counter, or a count, masked to the lanes of a group: what is a multiple of some number stays one.
-    fn masked(&self, a: Operand, mask: u64) -> Option<Place> {
-        let whole = match (self.place(a), self.step) {
-            (Some(Place::Literal(a, b)), _) if a == b => {
-                return Some(Place::Literal(a & mask, a & mask));
-            }
-            (Some(Place::Counter(0)), Some(step)) => self.aligned.min(step & step.wrapping_neg()),
-            _ => 1,
-        };
-        let size = mask.checked_add(1).filter(|n| n.is_power_of_two())?;
-        Some(Place::Literal(0, size - whole.min(size)))
-    }
-
-    fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
-        let place = match (op, args) {
-            (Op::Add, [a, b]) => self.sum(*a, *b),
-            (Op::And, [a, Operand::Const(c)] | [Operand::Const(c), a]) => self.masked(*a, c.bits),
-            (Op::Copy, [a]) => self.place(*a),
-            (Op::Select, [_, a, b]) => self.larger(self.place(*a), self.place(*b)),
-            (Op::Cast, [a]) if self.tile.operand_shape(*a).ty == loop_lang::types::Ty::Bool => {
-                Some(Place::Literal(0, 1))
-            }
-            _ => None,
-        };
-        match place {
-            Some(place) if self.tile.shape(to).is_scalar() => self.places.insert(to, place),
-            _ => self.places.remove(&to),
-        };
-    }
-
+impl<'a> Walk<'_, 'a> {
     /// A count goes up, or is something else from here on.
     fn set(&mut self, to: Value, value: Operand) {
         let Origin::State(_) = self.tile.value(to).origin else {
-            match self
-                .place(value)
-                .filter(|_| self.tile.shape(to).is_scalar())
-            {
-                Some(place) => self.places.insert(to, place),
-                None => self.places.remove(&to),
-            };
-            return;
+            return self.know(to, self.place(value));
         };
         let gone = match self.place(value) {
             Some(Place::Count { state, since, plus }) if state == to => since.checked_add(plus),
@@ -178,16 +70,17 @@ impl Walk<'_> {
         self.gone.insert(to, gone.unwrap_or(u64::MAX));
     }
 
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    fn stmts(&mut self, stmts: &'a [Stmt]) {
         stmts.iter().for_each(|s| self.stmt(&s.kind));
     }
 
-    fn stmt(&mut self, kind: &StmtKind) {
+    fn stmt(&mut self, kind: &'a StmtKind) {
+        self.faults.at = Some(kind);
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),
             StmtKind::Count { to, of } => {
                 let lanes = self.tile.operand_shape(*of).lanes;
-                self.places.insert(*to, Place::Literal(0, u64::from(lanes)));
+                self.know(*to, Some(Place::Literal(0, u64::from(lanes))));
             }
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Load {
@@ -203,7 +96,12 @@ impl Walk<'_> {
                 lanes,
                 proof,
                 ..
-            } => self.access(*into, *at, *lanes, *proof),
+            } => {
+                self.access(*into, *at, *lanes, *proof);
+                if let Memory::Register(r) = into {
+                    self.know(*r, None);
+                }
+            }
             StmtKind::Compress {
                 array,
                 at,
@@ -241,24 +139,21 @@ impl Walk<'_> {
         }
     }
 
-    /// What may be done any number of times: counts do not go up in it.
-    fn any_turns(&mut self, bodies: &[&[Stmt]]) {
-        let before = self.gone.clone();
-        bodies.iter().for_each(|b| self.forget(b));
+    /// What may be done any number of times: nothing is known of what it changes, in it or behind it.
+    fn any_turns(&mut self, bodies: &[&'a [Stmt]]) {
+        let changed: Vec<Value> = bodies.iter().flat_map(|b| changed(b)).collect();
+        self.forget(&changed);
         bodies.iter().for_each(|b| self.stmts(b));
-        if self.gone != before {
-            self.faults
-                .add("a count goes up in what may turn any number of times");
-        }
+        self.forget(&changed);
     }
 
-    /// Forgets what registers are that a body sets: it may have done so in the turn before.
-    fn forget(&mut self, body: &[Stmt]) {
-        for s in body {
-            if let StmtKind::Set { to, .. } = s.kind {
-                self.places.remove(&to);
+    /// Nothing is known of these from here on; of counts, not how far they went up.
+    fn forget(&mut self, values: &[Value]) {
+        for v in values {
+            self.places.remove(v);
+            if let Origin::State(_) = self.tile.value(*v).origin {
+                self.gone.insert(*v, u64::MAX);
             }
-            s.kind.bodies().into_iter().for_each(|b| self.forget(b));
         }
     }
 
@@ -269,7 +164,7 @@ impl Walk<'_> {
         }
     }
 
-    fn turns(&mut self, kind: &StmtKind) {
+    fn turns(&mut self, kind: &'a StmtKind) {
         let StmtKind::For {
             counter,
             from,
@@ -283,69 +178,79 @@ impl Walk<'_> {
         };
         let origin = |a: &Operand| a.value().map(|v| self.tile.value(v).origin);
         let range = (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End));
-        if range && !unroll && self.step.is_none() {
-            if *step == 0 || !self.tile.granule().is_multiple_of(*step) {
-                self.faults.add(format!(
-                    "no entry says that the range is a multiple of {step}"
-                ));
-                return;
+        match (from, to) {
+            (Operand::Const(from), Operand::Const(to)) => {
+                self.followed(*counter, (from.bits, to.bits, *step), body);
             }
-            // Of what was set before, the entries know nothing.
-            self.gone.values_mut().for_each(|gone| *gone = u64::MAX);
-            let unknown = self.gone.clone();
-            self.step = Some(*step);
-            self.forget(body);
-            self.places.insert(*counter, Place::Counter(0));
-            let faults = self.faults.0.len();
-            self.stmts(body);
-            // What is no count may be set to anything; then nothing may be at it.
-            let lost: Vec<Value> = (self.gone.iter())
-                .filter(|(v, gone)| **gone > *step && !unknown.contains_key(v))
-                .map(|(v, _)| *v)
-                .collect();
-            if !lost.is_empty() {
-                self.faults.0.truncate(faults);
-                self.forget(body);
-                self.places.insert(*counter, Place::Counter(0));
-                self.gone = unknown;
-                self.gone.extend(lost.into_iter().map(|v| (v, u64::MAX)));
-                self.stmts(body);
+            _ if *unroll => self.faults.add("what is unrolled has no literal bounds"),
+            _ if range && self.step.is_none() => self.over_the_range(*counter, *step, body),
+            _ if *step == 1 => {
+                self.know(*counter, None);
+                self.any_turns(&[body]);
             }
-            self.gone.values_mut().for_each(|gone| *gone = u64::MAX);
-            self.step = None;
-            return;
+            _ => self
+                .faults
+                .add(format!("a loop by {step} may miss its end")),
         }
-        let (Operand::Const(from), Operand::Const(to)) = (from, to) else {
-            if *unroll {
-                self.faults.add("what is unrolled has no literal bounds");
-            }
-            self.places.remove(counter);
-            self.any_turns(&[body]);
-            return;
+    }
+
+    /// Turn by turn, between literals.
+    fn followed(&mut self, counter: Value, (from, to, step): (u64, u64, u64), body: &'a [Stmt]) {
+        let way = to.saturating_sub(from);
+        let turns = way.checked_div(step).filter(|_| way.is_multiple_of(step));
+        let all = turns.and_then(|n| self.turns.checked_mul(n.max(1)));
+        let (Some(turns), Some(all)) = (turns, all.filter(|all| *all <= MAX_TURNS)) else {
+            let message = format!("from {from} to {to} by {step} are no whole turns, or too many");
+            return self.faults.add(message);
         };
-        let turns = to.bits.saturating_sub(from.bits).checked_div(*step);
-        match turns {
-            Some(turns) if turns <= MAX_TURNS && (to.bits - from.bits).is_multiple_of(*step) => {
-                for turn in 0..turns {
-                    let at = from.bits + turn * step;
-                    self.places.insert(*counter, Place::Literal(at, at));
-                    self.stmts(body);
-                }
-            }
-            _ => self.faults.add(format!(
-                "from {} to {} by {step} are no whole turns, or too many",
-                from.bits, to.bits
-            )),
+        let around = std::mem::replace(&mut self.turns, all);
+        for turn in 0..turns {
+            let at = from + turn * step;
+            self.know(counter, Some(Place::Literal(at, at)));
+            self.stmts(body);
         }
+        self.turns = around;
+    }
+
+    /// The loop over the range.
+    fn over_the_range(&mut self, counter: Value, step: u64, body: &'a [Stmt]) {
+        if step == 0 || !self.tile.granule().is_multiple_of(step) {
+            let message = format!("no entry says that the range is a multiple of {step}");
+            return self.faults.add(message);
+        }
+        // Of what was set before, the entries know nothing, and places are those of another turn, or of another loop.
+        let unknown: Vec<Value> = self.gone.keys().copied().collect();
+        let changed = changed(body);
+        let faults = self.faults.all.len();
+        self.step = Some(step);
+        self.turn(counter, &unknown, &changed, body);
+        // What is no count may be set to anything; then nothing may be at it.
+        let lost: Vec<Value> = (self.gone.iter())
+            .filter(|(_, gone)| **gone > step)
+            .map(|(v, _)| *v)
+            .collect();
+        if lost.len() > unknown.len() {
+            self.faults.all.truncate(faults);
+            self.turn(counter, &lost, &changed, body);
+        }
+        self.step = None;
+        self.forget(&changed);
+    }
+
+    /// A turn over the range, of which nothing else is known than that these went up by too much.
+    fn turn(&mut self, counter: Value, unknown: &[Value], changed: &[Value], body: &'a [Stmt]) {
+        self.places.retain(|_, p| matches!(p, Place::Literal(..)));
+        changed.iter().for_each(|v| {
+            self.places.remove(v);
+        });
+        self.gone = unknown.iter().map(|v| (*v, u64::MAX)).collect();
+        self.places.insert(counter, Place::Counter(0));
+        self.stmts(body);
     }
 
     fn access(&mut self, memory: Memory, at: Operand, lanes: u32, proof: Proof) {
         if let Err(why) = self.holds(memory, at, lanes, proof) {
-            let of = match memory {
-                Memory::Array(a) | Memory::Lanes(a) => self.program.name(a),
-                Memory::Register(v) => &self.tile.value(v).name,
-            };
-            self.faults.add(format!("{lanes} of {of} {proof}: {why}"));
+            self.faults.add(why);
         }
     }
 
@@ -381,16 +286,18 @@ impl Walk<'_> {
                 let step = self.step.ok_or("it is outside of the range")?;
                 let (of_index, plus) = match place {
                     Place::Literal(..) => return Err("the index is a literal"),
-                    Place::Counter(plus) => (Some(self.tile.counter), Some(plus)),
+                    Place::Counter(plus) => (Some(self.tile.counter), plus),
                     Place::Count { state, since, plus } => match self.tile.value(state).origin {
-                        Origin::State(v) => (Some(v), since.checked_add(plus)),
-                        _ => (None, None),
+                        Origin::State(v) => (Some(v), since.saturating_add(plus)),
+                        _ => (None, plus),
                     },
                 };
                 if (*of, Some(*index)) != (array, of_index) {
                     return Err("the entry speaks of another array or index");
                 }
-                let plus = plus.ok_or("the count goes up by too much")?;
+                if matches!(place, Place::Count { since, .. } if since > step) {
+                    return Err("the count goes up by too much, or is set to something else");
+                }
                 within(plus, step)
                     .then_some(())
                     .ok_or("it is beyond the steps that are taken at a time")
@@ -412,4 +319,21 @@ impl Walk<'_> {
             Order::Prefix(_) | Order::Exact | Order::Sequential => None,
         }
     }
+}
+
+/// What statements set, those in their bodies included.
+fn changed(stmts: &[Stmt]) -> Vec<Value> {
+    let mut all = Vec::new();
+    for s in stmts {
+        match s.kind {
+            StmtKind::Set { to, .. } => all.push(to),
+            StmtKind::Store {
+                into: Memory::Register(r),
+                ..
+            } => all.push(r),
+            _ => {}
+        }
+        all.extend(s.kind.bodies().into_iter().flat_map(changed));
+    }
+    all
 }

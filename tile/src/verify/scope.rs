@@ -2,32 +2,24 @@
 
 use super::Faults;
 use crate::ir::{Operand, Origin, Stmt, StmtKind, Tile, Value};
+use loop_lang::Loop;
+use loop_lang::ir::Type;
+use loop_lang::types::Const;
 use loop_lang::verify::as_word;
 use rustc_hash::FxHashSet;
 
-/// Checks them. Whether all values are there at all, so that they can be looked up.
-pub(super) fn check(tile: &Tile, faults: &mut Faults) -> bool {
-    let mut names = FxHashSet::default();
+/// Checks them. Whether there is no fault in names, so that statements can be read.
+pub(super) fn check<'a>(tile: &'a Tile, program: &Loop, faults: &mut Faults<'a>) -> bool {
+    let arrays = program
+        .vars
+        .iter()
+        .filter(|v| matches!(v.ty, Type::Array(_)));
+    let mut names: FxHashSet<&String> = arrays.map(|v| &v.name).collect();
     for (_, data) in tile.each_value() {
-        if as_word(&data.name) != data.name || !names.insert(&data.name) {
+        let literal = data.name.parse::<Const>().is_ok();
+        if literal || as_word(&data.name) != data.name || !names.insert(&data.name) {
             faults.add(format!("`{}` is no name of its own", data.name));
         }
-        if data.shape.lanes == 0 || !data.shape.lanes.is_power_of_two() {
-            faults.add(format!("{} has {} lanes", data.name, data.shape.lanes));
-        }
-    }
-    let mut known = true;
-    let mut see = |a: Operand| known &= a.value().is_none_or(|v| v.index() < tile.values.len());
-    tile.each_stmt(&mut |s| {
-        s.kind.each_operand(&mut see);
-        see(s
-            .kind
-            .target()
-            .map_or(Operand::Value(Value(0)), Operand::Value));
-    });
-    if !known || tile.values.is_empty() {
-        faults.add("a value that is not there");
-        return false;
     }
     let mut scope = Scope {
         tile,
@@ -39,17 +31,18 @@ pub(super) fn check(tile: &Tile, faults: &mut Faults) -> bool {
         defined: FxHashSet::default(),
     };
     scope.stmts(&tile.body);
+    faults.at = None;
     true
 }
 
-struct Scope<'a> {
+struct Scope<'f, 'a> {
     tile: &'a Tile,
-    faults: &'a mut Faults,
+    faults: &'f mut Faults<'a>,
     visible: FxHashSet<Value>,
     defined: FxHashSet<Value>,
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'_, 'a> {
     fn uses(&mut self, a: Operand) {
         if let Operand::Value(v) = a
             && !self.visible.contains(&v)
@@ -61,7 +54,7 @@ impl Scope<'_> {
     }
 
     /// Statements of a body; what they define is theirs.
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    fn stmts(&mut self, stmts: &'a [Stmt]) {
         let mut mine = Vec::new();
         for s in stmts {
             self.stmt(s, &mut mine);
@@ -85,12 +78,14 @@ impl Scope<'_> {
     }
 
     /// The depth of what calls itself here is that of the tile's bodies, which is bounded where they are made.
-    fn stmt(&mut self, s: &Stmt, mine: &mut Vec<Value>) {
+    fn stmt(&mut self, s: &'a Stmt, mine: &mut Vec<Value>) {
+        self.faults.at = Some(&s.kind);
         match &s.kind {
             StmtKind::While { test, cond, body } => {
                 // What the test computes, the body sees.
                 let mut inner = Vec::new();
                 test.iter().for_each(|s| self.stmt(s, &mut inner));
+                self.faults.at = Some(&s.kind);
                 self.uses(*cond);
                 self.stmts(body);
                 inner.iter().for_each(|v| {

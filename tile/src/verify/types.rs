@@ -1,18 +1,20 @@
 //! Types and lanes of operands, results and memory.
 
 use super::Faults;
-use crate::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use crate::ir::{MAX_LANES, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::{Type, Var};
+use loop_lang::liveness;
 use loop_lang::types::Ty;
 
 /// Checks them. Whether there is no fault.
-pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults) -> bool {
-    let before = faults.0.len();
+pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'a>) -> bool {
+    let before = faults.all.len();
     let mut types = Types {
         tile,
         program,
         faults,
+        made: liveness::made_arrays(program),
     };
     for (_, data) in tile.each_value() {
         let right = match data.origin {
@@ -25,18 +27,22 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults) -> bool {
                 .faults
                 .add(format!("{} is no {}", data.name, data.shape));
         }
+        types.lanes(data.shape.lanes, &data.name);
     }
     tile.each_stmt(&mut |s| types.stmt(s));
-    faults.0.len() == before
+    faults.at = None;
+    faults.all.len() == before
 }
 
-struct Types<'a> {
+struct Types<'f, 'a> {
     tile: &'a Tile,
     program: &'a Loop,
-    faults: &'a mut Faults,
+    faults: &'f mut Faults<'a>,
+    /// The arrays that the loop makes.
+    made: Vec<Var>,
 }
 
-impl Types<'_> {
+impl<'a> Types<'_, 'a> {
     fn scalar_of(&self, v: Var) -> Option<Shape> {
         match self.program.vars.get(v.index())?.ty {
             Type::Scalar(ty) => Some(Shape::scalar(ty)),
@@ -48,6 +54,11 @@ impl Types<'_> {
         if !holds {
             self.faults.add(what());
         }
+    }
+
+    fn lanes(&mut self, lanes: u32, what: &str) {
+        let right = lanes.is_power_of_two() && lanes <= MAX_LANES;
+        self.want(right, || format!("{what} has {lanes} lanes"));
     }
 
     fn shape(&self, a: Operand) -> Shape {
@@ -81,9 +92,9 @@ impl Types<'_> {
             Memory::Register(v) => return self.register(v),
         };
         let ty = self.program.vars.get(v.index()).map(|d| d.ty);
-        let given = self.program.params.iter().any(|p| p.var == v);
+        let given = !writes && self.program.params.iter().any(|p| p.var == v);
         match ty {
-            Some(Type::Array(ty)) if wants && !(writes && given) => Some(ty),
+            Some(Type::Array(ty)) if wants && (given || self.made.contains(&v)) => Some(ty),
             Some(Type::Scalar(ty)) if !wants => Some(ty),
             _ => {
                 let writes = if writes { "written" } else { "read" };
@@ -102,7 +113,8 @@ impl Types<'_> {
         register.map(|d| d.shape.ty)
     }
 
-    fn stmt(&mut self, s: &Stmt) {
+    fn stmt(&mut self, s: &'a Stmt) {
+        self.faults.at = Some(&s.kind);
         let mask = |lanes| Shape::of(Ty::Bool, lanes);
         match &s.kind {
             StmtKind::Let { to, op, args } => {
@@ -111,7 +123,9 @@ impl Types<'_> {
                 let name = self.name(*to).to_string();
                 let result = op.result(&types, Some(shape.ty));
                 self.want(result == Some(shape.ty), || {
-                    format!("{name}: {} of {types:?} is no {}", op.name(), shape.ty)
+                    let of: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
+                    let (op, of) = (op.name(), of.join(", "));
+                    format!("{name}: {op} of {of} is no {}", shape.ty)
                 });
                 for a in args {
                     let lanes = self.shape(*a).lanes;
@@ -159,6 +173,7 @@ impl Types<'_> {
                 ..
             } => {
                 self.scalar(*at, Ty::U64, "an index");
+                self.lanes(*lanes, "a store");
                 if let Some(ty) = self.memory(*into, true) {
                     self.fits(*value, Shape::of(ty, *lanes), "what is stored");
                 }

@@ -1,0 +1,65 @@
+//! Tiles of golden loops under the schedules beside them: `golden/NAME.schedule` makes `golden/NAME.tile`.
+//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test tiles` writes the tiles anew.
+
+mod common;
+
+use livefusion_tile::lower;
+use livefusion_tile::parse::parse;
+use livefusion_tile::region::Region;
+use livefusion_tile::schedule::Schedule;
+use livefusion_tile::verify::verify;
+use loop_lang::state::Layout;
+
+fn golden(name: &str) {
+    let program = common::loop_of(name);
+    let layout = Layout::of(&program);
+    let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
+    let file = common::path("golden").join(format!("{name}.schedule"));
+    let text = std::fs::read_to_string(file).expect("the schedule's file");
+    let schedule = Schedule::parse(&text, &program).expect("a schedule");
+    assert_eq!(schedule.show(&program), text, "the schedule's own text");
+    let mut got = String::new();
+    for sweep in region.sweeps() {
+        let tile = lower::tile(&region, sweep, &schedule).expect("a tile");
+        verify(&tile, &program).expect("a sound tile");
+        let text = tile.show(&program).to_string();
+        assert_eq!(parse(&text, &program), Ok(tile));
+        got += &text;
+    }
+    common::golden(&format!("{name}.tile"), &got);
+}
+
+#[test]
+fn a_map_in_vectors() {
+    golden("map");
+}
+
+#[test]
+fn a_fold_in_lanes() {
+    golden("dot_product");
+}
+
+#[test]
+fn a_filter_that_packs() {
+    golden("to_percentages");
+}
+
+#[test]
+fn a_filter_with_a_result_and_a_fold() {
+    golden("filter_sum");
+}
+
+#[test]
+fn arms_side_by_side() {
+    golden("both_ways");
+}
+
+#[test]
+fn a_scalar_loop_under_a_mask() {
+    golden("escape");
+}
+
+#[test]
+fn a_read_anywhere_that_traps_step_by_step() {
+    golden("gather_trap");
+}
