@@ -37,11 +37,9 @@ pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
     let mut decided = FxHashSet::default();
     for (rate, decision) in schedule.decisions() {
         let known = region.program.rates.get(rate.index());
-        let Some(name) = known.map(|r| r.name.clone()) else {
-            continue;
-        };
         let vectors = matches!(decision, Decision::Vectorise { .. });
         let answer = match decision {
+            _ if known.is_none() => Err("the loop has no such rate"),
             _ if !decided.insert((*rate, vectors)) => Err("it was decided before"),
             Decision::Vectorise { lanes, unroll } => match region.sweep(*rate) {
                 Some(sweep) => side_by_side(region, schedule, sweep, (*lanes, *unroll)),
@@ -54,7 +52,7 @@ pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
         };
         if let Err(rule) = answer {
             refused.push(Refused {
-                rate: name,
+                rate: known.map_or_else(|| format!("{rate:?}"), |r| r.name.clone()),
                 decision: *decision,
                 rule,
             });
@@ -144,18 +142,6 @@ fn side_by_side(
         return Err("its guard has exits, which must be asked step by step");
     }
     let roles = roles(region, sweep);
-    for role in roles.values() {
-        match role {
-            Role::Serial => return Err("what it carries goes from one step to the next"),
-            Role::Lanes(of) if of % lanes != 0 => {
-                return Err("vectors have more lanes than a group");
-            }
-            Role::Lanes(of) if lanes * unroll < *of => {
-                return Err("a turn takes fewer steps than a group has lanes");
-            }
-            _ => {}
-        }
-    }
     for s in &sweep.statements {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _) => {
@@ -171,7 +157,18 @@ fn side_by_side(
             }
             StmtKind::ScatterArray { .. } => return Err("it joins onto elements anywhere"),
             StmtKind::Scan { .. } => return Err("it scans"),
-            StmtKind::Carry(..) => return Err("an inner loop starts in it"),
+            _ => {}
+        }
+    }
+    for role in roles.values() {
+        match role {
+            Role::Serial => return Err("what it carries goes from one step to the next"),
+            Role::Lanes(of) if of % lanes != 0 => {
+                return Err("vectors have more lanes than a group");
+            }
+            Role::Lanes(of) if lanes * unroll < *of => {
+                return Err("a turn takes fewer steps than a group has lanes");
+            }
             _ => {}
         }
     }

@@ -13,9 +13,17 @@ use std::path::{Path, PathBuf};
 /// # Panics
 /// There is none of this name, or it is not well formed.
 pub fn loop_of(name: &str) -> Loop {
+    loop_of_text(&text_of(name))
+}
+
+/// The text of a golden loop.
+///
+/// # Panics
+/// There is none of this name.
+pub fn text_of(name: &str) -> String {
     let files = folders().map(|f| f.join(format!("{name}.loop")));
     let file = files.iter().find(|f| f.exists());
-    read(file.expect("the loop's file"))
+    text(file.expect("the loop's file"))
 }
 
 /// Where these golden files are.
@@ -28,13 +36,22 @@ pub fn folders() -> [PathBuf; 2] {
     folders.map(|f| root.join(f))
 }
 
+/// The text of a loop in a file, without what is expected of it.
+///
+/// # Panics
+/// It cannot be read.
+pub fn text(file: &Path) -> String {
+    let text = std::fs::read_to_string(file).expect("readable");
+    let text = text.split("\n# ----").next();
+    text.unwrap_or_default().to_string()
+}
+
 /// The loop of a file.
 ///
 /// # Panics
 /// It is none, or not well formed.
 pub fn read(file: &Path) -> Loop {
-    let text = std::fs::read_to_string(file).expect("readable");
-    loop_of_text(text.split("\n# ----").next().unwrap_or_default())
+    loop_of_text(&text(file))
 }
 
 /// The loop of a text, with gotos and levels where it says none that do.

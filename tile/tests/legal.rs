@@ -1,0 +1,230 @@
+//! Each rule of the judge of schedules, with a loop and a decision that breaks it.
+
+mod common;
+
+use livefusion_tile::region::Region;
+use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
+use loop_lang::Loop;
+use loop_lang::ir::RateId;
+use loop_lang::state::Layout;
+use std::collections::BTreeSet;
+
+/// A golden loop, perhaps with some lines of its text changed, and a schedule whose last decision alone breaks a rule.
+struct Case {
+    rule: &'static str,
+    name: &'static str,
+    change: (&'static str, String),
+    schedule: &'static str,
+}
+
+fn case(rule: &'static str, name: &'static str, schedule: &'static str) -> Case {
+    changed(rule, name, ("", String::new()), schedule)
+}
+
+fn changed(
+    rule: &'static str,
+    name: &'static str,
+    change: (&'static str, String),
+    schedule: &'static str,
+) -> Case {
+    Case {
+        rule,
+        name,
+        change,
+        schedule,
+    }
+}
+
+/// A scalar loop in the filter's body.
+fn turns() -> String {
+    "  let new_3 = add acc_3 elt_1
+  while n_3 = elt_1 {
+    let go_3 = gt n_3 one_1
+  } cond go_3 do {
+    let less_3 = shr n_3 one_1
+  } next less_3
+"
+    .to_string()
+}
+
+/// A value behind as many arms.
+fn arms(deep: usize) -> String {
+    let open: String = (0..deep)
+        .map(|k| format!("let c{k}_1 = lt elt_0 {k}.0\nif c{k}_1 {{\n"))
+        .collect();
+    let close: String = (0..deep)
+        .rev()
+        .map(|k| match k + 1 == deep {
+            true => format!("}} else {{\n}} -> e{k}_1 = elt_0 | two_1\n"),
+            false => format!("}} else {{\n}} -> e{k}_1 = e{}_1 | two_1\n", k + 1),
+        })
+        .collect();
+    format!("{open}{close}  let twice_1 = mul e0_1 two_1")
+}
+
+fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "it was decided before",
+            "map",
+            "r0 vectorise 8 unroll 1\nr0 vectorise 4 unroll 1",
+        ),
+        case(
+            "the rate is no sweep",
+            "filter_sum",
+            "r2 vectorise 8 unroll 1",
+        ),
+        case(
+            "the rate is no sub rate of a sweep that tests",
+            "map",
+            "r0 mask",
+        ),
+        case(
+            "it writes elsewhere than at its count",
+            "exit_filter_take",
+            "r1 compact",
+        ),
+        case(
+            "it joins onto what is carried or anywhere, which has no mask",
+            "phases_of_filters",
+            "r1 mask",
+        ),
+        changed(
+            "it has a scalar loop, which may turn long for what is rejected",
+            "filter_sum",
+            ("  let new_3 = add acc_3 elt_1\n", turns()),
+            "r2 mask",
+        ),
+        case(
+            "lanes are a power of two, from 2 to 64",
+            "map",
+            "r0 vectorise 12 unroll 1",
+        ),
+        case(
+            "lanes are a power of two, from 2 to 64",
+            "map",
+            "r0 vectorise 1 unroll 1",
+        ),
+        case(
+            "lanes are a power of two, from 2 to 64",
+            "map",
+            "r0 vectorise 128 unroll 1",
+        ),
+        case(
+            "vectors in a turn are a power of two, at most 32",
+            "map",
+            "r0 vectorise 8 unroll 0",
+        ),
+        case(
+            "vectors in a turn are a power of two, at most 32",
+            "map",
+            "r0 vectorise 8 unroll 64",
+        ),
+        case(
+            "its guard has exits, which must be asked step by step",
+            "exit_filter_take",
+            "r0 vectorise 8 unroll 1",
+        ),
+        case(
+            "what it carries goes from one step to the next",
+            "steepest",
+            "r0 vectorise 8 unroll 1",
+        ),
+        case(
+            "vectors have more lanes than a group",
+            "dot_product",
+            "r0 vectorise 64 unroll 1",
+        ),
+        case(
+            "a turn takes fewer steps than a group has lanes",
+            "dot_product",
+            "r0 vectorise 8 unroll 2",
+        ),
+        case(
+            "it writes elsewhere than at the counter, or packed at a count",
+            "to_percentages",
+            "mfst vectorise 8 unroll 1",
+        ),
+        case(
+            "it writes elsewhere than at the counter, or packed at a count",
+            "to_percentages",
+            "filt mask\nmfst vectorise 8 unroll 1",
+        ),
+        case(
+            "it joins onto elements anywhere",
+            "regions",
+            "r0 vectorise 8 unroll 1",
+        ),
+        case("it scans", "mirror_scan", "r0 vectorise 8 unroll 1"),
+        changed(
+            "its arms are nested too deep",
+            "map",
+            ("  let twice_1 = mul elt_0 two_1", arms(18)),
+            "r0 vectorise 8 unroll 1",
+        ),
+    ]
+}
+
+fn judge(program: &Loop, schedule: &Schedule) -> Result<(), Vec<Refused>> {
+    let layout = Layout::of(program);
+    let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
+    legal(&region, schedule)
+}
+
+#[test]
+fn each_case_breaks_its_rule() {
+    for Case {
+        rule,
+        name,
+        change: (from, to),
+        schedule,
+    } in cases()
+    {
+        let text = common::text_of(name);
+        assert!(text.contains(from), "{name} has no {from}");
+        let program = common::loop_of_text(&text.replacen(from, &to, 1));
+        let schedule = Schedule::parse(schedule, &program).expect("a schedule");
+        let (rate, decision) = *schedule.decisions().last().expect("a decision");
+        let rate = program.rate(rate).name.clone();
+        let refused = Refused {
+            rate,
+            decision,
+            rule,
+        };
+        assert_eq!(judge(&program, &schedule), Err(vec![refused]), "{name}");
+    }
+}
+
+#[test]
+fn arms_are_nested_so_deep_and_no_deeper() {
+    let text = common::text_of("map");
+    let text = text.replacen("  let twice_1 = mul elt_0 two_1", &arms(17), 1);
+    let program = common::loop_of_text(&text);
+    let schedule = Schedule::parse("r0 vectorise 8 unroll 1", &program).expect("a schedule");
+    assert_eq!(judge(&program, &schedule), Ok(()));
+}
+
+const STRANGER: &str = "the loop has no such rate";
+
+#[test]
+fn decisions_are_for_rates_of_the_loop() {
+    let program = common::loop_of("map");
+    let decision = Decision::Admit(Admit::Branch);
+    let schedule = Schedule::new().with(RateId::new(9), decision);
+    let refused = Refused {
+        rate: "r9".into(),
+        decision,
+        rule: STRANGER,
+    };
+    assert_eq!(judge(&program, &schedule), Err(vec![refused]));
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    let source = include_str!("../src/schedule/legal.rs");
+    let rules = source.split("Err(\"").skip(1);
+    let rules: BTreeSet<&str> = rules.filter_map(|r| r.split('"').next()).collect();
+    let mut cases: BTreeSet<&str> = cases().into_iter().map(|c| c.rule).collect();
+    cases.insert(STRANGER);
+    assert_eq!(cases, rules);
+}
