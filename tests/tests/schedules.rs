@@ -3,7 +3,7 @@
 use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tests::backends::Cut;
-use livefusion_tests::loops::{self, random};
+use livefusion_tests::loops::{self, plain, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw, tiles};
@@ -13,6 +13,8 @@ use loop_lang::Loop;
 use std::sync::Arc;
 
 const LOOPS: u64 = 400;
+/// Loops of shapes that tiles take: so many, at least, run every decision, and every pair of them.
+const PLAIN: u64 = 200;
 const SCHEDULES: u64 = 3;
 /// More steps than this are not taken: arguments are drawn too, and some are long.
 const STEPS: u64 = 3000;
@@ -49,7 +51,10 @@ fn agrees(
                 panic!("seed {seed}.{k}: {differs}\n{schedule}\n{tiles}\n{program}");
             }
         }
-        taken += tiled.taken();
+        for (sweep, steps) in tiled.taken() {
+            drawn.count(program, &schedule, sweep);
+            taken += steps;
+        }
     }
     taken
 }
@@ -75,6 +80,21 @@ fn random_loops() {
         taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
     }
     println!("{taken} steps, {drawn:#?}");
+}
+
+#[test]
+fn loops_that_tiles_take() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", 0));
+    let mut taken = 0;
+    for seed in first..first + count.max(PLAIN) {
+        let l = plain(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    assert_eq!(drawn.missing(), Vec::<String>::new(), "never ran");
 }
 
 #[test]

@@ -183,7 +183,7 @@ impl Making {
         )
     }
 
-    fn float_monoid(&mut self, ty: Ty) -> (&'static str, String) {
+    pub(super) fn float_monoid(&mut self, ty: Ty) -> (&'static str, String) {
         let (op, id) = self.rng.pick(&[
             ("add", "-0.0"),
             ("mul", "1.0"),

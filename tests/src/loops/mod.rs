@@ -6,10 +6,12 @@ mod ended;
 mod exits;
 mod groups;
 mod joined;
+mod plain;
 mod statements;
 
 pub use ended::{Ended, run};
 pub use joined::joined;
+pub use plain::plain;
 
 use crate::program::buffer;
 use crate::rng::Rng;
@@ -79,18 +81,7 @@ pub fn random(seed: u64) -> RandomLoop {
         m.is_last = k == roots;
         m.root();
     }
-    let text = m.text(seed);
-    let mut program =
-        loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
-    loop_lang::gotos::complete_blocks(&mut program);
-    loop_lang::gotos::derive_gotos(&mut program);
-    loop_lang::levels::set_levels(&mut program);
-    loop_lang::chunkable::raise_levels(&mut program);
-    RandomLoop {
-        text,
-        program,
-        args: m.args,
-    }
+    m.finish(seed)
 }
 
 #[derive(Default)]
@@ -151,6 +142,22 @@ struct Rate {
 }
 
 impl Making {
+    /// The loop, with what follows from its rates and groups.
+    fn finish(mut self, seed: u64) -> RandomLoop {
+        let text = self.text(seed);
+        let mut program =
+            loop_lang::parse::parse(&text).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
+        loop_lang::gotos::complete_blocks(&mut program);
+        loop_lang::gotos::derive_gotos(&mut program);
+        loop_lang::levels::set_levels(&mut program);
+        loop_lang::chunkable::raise_levels(&mut program);
+        RandomLoop {
+            text,
+            program,
+            args: self.args,
+        }
+    }
+
     fn emit(&mut self, section: &str, comb: &str, line: impl Into<String>) {
         self.sections
             .entry((section.into(), comb.into()))

@@ -1,25 +1,58 @@
-//! Schedules that are drawn at random, all of them legal.
+//! Schedules that are drawn at random, all of them legal but one decision.
 
 use crate::rng::Rng;
 use livefusion_tile::region::{Region, Step};
-use livefusion_tile::schedule::{Admit, Decision, Role, Schedule, legal, roles};
+use livefusion_tile::schedule::{Admit, Decision, Refused, Role, Schedule, legal, roles};
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
 use loop_lang::state::Layout;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How often each decision, and each pair of decisions in one sweep, was taken.
+/// What became of decisions.
 #[derive(Default, Debug)]
 pub struct Drawn {
-    /// By name, or by both names.
-    pub counts: BTreeMap<String, u64>,
+    /// How many tiles took steps under each decision, and under each pair of them on rates one in the other:
+    /// `compact`, `compact in vectorise 8`, `compact in mask`.
+    pub ran: BTreeMap<String, u64>,
     /// How many decisions the judge refused, by its rule.
     pub refused: BTreeMap<&'static str, u64>,
 }
 
 impl Drawn {
-    fn count(&mut self, name: String) {
-        *self.counts.entry(name).or_insert(0) += 1;
+    /// Counts the decisions under which a sweep's tile took steps.
+    pub fn count(&mut self, program: &Loop, schedule: &Schedule, sweep: RateId) {
+        let of = |rate: RateId| {
+            let mut all = schedule.decisions().iter();
+            all.find(|(r, _)| *r == rate).map(|(_, d)| name(d))
+        };
+        for (rate, decision) in schedule.decisions() {
+            if program.loop_rate(*rate) != sweep {
+                continue;
+            }
+            let name = name(decision);
+            let is_sub = program.rate(*rate).kind.is_sub();
+            let around = match is_sub {
+                true => vec![Some(sweep), program.rate(*rate).kind.parent()],
+                false => Vec::new(),
+            };
+            let around: BTreeSet<String> = around.into_iter().flatten().filter_map(of).collect();
+            let pairs = around.into_iter().map(|a| format!("{name} in {a}"));
+            for name in pairs.chain([name.clone()]) {
+                *self.ran.entry(name).or_insert(0) += 1;
+            }
+        }
+    }
+
+    /// What no tile took steps under, of all that there is.
+    pub fn missing(&self) -> Vec<String> {
+        let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
+        let admits = Admit::ALL.map(|a| a.name().to_string());
+        let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
+        for around in vectors.iter().chain(&admits) {
+            all.extend(admits.iter().map(|a| format!("{a} in {around}")));
+        }
+        all.retain(|name| !self.ran.contains_key(name));
+        all
     }
 }
 
@@ -31,10 +64,59 @@ fn name(d: &Decision) -> String {
     }
 }
 
-/// A legal schedule of a loop: each decision is proposed, and stays if the judge lets it.
+/// Makes one decision of a schedule illegal, and sees the judge refuse it for that.
+fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
+    let rates = &region.program.rates;
+    let is_loop = |at: &usize| !rates[*at].kind.is_sub();
+    // A loop of scalars has none, and nothing to decide.
+    let Some(a_loop) = (0..rates.len()).find(is_loop).map(RateId::new) else {
+        return;
+    };
+    let mut decisions = schedule.decisions().to_vec();
+    if decisions.is_empty() {
+        decisions.push((a_loop, Decision::Admit(Admit::Branch)));
+    }
+    let at = rng.below(decisions.len());
+    let again = rng.chance(20) && !schedule.decisions().is_empty();
+    let (rule, spoilt) = match decisions[at] {
+        same if again => {
+            decisions.push(same);
+            ("it was decided before", same)
+        }
+        (rate, Decision::Vectorise { unroll, .. }) if rng.chance(50) => {
+            let lanes = rng.pick(&[0, 1, 3, 24, 128]);
+            let vectors = Decision::Vectorise { lanes, unroll };
+            ("lanes are a power of two, from 2 to 64", (rate, vectors))
+        }
+        (rate, Decision::Vectorise { lanes, .. }) => {
+            let unroll = rng.pick(&[0, 3, 12, 64]);
+            let vectors = Decision::Vectorise { lanes, unroll };
+            let rule = "vectors in a turn are a power of two, at most 32";
+            (rule, (rate, vectors))
+        }
+        (_, Decision::Admit(how)) => {
+            let rule = "the rate is no sub rate of a sweep that tests";
+            (rule, (a_loop, Decision::Admit(how)))
+        }
+    };
+    if !again {
+        decisions[at] = spoilt;
+    }
+    let all = decisions.into_iter();
+    let illegal = all.fold(Schedule::new(), |s, (rate, d)| s.with(rate, d));
+    let refused = legal(region, &illegal).expect_err("an illegal schedule");
+    let found = |r: &Refused| {
+        r.rule == rule && r.decision == spoilt.1 && r.rate == rates[spoilt.0.index()].name
+    };
+    let text = illegal.show(region.program);
+    assert!(refused.iter().any(found), "{rule}: {refused:?}\n{text}");
+}
+
+/// A legal schedule of a loop: each decision is proposed, and stays if the judge lets it. Then one of them is made illegal,
+/// which the judge must find.
 ///
 /// # Panics
-/// The loop is one that no compiler takes.
+/// The loop is one that no compiler takes, or the judge lets pass what is not legal.
 pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -90,13 +172,6 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
             }
         }
     }
-    let names: Vec<String> = schedule.decisions().iter().map(|(_, d)| name(d)).collect();
-    for (i, first) in names.iter().enumerate() {
-        drawn.count(first.clone());
-        for second in &names[i + 1..] {
-            let (a, b) = (first.min(second), first.max(second));
-            drawn.count(format!("{a}, {b}"));
-        }
-    }
+    spoil(&region, &schedule, rng);
     schedule
 }

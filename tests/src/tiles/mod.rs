@@ -17,7 +17,7 @@ use livefusion_tile::lower;
 use livefusion_tile::region::Region;
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
-use loop_lang::ir::Atom;
+use loop_lang::ir::{Atom, RateId};
 use loop_lang::state::Layout;
 use std::sync::{Arc, Mutex, PoisonError};
 use world::State;
@@ -29,7 +29,8 @@ pub struct Evaluated {
     inner: Arc<dyn Kernel>,
     tiles: Vec<Tile>,
     rng: Mutex<Rng>,
-    taken: Mutex<u64>,
+    /// How many steps each tile has taken.
+    taken: Mutex<Vec<u64>>,
 }
 
 /// The tiles of a loop under a schedule, one for each sweep that has one. Each of them verifies.
@@ -64,19 +65,25 @@ impl Evaluated {
         inner: Arc<dyn Kernel>,
         seed: u64,
     ) -> Evaluated {
+        let tiles = tiles(program, schedule);
         Evaluated {
             program: program.clone(),
             layout: Layout::of(program),
             inner,
-            tiles: tiles(program, schedule),
             rng: Mutex::new(Rng::new(seed)),
-            taken: Mutex::new(0),
+            taken: Mutex::new(vec![0; tiles.len()]),
+            tiles,
         }
     }
 
-    /// How many steps tiles have taken.
-    pub fn taken(&self) -> u64 {
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How many steps the tiles of sweeps have taken, of those that took any.
+    pub fn taken(&self) -> Vec<(RateId, u64)> {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let rates = self.tiles.iter().map(|t| t.rate);
+        rates
+            .zip(taken.iter().copied())
+            .filter(|t| t.1 > 0)
+            .collect()
     }
 
     /// How many steps a tile may take here, of at most `left`.
@@ -114,7 +121,8 @@ impl Evaluated {
         // The step that fills a chunk or a run is the interpreter's: it joins them when it comes to the guard.
         let left = left.min(chunk - 1 - frame.words[1] % chunk);
         let mut state = State::new(&self.program, &self.layout, frame, args);
-        let tile = self.tiles.iter().find(|t| t.rate == *rate)?;
+        let at = self.tiles.iter().position(|t| t.rate == *rate)?;
+        let tile = &self.tiles[at];
         let most = self.enters(tile, &state, left);
         if most == 0 {
             return None;
@@ -132,7 +140,7 @@ impl Evaluated {
         });
         eval::World::keep(&mut state, tile.counter, from + count);
         frame.words[1] += count;
-        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) += count;
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += count;
         Some((count, trapped))
     }
 }

@@ -1,0 +1,152 @@
+//! Random loops of the shapes that tiles have vectors for: one root, filters in filters, reads and writes at the counter
+//! and at filters' counts, folds that take elements in any order. Seldom anything else.
+
+use super::{Argument, Making, RandomLoop, TYPES};
+use crate::program::buffer;
+use crate::rng::Rng;
+use crate::scalar;
+use loop_lang::types::Ty;
+
+/// How long the arrays are that are read at the counter, but few.
+const LONG: usize = 200;
+
+/// The loop of a seed.
+pub fn plain(seed: u64) -> RandomLoop {
+    let mut m = Making {
+        rng: Rng::new(seed),
+        ..Making::default()
+    };
+    m.traps = usize::from(m.rng.chance(20));
+    m.parameters();
+    for ty in TYPES {
+        let words = (0..LONG).map(|_| scalar::random(&mut m.rng, ty));
+        let words: Vec<u64> = words.collect();
+        m.params.push(format!("param long_{ty}: [{ty}] random"));
+        m.args.push(Argument::Array(buffer(ty, &words)));
+    }
+    let len = m.rng.pick(&[7, 32, 37, 64, 70, 100, 130, 300]);
+    m.emit("init", "0", format!("let len_0 = copy {len}"));
+    m.emit("init", "0", "carry ix_0 = 0");
+    m.counted_guard("0", "len_0");
+    m.count_up("0", "bottom");
+    m.rates.push(String::new());
+    let parts = m.plain_rate(0, "ix_0", 0);
+    m.rates[0] = format!("rate r0 root ix_0 < len_0 {{ {parts} }}");
+    m.finish(seed)
+}
+
+impl Making {
+    /// What is in a rate, the filters below it included; gives the text of its parts.
+    fn plain_rate(&mut self, rate: usize, counter: &str, depth: usize) -> String {
+        let (name, comb) = (format!("r{rate}"), rate.to_string());
+        let before = self.pool.len();
+        self.combs.push(format!("comb {comb} map at {name}"));
+        // Who looks at a count wants it step by step.
+        if depth == 0 || self.rng.chance(5) {
+            self.pool.push((counter.into(), Ty::U64));
+        }
+        for _ in 0..self.rng.range(1, 3) {
+            let ty = self.rng.pick(&TYPES);
+            let elt = self.fresh("elt", &comb);
+            let from = if self.rng.chance(90) { "long" } else { "tab" };
+            self.emit(
+                "body",
+                &comb,
+                format!("let {elt} = readArray {from}_{ty} ix_0"),
+            );
+            self.pool.push((elt, ty));
+        }
+        for _ in 0..self.rng.below(4) {
+            let deep = if self.rng.chance(40) { 2 } else { 0 };
+            let lines = self.compute(&comb, deep);
+            lines.into_iter().for_each(|l| self.emit("body", &comb, l));
+        }
+        for _ in 0..self.rng.below(3) {
+            self.plain_fold(&name, &comb);
+        }
+        let writes = if depth == 0 {
+            [40, 45, 15]
+        } else {
+            [65, 25, 10]
+        };
+        for _ in 0..self.rng.weighted(&writes) {
+            self.plain_write(&comb, counter);
+        }
+        let filters = match depth {
+            0 => self.rng.weighted(&[20, 50, 30]),
+            1 => self.rng.weighted(&[40, 50, 10]),
+            _ => 0,
+        };
+        let mut parts = vec!["stage 0".to_string()];
+        for _ in 0..filters {
+            let i = self.rates.len();
+            self.rates.push(String::new());
+            self.plain_filter(&name, i, depth + 1);
+            parts.push(format!("child r{i}"));
+        }
+        self.pool.truncate(before);
+        parts.join("; ")
+    }
+
+    fn plain_filter(&mut self, parent: &str, i: usize, depth: usize) {
+        let (comb, count) = (i.to_string(), format!("ix_{i}"));
+        let p = self.condition("guard", &comb);
+        self.emit("guard", &comb, format!("unless {p}"));
+        self.emit("init", &comb, format!("carry {count} = 0"));
+        self.groups.push(format!(
+            "group {count} owner r0 step r{i} start 0 id 0 next nix_{i} combine add level 0 exact"
+        ));
+        let parts = self.plain_rate(i, &count, depth);
+        self.count_up(&comb, "yield");
+        self.results.push(count.clone());
+        self.rates[i] = format!("rate r{i} sub {parent} count {count} {{ {parts} }}");
+    }
+
+    /// Lanes of floats, or a sum or the like of integers.
+    fn plain_fold(&mut self, rate: &str, comb: &str) {
+        let (ty, op, id, order) = match self.rng.chance(50) {
+            true => {
+                let ty = self.rng.pick(&[Ty::F32, Ty::F64]);
+                let (op, id) = self.float_monoid(ty);
+                let lanes = self.rng.pick(&[4, 8, 32, 32]);
+                (ty, op, id, format!("lanes {lanes}"))
+            }
+            false => {
+                let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::I8]);
+                let (op, id) = self
+                    .rng
+                    .pick(&[("add", 0), ("mul", 1), ("xor", 0), ("or", 0)]);
+                (ty, op, format!("{id}{ty}"), "exact".to_string())
+            }
+        };
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
+        let (start, x) = (self.literal(ty), self.atom(ty));
+        self.emit("init", comb, format!("carry {acc} = {start}"));
+        self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
+        self.emit("yield", comb, format!("{acc} := {new}"));
+        self.groups.push(format!(
+            "group {acc} owner r0 step {rate} start {start} id {id} next {new} combine {op} level 0 {order}"
+        ));
+        self.results.push(acc);
+    }
+
+    /// An array that is written side by side, or, seldom, at the root's counter wherever a filter admits.
+    fn plain_write(&mut self, comb: &str, counter: &str) {
+        let ty = self.rng.pick(&TYPES);
+        let (out, x) = (self.fresh("out", comb), self.atom(ty));
+        if counter == "ix_0" || self.rng.chance(15) {
+            let fill = self.literal(ty);
+            let line = format!("let {out} = fillArray {ty} len_0 {fill}");
+            self.emit("init", comb, line);
+            self.emit("yield", comb, format!("writeArray {out} ix_0 {x}"));
+            self.results.push(out);
+            return;
+        }
+        let cut = self.fresh("res", comb);
+        self.emit("init", comb, format!("let {out} = newArray {ty} len_0"));
+        self.emit("yield", comb, format!("writeArray {out} {counter} {x}"));
+        let line = format!("let {cut} = sliceArray {out} {counter}");
+        self.emit("done", "end", line);
+        self.results.push(cut);
+    }
+}
