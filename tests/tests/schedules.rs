@@ -2,8 +2,9 @@
 
 use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
+use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
-use livefusion_tests::loops::{self, plain, random};
+use livefusion_tests::loops::{self, Ended, plain, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw, tiles};
@@ -21,8 +22,8 @@ const STEPS: u64 = 3000;
 /// Small chunks, so that small arrays have several.
 const CHUNK: u64 = 96;
 
-/// Runs a loop under some schedules, in whole and cut at random guards, by turns with the interpreter alone. How many
-/// steps its tiles took.
+/// Runs a loop under some schedules, in whole and cut at random guards, by turns with the interpreter alone: its tiles
+/// evaluated, and compiled by Cranelift, which has chunks of the usual length. How many steps its evaluated tiles took.
 fn agrees(
     program: &Loop,
     args: &[livefusion_backend::Arg<'_>],
@@ -30,31 +31,39 @@ fn agrees(
     chunk: u64,
     drawn: &mut Drawn,
 ) -> u64 {
-    let backend = InterpBackend::with_chunk(chunk);
-    let interp = backend.compile(program).expect("it is interpreted");
-    let want = loops::run(&*interp, Pass::Emit, STEPS, args);
+    let interp = |backend: InterpBackend| {
+        let kernel = backend.compile(program).expect("it is interpreted");
+        let want = loops::run(&*kernel, Pass::Emit, STEPS, args);
+        (kernel, want)
+    };
+    let small = interp(InterpBackend::with_chunk(chunk));
+    let usual = interp(InterpBackend::new());
     let mut taken = 0;
     for k in 0..SCHEDULES {
         let mut rng = Rng::new(seed * SCHEDULES + k);
         let schedule = draw(program, &mut rng, drawn);
         round_trips(program, &schedule);
-        let tiled = Arc::new(Evaluated::new(program, &schedule, interp.clone(), seed));
-        let kernels: Vec<Arc<dyn Kernel>> = vec![tiled.clone(), interp.clone()];
-        let cut = Cut::new(kernels, seed);
-        for kernel in [&*tiled as &dyn Kernel, &cut] {
-            let got = loops::run(kernel, Pass::Emit, STEPS, args);
-            if let Some(differs) = want.differs(&got) {
-                let tiles = tiles(program, &schedule);
-                let tiles: Vec<String> =
-                    tiles.iter().map(|t| t.show(program).to_string()).collect();
-                let (schedule, tiles) = (schedule.show(program), tiles.join("\n"));
-                panic!("seed {seed}.{k}: {differs}\n{schedule}\n{tiles}\n{program}");
+        let agree = |kernel: Arc<dyn Kernel>, (interp, want): &(Arc<dyn Kernel>, Ended)| {
+            let cut = Cut::new(vec![kernel.clone(), interp.clone()], seed);
+            for kernel in [&*kernel, &cut] {
+                let got = loops::run(kernel, Pass::Emit, STEPS, args);
+                if let Some(differs) = want.differs(&got) {
+                    let tiles = tiles(program, &schedule);
+                    let tiles: Vec<String> =
+                        tiles.iter().map(|t| t.show(program).to_string()).collect();
+                    let (schedule, tiles) = (schedule.show(program), tiles.join("\n"));
+                    panic!("seed {seed}.{k}: {differs}\n{schedule}\n{tiles}\n{program}");
+                }
             }
-        }
+        };
+        let tiled = Arc::new(Evaluated::new(program, &schedule, small.0.clone(), seed));
+        agree(tiled.clone(), &small);
         for (sweep, steps) in tiled.taken() {
             drawn.count(program, &schedule, sweep);
             taken += steps;
         }
+        let jit = JitBackend::new().compile_under(program, &schedule);
+        agree(jit.expect("it compiles"), &usual);
     }
     taken
 }

@@ -9,6 +9,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use livefusion_backend::CompileError;
 use livefusion_backend::host::Entry;
+use livefusion_tile::schedule::{Schedule, Vectors};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::fmt;
@@ -20,6 +21,8 @@ pub struct Features {
     pub round: bool,
     /// So is a multiplication with addition.
     pub fma: bool,
+    /// What vectors it has, of those that Cranelift knows.
+    pub vectors: Vectors,
 }
 
 /// Loops with a block of more statements than this get their registers in one pass. The allocator that looks
@@ -53,6 +56,13 @@ fn features() -> Features {
     Features {
         round: is_x86_feature_detected!("sse4.1"),
         fma: is_x86_feature_detected!("fma"),
+        vectors: match is_x86_feature_detected!("sse4.1") {
+            true => Vectors {
+                bytes: 16,
+                count: 16,
+            },
+            false => Vectors::NONE,
+        },
     }
 }
 
@@ -62,6 +72,13 @@ fn features() -> Features {
     Features {
         round: native,
         fma: native,
+        vectors: match native {
+            true => Vectors {
+                bytes: 16,
+                count: 32,
+            },
+            false => Vectors::NONE,
+        },
     }
 }
 
@@ -100,13 +117,14 @@ impl Target {
         })
     }
 
-    /// Compiles one form of a pass over a verified loop. `layout` is that of its emit form.
+    /// Compiles one form of a pass over a verified loop. `layout` is that of its emit form; the schedule of its
+    /// sweeps is chosen if none is given.
     pub fn compile(
         &self,
         program: &Loop,
         layout: &Layout,
-        summary: bool,
-        fast: bool,
+        (summary, fast): (bool, bool),
+        schedule: Option<&Schedule>,
     ) -> Result<Code, CompileError> {
         let mut context = Context::new();
         let mut builder = FunctionBuilderContext::new();
@@ -119,6 +137,7 @@ impl Target {
                 layout,
                 summary,
                 fast,
+                schedule,
                 features: self.features,
                 frontend: self.isa.frontend_config(),
             },

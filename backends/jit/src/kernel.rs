@@ -5,6 +5,7 @@ use crate::emit;
 use livefusion_backend::compiled::{Compiled, Passes};
 use livefusion_backend::host::Entry;
 use livefusion_backend::{Arg, CompileError, Frame, Kernel, Outcome, Pass};
+use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::sync::OnceLock;
@@ -34,10 +35,14 @@ impl Forms {
 }
 
 impl JitKernel {
-    /// Compiles the emit pass of a verified loop.
-    pub fn new(program: Loop, target: &'static Target) -> Result<JitKernel, CompileError> {
+    /// Compiles the emit pass of a verified loop, under a schedule if one is given.
+    pub fn new(
+        program: Loop,
+        schedule: Option<&Schedule>,
+        target: &'static Target,
+    ) -> Result<JitKernel, CompileError> {
         let layout = Layout::of(&program);
-        let code = target.compile(&program, &layout, false, true)?;
+        let code = target.compile(&program, &layout, (false, true), schedule)?;
         let scratch_words = emit::scratch_words(&program);
         let passes = Passes::new(&program, Forms::of(code));
         let compiled = Compiled::new(program, layout, scratch_words);
@@ -59,10 +64,10 @@ impl JitKernel {
     fn compile(&self, pass: Pass, fast: bool) -> Result<Code, CompileError> {
         let (program, layout) = (self.compiled.program(), self.compiled.layout());
         match pass {
-            Pass::Emit => self.target.compile(program, layout, false, fast),
+            Pass::Emit => self.target.compile(program, layout, (false, fast), None),
             Pass::Summary { level } => {
                 let summary = loop_lang::passes::summary(program, level);
-                self.target.compile(&summary, layout, true, fast)
+                (self.target).compile(&summary, layout, (true, fast), None)
             }
         }
     }

@@ -19,6 +19,7 @@ mod kernel;
 use code::Target;
 use kernel::JitKernel;
 use livefusion_backend::{Backend, CompileError, Kernel};
+use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use std::sync::{Arc, LazyLock};
 
@@ -68,6 +69,16 @@ impl JitBackend {
     pub fn new() -> JitBackend {
         JitBackend::default()
     }
+
+    /// Compiles a loop under a schedule, which tests draw at random. Errors: as [`Backend::compile`].
+    #[doc(hidden)]
+    pub fn compile_under(
+        &self,
+        program: &Loop,
+        schedule: &Schedule,
+    ) -> Result<Arc<dyn Kernel>, CompileError> {
+        compile(program, Some(schedule))
+    }
 }
 
 /// This machine, of which a process has one.
@@ -79,11 +90,15 @@ impl Backend for JitBackend {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        check(program)?;
-        let target = HOST.as_ref().map_err(Clone::clone)?;
-        let kernel = JitKernel::new(program.clone(), target)?;
-        Ok(Arc::new(kernel))
+        compile(program, None)
     }
+}
+
+fn compile(program: &Loop, schedule: Option<&Schedule>) -> Result<Arc<dyn Kernel>, CompileError> {
+    check(program)?;
+    let target = HOST.as_ref().map_err(Clone::clone)?;
+    let kernel = JitKernel::new(program.clone(), schedule, target)?;
+    Ok(Arc::new(kernel))
 }
 
 /// Verifies a loop; compiled code relies on it.

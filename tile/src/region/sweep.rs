@@ -140,6 +140,11 @@ impl<'a> Sweep<'a> {
             .is_some_and(|v| !self.leaves(v) && !self.fixed.contains(&v))
     }
 
+    /// The variable that a value is one more than, if there is one.
+    pub fn next_of(&self, v: Var) -> Option<Var> {
+        self.successors.get(&v).copied()
+    }
+
     /// A word as a sum over the counter, if it is one of few terms.
     pub fn affine(&self, a: Atom) -> Option<Affine> {
         self.sums.get(a, |v| self.leaves(v))

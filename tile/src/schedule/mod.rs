@@ -6,14 +6,17 @@
 //!
 //! | module | room for |
 //! | --- | --- |
+//! | `choose` | which decisions a loop gets |
 //! | `legal` | the judge: which decisions keep the Loop's meaning, and the rule that one breaks |
 //! | `roles` | how what is carried is updated, as far as several steps may be taken at a time |
 //! | `text` | the text form |
 
+mod choose;
 mod legal;
 mod roles;
 mod text;
 
+pub use choose::{Vectors, choose};
 pub use legal::{Refused, legal};
 pub use roles::{Role, roles};
 pub use text::{ScheduleError, Schedules};

@@ -11,6 +11,11 @@ use std::mem::{offset_of, size_of};
 /// What reads outside of an array read.
 static ZERO: u64 = 0;
 
+/// The address of a zero of any type.
+pub(super) fn zero() -> u64 {
+    &raw const ZERO as usize as u64
+}
+
 impl Emit<'_, '_> {
     pub(super) fn new_array(&mut self, v: Var, n: Atom, comb: CombId) {
         let n = self.atom(n);
@@ -95,7 +100,7 @@ impl Emit<'_, '_> {
         self.entry(inputs, i, part)
     }
 
-    fn address(&mut self, a: Var, index: Value) -> Value {
+    pub(super) fn address(&mut self, a: Var, index: Value) -> Value {
         let data = self.data(a);
         let shift = facts::elem(self.program, a).size().trailing_zeros();
         let offset = self.builder.ins().ishl_imm_u(index, i64::from(shift));
@@ -116,7 +121,7 @@ impl Emit<'_, '_> {
         if !self.proven(a, i) {
             let length = self.length(a);
             let inside = self.less(index, length);
-            let zero = self.u64(&raw const ZERO as usize as u64);
+            let zero = self.u64(zero());
             address = self.builder.ins().select(inside, address, zero);
         }
         let register = Self::register(facts::elem(self.program, v));

@@ -95,6 +95,18 @@ impl Emit<'_, '_> {
         self.builder.ins().select(x_nan, without_x, without_y)
     }
 
+    /// `x` if a condition holds, else `y`. Machines choose between integers without a branch.
+    pub(super) fn choose(&mut self, ty: Ty, cond: Value, x: Value, y: Value) -> Value {
+        if !ty.is_float() {
+            return self.builder.ins().select(cond, x, y);
+        }
+        let (x, y) = (self.bits(ty, x), self.bits(ty, y));
+        let chosen = self.builder.ins().select(cond, x, y);
+        let register = Self::register(ty);
+        let ins = self.builder.ins();
+        ins.bitcast(register, MemFlagsData::new(), chosen)
+    }
+
     fn bits(&mut self, ty: Ty, x: Value) -> Value {
         let int = if ty == Ty::F32 {
             types::I32

@@ -92,7 +92,7 @@ impl Emit<'_, '_> {
                     true => self.get(v, Part::Next),
                     false => self.current(v),
                 };
-                self.if_admitted(admitted, v, value, old)
+                self.choose(facts::elem(self.program, v), admitted, value, old)
             }
             None => value,
         };

@@ -2,12 +2,12 @@
 //! rate. It can begin and pause at any of them. In the fast form sweeps have their blocks aside; what
 //! these cannot do is done by the machine in the other form, where it has all blocks.
 
+use super::straight::Straight;
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use livefusion_backend::facts::{self, Placed};
 use livefusion_backend::host::{Run, outcome};
-use livefusion_tile::region::Sweep;
 use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type};
 use loop_lang::state::DONE;
 use rustc_hash::FxHashSet;
@@ -15,8 +15,10 @@ use std::mem::offset_of;
 
 impl<'a> Emit<'a, '_> {
     /// Writes the function.
-    pub(super) fn machine(&mut self, sweeps: &[&'a Sweep<'a>]) {
-        let covered: FxHashSet<usize> = sweeps.iter().flat_map(|p| p.blocks().skip(1)).collect();
+    pub(super) fn machine(&mut self, sweeps: &'a [Straight<'a>]) {
+        let covered: FxHashSet<usize> = (sweeps.iter())
+            .flat_map(|p| p.sweep.blocks().skip(1))
+            .collect();
         self.count_jumps(sweeps, &covered);
         self.enter();
         for i in 0..self.facts.blocks.len() {
@@ -40,7 +42,7 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How often each block is jumped to: by others, by what resumes there, by sweeps.
-    fn count_jumps(&mut self, sweeps: &[&Sweep], covered: &FxHashSet<usize>) {
+    fn count_jumps(&mut self, sweeps: &[Straight], covered: &FxHashSet<usize>) {
         let facts = self.facts;
         let mut awaited = vec![0; facts.blocks.len()];
         for (i, placed) in facts.blocks.iter().enumerate() {
@@ -56,7 +58,7 @@ impl<'a> Emit<'a, '_> {
         }
         for (i, placed) in facts.blocks.iter().enumerate() {
             if let Some(rate) = self.guarded(placed.place) {
-                awaited[i] += 1 + usize::from(sweeps.iter().any(|p| p.rate == rate));
+                awaited[i] += 1 + usize::from(sweeps.iter().any(|p| p.sweep.rate == rate));
             }
             if placed.place == Place::Init {
                 awaited[i] += 1;
@@ -142,7 +144,7 @@ impl<'a> Emit<'a, '_> {
         self.builder.def_var(self.event, event);
     }
 
-    fn block(&mut self, i: usize, sweeps: &[&'a Sweep<'a>]) {
+    fn block(&mut self, i: usize, sweeps: &'a [Straight<'a>]) {
         let facts = self.facts;
         let Placed { block, place, .. } = &facts.blocks[i];
         self.place = *place;
@@ -151,9 +153,11 @@ impl<'a> Emit<'a, '_> {
         let mut sweep = None;
         if let Some(rate) = guarded {
             self.stop(rate);
-            sweep = sweeps.iter().copied().find(|p| p.rate == rate);
-            if let Some(sweep) = sweep {
-                self.run_sweep(sweep, i);
+            sweep = sweeps.iter().find(|p| p.sweep.rate == rate);
+            match sweep {
+                Some(straight) if straight.tiles.is_empty() => self.run_sweep(straight, i),
+                Some(straight) => self.run_tiles(straight.sweep, &straight.tiles, i),
+                None => {}
             }
         }
         if *place == Place::Return {
@@ -174,7 +178,7 @@ impl<'a> Emit<'a, '_> {
             }
         }
         if let Some(sweep) = sweep {
-            self.leave_to_the_machine(sweep.rate);
+            self.leave_to_the_machine(sweep.sweep.rate);
             return;
         }
         if let Some(rate) = guarded {

@@ -5,12 +5,11 @@
 //! | `ops`, `floats` | scalar operators, constants, words |
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
 //! | `totals` | what lanes come to, for readers after their loop |
-//! | `admit` | filters without a branch |
-//! | `machine`, `straight` | the loop's blocks as a state machine; sweeps, which run without stops |
+//! | `machine` | the loop's blocks as a state machine |
+//! | `tile`, `straight` | sweeps, which run without stops: tiles, and what these have no words for |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
 //! | `homes` | what stays in memory all the time |
 
-mod admit;
 mod arrays;
 mod chunk;
 mod floats;
@@ -21,6 +20,7 @@ mod machine;
 mod ops;
 mod stmt;
 mod straight;
+mod tile;
 mod totals;
 
 use crate::code::Features;
@@ -31,6 +31,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use livefusion_backend::facts::{self, Facts};
 use livefusion_tile::region::{Region, Sweep};
+use livefusion_tile::schedule::{Schedule, choose};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Group, GroupId, Order, Place, RateId, Var};
 use loop_lang::state::Layout;
@@ -56,6 +57,8 @@ pub struct Request<'a> {
     pub summary: bool,
     /// Whether sweeps run without stops, and leave what these cannot do to the machine.
     pub fast: bool,
+    /// How sweeps run, if that is not to be chosen.
+    pub schedule: Option<&'a Schedule>,
     /// What the machine can do.
     pub features: Features,
     /// Its conventions.
@@ -84,8 +87,12 @@ pub fn function(
     check_targets(program, facts)?;
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));
+    let chosen = || choose(&region, request.features.vectors);
     let sweeps = match request.fast {
-        true => straight::sweeps(&region),
+        true => {
+            let schedule = request.schedule.cloned().unwrap_or_else(chosen);
+            straight::sweeps(&region, &schedule)
+        }
         false => Vec::new(),
     };
     let mut emit = Emit::new(FunctionBuilder::new(function, context), &request, facts);
@@ -168,7 +175,7 @@ struct Emit<'a, 'f> {
     place: Place,
     /// The sweep that is written without stops.
     sweep: Option<&'a Sweep<'a>>,
-    /// Whether the element was admitted, where updates depend on it: see [`admit`].
+    /// Whether the element was admitted, where updates depend on it: filters without a branch.
     admitted: Option<Value>,
     /// Whether anything in the loop can trap.
     traps: bool,

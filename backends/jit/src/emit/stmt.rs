@@ -111,8 +111,19 @@ impl Emit<'_, '_> {
         self.begin(after);
     }
 
-    /// A loop with a test in front. A trapped loop may count on what trapped, and its results are not
+    /// Whether a scalar loop goes on. A trapped loop may count on what trapped, and its results are not
     /// wanted: it ends. So does one that is to stop.
+    pub(super) fn unless_stopped(&mut self, mut more: Value) -> Value {
+        if self.traps {
+            let trapped = self.builder.use_var(self.trapped);
+            more = self.builder.ins().band_not(more, trapped);
+        }
+        let stop = self.of_run(offset_of!(Run<'_, '_>, stop));
+        let stop = self.builder.ins().load(types::I8, MEMORY, stop, 0);
+        self.builder.ins().band_not(more, stop)
+    }
+
+    /// A loop with a test in front.
     fn scalar_loop(&mut self, cond: Atom, test: &[Stmt], body: impl FnOnce(&mut Self)) {
         let head = self.builder.create_block();
         let inside = self.builder.create_block();
@@ -120,14 +131,8 @@ impl Emit<'_, '_> {
         self.builder.ins().jump(head, &[]);
         self.builder.switch_to_block(head);
         self.stmts(test);
-        let mut more = self.atom(cond);
-        if self.traps {
-            let trapped = self.builder.use_var(self.trapped);
-            more = self.builder.ins().band_not(more, trapped);
-        }
-        let stop = self.of_run(offset_of!(Run<'_, '_>, stop));
-        let stop = self.builder.ins().load(types::I8, MEMORY, stop, 0);
-        more = self.builder.ins().band_not(more, stop);
+        let more = self.atom(cond);
+        let more = self.unless_stopped(more);
         self.builder.ins().brif(more, inside, &[], after, &[]);
         self.begin(inside);
         body(self);

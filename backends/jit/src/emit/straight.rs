@@ -4,7 +4,10 @@
 use super::{Emit, Part};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use livefusion_backend::facts;
+use livefusion_tile::ir::Tile;
+use livefusion_tile::lower::tile;
 use livefusion_tile::region::{Region, Step, Sweep};
+use livefusion_tile::schedule::{Admit, Schedule, Vectors, choose};
 use loop_lang::ir::{Place, Section, Type, Var};
 use rustc_hash::FxHashSet;
 
@@ -15,9 +18,20 @@ const FLOATS: usize = 10;
 /// Addresses, lengths and other parameters that are in registers.
 const WORDS: usize = 8;
 
+/// A sweep that runs without stops.
+pub(super) struct Straight<'r> {
+    /// The sweep.
+    pub sweep: &'r Sweep<'r>,
+    /// Its tiles, in the order in which they are tried; none if tiles have no words for what it does.
+    pub tiles: Vec<Tile>,
+    /// Steps that enter sub rates which need no branch: what is rejected is computed and written too, because the
+    /// next element overwrites it and the array is cut to its count in the end.
+    branchless: FxHashSet<usize>,
+}
+
 /// The sweeps that run without stops: those that are not long, and read no lanes that a loop around them still
 /// folds. What another loop has folded, and ended, is there as a total.
-pub(super) fn sweeps<'r>(region: &'r Region<'r>) -> Vec<&'r Sweep<'r>> {
+pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Straight<'r>> {
     let (program, facts) = (region.program, &region.facts);
     let folded_around = |sweep: &Sweep, v: &Var| {
         let group = facts.local_group(program, *v);
@@ -28,12 +42,36 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>) -> Vec<&'r Sweep<'r>> {
         sweep.statements.len() <= MAX_STATEMENTS
             && !sweep.uses.iter().any(|v| folded_around(sweep, v))
     };
-    region.sweeps().filter(fits).collect()
+    let plain = choose(region, Vectors::NONE);
+    let straight = |sweep| {
+        let first = tile(region, sweep, schedule);
+        // Vectors take whole turns; what is left is taken step by step.
+        let rest = match &first {
+            Ok(first) if first.granule() > 1 => tile(region, sweep, &plain).ok(),
+            _ => None,
+        };
+        let tiles = first.ok().into_iter().chain(rest).collect();
+        let steps = sweep.steps.iter().enumerate();
+        let branchless = steps.filter_map(|(k, step)| match step {
+            Step::Enter(i) => {
+                let rate = region.rate_of_block(*i)?;
+                (plain.admits(rate) == Admit::Compact).then_some(k)
+            }
+            _ => None,
+        });
+        Straight {
+            sweep,
+            tiles,
+            branchless: branchless.collect(),
+        }
+    };
+    region.sweeps().filter(fits).map(straight).collect()
 }
 
 impl<'a> Emit<'a, '_> {
     /// Writes the loop. Where it ends, and where it cannot be entered, the guard decides.
-    pub(super) fn run_sweep(&mut self, sweep: &'a Sweep<'a>, guard: usize) {
+    pub(super) fn run_sweep(&mut self, straight: &'a Straight<'a>, guard: usize) {
+        let sweep = straight.sweep;
         let zero = self.u64(0);
         let counter = self.get(sweep.counter, Part::Value);
         let bound = self.atom(sweep.bound);
@@ -70,7 +108,7 @@ impl<'a> Emit<'a, '_> {
             true => None,
             false => Some(self.builder.create_block()),
         };
-        self.iteration(sweep, exit);
+        self.iteration(straight, exit);
         self.place = place;
         self.sweep = None;
         self.near.clear();
@@ -99,7 +137,7 @@ impl<'a> Emit<'a, '_> {
 
     /// Takes the parameters and arrays that a loop uses into registers, as far as there are some; others are
     /// read where they are used.
-    fn bring_near(&mut self, sweep: &Sweep) {
+    pub(super) fn bring_near(&mut self, sweep: &Sweep) {
         let (mut floats, mut words) = (0, 0);
         let used: FxHashSet<Var> = sweep.uses.iter().map(|v| self.owner(*v)).collect();
         let params = self.program.params.iter().map(|p| &p.var);
@@ -124,7 +162,8 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// One iteration, or a jump to `exit` in front of it.
-    fn iteration(&mut self, sweep: &Sweep, exit: Option<Block>) {
+    fn iteration(&mut self, straight: &Straight, exit: Option<Block>) {
+        let sweep = straight.sweep;
         let mut skips: Vec<Block> = Vec::new();
         for (k, step) in sweep.steps.iter().enumerate() {
             match *step {
@@ -147,7 +186,7 @@ impl<'a> Emit<'a, '_> {
                     self.place = self.facts.blocks[i].place;
                     self.totals_for_block(i);
                     self.stmts(&block.stmts);
-                    if self.needs_no_branch(sweep, k) {
+                    if straight.branchless.contains(&k) {
                         let mut admitted = self.builder.ins().iconst(types::I8, 1);
                         for exit in &block.exits {
                             let unless = self.atom(exit.unless);
@@ -199,11 +238,14 @@ mod tests {
         loop_lang::verify::verify(&program).unwrap();
         let layout = Layout::of(&program);
         let region = Region::of(&program, &layout.arrays, &layout.held).unwrap();
-        let plans = sweeps(&region);
+        let plans = sweeps(&region, &Schedule::new());
         let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates: Vec<RateId> = (0..program.rates.len()).map(RateId::new).collect();
         let innermost: Vec<RateId> = rates.into_iter().filter(nested).collect();
-        assert_eq!(plans.iter().map(|p| p.rate).collect::<Vec<_>>(), innermost);
+        assert_eq!(
+            plans.iter().map(|p| p.sweep.rate).collect::<Vec<_>>(),
+            innermost
+        );
         assert!(innermost.len() > 1);
     }
 }

@@ -1,0 +1,339 @@
+//! Memory of tiles: arrays, the lanes of groups in the frame, lanes of registers.
+
+use super::Printer;
+use super::values::{BYTES, Printed, registers, vector};
+use crate::emit::{Emit, MEMORY, arrays};
+use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
+use livefusion_tile::ir::{self, Memory, Operand, Shape};
+use loop_lang::ir::Var;
+use loop_lang::types::Ty;
+
+/// Neighbours in memory: there, but aligned as one element is.
+const NEIGHBOURS: MemFlagsData = MemFlagsData::new()
+    .with_notrap()
+    .with_endianness(Endianness::Little);
+
+/// Where something is: an address, and bytes from it on.
+type Place = (Value, i32);
+
+/// What so many bytes are, that fill no register.
+fn word(bytes: u32) -> Type {
+    match bytes {
+        2 => types::I16,
+        4 => types::I32,
+        _ => types::I64,
+    }
+}
+
+impl Printer<'_, '_, '_> {
+    /// Where the elements of some size from an index on are.
+    fn place(&mut self, base: Value, size: usize, at: Operand) -> Place {
+        let printed = self.printed(at);
+        let (index, more) = match printed {
+            Printed::Known(k) => (None, k),
+            Printed::Scalar(x, more) => (Some(x), more),
+            Printed::Lanes(_) => (Some(self.scalar(at)), 0),
+        };
+        let far = more.wrapping_mul(size as u64);
+        let (index, offset) = match i32::try_from(far) {
+            Ok(offset) if offset < i32::MAX / 2 => (index, offset),
+            _ => (Some(self.scalar(at)), 0),
+        };
+        let address = match index {
+            Some(index) => {
+                let ins = self.emit.builder.ins();
+                let bytes = ins.ishl_imm_u(index, i64::from(size.trailing_zeros()));
+                self.emit.builder.ins().iadd(base, bytes)
+            }
+            None => base,
+        };
+        (address, offset)
+    }
+
+    /// Where elements of an array are.
+    fn elements(&mut self, array: Var, at: Operand) -> Place {
+        let data = self.emit.data(array);
+        let ty = livefusion_backend::facts::elem(self.emit.program, array);
+        self.place(data, ty.size(), at)
+    }
+
+    /// Where a group's lanes are: each has a word.
+    fn group_lanes(&mut self, v: Var, at: Operand) -> Place {
+        let words = self.emit.words;
+        let (address, offset) = self.place(words, 8, at);
+        let group = self.emit.facts.local_group(self.emit.program, v);
+        let first = group.map_or(0, |(g, i, _)| self.emit.local_word(g, i));
+        (address, offset + first as i32 * 8)
+    }
+
+    /// Neighbours of a type.
+    fn load_lanes(&mut self, Shape { ty, lanes }: Shape, (at, offset): Place) -> Vec<Value> {
+        if ty == Ty::Bool {
+            let bytes = self.load_lanes(Shape::of(Ty::U8, lanes), (at, offset));
+            return self.mask_of_bytes(&bytes, lanes);
+        }
+        let bytes = lanes * ty.size() as u32;
+        if bytes >= BYTES {
+            let each = (0..registers(ty, lanes)).map(|k| offset + 16 * k as i32);
+            let load = |offset| {
+                let ins = self.emit.builder.ins();
+                ins.load(vector(ty), NEIGHBOURS, at, offset)
+            };
+            return each.map(load).collect();
+        }
+        let ins = self.emit.builder.ins();
+        let mut some = ins.load(word(bytes), NEIGHBOURS, at, offset);
+        if bytes == 2 {
+            some = self.emit.builder.ins().uextend(types::I32, some);
+        }
+        let wide = if bytes == 8 {
+            types::I64X2
+        } else {
+            types::I32X4
+        };
+        let some = self.emit.builder.ins().scalar_to_vector(wide, some);
+        vec![self.bits(vector(ty), some)]
+    }
+
+    fn store_lanes(&mut self, Shape { ty, lanes }: Shape, all: &[Value], (at, offset): Place) {
+        if ty == Ty::Bool {
+            let bytes = self.bytes_of_mask(all, lanes);
+            return self.store_lanes(Shape::of(Ty::U8, lanes), &bytes, (at, offset));
+        }
+        let bytes = lanes * ty.size() as u32;
+        if bytes >= BYTES {
+            for (k, x) in all.iter().enumerate() {
+                let offset = offset + 16 * k as i32;
+                self.emit.builder.ins().store(NEIGHBOURS, *x, at, offset);
+            }
+            return;
+        }
+        let wide = match bytes {
+            2 => types::I16X8,
+            4 => types::I32X4,
+            _ => types::I64X2,
+        };
+        let some = self.bits(wide, all[0]);
+        let some = self.emit.builder.ins().extractlane(some, 0);
+        self.emit.builder.ins().store(NEIGHBOURS, some, at, offset);
+    }
+
+    /// `let v = load a[i]`.
+    pub(super) fn load(
+        &mut self,
+        to: ir::Value,
+        from: Memory,
+        at: Operand,
+        under: Option<Operand>,
+    ) {
+        let shape = self.tile.shape(to);
+        let Shape { ty, lanes } = shape;
+        if let (Memory::Array(array), Some(mask)) = (from, under) {
+            return self.load_where_set(to, array, at, mask);
+        }
+        let printed = match (from, lanes) {
+            (Memory::Array(array), 1) => {
+                let (at, offset) = self.elements(array, at);
+                let register = Emit::register(ty);
+                let ins = self.emit.builder.ins();
+                Printed::Scalar(ins.load(register, MEMORY, at, offset), 0)
+            }
+            (Memory::Array(array), _) => {
+                let place = self.elements(array, at);
+                Printed::Lanes(self.load_lanes(shape, place))
+            }
+            (Memory::Lanes(v), _) => {
+                let (at, offset) = self.group_lanes(v, at);
+                let each: Vec<Value> = (0..lanes as i32)
+                    .map(|k| self.emit.load_word(ty, at, offset + 8 * k))
+                    .collect();
+                match lanes {
+                    1 => Printed::Scalar(each[0], 0),
+                    _ => Printed::Lanes(self.of_lanes(ty, &each)),
+                }
+            }
+            (Memory::Register(r), _) => {
+                let pieces = self.pieces(r, at);
+                let builder = &mut self.emit.builder;
+                Printed::Lanes(pieces.into_iter().map(|r| builder.use_var(r)).collect())
+            }
+        };
+        let printed = match (under, printed) {
+            (Some(mask), Printed::Lanes(all)) => {
+                let mask = self.wide(mask, lanes);
+                let zero = self.word(self.lane_type(ty), 0);
+                let zeros = vec![zero; all.len()];
+                Printed::Lanes(self.blend(ty, &mask, (&all, &zeros), lanes))
+            }
+            (_, printed) => printed,
+        };
+        self.define(to, printed);
+    }
+
+    /// The variables of a register's lanes from a known place on.
+    fn pieces(&mut self, r: ir::Value, at: Operand) -> Vec<cranelift_frontend::Variable> {
+        let at = match self.printed(at) {
+            Printed::Known(at) => at,
+            _ => 0,
+        };
+        let lane = self.lane_type(self.tile.shape(r).ty);
+        let each = registers(lane, self.lanes);
+        let first = at as usize / self.lanes as usize * each;
+        self.registers[&r][first..first + each].to_vec()
+    }
+
+    /// What lanes under a mask read: others do not look at memory.
+    fn load_where_set(&mut self, to: ir::Value, array: Var, at: Operand, mask: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let first = self.scalar(at);
+        let each: Vec<Value> = (0..lanes)
+            .map(|k| {
+                let at = self.emit.builder.ins().iadd_imm_u(first, i64::from(k));
+                let set = self.lane(mask, k);
+                self.element_if(array, at, set)
+            })
+            .collect();
+        self.define_each(to, ty, &each);
+    }
+
+    /// An element if a condition holds, zero else.
+    fn element_if(&mut self, array: Var, at: Value, cond: Value) -> Value {
+        let ty = livefusion_backend::facts::elem(self.emit.program, array);
+        let address = self.emit.address(array, at);
+        let zero = self.emit.u64(arrays::zero());
+        let ins = self.emit.builder.ins();
+        let address = ins.select(cond, address, zero);
+        let ins = self.emit.builder.ins();
+        ins.load(Emit::register(ty), MEMORY, address, 0)
+    }
+
+    fn define_each(&mut self, to: ir::Value, ty: Ty, each: &[Value]) {
+        let printed = match each {
+            [one] => Printed::Scalar(*one, 0),
+            _ => Printed::Lanes(self.of_lanes(ty, each)),
+        };
+        self.define(to, printed);
+    }
+
+    /// `let v = gather a[i]`.
+    pub(super) fn gather(&mut self, to: ir::Value, array: Var, at: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let length = self.emit.length(array);
+        let each: Vec<Value> = (0..lanes)
+            .map(|k| {
+                let at = self.lane(at, k);
+                let inside = self.emit.less(at, length);
+                self.element_if(array, at, inside)
+            })
+            .collect();
+        self.define_each(to, ty, &each);
+    }
+
+    /// `store a[i] = v`. Where a mask is not set, what is there is written once more.
+    pub(super) fn store(
+        &mut self,
+        into: Memory,
+        at: Operand,
+        value: Operand,
+        under: Option<Operand>,
+        lanes: u32,
+    ) {
+        let shape = Shape::of(self.shape(value).ty, lanes);
+        match (into, lanes) {
+            (Memory::Array(array), 1) => {
+                let (at, offset) = self.elements(array, at);
+                let mut value = self.scalar(value);
+                if let Some(cond) = under {
+                    let cond = self.scalar(cond);
+                    let ins = self.emit.builder.ins();
+                    let old = ins.load(Emit::register(shape.ty), MEMORY, at, offset);
+                    value = self.emit.choose(shape.ty, cond, value, old);
+                }
+                self.emit.builder.ins().store(MEMORY, value, at, offset);
+            }
+            (Memory::Array(array), _) => {
+                let place = self.elements(array, at);
+                let all = self.wide(value, lanes);
+                let all = self.kept(shape, all, under, |p| p.load_lanes(shape, place));
+                self.store_lanes(shape, &all, place);
+            }
+            (Memory::Lanes(v), _) => {
+                let (at, offset) = self.group_lanes(v, at);
+                for k in 0..lanes {
+                    let (mut x, offset) = (self.lane(value, k), offset + 8 * k as i32);
+                    if let Some(mask) = under {
+                        let set = self.lane(mask, k);
+                        let old = self.emit.load_word(shape.ty, at, offset);
+                        x = self.emit.choose(shape.ty, set, x, old);
+                    }
+                    self.emit.store_word(shape.ty, x, at, offset);
+                }
+            }
+            (Memory::Register(r), _) => {
+                let pieces = self.pieces(r, at);
+                let all = self.wide(value, lanes);
+                let all = self.kept(shape, all, under, |p| {
+                    let builder = &mut p.emit.builder;
+                    pieces.iter().map(|r| builder.use_var(*r)).collect()
+                });
+                for (register, x) in pieces.into_iter().zip(all) {
+                    self.emit.builder.def_var(register, x);
+                }
+            }
+        }
+    }
+
+    /// Lanes where a mask, if there is one, is set; elsewhere what is there.
+    fn kept(
+        &mut self,
+        shape: Shape,
+        all: Vec<Value>,
+        under: Option<Operand>,
+        old: impl FnOnce(&mut Self) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let Some(mask) = under else {
+            return all;
+        };
+        let mask = self.wide(mask, shape.lanes);
+        let old = old(self);
+        self.blend(shape.ty, &mask, (&all, &old), shape.lanes)
+    }
+
+    /// `put a[i] = v`.
+    pub(super) fn put(&mut self, array: Var, at: Operand, value: Operand) {
+        let (index, value) = (self.scalar(at), self.scalar(value));
+        let length = self.emit.length(array);
+        let inside = self.emit.less(index, length);
+        self.emit.only_if(inside, |emit| {
+            let address = emit.address(array, index);
+            emit.builder.ins().store(MEMORY, value, address, 0);
+        });
+    }
+
+    /// `compress m v -> a[i]`: each lane is stored behind those before it that are set.
+    pub(super) fn compress(&mut self, array: Var, at: Operand, value: Operand, under: Operand) {
+        let lanes = self.shape(under).lanes;
+        let ty = self.shape(value).ty;
+        let (mut at, offset) = self.elements(array, at);
+        let bits = match lanes {
+            1 => None,
+            _ => Some(self.each_bit(under)),
+        };
+        for k in 0..lanes {
+            let x = self.lane(value, k);
+            self.emit.builder.ins().store(MEMORY, x, at, offset);
+            let Some(bits) = bits.filter(|_| k + 1 < lanes) else {
+                return;
+            };
+            let bit = self.emit.builder.ins().ushr_imm_u(bits, i64::from(k));
+            let bit = self.emit.builder.ins().band_imm_u(bit, 1);
+            let bit = match self.emit.builder.func.dfg.value_type(bit) {
+                types::I64 => bit,
+                _ => self.emit.builder.ins().uextend(types::I64, bit),
+            };
+            let shift = i64::from(ty.size().trailing_zeros());
+            let more = self.emit.builder.ins().ishl_imm_u(bit, shift);
+            at = self.emit.builder.ins().iadd(at, more);
+        }
+    }
+}

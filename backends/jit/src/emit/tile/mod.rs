@@ -1,0 +1,352 @@
+//! Tiles as machine code: a range of a sweep's steps, in front of its guard. What is done is the tile's to say; nothing
+//! is decided here.
+//!
+//! | module | writes |
+//! | --- | --- |
+//! | `values` | scalars, lanes in registers of 128 bits, masks |
+//! | `ops`, `lanes` | operators, one for all lanes where the machine has it; other types in the lanes |
+//! | `memory` | loads, stores, elements at indices of their own |
+
+mod lanes;
+mod memory;
+mod ops;
+mod values;
+
+use super::{Emit, Part};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_frontend::Variable;
+use livefusion_tile::ir::{self, Entry, Operand, Origin, Stmt, StmtKind, Tile};
+use livefusion_tile::region::Sweep;
+use loop_lang::ir::Var;
+use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
+use values::Printed;
+
+/// A tile being written.
+struct Printer<'p, 'a, 'f> {
+    emit: &'p mut Emit<'a, 'f>,
+    tile: &'p Tile,
+    /// Lanes of its vectors.
+    lanes: u32,
+    /// What each lane of a mask is as wide as: the widest lane that there is.
+    mask: Ty,
+    values: Vec<Option<Printed>>,
+    registers: FxHashMap<ir::Value, Vec<Variable>>,
+}
+
+impl<'a> Emit<'a, '_> {
+    /// Takes steps of a sweep in its tiles, and goes on at the guard; where none may be entered, it goes on here. A tile is
+    /// entered only where those before it cannot be, and no further than to where they may be again.
+    pub(super) fn run_tiles(&mut self, sweep: &'a Sweep<'a>, tiles: &[Tile], guard: usize) {
+        let counter = self.get(sweep.counter, Part::Value);
+        let most = self.steps_left(sweep, tiles, counter);
+        let done = self.builder.create_block();
+        let mut aligned = 1;
+        for tile in tiles {
+            let count = self.steps_of(tile, counter, most, aligned);
+            let enter = self.builder.create_block();
+            let other = self.builder.create_block();
+            self.builder.ins().brif(count, enter, &[], other, &[]);
+            self.begin(enter);
+            self.take(sweep, tile, (counter, count));
+            self.builder.ins().jump(done, &[]);
+            self.begin(other);
+            aligned = aligned.max(alignment(tile));
+        }
+        let slowly = self.builder.current_block();
+        self.begin(done);
+        self.jump(guard);
+        if let Some(slowly) = slowly {
+            self.builder.switch_to_block(slowly);
+        }
+    }
+
+    /// How many steps there are before the bound, the next event, and the end of what tiles access.
+    fn steps_left(&mut self, sweep: &Sweep, tiles: &[Tile], counter: Value) -> Value {
+        let zero = self.u64(0);
+        let bound = self.atom(sweep.bound);
+        let more = self.less(counter, bound);
+        let left = self.builder.ins().isub(bound, counter);
+        let (steps, event) = (
+            self.builder.use_var(self.steps),
+            self.builder.use_var(self.event),
+        );
+        let calm = self.builder.ins().isub(event, steps);
+        let mut count = self.builder.ins().umin(left, calm);
+        let mut rooms: Vec<(Var, Var)> = Vec::new();
+        for entry in tiles.iter().flat_map(|t| &t.entries) {
+            if let Entry::Room { array, index } = entry
+                && !rooms.contains(&(*array, *index))
+            {
+                rooms.push((*array, *index));
+            }
+        }
+        for (array, index) in rooms {
+            let (length, index) = (self.length(array), self.get(index, Part::Value));
+            let inside = self.less(index, length);
+            let room = self.builder.ins().isub(length, index);
+            let room = self.builder.ins().select(inside, room, zero);
+            count = self.builder.ins().umin(count, room);
+        }
+        self.builder.ins().select(more, count, zero)
+    }
+
+    /// How many of so many steps a tile takes. Tiles before it may be entered at multiples of `aligned`.
+    fn steps_of(&mut self, tile: &Tile, counter: Value, most: Value, aligned: u64) -> Value {
+        let mut count = most;
+        if aligned > 1 {
+            let ins = self.builder.ins();
+            let into = ins.band_imm_u(counter, aligned as i64 - 1);
+            let whole = self.u64(aligned);
+            let before = self.builder.ins().isub(whole, into);
+            count = self.builder.ins().umin(count, before);
+        }
+        let whole = tile.granule();
+        if whole > 1 {
+            count = self.builder.ins().band_imm_s(count, -(whole as i64));
+        }
+        let aligned = alignment(tile);
+        if aligned > 1 {
+            let ins = self.builder.ins();
+            let into = ins.band_imm_u(counter, aligned as i64 - 1);
+            let zero = self.u64(0);
+            count = self.builder.ins().select(into, zero, count);
+        }
+        count
+    }
+
+    /// Takes so many steps from a counter on.
+    fn take(&mut self, sweep: &'a Sweep<'a>, tile: &Tile, (from, count): (Value, Value)) {
+        let place = self.place;
+        for i in sweep.blocks() {
+            self.totals_for_block(i);
+        }
+        self.bring_near(sweep);
+        let end = self.builder.ins().iadd(from, count);
+        Printer::of(self, tile, (from, end)).stmts(&tile.body);
+        self.near.clear();
+        self.place = place;
+        self.set(tile.counter, Part::Value, end);
+        // Nothing waits at the guard.
+        let states = tile.each_value().filter_map(|(_, data)| match data.origin {
+            Origin::State(v) => Some(v),
+            _ => None,
+        });
+        for v in states.chain([tile.counter]) {
+            if self.facts.ever_waits(v) {
+                let now = self.get(v, Part::Value);
+                self.set(v, Part::Next, now);
+            }
+        }
+        let steps = self.builder.use_var(self.steps);
+        let steps = self.builder.ins().iadd(steps, count);
+        self.builder.def_var(self.steps, steps);
+    }
+}
+
+/// What a counter must be a multiple of where a tile is entered.
+fn alignment(tile: &Tile) -> u64 {
+    let aligned = tile.entries.iter().filter_map(|e| match e {
+        Entry::Aligned(steps) => Some(*steps),
+        _ => None,
+    });
+    aligned.max().unwrap_or(1)
+}
+
+impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
+    fn of(
+        emit: &'p mut Emit<'a, 'f>,
+        tile: &'p Tile,
+        (from, end): (Value, Value),
+    ) -> Printer<'p, 'a, 'f> {
+        let lets = (tile.each_value()).filter(|(_, data)| data.origin == Origin::Let);
+        let lanes = lets.map(|(_, data)| data.shape.lanes).max().unwrap_or(1);
+        let wide = (tile.each_value()).filter(|(_, data)| data.shape.lanes > 1);
+        let widest = wide.map(|(_, data)| data.shape.ty.size()).max();
+        let mut printer = Printer {
+            emit,
+            tile,
+            lanes,
+            mask: values::unsigned(widest.unwrap_or(1)),
+            values: vec![None; tile.values.len()],
+            registers: FxHashMap::default(),
+        };
+        printer.declare((from, end));
+        printer
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|s| self.stmt(&s.kind));
+    }
+
+    fn stmt(&mut self, kind: &StmtKind) {
+        match kind {
+            StmtKind::Let { to, op, args } => self.let_op(*to, *op, args),
+            StmtKind::Positions { to, from } => self.positions(*to, *from),
+            StmtKind::Load {
+                to,
+                from,
+                at,
+                under,
+                ..
+            } => self.load(*to, *from, *at, *under),
+            StmtKind::Gather { to, array, at } => self.gather(*to, *array, *at),
+            StmtKind::Store {
+                into,
+                at,
+                value,
+                under,
+                lanes,
+                ..
+            } => self.store(*into, *at, *value, *under, *lanes),
+            StmtKind::Put { array, at, value } => self.put(*array, *at, *value),
+            StmtKind::Compress {
+                array,
+                at,
+                value,
+                under,
+                ..
+            } => self.compress(*array, *at, *value, *under),
+            StmtKind::Length { to, array } => {
+                let length = self.emit.length(*array);
+                self.define(*to, Printed::Scalar(length, 0));
+            }
+            StmtKind::Count { to, of } => self.count(*to, *of),
+            StmtKind::Any { to, of } => self.any(*to, *of),
+            StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
+            StmtKind::Set { to, value } => self.set(*to, *value),
+            StmtKind::Trap { unless } => {
+                let ok = self.all(*unless);
+                self.emit.trap_unless(ok);
+            }
+            StmtKind::For {
+                counter,
+                from,
+                to,
+                step,
+                unroll: true,
+                body,
+            } => self.unrolled(*counter, (*from, *to), *step, body),
+            StmtKind::For {
+                counter,
+                from,
+                to,
+                step,
+                unroll: false,
+                body,
+            } => self.for_(*counter, (*from, *to), *step, body),
+            StmtKind::If { cond, then, other } => self.if_(*cond, then, other),
+            StmtKind::While { test, cond, body } => self.while_(test, *cond, body),
+        }
+    }
+
+    /// A loop that is written out: its counter is known in each turn.
+    fn unrolled(
+        &mut self,
+        counter: ir::Value,
+        (from, to): (Operand, Operand),
+        step: u64,
+        body: &[Stmt],
+    ) {
+        let (Printed::Known(from), Printed::Known(to)) = (self.printed(from), self.printed(to))
+        else {
+            return;
+        };
+        for at in (from..to).step_by(step as usize) {
+            self.define(counter, Printed::Known(at));
+            self.stmts(body);
+        }
+    }
+
+    /// A loop over the tile's range has a turn, and is tested behind its body; others are tested in front.
+    fn for_(
+        &mut self,
+        counter: ir::Value,
+        (from, to): (Operand, Operand),
+        step: u64,
+        body: &[Stmt],
+    ) {
+        let origin = |a: Operand| a.value().map(|v| self.tile.value(v).origin);
+        let range = (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End));
+        let (from, to) = (self.scalar(from), self.scalar(to));
+        let index = (self.emit.builder).declare_var(cranelift_codegen::ir::types::I64);
+        self.emit.builder.def_var(index, from);
+        let head = self.emit.builder.create_block();
+        let inside = self.emit.builder.create_block();
+        let after = self.emit.builder.create_block();
+        if range {
+            self.emit.builder.ins().jump(inside, &[]);
+        } else {
+            let some = self.emit.less(from, to);
+            self.branch(some, inside, after);
+        }
+        self.emit.builder.switch_to_block(inside);
+        let at = self.emit.builder.use_var(index);
+        self.define(counter, Printed::Scalar(at, 0));
+        self.stmts(body);
+        self.emit.builder.ins().jump(head, &[]);
+        self.emit.begin(head);
+        let next = self.emit.builder.ins().iadd_imm_u(at, step as i64);
+        self.emit.builder.def_var(index, next);
+        let more = self.emit.less(next, to);
+        self.branch(more, inside, after);
+        self.emit.builder.seal_block(inside);
+        self.emit.begin(after);
+    }
+
+    fn branch(&mut self, cond: Value, yes: Block, no: Block) {
+        self.emit.builder.ins().brif(cond, yes, &[], no, &[]);
+    }
+
+    fn if_(&mut self, cond: Operand, then: &[Stmt], other: &[Stmt]) {
+        match self.printed(cond) {
+            Printed::Known(0) => return self.stmts(other),
+            Printed::Known(_) => return self.stmts(then),
+            _ => {}
+        }
+        let cond = self.scalar(cond);
+        let yes = self.emit.builder.create_block();
+        let after = self.emit.builder.create_block();
+        let no = match other.is_empty() {
+            true => after,
+            false => self.emit.builder.create_block(),
+        };
+        self.branch(cond, yes, no);
+        self.emit.begin(yes);
+        self.stmts(then);
+        self.emit.builder.ins().jump(after, &[]);
+        if !other.is_empty() {
+            self.emit.begin(no);
+            self.stmts(other);
+            self.emit.builder.ins().jump(after, &[]);
+        }
+        self.emit.begin(after);
+    }
+
+    fn while_(&mut self, test: &[Stmt], cond: Operand, body: &[Stmt]) {
+        let head = self.emit.builder.create_block();
+        let inside = self.emit.builder.create_block();
+        let after = self.emit.builder.create_block();
+        self.emit.builder.ins().jump(head, &[]);
+        self.emit.builder.switch_to_block(head);
+        self.stmts(test);
+        let more = self.scalar(cond);
+        let more = self.emit.unless_stopped(more);
+        self.branch(more, inside, after);
+        self.emit.begin(inside);
+        self.stmts(body);
+        self.emit.builder.ins().jump(head, &[]);
+        self.emit.builder.seal_block(head);
+        self.emit.begin(after);
+    }
+
+    /// Whether an integer is zero, or is not.
+    fn is_zero(&mut self, x: Value, zero: bool) -> Value {
+        let code = match zero {
+            true => IntCC::Equal,
+            false => IntCC::NotEqual,
+        };
+        self.emit.builder.ins().icmp_imm_u(code, x, 0)
+    }
+}

@@ -1,0 +1,176 @@
+//! Which schedule a loop gets: ideas, each with the condition under which it is thought to be the faster. What the judge
+//! refuses is not taken.
+
+use super::{Admit, Decision, Role, Schedule, legal, roles};
+use crate::region::cost::is_cheap;
+use crate::region::{Region, Step, Sweep};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, RateId, StmtKind, Type, Var};
+use loop_lang::types::Ty;
+
+/// What matters here of a machine's vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vectors {
+    /// Bytes of one; 0 if there are none.
+    pub bytes: u32,
+    /// How many a machine has.
+    pub count: u32,
+}
+
+impl Vectors {
+    /// A machine without any.
+    pub const NONE: Vectors = Vectors { bytes: 0, count: 0 };
+}
+
+/// More statements than this cost more than a branch.
+const MAX_MASKED: usize = 24;
+/// A turn is not written out if it is longer than so many statements: each takes time to compile.
+const MAX_TURN: usize = 192;
+/// A turn of fewer statements than this is written out more often, so that what waits is not waited for.
+const MIN_TURN: usize = 16;
+
+/// The schedule of a loop: step by step, or in vectors where that is legal and thought to be faster.
+pub fn choose(region: &Region, vectors: Vectors) -> Schedule {
+    let mut schedule = Schedule::new();
+    for sweep in region.sweeps() {
+        let wide = side_by_side(region, sweep, vectors);
+        let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
+        for (rate, decision) in decisions.decisions() {
+            schedule = schedule.with(*rate, *decision);
+        }
+    }
+    schedule
+}
+
+/// The sub rates of a sweep, by the steps that enter them.
+fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
+    let steps = sweep.steps.iter().enumerate();
+    let entered = steps.filter_map(|(k, step)| match step {
+        Step::Enter(i) => Some((k, region.rate_of_block(*i)?)),
+        _ => None,
+    });
+    entered.collect()
+}
+
+/// The schedule with a decision more, if that is legal.
+fn with(
+    region: &Region,
+    schedule: &Schedule,
+    rate: RateId,
+    decision: Decision,
+) -> Option<Schedule> {
+    let more = schedule.clone().with(rate, decision);
+    legal(region, &more).is_ok().then_some(more)
+}
+
+/// Step by step. What is rejected is computed too where that costs less than a mispredicted branch: which elements pass
+/// is often as good as random.
+fn step_by_step(region: &Region, sweep: &Sweep) -> Schedule {
+    let mut schedule = Schedule::new();
+    for (step, rate) in subs(region, sweep) {
+        if needs_no_branch(region, sweep, step)
+            && let Some(more) = with(region, &schedule, rate, Decision::Admit(Admit::Compact))
+        {
+            schedule = more;
+        }
+    }
+    schedule
+}
+
+/// Whether a sub rate only computes cheaply, updates, and writes at its own count.
+fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
+    let inside: Vec<_> = (sweep.all_tops())
+        .filter(|s| s.sub == Some(enter) && s.step != enter)
+        .collect();
+    let steps = sweep.steps.iter().skip(enter + 1);
+    let innermost = (steps.take_while(|s| !matches!(s, Step::Leave)))
+        .all(|step| matches!(step, Step::Block(_)));
+    let assigned = |v: Var| {
+        let mut all = inside.iter();
+        all.any(|s| matches!(s.stmt.kind, StmtKind::Assign(a, _) if a == v))
+    };
+    innermost
+        && inside.len() <= MAX_MASKED
+        && inside.iter().all(|s| match &s.stmt.kind {
+            StmtKind::Assign(..) => true,
+            StmtKind::WriteArray(_, Atom::Var(index), _) => assigned(*index),
+            _ => is_cheap(region.program, s.stmt),
+        })
+}
+
+/// Steps side by side, in vectors; none if that is not legal, or thought to be no faster.
+fn side_by_side(region: &Region, sweep: &Sweep, vectors: Vectors) -> Option<Schedule> {
+    let widest = widest(region, sweep)?;
+    let lanes = vectors.bytes / widest.size() as u32;
+    if lanes < 2 || !fits_vectors(region, sweep) {
+        return None;
+    }
+    let group = roles(region, sweep).into_values().filter_map(|r| match r {
+        Role::Lanes(lanes) => Some(lanes),
+        _ => None,
+    });
+    let statements = sweep.statements.len().max(1);
+    let unroll = match group.max() {
+        // A turn covers the lanes of its largest group, so that these stay in registers.
+        Some(of) => (of / lanes).max(1),
+        None if statements < MIN_TURN => 2,
+        None => 1,
+    };
+    if statements * unroll as usize > MAX_TURN {
+        return None;
+    }
+    let mut schedule = Schedule::new();
+    for (_, rate) in subs(region, sweep) {
+        // What is packed side by side needs no second look; what updates alone is kept back by a mask.
+        let mut ways = [Admit::Compact, Admit::Mask].into_iter();
+        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
+    }
+    with(
+        region,
+        &schedule,
+        sweep.rate,
+        Decision::Vectorise { lanes, unroll },
+    )
+}
+
+/// The widest type of what differs from step to step; none if there is nothing of the kind.
+fn widest(region: &Region, sweep: &Sweep) -> Option<Ty> {
+    let differ =
+        (sweep.defs.iter()).filter(|v| sweep.varies(Atom::Var(**v)) && !is_next_count(sweep, **v));
+    let types = differ.filter_map(|v| match region.program.ty(*v) {
+        Type::Scalar(ty) | Type::Array(ty) => (ty != Ty::Bool).then_some(ty),
+    });
+    types.max_by_key(|ty| ty.size())
+}
+
+/// Whether a variable is what a counter or a count is next: vectors do not compute it.
+fn is_next_count(sweep: &Sweep, v: Var) -> bool {
+    let updated = |u: &Var| {
+        sweep
+            .updates
+            .get(u)
+            .is_some_and(|next| next[..] == [Some(v)])
+    };
+    sweep.next_of(v).is_some_and(|u| updated(&u))
+}
+
+/// Whether vectors are thought to be faster: all operators have them, memory is read side by side, and no lane waits for
+/// another's scalar loop.
+fn fits_vectors(region: &Region, sweep: &Sweep) -> bool {
+    let program = region.program;
+    let scalar = |ty: Type| match ty {
+        Type::Scalar(ty) | Type::Array(ty) => ty,
+    };
+    let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
+    !reads_aside
+        && sweep.statements.iter().all(|s| match &s.stmt.kind {
+            StmtKind::While { .. } => false,
+            StmtKind::Let(v, op, args) => {
+                let typed = args[usize::from(args.len() == 3)];
+                let mut known = true;
+                facts::each_use(s.stmt, &mut |u| known &= !sweep.varies(Atom::Var(u)));
+                known || op.vectorises(program.atom_ty(typed), scalar(program.ty(*v)))
+            }
+            _ => true,
+        })
+}
