@@ -7,7 +7,7 @@ use livefusion_tests::backends::Cut;
 use livefusion_tests::loops::{self, Ended, plain, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
-use livefusion_tests::tiles::{Drawn, Evaluated, draw, tiles};
+use livefusion_tests::tiles::{Drawn, Evaluated, draw, mutant, tiles};
 use livefusion_tile::parse::parse;
 use livefusion_tile::schedule::{Schedule, Schedules};
 use loop_lang::Loop;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 const LOOPS: u64 = 400;
 /// Loops of shapes that tiles take: so many, at least, run every decision, and every pair of them.
 const PLAIN: u64 = 200;
+/// So many of them have tiles that are changed.
+const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
 /// More steps than this are not taken: arguments are drawn too, and some are long.
 const STEPS: u64 = 3000;
@@ -104,6 +106,32 @@ fn loops_that_tiles_take() {
     }
     println!("{taken} steps, {drawn:#?}");
     assert_eq!(drawn.missing(), Vec::<String>::new(), "never ran");
+}
+
+/// What verifies of changed tiles stays inside of its memory, or the evaluator says where it does not. Its results are
+/// anything.
+#[test]
+fn changed_tiles_stay_inside() {
+    let (mut ran, mut drawn) = (0, Drawn::default());
+    for seed in 0..CHANGED {
+        let l = plain(seed);
+        let interp = InterpBackend::with_chunk(CHUNK);
+        let interp = interp.compile(&l.program).expect("it is interpreted");
+        let mut rng = Rng::new(seed);
+        let schedule = draw(&l.program, &mut rng, &mut drawn);
+        for tile in tiles(&l.program, &schedule) {
+            for _ in 0..40 {
+                let Some(changed) = mutant(&tile, &l.program, &mut rng) else {
+                    continue;
+                };
+                let kernel = Evaluated::of(&l.program, vec![changed], interp.clone(), seed);
+                loops::run(&kernel, Pass::Emit, STEPS, &l.args());
+                ran += usize::from(!kernel.taken().is_empty());
+            }
+        }
+    }
+    println!("{ran} changed tiles took steps");
+    assert!(ran > 80, "{ran} changed tiles took steps");
 }
 
 #[test]

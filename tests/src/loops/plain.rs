@@ -16,7 +16,7 @@ pub fn plain(seed: u64) -> RandomLoop {
         rng: Rng::new(seed),
         ..Making::default()
     };
-    m.traps = usize::from(m.rng.chance(20));
+    m.traps = usize::from(m.rng.chance(40));
     m.parameters();
     for ty in TYPES {
         let words = (0..LONG).map(|_| scalar::random(&mut m.rng, ty));
@@ -41,25 +41,34 @@ impl Making {
         let (name, comb) = (format!("r{rate}"), rate.to_string());
         let before = self.pool.len();
         self.combs.push(format!("comb {comb} map at {name}"));
-        // Who looks at a count wants it step by step.
-        if depth == 0 || self.rng.chance(5) {
+        // Who looks at a count wants it step by step; where nobody looks at the counter, filters may be the first to do so.
+        let looked_at = if depth == 0 { 60 } else { 5 };
+        if self.rng.chance(looked_at) {
             self.pool.push((counter.into(), Ty::U64));
         }
         for _ in 0..self.rng.range(1, 3) {
             let ty = self.rng.pick(&TYPES);
             let elt = self.fresh("elt", &comb);
-            let from = if self.rng.chance(90) { "long" } else { "tab" };
-            self.emit(
-                "body",
-                &comb,
-                format!("let {elt} = readArray {from}_{ty} ix_0"),
-            );
+            let (from, at) = match self.rng.weighted(&[65, 10, 25]) {
+                0 => ("long", "ix_0".to_string()),
+                1 => ("tab", "ix_0".to_string()),
+                _ => {
+                    let (at, n) = (self.fresh("at", &comb), self.rng.range(2, LONG));
+                    self.emit("body", &comb, format!("let {at} = rem ix_0 {n}"));
+                    ("long", at)
+                }
+            };
+            let line = format!("let {elt} = readArray {from}_{ty} {at}");
+            self.emit("body", &comb, line);
             self.pool.push((elt, ty));
         }
         for _ in 0..self.rng.below(4) {
-            let deep = if self.rng.chance(40) { 2 } else { 0 };
+            let deep = if self.rng.chance(55) { 2 } else { 0 };
             let lines = self.compute(&comb, deep);
             lines.into_iter().for_each(|l| self.emit("body", &comb, l));
+        }
+        if self.traps > 0 && self.rng.chance(40) {
+            self.plain_trap(&comb);
         }
         for _ in 0..self.rng.below(3) {
             self.plain_fold(&name, &comb);
@@ -100,6 +109,21 @@ impl Making {
         self.count_up(&comb, "yield");
         self.results.push(count.clone());
         self.rates[i] = format!("rate r{i} sub {parent} count {count} {{ {parts} }}");
+    }
+
+    /// A trap in an arm.
+    fn plain_trap(&mut self, comb: &str) {
+        let p = self.condition("body", comb);
+        let [ok, v] = ["ok", "if"].map(|base| self.fresh(base, comb));
+        let (at, k) = (self.rng.below(60), self.trap_lines.len());
+        self.trap_lines.push(format!("trap t{k} {comb} outOfRange"));
+        let trap = format!("let {ok} = ne ix_0 {at}\ntrap unless {ok}, t{k} (ix_0) @{comb}\n");
+        let (then, other) = match self.rng.chance(50) {
+            true => (&trap[..], ""),
+            false => ("", &trap[..]),
+        };
+        let line = format!("if {p} {{\n{then}}} else {{\n{other}}} -> {v} = 1 | 2");
+        self.emit("body", comb, line);
     }
 
     /// Lanes of floats, or a sum or the like of integers.

@@ -4,9 +4,11 @@
 //! steps between. So spans are cut at random guards, and each piece runs on one of the two.
 
 mod draw;
+mod mutants;
 mod world;
 
 pub use draw::{Drawn, draw};
+pub use mutants::mutant;
 
 use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
@@ -65,7 +67,11 @@ impl Evaluated {
         inner: Arc<dyn Kernel>,
         seed: u64,
     ) -> Evaluated {
-        let tiles = tiles(program, schedule);
+        Evaluated::of(program, tiles(program, schedule), inner, seed)
+    }
+
+    /// The kernel of a loop that takes these tiles.
+    pub fn of(program: &Loop, tiles: Vec<Tile>, inner: Arc<dyn Kernel>, seed: u64) -> Evaluated {
         Evaluated {
             program: program.clone(),
             layout: Layout::of(program),

@@ -218,7 +218,7 @@ impl<'a> Walk<'_, 'a> {
             let message = format!("no entry says that the range is a multiple of {step}");
             return self.faults.add(message);
         }
-        // Of what was set before, the entries know nothing, and places are those of another turn, or of another loop.
+        // Of what was set before, the entries know nothing.
         let unknown: Vec<Value> = self.gone.keys().copied().collect();
         let changed = changed(body);
         let faults = self.faults.all.len();
@@ -239,7 +239,6 @@ impl<'a> Walk<'_, 'a> {
 
     /// A turn over the range, of which nothing else is known than that these went up by too much.
     fn turn(&mut self, counter: Value, unknown: &[Value], changed: &[Value], body: &'a [Stmt]) {
-        self.places.retain(|_, p| matches!(p, Place::Literal(..)));
         changed.iter().for_each(|v| {
             self.places.remove(v);
         });

@@ -1,6 +1,8 @@
 //! Seeds faults into lowering (and what feeds it) and below it, one at a time, in a copy of the workspace, and
 //! shows that the tests catch each: `cargo run -p livefusion-tests --bin seed_faults [name...]`.
 
+mod tile;
+
 use std::fs;
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -550,9 +552,11 @@ fn main() -> ExitCode {
 /// Where faults are, which, and whether the tests that must catch them pass.
 type Room = (&'static str, &'static [Fault], fn(&Path) -> Result<bool>);
 
-const ROOMS: [Room; 2] = [
+const ROOMS: [Room; 4] = [
     ("livefusion/src", FAULTS, programs_pass),
     ("", BELOW, loops_pass),
+    ("tile/src", tile::LOWERED, schedules_pass),
+    ("tile/src", tile::JUDGED, tiles_pass),
 ];
 
 /// Whether the tests catch a fault. Errors: its place is not there any more, or it does not compile.
@@ -629,6 +633,29 @@ fn loops_pass(copy: &Path) -> Result<bool> {
     }
     let parts: [&[&str]; 2] = [&["--test", "loops"], &["--test", "mutants"]];
     tests(copy, &["loops", "mutants"], &parts)
+}
+
+/// Whether loops end as the interpreter says, whatever their schedules, and their tiles verify.
+fn schedules_pass(copy: &Path) -> Result<bool> {
+    tests(copy, &["schedules"], &[&["--test", "schedules"]])
+}
+
+/// Whether tiles and schedules that are unsound are refused, as their files and cases say.
+fn tiles_pass(copy: &Path) -> Result<bool> {
+    let cargo = |args: &[&str]| {
+        cargo(
+            copy,
+            &[&["-p", "livefusion-tile", "--tests"], args].concat(),
+        )
+    };
+    let compiled = cargo(&["--no-run"])?;
+    match compiled.status.success() {
+        true => Ok(cargo(&[])?.status.success()),
+        false => {
+            let why = String::from_utf8_lossy(&compiled.stderr);
+            Err(Error::other(format!("DOES NOT COMPILE\n{why}")))
+        }
+    }
 }
 
 /// Copies a folder without what was built.
