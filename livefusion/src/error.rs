@@ -88,6 +88,9 @@ pub enum ErrorKind {
     },
     /// The engine's [`CancelToken`](crate::CancelToken) stopped it.
     Cancelled,
+    /// The engine was asked for a [schedule](crate::runtime::EngineBuilder::schedule) that is none, or for decisions
+    /// that are not legal: each with its rate and the rule that it breaks.
+    Schedule(String),
     /// The backend could not compile or run the program.
     Backend(String),
 }
@@ -183,7 +186,7 @@ impl fmt::Display for ErrorKind {
             }
             ErrorKind::Malformed { expected, got } => write!(f, "expected {expected}, got {got}"),
             ErrorKind::Cancelled => f.write_str("cancelled"),
-            ErrorKind::Backend(why) => f.write_str(why),
+            ErrorKind::Schedule(why) | ErrorKind::Backend(why) => f.write_str(why),
         }
     }
 }

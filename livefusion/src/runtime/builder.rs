@@ -1,5 +1,6 @@
 //! What can be chosen about an engine.
 
+use super::asked::Asked;
 use super::engine::Engine;
 use super::programs::KEPT;
 use crate::fusion::Clustering;
@@ -27,6 +28,7 @@ pub struct EngineBuilder {
     kernel_cache: KernelCache,
     compiler_limits: CompilerLimits,
     only_c: bool,
+    asked: Asked,
 }
 
 impl EngineBuilder {
@@ -148,10 +150,44 @@ impl EngineBuilder {
         self
     }
 
+    /// How loops are to be written in C: decisions for their rates, below each loop's name. What is not decided is
+    /// done as it is without a schedule, or, in a loop that is named, step by step. Any legal schedule gives the same
+    /// bits. [`Explanation`](super::Explanation) has the names of loops and rates, and says which decisions there are
+    /// for a program; loops that it has not are no mistake.
+    ///
+    /// It is for the engine's own C backend: that of an engine of C alone, and the last tier of the default one, whose
+    /// other tiers take no notice of it. A backend that is given to [`backend`](EngineBuilder::backend) has its own.
+    ///
+    /// Errors of a force: a text that is none of schedules, a rate that a loop has not, a decision that is not legal
+    /// ([`ErrorKind::Schedule`](crate::ErrorKind::Schedule)). Nothing runs then.
+    ///
+    /// ```
+    /// use livefusion::prelude::*;
+    /// let positive = |engine: &Engine| {
+    ///     let xs: Array<f64> = (-50..50).map(f64::from).collect();
+    ///     xs.filter(|x| x.gt(0.0)).force_with(engine)
+    /// };
+    /// let asked = |text| Engine::builder().only_c().schedule(text).build();
+    /// let engine = asked("loop_0\n  r0 vectorise 4 unroll 2\n  r1 compact\n");
+    /// assert_eq!(positive(&engine)?[..2], [1.0, 2.0]);
+    /// let refused = positive(&asked("loop_0\n  r0 vectorise 3 unroll 2\n")).unwrap_err();
+    /// assert!(refused.to_string().contains("loop_0 is refused: r0 vectorise 3 unroll 2: "));
+    /// # Ok::<(), livefusion::Error>(())
+    /// ```
+    pub fn schedule(mut self, text: &str) -> Self {
+        self.asked = Asked::read(text);
+        self
+    }
+
     /// The engine.
-    pub fn build(self) -> Engine {
+    pub fn build(mut self) -> Engine {
+        let asked = match self.backend {
+            Some(_) => Asked::default(),
+            None => std::mem::take(&mut self.asked),
+        };
         Engine::of(Choices {
-            runs_on: self.runs_on(),
+            runs_on: self.runs_on(&asked),
+            asked,
             clustering: self.clustering,
             memory_limit: self.memory_limit.unwrap_or(u64::MAX),
             program_limit: self.program_limit.unwrap_or(KEPT),
@@ -160,11 +196,12 @@ impl EngineBuilder {
         })
     }
 
-    fn runs_on(&self) -> RunsOn {
+    fn runs_on(&self, asked: &Asked) -> RunsOn {
         let c = || {
             CBackend::new()
                 .with_cache(self.kernel_cache.clone())
                 .with_limits(self.compiler_limits)
+                .with_schedules(asked.schedules().cloned().unwrap_or_default())
         };
         match &self.backend {
             Some(backend) => RunsOn::only(backend.clone()),
@@ -184,6 +221,7 @@ fn processors() -> usize {
 /// What was chosen.
 pub(super) struct Choices {
     pub runs_on: RunsOn,
+    pub asked: Asked,
     pub clustering: Clustering,
     pub memory_limit: u64,
     pub program_limit: usize,

@@ -1,5 +1,6 @@
 //! The engine: what was chosen, and the kernel cache in memory.
 
+use super::asked::{Asked, refused};
 use super::binding::{Bindings, Nodes};
 use super::builder::{Choices, EngineBuilder};
 use super::counters::Counters;
@@ -197,6 +198,11 @@ impl Engine {
         &self.1
     }
 
+    /// The schedules that its C backend is asked for.
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.0.choices.asked
+    }
+
     pub(super) fn is_eager(&self) -> bool {
         self.0.choices.eager
     }
@@ -270,7 +276,7 @@ impl Engine {
         let graph = recover(roots)?;
         let lengths = known_lengths(&graph, &[]);
         let (program, _) = self.lookup(roots, &graph, &lengths)?;
-        Ok(Explanation::new(&graph, &program, self))
+        Explanation::new(&graph, &program, self)
     }
 
     /// The compiled program of a graph, from the cache if it is there. Concurrent forces of one program
@@ -314,6 +320,8 @@ impl Engine {
     pub(crate) fn compile_all(&self, loops: &[Lowered]) -> Result<Vec<Kernels>> {
         let programs = loops.iter().map(|l| &l.program);
         let sizings = loops.iter().flat_map(|l| &l.sizing);
+        self.asked()
+            .judge(loops.iter().flat_map(Lowered::programs))?;
         let mut kernels = self.kernels(&programs.chain(sizings).collect::<Vec<_>>())?;
         let mut sizings = kernels.split_off(loops.len()).into_iter();
         let both = |(kernel, l): (_, &Lowered)| Kernels {
@@ -339,13 +347,13 @@ impl Engine {
                 let _ = match &e {
                     CompileError::Unavailable { why, .. } => self.0.fallback.set(why.clone()),
                     CompileError::Malformed(_) | CompileError::Schedule { .. } => {
-                        return Err(backend_error(e.to_string()));
+                        return Err(not_compiled(&e));
                     }
                     _ => self.0.refused.set(e.in_a_line()),
                 };
                 self.interpret(p)
             }
-            Err(e) => Err(backend_error(e.to_string())),
+            Err(e) => Err(not_compiled(&e)),
         };
         programs.iter().zip(compiled).map(kernel).collect()
     }
@@ -358,10 +366,7 @@ impl Engine {
 
     /// Compiles a loop for the interpreter: the fallback, and the one that replays traps.
     pub(super) fn interpret(&self, program: &Loop) -> Result<Arc<dyn Kernel>> {
-        self.0
-            .interp
-            .compile(program)
-            .map_err(|e| backend_error(e.to_string()))
+        self.0.interp.compile(program).map_err(|e| not_compiled(&e))
     }
 }
 
@@ -384,6 +389,14 @@ pub(crate) struct Kernels {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Engine({}, {})", self.backend_name(), self.counters())
+    }
+}
+
+/// What a backend says of a loop, or of all.
+fn not_compiled(why: &CompileError) -> Error {
+    match why {
+        CompileError::Schedule { .. } => refused(why.to_string()),
+        _ => backend_error(why.to_string()),
     }
 }
 

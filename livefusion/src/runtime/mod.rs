@@ -5,6 +5,7 @@
 //! each loop; then run the loops in order, on several threads where that is worth it, handing arrays and
 //! scalars on.
 
+mod asked;
 mod binding;
 mod builder;
 mod cache;
@@ -27,6 +28,7 @@ mod sync;
 mod tier;
 mod watch;
 
+pub(crate) use asked::{Asked, with_region};
 pub use builder::EngineBuilder;
 pub use counters::Counters;
 pub(crate) use engine::Kernels;

@@ -1,6 +1,6 @@
 //! The fourth stage: loops of the Loop language.
 
-use super::{Code, Lowered, Plan};
+use super::{Code, Lowered, Plan, Tiles};
 use crate::error::Result;
 use crate::runtime::Engine;
 use std::fmt;
@@ -50,6 +50,15 @@ impl Loops {
     /// Runs the passes over each loop.
     pub fn optimize(&mut self) {
         self.loops.iter_mut().for_each(Lowered::optimize);
+    }
+
+    /// The next stage: what the loops are scheduled as. They should be [optimised](Loops::optimize): these are the
+    /// loops that compilers get.
+    ///
+    /// # Errors
+    /// What the engine is asked for is no schedule, or not legal for one of the loops.
+    pub fn tiles(&self, engine: &Engine) -> Result<Tiles> {
+        Tiles::new(engine, &self.loops)
     }
 
     /// The last stage: what an engine's backend makes of the loops. The engine neither takes nor keeps any of

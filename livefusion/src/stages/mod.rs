@@ -192,6 +192,7 @@
 //! | [`Plan`] | [`Graph::plan`] | rates, the loops' combinators, what crosses from loop to loop and why |
 //! | [`Placements`] | [`Plan::place`] | where everything happens: rates, stages, where each element comes from |
 //! | [`Loops`] | [`Plan::lower`], [`Loops::optimize`] | programs of the Loop language, tied to the graph |
+//! | [`Tiles`] | [`Loops::tiles`] | the loops' sweeps under the schedules that an engine is asked for |
 //! | [`Code`] | [`Loops::code`] | what a backend compiled |
 
 mod ast;
@@ -200,6 +201,7 @@ mod graph;
 mod loops;
 mod placements;
 mod plan;
+mod tiles;
 
 pub use crate::fusion::{
     ClassId, ClassKind, Cost, Crossing, PartOf, Phase, PlannedLoop, Reason, Recomputed, Selector,
@@ -213,3 +215,5 @@ pub use loops::Loops;
 pub(crate) use loops::Programs;
 pub use placements::Placements;
 pub use plan::Plan;
+pub(crate) use tiles::Tiled;
+pub use tiles::Tiles;

@@ -132,6 +132,11 @@ impl Schedules {
         Ok(Schedules { by_loop })
     }
 
+    /// The loops that are named.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_loop.keys().map(String::as_str)
+    }
+
     /// The schedules with one loop's more.
     pub fn with(mut self, program: &Loop, schedule: &Schedule) -> Schedules {
         let text = schedule.show(program);

@@ -14,13 +14,16 @@ mod literals;
 mod pictures;
 mod text;
 
+use super::asked::Asked;
 use super::engine::Engine;
 use super::program::{CompiledLoop, Program};
 use crate::ast::Node;
-use crate::error::Loc;
+use crate::error::{Loc, Result};
 use crate::fusion::rates::known_lengths;
 use crate::fusion::{Clustering, Cost, Plan, Recomputed};
+use crate::lower::Lowered;
 use crate::sharing::{Graph, NodeId};
+use crate::stages::Tiled;
 use bytes::{Counting, Moved};
 use calls::Calls;
 use loop_lang::Loop;
@@ -74,6 +77,8 @@ pub struct Explanation {
     /// Literals that are part of the code: where another one takes their place, the program is compiled anew.
     /// What changes from force to force is better a delayed scalar, which is data, as other literals are.
     pub literals: Vec<Literal>,
+    /// Loops that the engine's schedule names, and that are not in the program.
+    pub absent: Vec<String>,
     calls: Vec<Call>,
     flows: Vec<Flow>,
     ids: FxHashMap<usize, NodeId>,
@@ -92,6 +97,9 @@ pub struct ExplainedLoop {
     pub arrays_written: usize,
     /// What runs it now, if the engine is tiered.
     pub tier: Option<Cow<'static, str>>,
+    /// What its C is asked for, as [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes it; first of the
+    /// loop that counts for it, if there is one. None if nothing is asked of either.
+    pub schedule: Option<String>,
     /// Generated source, where the backend has one.
     pub source: Option<String>,
     /// What it reads from memory: inputs, results of earlier loops.
@@ -131,7 +139,8 @@ pub struct ExplainedBytes {
 }
 
 impl Explanation {
-    pub(super) fn new(graph: &Graph, program: &Program, engine: &Engine) -> Explanation {
+    /// Errors: a schedule that is refused.
+    pub(super) fn new(graph: &Graph, program: &Program, engine: &Engine) -> Result<Explanation> {
         let schedule = &program.plan;
         let calls = Calls::recover(graph, schedule);
         let unfused = unfused(graph, schedule, &calls);
@@ -140,9 +149,23 @@ impl Explanation {
             .loops
             .iter()
             .enumerate()
-            .map(|(at, l)| ExplainedLoop::new(graph, &counting, (at, l), unfused[at]))
-            .collect();
-        Explanation {
+            .map(|(at, l)| {
+                let schedule = asked_of(&l.lowered, engine.asked())?;
+                Ok(ExplainedLoop::new(
+                    graph,
+                    &counting,
+                    (at, l, schedule),
+                    unfused[at],
+                ))
+            })
+            .collect::<Result<_>>()?;
+        let named = |name: &&str| {
+            let mut programs = program.loops.iter().flat_map(|l| l.lowered.programs());
+            programs.any(|p| p.name == *name)
+        };
+        let absent = engine.asked().schedules()?.names().filter(|n| !named(n));
+        Ok(Explanation {
+            absent: absent.map(str::to_string).collect(),
             backend: engine.backend_name().to_string(),
             fallback: engine.fallback().map(str::to_string),
             flows: calls.flows(graph, schedule),
@@ -163,7 +186,7 @@ impl Explanation {
                 .ids()
                 .filter(|n| schedule.pulls.is_pulled(*n))
                 .collect(),
-        }
+        })
     }
 
     /// What the user called, and the arrays in memory that it uses.
@@ -210,7 +233,7 @@ impl ExplainedLoop {
     fn new(
         graph: &Graph,
         counting: &Counting<'_>,
-        (at, compiled): (usize, &CompiledLoop),
+        (at, compiled, schedule): (usize, &CompiledLoop, Option<String>),
         unfused: Traffic,
     ) -> ExplainedLoop {
         let combs = compiled.lowered.combs.iter();
@@ -219,6 +242,7 @@ impl ExplainedLoop {
             nodes: combs.map(|id| explained(graph, *id)).collect(),
             arrays_written: counting.plan.loops[at].arrays.len(),
             tier: compiled.kernel.tier(),
+            schedule,
             source: compiled.kernel.source().map(str::to_string),
             reads: by_node(graph, &counting.reads(at)),
             writes: by_node(graph, &counting.writes(at)),
@@ -229,6 +253,18 @@ impl ExplainedLoop {
             sizing: compiled.lowered.sizing.clone(),
         }
     }
+}
+
+/// What is asked of a loop, and of the one that counts for it.
+fn asked_of(lowered: &Lowered, asked: &Asked) -> Result<Option<String>> {
+    let schedules = asked.schedules()?;
+    let mut text = String::new();
+    for program in lowered.programs() {
+        if schedules.names().any(|name| name == program.name) {
+            text.extend(Tiled::of(program, asked)?.schedule());
+        }
+    }
+    Ok((!text.is_empty()).then_some(text))
 }
 
 /// What one loop per combinator would move, for each loop of the plan and in total.

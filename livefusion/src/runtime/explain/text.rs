@@ -50,7 +50,15 @@ impl Display for Explanation {
         }
         self.show_known(f)?;
         self.show_crossings(f)?;
-        self.show_literals(f)
+        self.show_literals(f)?;
+        match self.absent.is_empty() {
+            true => Ok(()),
+            false => writeln!(
+                f,
+                "\nscheduled, but in no loop here: {}",
+                self.absent.join(", ")
+            ),
+        }
     }
 }
 
@@ -83,7 +91,8 @@ impl Explanation {
 
     fn show_loop(&self, f: &mut Formatter<'_>, at: usize, l: &ExplainedLoop) -> Result {
         let program = &l.program;
-        writeln!(f, "\nloop {at}: {}", count(counters(program), "counter"))?;
+        let counters = count(counters(program), "counter");
+        writeln!(f, "\n{}: {counters}", program.name)?;
         let calls = self.calls_of(at, l);
         let mut stack: Vec<(RateId, usize)> = program.roots.iter().rev().map(|r| (*r, 1)).collect();
         while let Some((id, depth)) = stack.pop() {
@@ -110,11 +119,17 @@ impl Explanation {
         self.show_moved(f, "reads", &l.reads, l.traffic.reads)?;
         self.show_moved(f, "writes", &l.writes, l.traffic.writes)?;
         writeln!(f, "  unfused: {}", Moves(&l.unfused))?;
-        if l.sizing.is_some() {
+        if let Some(sizing) = &l.sizing {
+            let name = &sizing.name;
             writeln!(
                 f,
-                "  counted first: a loop that writes nothing finds the lengths of its results"
+                "  counted first: {name}, which writes nothing, finds the lengths of its results"
             )?;
+        }
+        if let Some(schedule) = &l.schedule {
+            writeln!(f, "  schedule of its C:")?;
+            let mut lines = schedule.lines();
+            lines.try_for_each(|line| writeln!(f, "    {line}"))?;
         }
         if let Some(tier) = &l.tier {
             writeln!(f, "  {tier}")?;

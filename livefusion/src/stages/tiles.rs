@@ -1,0 +1,151 @@
+//! The fifth stage: what loops are scheduled as.
+
+use super::Lowered;
+use crate::error::Result;
+use crate::runtime::{Asked, Engine, with_region};
+use livefusion_tile::ir::Tile;
+use livefusion_tile::lower::{NoTile, tile};
+use livefusion_tile::schedule::Schedule;
+use loop_lang::Loop;
+use loop_lang::ir::RateId;
+use std::fmt;
+
+/// The sweeps of loops (rates that a `for` loop can do) under the schedules that an
+/// [engine](crate::runtime::EngineBuilder::schedule) is asked for. Its text has each sweep's tile, or why it has none.
+/// A loop of which nothing is asked has the tiles of the empty schedule here, step by step; its C is made without them.
+///
+/// ```
+/// use livefusion::prelude::*;
+/// use livefusion::{Clustering, stages};
+/// let xs = Array::from(vec![1.0f64, 2.0]);
+/// let twice = xs.map(|x| x * 2.0);
+/// let mut loops = stages::graph(&twice)?.plan(Clustering::default()).lower()?;
+/// loops.optimize();
+/// let engine = Engine::builder().only_c().schedule("loop_0\n  r0 vectorise 4 unroll 2\n").build();
+/// let tiles = loops.tiles(&engine)?;
+/// assert_eq!(tiles.schedules(), "loop_0\n  r0 vectorise 4 unroll 2\n");
+/// assert_eq!(
+///     tiles.to_string(),
+///     r"# loop_0, under the schedule that is asked for
+/// tile loop_0_r0 at r0
+///   entry (a) room arr_0 at ix_0
+///   entry (b) room out_1 at ix_0
+///   entry (c) whole 8
+///   given k_1: f64
+///   for strip in from .. end step 8
+///     for lane in 0 .. 8 step 4 unrolled
+///       let ix_0: u64 = add strip lane
+///       let elt_0: f64x4 = load arr_0[ix_0] by (a)
+///       let elt_1: f64x4 = mul elt_0 k_1
+///       store x4 out_1[ix_0] = elt_1 by (b)
+/// "
+/// );
+/// # Ok::<(), livefusion::Error>(())
+/// ```
+pub struct Tiles(Vec<Tiled>);
+
+impl Tiles {
+    /// Of loops that are optimised.
+    ///
+    /// Errors: what the engine is asked for is wrong.
+    pub(crate) fn new(engine: &Engine, loops: &[Lowered]) -> Result<Tiles> {
+        let asked = engine.asked();
+        let programs = loops.iter().flat_map(Lowered::programs);
+        let tiled = programs.map(|program| Tiled::of(program, asked));
+        Ok(Tiles(tiled.collect::<Result<_>>()?))
+    }
+
+    /// The schedules as text, which [`schedule`](crate::runtime::EngineBuilder::schedule) takes.
+    pub fn schedules(&self) -> String {
+        let one = |l: &Tiled| match l.schedule() {
+            Some(schedule) => schedule,
+            None => format!("# {}: nothing is asked for\n", l.program.name),
+        };
+        self.0.iter().map(one).collect()
+    }
+}
+
+impl fmt::Debug for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tiles({} loops)", self.0.len())
+    }
+}
+
+impl fmt::Display for Tiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, l) in self.0.iter().enumerate() {
+            write!(f, "{}{l}", if k > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// One loop under its schedule.
+pub(crate) struct Tiled {
+    program: Loop,
+    /// None if nothing is asked of it.
+    asked: Option<Schedule>,
+    /// In the order of their rates.
+    sweeps: Vec<(RateId, std::result::Result<Tile, NoTile>)>,
+}
+
+impl Tiled {
+    /// Of an optimised loop.
+    ///
+    /// Errors: what is asked of it is wrong.
+    pub(crate) fn of(program: &Loop, asked: &Asked) -> Result<Tiled> {
+        with_region(program, |region| {
+            let asked = asked.of(region)?;
+            let none = Schedule::new();
+            let schedule = asked.as_ref().unwrap_or(&none);
+            let sweeps = region.sweeps();
+            let sweeps = sweeps
+                .map(|s| (s.rate, tile(region, s, schedule)))
+                .collect();
+            Ok(Tiled {
+                program: program.clone(),
+                asked,
+                sweeps,
+            })
+        })
+    }
+
+    /// What is asked of the loop as text, with what has no effect since its sweep has no tile.
+    pub(crate) fn schedule(&self) -> Option<String> {
+        let asked = self.asked.as_ref()?;
+        let mut text = format!("{}\n", self.program.name);
+        let lines = asked.show(&self.program);
+        for (line, (rate, _)) in lines.lines().zip(asked.decisions()) {
+            let sweep = self.program.loop_rate(*rate);
+            let none = self.sweeps.iter().find_map(|(rate, made)| match made {
+                Err(why) if *rate == sweep => Some(format!(" # no effect: no tile has {why}")),
+                _ => None,
+            });
+            text += &format!("  {line}{}\n", none.unwrap_or_default());
+        }
+        Some(text)
+    }
+}
+
+impl fmt::Display for Tiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = match self.asked {
+            Some(_) => "under the schedule that is asked for",
+            None => "step by step: no schedule is asked for",
+        };
+        writeln!(f, "# {}, {how}", self.program.name)?;
+        if self.sweeps.is_empty() {
+            writeln!(f, "# no rate is a sweep")?;
+        }
+        for (rate, made) in &self.sweeps {
+            match made {
+                Ok(tile) => write!(f, "{}", tile.show(&self.program))?,
+                Err(why) => {
+                    let rate = &self.program.rate(*rate).name;
+                    writeln!(f, "# {rate} is a sweep without a tile: {why}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
