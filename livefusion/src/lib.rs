@@ -35,6 +35,8 @@
 //! | `graph` | `0001.2.graph.txt` | what they share ([`stages::Graph`]) |
 //! | `plan` | `0001.3.plan.txt` | the schedule ([`stages::Plan`]) |
 //! | `loop` | `0001.4.loop.txt` | the loops, as they are lowered and then as they are optimised ([`stages::Loops`]) |
+//! | `schedule` | `0001.5.schedule.txt` | what the loops' C is [asked for](runtime::EngineBuilder::schedule), as it is asked |
+//! | `tile` | `0001.6.tile.txt` | the tiles of the loops' sweeps under it, or why they have none ([`stages::Tiles`]) |
 //! | `c` | `0001.7.c.c` | the sources, where the backend writes some ([`stages::Code`]) |
 //!
 //! The files of a process are in a folder of its own below `livefusion-dump`, or below the folder that

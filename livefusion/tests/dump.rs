@@ -12,7 +12,10 @@ use std::sync::Arc;
 
 /// The variable that makes a child of a process; it holds what the child does.
 const CHILD: &str = "LIVEFUSION_TEST_CHILD";
-const ALL: &str = "ast,graph,plan,loop,c";
+const ALL: &str = "ast,graph,plan,loop,schedule,tile,c";
+
+/// What is asked of the second loop below.
+const ASKED: &str = "loop_1\n  r0 vectorise 4 unroll 8\n  r2 compact\n";
 
 /// A program of two loops.
 fn shares() -> Array<f64> {
@@ -39,6 +42,11 @@ fn mistaken() -> Array<i64, Ix0> {
 fn child() {
     match std::env::var(CHILD).as_deref() {
         Ok("once") => forced_shares(&Engine::c()),
+        Ok("scheduled") => {
+            forced_shares(&Engine::builder().schedule(ASKED).build());
+            let wrong = Engine::builder().schedule("loop_1\n  r2 vectorise 4 unroll 8\n");
+            assert!(shares().force_with(&wrong.build()).is_err());
+        }
         Ok("engines") => {
             let engine = Engine::interp();
             forced_shares(&engine);
@@ -123,10 +131,47 @@ fn files_have_the_texts_of_the_stages() {
     assert_eq!(file("2.graph.txt"), Some(graph.to_string()));
     assert_eq!(file("3.plan.txt"), Some(plan.to_string()));
     assert_eq!(file("4.loop.txt"), Some(both));
+    let tiles = loops.tiles(&Engine::c()).expect("nothing is asked");
+    assert_eq!(file("5.schedule.txt"), Some(tiles.schedules()));
+    assert_eq!(file("6.tile.txt"), Some(tiles.to_string()));
     let c = file("7.c.c").expect("a file");
     assert_eq!(code.sources().flatten().collect::<Vec<_>>().join("\n"), c);
     assert_eq!(c.matches("_emit(lf_run *run)").count(), 2);
     assert_eq!(files, BTreeMap::new());
+}
+
+/// Schedules and tiles are those that the engine is asked for, and say why there are none.
+#[test]
+fn files_have_what_is_asked_for() {
+    let (files, said) = left("scheduled", &[("LIVEFUSION_DUMP", "schedule,tile,c")]);
+    assert_eq!(said, "");
+    let names = files.keys().map(|n| n.replace("livefusion-dump/ID/", ""));
+    let expected = [
+        "0001.5.schedule.txt",
+        "0001.6.tile.txt",
+        "0001.7.c.c",
+        "0002.5.schedule.txt",
+        "0002.6.tile.txt",
+    ];
+    assert_eq!(names.collect::<Vec<_>>(), expected);
+    let texts: Vec<&str> = files.values().map(String::as_str).collect();
+    assert_eq!(texts[0], format!("# loop_0: nothing is asked for\n{ASKED}"));
+    let lines: Vec<&str> = texts[1].lines().collect();
+    let heads = lines
+        .iter()
+        .filter(|l| !l.starts_with(' ') && !l.is_empty());
+    assert_eq!(
+        heads.copied().collect::<Vec<_>>(),
+        [
+            "# loop_0, step by step: no schedule is asked for",
+            "tile loop_0_r0 at r0",
+            "# loop_1, under the schedule that is asked for",
+            "tile loop_1_r0 at r0",
+        ]
+    );
+    assert!(lines.iter().any(|l| l.trim().starts_with("compress ")));
+    let why = "# `force`: the schedule of loop_1 is refused: r2 vectorise 4 unroll 8: the rate is no sweep\n";
+    assert_eq!(texts[3..], [why, why]);
 }
 
 #[test]
@@ -201,7 +246,7 @@ fn what_cannot_be_done_is_said_once() {
     let (files, said) = left("engines", &[("LIVEFUSION_DUMP", "asm,plan,loops")]);
     assert_eq!(
         said,
-        "livefusion: LIVEFUSION_DUMP: there is no stage `asm`, `loops`, but there are ast, graph, plan, loop, c\n"
+        "livefusion: LIVEFUSION_DUMP: there is no stage `asm`, `loops`, but there are ast, graph, plan, loop, schedule, tile, c\n"
     );
     assert_eq!(files.len(), 3);
     let asked = [("LIVEFUSION_DUMP", ALL), ("LIVEFUSION_DUMP_TO", "file")];

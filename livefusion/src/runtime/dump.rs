@@ -33,16 +33,19 @@ pub enum Stage {
     Graph,
     Plan,
     Loop,
+    Schedule,
+    Tile,
     C,
 }
 
-/// Every stage, its name in a list, and how its files end. The numbers between those of the loops and of the C are
-/// free for what is made on that way.
-const ALL: [(Stage, &str, &str); 5] = [
+/// Every stage, its name in a list, and how its files end.
+const ALL: [(Stage, &str, &str); 7] = [
     (Stage::Ast, "ast", "1.ast.txt"),
     (Stage::Graph, "graph", "2.graph.txt"),
     (Stage::Plan, "plan", "3.plan.txt"),
     (Stage::Loop, "loop", "4.loop.txt"),
+    (Stage::Schedule, "schedule", "5.schedule.txt"),
+    (Stage::Tile, "tile", "6.tile.txt"),
     (Stage::C, "c", "7.c.c"),
 ];
 
@@ -198,11 +201,11 @@ mod tests {
 
     #[test]
     fn a_list_has_stages_and_what_is_none() {
-        use Stage::{Ast, C, Graph, Loop, Plan};
+        use Stage::{Ast, C, Graph, Loop, Plan, Schedule, Tile};
         let list = Stage::list;
         assert_eq!(
-            list("ast,graph,plan,loop,c"),
-            (vec![Ast, Graph, Plan, Loop, C], vec![])
+            list("ast,graph,plan,loop,schedule,tile,c"),
+            (vec![Ast, Graph, Plan, Loop, Schedule, Tile, C], vec![])
         );
         assert_eq!(list(" c , loop,"), (vec![C, Loop], vec![]));
         assert_eq!(list("loops,c,C"), (vec![C], vec!["loops", "C"]));

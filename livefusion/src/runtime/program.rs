@@ -85,6 +85,12 @@ impl Program {
         record.add(Stage::Loop, || shown(&all, "lowered"));
         all.iter_mut().for_each(Lowered::optimize);
         record.add(Stage::Loop, || shown(&all, "optimised"));
+        let shown = |of: fn(&stages::Tiles) -> String| {
+            let tiles = stages::Tiles::new(engine, &all);
+            tiles.map_or_else(|refused| format!("# {refused}\n"), |tiles| of(&tiles))
+        };
+        record.add(Stage::Schedule, || shown(stages::Tiles::schedules));
+        record.add(Stage::Tile, || shown(ToString::to_string));
         let compiled = engine.compile_all(&all)?;
         record.add(Stage::C, || {
             let code = stages::Code::new(engine, &all, &compiled);
