@@ -175,9 +175,9 @@ impl Writer<'_, '_, '_> {
             });
             return format!("{name}({m}, {x}, {y})");
         }
-        let narrow = match ty.size() == self.masks.bytes {
-            true => "m".to_string(),
-            false => format!("__builtin_convertvector(m, {own})"),
+        let narrow = match self.masks.bytes / ty.size() {
+            1 => "m".to_string(),
+            apart => self.every(ty, apart as u32),
         };
         let whole = self.unit.helpers.target.vector_bytes() == 32
             && lanes as usize * ty.size() == 32
@@ -195,6 +195,16 @@ impl Writer<'_, '_, '_> {
             format!("static inline {v} {name}({mask} m, {v} x, {v} y) {{ {body} }}\n")
         });
         format!("{name}({m}, {x}, {y})")
+    }
+
+    /// A mask `m` for narrower elements: all bits of a lane are alike, so that a part of each is enough. Compilers make
+    /// less of a conversion.
+    fn every(&mut self, ty: Ty, apart: u32) -> String {
+        let lanes = self.masks.lanes;
+        let narrow = self.vector(Shape::of(signed(ty.size()), lanes * apart));
+        let places: Vec<String> = (0..lanes).map(|k| (k * apart).to_string()).collect();
+        let places = places.join(", ");
+        format!("__builtin_shufflevector(({narrow})m, ({narrow})m, {places})")
     }
 
     /// The bits of a mask, the first lane lowest.
