@@ -71,13 +71,17 @@ impl Owned {
     }
 }
 
-/// Arguments for a loop: arrays behind lengths of segments are as long as their sum.
+/// Arguments for a loop: arrays behind lengths of segments are as long as their sum. Rows are short, for the steps of
+/// all are many.
 fn arguments(program: &Loop, seed: u64) -> Vec<Owned> {
+    let rows = program.rates.iter().filter(|r| r.kind.is_uniform());
+    let rows: Vec<_> = rows.filter_map(|r| r.kind.bound()?.var()).collect();
     let mut numbers = Numbers(seed);
     let mut len = 100 + numbers.below(1500) as usize;
     let owned = program.params.iter().map(|p| match program.ty(p.var) {
         Type::Scalar(ty) => {
             let most = if numbers.below(3) == 0 { 20 } else { 3000 };
+            let most = if rows.contains(&p.var) { 8 } else { most };
             let bits = numbers.word(ty, most);
             Owned::Scalar(Const { ty, bits })
         }
