@@ -1,11 +1,13 @@
 //! The schedules that an engine is asked for: read once, and judged before anything is compiled.
 
-use super::engine::backend_error;
+use super::engine::{backend_error, not_compiled};
 use crate::error::{Error, ErrorKind, Result};
+use livefusion_backend::CompileError;
 use livefusion_tile::region::Region;
 use livefusion_tile::schedule::{Schedule, Schedules, legal};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
+use loop_lang::verify::verify;
 
 /// What an engine is asked for, or what is wrong with it.
 pub struct Asked(Result<Schedules>);
@@ -68,7 +70,14 @@ impl Asked {
 }
 
 /// Does something with what is known of a loop.
+///
+/// Errors: a loop that is not well formed, which users' combinators can make; nothing is known of it.
 pub fn with_region<T>(program: &Loop, act: impl FnOnce(&Region) -> Result<T>) -> Result<T> {
+    verify(program).map_err(|faults| {
+        let faults = faults.iter().map(|f| format!("{}: {}", f.place, f.message));
+        let faults = faults.collect::<Vec<_>>().join("\n");
+        not_compiled(&CompileError::Malformed(faults))
+    })?;
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held);
     act(&region.map_err(backend_error)?)
@@ -79,5 +88,25 @@ pub fn refused(why: String) -> Error {
     Error {
         kind: ErrorKind::Schedule(why),
         ..backend_error(String::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_looked_for_in_loops_that_are_not_well_formed() {
+        let text = "loop empty\ncomb 0 none\ninit_0:\ndone_0:\n  return\n";
+        let mut program = loop_lang::parse::parse(text).expect("it is read");
+        let asked = Asked::read("empty");
+        let error = asked.judge([&program].into_iter()).expect_err("no gotos");
+        let why = "the loop is not well formed:\n";
+        assert!(
+            matches!(&error.kind, ErrorKind::Backend(e) if e.starts_with(why)),
+            "{error}"
+        );
+        loop_lang::gotos::derive_gotos(&mut program);
+        assert_eq!(asked.judge([&program].into_iter()), Ok(()));
     }
 }

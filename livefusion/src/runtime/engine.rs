@@ -393,7 +393,7 @@ impl fmt::Debug for Engine {
 }
 
 /// What a backend says of a loop, or of all.
-fn not_compiled(why: &CompileError) -> Error {
+pub(super) fn not_compiled(why: &CompileError) -> Error {
     match why {
         CompileError::Schedule { .. } => refused(why.to_string()),
         _ => backend_error(why.to_string()),
