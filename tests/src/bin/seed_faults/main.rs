@@ -20,7 +20,7 @@ struct Fault {
 const BELOW: &[Fault] = &[
     Fault {
         what: "C takes the literal of a word for a condition",
-        file: "backends/c/src/emit/cases.rs",
+        file: "tile/src/region/case.rs",
         sound: "Atom::Const(c) => (c.ty == Ty::Bool).then_some(c.bits != 0),",
         faulty: "Atom::Const(c) => Some(c.bits & 1 != 0),",
     },
@@ -62,9 +62,9 @@ const BELOW: &[Fault] = &[
     },
     Fault {
         what: "C looks for what an inner loop defines behind it",
-        file: "backends/c/src/emit/nest.rs",
-        sound: "if outer.scalars.iter().any(|v| defs.contains(v)) {",
-        faulty: "if false {",
+        file: "tile/src/region/nest.rs",
+        sound: "if outer.scalars.iter().any(|v| inside.contains(v)) {",
+        faulty: "if false && outer.scalars.iter().any(|v| inside.contains(v)) {",
     },
 ];
 
@@ -311,15 +311,15 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "the identity of float products is 0",
-        file: "lower/operators.rs",
-        sound: "(Op::Mul, Ty::F64) => Const::f64(1.0),",
-        faulty: "(Op::Mul, Ty::F64) => Const::f64(0.0),",
+        file: "../../loop-lang/src/op/mod.rs",
+        sound: "(Unit::One, Ty::F64) => Const::f64(1.0),",
+        faulty: "(Unit::One, Ty::F64) => Const::f64(0.0),",
     },
     Fault {
         what: "the identity of float minima is not what they ignore",
-        file: "lower/operators.rs",
-        sound: "(_, Ty::F32) => Const::f32(f32::NAN),",
-        faulty: "(_, Ty::F32) => Const::f32(0.0),",
+        file: "../../loop-lang/src/op/mod.rs",
+        sound: "(Unit::Greatest | Unit::Least, Ty::F32) => Const::f32(f32::NAN),",
+        faulty: "(Unit::Greatest | Unit::Least, Ty::F32) => Const::f32(0.0),",
     },
     Fault {
         what: "a combine function takes its right side for its left",
@@ -420,8 +420,8 @@ const FAULTS: &[Fault] = &[
     Fault {
         what: "integer divisions are not checked",
         file: "lower/body.rs",
-        sound: "if !divides || ",
-        faulty: "if true || !divides || ",
+        sound: "if !op.may_trap(self.e.program.atom_ty(args[0])) {",
+        faulty: "if true || !op.may_trap(self.e.program.atom_ty(args[0])) {",
     },
     Fault {
         what: "a division trap reports its operands in the wrong order",

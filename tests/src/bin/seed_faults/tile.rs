@@ -101,12 +101,6 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let at = self.op(\"at\", Ty::U64, Op::Add, &[at, Lower::u64(1)]); self.push(StmtKind::Positions { to, from: at });",
     },
     Fault {
-        what: "what is found where it may not run is there behind it",
-        file: "lower/mod.rs",
-        sound: "if self.conditional == 0 { self.positions = Some(to.into()); }",
-        faulty: "self.positions = Some(to.into());",
-    },
-    Fault {
         what: "what is kept and what is new are exchanged",
         file: "lower/mod.rs",
         sound: "&[mask, new, old]",
