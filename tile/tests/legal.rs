@@ -136,7 +136,7 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 64 unroll 1",
         ),
         case(
-            "a turn takes fewer steps than a group has lanes",
+            "a turn of vectors takes fewer steps than a group has lanes",
             "dot_product",
             "r0 vectorise 8 unroll 2",
         ),

@@ -150,10 +150,12 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
             _ => None,
         });
         let turn = most.max().unwrap_or(1).max(lanes << rng.below(3));
-        let vectorise = Decision::Vectorise {
-            lanes,
-            unroll: (turn / lanes).max(1),
+        // One vector a turn leaves a group's lanes where they are.
+        let unroll = match rng.chance(70) {
+            true => (turn / lanes).max(1),
+            false => 1,
         };
+        let vectorise = Decision::Vectorise { lanes, unroll };
         let mut whole = schedule.clone();
         for sub in &subs {
             let how = match rng.below(4) {

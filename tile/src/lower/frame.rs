@@ -79,7 +79,8 @@ impl Lower<'_, '_> {
             let step = u64::from(self.lanes * self.unroll);
             self.tile.entries.push(Entry::Whole(step));
             let lanes = self.roles.values().filter_map(|r| match r {
-                Role::Lanes(l) => Some(u64::from(*l)),
+                Role::Lanes(l) if self.in_registers(*l) => Some(u64::from(*l)),
+                Role::Lanes(_) => Some(step),
                 _ => None,
             });
             // A vector's lanes are a group's in their order from a multiple of these on.
@@ -105,6 +106,20 @@ impl Lower<'_, '_> {
             groups[g.index()].vars.iter().map(move |v| (g, *v))
         };
         self.sweep.groups.iter().flat_map(vars).collect()
+    }
+
+    /// Whether a turn of vectors takes all lanes of a group, so that they are in registers. Else they are in the frame,
+    /// where each vector finds its own.
+    pub(super) fn in_registers(&self, of: u32) -> bool {
+        self.lanes * self.unroll >= of
+    }
+
+    /// Where the lanes of a group's variable are while vectors are taken.
+    pub(super) fn lanes_in(&self, v: Var) -> Memory {
+        match self.roles.get(&v) {
+            Some(Role::Lanes(of)) if !self.in_registers(*of) => Memory::Lanes(v),
+            _ => Memory::Register(self.carried[&v]),
+        }
     }
 
     /// Registers for what vectors join and for lanes, as they are before the first turn.
@@ -133,6 +148,9 @@ impl Lower<'_, '_> {
             let Order::Lanes(of) = program.groups[g.index()].order else {
                 continue;
             };
+            if !self.in_registers(of) {
+                continue;
+            }
             let shape = Shape::of(program.ty(*v).elem(), of);
             let name = format!("{}_lanes", program.name(*v));
             let register = self.add(&name, shape, Origin::Register);
@@ -187,9 +205,10 @@ impl Lower<'_, '_> {
             return;
         }
         for (_, v) in lanes {
-            let register = self.carried[v];
-            let shape = self.tile.shape(register);
-            self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
+            if let Memory::Register(register) = self.lanes_in(*v) {
+                let shape = self.tile.shape(register);
+                self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
+            }
         }
         let roles = self.roles.clone();
         for (v, role) in roles {
@@ -215,9 +234,11 @@ impl Lower<'_, '_> {
             Order::Lanes(of) => u64::from(of),
             Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
         };
-        let (at, turn) = match (self.place, self.lanes) {
-            (Some(place), _) => (place, u64::from(self.lanes * self.unroll)),
-            (None, _) => (self.at.unwrap_or(Lower::u64(0)), u64::MAX),
+        let (at, turn) = match (self.place, of) {
+            (Some(place), _) if self.in_registers(of as u32) => {
+                (place, u64::from(self.lanes * self.unroll))
+            }
+            _ => (self.at.unwrap_or(Lower::u64(0)), u64::MAX),
         };
         match of {
             1 => Lower::u64(0),
@@ -234,7 +255,7 @@ impl Lower<'_, '_> {
             let ty = self.region.program.ty(*v).elem();
             let (from, shape) = match self.lanes {
                 1 => (Memory::Lanes(*v), Shape::scalar(ty)),
-                lanes => (Memory::Register(self.carried[v]), Shape::of(ty, lanes)),
+                lanes => (self.lanes_in(*v), Shape::of(ty, lanes)),
             };
             let old = self.add(&name, shape, Origin::Let);
             self.push(StmtKind::Load {

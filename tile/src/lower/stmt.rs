@@ -175,7 +175,7 @@ impl Lower<'_, '_> {
                 let (new, old) = (self.operand(a), self.operand(Atom::Var(v)));
                 let value = self.select(mask, new, old);
                 // What reads it sees what it was: that was loaded before.
-                self.keep_lane(v, Memory::Register(self.carried[&v]), value);
+                self.keep_lane(v, self.lanes_in(v), value);
             }
             // Counts go up when the vector is done; there is nothing serial in vectors.
             Some(Role::Count { .. } | Role::Serial) | None => {}

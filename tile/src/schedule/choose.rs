@@ -1,7 +1,7 @@
 //! Which schedule a loop gets: ideas, each with the condition under which it is thought to be the faster. What the judge
 //! refuses is not taken.
 
-use super::{Admit, Decision, Role, Schedule, legal, roles};
+use super::{Admit, Decision, Schedule, legal};
 use crate::region::cost::is_cheap;
 use crate::region::{Region, Step, Sweep};
 use livefusion_backend::facts;
@@ -24,11 +24,6 @@ impl Vectors {
 
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
-/// A turn is not written out if it is longer than so many statements: each takes time to compile.
-const MAX_TURN: usize = 192;
-/// A turn of fewer statements than this is written out more often, so that what waits is not waited for.
-const MIN_TURN: usize = 16;
-
 /// The schedule of a loop: step by step, or in vectors where that is legal and thought to be faster.
 pub fn choose(region: &Region, vectors: Vectors) -> Schedule {
     let mut schedule = Schedule::new();
@@ -105,32 +100,15 @@ fn side_by_side(region: &Region, sweep: &Sweep, vectors: Vectors) -> Option<Sche
     if lanes < 2 || !fits_vectors(region, sweep) {
         return None;
     }
-    let group = roles(region, sweep).into_values().filter_map(|r| match r {
-        Role::Lanes(lanes) => Some(lanes),
-        _ => None,
-    });
-    let statements = sweep.statements.len().max(1);
-    let unroll = match group.max() {
-        // A turn covers the lanes of its largest group, so that these stay in registers.
-        Some(of) => (of / lanes).max(1),
-        None if statements < MIN_TURN => 2,
-        None => 1,
-    };
-    if statements * unroll as usize > MAX_TURN {
-        return None;
-    }
     let mut schedule = Schedule::new();
     for (_, rate) in subs(region, sweep) {
         // What is packed side by side needs no second look; what updates alone is kept back by a mask.
         let mut ways = [Admit::Compact, Admit::Mask].into_iter();
         schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
     }
-    with(
-        region,
-        &schedule,
-        sweep.rate,
-        Decision::Vectorise { lanes, unroll },
-    )
+    // A turn of more vectors takes longer to compile than it wins; the lanes of groups stay in the frame.
+    let vectorise = Decision::Vectorise { lanes, unroll: 1 };
+    with(region, &schedule, sweep.rate, vectorise)
 }
 
 /// The widest type of what differs from step to step; none if there is nothing of the kind.

@@ -1,7 +1,7 @@
 //! Memory of tiles: arrays, the lanes of groups in the frame, lanes of registers.
 
 use super::Printer;
-use super::values::{BYTES, Printed, registers, vector};
+use super::values::{BYTES, Printed, registers, unsigned, vector};
 use crate::emit::{Emit, MEMORY, arrays};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 use livefusion_tile::ir::{self, Memory, Operand, Shape};
@@ -118,6 +118,32 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.ins().store(NEIGHBOURS, some, at, offset);
     }
 
+    /// Lanes of a type from words, one each.
+    fn load_words(&mut self, Shape { ty, lanes }: Shape, place: Place) -> Vec<Value> {
+        let words = self.load_lanes(Shape::of(Ty::U64, lanes), place);
+        let word = match ty {
+            Ty::Bool => Ty::U8,
+            ty => unsigned(ty.size()),
+        };
+        let all = self.resized(&words, (Ty::U64, word), false, lanes);
+        match ty {
+            Ty::Bool => self.mask_of_bytes(&all, lanes),
+            ty => all.into_iter().map(|x| self.bits(vector(ty), x)).collect(),
+        }
+    }
+
+    /// Canonical words of lanes.
+    fn store_words(&mut self, Shape { ty, lanes }: Shape, all: &[Value], place: Place) {
+        let (all, word) = match ty {
+            Ty::Bool => (self.bytes_of_mask(all, lanes), Ty::U8),
+            ty => (all.to_vec(), unsigned(ty.size())),
+        };
+        let each = all.into_iter();
+        let all: Vec<Value> = each.map(|x| self.bits(vector(word), x)).collect();
+        let words = self.resized(&all, (word, Ty::U64), ty.is_signed(), lanes);
+        self.store_lanes(Shape::of(Ty::U64, lanes), &words, place);
+    }
+
     /// `let v = load a[i]`.
     pub(super) fn load(
         &mut self,
@@ -142,15 +168,13 @@ impl Printer<'_, '_, '_> {
                 let place = self.elements(array, at);
                 Printed::Lanes(self.load_lanes(shape, place))
             }
-            (Memory::Lanes(v), _) => {
+            (Memory::Lanes(v), 1) => {
                 let (at, offset) = self.group_lanes(v, at);
-                let each: Vec<Value> = (0..lanes as i32)
-                    .map(|k| self.emit.load_word(ty, at, offset + 8 * k))
-                    .collect();
-                match lanes {
-                    1 => Printed::Scalar(each[0], 0),
-                    _ => Printed::Lanes(self.of_lanes(ty, &each)),
-                }
+                Printed::Scalar(self.emit.load_word(ty, at, offset), 0)
+            }
+            (Memory::Lanes(v), _) => {
+                let place = self.group_lanes(v, at);
+                Printed::Lanes(self.load_words(shape, place))
             }
             (Memory::Register(r), _) => {
                 let pieces = self.pieces(r, at);
@@ -257,17 +281,21 @@ impl Printer<'_, '_, '_> {
                 let all = self.kept(shape, all, under, |p| p.load_lanes(shape, place));
                 self.store_lanes(shape, &all, place);
             }
-            (Memory::Lanes(v), _) => {
+            (Memory::Lanes(v), 1) => {
                 let (at, offset) = self.group_lanes(v, at);
-                for k in 0..lanes {
-                    let (mut x, offset) = (self.lane(value, k), offset + 8 * k as i32);
-                    if let Some(mask) = under {
-                        let set = self.lane(mask, k);
-                        let old = self.emit.load_word(shape.ty, at, offset);
-                        x = self.emit.choose(shape.ty, set, x, old);
-                    }
-                    self.emit.store_word(shape.ty, x, at, offset);
+                let mut value = self.scalar(value);
+                if let Some(cond) = under {
+                    let cond = self.scalar(cond);
+                    let old = self.emit.load_word(shape.ty, at, offset);
+                    value = self.emit.choose(shape.ty, cond, value, old);
                 }
+                self.emit.store_word(shape.ty, value, at, offset);
+            }
+            (Memory::Lanes(v), _) => {
+                let place = self.group_lanes(v, at);
+                let all = self.wide(value, lanes);
+                let all = self.kept(shape, all, under, |p| p.load_words(shape, place));
+                self.store_words(shape, &all, place);
             }
             (Memory::Register(r), _) => {
                 let pieces = self.pieces(r, at);

@@ -41,25 +41,32 @@ impl<'a> Emit<'a, '_> {
     pub(super) fn run_tiles(&mut self, sweep: &'a Sweep<'a>, tiles: &[Tile], guard: usize) {
         let counter = self.get(sweep.counter, Part::Value);
         let most = self.steps_left(sweep, tiles, counter);
+        let some = self.builder.create_block();
+        let slowly = self.builder.create_block();
         let done = self.builder.create_block();
+        self.builder.ins().brif(most, some, &[], slowly, &[]);
+        self.begin(some);
+        self.bring_near(sweep);
         let mut aligned = 1;
         for tile in tiles {
             let count = self.steps_of(tile, counter, most, aligned);
             let enter = self.builder.create_block();
             let other = self.builder.create_block();
-            self.builder.ins().brif(count, enter, &[], other, &[]);
+            match count == most {
+                true => self.builder.ins().jump(enter, &[]),
+                false => self.builder.ins().brif(count, enter, &[], other, &[]),
+            };
             self.begin(enter);
             self.take(sweep, tile, (counter, count));
             self.builder.ins().jump(done, &[]);
             self.begin(other);
             aligned = aligned.max(alignment(tile));
         }
-        let slowly = self.builder.current_block();
+        self.near.clear();
+        self.builder.ins().jump(slowly, &[]);
         self.begin(done);
         self.jump(guard);
-        if let Some(slowly) = slowly {
-            self.builder.switch_to_block(slowly);
-        }
+        self.begin(slowly);
     }
 
     /// How many steps there are before the bound, the next event, and the end of what tiles access.
@@ -122,10 +129,8 @@ impl<'a> Emit<'a, '_> {
         for i in sweep.blocks() {
             self.totals_for_block(i);
         }
-        self.bring_near(sweep);
         let end = self.builder.ins().iadd(from, count);
         Printer::of(self, tile, (from, end)).stmts(&tile.body);
-        self.near.clear();
         self.place = place;
         self.set(tile.counter, Part::Value, end);
         // Nothing waits at the guard.
