@@ -42,30 +42,36 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
         sweep.statements.len() <= MAX_STATEMENTS
             && !sweep.uses.iter().any(|v| folded_around(sweep, v))
     };
-    let plain = choose(region, Vectors::NONE);
+    let plain = std::cell::OnceCell::new();
+    let plain = || plain.get_or_init(|| choose(region, Vectors::NONE));
     let straight = |sweep| {
-        let first = tile(region, sweep, schedule);
+        let mut tiles: Vec<Tile> = tile(region, sweep, schedule).into_iter().collect();
         // Vectors take whole turns; what is left is taken step by step.
-        let rest = match &first {
-            Ok(first) if first.granule() > 1 => tile(region, sweep, &plain).ok(),
-            _ => None,
+        if tiles.iter().any(|t| t.granule() > 1) {
+            tiles.extend(tile(region, sweep, plain()));
+        }
+        let branchless = match tiles.is_empty() {
+            true => branchless(region, sweep, plain()),
+            false => FxHashSet::default(),
         };
-        let tiles = first.ok().into_iter().chain(rest).collect();
-        let steps = sweep.steps.iter().enumerate();
-        let branchless = steps.filter_map(|(k, step)| match step {
-            Step::Enter(i) => {
-                let rate = region.rate_of_block(*i)?;
-                (plain.admits(rate) == Admit::Compact).then_some(k)
-            }
-            _ => None,
-        });
         Straight {
             sweep,
             tiles,
-            branchless: branchless.collect(),
+            branchless,
         }
     };
     region.sweeps().filter(fits).map(straight).collect()
+}
+
+/// The steps that enter sub rates which need no branch.
+fn branchless(region: &Region, sweep: &Sweep, plain: &Schedule) -> FxHashSet<usize> {
+    let compact = |i: usize| {
+        let rate = region.rate_of_block(i);
+        rate.is_some_and(|r| plain.admits(r) == Admit::Compact)
+    };
+    let steps = sweep.steps.iter().enumerate();
+    let entered = steps.filter(|(_, step)| matches!(step, Step::Enter(i) if compact(*i)));
+    entered.map(|(k, _)| k).collect()
 }
 
 impl<'a> Emit<'a, '_> {
@@ -97,7 +103,7 @@ impl<'a> Emit<'a, '_> {
         let slowly = self.builder.create_block();
         self.builder.ins().brif(count, enter, &[], slowly, &[]);
         self.begin(enter);
-        self.bring_near(sweep);
+        self.bring_near(sweep, |_| true);
         let end = self.builder.ins().iadd(counter, count);
         let head = self.builder.create_block();
         self.builder.ins().jump(head, &[]);
@@ -136,8 +142,8 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// Takes the parameters and arrays that a loop uses into registers, as far as there are some; others are
-    /// read where they are used.
-    pub(super) fn bring_near(&mut self, sweep: &Sweep) {
+    /// read where they are used. Of some arrays nobody asks the length.
+    pub(super) fn bring_near(&mut self, sweep: &Sweep, asks_length: impl Fn(Var) -> bool) {
         let (mut floats, mut words) = (0, 0);
         let used: FxHashSet<Var> = sweep.uses.iter().map(|v| self.owner(*v)).collect();
         let params = self.program.params.iter().map(|p| &p.var);
@@ -148,7 +154,8 @@ impl<'a> Emit<'a, '_> {
             let (taken, most, parts): (_, _, &[Part]) = match (scalar, float) {
                 (true, true) => (&mut floats, FLOATS, &[Part::Value]),
                 (true, false) => (&mut words, WORDS, &[Part::Value]),
-                (false, _) => (&mut words, WORDS, &[Part::Data, Part::Length]),
+                (false, _) if asks_length(*v) => (&mut words, WORDS, &[Part::Data, Part::Length]),
+                (false, _) => (&mut words, WORDS, &[Part::Data]),
             };
             *taken += parts.len();
             if *taken > most {

@@ -20,7 +20,7 @@ use livefusion_tile::ir::{self, Entry, Operand, Origin, Stmt, StmtKind, Tile};
 use livefusion_tile::region::Sweep;
 use loop_lang::ir::Var;
 use loop_lang::types::Ty;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use values::Printed;
 
 /// A tile being written.
@@ -46,7 +46,9 @@ impl<'a> Emit<'a, '_> {
         let done = self.builder.create_block();
         self.builder.ins().brif(most, some, &[], slowly, &[]);
         self.begin(some);
-        self.bring_near(sweep);
+        let arrays = tiles.iter().flat_map(Tile::arrays);
+        let asked: FxHashSet<Var> = arrays.filter(|(_, asks)| *asks).map(|(a, _)| a).collect();
+        self.bring_near(sweep, |a| asked.contains(&a));
         let mut aligned = 1;
         for tile in tiles {
             let count = self.steps_of(tile, counter, most, aligned);
@@ -277,7 +279,6 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         let (from, to) = (self.scalar(from), self.scalar(to));
         let index = (self.emit.builder).declare_var(cranelift_codegen::ir::types::I64);
         self.emit.builder.def_var(index, from);
-        let head = self.emit.builder.create_block();
         let inside = self.emit.builder.create_block();
         let after = self.emit.builder.create_block();
         if range {
@@ -290,8 +291,6 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         let at = self.emit.builder.use_var(index);
         self.define(counter, Printed::Scalar(at, 0));
         self.stmts(body);
-        self.emit.builder.ins().jump(head, &[]);
-        self.emit.begin(head);
         let next = self.emit.builder.ins().iadd_imm_u(at, step as i64);
         self.emit.builder.def_var(index, next);
         let more = self.emit.less(next, to);
