@@ -57,10 +57,7 @@ fn features() -> Features {
         round: is_x86_feature_detected!("sse4.1"),
         fma: is_x86_feature_detected!("fma"),
         vectors: match is_x86_feature_detected!("sse4.1") {
-            true => Vectors {
-                bytes: 16,
-                count: 16,
-            },
+            true => Vectors { bytes: 16 },
             false => Vectors::NONE,
         },
     }
@@ -73,10 +70,7 @@ fn features() -> Features {
         round: native,
         fma: native,
         vectors: match native {
-            true => Vectors {
-                bytes: 16,
-                count: 32,
-            },
+            true => Vectors { bytes: 16 },
             false => Vectors::NONE,
         },
     }

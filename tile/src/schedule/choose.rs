@@ -5,7 +5,7 @@ use super::{Admit, Decision, Schedule, legal};
 use crate::region::cost::is_cheap;
 use crate::region::{Region, Step, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, RateId, StmtKind, Type, Var};
+use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Type, Var};
 use loop_lang::types::Ty;
 
 /// What matters here of a machine's vectors.
@@ -13,13 +13,11 @@ use loop_lang::types::Ty;
 pub struct Vectors {
     /// Bytes of one; 0 if there are none.
     pub bytes: u32,
-    /// How many a machine has.
-    pub count: u32,
 }
 
 impl Vectors {
     /// A machine without any.
-    pub const NONE: Vectors = Vectors { bytes: 0, count: 0 };
+    pub const NONE: Vectors = Vectors { bytes: 0 };
 }
 
 /// More statements than this cost more than a branch.
@@ -95,9 +93,10 @@ fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
 
 /// Steps side by side, in vectors; none if that is not legal, or thought to be no faster.
 fn side_by_side(region: &Region, sweep: &Sweep, vectors: Vectors) -> Option<Schedule> {
-    let widest = widest(region, sweep)?;
-    let lanes = vectors.bytes / widest.size() as u32;
-    if lanes < 2 || !fits_vectors(region, sweep) {
+    let lanes = vectors.bytes / width(region, sweep)?;
+    // Inner loops are often shorter than what it takes to begin with vectors.
+    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
+    if lanes < 2 || !root || !fits_vectors(region, sweep) {
         return None;
     }
     let mut schedule = Schedule::new();
@@ -111,14 +110,20 @@ fn side_by_side(region: &Region, sweep: &Sweep, vectors: Vectors) -> Option<Sche
     with(region, &schedule, sweep.rate, vectorise)
 }
 
-/// The widest type of what differs from step to step; none if there is nothing of the kind.
-fn widest(region: &Region, sweep: &Sweep) -> Option<Ty> {
+/// The width of what differs from step to step; none if there is nothing of the kind, or several widths: two lanes of the
+/// narrower fill no register, and are made wider and narrower at a cost that two lanes do not win.
+fn width(region: &Region, sweep: &Sweep) -> Option<u32> {
     let differ =
         (sweep.defs.iter()).filter(|v| sweep.varies(Atom::Var(**v)) && !is_next_count(sweep, **v));
-    let types = differ.filter_map(|v| match region.program.ty(*v) {
-        Type::Scalar(ty) | Type::Array(ty) => (ty != Ty::Bool).then_some(ty),
-    });
-    types.max_by_key(|ty| ty.size())
+    let elem = |v: Var| match region.program.ty(v) {
+        Type::Scalar(ty) | Type::Array(ty) => ty,
+    };
+    // Truth values that are computed are as wide as what was compared; in memory they are bytes.
+    let computed = differ.map(|v| elem(*v)).filter(|ty| *ty != Ty::Bool);
+    let stored = sweep.accesses.iter().map(|a| elem(a.array));
+    let mut widths = computed.chain(stored).map(|ty| ty.size() as u32);
+    let first = widths.next()?;
+    widths.all(|width| width == first).then_some(first)
 }
 
 /// Whether a variable is what a counter or a count is next: vectors do not compute it.
