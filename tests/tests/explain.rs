@@ -53,7 +53,7 @@ fn flows_have_reasons(e: &Explanation) -> Result<(), String> {
 fn nothing_is_left_out(e: &Explanation) -> Result<(), String> {
     let (text, dot, svg) = (e.to_string(), e.dot(), e.svg());
     for (at, _) in e.loops.iter().enumerate() {
-        let header = format!("\nloop {at}: ");
+        let header = format!("\nloop_{at}: ");
         ensure(text.contains(&header), "a loop is not in the text", e)?;
     }
     let lines: usize = text
