@@ -6,20 +6,24 @@ use rustc_hash::FxHashSet;
 /// Removes statements without effect whose results nobody reads, and values that are left unused.
 pub(super) fn clean(tile: &mut Tile) {
     let mut needed = FxHashSet::default();
+    let mut all = Vec::new();
+    tile.each_stmt(&mut |s| all.push(&s.kind));
     loop {
         let before = needed.len();
-        tile.each_stmt(&mut |s| {
-            if is_needed(tile, &s.kind, &needed) {
-                s.kind.each_operand(&mut |a| needed.extend(a.value()));
-                if let StmtKind::Load {
-                    from: Memory::Register(r),
-                    ..
-                } = s.kind
-                {
-                    needed.insert(r);
-                }
+        // From the end: most that is needed is known before what makes it is met.
+        for kind in all.iter().rev() {
+            if !is_needed(tile, kind, &needed) {
+                continue;
             }
-        });
+            kind.each_operand(&mut |a| needed.extend(a.value()));
+            if let StmtKind::Load {
+                from: Memory::Register(r),
+                ..
+            } = kind
+            {
+                needed.insert(*r);
+            }
+        }
         if needed.len() == before {
             break;
         }

@@ -21,7 +21,7 @@ use crate::schedule::{Admit, Refused, Role, Schedule, legal, roles};
 use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -117,7 +117,8 @@ struct Lower<'r, 'a> {
     lanes: u32,
     unroll: u32,
     tile: Tile,
-    names: FxHashSet<String>,
+    /// Names that are taken, and the last number that was put behind each.
+    names: FxHashMap<String, u32>,
     /// What each variable of the loop is at this place.
     now: FxHashMap<Var, Operand>,
     /// The register or state of what is carried, and what it is next where that waits.
@@ -167,7 +168,7 @@ impl<'r, 'a> Lower<'r, 'a> {
                 values: Vec::new(),
                 body: Vec::new(),
             },
-            names: arrays.map(|v| v.name.clone()).collect(),
+            names: arrays.map(|v| (v.name.clone(), 1)).collect(),
             now: FxHashMap::default(),
             carried: FxHashMap::default(),
             next: FxHashMap::default(),
@@ -188,11 +189,12 @@ impl<'r, 'a> Lower<'r, 'a> {
     /// A value with a name of its own, like the one that is wanted. Arrays keep their names.
     fn add(&mut self, name: &str, shape: Shape, origin: Origin) -> Value {
         let mut own = name.to_string();
-        let mut k = 1;
-        while !self.names.insert(own.clone()) {
-            k += 1;
+        while self.names.contains_key(&own) {
+            let k = self.names.entry(name.to_string()).or_insert(1);
+            *k += 1;
             own = format!("{name}_{k}");
         }
+        self.names.insert(own.clone(), 1);
         self.tile.add(own, shape, origin)
     }
 
