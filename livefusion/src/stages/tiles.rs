@@ -28,15 +28,16 @@ use std::fmt;
 ///     tiles.to_string(),
 ///     r"# loop_0, under the schedule that is asked for
 /// tile loop_0_r0 at r0
+///   range from .. end
 ///   entry (a) room arr_0 at ix_0
 ///   entry (b) room out_1 at ix_0
 ///   entry (c) whole 8
 ///   given k_1: f64
-///   for strip in from .. end step 8
+///   for strip in from .. end step 8 @0
 ///     for lane in 0 .. 8 step 4 unrolled
 ///       let ix_0: u64 = add strip lane
 ///       let elt_0: f64x4 = load arr_0[ix_0] by (a)
-///       let elt_1: f64x4 = mul elt_0 k_1
+///       let elt_1: f64x4 = mul elt_0 k_1 @1
 ///       store x4 out_1[ix_0] = elt_1 by (b)
 /// "
 /// );
