@@ -21,7 +21,7 @@ use crate::schedule::{Admit, Refused, Role, Schedule, legal, roles};
 use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -131,6 +131,8 @@ struct Lower<'r, 'a> {
     positions: Option<Operand>,
     entries: BTreeMap<(Var, Var), usize>,
     subs: Vec<Sub>,
+    /// What scalar loops define that is the same in all lanes, and computed before it is asked which lanes need it.
+    known: FxHashSet<Var>,
     /// Masks of the arms and scalar loops around, where these have one.
     regions: Vec<Operand>,
     /// How many bodies are around that may not run.
@@ -177,6 +179,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             positions: None,
             entries: BTreeMap::new(),
             subs: Vec::new(),
+            known: FxHashSet::default(),
             regions: Vec::new(),
             conditional: 0,
             lane_places: FxHashMap::default(),

@@ -14,6 +14,16 @@ use rustc_hash::FxHashSet;
 /// A variable that an `if` defines, with its value from either arm.
 type Picked = (Var, Atom, Atom);
 
+/// A variable of a scalar loop.
+struct Kept {
+    /// What it is in a turn.
+    register: Value,
+    /// Whether it stays in a lane that has ended.
+    freezes: bool,
+    /// What it was last in each lane, if it is the same in all that go on.
+    last: Option<Value>,
+}
+
 impl Lower<'_, '_> {
     /// Writes a body that may not run. What is found in it is not there behind it.
     fn conditional(&mut self, stmts: &[Stmt]) {
@@ -119,13 +129,24 @@ impl Lower<'_, '_> {
         for ((v, _), start) in state.iter().zip(starts) {
             // What nobody reads afterwards may go on when a lane has ended.
             let freezes = masked && self.is_read_outside(*v, s);
-            let lanes = match varying.contains(v) || freezes {
-                true => self.lanes,
-                false => 1,
-            };
+            let varies = varying.contains(v);
+            let lanes = if varies { self.lanes } else { 1 };
             let register = self.register(*v, lanes);
             self.set(register, start);
-            registers.push((register, freezes));
+            // What is the same in all lanes, as a count of turns is, goes on as one; each lane keeps its last.
+            let last = (freezes && !varies).then(|| {
+                let program = self.region.program;
+                let shape = Shape::of(program.ty(*v).elem(), self.lanes);
+                let name = format!("{}_last", program.name(*v));
+                let last = self.add(&name, shape, Origin::Register);
+                self.set(last, start);
+                last
+            });
+            registers.push(Kept {
+                register,
+                freezes,
+                last,
+            });
         }
         let go = masked.then(|| {
             let shape = Shape::of(Ty::Bool, self.lanes);
@@ -136,33 +157,56 @@ impl Lower<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         self.regions.extend(go.map(Operand::from));
         self.conditional += 1;
-        test.iter().for_each(|s| self.stmt(s));
-        let mut goes_on = self.operand(*cond);
+        // Lanes are asked at the head of a turn, where body and test share what they compute; what is the same for all of
+        // them is asked before.
+        let mut lanes = Vec::new();
+        let goes_on = match go {
+            Some(go) => {
+                self.common(test, &varying);
+                let all = conditions(*cond, test, |a| self.is_varying(&varying, a));
+                let known = |a: &Atom| a.var().is_none_or(|v| self.known.contains(&v));
+                let (all, some): (Vec<Atom>, Vec<Atom>) = all.into_iter().partition(known);
+                lanes = some;
+                let any = self.any(go);
+                all.into_iter().fold(any, |any, holds| {
+                    let holds = self.operand(holds);
+                    self.both(Some(any), holds)
+                })
+            }
+            None => {
+                test.iter().for_each(|s| self.stmt(s));
+                self.operand(*cond)
+            }
+        };
+        let asked = self.body(Vec::new());
         if let Some(go) = go {
-            let both = self.op("both", Ty::Bool, Op::And, &[go.into(), goes_on]);
-            self.set(go, both);
-            let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
-            self.push(StmtKind::Any {
-                to: any,
-                of: go.into(),
+            test.iter().for_each(|s| self.stmt(s));
+            let narrowed = lanes.into_iter().fold(go.into(), |go, holds| {
+                let holds = self.operand(holds);
+                self.both(Some(go), holds)
             });
-            goes_on = any.into();
+            self.set(go, narrowed);
         }
-        let test = self.body(Vec::new());
         body.iter().for_each(|s| self.stmt(s));
         // All take their next values at once.
         let mut nexts: Vec<Operand> = next.iter().map(|a| self.operand(*a)).collect();
         for (k, next) in nexts.iter_mut().enumerate() {
-            let is_state = |r: &(Value, bool)| Operand::from(r.0) == *next;
+            let is_state = |kept: &Kept| Operand::from(kept.register) == *next;
             if registers[..k].iter().any(is_state) {
                 let ty = self.shape(*next).ty;
                 *next = self.op("before", ty, Op::Copy, &[*next]);
             }
         }
-        for ((register, freezes), next) in registers.iter().zip(nexts) {
-            let under = go.map(Operand::from).filter(|_| *freezes);
-            let value = self.select(under, next, (*register).into());
-            self.set(*register, value);
+        for (kept, next) in registers.iter().zip(nexts) {
+            let under = go.map(Operand::from).filter(|_| kept.freezes);
+            if let Some(last) = kept.last {
+                let value = self.select(under, next, last.into());
+                self.set(last, value);
+                self.set(kept.register, next);
+                continue;
+            }
+            let value = self.select(under, next, kept.register.into());
+            self.set(kept.register, value);
         }
         let body = self.body(outer);
         self.conditional -= 1;
@@ -170,10 +214,59 @@ impl Lower<'_, '_> {
             self.regions.pop();
         }
         self.push(StmtKind::While {
-            test,
+            test: asked,
             cond: goes_on,
             body,
         });
+        for ((v, _), kept) in state.iter().zip(&registers) {
+            if let Some(last) = kept.last {
+                self.now.insert(*v, last.into());
+            }
+        }
+    }
+
+    /// Whether a lane is set.
+    fn any(&mut self, of: Value) -> Operand {
+        let to = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+        self.push(StmtKind::Any { to, of: of.into() });
+        to.into()
+    }
+
+    /// Computes what of these statements is the same in all lanes, and needs no asking whether it may be computed.
+    fn common(&mut self, stmts: &[Stmt], varying: &FxHashSet<Var>) {
+        for s in stmts {
+            let (mut pure, mut varies) = (true, false);
+            facts::each_stmt(std::slice::from_ref(s), &mut |s| {
+                pure &= matches!(s.kind, LoopStmt::Let(..) | LoopStmt::If { .. });
+                facts::each_use(s, &mut |u| varies |= self.is_varying(varying, Atom::Var(u)));
+            });
+            match &s.kind {
+                _ if pure && !varies => {
+                    self.stmt(s);
+                    facts::each_def(s, &mut |v| {
+                        self.known.insert(v);
+                    });
+                }
+                LoopStmt::If {
+                    cond, then, other, ..
+                } if self.is_varying(varying, *cond) => {
+                    self.common(then, varying);
+                    self.common(other, varying);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a statement was found to be the same in all lanes, and is computed.
+    pub(super) fn is_known(&self, s: &Stmt) -> bool {
+        let mut known = !self.known.is_empty();
+        facts::each_def(s, &mut |v| known &= self.known.contains(&v));
+        known && matches!(s.kind, LoopStmt::Let(..) | LoopStmt::If { .. })
+    }
+
+    fn is_varying(&self, varying: &FxHashSet<Var>, a: Atom) -> bool {
+        a.var().is_some_and(|v| varying.contains(&v)) || self.varies_now(a)
     }
 
     /// Whether an operand has a value for each lane at this place.
@@ -194,18 +287,16 @@ impl Lower<'_, '_> {
         let inner = loop_lang::walk::regions(&s.kind);
         loop {
             let before = varying.len();
-            let varies = |varying: &FxHashSet<Var>, a: Atom| {
-                a.var().is_some_and(|v| varying.contains(&v)) || self.varies_now(a)
-            };
             for ((v, start), next) in state.iter().zip(next) {
-                if varies(&varying, *start) || varies(&varying, *next) {
+                if self.is_varying(&varying, *start) || self.is_varying(&varying, *next) {
                     varying.insert(*v);
                 }
             }
             for region in inner {
                 facts::each_stmt(region, &mut |s| {
                     let mut any = false;
-                    facts::each_use(s, &mut |u| any |= varies(&varying, Atom::Var(u)));
+                    let uses = &mut |u| any |= self.is_varying(&varying, Atom::Var(u));
+                    facts::each_use(s, uses);
                     if any {
                         facts::each_def(s, &mut |v| {
                             varying.insert(v);
@@ -237,6 +328,34 @@ impl Lower<'_, '_> {
         }
         everywhere > inside || leaves
     }
+}
+
+/// What must hold, all of it, where a test's answer does.
+fn conditions(cond: Atom, test: &[Stmt], varies: impl Fn(Atom) -> bool) -> Vec<Atom> {
+    let no = Atom::Const(Const::bool(false));
+    let mut found = Vec::new();
+    let mut open = vec![(cond, test)];
+    while let Some((a, test)) = open.pop() {
+        let two = test.iter().find_map(|s| match &s.kind {
+            LoopStmt::Let(v, Op::And, of) if a == Atom::Var(*v) => Some((of[0], of[1], test)),
+            // Both arms are computed where lanes differ in which they need.
+            LoopStmt::If {
+                cond,
+                then,
+                results,
+                ..
+            } if varies(*cond) => {
+                let result = results.iter().find(|r| a == Atom::Var(r.0) && r.2 == no)?;
+                Some((*cond, result.1, &then[..]))
+            }
+            _ => None,
+        });
+        match two {
+            Some((first, second, inside)) => open.extend([(second, inside), (first, test)]),
+            None => found.push(a),
+        }
+    }
+    found
 }
 
 /// Whether statements do what a lane must not that is not in its arm: trap, or turn for long.

@@ -10,6 +10,9 @@ use loop_lang::types::Ty;
 impl Lower<'_, '_> {
     /// Writes a statement. Regions are nested no deeper than the judge allows, so this may call itself.
     pub(super) fn stmt(&mut self, s: &Stmt) {
+        if self.is_known(s) {
+            return;
+        }
         self.comb = s.comb;
         match &s.kind {
             LoopStmt::Let(v, op, of) => self.let_op(*v, *op, of),
