@@ -15,7 +15,7 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) unit: &'u mut Unit<'a>,
     pub(super) tile: &'t Tile,
     pub(super) masks: Masks,
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
     comb: Option<CombId>,
@@ -176,25 +176,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line("");
     }
 
-    /// The type and lanes of a value, or of each of its parts: a value of more lanes than a vector has is several.
-    pub(super) fn shape(&self, v: Value) -> Shape {
-        self.part_of(self.tile.shape(v))
-    }
-
-    /// The same of an operand.
-    pub(super) fn operand_shape(&self, a: Operand) -> Shape {
-        self.part_of(self.tile.operand_shape(a))
-    }
-
-    fn part_of(&self, shape: Shape) -> Shape {
-        Shape::of(shape.ty, shape.lanes.min(self.masks.lanes))
-    }
-
-    /// How many parts so many lanes are.
-    pub(super) fn parts(&self, lanes: u32) -> u32 {
-        (lanes / self.masks.lanes).max(1)
-    }
-
     fn register(&mut self, v: Value) {
         let (ty, name) = (self.vector(self.shape(v)), &self.names[v.index()]);
         let text = match self.parts(self.tile.shape(v).lanes) {
@@ -202,38 +183,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             parts => format!("{ty} {name}[{parts}];"),
         };
         self.unit.line(text);
-    }
-
-    /// What all parts of a value are called.
-    pub(super) fn whole(&self, v: Value) -> &str {
-        &self.names[v.index()]
-    }
-
-    /// What the part is called that is written.
-    pub(super) fn name(&self, v: Value) -> String {
-        let (data, name) = (self.tile.value(v), self.whole(v));
-        match (self.parts(data.shape.lanes), data.origin) {
-            (1, _) => name.to_string(),
-            (_, Origin::Register) => format!("{name}[{}]", self.part),
-            (_, _) => format!("{name}_p{}", self.part),
-        }
-    }
-
-    /// What is added to an index for the lanes of the parts before.
-    pub(super) fn before(&self) -> String {
-        match self.part * self.masks.lanes {
-            0 => String::new(),
-            lanes => format!(" + {lanes}"),
-        }
-    }
-
-    /// Writes a statement for each part of so many lanes.
-    fn each_part(&mut self, lanes: u32, write: impl Fn(&mut Self)) {
-        for part in 0..self.parts(lanes) {
-            self.part = part;
-            write(self);
-        }
-        self.part = 0;
     }
 
     /// A scalar, or a vector as it is.
@@ -266,14 +215,30 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     /// Bodies are nested no deeper than their sweep's regions, which is little.
     fn stmts(&mut self, stmts: &[Stmt]) {
-        for s in stmts {
-            self.say(s.comb, &s.kind);
-            self.stmt(&s.kind);
+        let mut rest = stmts;
+        while let Some((first, behind)) = rest.split_first() {
+            let some = rest.iter().take_while(|s| self.is_lane_wise(&s.kind));
+            let (some, others) = rest.split_at(some.count());
+            if some.is_empty() {
+                self.say(first.comb, &first.kind);
+                self.stmt(&first.kind);
+                rest = behind;
+            } else {
+                self.lane_wise(some);
+                rest = others;
+            }
         }
     }
 
+    /// Sets the part of a register.
+    pub(super) fn set(&mut self, to: Value, value: Operand) {
+        let lanes = self.shape(to).lanes;
+        let (name, value) = (self.name(to), self.in_lanes(value, lanes));
+        self.unit.line(format!("{name} = {value};"));
+    }
+
     /// A comment with the combinator's name and kind, where it changes.
-    fn say(&mut self, comb: CombId, kind: &StmtKind) {
+    pub(super) fn say(&mut self, comb: CombId, kind: &StmtKind) {
         let structure = matches!(kind, StmtKind::For { .. });
         if self.comb != Some(comb) && !structure {
             self.comb = Some(comb);
@@ -285,10 +250,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     fn stmt(&mut self, kind: &StmtKind) {
         match kind {
-            StmtKind::Let { to, op, args } => {
-                let lanes = self.tile.shape(*to).lanes;
-                self.each_part(lanes, |w| w.let_op(*to, *op, args));
-            }
+            StmtKind::Let { to, op, args } => self.let_op(*to, *op, args),
             StmtKind::Positions { to, from } => {
                 let lanes = self.tile.shape(*to).lanes;
                 self.each_part(lanes, |w| {
@@ -351,14 +313,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 self.define(*to, &format!("{any} != 0"));
             }
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
-            StmtKind::Set { to, value } => {
-                let lanes = self.tile.shape(*to).lanes;
-                self.each_part(lanes, |w| {
-                    let lanes = w.shape(*to).lanes;
-                    let (name, value) = (w.name(*to), w.in_lanes(*value, lanes));
-                    w.unit.line(format!("{name} = {value};"));
-                });
-            }
+            StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let lanes = self.tile.operand_shape(*unless).lanes;
                 self.each_part(lanes, |w| {

@@ -179,16 +179,19 @@ impl Writer<'_, '_, '_> {
             1 => "m".to_string(),
             apart => self.every(ty, apart as u32),
         };
-        let whole = self.unit.helpers.target.vector_bytes() == 32
-            && lanes as usize * ty.size() == 32
-            && ty.size() == self.masks.bytes;
+        let bytes = lanes as usize * ty.size();
+        let blend = match (self.unit.helpers.target.vector_bytes(), bytes) {
+            (32, 16) => Some("__builtin_ia32_pblendvb128"),
+            (32, 32) => Some("__builtin_ia32_pblendvb256"),
+            _ => None,
+        };
         self.unit.helpers.require(&name, || {
-            let body = match whole {
-                true => format!(
-                    "typedef char lf_c __attribute__((vector_size(32))); \
-                     return ({v})__builtin_ia32_pblendvb256((lf_c)y, (lf_c)x, (lf_c)m);"
+            let body = match blend {
+                Some(blend) => format!(
+                    "typedef char lf_c __attribute__((vector_size({bytes}))); const {own} s = {narrow}; \
+                     return ({v}){blend}((lf_c)y, (lf_c)x, (lf_c)s);"
                 ),
-                false => format!(
+                None => format!(
                     "const {own} s = {narrow}; return ({v})((s & ({own})x) | (~s & ({own})y));"
                 ),
             };

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `call` | the call, as the tile's entries say |
 //! | `body` | the function, its structure and its names |
+//! | `parts` | values of more lanes than a vector has |
 //! | `memory` | loads, stores, packing, reads at any index |
 //! | `masks` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
 //! | `lanes` | operators on vectors |
@@ -13,5 +14,6 @@ mod call;
 mod lanes;
 mod masks;
 mod memory;
+mod parts;
 
 pub use body::Writer;
