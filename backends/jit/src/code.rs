@@ -9,38 +9,28 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use livefusion_backend::CompileError;
 use livefusion_backend::host::Entry;
-use livefusion_tile::schedule::{Schedule, Vectors};
+use livefusion_tile::schedule::Schedule;
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::fmt;
-
-/// What this machine can do beyond the least of its kind.
-#[derive(Clone, Copy, Debug)]
-pub struct Features {
-    /// Rounding to integers is an instruction.
-    pub round: bool,
-    /// So is a multiplication with addition.
-    pub fma: bool,
-    /// What vectors it has, of those that Cranelift knows.
-    pub vectors: Vectors,
-}
 
 /// Loops with a block of more statements than this get their registers in one pass. The allocator that looks
 /// at all of a variable's life takes time with the square of a block's length, where a variable lives through
 /// all of it. Plans keep loops below this; a closure of many terms makes a longer block.
 const LONG: usize = 500;
 
-/// This machine, as a target of compilation.
-pub struct Target {
+/// The machine that code is compiled on, and for.
+pub struct Host {
     isa: OwnedTargetIsa,
     /// The same for [`LONG`] loops.
     long: OwnedTargetIsa,
-    features: Features,
+    target: Target,
 }
 
-impl fmt::Debug for Target {
+impl fmt::Debug for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Target({}, {:?})", self.isa.triple(), self.features)
+        write!(f, "Host({}, {})", self.isa.triple(), self.target)
     }
 }
 
@@ -51,28 +41,12 @@ fn unavailable(why: impl ToString) -> CompileError {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-fn features() -> Features {
-    Features {
-        round: is_x86_feature_detected!("sse4.1"),
-        fma: is_x86_feature_detected!("fma"),
-        vectors: match is_x86_feature_detected!("sse4.1") {
-            true => Vectors { bytes: 16 },
-            false => Vectors::NONE,
-        },
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn features() -> Features {
-    let native = cfg!(target_arch = "aarch64");
-    Features {
-        round: native,
-        fma: native,
-        vectors: match native {
-            true => Vectors { bytes: 16 },
-            false => Vectors::NONE,
-        },
+/// What this machine has of what Cranelift makes use of: vectors of 16 bytes, with all that is usual for these, or none.
+fn target() -> Target {
+    let here = Target::here().narrow();
+    match here.has(Extension::Sse41) || here.has(Extension::Neon) {
+        true => here,
+        false => Target::plain(),
     }
 }
 
@@ -98,16 +72,16 @@ fn isa(registers: &str) -> Result<OwnedTargetIsa, CompileError> {
     isa.finish(settings::Flags::new(flags)).map_err(unavailable)
 }
 
-impl Target {
+impl Host {
     /// This machine.
-    pub fn host() -> Result<Target, CompileError> {
+    pub fn new() -> Result<Host, CompileError> {
         if cfg!(target_endian = "big") || cfg!(not(target_pointer_width = "64")) {
             return Err(unavailable("only for little-endian machines of 64 bits"));
         }
-        Ok(Target {
+        Ok(Host {
             isa: isa("backtracking")?,
             long: isa("single_pass")?,
-            features: features(),
+            target: target(),
         })
     }
 
@@ -132,7 +106,7 @@ impl Target {
                 summary,
                 fast,
                 schedule,
-                features: self.features,
+                target: &self.target,
                 frontend: self.isa.frontend_config(),
             },
         )

@@ -1,6 +1,6 @@
 //! A loop compiled by Cranelift.
 
-use crate::code::{Code, Target};
+use crate::code::{Code, Host};
 use crate::emit;
 use livefusion_backend::compiled::{Compiled, Passes};
 use livefusion_backend::host::Entry;
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 pub struct JitKernel {
     compiled: Compiled,
     passes: Passes<Forms>,
-    target: &'static Target,
+    host: &'static Host,
 }
 
 /// A pass in its two forms.
@@ -39,17 +39,17 @@ impl JitKernel {
     pub fn new(
         program: Loop,
         schedule: Option<&Schedule>,
-        target: &'static Target,
+        host: &'static Host,
     ) -> Result<JitKernel, CompileError> {
         let layout = Layout::of(&program);
-        let code = target.compile(&program, &layout, (false, true), schedule)?;
+        let code = host.compile(&program, &layout, (false, true), schedule)?;
         let scratch_words = emit::scratch_words(&program);
         let passes = Passes::new(&program, Forms::of(code));
         let compiled = Compiled::new(program, layout, scratch_words);
         Ok(JitKernel {
             compiled: compiled.map_err(CompileError::Malformed)?,
             passes,
-            target,
+            host,
         })
     }
 
@@ -64,10 +64,10 @@ impl JitKernel {
     fn compile(&self, pass: Pass, fast: bool) -> Result<Code, CompileError> {
         let (program, layout) = (self.compiled.program(), self.compiled.layout());
         match pass {
-            Pass::Emit => self.target.compile(program, layout, (false, fast), None),
+            Pass::Emit => self.host.compile(program, layout, (false, fast), None),
             Pass::Summary { level } => {
                 let summary = loop_lang::passes::summary(program, level);
-                (self.target).compile(&summary, layout, (true, fast), None)
+                (self.host).compile(&summary, layout, (true, fast), None)
             }
         }
     }

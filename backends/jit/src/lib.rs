@@ -16,7 +16,7 @@ mod code;
 mod emit;
 mod kernel;
 
-use code::Target;
+use code::Host;
 use kernel::JitKernel;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_tile::schedule::Schedule;
@@ -82,7 +82,7 @@ impl JitBackend {
 }
 
 /// This machine, of which a process has one.
-static HOST: LazyLock<Result<Target, CompileError>> = LazyLock::new(Target::host);
+static HOST: LazyLock<Result<Host, CompileError>> = LazyLock::new(Host::new);
 
 impl Backend for JitBackend {
     fn name(&self) -> &'static str {
@@ -96,8 +96,8 @@ impl Backend for JitBackend {
 
 fn compile(program: &Loop, schedule: Option<&Schedule>) -> Result<Arc<dyn Kernel>, CompileError> {
     check(program)?;
-    let target = HOST.as_ref().map_err(Clone::clone)?;
-    let kernel = JitKernel::new(program.clone(), schedule, target)?;
+    let host = HOST.as_ref().map_err(Clone::clone)?;
+    let kernel = JitKernel::new(program.clone(), schedule, host)?;
     Ok(Arc::new(kernel))
 }
 

@@ -4,29 +4,20 @@
 use super::{Admit, Decision, Schedule, legal};
 use crate::region::cost::is_cheap;
 use crate::region::{Region, Step, Sweep};
+use crate::target::Target;
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Type, Var};
 use loop_lang::types::Ty;
 
-/// What matters here of a machine's vectors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Vectors {
-    /// Bytes of one; 0 if there are none.
-    pub bytes: u32,
-}
-
-impl Vectors {
-    /// A machine without any.
-    pub const NONE: Vectors = Vectors { bytes: 0 };
-}
-
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
-/// The schedule of a loop: step by step, or in vectors where that is legal and thought to be faster.
-pub fn choose(region: &Region, vectors: Vectors) -> Schedule {
+
+/// The schedule of a loop on a machine: step by step, or in vectors where there are some, and that is legal and thought to
+/// be faster.
+pub fn choose(region: &Region, target: &Target) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
-        let wide = side_by_side(region, sweep, vectors);
+        let wide = side_by_side(region, sweep, target);
         let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
         for (rate, decision) in decisions.decisions() {
             schedule = schedule.with(*rate, *decision);
@@ -92,11 +83,11 @@ fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
 }
 
 /// Steps side by side, in vectors; none if that is not legal, or thought to be no faster.
-fn side_by_side(region: &Region, sweep: &Sweep, vectors: Vectors) -> Option<Schedule> {
-    let lanes = vectors.bytes / width(region, sweep)?;
+fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+    let lanes = target.vector_bytes() as u32 / width(region, sweep)?;
     // Inner loops are often shorter than what it takes to begin with vectors.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    if lanes < 2 || !root || !fits_vectors(region, sweep) {
+    if !target.has_vectors() || lanes < 2 || !root || !fits_vectors(region, sweep) {
         return None;
     }
     let mut schedule = Schedule::new();

@@ -16,7 +16,7 @@ mod legal;
 mod roles;
 mod text;
 
-pub use choose::{Vectors, choose};
+pub use choose::choose;
 pub use legal::{Refused, legal};
 pub use roles::{Role, roles};
 pub use text::{ScheduleError, Schedules};

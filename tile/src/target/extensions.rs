@@ -9,6 +9,8 @@ pub enum Extension {
     Sse2,
     /// Rounding.
     Sse41,
+    /// Comparison of integers of 64 bits in vectors.
+    Sse42,
     /// Vectors of 32 bytes, of floats.
     Avx,
     /// Vectors of 32 bytes, of integers too.
@@ -33,9 +35,10 @@ use Extension::*;
 
 impl Extension {
     /// All of them.
-    pub const ALL: [Extension; 11] = [
+    pub const ALL: [Extension; 12] = [
         Sse2,
         Sse41,
+        Sse42,
         Avx,
         Avx2,
         Fma,
@@ -52,6 +55,7 @@ impl Extension {
         match self {
             Sse2 => "sse2",
             Sse41 => "sse4.1",
+            Sse42 => "sse4.2",
             Avx => "avx",
             Avx2 => "avx2",
             Fma => "fma",
@@ -83,6 +87,11 @@ impl Extensions {
     /// These and those.
     pub const fn with(self, others: Extensions) -> Extensions {
         Extensions(self.0 | others.0)
+    }
+
+    /// These without those.
+    pub const fn without(self, others: Extensions) -> Extensions {
+        Extensions(self.0 & !others.0)
     }
 
     /// Whether an extension is among them.

@@ -4,9 +4,10 @@ use super::Extension::Avx512vbmi2;
 use super::{Arch, Extensions, HERE, Target};
 
 /// Levels of x86-64 and what they have, the highest first (the psABI's micro-architecture levels).
-const LEVELS: [(&str, Extensions); 3] = [
+const LEVELS: [(&str, Extensions); 4] = [
     ("-march=x86-64-v4", super::AVX512),
     ("-march=x86-64-v3", super::AVX2),
+    ("-march=x86-64-v2", super::SSE42),
     ("-march=x86-64", super::SSE2),
 ];
 
@@ -18,7 +19,7 @@ impl Target {
     /// with AVX-512 (`-march=icelake-server`, say), and `-mprefer-vector-width=512` would change that;
     /// vectors that are written as such have their width anyway. For given machines the flag says their width.
     ///
-    /// `-march=x86-64-v3` needs gcc 11 or clang 12, `-mprefer-vector-width` gcc 8 or clang 6. An older compiler
+    /// `-march=x86-64-v2` and `-v3` need gcc 11 or clang 12, `-mprefer-vector-width` gcc 8 or clang 6. An older compiler
     /// says that it does not know the flag, and fails; for `here` none of them is used.
     pub fn c_flags(&self) -> Vec<&'static str> {
         match self.arch {
@@ -32,7 +33,7 @@ impl Target {
     fn x86_flags(&self) -> Vec<&'static str> {
         let mut levels = LEVELS.into_iter();
         let level = levels.find(|(_, has)| self.extensions.has_all(*has));
-        let (march, _) = level.unwrap_or(LEVELS[2]);
+        let (march, _) = level.unwrap_or(LEVELS[3]);
         let width = match self.vector_bytes() {
             64 => "-mprefer-vector-width=512",
             32 => "-mprefer-vector-width=256",
@@ -59,6 +60,8 @@ mod tests {
         assert_eq!(wide, "-march=x86-64-v4 -mprefer-vector-width=512");
         let half = of(Target::avx2());
         assert_eq!(half, "-march=x86-64-v3 -mprefer-vector-width=256");
+        let narrow = of(Target::sse42());
+        assert_eq!(narrow, "-march=x86-64-v2 -mprefer-vector-width=128");
         let least = of(Target::sse2());
         assert_eq!(least, "-march=x86-64 -mprefer-vector-width=128");
         assert_eq!(of(Target::neon()), "-march=armv8-a");

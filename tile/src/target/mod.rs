@@ -59,9 +59,12 @@ pub struct Target {
 }
 
 const SSE2: Extensions = Extensions::of(&[Sse2]);
-const AVX2: Extensions = SSE2.with(Extensions::of(&[Sse41, Avx, Avx2, Fma]));
+const SSE42: Extensions = SSE2.with(Extensions::of(&[Sse41, Sse42]));
+const AVX2: Extensions = SSE42.with(Extensions::of(&[Avx, Avx2, Fma]));
 /// What vectors of 64 bytes are made use of with: the same operators on elements of all sizes.
 const WIDE: Extensions = Extensions::of(&[Avx512f, Avx512vl, Avx512dq, Avx512bw]);
+/// What makes vectors longer than 16 bytes.
+const WIDER: Extensions = WIDE.with(Extensions::of(&[Avx2, Avx512vbmi2]));
 const AVX512: Extensions = AVX2.with(WIDE);
 const NEON: Extensions = Extensions::of(&[Neon]);
 
@@ -103,6 +106,11 @@ impl Target {
         Target::given("avx2", Arch::X86_64, AVX2)
     }
 
+    /// x86-64 with vectors of 16 bytes, and all that is usual for these.
+    pub fn sse42() -> Target {
+        Target::given("sse4.2", Arch::X86_64, SSE42)
+    }
+
     /// x86-64 with what every such machine has.
     pub fn sse2() -> Target {
         Target::given("sse2", Arch::X86_64, SSE2)
@@ -119,21 +127,32 @@ impl Target {
     }
 
     /// The machines that have a name: this one, and those that are given.
-    pub fn all() -> [Target; 7] {
+    pub fn all() -> [Target; 8] {
         [
             Target::here(),
             Target::avx512vbmi2(),
             Target::avx512(),
             Target::avx2(),
+            Target::sse42(),
             Target::sse2(),
             Target::neon(),
             Target::plain(),
         ]
     }
 
-    /// The machine of a name: `here`, `avx512vbmi2`, `avx512`, `avx2`, `sse2`, `neon` or `plain`.
+    /// The machine of a name: `here`, `avx512vbmi2`, `avx512`, `avx2`, `sse4.2`, `sse2`, `neon` or
+    /// `plain`.
     pub fn from_name(name: &str) -> Option<Target> {
         Target::all().into_iter().find(|t| t.name == name)
+    }
+
+    /// The machine, with vectors of 16 bytes at most.
+    pub fn narrow(self) -> Target {
+        Target {
+            name: "narrow",
+            extensions: self.extensions.without(WIDER),
+            ..self
+        }
     }
 
     fn given(name: &'static str, arch: Arch, extensions: Extensions) -> Target {
@@ -173,6 +192,11 @@ impl Target {
             all if all.has(Avx2) => 32,
             _ => 16,
         }
+    }
+
+    /// Whether there is an instruction for all lanes of a vector.
+    pub fn has_vectors(&self) -> bool {
+        self.extensions != Extensions::default()
     }
 
     /// Vectors that its registers hold.
@@ -236,6 +260,7 @@ fn probed() -> Extensions {
     let of = |extension: &Extension| match extension {
         Sse2 => is_x86_feature_detected!("sse2"),
         Sse41 => is_x86_feature_detected!("sse4.1"),
+        Sse42 => is_x86_feature_detected!("sse4.2"),
         Avx => is_x86_feature_detected!("avx"),
         Avx2 => is_x86_feature_detected!("avx2"),
         Fma => is_x86_feature_detected!("fma"),
@@ -279,6 +304,7 @@ mod tests {
         assert_eq!(of(Target::avx512()), (64, 32, Masks::Registers));
         assert_eq!(of(Target::avx512vbmi2()), (64, 32, Masks::Registers));
         assert_eq!(of(Target::avx2()), (32, 16, Masks::Vectors));
+        assert_eq!(of(Target::sse42()), (16, 16, Masks::Vectors));
         assert_eq!(of(Target::sse2()), (16, 16, Masks::Vectors));
         assert_eq!(of(Target::neon()), (16, 32, Masks::Vectors));
         assert_eq!(of(Target::plain()), (16, 16, Masks::Vectors));
@@ -286,12 +312,16 @@ mod tests {
         let some = AVX2.with(Extensions::of(&[Avx512f, Avx512vl]));
         let some = Target::given("some", Arch::X86_64, some);
         assert_eq!(of(some), (32, 32, Masks::Vectors));
+        let narrow = Target::avx512vbmi2().narrow();
+        assert!(narrow.has(Fma) && narrow.has_vectors() && !Target::plain().has_vectors());
+        assert_eq!(of(narrow), (16, 16, Masks::Vectors));
     }
 
     #[test]
     fn code_runs_where_its_extensions_are() {
         let runs = |a: Target, b: &Target| a.runs_on(b);
-        assert!(runs(Target::sse2(), &Target::avx2()));
+        assert!(runs(Target::sse2(), &Target::sse42()));
+        assert!(runs(Target::sse42(), &Target::avx2()));
         assert!(runs(Target::avx2(), &Target::avx512()));
         assert!(!runs(Target::avx512(), &Target::avx2()));
         assert!(!runs(Target::avx512vbmi2(), &Target::avx512()));

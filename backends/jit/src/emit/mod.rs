@@ -23,7 +23,6 @@ mod straight;
 mod tile;
 mod totals;
 
-use crate::code::Features;
 use cranelift_codegen::ir::{
     AbiParam, Block, Function, InstBuilder, MemFlagsData, Type, Value, types,
 };
@@ -32,6 +31,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use livefusion_backend::facts::{self, Facts};
 use livefusion_tile::region::{Region, Sweep};
 use livefusion_tile::schedule::{Schedule, choose};
+use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Group, GroupId, Order, Place, RateId, Var};
 use loop_lang::state::Layout;
@@ -60,7 +60,7 @@ pub struct Request<'a> {
     /// How sweeps run, if that is not to be chosen.
     pub schedule: Option<&'a Schedule>,
     /// What the machine can do.
-    pub features: Features,
+    pub target: &'a Target,
     /// Its conventions.
     pub frontend: TargetFrontendConfig,
 }
@@ -87,7 +87,7 @@ pub fn function(
     check_targets(program, facts)?;
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));
-    let chosen = || choose(&region, request.features.vectors);
+    let chosen = || choose(&region, request.target);
     let sweeps = match request.fast {
         true => {
             let schedule = request.schedule.cloned().unwrap_or_else(chosen);
@@ -160,7 +160,7 @@ struct Emit<'a, 'f> {
     facts: &'a Facts<'a>,
     layout: &'a Layout,
     summary: bool,
-    features: Features,
+    target: &'a Target,
     frontend: TargetFrontendConfig,
     variables: FxHashMap<(Var, Part), Variable>,
     /// The words of what stays in the frame.
@@ -222,7 +222,7 @@ impl<'a, 'f> Emit<'a, 'f> {
             facts,
             layout: request.layout,
             summary: request.summary,
-            features: request.features,
+            target: request.target,
             frontend: request.frontend,
             variables: FxHashMap::default(),
             homes: homes::homes(program, request.layout),
@@ -252,6 +252,16 @@ impl<'a, 'f> Emit<'a, 'f> {
         };
         emit.joins_above = emit.any_joins_above();
         emit
+    }
+
+    /// Whether rounding to integers is an instruction.
+    fn rounds(&self) -> bool {
+        self.target.has(Extension::Sse41) || self.target.has(Extension::Neon)
+    }
+
+    /// Whether a multiplication with addition is one.
+    fn fuses(&self) -> bool {
+        self.target.has(Extension::Fma) || self.target.has(Extension::Neon)
     }
 
     /// The type of registers that hold a scalar.

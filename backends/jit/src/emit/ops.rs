@@ -64,7 +64,7 @@ impl Emit<'_, '_> {
         // Operators read no more operands than they have.
         let [y, z] = [1, 2].map(|k| args.get(k).copied().unwrap_or(x));
         let (float, signed) = (from.is_float(), from.is_signed());
-        let round = self.features.round;
+        let round = self.rounds();
         match op {
             Add if float => self.builder.ins().fadd(x, y),
             Add => self.builder.ins().iadd(x, y),
@@ -124,7 +124,7 @@ impl Emit<'_, '_> {
             Round => self.round(from, x),
             Sqrt => self.builder.ins().sqrt(x),
             Copysign => self.builder.ins().fcopysign(x, y),
-            MulAdd if self.features.fma => self.builder.ins().fma(x, y, z),
+            MulAdd if self.fuses() => self.builder.ins().fma(x, y, z),
             SignBit => self.sign_bit(from, x),
             Floor | Ceil | Trunc | RoundEven | MulAdd | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p
             | Log2 | Log10 | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh

@@ -104,15 +104,14 @@ impl Printer<'_, '_, '_> {
     /// Whether there is one instruction, or few, for all lanes.
     fn has(&self, op: Op, ty: Ty) -> bool {
         use Op::*;
-        let features = self.emit.features;
         match op {
             And | Or | Xor | Not | Eq | Ne => true,
             _ if ty == Ty::Bool => false,
             Add | Sub | Neg | Min | Max | Lt | Le | Gt | Ge | Abs => true,
             Mul => ty.size() > 1,
             Div | Sqrt | Copysign => ty.is_float(),
-            Floor | Ceil | Trunc | RoundEven => ty.is_float() && features.round,
-            MulAdd => ty.is_float() && features.fma,
+            Floor | Ceil | Trunc | RoundEven => ty.is_float() && self.emit.rounds(),
+            MulAdd => ty.is_float() && self.emit.fuses(),
             _ => false,
         }
     }

@@ -1,0 +1,91 @@
+//! The schedules that golden loops get, for several targets: `golden/chosen.txt`. A heuristic that changes is seen there.
+//! `LOOP_BLESS=1 cargo test -p livefusion-tile --test choose` writes it anew.
+
+mod common;
+
+use livefusion_tile::region::Region;
+use livefusion_tile::schedule::{Schedule, choose, legal};
+use livefusion_tile::target::Target;
+use loop_lang::Loop;
+use loop_lang::state::Layout;
+use std::path::Path;
+
+/// The golden loops of a folder, in order of their names.
+fn loops(folder: &Path) -> Vec<(String, Loop)> {
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let files = files.map(|e| e.expect("an entry").path());
+    let mut all: Vec<_> = (files.filter(|f| f.extension().is_some_and(|e| e == "loop")))
+        .map(|file| {
+            let name = file.file_stem().expect("a name").to_string_lossy();
+            (name.into_owned(), common::read(&file))
+        })
+        .collect();
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all
+}
+
+/// A line for each schedule that a loop gets, with the targets that it gets it for.
+fn chosen(program: &Loop) -> String {
+    let layout = Layout::of(program);
+    let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
+    let mut lines: Vec<(Schedule, Vec<&str>)> = Vec::new();
+    let targets = Target::all();
+    let given = targets.iter().filter(|t| t.name() != "here");
+    for target in given.clone() {
+        let schedule = choose(&region, target);
+        assert_eq!(legal(&region, &schedule), Ok(()), "{}", program.name);
+        match lines.iter_mut().find(|(s, _)| *s == schedule) {
+            Some((_, targets)) => targets.push(target.name()),
+            None => lines.push((schedule, vec![target.name()])),
+        }
+    }
+    let line = |(schedule, targets): (Schedule, Vec<&str>)| {
+        let targets = match targets.len() == given.clone().count() {
+            true => "all".to_string(),
+            false => targets.join(", "),
+        };
+        let said = schedule.show(program);
+        let said: Vec<&str> = match said.is_empty() {
+            true => vec!["step by step"],
+            false => said.lines().collect(),
+        };
+        format!("  {targets}: {}\n", said.join("; "))
+    };
+    lines.into_iter().map(line).collect()
+}
+
+#[test]
+fn golden_loops_get_these_schedules() {
+    let mut text = String::new();
+    for (of, folder) in ["the loop language", "C"]
+        .into_iter()
+        .zip(common::folders())
+    {
+        text += &format!("# Loops of {of}\n\n");
+        for (name, program) in loops(&folder) {
+            text += &format!("{name}\n{}", chosen(&program));
+        }
+        text += "\n";
+    }
+    common::golden("chosen.txt", &format!("{}\n", text.trim_end()));
+}
+
+/// A machine without vectors is asked for none, and one with longer vectors takes more lanes.
+#[test]
+fn lanes_follow_from_the_target() {
+    let program = common::loop_of("map");
+    let layout = Layout::of(&program);
+    let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
+    let rate = region.sweeps().next().expect("a sweep").rate;
+    let lanes = |target: Target| choose(&region, &target).vectors(rate).0;
+    assert_eq!(lanes(Target::plain()), 1);
+    let narrow = [
+        Target::sse42(),
+        Target::sse2(),
+        Target::neon(),
+        Target::avx512().narrow(),
+    ];
+    assert_eq!(narrow.map(lanes), [2; 4]);
+    assert_eq!(lanes(Target::avx2()), 4);
+    assert_eq!(lanes(Target::avx512()), 8);
+}
