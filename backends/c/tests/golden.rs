@@ -31,6 +31,8 @@ const INHERENT: &[&str] = &[
     "-Wno-unused-label",
     "-Wno-maybe-uninitialized",
     "-Wno-psabi",
+    // Some of these are known to one compiler only.
+    "-Wno-unknown-warning-option",
 ];
 
 fn text(name: &str, target: &Target) -> String {
