@@ -2,8 +2,8 @@
 
 use super::{Lower, args};
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
-use crate::region::Step;
-use crate::schedule::{Admit, Role};
+use crate::region::{Role, Step};
+use crate::schedule::Admit;
 use loop_lang::ir::{GroupId, Order, StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -78,7 +78,7 @@ impl Lower<'_, '_> {
         if self.lanes > 1 {
             let step = u64::from(self.lanes * self.unroll);
             self.tile.entries.push(Entry::Whole(step));
-            let lanes = self.roles.values().filter_map(|r| match r {
+            let lanes = self.sweep.roles.values().filter_map(|r| match r {
                 Role::Lanes(l) if self.in_registers(*l) => Some(u64::from(*l)),
                 Role::Lanes(_) => Some(step),
                 _ => None,
@@ -116,7 +116,7 @@ impl Lower<'_, '_> {
 
     /// Where the lanes of a group's variable are while vectors are taken.
     pub(super) fn lanes_in(&self, v: Var) -> Memory {
-        match self.roles.get(&v) {
+        match self.sweep.roles.get(&v) {
             Some(Role::Lanes(of)) if !self.in_registers(*of) => Memory::Lanes(v),
             _ => Memory::Register(self.carried[&v]),
         }
@@ -157,7 +157,7 @@ impl Lower<'_, '_> {
             self.carried.insert(*v, register);
             self.copy(Memory::Lanes(*v), Memory::Register(register), shape);
         }
-        let joins: Vec<(Var, Op)> = (self.roles.iter())
+        let joins: Vec<(Var, Op)> = (self.sweep.roles.iter())
             .filter_map(|(v, role)| match role {
                 Role::Join(op, _) => Some((*v, *op)),
                 _ => None,
@@ -210,15 +210,15 @@ impl Lower<'_, '_> {
                 self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
             }
         }
-        let roles = self.roles.clone();
-        for (v, role) in roles {
+        let sweep = self.sweep;
+        for (v, role) in &sweep.roles {
             if let Role::Join(op, _) = role {
-                let (state, sums) = (self.carried[&v], self.next[&v]);
+                let (state, sums) = (self.carried[v], self.next[v]);
                 let shape = self.tile.shape(state);
                 let to = self.add("joined", shape, Origin::Let);
                 self.push(StmtKind::Fold {
                     to,
-                    op,
+                    op: *op,
                     start: state.into(),
                     of: sums.into(),
                 });
@@ -337,7 +337,7 @@ impl Lower<'_, '_> {
         let mask = mask.unwrap_or(Const::bool(true).into());
         let mask = self.wide(mask);
         let counts = |s: &&crate::region::Statement| {
-            let of = |v: &Var| self.roles.get(v);
+            let of = |v: &Var| self.sweep.roles.get(v);
             s.sub == Some(step)
                 && matches!(&s.stmt.kind, LoopStmt::Assign(v, _)
                     if matches!(of(v), Some(Role::Count { .. })))
@@ -413,7 +413,7 @@ impl Lower<'_, '_> {
             Some(sub) => sub.count,
             None => Some(Lower::u64(u64::from(self.lanes))),
         };
-        let here: Vec<Var> = (self.roles.iter())
+        let here: Vec<Var> = (self.sweep.roles.iter())
             .filter(|(_, role)| **role == Role::Count { sub })
             .map(|(v, _)| *v)
             .collect();

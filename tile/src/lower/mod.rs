@@ -17,7 +17,7 @@ mod stmt;
 
 use crate::ir::{MAX_DEPTH, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use crate::region::{Region, Sweep};
-use crate::schedule::{Admit, Refused, Role, Schedule, legal, roles};
+use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -51,9 +51,9 @@ impl std::error::Error for NoTile {}
 
 /// The tile of a sweep under a schedule.
 ///
-/// Errors: a schedule that is not legal, a sweep that tiles cannot say.
+/// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
 pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile, NoTile> {
-    legal(region, schedule).map_err(NoTile::Illegal)?;
+    legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     sayable(region, sweep).map_err(NoTile::NoWords)?;
     let mut lower = Lower::of(region, sweep, schedule);
     lower.write();
@@ -112,7 +112,6 @@ struct Lower<'r, 'a> {
     region: &'r Region<'a>,
     sweep: &'r Sweep<'a>,
     schedule: &'r Schedule,
-    roles: BTreeMap<Var, Role>,
     /// Lanes of vectors, and vectors in a turn.
     lanes: u32,
     unroll: u32,
@@ -148,7 +147,6 @@ struct Lower<'r, 'a> {
 
 impl<'r, 'a> Lower<'r, 'a> {
     fn of(region: &'r Region<'a>, sweep: &'r Sweep<'a>, schedule: &'r Schedule) -> Lower<'r, 'a> {
-        let roles = roles(region, sweep);
         let (lanes, unroll) = schedule.vectors(sweep.rate);
         let rate = &region.program.rate(sweep.rate).name;
         let owner = sweep.statements.first();
@@ -159,7 +157,6 @@ impl<'r, 'a> Lower<'r, 'a> {
             region,
             sweep,
             schedule,
-            roles,
             lanes,
             unroll,
             tile: Tile {

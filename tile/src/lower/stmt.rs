@@ -2,7 +2,8 @@
 
 use super::{Lower, args};
 use crate::ir::{Memory, Operand, Origin, Proof, Shape, StmtKind};
-use crate::schedule::{Admit, Role};
+use crate::region::Role;
+use crate::schedule::Admit;
 use loop_lang::ir::{Atom, Stmt, StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -99,7 +100,7 @@ impl Lower<'_, '_> {
 
     fn write_array(&mut self, a: Var, index: Atom, x: Atom) {
         let (array, value) = (self.region.owner(a), self.operand(x));
-        let count = index.var().and_then(|v| self.roles.get(&v));
+        let count = index.var().and_then(|v| self.sweep.roles.get(&v));
         let compact = self.subs.last().is_some_and(|s| s.how == Admit::Compact);
         let under = self.mask();
         match (self.proof(array, index), under) {
@@ -153,7 +154,7 @@ impl Lower<'_, '_> {
     }
 
     fn assign(&mut self, v: Var, a: Atom) {
-        let (role, mask) = (self.roles.get(&v).copied(), self.mask());
+        let (role, mask) = (self.sweep.roles.get(&v).copied(), self.mask());
         if v == self.sweep.counter {
             return;
         }

@@ -2,7 +2,7 @@
 
 use super::affine::Sums;
 use super::cost::{Cost, cost};
-use super::{Access, Effect, Index, Region, Statement, Step, Sweep};
+use super::{Access, Effect, Index, Region, Statement, Step, Sweep, role};
 use livefusion_backend::facts::{self, Placed};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Place, RateId, RateKind, Section, Stmt, StmtKind, Type, Var};
@@ -10,7 +10,7 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use loop_lang::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> Sweep<'a> {
     /// The sweep of a rate, if it is one. `random` are the parameters that are read at any index.
@@ -52,6 +52,7 @@ impl<'a> Sweep<'a> {
             scalars: BTreeSet::new(),
             carried: BTreeSet::new(),
             groups: BTreeSet::new(),
+            roles: BTreeMap::new(),
             scatters: false,
             at: Vec::with_capacity(steps.len()),
             sums: Sums::over(counter),
@@ -74,6 +75,7 @@ impl<'a> Sweep<'a> {
         sweep.find_accesses(region, random);
         sweep.find_carried(region)?;
         sweep.find_scalars(region);
+        sweep.roles = role::roles(region, &sweep);
         Some(sweep)
     }
 

@@ -6,6 +6,7 @@
 //! | `find` | which rates are sweeps, and what is said of them |
 //! | `order` | the straight order of a rate's blocks |
 //! | `nest` | a root whose inner loops are all sweeps |
+//! | `role` | how what is carried is updated, as far as several steps may be taken at a time |
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
 //! | `cost` | how much statements do, and how long one waits for another |
@@ -20,6 +21,7 @@ pub mod cost;
 mod find;
 mod nest;
 mod order;
+mod role;
 mod show;
 mod sweep;
 mod turn;
@@ -28,6 +30,7 @@ pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Def, Room, Test};
 pub use nest::{Nest, Part};
 pub use order::Step;
+pub use role::Role;
 pub use sweep::{Access, Effect, Index, Statement, Sweep};
 pub use turn::{Act, State, Turn};
 

@@ -6,7 +6,7 @@
 //!   s4   r1  write   out_4 at ix_3, a count, by room          work 1, wait 1
 //! ```
 
-use super::{Access, Affine, Effect, Index, Nest, Region, Statement, Stride, Sweep};
+use super::{Access, Affine, Effect, Index, Nest, Region, Role, Statement, Stride, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Place, RateId, StmtKind, Var};
 use std::collections::BTreeSet;
@@ -35,6 +35,7 @@ impl Region<'_> {
     fn show_sweep(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, "\nsweep {}", self.head(sweep))?;
         self.show_sets(sweep, f)?;
+        self.show_roles(sweep, f)?;
         let mut accesses = sweep.accesses.iter().peekable();
         for s in &sweep.statements {
             let access = accesses.next_if(|a| a.statement == s.id);
@@ -80,6 +81,24 @@ impl Region<'_> {
         let groups = sweep.groups.iter();
         let groups = groups.flat_map(|g| &self.program.groups[g.index()].vars);
         self.show_set("groups", &groups.copied().collect(), f)
+    }
+
+    /// How what a sweep carries is updated.
+    fn show_roles(&self, sweep: &Sweep, f: &mut Formatter<'_>) -> fmt::Result {
+        if sweep.roles.is_empty() {
+            return Ok(());
+        }
+        let role = |(v, role): (&Var, &Role)| {
+            let name = self.program.name(*v);
+            match role {
+                Role::Count { .. } => format!("{name} counts"),
+                Role::Join(op, x) => format!("{name} joins {} by {}", self.atom(*x), op.name()),
+                Role::Lanes(lanes) => format!("{name} in {lanes} lanes"),
+                Role::Serial => format!("{name} in order"),
+            }
+        };
+        let roles: Vec<String> = sweep.roles.iter().map(role).collect();
+        writeln!(f, "  updated {}", roles.join(", "))
     }
 
     fn show_set(&self, what: &str, vars: &BTreeSet<Var>, f: &mut Formatter<'_>) -> fmt::Result {

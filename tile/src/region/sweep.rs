@@ -1,12 +1,12 @@
 //! What a sweep does in an iteration: its statements in order, what they use, update and access.
 
-use super::Step;
 use super::affine::{Affine, Sums};
 use super::cost::Cost;
+use super::{Role, Step};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, GroupId, RateId, Stmt, StmtKind, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A loop rate with only subrates below it, whose counter goes up by one to its bound: what a `for` loop can do.
@@ -49,6 +49,8 @@ pub struct Sweep<'a> {
     pub carried: BTreeSet<Var>,
     /// Groups with a local part that it updates.
     pub groups: BTreeSet<GroupId>,
+    /// How all that it carries is updated, its counter aside.
+    pub roles: BTreeMap<Var, Role>,
     /// Whether values are joined onto elements anywhere.
     pub scatters: bool,
     /// The statements of each step.

@@ -1,7 +1,8 @@
 //! Which schedule a loop gets: ideas, each with the condition under which it is thought to be the faster. What the judge
 //! refuses is not taken.
 
-use super::{Admit, Decision, Schedule, legal};
+use super::legal::allows;
+use super::{Admit, Decision, Schedule};
 use crate::region::cost::is_cheap;
 use crate::region::{Region, Step, Sweep};
 use crate::target::Target;
@@ -43,8 +44,8 @@ fn with(
     rate: RateId,
     decision: Decision,
 ) -> Option<Schedule> {
-    let more = schedule.clone().with(rate, decision);
-    legal(region, &more).is_ok().then_some(more)
+    let is_legal = allows(region, schedule, rate, decision).is_ok();
+    is_legal.then(|| schedule.clone().with(rate, decision))
 }
 
 /// Step by step. What is rejected is computed too where that costs less than a mispredicted branch: which elements pass

@@ -1,10 +1,8 @@
 //! Which decisions keep the Loop's meaning.
 
-use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Role, Schedule, roles};
-use crate::region::{Region, Step, Sweep};
+use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
+use crate::region::{Region, Role, Step, Sweep};
 use loop_lang::ir::{Atom, RateId, StmtKind, Var};
-use rustc_hash::FxHashSet;
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// Regions nested deeper than this are not computed side by side.
@@ -33,24 +31,35 @@ impl std::error::Error for Refused {}
 ///
 /// Errors: each decision that does not, with the rule that it breaks.
 pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
+    judge(region, schedule, |_| true)
+}
+
+/// Whether what a schedule decides for a sweep, and for the sub rates in it, keeps the loop's meaning.
+///
+/// Errors: as those of [`legal`].
+pub fn legal_in(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), Vec<Refused>> {
+    let rates = region.program.rates.len();
+    judge(region, schedule, |rate| {
+        rate.index() < rates && region.program.loop_rate(rate) == sweep.rate
+    })
+}
+
+/// Judges the decisions for some rates.
+fn judge(
+    region: &Region,
+    schedule: &Schedule,
+    judges: impl Fn(RateId) -> bool,
+) -> Result<(), Vec<Refused>> {
     let mut refused = Vec::new();
-    let mut decided = FxHashSet::default();
-    for (rate, decision) in schedule.decisions() {
-        let known = region.program.rates.get(rate.index());
-        let vectors = matches!(decision, Decision::Vectorise { .. });
-        let answer = match decision {
-            _ if known.is_none() => Err("the loop has no such rate"),
-            _ if !decided.insert((*rate, vectors)) => Err("it was decided before"),
-            Decision::Vectorise { lanes, unroll } => match region.sweep(*rate) {
-                Some(sweep) => side_by_side(region, schedule, sweep, (*lanes, *unroll)),
-                None => Err("the rate is no sweep"),
-            },
-            Decision::Admit(how) => match around(region, *rate) {
-                Some((sweep, step)) => admits(region, schedule, sweep, step, *how),
-                None => Err("the rate is no sub rate of a sweep that tests"),
-            },
+    let all = schedule.decisions();
+    for (k, (rate, decision)) in all.iter().enumerate().filter(|(_, (r, _))| judges(*r)) {
+        let again = |(r, d): &(RateId, Decision)| r == rate && d.is_like(decision);
+        let answer = match all[..k].iter().any(again) {
+            true => Err("it was decided before"),
+            false => allows(region, schedule, *rate, *decision),
         };
         if let Err(rule) = answer {
+            let known = region.program.rates.get(rate.index());
             refused.push(Refused {
                 rate: known.map_or_else(|| format!("{rate:?}"), |r| r.name.clone()),
                 decision: *decision,
@@ -61,6 +70,30 @@ pub fn legal(region: &Region, schedule: &Schedule) -> Result<(), Vec<Refused>> {
     match refused.is_empty() {
         true => Ok(()),
         false => Err(refused),
+    }
+}
+
+/// Whether a decision keeps the loop's meaning beside all that a schedule decides.
+///
+/// Errors: the rule that it breaks.
+pub(super) fn allows(
+    region: &Region,
+    schedule: &Schedule,
+    rate: RateId,
+    decision: Decision,
+) -> Result<(), &'static str> {
+    if rate.index() >= region.program.rates.len() {
+        return Err("the loop has no such rate");
+    }
+    match decision {
+        Decision::Vectorise { lanes, unroll } => match region.sweep(rate) {
+            Some(sweep) => side_by_side(region, schedule, sweep, (lanes, unroll)),
+            None => Err("the rate is no sweep"),
+        },
+        Decision::Admit(how) => match around(region, rate) {
+            Some((sweep, step)) => admits(region, schedule, sweep, step, how),
+            None => Err("the rate is no sub rate of a sweep that tests"),
+        },
     }
 }
 
@@ -81,13 +114,12 @@ fn admits(
     how: Admit,
 ) -> Result<(), &'static str> {
     let (lanes, _) = schedule.vectors(sweep.rate);
-    let roles = roles(region, sweep);
     for s in sweep.statements.iter().filter(|s| s.sub == Some(step)) {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _)
                 if how == Admit::Compact
                     && !in_step(region, sweep, *a, *index)
-                    && !packs(region, sweep, &roles, (*a, *index), s.sub) =>
+                    && !packs(region, sweep, (*a, *index), s.sub) =>
             {
                 return Err("it writes elsewhere than at its count");
             }
@@ -110,17 +142,11 @@ fn in_step(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
 }
 
 /// Whether what is written at a count may be written for elements that are rejected as well.
-fn packs(
-    region: &Region,
-    sweep: &Sweep,
-    roles: &BTreeMap<Var, Role>,
-    (a, index): (Var, Atom),
-    sub: Option<usize>,
-) -> bool {
+fn packs(region: &Region, sweep: &Sweep, (a, index): (Var, Atom), sub: Option<usize>) -> bool {
     let Some(v) = index.var() else {
         return false;
     };
-    roles.get(&v) == Some(&Role::Count { sub })
+    sweep.roles.get(&v) == Some(&Role::Count { sub })
         && sweep.proven.contains(&(region.owner(a), v))
         && region.facts.is_cut_to(a, v)
 }
@@ -141,7 +167,6 @@ fn side_by_side(
     if !sweep.exits.is_empty() {
         return Err("its guard has exits, which must be asked step by step");
     }
-    let roles = roles(region, sweep);
     for s in &sweep.statements {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _) => {
@@ -150,7 +175,7 @@ fn side_by_side(
                     _ => None,
                 });
                 let compact = how.is_some_and(|r| schedule.admits(r) == Admit::Compact);
-                let packed = compact && packs(region, sweep, &roles, (*a, *index), s.sub);
+                let packed = compact && packs(region, sweep, (*a, *index), s.sub);
                 if !in_step(region, sweep, *a, *index) && !packed {
                     return Err("it writes elsewhere than at the counter, or packed at a count");
                 }
@@ -160,7 +185,7 @@ fn side_by_side(
             _ => {}
         }
     }
-    for role in roles.values() {
+    for role in sweep.roles.values() {
         match role {
             Role::Serial => return Err("what it carries goes from one step to the next"),
             Role::Lanes(of) if of % lanes != 0 => {

@@ -8,17 +8,14 @@
 //! | --- | --- |
 //! | `choose` | which decisions a loop gets |
 //! | `legal` | the judge: which decisions keep the Loop's meaning, and the rule that one breaks |
-//! | `roles` | how what is carried is updated, as far as several steps may be taken at a time |
 //! | `text` | the text form |
 
 mod choose;
 mod legal;
-mod roles;
 mod text;
 
 pub use choose::choose;
-pub use legal::{Refused, legal};
-pub use roles::{Role, roles};
+pub use legal::{Refused, legal, legal_in};
 pub use text::{ScheduleError, Schedules};
 
 use loop_lang::ir::RateId;
@@ -42,6 +39,13 @@ pub enum Decision {
     },
     /// Of a sub rate: how it admits.
     Admit(Admit),
+}
+
+impl Decision {
+    /// Whether it decides the same as another: a rate has one of a kind.
+    pub fn is_like(&self, other: &Decision) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
 }
 
 /// How a sub rate admits.

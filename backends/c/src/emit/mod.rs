@@ -58,7 +58,7 @@ use livefusion_backend::CompileError;
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{self, NoTile};
 use livefusion_tile::region::Region;
-use livefusion_tile::schedule::Schedules;
+use livefusion_tile::schedule::{Schedules, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Place, RateId};
@@ -192,15 +192,10 @@ impl File {
         if form.summary || !form.straight {
             return Ok(Vec::new());
         }
-        let mut tiles = Vec::new();
-        for sweep in region.sweeps() {
-            match lower::tile(region, sweep, &schedule) {
-                Ok(tile) => tiles.push(tile),
-                Err(NoTile::NoWords(_)) => {}
-                Err(e @ NoTile::Illegal(_)) => return Err(refused(e.to_string())),
-            }
-        }
-        Ok(tiles)
+        legal(region, &schedule).map_err(|all| refused(NoTile::Illegal(all).to_string()))?;
+        // For some sweeps there are no words.
+        let tile = |sweep| lower::tile(region, sweep, &schedule).ok();
+        Ok(region.sweeps().filter_map(tile).collect())
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in

@@ -1,0 +1,127 @@
+//! How what is carried is updated, as far as several steps may be taken at a time.
+
+use super::{Region, Sweep};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, Order, StmtKind, Type, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// How a carried variable is updated in a sweep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// One more for each element that its sub rate admits. Nothing reads it but as an index of what is written, so
+    /// a vector may go up by as many at once.
+    Count {
+        /// The step that enters the sub rate; none at the rate itself.
+        sub: Option<usize>,
+    },
+    /// Joined with a value, by an operator that may take elements in any order, and read by nothing else.
+    Join(Op, Atom),
+    /// In lanes, by the element's number.
+    Lanes(u32),
+    /// One step after the other.
+    Serial,
+}
+
+/// The roles of all that a sweep carries, its counter aside.
+pub(super) fn roles(region: &Region, sweep: &Sweep) -> BTreeMap<Var, Role> {
+    let mut roles = BTreeMap::new();
+    if !sweep.carried.is_empty() {
+        let uses = Uses::of(region, sweep);
+        let role = |v: &Var| uses.role(region, sweep, *v).unwrap_or(Role::Serial);
+        roles.extend(sweep.carried.iter().map(|v| (*v, role(v))));
+    }
+    for g in &sweep.groups {
+        let group = &region.program.groups[g.index()];
+        let role = match group.order {
+            Order::Lanes(lanes) if lanes > 1 => Role::Lanes(lanes),
+            _ => Role::Serial,
+        };
+        roles.extend(group.vars.iter().map(|v| (*v, role)));
+    }
+    roles
+}
+
+/// How a sweep uses what it carries, and what that is next.
+struct Uses<'a> {
+    /// How often each is read.
+    reads: FxHashMap<Var, usize>,
+    /// How often as the index of what is written.
+    indexed: FxHashMap<Var, usize>,
+    /// The operators that define what is next.
+    next: FxHashMap<Var, (Op, &'a [Atom])>,
+    /// The sub rate that each is assigned in.
+    subs: FxHashMap<Var, Option<usize>>,
+    /// What decides where a block goes.
+    leaving: FxHashSet<Var>,
+}
+
+impl<'a> Uses<'a> {
+    fn of(region: &Region, sweep: &Sweep<'a>) -> Uses<'a> {
+        let next = |v: &Var| sweep.updates.get(v).into_iter().flatten().flatten();
+        let nexts: FxHashSet<Var> = sweep.carried.iter().flat_map(next).copied().collect();
+        let all = sweep.carried.iter().chain(&nexts);
+        let mut uses = Uses {
+            reads: all.map(|v| (*v, 0)).collect(),
+            indexed: FxHashMap::default(),
+            next: FxHashMap::default(),
+            subs: FxHashMap::default(),
+            leaving: FxHashSet::default(),
+        };
+        for s in &sweep.statements {
+            facts::each_use(s.stmt, &mut |u| {
+                if let Some(reads) = uses.reads.get_mut(&u) {
+                    *reads += 1;
+                }
+            });
+            match &s.stmt.kind {
+                StmtKind::Let(v, op, args) if nexts.contains(v) => {
+                    uses.next.insert(*v, (*op, args));
+                }
+                StmtKind::WriteArray(_, Atom::Var(index), _) => {
+                    *uses.indexed.entry(*index).or_default() += 1;
+                }
+                StmtKind::Assign(v, _) => {
+                    uses.subs.insert(*v, s.sub);
+                }
+                _ => {}
+            }
+        }
+        for i in sweep.blocks() {
+            facts::each_leaving_use(region.facts.blocks[i].block, &mut |u| {
+                uses.leaving.insert(u);
+            });
+        }
+        uses
+    }
+
+    /// The role of a plain variable; none if it is a serial one.
+    fn role(&self, region: &Region, sweep: &Sweep, v: Var) -> Option<Role> {
+        let Type::Scalar(ty) = region.program.ty(v) else {
+            return None;
+        };
+        let [Some(next)] = sweep.updates.get(&v)?[..] else {
+            return None;
+        };
+        let (op, args) = *self.next.get(&next)?;
+        let joined = match *args {
+            [Atom::Var(a), x] | [x, Atom::Var(a)] if a == v && x != Atom::Var(v) => x,
+            _ => return None,
+        };
+        if self.reads.get(&next) != Some(&1) || [v, next].iter().any(|v| self.leaving.contains(v)) {
+            return None;
+        }
+        let indexed = self.indexed.get(&v).copied().unwrap_or(0);
+        let one = Atom::Const(Const::u64(1));
+        match (self.reads.get(&v)? - indexed, indexed) {
+            (1, _) if ty == Ty::U64 && op == Op::Add && joined == one => {
+                let sub = self.subs.get(&v).copied().flatten();
+                Some(Role::Count { sub })
+            }
+            (1, 0) if ty.is_int() && op.joins_in_any_order(ty) => Some(Role::Join(op, joined)),
+            _ => None,
+        }
+    }
+}
