@@ -4,7 +4,7 @@
 mod common;
 
 use livefusion_tile::region::Region;
-use livefusion_tile::schedule::{Schedule, choose, legal};
+use livefusion_tile::schedule::{Aim, Schedule, choose, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use loop_lang::state::Layout;
@@ -25,14 +25,14 @@ fn loops(folder: &Path) -> Vec<(String, Loop)> {
 }
 
 /// A line for each schedule that a loop gets, with the targets that it gets it for.
-fn chosen(program: &Loop) -> String {
+fn chosen(program: &Loop, aim: Aim) -> String {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
     let mut lines: Vec<(Schedule, Vec<&str>)> = Vec::new();
     let targets = Target::all();
     let given = targets.iter().filter(|t| t.name() != "here");
     for target in given.clone() {
-        let schedule = choose(&region, target);
+        let schedule = choose(&region, target, aim);
         assert_eq!(legal(&region, &schedule), Ok(()), "{}", program.name);
         match lines.iter_mut().find(|(s, _)| *s == schedule) {
             Some((_, targets)) => targets.push(target.name()),
@@ -63,7 +63,11 @@ fn golden_loops_get_these_schedules() {
     {
         text += &format!("# Loops of {of}\n\n");
         for (name, program) in loops(&folder) {
-            text += &format!("{name}\n{}", chosen(&program));
+            let (start, speed) = (chosen(&program, Aim::Start), chosen(&program, Aim::Speed));
+            text += &format!("{name}\n{start}");
+            if speed != start {
+                text += &format!(" and for speed\n{speed}");
+            }
         }
         text += "\n";
     }
@@ -77,7 +81,7 @@ fn lanes_follow_from_the_target() {
     let layout = Layout::of(&program);
     let region = Region::of(&program, &layout.arrays, &layout.held).expect("a region");
     let rate = region.sweeps().next().expect("a sweep").rate;
-    let lanes = |target: Target| choose(&region, &target).vectors(rate).0;
+    let lanes = |target: Target| choose(&region, &target, Aim::Start).vectors(rate).0;
     assert_eq!(lanes(Target::plain()), 1);
     let narrow = [
         Target::sse42(),

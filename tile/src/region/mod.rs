@@ -10,7 +10,6 @@
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
 //! | `cost` | how much statements do, and how long one waits for another |
-//! | `turn` | what a turn of a scalar loop computes for several elements |
 //! | `show` | nothing: it prints all of this |
 //!
 //! A region is found in time in proportion to the loop's size.
@@ -24,7 +23,6 @@ mod order;
 mod role;
 mod show;
 mod sweep;
-mod turn;
 
 pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Def, Room, Test};
@@ -32,7 +30,6 @@ pub use nest::{Nest, Part};
 pub use order::Step;
 pub use role::Role;
 pub use sweep::{Access, Effect, Index, Statement, Sweep};
-pub use turn::{Act, State, Turn};
 
 use livefusion_backend::facts::Facts;
 use loop_lang::Loop;

@@ -2,23 +2,39 @@
 //! refuses is not taken.
 
 use super::legal::allows;
-use super::{Admit, Decision, Schedule};
+use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::is_cheap;
 use crate::region::{Region, Step, Sweep};
 use crate::target::Target;
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Type, Var};
+use loop_lang::ir::{Atom, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
+use std::collections::BTreeSet;
 
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
 
+/// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
+const IN_FLIGHT: u32 = 4;
+
+/// What code is made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aim {
+    /// To run soon: what takes longer to compile has to win much.
+    Start,
+    /// To run fast, however long that takes to compile.
+    Speed,
+}
+
 /// The schedule of a loop on a machine: step by step, or in vectors where there are some, and that is legal and thought to
 /// be faster.
-pub fn choose(region: &Region, target: &Target) -> Schedule {
+pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
-        let wide = side_by_side(region, sweep, target);
+        let wide = match aim {
+            Aim::Speed if turns(sweep) => turns_side_by_side(region, sweep, target),
+            _ => side_by_side(region, sweep, target),
+        };
         let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
         for (rate, decision) in decisions.decisions() {
             schedule = schedule.with(*rate, *decision);
@@ -102,20 +118,55 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     with(region, &schedule, sweep.rate, vectorise)
 }
 
+/// Whether a sweep has scalar loops.
+fn turns(sweep: &Sweep) -> bool {
+    let mut all = sweep.statements.iter();
+    all.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }))
+}
+
+/// Scalar loops of several elements side by side, each under a mask of the elements that go on; none if that is not legal,
+/// or if they do what vectors do one lane after the other.
+fn turns_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
+    let inside = sweep.statements.iter().filter(|s| !s.top);
+    let fits = inside
+        .into_iter()
+        .all(|s| in_vectors(region, sweep, s.stmt));
+    if !target.has_vectors() || !root || !fits {
+        return None;
+    }
+    let widest = widths(region, sweep).into_iter().max()?;
+    let lanes = (IN_FLIGHT * target.vector_bytes() as u32 / widest).min(MAX_LANES);
+    let mut schedule = Schedule::new();
+    for (_, rate) in subs(region, sweep) {
+        // Who is rejected by all lanes has no turns.
+        let mut ways = [Admit::Branch, Admit::Compact].into_iter();
+        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
+    }
+    let vectorise = Decision::Vectorise { lanes, unroll: 1 };
+    with(region, &schedule, sweep.rate, vectorise)
+}
+
 /// The width of what differs from step to step; none if there is nothing of the kind, or several widths: two lanes of the
 /// narrower fill no register, and are made wider and narrower at a cost that two lanes do not win.
 fn width(region: &Region, sweep: &Sweep) -> Option<u32> {
+    match widths(region, sweep)[..] {
+        [width] => Some(width),
+        _ => None,
+    }
+}
+
+/// The widths of what differs from step to step.
+fn widths(region: &Region, sweep: &Sweep) -> Vec<u32> {
     let differ =
         (sweep.defs.iter()).filter(|v| sweep.varies(Atom::Var(**v)) && !is_next_count(sweep, **v));
-    let elem = |v: Var| match region.program.ty(v) {
-        Type::Scalar(ty) | Type::Array(ty) => ty,
-    };
+    let elem = |v: Var| region.program.ty(v).elem();
     // Truth values that are computed are as wide as what was compared; in memory they are bytes.
     let computed = differ.map(|v| elem(*v)).filter(|ty| *ty != Ty::Bool);
     let stored = sweep.accesses.iter().map(|a| elem(a.array));
-    let mut widths = computed.chain(stored).map(|ty| ty.size() as u32);
-    let first = widths.next()?;
-    widths.all(|width| width == first).then_some(first)
+    let widths = computed.chain(stored).map(|ty| ty.size() as u32);
+    let widths: BTreeSet<u32> = widths.collect();
+    widths.into_iter().collect()
 }
 
 /// Whether a variable is what a counter or a count is next: vectors do not compute it.
@@ -132,20 +183,25 @@ fn is_next_count(sweep: &Sweep, v: Var) -> bool {
 /// Whether vectors are thought to be faster: all operators have them, memory is read side by side, and no lane waits for
 /// another's scalar loop.
 fn fits_vectors(region: &Region, sweep: &Sweep) -> bool {
-    let program = region.program;
-    let scalar = |ty: Type| match ty {
-        Type::Scalar(ty) | Type::Array(ty) => ty,
-    };
     let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
     !reads_aside
-        && sweep.statements.iter().all(|s| match &s.stmt.kind {
-            StmtKind::While { .. } => false,
-            StmtKind::Let(v, op, args) => {
-                let typed = args[usize::from(args.len() == 3)];
-                let mut known = true;
-                facts::each_use(s.stmt, &mut |u| known &= !sweep.varies(Atom::Var(u)));
-                known || op.vectorises(program.atom_ty(typed), scalar(program.ty(*v)))
-            }
-            _ => true,
-        })
+        && sweep
+            .statements
+            .iter()
+            .all(|s| in_vectors(region, sweep, s.stmt))
+}
+
+/// Whether a statement is one of vectors, and not of one lane after the other.
+fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt) -> bool {
+    let program = region.program;
+    match &s.kind {
+        StmtKind::While { .. } => false,
+        StmtKind::Let(v, op, args) => {
+            let typed = args[usize::from(args.len() == 3)];
+            let mut known = true;
+            facts::each_use(s, &mut |u| known &= !sweep.varies(Atom::Var(u)));
+            known || op.vectorises(program.atom_ty(typed), program.ty(*v).elem())
+        }
+        _ => true,
+    }
 }

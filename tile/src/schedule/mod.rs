@@ -14,7 +14,7 @@ mod choose;
 mod legal;
 mod text;
 
-pub use choose::choose;
+pub use choose::{Aim, choose};
 pub use legal::{Refused, legal, legal_in};
 pub use text::{ScheduleError, Schedules};
 

@@ -18,8 +18,8 @@ pub enum Idea {
     Chains,
     /// Filters without a branch, element by element.
     Admission,
-    /// Scalar loops of several elements under a mask.
-    Masks,
+    /// Tiles: sweeps under a schedule.
+    Tiles,
     /// Folds by runs, one in each lane.
     Runs,
     /// Long bodies and many folds in pieces over tiles.
@@ -48,7 +48,7 @@ impl Idea {
         Idea::Packing,
         Idea::Chains,
         Idea::Admission,
-        Idea::Masks,
+        Idea::Tiles,
         Idea::Runs,
         Idea::Pieces,
         Idea::Extrema,
@@ -69,7 +69,7 @@ impl fmt::Display for Idea {
             Idea::Packing => "packing",
             Idea::Chains => "chains",
             Idea::Admission => "admission",
-            Idea::Masks => "masks",
+            Idea::Tiles => "tiles",
             Idea::Runs => "runs",
             Idea::Pieces => "pieces",
             Idea::Extrema => "extrema",

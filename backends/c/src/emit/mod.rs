@@ -7,14 +7,13 @@
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan` | nothing: it decides how sweeps are written, and in which versions |
 //! | `straight`, `cases` | sweeps as `for` loops; what ends a version of one |
-//! | `masked`, `turn` | scalar loops of several elements, as masked vectors |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
 //! | `pieces`, `strips` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
-//! | `tile` | tiles: sweeps under a schedule that was asked for |
+//! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
 //! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
 //! | `vector`, `compact` | filters without a branch, in vectors or element by element |
@@ -30,7 +29,6 @@ mod frame;
 mod groups;
 mod ideas;
 pub mod machine;
-mod masked;
 mod math;
 mod nest;
 pub mod ops;
@@ -45,7 +43,6 @@ mod straight;
 mod stream;
 mod strips;
 mod tile;
-mod turn;
 mod unit;
 mod vector;
 mod zip;
@@ -58,7 +55,7 @@ use livefusion_backend::CompileError;
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{self, NoTile};
 use livefusion_tile::region::Region;
-use livefusion_tile::schedule::{Schedules, legal};
+use livefusion_tile::schedule::{Aim, Schedules, choose, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Place, RateId};
@@ -179,23 +176,29 @@ impl File {
         self
     }
 
-    /// The tiles of a loop: of the sweeps for which something was asked, and which tiles can say.
+    /// The tiles of a loop: of the sweeps for which something was asked, and of those that are better off as tiles.
     fn tiles(&self, region: &Region, form: Form) -> Result<Vec<Tile>, CompileError> {
         let refused = |why: String| CompileError::Schedule {
             program: region.program.name.clone(),
             why,
         };
-        let asked = self.schedules.of(region.program);
-        let Some(schedule) = asked.map_err(|e| refused(e.to_string()))? else {
-            return Ok(Vec::new());
-        };
-        if form.summary || !form.straight {
+        if !form.straight {
             return Ok(Vec::new());
         }
-        legal(region, &schedule).map_err(|all| refused(NoTile::Illegal(all).to_string()))?;
+        let asked = self.schedules.of(region.program);
+        let asked = asked.map_err(|e| refused(e.to_string()))?;
+        let (schedule, asked) = match asked.filter(|_| !form.summary) {
+            Some(schedule) => (schedule, true),
+            None => (choose(region, &self.helpers.target, Aim::Speed), false),
+        };
+        if asked {
+            legal(region, &schedule).map_err(|all| refused(NoTile::Illegal(all).to_string()))?;
+        }
+        let sweeps = region.sweeps();
+        let sweeps = sweeps.filter(|s| asked || tile::is_better(s, &schedule));
         // For some sweeps there are no words.
         let tile = |sweep| lower::tile(region, sweep, &schedule).ok();
-        Ok(region.sweeps().filter_map(tile).collect())
+        Ok(sweeps.filter_map(tile).collect())
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in

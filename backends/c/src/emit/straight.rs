@@ -230,17 +230,11 @@ impl Plan<'_> {
             ));
             unit.line(format!("const u64 {counter} = strip + lane;"));
         } else {
-            let masks = self.masks(unit);
-            if masks {
-                unit.uses(Idea::Masks);
-                self.write_masked(unit);
-            }
-            let from = if masks { "strip" } else { "from" };
             if self.sweep.scatters {
                 unit.line("#pragma GCC unroll 4");
             }
             unit.open(format!(
-                "for (u64 {counter} = {from}; {counter} < end; {counter}++) {{"
+                "for (u64 {counter} = from; {counter} < end; {counter}++) {{"
             ));
         }
         self.write_body(unit, None);

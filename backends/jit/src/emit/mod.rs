@@ -30,7 +30,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use livefusion_backend::facts::{self, Facts};
 use livefusion_tile::region::{Region, Sweep};
-use livefusion_tile::schedule::{Schedule, choose};
+use livefusion_tile::schedule::{Aim, Schedule, choose};
 use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Group, GroupId, Order, Place, RateId, Var};
@@ -87,7 +87,7 @@ pub fn function(
     check_targets(program, facts)?;
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));
-    let chosen = || choose(&region, request.target);
+    let chosen = || choose(&region, request.target, Aim::Start);
     let sweeps = match request.fast {
         true => {
             let schedule = request.schedule.cloned().unwrap_or_else(chosen);

@@ -7,7 +7,7 @@ use livefusion_backend::facts;
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::tile;
 use livefusion_tile::region::{Region, Step, Sweep};
-use livefusion_tile::schedule::{Admit, Schedule, choose};
+use livefusion_tile::schedule::{Admit, Aim, Schedule, choose};
 use livefusion_tile::target::Target;
 use loop_lang::ir::{Place, Section, Type, Var};
 use rustc_hash::FxHashSet;
@@ -44,7 +44,7 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
             && !sweep.uses.iter().any(|v| folded_around(sweep, v))
     };
     let plain = std::cell::OnceCell::new();
-    let plain = || plain.get_or_init(|| choose(region, &Target::plain()));
+    let plain = || plain.get_or_init(|| choose(region, &Target::plain(), Aim::Start));
     let straight = |sweep| {
         let mut tiles: Vec<Tile> = tile(region, sweep, schedule).into_iter().collect();
         // Vectors take whole turns; what is left is taken step by step.

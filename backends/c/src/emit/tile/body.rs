@@ -1,6 +1,7 @@
 //! The function of a tile.
 
 use super::masks::Masks;
+use crate::emit::ideas::Idea;
 use crate::emit::stop::HALT;
 use crate::emit::unit::{Unit, comment};
 use crate::facts::{self, Source};
@@ -144,6 +145,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     /// Writes the function.
     pub fn write(&mut self, symbol: &str) {
+        self.unit.uses(Idea::Tiles);
         let passed = self.passed();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
             .into_iter()

@@ -17,3 +17,14 @@ mod memory;
 mod parts;
 
 pub use body::Writer;
+
+use livefusion_tile::region::Sweep;
+use livefusion_tile::schedule::Schedule;
+use loop_lang::ir::StmtKind;
+
+/// Whether a sweep is written as a tile though nobody asked: one with scalar loops, of several elements side by side.
+pub fn is_better(sweep: &Sweep, schedule: &Schedule) -> bool {
+    let mut statements = sweep.statements.iter();
+    let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
+    turns && schedule.vectors(sweep.rate).0 > 1
+}
