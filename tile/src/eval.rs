@@ -188,9 +188,23 @@ impl Run<'_> {
                     }
                 }
             }
-            StmtKind::Put { array, at, value } => {
-                let (at, word) = (self.scalar(*at), self.scalar(*value));
-                self.world.write(Memory::Array(*array), at, word);
+            StmtKind::Put {
+                array,
+                at,
+                value,
+                by,
+                under,
+                lanes,
+            } => {
+                let (memory, ty) = (Memory::Array(*array), self.shape(*value).ty);
+                for k in 0..*lanes as usize {
+                    let (at, word) = (self.lane(*at, k), self.lane(*value, k));
+                    let old = self.world.read(memory, at);
+                    if let Some(old) = old.filter(|_| self.is_set(*under, k)) {
+                        let joined = by.map_or(word, |op| eval(op, ty, ty, &[old, word]));
+                        self.world.write(memory, at, joined);
+                    }
+                }
             }
             StmtKind::Compress {
                 array,

@@ -213,16 +213,25 @@ impl Shown<'_> {
                 proof,
             } => {
                 let (memory, value) = (self.memory(*into, *at), self.operand(*value));
-                let wide = match lanes {
-                    1 => String::new(),
-                    lanes => format!(" x{lanes}"),
-                };
-                let under = self.under(*under);
+                let (wide, under) = (wide(*lanes), self.under(*under));
                 write!(f, "store{wide} {memory} = {value}{under}{}", by(proof))
             }
-            StmtKind::Put { array, at, value } => {
+            StmtKind::Put {
+                array,
+                at,
+                value,
+                by,
+                under,
+                lanes,
+            } => {
+                let (wide, by) = (wide(*lanes), by.map(|op| format!(" {}", op.name())));
                 let memory = self.memory(Memory::Array(*array), *at);
-                write!(f, "put {memory} = {}", self.operand(*value))
+                let (by, value, under) = (
+                    by.unwrap_or_default(),
+                    self.operand(*value),
+                    self.under(*under),
+                );
+                write!(f, "put{wide}{by} {memory} = {value}{under}")
             }
             StmtKind::Compress {
                 array,
@@ -272,5 +281,13 @@ impl Shown<'_> {
             StmtKind::If { cond, .. } => write!(f, "if {}", self.operand(*cond)),
             StmtKind::While { .. } => write!(f, "while"),
         }
+    }
+}
+
+/// How many lanes are written, where it is more than one.
+fn wide(lanes: u32) -> String {
+    match lanes {
+        1 => String::new(),
+        lanes => format!(" x{lanes}"),
     }
 }

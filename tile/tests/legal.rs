@@ -85,7 +85,7 @@ fn cases() -> Vec<Case> {
             "r1 compact",
         ),
         case(
-            "it joins onto what is carried or anywhere, which has no mask",
+            "it scans, which has no mask",
             "phases_of_filters",
             "r1 mask",
         ),
@@ -150,9 +150,22 @@ fn cases() -> Vec<Case> {
             "to_percentages",
             "filt mask\nmfst vectorise 8 unroll 1",
         ),
-        case(
-            "it joins onto elements anywhere",
-            "regions",
+        changed(
+            "it joins onto several arrays, or by a function",
+            "counts",
+            (
+                "out_1 elt_0 by_1 with add",
+                "out_1, out_1 elt_0 by_1, by_1".into(),
+            ),
+            "r0 vectorise 8 unroll 1",
+        ),
+        changed(
+            "it joins onto elements that it uses in another way, too",
+            "counts",
+            (
+                "  goto bottom_0\nbottom_0",
+                "  scatterArray out_1 elt_0 by_1\n  goto bottom_0\nbottom_0".into(),
+            ),
             "r0 vectorise 8 unroll 1",
         ),
         case("it scans", "mirror_scan", "r0 vectorise 8 unroll 1"),

@@ -60,6 +60,11 @@ fn a_scalar_loop_under_a_mask() {
 }
 
 #[test]
+fn joins_lane_by_lane() {
+    golden("counts");
+}
+
+#[test]
 fn a_read_anywhere_that_traps_step_by_step() {
     golden("gather_trap");
 }

@@ -154,19 +154,9 @@ impl Making {
         rate: &Rate,
         (section, starter): (&str, &str),
     ) -> String {
-        let [a, b, na, nb, t, join] =
-            ["a", "b", "na", "nb", "t", "join"].map(|base| self.fresh(base, comb));
+        let [a, b, na, nb, t] = ["a", "b", "na", "nb", "t"].map(|base| self.fresh(base, comb));
+        let join = self.join_pairs(comb);
         let (x, y) = (self.atom(Ty::I64), self.atom(Ty::I64));
-        let (p, q, r, s) = (
-            format!("p{join}"),
-            format!("q{join}"),
-            format!("r{join}"),
-            format!("s{join}"),
-        );
-        self.functions.push(format!(
-            "fn {join}({p}: i64, {q}: i64, {r}: i64, {s}: i64) {{\n  let u{join} = mul {p} {r}\n  let v{join} \
-             = mul {r} {q}\n  let w{join} = add v{join} {s}\n  return u{join} w{join}\n}}"
-        ));
         for v in [&a, &b] {
             self.emit(section, starter, format!("carry {v} = 3i64 @{comb}"));
         }
@@ -181,6 +171,17 @@ impl Making {
             rate.name,
             self.rng.pick(&["exact", "lanes 1"])
         )
+    }
+
+    /// A function that composes `x -> a x + b`.
+    pub(super) fn join_pairs(&mut self, comb: &str) -> String {
+        let join = self.fresh("join", comb);
+        let [p, q, r, s] = ["p", "q", "r", "s"].map(|base| format!("{base}{join}"));
+        self.functions.push(format!(
+            "fn {join}({p}: i64, {q}: i64, {r}: i64, {s}: i64) {{\n  let u{join} = mul {p} {r}\n  let v{join} \
+             = mul {r} {q}\n  let w{join} = add v{join} {s}\n  return u{join} w{join}\n}}"
+        ));
+        join
     }
 
     pub(super) fn float_monoid(&mut self, ty: Ty) -> (&'static str, String) {

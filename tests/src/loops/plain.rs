@@ -1,6 +1,7 @@
 //! Random loops of the shapes that tiles have vectors for: one root, filters in filters, reads and writes at the counter
 //! and at filters' counts, folds that take elements in any order. Seldom anything else.
 
+use super::statements::monoids;
 use super::{Argument, Making, RandomLoop, TYPES};
 use crate::program::buffer;
 use crate::rng::Rng;
@@ -81,6 +82,9 @@ impl Making {
         for _ in 0..self.rng.weighted(&writes) {
             self.plain_write(&comb, counter);
         }
+        if self.rng.chance(15) {
+            self.plain_join(&comb);
+        }
         let filters = match depth {
             0 => self.rng.weighted(&[20, 50, 30]),
             1 => self.rng.weighted(&[40, 50, 10]),
@@ -152,6 +156,53 @@ impl Making {
             "group {acc} owner r0 step {rate} start {start} id {id} next {new} combine {op} level 0 {order}"
         ));
         self.results.push(acc);
+    }
+
+    /// An array that values are joined onto anywhere, or written to; seldom one that others use, too, or two of them by a
+    /// function.
+    fn plain_join(&mut self, comb: &str) {
+        if self.rng.chance(20) {
+            return self.plain_pair(comb);
+        }
+        let ty = self.rng.pick(&TYPES);
+        let known = self.outs.iter().find(|(_, of)| *of == ty).cloned();
+        let out = match known.filter(|_| self.rng.chance(30)) {
+            Some((out, _)) => out,
+            None => {
+                let (out, n) = (self.fresh("out", comb), self.rng.range(1, 20));
+                let fill = self.literal(ty);
+                let line = format!("let {out} = fillArray {ty} {n} {fill}");
+                self.emit("init", comb, line);
+                self.outs.push((out.clone(), ty));
+                out
+            }
+        };
+        let (at, x) = (self.index("yield", comb), self.atom(ty));
+        let by = match self.rng.chance(30) {
+            true => String::new(),
+            false => format!(" with {}", self.rng.pick(monoids(ty))),
+        };
+        let line = format!("scatterArray {out} {at} {x}{by} @{comb}");
+        self.emit("yield", comb, line);
+    }
+
+    /// Two arrays, of which the second may be shorter, that a function joins values onto.
+    fn plain_pair(&mut self, comb: &str) {
+        let join = self.join_pairs(comb);
+        let outs = [self.fresh("out", comb), self.fresh("out", comb)];
+        for out in &outs {
+            let n = self.rng.range(1, 20);
+            self.emit("init", comb, format!("let {out} = fillArray i64 {n} 1i64"));
+            self.outs.push((out.clone(), Ty::I64));
+        }
+        let (at, x, y) = (
+            self.index("yield", comb),
+            self.atom(Ty::I64),
+            self.atom(Ty::I64),
+        );
+        let [a, b] = outs;
+        let line = format!("scatterArray {a}, {b} {at} {x}, {y} with {join} @{comb}");
+        self.emit("yield", comb, line);
     }
 
     /// An array that is written side by side, or, seldom, at the root's counter wherever a filter admits.

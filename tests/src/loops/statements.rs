@@ -31,7 +31,7 @@ impl Making {
         self.emit("yield", comb, format!("{line} @{comb}"));
     }
 
-    fn index(&mut self, section: &str, comb: &str) -> String {
+    pub(super) fn index(&mut self, section: &str, comb: &str) -> String {
         let i = self.atom(Ty::U64);
         if self.rng.chance(20) {
             return i;
@@ -158,7 +158,7 @@ impl Making {
     }
 }
 
-fn monoids(ty: Ty) -> &'static [&'static str] {
+pub(super) fn monoids(ty: Ty) -> &'static [&'static str] {
     match ty {
         Ty::Bool => &["and", "or", "xor"],
         t if t.is_float() => &["add", "mul", "min", "max"],

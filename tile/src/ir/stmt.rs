@@ -113,7 +113,8 @@ pub enum StmtKind {
         /// Why it stays inside.
         proof: Proof,
     },
-    /// `put a[i] = v`: one element; nothing where the index is outside.
+    /// `put a[i] = v`: each lane in turn, at an index of its own; nothing where that is outside, nor where a mask is not
+    /// set. `put add a[i] = v` joins it onto what is there.
     Put {
         /// Where to.
         array: Var,
@@ -121,6 +122,12 @@ pub enum StmtKind {
         at: Operand,
         /// What.
         value: Operand,
+        /// How it is joined, what is there on the left; without it, it is written.
+        by: Option<Op>,
+        /// The mask.
+        under: Option<Operand>,
+        /// How many lanes: a scalar stands for all of them.
+        lanes: u32,
     },
     /// `compress m v -> a[i]`: the lanes under the mask, side by side, from `i` on. What lies behind them, up to as many
     /// elements as there are lanes, is written too, with whatever.
@@ -275,9 +282,12 @@ impl StmtKind {
                 f(*value);
                 under.iter().for_each(|a| f(*a));
             }
-            StmtKind::Put { at, value, .. } => {
+            StmtKind::Put {
+                at, value, under, ..
+            } => {
                 f(*at);
                 f(*value);
+                under.iter().for_each(|a| f(*a));
             }
             StmtKind::Compress {
                 at, value, under, ..

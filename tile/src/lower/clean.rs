@@ -165,9 +165,12 @@ impl StmtKind {
                 operand(value, f);
                 under.iter_mut().for_each(|a| operand(a, f));
             }
-            StmtKind::Put { at, value, .. } => {
+            StmtKind::Put {
+                at, value, under, ..
+            } => {
                 operand(at, f);
                 operand(value, f);
+                under.iter_mut().for_each(|a| operand(a, f));
             }
             StmtKind::Compress {
                 at, value, under, ..

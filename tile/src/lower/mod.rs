@@ -7,11 +7,13 @@
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `stmt` | statements, one or several steps at a time |
+//! | `joins` | what is joined: onto elements anywhere |
 //! | `regions` | arms and scalar loops |
 //! | `clean` | what nobody needs goes |
 
 mod clean;
 mod frame;
+mod joins;
 mod regions;
 mod stmt;
 
@@ -73,7 +75,6 @@ fn sayable(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
     for s in &sweep.statements {
         match &s.stmt.kind {
             LoopStmt::Scan { .. } => return Err("a scan"),
-            LoopStmt::ScatterArray { .. } => return Err("a join onto elements anywhere"),
             LoopStmt::Carry(..) => return Err("the start of an inner loop"),
             _ => {}
         }

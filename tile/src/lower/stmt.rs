@@ -33,10 +33,15 @@ impl Lower<'_, '_> {
                 results,
             } => self.arms(*cond, (then, other), results),
             LoopStmt::While { .. } => self.turns(s),
+            LoopStmt::ScatterArray {
+                arrays,
+                index,
+                values,
+                combine,
+            } => self.scatter(arrays, *index, values, *combine),
             // `sayable` says that there are none of these.
             LoopStmt::Carry(..)
             | LoopStmt::Scan { .. }
-            | LoopStmt::ScatterArray { .. }
             | LoopStmt::NewArray(..)
             | LoopStmt::FillArray(..)
             | LoopStmt::CopyArray(..)
@@ -129,17 +134,7 @@ impl Lower<'_, '_> {
             // Only step by step.
             (None, under) => {
                 let at = self.operand(index);
-                let outer = std::mem::take(&mut self.out);
-                self.push(StmtKind::Put { array, at, value });
-                let put = self.body(outer);
-                match under {
-                    Some(cond) => self.push(StmtKind::If {
-                        cond,
-                        then: put,
-                        other: Vec::new(),
-                    }),
-                    None => self.out.extend(put),
-                }
+                self.put((array, at), value, None, under);
             }
         }
     }

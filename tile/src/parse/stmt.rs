@@ -18,12 +18,7 @@ impl<'t> Parser<'t> {
         let mut kind = match word {
             "let" => self.let_(&mut line)?,
             "store" => self.store(&mut line)?,
-            "put" => {
-                let (array, at) = self.array(&mut line)?;
-                line.expect("=")?;
-                let value = self.operand(&mut line)?;
-                StmtKind::Put { array, at, value }
-            }
+            "put" => self.put(&mut line)?,
             "compress" => self.compress(&mut line)?,
             "set" => {
                 let to = line.take("a value", |w| self.values.get(w).copied())?;
@@ -170,11 +165,7 @@ impl<'t> Parser<'t> {
     }
 
     fn store(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
-        // `store x8 a[i]`, but `store x8[i]`, of an array with such a name.
-        let lanes = match line.peek() {
-            (Some(_), Some("[")) | (Some("lanes"), _) => 1,
-            _ => line.take("`xN`, N lanes", |w| w.strip_prefix('x')?.parse().ok())?,
-        };
+        let lanes = wide(line);
         let (into, at) = self.memory(line)?;
         line.expect("=")?;
         Ok(StmtKind::Store {
@@ -184,6 +175,24 @@ impl<'t> Parser<'t> {
             under: self.under(line)?,
             lanes,
             proof: proof(line)?,
+        })
+    }
+
+    fn put(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        let lanes = wide(line);
+        let by = match line.peek() {
+            (_, Some("[")) => None,
+            _ => Some(line.take("an operator", Op::from_name)?),
+        };
+        let (array, at) = self.array(line)?;
+        line.expect("=")?;
+        Ok(StmtKind::Put {
+            array,
+            at,
+            value: self.operand(line)?,
+            by,
+            under: self.under(line)?,
+            lanes,
         })
     }
 
@@ -257,6 +266,14 @@ impl<'t> Parser<'t> {
         })?;
         Ok((memory, self.index(line)?))
     }
+}
+
+/// `xN`, N lanes; without it, it is one. `store x8 a[i]`, but `store x8[i]`, of an array with such a name.
+fn wide(line: &mut Line<'_>) -> u32 {
+    let (word, next) = line.peek();
+    let lanes = |w: &str| w.strip_prefix('x')?.parse().ok();
+    let lanes = word.filter(|_| next != Some("[")).and_then(lanes);
+    lanes.inspect(|_| line.skip()).unwrap_or(1)
 }
 
 /// `by (a)` or `by size`.

@@ -86,6 +86,11 @@ impl<'t> Line<'t> {
         Ok(taken)
     }
 
+    /// Reads on behind the next word.
+    pub(super) fn skip(&mut self) {
+        self.at += 1;
+    }
+
     /// Whether the next word is this one, which is read then.
     pub(super) fn eat(&mut self, word: &str) -> bool {
         let met = self.peek().0 == Some(word);

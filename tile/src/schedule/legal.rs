@@ -1,8 +1,8 @@
 //! Which decisions keep the Loop's meaning.
 
 use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
-use crate::region::{Region, Role, Step, Sweep};
-use loop_lang::ir::{Atom, RateId, StmtKind, Var};
+use crate::region::{Region, Role, Statement, Step, Sweep};
+use loop_lang::ir::{Atom, Combine, RateId, StmtKind, Var};
 use std::fmt;
 
 /// Regions nested deeper than this are not computed side by side.
@@ -123,8 +123,8 @@ fn admits(
             {
                 return Err("it writes elsewhere than at its count");
             }
-            StmtKind::ScatterArray { .. } | StmtKind::Scan { .. } if how != Admit::Branch => {
-                return Err("it joins onto what is carried or anywhere, which has no mask");
+            StmtKind::Scan { .. } if how != Admit::Branch => {
+                return Err("it scans, which has no mask");
             }
             StmtKind::While { .. } if how != Admit::Branch && lanes == 1 => {
                 return Err("it has a scalar loop, which may turn long for what is rejected");
@@ -180,7 +180,9 @@ fn side_by_side(
                     return Err("it writes elsewhere than at the counter, or packed at a count");
                 }
             }
-            StmtKind::ScatterArray { .. } => return Err("it joins onto elements anywhere"),
+            StmtKind::ScatterArray {
+                arrays, combine, ..
+            } => joins_lane_by_lane(region, sweep, s.id, (arrays, *combine))?,
             StmtKind::Scan { .. } => return Err("it scans"),
             _ => {}
         }
@@ -201,6 +203,31 @@ fn side_by_side(
     let deep = (sweep.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
     match deep {
         true => Err("its arms are nested too deep"),
+        false => Ok(()),
+    }
+}
+
+/// Whether several steps may be taken side by side around a join onto elements anywhere: the lanes join in turn, and
+/// nothing else sees in which order that is.
+fn joins_lane_by_lane(
+    region: &Region,
+    sweep: &Sweep,
+    id: usize,
+    (arrays, by): (&[Var], Option<Combine>),
+) -> Result<(), &'static str> {
+    let ([array], None | Some(Combine::Op(_))) = (arrays, by) else {
+        return Err("it joins onto several arrays, or by a function");
+    };
+    let owner = region.owner(*array);
+    let joins = |s: &&Statement| match &s.stmt.kind {
+        StmtKind::ScatterArray { arrays, .. } => {
+            s.id != id && arrays.iter().any(|a| region.owner(*a) == owner)
+        }
+        _ => false,
+    };
+    let accessed = sweep.accesses.iter().any(|a| a.array == owner);
+    match accessed || sweep.statements.iter().any(|s| joins(&s)) {
+        true => Err("it joins onto elements that it uses in another way, too"),
         false => Ok(()),
     }
 }

@@ -181,11 +181,26 @@ impl<'a> Types<'_, 'a> {
                     self.fits(*m, mask(*lanes), "the mask of a store");
                 });
             }
-            StmtKind::Put { array, at, value } => {
-                self.scalar(*at, Ty::U64, "an index");
+            StmtKind::Put {
+                array,
+                at,
+                value,
+                by,
+                under,
+                lanes,
+            } => {
+                self.lanes(*lanes, "a put");
+                self.fits(*at, Shape::of(Ty::U64, *lanes), "an index");
                 if let Some(ty) = self.memory(Memory::Array(*array), true) {
-                    self.scalar(*value, ty, "what is put");
+                    self.fits(*value, Shape::of(ty, *lanes), "what is put");
+                    let joins = by.is_none_or(|op| op.result(&[ty, ty], None) == Some(ty));
+                    self.want(joins, || {
+                        format!("a put of {} by no such operator", ty.name())
+                    });
                 }
+                under.iter().for_each(|m| {
+                    self.fits(*m, mask(*lanes), "the mask of a put");
+                });
             }
             StmtKind::Compress {
                 array,

@@ -95,6 +95,24 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = out;",
     },
     Fault {
+        what: "what is rejected is joined onto elements",
+        file: "lower/joins.rs",
+        sound: "self.put((*array, at), *value, by, self.mask()),",
+        faulty: "self.put((*array, at), *value, by, None),",
+    },
+    Fault {
+        what: "arrays are joined onto where not all of them have the index",
+        file: "lower/joins.rs",
+        sound: "cond = Some(self.both(cond, inside));",
+        faulty: "cond = Some(inside);",
+    },
+    Fault {
+        what: "a function joins what is there from the right",
+        file: "lower/joins.rs",
+        sound: "left.iter().chain(right)",
+        faulty: "right.iter().chain(left)",
+    },
+    Fault {
         what: "positions are one further along",
         file: "lower/mod.rs",
         sound: "self.push(StmtKind::Positions { to, from: at });",
@@ -235,6 +253,18 @@ pub(super) const JUDGED: &[Fault] = &[
         file: "verify/frame.rs",
         sound: "group.is_some_and(|g| !g.order.is_local())",
         faulty: "group.is_none_or(|g| !g.order.is_local())",
+    },
+    Fault {
+        what: "what is put is joined by any operator",
+        file: "verify/types.rs",
+        sound: "let joins = by.is_none_or(|op| op.result(&[ty, ty], None) == Some(ty));",
+        faulty: "let joins = by.is_none() || by.is_some();",
+    },
+    Fault {
+        what: "lanes are joined onto elements that something else looks at",
+        file: "schedule/legal.rs",
+        sound: "match accessed || sweep.statements.iter().any(|s| joins(&s)) {",
+        faulty: "match accessed && sweep.statements.iter().any(|s| joins(&s)) {",
     },
     Fault {
         what: "steps are taken side by side that go one after the other",

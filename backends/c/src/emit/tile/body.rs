@@ -287,12 +287,17 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let lanes = (*lanes).min(w.masks.lanes);
                 w.store(*into, *at, *value, *under, lanes);
             }),
-            StmtKind::Put { array, at, value } => {
-                let (data, n) = (self.unit.array(*array), self.unit.length(*array));
-                let (at, value) = (self.operand(*at), self.operand(*value));
-                self.unit
-                    .line(format!("if ({at} < {n}) {data}[{at}] = {value};"));
-            }
+            StmtKind::Put {
+                array,
+                at,
+                value,
+                by,
+                under,
+                lanes,
+            } => self.each_part(*lanes, |w| {
+                let lanes = (*lanes).min(w.masks.lanes);
+                w.put(*array, (*at, *value), *by, *under, lanes);
+            }),
             StmtKind::Compress {
                 array,
                 at,

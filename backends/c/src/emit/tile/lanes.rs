@@ -143,7 +143,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// A lane of an operand, in a loop over `k`.
-    fn lane(&mut self, a: Operand) -> String {
+    pub(super) fn lane(&mut self, a: Operand) -> String {
         let (shape, text) = (self.operand_shape(a), self.operand(a));
         match (shape.is_scalar(), shape.ty) {
             (true, _) => text,

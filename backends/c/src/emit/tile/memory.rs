@@ -6,6 +6,7 @@ use crate::facts;
 use crate::names::Part;
 use livefusion_tile::ir::{Memory, Operand, Shape, Value};
 use loop_lang::ir::Var;
+use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 impl Writer<'_, '_, '_> {
@@ -138,6 +139,40 @@ impl Writer<'_, '_, '_> {
                 ));
             }
         }
+    }
+
+    /// Lanes are written, or joined, one after the other.
+    pub(super) fn put(
+        &mut self,
+        array: Var,
+        (at, value): (Operand, Operand),
+        by: Option<Op>,
+        under: Option<Operand>,
+        lanes: u32,
+    ) {
+        let (data, n) = (self.unit.array(array), self.unit.length(array));
+        let ty = facts::elem(self.unit.program, array);
+        let (at, value) = (self.lane(at), self.lane(value));
+        let test = under.map_or(String::new(), |m| format!("{} && ", self.lane(m)));
+        let put = |w: &mut Self, at: &str| {
+            let cell = format!("{data}[{at}]");
+            let value = match by {
+                Some(op) => w
+                    .unit
+                    .helpers
+                    .op(op, ty, ty, &[cell.clone(), value.clone()]),
+                None => value.clone(),
+            };
+            format!("if ({test}{at} < {n}) {cell} = {value};")
+        };
+        let line = match lanes {
+            1 => put(self, &at),
+            _ => {
+                let put = put(self, "l");
+                format!("for (u64 k = 0; k < {lanes}; k++) {{ const u64 l = {at}; {put} }}")
+            }
+        };
+        self.unit.line(line);
     }
 
     fn memory_type(&self, memory: Memory, value: Operand) -> Ty {

@@ -6,6 +6,7 @@ use crate::emit::{Emit, MEMORY, arrays};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 use livefusion_tile::ir::{self, Memory, Operand, Shape};
 use loop_lang::ir::Var;
+use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 /// Neighbours in memory: there, but aligned as one element is.
@@ -327,15 +328,37 @@ impl Printer<'_, '_, '_> {
         self.blend(shape.ty, &mask, (&all, &old), shape.lanes)
     }
 
-    /// `put a[i] = v`.
-    pub(super) fn put(&mut self, array: Var, at: Operand, value: Operand) {
-        let (index, value) = (self.scalar(at), self.scalar(value));
+    /// `put a[i] = v`, lane by lane.
+    pub(super) fn put(
+        &mut self,
+        array: Var,
+        (at, value): (Operand, Operand),
+        by: Option<Op>,
+        under: Option<Operand>,
+        lanes: u32,
+    ) {
+        let ty = livefusion_backend::facts::elem(self.emit.program, array);
         let length = self.emit.length(array);
-        let inside = self.emit.less(index, length);
-        self.emit.only_if(inside, |emit| {
-            let address = emit.address(array, index);
-            emit.builder.ins().store(MEMORY, value, address, 0);
-        });
+        for k in 0..lanes {
+            let (index, value) = (self.lane(at, k), self.lane(value, k));
+            let mut there = self.emit.less(index, length);
+            if let Some(mask) = under {
+                let set = self.lane(mask, k);
+                there = self.emit.builder.ins().band(there, set);
+            }
+            self.emit.only_if(there, |emit| {
+                let address = emit.address(array, index);
+                let joined = match by {
+                    Some(op) => {
+                        let ins = emit.builder.ins();
+                        let old = ins.load(Emit::register(ty), MEMORY, address, 0);
+                        emit.op(op, ty, ty, &[old, value])
+                    }
+                    None => value,
+                };
+                emit.builder.ins().store(MEMORY, joined, address, 0);
+            });
+        }
     }
 
     /// `compress m v -> a[i]`: each lane is stored behind those before it that are set.

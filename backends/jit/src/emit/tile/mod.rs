@@ -207,7 +207,14 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 lanes,
                 ..
             } => self.store(*into, *at, *value, *under, *lanes),
-            StmtKind::Put { array, at, value } => self.put(*array, *at, *value),
+            StmtKind::Put {
+                array,
+                at,
+                value,
+                by,
+                under,
+                lanes,
+            } => self.put(*array, (*at, *value), *by, *under, *lanes),
             StmtKind::Compress {
                 array,
                 at,
