@@ -60,8 +60,9 @@ fn agrees(
         };
         let tiled = Arc::new(Evaluated::new(program, &schedule, small.0.clone(), seed));
         agree(tiled.clone(), &small);
-        for (sweep, steps) in tiled.taken() {
-            drawn.count(program, &schedule, sweep);
+        for (tile, steps) in tiled.taken() {
+            drawn.count(program, &schedule, tile.rate);
+            drawn.note(tile);
             taken += steps;
         }
         let jit = JitBackend::new().compile_under(program, &schedule);
@@ -170,7 +171,10 @@ fn in_c() {
             (program, args)
         });
     let random = (first..first + count).map(|seed| {
-        let l = random(seed);
+        let l = match seed % 2 {
+            0 => random(seed),
+            _ => plain(seed),
+        };
         (l.program, l.args)
     });
     let mut loops: Vec<_> = golden.chain(random).collect();

@@ -4,7 +4,7 @@
 //! [`loop_lang::eval`]. An access outside of its memory is a [`Fault`], whatever proof it names: so a wrong proof
 //! is found here, if it was not by the verifier.
 
-use crate::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::eval::eval;
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -17,9 +17,13 @@ pub trait World {
     fn scalar(&self, v: Var) -> u64;
     /// A carried variable, as it is at exit.
     fn keep(&mut self, v: Var, word: u64);
+    /// What else a scan keeps, as it is at entry.
+    fn scanned(&self, v: Var, kept: Kept) -> u64;
+    /// The same, as it is at exit.
+    fn keep_scanned(&mut self, v: Var, kept: Kept, word: u64);
     /// How many elements an array has.
     fn length(&self, array: Var) -> u64;
-    /// An element, of an array or of a group's lanes; none outside.
+    /// An element, of an array or of what is in the frame; none outside.
     fn read(&self, from: Memory, at: u64) -> Option<u64>;
     /// Sets an element. False outside.
     fn write(&mut self, into: Memory, at: u64, word: u64) -> bool;
@@ -49,6 +53,7 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
             Origin::From => range.start,
             Origin::End => range.end,
             Origin::Given(v) | Origin::State(v) => world.scalar(v),
+            Origin::Scan(v, kept) => world.scanned(v, kept),
             Origin::Register | Origin::Let => 0,
         };
         vec![start; data.shape.lanes as usize]
@@ -67,8 +72,11 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
         ..
     } = run;
     for (v, data) in tile.each_value() {
-        if let Origin::State(var) = data.origin {
-            world.keep(var, values[v.index()][0]);
+        let word = values[v.index()][0];
+        match data.origin {
+            Origin::State(var) => world.keep(var, word),
+            Origin::Scan(var, kept) => world.keep_scanned(var, kept, word),
+            _ => {}
         }
     }
     Ok(trapped)
@@ -246,6 +254,25 @@ impl Run<'_> {
                 let sum = (0..lanes as usize).fold(self.scalar(*start), join);
                 self.set(*to, |_, _| sum);
             }
+            StmtKind::Scan { to, op, of } => {
+                let Shape { ty, lanes } = self.tile.shape(*to);
+                self.set(*to, |run, k| run.lane(*of, k));
+                let sums = &mut self.values[to.index()];
+                for step in 0..lanes.trailing_zeros() {
+                    for k in (0..lanes as usize).filter(|k| k >> step & 1 == 1) {
+                        let before = (k >> step << step) - 1;
+                        sums[k] = eval(*op, ty, ty, &[sums[before], sums[k]]);
+                    }
+                }
+            }
+            StmtKind::Last { to, of } => {
+                let last = self.shape(*of).lanes as usize - 1;
+                self.set(*to, |run, _| run.lane(*of, last));
+            }
+            StmtKind::Slide { to, first, of } => self.set(*to, |run, k| match k {
+                0 => run.scalar(*first),
+                k => run.lane(*of, k - 1),
+            }),
             StmtKind::Set { to, value } => self.set(*to, |run, k| run.lane(*value, k)),
             StmtKind::Trap { unless } => {
                 let lanes = self.shape(*unless).lanes as usize;

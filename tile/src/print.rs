@@ -22,7 +22,7 @@
 //! ```
 //!
 //! `@filt` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
-//! another name here says which it is: `given n_2: u64 of n`.
+//! another name here says which it is: `given n_2: u64 of n`. What a scan keeps says what of it: `scan t: f64 of acc total`.
 
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Test, Tile, Value};
 use loop_lang::Loop;
@@ -79,12 +79,14 @@ impl fmt::Display for Shown<'_> {
             let (word, of) = match data.origin {
                 Origin::Given(v) => ("given", Some(v)),
                 Origin::State(v) => ("state", Some(v)),
+                Origin::Scan(v, _) => ("scan", Some(v)),
                 Origin::Register => ("register", None),
                 Origin::From | Origin::End | Origin::Let => continue,
             };
             write!(f, "  {word} {}: {}", data.name, data.shape)?;
-            match of.map(|v| self.var(v)) {
-                Some(of) if of != data.name => writeln!(f, " of {of}")?,
+            match (of.map(|v| self.var(v)), data.origin) {
+                (Some(of), Origin::Scan(_, kept)) => writeln!(f, " of {of} {}", kept.name())?,
+                (Some(of), _) if of != data.name => writeln!(f, " of {of}")?,
                 _ => writeln!(f)?,
             }
         }
@@ -128,6 +130,7 @@ impl Shown<'_> {
         match m {
             Memory::Array(a) => format!("{}[{at}]", self.var(a)),
             Memory::Lanes(v) => format!("lanes {}[{at}]", self.var(v)),
+            Memory::Tree(v) => format!("tree {}[{at}]", self.var(v)),
             Memory::Register(v) => format!("{}[{at}]", self.name(v)),
         }
     }
@@ -260,6 +263,19 @@ impl Shown<'_> {
                 self.let_(f, *to)?;
                 let (start, of) = (self.operand(*start), self.operand(*of));
                 write!(f, "fold {} {start} {of}", op.name())
+            }
+            StmtKind::Scan { to, op, of } => {
+                self.let_(f, *to)?;
+                write!(f, "scan {} {}", op.name(), self.operand(*of))
+            }
+            StmtKind::Last { to, of } => {
+                self.let_(f, *to)?;
+                write!(f, "last {}", self.operand(*of))
+            }
+            StmtKind::Slide { to, first, of } => {
+                self.let_(f, *to)?;
+                let (first, of) = (self.operand(*first), self.operand(*of));
+                write!(f, "slide {first} {of}")
             }
             StmtKind::Set { to, value } => {
                 write!(f, "set {} = {}", self.name(*to), self.operand(*value))

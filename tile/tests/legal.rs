@@ -62,6 +62,16 @@ fn arms(deep: usize) -> String {
     format!("{open}{close}  let twice_1 = mul e0_1 two_1")
 }
 
+/// A group that a function joins.
+fn by_a_function() -> String {
+    "fn join_1(p_1: f64, q_1: f64) {
+  let both_1 = add p_1 q_1
+  return both_1
+}
+group acc_1 owner r0 step r0 start start_1 id -0.0 next new_1 combine join_1"
+        .to_string()
+}
+
 fn cases() -> Vec<Case> {
     vec![
         case(
@@ -168,7 +178,29 @@ fn cases() -> Vec<Case> {
             ),
             "r0 vectorise 8 unroll 1",
         ),
-        case("it scans", "mirror_scan", "r0 vectorise 8 unroll 1"),
+        changed(
+            "it scans several variables, or by a function",
+            "prefixes",
+            (
+                "group acc_1 owner r0 step r0 start start_1 id -0.0 next new_1 combine add",
+                by_a_function(),
+            ),
+            "r0 vectorise 8 unroll 1",
+        ),
+        case(
+            "vectors are no blocks of a scan",
+            "prefixes",
+            "r0 vectorise 4 unroll 1",
+        ),
+        changed(
+            "it reads what a scan has come to before that goes on",
+            "prefixes",
+            (
+                "  let whole_2 = cast.i64 new_1",
+                "  let least_2 = add acc_2 1i64\n  let whole_2 = cast.i64 new_1".into(),
+            ),
+            "r0 vectorise 8 unroll 1",
+        ),
         changed(
             "its arms are nested too deep",
             "map",

@@ -65,6 +65,21 @@ fn joins_lane_by_lane() {
 }
 
 #[test]
+fn scans_a_block_at_a_time() {
+    golden("prefixes");
+}
+
+#[test]
+fn a_scan_of_what_a_filter_keeps() {
+    golden("filter_scan_sum");
+}
+
+#[test]
+fn a_scan_step_by_step() {
+    golden("narrow_prefixes");
+}
+
+#[test]
 fn a_read_anywhere_that_traps_step_by_step() {
     golden("gather_trap");
 }

@@ -74,6 +74,15 @@ impl Making {
         for _ in 0..self.rng.below(3) {
             self.plain_fold(&name, &comb);
         }
+        // In vectors all blocks are as long as these; behind a filter they are one long.
+        let block = match depth {
+            0 => self.rng.pick(&[1, 2, 4, 8, 16]),
+            _ => 1,
+        };
+        let scans = if depth == 0 { [60, 25, 15] } else { [94, 4, 2] };
+        for _ in 0..self.rng.weighted(&scans) {
+            self.plain_scan(&name, &comb, block);
+        }
         let writes = if depth == 0 {
             [40, 45, 15]
         } else {
@@ -155,6 +164,53 @@ impl Making {
         self.groups.push(format!(
             "group {acc} owner r0 step {rate} start {start} id {id} next {new} combine {op} level 0 {order}"
         ));
+        self.results.push(acc);
+    }
+
+    /// A scan, by an operator or, seldom, of a pair by a function. What it was before may be read behind it, as what it has
+    /// come to.
+    fn plain_scan(&mut self, rate: &str, comb: &str, block: u32) {
+        if self.rng.chance(15) {
+            let [a, b, na, nb] = ["a", "b", "na", "nb"].map(|base| self.fresh(base, comb));
+            let join = self.join_pairs(comb);
+            let (x, y) = (self.atom(Ty::I64), self.atom(Ty::I64));
+            for v in [&a, &b] {
+                self.emit("init", comb, format!("carry {v} = 3i64"));
+            }
+            let line = format!("let {na}, {nb} = scan {a}, {b} with {x}, {y}");
+            self.emit("body", comb, line);
+            self.groups.push(format!(
+                "group {a}, {b} owner r0 step {rate} start 3i64, 3i64 id 1i64, 0i64 next {na}, {nb} combine {join} \
+                 level 0 prefix {block}"
+            ));
+            self.pool.extend([(nb, Ty::I64), (a, Ty::I64)]);
+            self.results.push(b);
+            return;
+        }
+        let ty = self.rng.pick(&[Ty::F32, Ty::F64, Ty::I64, Ty::I8]);
+        let (op, id) = match ty.is_float() {
+            true => self.float_monoid(ty),
+            false => {
+                let (op, id) = self.rng.pick(&[("add", 0), ("mul", 1), ("xor", 0)]);
+                (op, format!("{id}{ty}"))
+            }
+        };
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
+        let (start, x) = (self.literal(ty), self.atom(ty));
+        self.emit("init", comb, format!("carry {acc} = {start}"));
+        self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
+        self.groups.push(format!(
+            "group {acc} owner r0 step {rate} start {start} id {id} next {new} combine {op} level 0 prefix {block}"
+        ));
+        self.pool.push((new, ty));
+        if self.rng.chance(50) {
+            let out = self.fresh("out", comb);
+            let line = format!("let {out} = fillArray {ty} len_0 {start}");
+            self.emit("init", comb, line);
+            self.emit("yield", comb, format!("writeArray {out} ix_0 {acc}"));
+            self.results.push(out);
+            self.pool.push((acc.clone(), ty));
+        }
         self.results.push(acc);
     }
 

@@ -1,8 +1,9 @@
 //! Schedules that are drawn at random, all of them legal but one decision.
 
 use crate::rng::Rng;
-use livefusion_tile::region::{Region, Step};
-use livefusion_tile::schedule::{Admit, Decision, Refused, Role, Schedule, legal, roles};
+use livefusion_tile::ir::{Memory, StmtKind, Tile};
+use livefusion_tile::region::{Region, Role, Step};
+use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
 use loop_lang::state::Layout;
@@ -14,6 +15,8 @@ pub struct Drawn {
     /// How many tiles took steps under each decision, and under each pair of them on rates one in the other:
     /// `compact`, `compact in vectorise 8`, `compact in mask`.
     pub ran: BTreeMap<String, u64>,
+    /// What tiles that took steps said, of what goes from step to step.
+    pub said: BTreeSet<&'static str>,
     /// How many decisions the judge refused, by its rule.
     pub refused: BTreeMap<&'static str, u64>,
 }
@@ -43,7 +46,24 @@ impl Drawn {
         }
     }
 
-    /// What no tile took steps under, of all that there is.
+    /// Notes what a tile says that took steps.
+    pub fn note(&mut self, tile: &Tile) {
+        tile.each_stmt(&mut |s| {
+            self.said.extend(match &s.kind {
+                StmtKind::Put { lanes: 1, .. } => Some("put"),
+                StmtKind::Put { .. } => Some("put in lanes"),
+                StmtKind::Scan { .. } => Some("scan"),
+                StmtKind::Slide { .. } => Some("slide"),
+                StmtKind::Load {
+                    from: Memory::Tree(_),
+                    ..
+                } => Some("tree"),
+                _ => None,
+            });
+        });
+    }
+
+    /// What no tile took steps under, or said, of all that there is.
     pub fn missing(&self) -> Vec<String> {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
@@ -52,6 +72,9 @@ impl Drawn {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
         all.retain(|name| !self.ran.contains_key(name));
+        let words = ["put", "put in lanes", "scan", "slide", "tree"];
+        let unsaid = words.into_iter().filter(|w| !self.said.contains(w));
+        all.extend(unsaid.map(str::to_string));
         all
     }
 }
@@ -144,9 +167,17 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
             }
         };
         // Vectors often want what they write at a count packed: so that is proposed with them.
-        let lanes = 1 << (1 + rng.below(4));
-        let most = roles(&region, sweep).into_values().filter_map(|r| match r {
-            Role::Lanes(lanes) => Some(lanes),
+        let blocks = sweep.roles.values().filter_map(|r| match r {
+            Role::Scan(block) => Some(*block).filter(|b| *b > 1),
+            _ => None,
+        });
+        // A scan's vectors are its blocks.
+        let lanes = match blocks.last() {
+            Some(block) if rng.chance(80) => block,
+            _ => 1 << (1 + rng.below(4)),
+        };
+        let most = sweep.roles.values().filter_map(|r| match r {
+            Role::Lanes(lanes) => Some(*lanes),
             _ => None,
         });
         let turn = most.max().unwrap_or(1).max(lanes << rng.below(3));

@@ -19,7 +19,7 @@ use livefusion_tile::lower;
 use livefusion_tile::region::Region;
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, RateId};
+use loop_lang::ir::Atom;
 use loop_lang::state::Layout;
 use std::sync::{Arc, Mutex, PoisonError};
 use world::State;
@@ -82,14 +82,11 @@ impl Evaluated {
         }
     }
 
-    /// How many steps the tiles of sweeps have taken, of those that took any.
-    pub fn taken(&self) -> Vec<(RateId, u64)> {
+    /// The tiles that have taken steps, and how many.
+    pub fn taken(&self) -> Vec<(&Tile, u64)> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let rates = self.tiles.iter().map(|t| t.rate);
-        rates
-            .zip(taken.iter().copied())
-            .filter(|t| t.1 > 0)
-            .collect()
+        let tiles = self.tiles.iter().zip(taken.iter().copied());
+        tiles.filter(|t| t.1 > 0).collect()
     }
 
     /// How many steps a tile may take here, of at most `left`.

@@ -3,10 +3,14 @@
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame};
 use livefusion_tile::eval::World;
-use livefusion_tile::ir::Memory;
+use livefusion_tile::ir::{Kept, Memory};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, Var};
-use loop_lang::state::{Layout, group_total};
+use loop_lang::ir::{Atom, Order, Var};
+use loop_lang::state::{Layout, group_total, local_words};
+
+/// Offsets in the local part of a scan's variable: of what reads see, and of its tree.
+const NOW: u64 = 0;
+const TREE: u64 = 3;
 
 /// A frame with the arguments of its loop.
 pub(super) struct State<'a, 'f> {
@@ -34,6 +38,9 @@ impl<'a, 'f> State<'a, 'f> {
     /// What a scalar is: a parameter, what is carried, or what a group has come to.
     pub(super) fn scalar(&self, v: Var) -> u64 {
         let program = self.program;
+        if let Some(word) = self.of_scan(v, NOW) {
+            return self.frame.words[word];
+        }
         if let Some(g) = program.group_of(v)
             && program.groups[g.index()].order.is_local()
         {
@@ -63,11 +70,32 @@ impl<'a, 'f> State<'a, 'f> {
 
     /// The word of a lane of a group's variable.
     fn lane(&self, v: Var, at: u64) -> Option<usize> {
+        let (order, first) = self.local(v)?;
+        (at < u64::from(order.lanes()?)).then(|| first + at as usize)
+    }
+
+    /// The word of a scan's variable at an offset of its local part.
+    fn of_scan(&self, v: Var, offset: u64) -> Option<usize> {
+        let (order, first) = self.local(v)?;
+        let there = matches!(order, Order::Prefix(_)) && offset < local_words(order) as u64;
+        there.then(|| first + offset as usize)
+    }
+
+    /// How a group is ordered, and where the local part of its variable is.
+    fn local(&self, v: Var) -> Option<(Order, usize)> {
         let id = self.program.group_of(v)?;
         let group = &self.program.groups[id.index()];
         let i = group.vars.iter().position(|u| *u == v)?;
-        let lanes = group.order.lanes()?;
-        (at < u64::from(lanes)).then(|| self.layout.local(id, group, i) + at as usize)
+        Some((group.order, self.layout.local(id, group, i)))
+    }
+
+    /// The word of what a scan keeps.
+    fn kept(&self, v: Var, kept: Kept) -> Option<usize> {
+        match kept {
+            Kept::Prefix => self.layout.word(v),
+            Kept::Total => self.of_scan(v, NOW + 1),
+            Kept::Last => self.of_scan(v, NOW + 2),
+        }
     }
 }
 
@@ -78,8 +106,19 @@ impl World for State<'_, '_> {
 
     fn keep(&mut self, v: Var, word: u64) {
         let held = self.layout.held.iter().find(|(h, _)| *h == v);
-        let words = self.layout.word(v).into_iter().chain(held.map(|h| h.1));
-        for at in words {
+        let own = self.of_scan(v, NOW).or_else(|| self.layout.word(v));
+        for at in own.into_iter().chain(held.map(|h| h.1)) {
+            self.frame.words[at] = word;
+        }
+    }
+
+    fn scanned(&self, v: Var, kept: Kept) -> u64 {
+        let word = self.kept(v, kept);
+        word.map_or(0, |w| self.frame.words[w])
+    }
+
+    fn keep_scanned(&mut self, v: Var, kept: Kept, word: u64) {
+        if let Some(at) = self.kept(v, kept) {
             self.frame.words[at] = word;
         }
     }
@@ -99,6 +138,7 @@ impl World for State<'_, '_> {
                 self.frame.arrays[slot].as_ref()?.get_word(i)
             }
             Memory::Lanes(v) => Some(self.frame.words[self.lane(v, at)?]),
+            Memory::Tree(v) => Some(self.frame.words[self.of_scan(v, at.checked_add(TREE)?)?]),
             Memory::Register(_) => None,
         }
     }
@@ -114,6 +154,10 @@ impl World for State<'_, '_> {
             Memory::Lanes(v) => {
                 let lane = self.lane(v, at);
                 lane.map(|w| self.frame.words[w] = word).is_some()
+            }
+            Memory::Tree(v) => {
+                let tree = at.checked_add(TREE).and_then(|at| self.of_scan(v, at));
+                tree.map(|w| self.frame.words[w] = word).is_some()
             }
             Memory::Register(_) => false,
         }

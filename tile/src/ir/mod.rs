@@ -8,7 +8,7 @@
 //! * A value has a type and a number of *lanes*. One lane is a scalar, `bool` of several is a *mask*. A scalar
 //!   operand stands for all lanes where several are asked for.
 //! * A value is *given* (a scalar that no step changes), *state* (a carried variable: it begins as what the frame
-//!   holds, and at the end the frame holds it), a *register* (zero, then set any number of times) or defined once, by a
+//!   holds, and at the end the frame holds it; a scan keeps more than one such word), a *register* (zero, then set any number of times) or defined once, by a
 //!   `let`. A register may have more lanes than a machine's: then it is several, and some lanes at a time are loaded and stored.
 //! * An access that is not checked names its [`Proof`], and [`verify`](crate::verify) checks it.
 
@@ -84,12 +84,54 @@ pub enum Origin {
     End,
     /// A scalar of the loop that no step of the sweep changes.
     Given(Var),
-    /// A carried variable: read at entry, kept at exit.
+    /// A carried variable: read at entry, kept at exit. Of a scan, what it has come to.
     State(Var),
+    /// What else a scan keeps: read at entry, and kept at exit if steps change it.
+    Scan(Var, Kept),
     /// Set by statements.
     Register,
     /// Defined by one statement.
     Let,
+}
+
+/// What a scan keeps of a variable beside what it has come to: see [`loop_lang::state`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kept {
+    /// What the chunks before have come to. No step changes it.
+    Prefix,
+    /// What the finished blocks of the chunk have come to.
+    Total,
+    /// What the chunk has come to.
+    Last,
+}
+
+impl Kept {
+    /// Every kind.
+    pub const ALL: [Kept; 3] = [Kept::Prefix, Kept::Total, Kept::Last];
+
+    /// Its name in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kept::Prefix => "prefix",
+            Kept::Total => "total",
+            Kept::Last => "last",
+        }
+    }
+}
+
+impl Origin {
+    /// Whether the frame holds at the end what a value is then.
+    pub fn is_state(self) -> bool {
+        match self {
+            Origin::State(_) | Origin::Scan(_, Kept::Total | Kept::Last) => true,
+            Origin::From
+            | Origin::End
+            | Origin::Given(_)
+            | Origin::Scan(_, Kept::Prefix)
+            | Origin::Register
+            | Origin::Let => false,
+        }
+    }
 }
 
 /// What is known of a value.

@@ -44,6 +44,8 @@ pub enum Memory {
     Array(Var),
     /// The lanes of a group's variable, in the frame.
     Lanes(Var),
+    /// The tree of a scan's variable, in the frame: the elements of the block under way, joined by twos, fours, ...
+    Tree(Var),
     /// The lanes of a register.
     Register(Value),
 }
@@ -175,6 +177,32 @@ pub enum StmtKind {
         /// The lanes.
         of: Operand,
     },
+    /// `let s = scan op v`: each lane joined with those before it, in the order of a block's tree: see
+    /// [`loop_lang::state`].
+    Scan {
+        /// The result.
+        to: Value,
+        /// The operator.
+        op: Op,
+        /// The lanes.
+        of: Operand,
+    },
+    /// `let x = last v`: the last lane.
+    Last {
+        /// The result.
+        to: Value,
+        /// The lanes.
+        of: Operand,
+    },
+    /// `let w = slide x v`: in each lane the one before it, in the first `x`.
+    Slide {
+        /// The result.
+        to: Value,
+        /// What comes in.
+        first: Operand,
+        /// The lanes; the last one goes.
+        of: Operand,
+    },
     /// `set r = v`.
     Set {
         /// The register or state.
@@ -244,6 +272,9 @@ impl StmtKind {
             | StmtKind::Count { to, .. }
             | StmtKind::Any { to, .. }
             | StmtKind::Fold { to, .. }
+            | StmtKind::Scan { to, .. }
+            | StmtKind::Last { to, .. }
+            | StmtKind::Slide { to, .. }
             | StmtKind::Set { to, .. } => Some(*to),
             StmtKind::For { counter, .. } => Some(*counter),
             StmtKind::Store { .. }
@@ -297,9 +328,15 @@ impl StmtKind {
                 f(*under);
             }
             StmtKind::Length { .. } => {}
-            StmtKind::Count { of, .. } | StmtKind::Any { of, .. } => f(*of),
-            StmtKind::Fold { start, of, .. } => {
-                f(*start);
+            StmtKind::Count { of, .. }
+            | StmtKind::Any { of, .. }
+            | StmtKind::Scan { of, .. }
+            | StmtKind::Last { of, .. } => f(*of),
+            StmtKind::Fold {
+                start: first, of, ..
+            }
+            | StmtKind::Slide { first, of, .. } => {
+                f(*first);
                 f(*of);
             }
             StmtKind::Set { value, .. } => f(*value),

@@ -41,9 +41,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
             into: Memory::Register(r),
             ..
         } => needed.contains(r),
-        StmtKind::Set { to, .. } => {
-            matches!(tile.value(*to).origin, Origin::State(_)) || needed.contains(to)
-        }
+        StmtKind::Set { to, .. } => tile.value(*to).origin.is_state() || needed.contains(to),
         StmtKind::Store { .. }
         | StmtKind::Put { .. }
         | StmtKind::Compress { .. }
@@ -86,7 +84,7 @@ fn renumber(tile: &mut Tile) {
         used.extend(s.kind.target());
         used.extend(s.kind.memory().and_then(|m| match m {
             Memory::Register(r) => Some(r),
-            Memory::Array(_) | Memory::Lanes(_) => None,
+            Memory::Array(_) | Memory::Lanes(_) | Memory::Tree(_) => None,
         }));
         let target = s.kind.target();
         lets.extend(target.filter(|v| tile.value(*v).origin == Origin::Let));
@@ -96,12 +94,13 @@ fn renumber(tile: &mut Tile) {
         Origin::End => 1,
         Origin::Given(_) => 2,
         Origin::State(_) => 3,
-        Origin::Register => 4,
-        Origin::Let => 5,
+        Origin::Scan(..) => 4,
+        Origin::Register => 5,
+        Origin::Let => 6,
     };
     let all = tile.each_value().map(|(v, _)| v);
     let mut frame: Vec<Value> = all
-        .filter(|v| of(v) < 2 || of(v) < 5 && used.contains(v))
+        .filter(|v| of(v) < 2 || of(v) < 6 && used.contains(v))
         .collect();
     frame.sort_by_key(of);
     let order: Vec<Value> = frame.into_iter().chain(lets).collect();
@@ -180,13 +179,22 @@ impl StmtKind {
                 operand(under, f);
             }
             StmtKind::Length { to, .. } => f(to),
-            StmtKind::Count { to, of } | StmtKind::Any { to, of } => {
+            StmtKind::Count { to, of }
+            | StmtKind::Any { to, of }
+            | StmtKind::Scan { to, of, .. }
+            | StmtKind::Last { to, of } => {
                 f(to);
                 operand(of, f);
             }
-            StmtKind::Fold { to, start, of, .. } => {
+            StmtKind::Fold {
+                to,
+                start: first,
+                of,
+                ..
+            }
+            | StmtKind::Slide { to, first, of } => {
                 f(to);
-                operand(start, f);
+                operand(first, f);
                 operand(of, f);
             }
             StmtKind::Set { to, value } => {

@@ -45,7 +45,7 @@ impl Lower<'_, '_> {
         (of(Origin::From), of(Origin::End))
     }
 
-    fn for_(
+    pub(super) fn for_(
         &mut self,
         counter: Value,
         (from, to): (Operand, Operand),
@@ -81,14 +81,19 @@ impl Lower<'_, '_> {
             let lanes = self.sweep.roles.values().filter_map(|r| match r {
                 Role::Lanes(l) if self.in_registers(*l) => Some(u64::from(*l)),
                 Role::Lanes(_) => Some(step),
+                Role::Scan(block) => Some(u64::from(*block)),
                 _ => None,
             });
-            // A vector's lanes are a group's in their order from a multiple of these on.
+            // A vector's lanes are a group's, or a block, in their order from a multiple of these on.
             if let Some(lanes) = lanes.max() {
                 self.tile.entries.push(Entry::Aligned(lanes));
             }
         }
-        let carried: Vec<Var> = self.sweep.carried.iter().copied().collect();
+        let mut carried: Vec<Var> = self.sweep.carried.iter().copied().collect();
+        carried.extend(
+            self.group_vars(|order| matches!(order, Order::Prefix(_)))
+                .map(|(_, v)| v),
+        );
         let program = self.region.program;
         for v in carried {
             let shape = Shape::scalar(program.ty(v).elem());
@@ -100,12 +105,15 @@ impl Lower<'_, '_> {
 
     /// The variables of groups with lanes.
     pub(super) fn lane_vars(&self) -> Vec<(GroupId, Var)> {
+        self.group_vars(|order| order.lanes().is_some()).collect()
+    }
+
+    /// The variables of groups of some order.
+    fn group_vars(&self, of: impl Fn(Order) -> bool) -> impl Iterator<Item = (GroupId, Var)> {
         let groups = &self.region.program.groups;
-        let vars = |g: &GroupId| {
-            let g = *g;
-            groups[g.index()].vars.iter().map(move |v| (g, *v))
-        };
-        self.sweep.groups.iter().flat_map(vars).collect()
+        let some = self.sweep.groups.iter().copied();
+        let some = some.filter(move |g| of(groups[g.index()].order));
+        some.flat_map(|g| groups[g.index()].vars.iter().map(move |v| (g, *v)))
     }
 
     /// Whether a turn of vectors takes all lanes of a group, so that they are in registers. Else they are in the frame,

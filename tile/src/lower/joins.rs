@@ -92,7 +92,7 @@ impl Lower<'_, '_> {
     }
 
     /// What a function makes of operands: its statements, written here.
-    fn call(&mut self, f: FnId, left: &[Operand], right: &[Operand]) -> Vec<Operand> {
+    pub(super) fn call(&mut self, f: FnId, left: &[Operand], right: &[Operand]) -> Vec<Operand> {
         let function = &self.region.program.functions[f.index()];
         let comb = self.comb;
         for (v, a) in function.params.iter().zip(left.iter().chain(right)) {

@@ -7,7 +7,8 @@
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `stmt` | statements, one or several steps at a time |
-//! | `joins` | what is joined: onto elements anywhere |
+//! | `joins` | what is joined onto elements anywhere |
+//! | `scans` | what scans come to, step by step or a block at a time |
 //! | `regions` | arms and scalar loops |
 //! | `clean` | what nobody needs goes |
 
@@ -15,12 +16,13 @@ mod clean;
 mod frame;
 mod joins;
 mod regions;
+mod scans;
 mod stmt;
 
-use crate::ir::{MAX_DEPTH, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use crate::region::{Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
-use loop_lang::ir::{Atom, CombId, Order, StmtKind as LoopStmt, Type, Var};
+use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,7 +58,7 @@ impl std::error::Error for NoTile {}
 /// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
 pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile, NoTile> {
     legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
-    sayable(region, sweep).map_err(NoTile::NoWords)?;
+    sayable(sweep).map_err(NoTile::NoWords)?;
     let mut lower = Lower::of(region, sweep, schedule);
     lower.write();
     let mut tile = lower.tile;
@@ -68,31 +70,17 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
 }
 
 /// Whether there are words for all that a sweep does.
-fn sayable(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
+fn sayable(sweep: &Sweep) -> Result<(), &'static str> {
     if !sweep.exits.is_empty() {
         return Err("an exit");
     }
     for s in &sweep.statements {
         match &s.stmt.kind {
-            LoopStmt::Scan { .. } => return Err("a scan"),
             LoopStmt::Carry(..) => return Err("the start of an inner loop"),
             _ => {}
         }
     }
-    let scans = |v: &Var| {
-        let group = region.facts.local_group(region.program, *v);
-        matches!(group, Some((_, _, Order::Prefix(_))))
-    };
-    if sweep.scalars.iter().any(scans) {
-        return Err("a read of what a scan has come to");
-    }
-    let prefix = |g: &loop_lang::ir::GroupId| {
-        matches!(region.program.groups[g.index()].order, Order::Prefix(_))
-    };
-    match sweep.groups.iter().any(prefix) {
-        true => Err("a scan"),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 /// A sub rate that statements are in.
@@ -124,6 +112,8 @@ struct Lower<'r, 'a> {
     /// The register or state of what is carried, and what it is next where that waits.
     carried: FxHashMap<Var, Value>,
     next: FxHashMap<Var, Value>,
+    /// What else scans keep.
+    kept: FxHashMap<(Var, Kept), Value>,
     /// The first counter of the vector, and, once they are asked for, those of its lanes.
     at: Option<Operand>,
     /// Where the vector is in its turn.
@@ -172,6 +162,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             now: FxHashMap::default(),
             carried: FxHashMap::default(),
             next: FxHashMap::default(),
+            kept: FxHashMap::default(),
             at: None,
             place: None,
             positions: None,

@@ -39,9 +39,13 @@ impl Lower<'_, '_> {
                 values,
                 combine,
             } => self.scatter(arrays, *index, values, *combine),
+            LoopStmt::Scan {
+                results,
+                group,
+                elems,
+            } => self.scan(results, *group, elems),
             // `sayable` says that there are none of these.
             LoopStmt::Carry(..)
-            | LoopStmt::Scan { .. }
             | LoopStmt::NewArray(..)
             | LoopStmt::FillArray(..)
             | LoopStmt::CopyArray(..)
@@ -177,7 +181,7 @@ impl Lower<'_, '_> {
                 self.keep_lane(v, self.lanes_in(v), value);
             }
             // Counts go up when the vector is done; there is nothing serial in vectors.
-            Some(Role::Count { .. } | Role::Serial) | None => {}
+            Some(Role::Count { .. } | Role::Scan(_) | Role::Serial) | None => {}
         }
     }
 }

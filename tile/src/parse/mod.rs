@@ -6,7 +6,7 @@
 mod stmt;
 mod words;
 
-use crate::ir::{Entry, MAX_DEPTH, Origin, Shape, Stmt, Test, Tile, Value, letter};
+use crate::ir::{Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Test, Tile, Value, letter};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, CombId, RateId, Var};
 use loop_lang::types::Ty;
@@ -88,7 +88,7 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     /// The range, entries, and the values that are there before the first statement.
     fn frame(&mut self) -> Parsed<()> {
-        let words = ["range", "entry", "given", "state", "register"];
+        let words = ["range", "entry", "given", "state", "scan", "register"];
         let is_frame = |l: &Line| l.depth == 1 && l.peek().0.is_some_and(|w| words.contains(&w));
         while let Some(mut line) = self.lines.next_if(is_frame) {
             match line.name("a word")? {
@@ -102,6 +102,15 @@ impl<'t> Parser<'t> {
                 "entry" => self.entry(&mut line)?,
                 "given" => self.outer(&mut line, Origin::Given)?,
                 "state" => self.outer(&mut line, Origin::State)?,
+                "scan" => {
+                    let (name, shape) = typed(&mut line)?;
+                    line.expect("of")?;
+                    let v = self.var(&mut line)?;
+                    let kept = line.take("`prefix`, `total` or `last`", |w| {
+                        Kept::ALL.into_iter().find(|k| k.name() == w)
+                    })?;
+                    self.add(name, shape, Origin::Scan(v, kept));
+                }
                 _ => {
                     let (name, shape) = typed(&mut line)?;
                     self.add(name, shape, Origin::Register);

@@ -108,6 +108,9 @@ impl<'t> Parser<'t> {
             "count",
             "any",
             "fold",
+            "scan",
+            "last",
+            "slide",
         ];
         let what = "an operator, or `load` or another way to define a value";
         let is_known = |w: &str| words.contains(&w) || Op::from_name(w).is_some();
@@ -149,6 +152,20 @@ impl<'t> Parser<'t> {
                 to,
                 op: line.take("an operator", Op::from_name)?,
                 start: self.operand(line)?,
+                of: self.operand(line)?,
+            },
+            "scan" => StmtKind::Scan {
+                to,
+                op: line.take("an operator", Op::from_name)?,
+                of: self.operand(line)?,
+            },
+            "last" => StmtKind::Last {
+                to,
+                of: self.operand(line)?,
+            },
+            "slide" => StmtKind::Slide {
+                to,
+                first: self.operand(line)?,
                 of: self.operand(line)?,
             },
             _ => {
@@ -254,11 +271,15 @@ impl<'t> Parser<'t> {
         Ok((self.var(line)?, self.index(line)?))
     }
 
-    /// `a[i]`, of an array or a register, or `lanes v[i]`.
+    /// `a[i]`, of an array or a register, or `lanes v[i]` or `tree v[i]`.
     fn memory(&self, line: &mut Line<'t>) -> Parsed<(Memory, Operand)> {
-        if line.peek().1 != Some("[") && line.eat("lanes") {
-            let (v, at) = self.array(line)?;
-            return Ok((Memory::Lanes(v), at));
+        let of_group: [(&str, fn(Var) -> Memory); 2] =
+            [("lanes", Memory::Lanes), ("tree", Memory::Tree)];
+        for (word, memory) in of_group {
+            if line.peek().1 != Some("[") && line.eat(word) {
+                let (v, at) = self.array(line)?;
+                return Ok((memory(v), at));
+            }
         }
         let memory = line.take("an array or a register", |w| {
             let register = self.values.get(w).copied().map(Memory::Register);

@@ -21,6 +21,8 @@ pub enum Role {
     Join(Op, Atom),
     /// In lanes, by the element's number.
     Lanes(u32),
+    /// Scanned, in blocks by the element's number.
+    Scan(u32),
     /// One step after the other.
     Serial,
 }
@@ -37,6 +39,7 @@ pub(super) fn roles(region: &Region, sweep: &Sweep) -> BTreeMap<Var, Role> {
         let group = &region.program.groups[g.index()];
         let role = match group.order {
             Order::Lanes(lanes) if lanes > 1 => Role::Lanes(lanes),
+            Order::Prefix(block) => Role::Scan(block),
             _ => Role::Serial,
         };
         roles.extend(group.vars.iter().map(|v| (*v, role)));

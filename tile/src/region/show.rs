@@ -94,6 +94,7 @@ impl Region<'_> {
                 Role::Count { .. } => format!("{name} counts"),
                 Role::Join(op, x) => format!("{name} joins {} by {}", self.atom(*x), op.name()),
                 Role::Lanes(lanes) => format!("{name} in {lanes} lanes"),
+                Role::Scan(block) => format!("{name} scanned in blocks of {block}"),
                 Role::Serial => format!("{name} in order"),
             }
         };

@@ -2,7 +2,8 @@
 
 use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
 use crate::region::{Region, Role, Statement, Step, Sweep};
-use loop_lang::ir::{Atom, Combine, RateId, StmtKind, Var};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, Combine, GroupId, RateId, StmtKind, Var};
 use std::fmt;
 
 /// Regions nested deeper than this are not computed side by side.
@@ -183,12 +184,13 @@ fn side_by_side(
             StmtKind::ScatterArray {
                 arrays, combine, ..
             } => joins_lane_by_lane(region, sweep, s.id, (arrays, *combine))?,
-            StmtKind::Scan { .. } => return Err("it scans"),
+            StmtKind::Scan { group, .. } => scans_a_block(region, sweep, s, *group)?,
             _ => {}
         }
     }
     for role in sweep.roles.values() {
         match role {
+            Role::Scan(block) if *block != lanes => return Err("vectors are no blocks of a scan"),
             Role::Serial => return Err("what it carries goes from one step to the next"),
             Role::Lanes(of) if of % lanes != 0 => {
                 return Err("vectors have more lanes than a group");
@@ -228,6 +230,30 @@ fn joins_lane_by_lane(
     let accessed = sweep.accesses.iter().any(|a| a.array == owner);
     match accessed || sweep.statements.iter().any(|s| joins(&s)) {
         true => Err("it joins onto elements that it uses in another way, too"),
+        false => Ok(()),
+    }
+}
+
+/// Whether a scan may take a block at a time: its elements are all there before, and are joined by one operator.
+fn scans_a_block(
+    region: &Region,
+    sweep: &Sweep,
+    scan: &Statement,
+    group: GroupId,
+) -> Result<(), &'static str> {
+    let group = &region.program.groups[group.index()];
+    let ([v], Some(Combine::Op(_))) = (&group.vars[..], group.combine) else {
+        return Err("it scans several variables, or by a function");
+    };
+    let mut waits = false;
+    for i in sweep.blocks() {
+        facts::each_leaving_use(region.facts.blocks[i].block, &mut |u| waits |= u == *v);
+    }
+    for s in &sweep.statements[..=scan.id] {
+        facts::each_use(s.stmt, &mut |u| waits |= u == *v);
+    }
+    match waits {
+        true => Err("it reads what a scan has come to before that goes on"),
         false => Ok(()),
     }
 }

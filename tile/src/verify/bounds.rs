@@ -135,6 +135,9 @@ impl<'a> Walk<'_, 'a> {
             | StmtKind::Length { .. }
             | StmtKind::Any { .. }
             | StmtKind::Fold { .. }
+            | StmtKind::Scan { .. }
+            | StmtKind::Last { .. }
+            | StmtKind::Slide { .. }
             | StmtKind::Trap { .. } => {}
         }
     }
@@ -307,16 +310,17 @@ impl<'a> Walk<'_, 'a> {
     /// How many elements memory has whose size the loop says.
     fn size(&self, memory: Memory) -> Option<u64> {
         let v = match memory {
-            Memory::Lanes(v) => v,
+            Memory::Lanes(v) | Memory::Tree(v) => v,
             Memory::Register(v) => return Some(u64::from(self.tile.shape(v).lanes)),
             Memory::Array(_) => return None,
         };
-        let group = self.program.group_of(v)?;
-        match self.program.groups[group.index()].order {
-            Order::Lanes(l) => Some(u64::from(l)),
-            Order::Runs(_) => Some(2),
-            Order::Prefix(_) | Order::Exact | Order::Sequential => None,
-        }
+        let order = self.program.groups[self.program.group_of(v)?.index()].order;
+        let size = match (memory, order) {
+            (Memory::Tree(_), Order::Prefix(l)) => l.trailing_zeros(),
+            (Memory::Lanes(_), order) => order.lanes()?,
+            _ => return None,
+        };
+        Some(u64::from(size))
     }
 }
 

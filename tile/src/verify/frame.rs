@@ -3,7 +3,7 @@
 use super::Faults;
 use crate::ir::{Entry, Memory, Origin, Tile, Value, ValueData};
 use loop_lang::Loop;
-use loop_lang::ir::{Type, Var};
+use loop_lang::ir::{Order, Type, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 
@@ -24,14 +24,20 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
             faults.add("a tile has one range, from one value to another");
         }
     }
-    let mut once = FxHashSet::default();
+    let (mut once, mut kept_once) = (FxHashSet::default(), FxHashSet::default());
     for (_, data) in tile.each_value() {
         match data.origin {
             Origin::Given(v) | Origin::State(v) if !once.insert(v) => {
                 faults.add(format!("{} is two values", data.name));
             }
-            Origin::State(v) if v == tile.counter || !is_plain(program, v) => {
-                faults.add(format!("{} is no plain carried variable", data.name));
+            Origin::State(v) if v == tile.counter || !is_word(program, v) => {
+                faults.add(format!("{} is no carried variable of one word", data.name));
+            }
+            Origin::Scan(v, _) if !scans(program, v) => {
+                faults.add(format!("{} is kept by no scan", data.name));
+            }
+            Origin::Scan(v, kept) if !kept_once.insert((v, kept)) => {
+                faults.add(format!("{} is two values", data.name));
             }
             _ => {}
         }
@@ -41,7 +47,8 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
             Entry::Room { array, index } => {
                 let ty = |v: Var| program.vars.get(v.index()).map(|d| d.ty);
                 let is_array = matches!(ty(*array), Some(Type::Array(_)));
-                if !is_array || ty(*index) != Some(Type::Scalar(Ty::U64)) {
+                let counts = ty(*index) == Some(Type::Scalar(Ty::U64)) && !scans(program, *index);
+                if !is_array || !counts {
                     faults.add("an entry for room in what is no array, or at what is no index");
                 }
             }
@@ -62,7 +69,7 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
     let value = |v: Value| v.index() < tile.values.len();
     let var = |v: Var| v.index() < program.vars.len();
     let outer = |d: &ValueData| match d.origin {
-        Origin::Given(v) | Origin::State(v) => var(v),
+        Origin::Given(v) | Origin::State(v) | Origin::Scan(v, _) => var(v),
         _ => true,
     };
     let mut known = tile.values.iter().all(outer);
@@ -71,7 +78,7 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
         known &= s.comb.index() < program.combs.len();
         known &= s.kind.target().is_none_or(value);
         known &= match s.kind.memory() {
-            Some(Memory::Array(v) | Memory::Lanes(v)) => var(v),
+            Some(Memory::Array(v) | Memory::Lanes(v) | Memory::Tree(v)) => var(v),
             Some(Memory::Register(v)) => value(v),
             None => true,
         };
@@ -81,8 +88,16 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
     known
 }
 
-/// Whether a variable is carried as one word: lanes, runs and prefixes are memory.
-fn is_plain(program: &Loop, v: Var) -> bool {
-    let group = program.group_of(v).map(|g| &program.groups[g.index()]);
-    group.is_some_and(|g| !g.order.is_local())
+/// How a variable is carried.
+fn order(program: &Loop, v: Var) -> Option<Order> {
+    program.group_of(v).map(|g| program.groups[g.index()].order)
+}
+
+/// Whether what reads see of a variable is one word: lanes and runs are memory.
+fn is_word(program: &Loop, v: Var) -> bool {
+    order(program, v).is_some_and(|o| !o.is_local()) || scans(program, v)
+}
+
+fn scans(program: &Loop, v: Var) -> bool {
+    matches!(order(program, v), Some(Order::Prefix(_)))
 }

@@ -1,7 +1,7 @@
 //! What every tile must keep to. [`verify`] reports all faults at once.
 //!
 //! `frame`
-//! * A tile has one range, of its rate's counter. What it changes is carried, as one word, and each variable of the loop is
+//! * A tile has one range, of its rate's counter. What it changes is carried, as words, and each word of the loop is
 //!   one value. Entries speak of arrays and indices, and of powers of two.
 //!
 //! `scope`

@@ -108,7 +108,7 @@ impl<'a> Scope<'_, 'a> {
         s.kind.each_operand(&mut |a| self.uses(a));
         if let StmtKind::Set { to, .. } = s.kind {
             let data = self.tile.value(to);
-            if !matches!(data.origin, Origin::Register | Origin::State(_)) {
+            if data.origin != Origin::Register && !data.origin.is_state() {
                 self.faults.add(format!("{} is set", data.name));
             }
             return;

@@ -19,7 +19,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
     for (_, data) in tile.each_value() {
         let right = match data.origin {
             Origin::From | Origin::End => Some(Shape::scalar(Ty::U64)),
-            Origin::Given(v) | Origin::State(v) => types.scalar_of(v),
+            Origin::Given(v) | Origin::State(v) | Origin::Scan(v, _) => types.scalar_of(v),
             Origin::Register | Origin::Let => Some(data.shape),
         };
         if right != Some(data.shape) {
@@ -88,7 +88,7 @@ impl<'a> Types<'_, 'a> {
     fn memory(&mut self, m: Memory, writes: bool) -> Option<Ty> {
         let (v, wants) = match m {
             Memory::Array(a) => (a, true),
-            Memory::Lanes(v) => (v, false),
+            Memory::Lanes(v) | Memory::Tree(v) => (v, false),
             Memory::Register(v) => return self.register(v),
         };
         let ty = self.program.vars.get(v.index()).map(|d| d.ty);
@@ -231,6 +231,22 @@ impl<'a> Types<'_, 'a> {
                 let shape = self.tile.shape(*to);
                 let fits = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);
                 self.want(fits, || format!("a fold by {} is no {shape}", op.name()));
+            }
+            StmtKind::Scan { to, op, of } => {
+                let shape = self.tile.shape(*to);
+                self.fits(*of, shape, "what is scanned");
+                let fits = op.result(&[shape.ty, shape.ty], None) == Some(shape.ty);
+                self.want(fits, || format!("a scan by {} is no {shape}", op.name()));
+            }
+            StmtKind::Last { to, of } => {
+                let shape = self.tile.shape(*to);
+                let lane = Shape::scalar(self.shape(*of).ty);
+                self.want(shape == lane, || format!("a lane is {lane}, not {shape}"));
+            }
+            StmtKind::Slide { to, first, of } => {
+                let shape = self.tile.shape(*to);
+                self.scalar(*first, shape.ty, "what comes in");
+                self.fits(*of, shape, "what slides");
             }
             StmtKind::Set { to, value } => {
                 self.fits(*value, self.tile.shape(*to), "what a register is set to");

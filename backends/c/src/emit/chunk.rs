@@ -49,7 +49,10 @@ impl Machine<'_, '_> {
             .flat_map(|p| p.sweep.scalars.iter().copied())
             .chain(tiles.flat_map(given))
             .collect();
-        let joined = |v: &Var| self.unit.facts.local_group(self.unit.program, *v);
+        let joined = |v: &Var| {
+            let group = self.unit.facts.local_group(self.unit.program, *v);
+            group.filter(|(_, _, order)| order.lanes().is_some())
+        };
         let groups: BTreeSet<GroupId> = scalars.iter().filter_map(joined).map(|j| j.0).collect();
         for g in groups {
             self.join_lanes(g);

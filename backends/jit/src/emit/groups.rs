@@ -1,5 +1,6 @@
 //! Carried variables and groups: where they start, how elements are joined onto them.
 
+use super::homes::LOCAL;
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -18,6 +19,11 @@ impl Emit<'_, '_> {
     /// The first word of the local part of a group's `i`-th variable.
     pub(super) fn local_word(&self, g: GroupId, i: usize) -> usize {
         self.layout.local(g, &self.program.groups[g.index()], i)
+    }
+
+    /// The first word of the tree of a scan's `i`-th variable: behind what registers may hold.
+    pub(super) fn tree_word(&self, g: GroupId, i: usize) -> usize {
+        self.local_word(g, i) + LOCAL.len()
     }
 
     /// Where the lane of this iteration's element is, in bytes from a variable's first lane.
@@ -58,6 +64,14 @@ impl Emit<'_, '_> {
         let ty = self.group_types(g)[i];
         let (at, offset) = (self.lane_address(g), self.local_word(g, i) as i32 * 8);
         self.store_word(ty, value, at, offset);
+    }
+
+    /// Where what readers see of a carried variable is, if it is in no lane.
+    pub(super) fn seen(&self, v: Var) -> Part {
+        match self.facts.local_group(self.program, v) {
+            Some((_, _, Order::Prefix(_))) => Part::Now,
+            _ => Part::Value,
+        }
     }
 
     /// Whether an update of `v` waits for the guard.
@@ -142,7 +156,7 @@ impl Emit<'_, '_> {
                 self.set(v, Part::Total, identity);
                 self.set(v, Part::Last, identity);
                 for k in 0..l.trailing_zeros() as usize {
-                    let offset = (first + 3 + k) as i32 * 8;
+                    let offset = (self.tree_word(g, i) + k) as i32 * 8;
                     self.store_word(ty, identity, self.words, offset);
                 }
             }
@@ -191,7 +205,7 @@ impl Emit<'_, '_> {
     ) -> Vec<Value> {
         let combine = self.program.groups[g.index()].combine;
         let places: Vec<i32> = (0..types.len())
-            .map(|i| (self.local_word(g, i) as i32 + 3) * 8)
+            .map(|i| self.tree_word(g, i) as i32 * 8)
             .collect();
         let mut sums = elems;
         for k in 0..l.trailing_zeros() {

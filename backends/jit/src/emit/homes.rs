@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const REGISTERS: usize = 32;
 
 /// Offsets in the local part of a `Prefix` group's variable.
-const LOCAL: [(Part, usize); 3] = [(Part::Now, 0), (Part::Total, 1), (Part::Last, 2)];
+pub(super) const LOCAL: [(Part, usize); 3] = [(Part::Now, 0), (Part::Total, 1), (Part::Last, 2)];
 
 /// The words of `Prefix` groups' variables, which registers may hold.
 pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Part, usize)> {

@@ -36,7 +36,8 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
     let (program, facts) = (region.program, &region.facts);
     let folded_around = |sweep: &Sweep, v: &Var| {
         let group = facts.local_group(program, *v);
-        let by = group.and_then(|(g, ..)| facts.lane_rate(g, sweep.rate));
+        let lanes = group.filter(|(_, _, order)| order.lanes().is_some());
+        let by = lanes.and_then(|(g, ..)| facts.lane_rate(g, sweep.rate));
         by.is_some_and(|r| r != sweep.rate && program.is_within(sweep.rate, r))
     };
     let fits = |sweep: &&Sweep| {

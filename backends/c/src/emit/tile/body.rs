@@ -6,9 +6,9 @@ use crate::emit::stop::HALT;
 use crate::emit::unit::{Unit, comment};
 use crate::facts::{self, Source};
 use crate::names::{Part, Unique, identifier};
-use livefusion_tile::ir::{Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use livefusion_tile::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use livefusion_tile::target;
-use loop_lang::ir::{CombId, Var};
+use loop_lang::ir::{CombId, Order, Var};
 use loop_lang::types::Ty;
 
 /// A tile's function, being written.
@@ -46,7 +46,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             .map(|(_, data)| match data.origin {
                 Origin::From => "from".to_string(),
                 Origin::End => "end".to_string(),
-                Origin::Given(v) | Origin::State(v) => unit.names.var(v).to_string(),
+                Origin::Given(v) => unit.names.var(v).to_string(),
+                Origin::State(v) => seen(unit, v),
+                Origin::Scan(v, kept) => scanned(unit, v, kept).to_string(),
                 Origin::Register | Origin::Let => {
                     let name = unique.pick(&identifier(&data.name));
                     for part in 0..data.shape.lanes / masks.lanes {
@@ -97,32 +99,36 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             let ty = data.shape.ty.name();
             match data.origin {
                 Origin::Given(var) => {
-                    let name = names.var(var);
-                    let joined = self
-                        .unit
-                        .facts
-                        .local_group(self.unit.program, var)
-                        .is_some();
-                    let argument = match joined {
-                        true => names.part(var, Part::Joined),
-                        false => name,
+                    let order = self.unit.facts.local_group(self.unit.program, var);
+                    let argument = match order {
+                        Some((_, _, Order::Lanes(_) | Order::Runs(_))) => {
+                            names.part(var, Part::Joined).to_string()
+                        }
+                        _ => seen(self.unit, var),
                     };
-                    passed.push(plain(format!("const {ty} {name}"), argument));
+                    passed.push(plain(format!("const {ty} {}", names.var(var)), &argument));
                 }
-                Origin::State(var) => passed.push(Passed {
-                    declaration: format!("{ty} *restrict lf_{}", names.var(var)),
-                    argument: format!("&{}", names.var(var)),
-                    state: Some(v),
-                }),
+                Origin::Scan(_, Kept::Prefix) => {
+                    let name = self.whole(v);
+                    passed.push(plain(format!("const {ty} {name}"), name));
+                }
+                Origin::State(_) | Origin::Scan(..) => {
+                    let name = self.whole(v);
+                    passed.push(Passed {
+                        declaration: format!("{ty} *restrict lf_{name}"),
+                        argument: format!("&{name}"),
+                        state: Some(v),
+                    });
+                }
                 Origin::From | Origin::End | Origin::Register | Origin::Let => {}
             }
         }
-        for v in self.lane_vars() {
-            let (ty, lanes) = (
+        for (v, part) in self.in_frame() {
+            let (ty, name) = (
                 facts::elem(self.unit.program, v).name(),
-                names.part(v, Part::Lanes),
+                names.part(v, part),
             );
-            passed.push(plain(format!("{ty} *restrict {lanes}"), lanes));
+            passed.push(plain(format!("{ty} *restrict {name}"), name));
         }
         if self.unit.stops {
             passed.push(plain(HALT.to_string(), "lf_halt"));
@@ -130,14 +136,17 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         passed
     }
 
-    /// The variables whose lanes it reads or writes.
-    fn lane_vars(&self) -> Vec<Var> {
+    /// The variables whose lanes, or trees, it reads or writes.
+    fn in_frame(&self) -> Vec<(Var, Part)> {
         let mut all = Vec::new();
         self.tile.each_stmt(&mut |s| {
-            if let Some(Memory::Lanes(v)) = s.kind.memory()
-                && !all.contains(&v)
-            {
-                all.push(v);
+            let part = match s.kind.memory() {
+                Some(Memory::Lanes(v)) => (v, Part::Lanes),
+                Some(Memory::Tree(v)) => (v, Part::Tree),
+                _ => return,
+            };
+            if !all.contains(&part) {
+                all.push(part);
             }
         });
         all
@@ -320,6 +329,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 self.define(*to, &format!("{any} != 0"));
             }
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
+            StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
+            StmtKind::Last { to, of } => self.last(*to, *of),
+            StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let lanes = self.tile.operand_shape(*unless).lanes;
@@ -388,6 +400,23 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         ));
         self.stmts(body);
         self.unit.close();
+    }
+}
+
+/// What readers see of a carried variable is called so in the state machine.
+fn seen(unit: &Unit, v: Var) -> String {
+    match unit.facts.local_group(unit.program, v) {
+        Some((_, _, Order::Prefix(_))) => unit.names.part(v, Part::Now).to_string(),
+        _ => unit.names.var(v).to_string(),
+    }
+}
+
+/// What a scan keeps is called so there.
+fn scanned<'u>(unit: &'u Unit, v: Var, kept: Kept) -> &'u str {
+    match kept {
+        Kept::Prefix => unit.names.var(v),
+        Kept::Total => unit.names.part(v, Part::Total),
+        Kept::Last => unit.names.part(v, Part::Last),
     }
 }
 

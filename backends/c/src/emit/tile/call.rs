@@ -59,8 +59,11 @@ impl Writer<'_, '_, '_> {
             let local = self.unit.facts.local_group(self.unit.program, v);
             let plain = !matches!(local, Some((_, _, Order::Lanes(_) | Order::Runs(_))));
             if plain && self.unit.facts.ever_waits(v) {
-                let (next, now) = (self.unit.names.part(v, Part::Next), self.unit.names.var(v));
-                let line = format!("{next} = {now};");
+                let now = match local {
+                    Some(_) => self.unit.names.part(v, Part::Now),
+                    None => self.unit.names.var(v),
+                };
+                let line = format!("{} = {now};", self.unit.names.part(v, Part::Next));
                 self.unit.line(line);
             }
         }

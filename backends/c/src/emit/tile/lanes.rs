@@ -62,7 +62,10 @@ impl Writer<'_, '_, '_> {
             self.define(to, &text);
             return;
         }
-        match self.vector_op(op, from, shape, args) {
+        let of: Vec<String> = (args.iter())
+            .map(|a| self.in_lanes(*a, shape.lanes))
+            .collect();
+        match self.vector_op(op, from, shape, &of) {
             Some(text) => self.define(to, &text),
             None => {
                 let of: Vec<String> = args.iter().map(|a| self.lane(*a)).collect();
@@ -73,10 +76,15 @@ impl Writer<'_, '_, '_> {
     }
 
     /// The operator as an expression on vectors, if there is one.
-    fn vector_op(&mut self, op: Op, from: Ty, to: Shape, args: &[Operand]) -> Option<String> {
+    pub(super) fn vector_op(
+        &mut self,
+        op: Op,
+        from: Ty,
+        to: Shape,
+        of: &[String],
+    ) -> Option<String> {
         use Op::*;
         let lanes = to.lanes;
-        let of: Vec<String> = args.iter().map(|a| self.in_lanes(*a, lanes)).collect();
         let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
         let infix = |sign: &str| format!("{a} {sign} {b}");
         if op == Select {
@@ -144,12 +152,17 @@ impl Writer<'_, '_, '_> {
 
     /// A lane of an operand, in a loop over `k`.
     pub(super) fn lane(&mut self, a: Operand) -> String {
+        self.lane_at(a, "k")
+    }
+
+    /// A lane of an operand, by its number in the part that is written.
+    pub(super) fn lane_at(&mut self, a: Operand, k: &str) -> String {
         let (shape, text) = (self.operand_shape(a), self.operand(a));
         match (shape.is_scalar(), shape.ty) {
             (true, _) => text,
-            (false, Ty::Bool) if self.masks.registers => format!("(bool)({text} >> k & 1)"),
-            (false, Ty::Bool) => format!("(bool)({text}[k] & 1)"),
-            (false, _) => format!("{text}[k]"),
+            (false, Ty::Bool) if self.masks.registers => format!("(bool)({text} >> {k} & 1)"),
+            (false, Ty::Bool) => format!("(bool)({text}[{k}] & 1)"),
+            (false, _) => format!("{text}[{k}]"),
         }
     }
 

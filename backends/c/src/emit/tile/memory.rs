@@ -18,6 +18,7 @@ impl Writer<'_, '_, '_> {
             Memory::Lanes(v) => {
                 format!("{} + {at}{before}", self.unit.names.part(v, Part::Lanes))
             }
+            Memory::Tree(v) => format!("{} + {at}{before}", self.unit.names.part(v, Part::Tree)),
             Memory::Register(v) => self.name(v),
         }
     }
@@ -177,7 +178,9 @@ impl Writer<'_, '_, '_> {
 
     fn memory_type(&self, memory: Memory, value: Operand) -> Ty {
         match memory {
-            Memory::Array(v) | Memory::Lanes(v) => facts::elem(self.unit.program, v),
+            Memory::Array(v) | Memory::Lanes(v) | Memory::Tree(v) => {
+                facts::elem(self.unit.program, v)
+            }
             Memory::Register(_) => self.tile.operand_shape(value).ty,
         }
     }

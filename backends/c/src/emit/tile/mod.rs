@@ -8,6 +8,7 @@
 //! | `memory` | loads, stores, packing, reads at any index |
 //! | `masks` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
 //! | `lanes` | operators on vectors |
+//! | `scans` | what goes from lane to lane |
 
 mod body;
 mod call;
@@ -15,6 +16,7 @@ mod lanes;
 mod masks;
 mod memory;
 mod parts;
+mod scans;
 
 pub use body::Writer;
 

@@ -52,7 +52,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Bytes of two registers, by number.
-    fn shuffle(
+    pub(super) fn shuffle(
         &mut self,
         to: cranelift_codegen::ir::Type,
         (a, b): (Value, Value),

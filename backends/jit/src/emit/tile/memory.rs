@@ -5,7 +5,7 @@ use super::values::{BYTES, Printed, registers, unsigned, vector};
 use crate::emit::{Emit, MEMORY, arrays};
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, types};
 use livefusion_tile::ir::{self, Memory, Operand, Shape};
-use loop_lang::ir::Var;
+use loop_lang::ir::{Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -58,12 +58,15 @@ impl Printer<'_, '_, '_> {
         self.place(data, ty.size(), at)
     }
 
-    /// Where a group's lanes are: each has a word.
+    /// Where a group's lanes are, or a scan's tree: each has a word.
     fn group_lanes(&mut self, v: Var, at: Operand) -> Place {
         let words = self.emit.words;
         let (address, offset) = self.place(words, 8, at);
         let group = self.emit.facts.local_group(self.emit.program, v);
-        let first = group.map_or(0, |(g, i, _)| self.emit.local_word(g, i));
+        let first = group.map_or(0, |(g, i, order)| match order {
+            Order::Prefix(_) => self.emit.tree_word(g, i),
+            _ => self.emit.local_word(g, i),
+        });
         (address, offset + first as i32 * 8)
     }
 
@@ -169,11 +172,11 @@ impl Printer<'_, '_, '_> {
                 let place = self.elements(array, at);
                 Printed::Lanes(self.load_lanes(shape, place))
             }
-            (Memory::Lanes(v), 1) => {
+            (Memory::Lanes(v) | Memory::Tree(v), 1) => {
                 let (at, offset) = self.group_lanes(v, at);
                 Printed::Scalar(self.emit.load_word(ty, at, offset), 0)
             }
-            (Memory::Lanes(v), _) => {
+            (Memory::Lanes(v) | Memory::Tree(v), _) => {
                 let place = self.group_lanes(v, at);
                 Printed::Lanes(self.load_words(shape, place))
             }
@@ -282,7 +285,7 @@ impl Printer<'_, '_, '_> {
                 let all = self.kept(shape, all, under, |p| p.load_lanes(shape, place));
                 self.store_lanes(shape, &all, place);
             }
-            (Memory::Lanes(v), 1) => {
+            (Memory::Lanes(v) | Memory::Tree(v), 1) => {
                 let (at, offset) = self.group_lanes(v, at);
                 let mut value = self.scalar(value);
                 if let Some(cond) = under {
@@ -292,7 +295,7 @@ impl Printer<'_, '_, '_> {
                 }
                 self.emit.store_word(shape.ty, value, at, offset);
             }
-            (Memory::Lanes(v), _) => {
+            (Memory::Lanes(v) | Memory::Tree(v), _) => {
                 let place = self.group_lanes(v, at);
                 let all = self.wide(value, lanes);
                 let all = self.kept(shape, all, under, |p| p.load_words(shape, place));

@@ -5,18 +5,20 @@
 //! | --- | --- |
 //! | `values` | scalars, lanes in registers of 128 bits, masks |
 //! | `ops`, `lanes` | operators, one for all lanes where the machine has it; other types in the lanes |
+//! | `scans` | what goes from lane to lane |
 //! | `memory` | loads, stores, elements at indices of their own |
 
 mod lanes;
 mod memory;
 mod ops;
+mod scans;
 mod values;
 
 use super::{Emit, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Entry, Operand, Origin, Stmt, StmtKind, Tile};
+use livefusion_tile::ir::{self, Entry, Kept, Operand, Origin, Shape, Stmt, StmtKind, Tile};
 use livefusion_tile::region::Sweep;
 use loop_lang::ir::Var;
 use loop_lang::types::Ty;
@@ -142,13 +144,22 @@ impl<'a> Emit<'a, '_> {
         });
         for v in states.chain([tile.counter]) {
             if self.facts.ever_waits(v) {
-                let now = self.get(v, Part::Value);
+                let now = self.get(v, self.seen(v));
                 self.set(v, Part::Next, now);
             }
         }
         let steps = self.builder.use_var(self.steps);
         let steps = self.builder.ins().iadd(steps, count);
         self.builder.def_var(self.steps, steps);
+    }
+}
+
+/// What holds what a scan keeps.
+fn part_of(kept: Kept) -> Part {
+    match kept {
+        Kept::Prefix => Part::Value,
+        Kept::Total => Part::Total,
+        Kept::Last => Part::Last,
     }
 }
 
@@ -229,6 +240,13 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             StmtKind::Count { to, of } => self.count(*to, *of),
             StmtKind::Any { to, of } => self.any(*to, *of),
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
+            StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
+            StmtKind::Last { to, of } => {
+                let Shape { lanes, .. } = self.shape(*of);
+                let last = self.lane(*of, lanes - 1);
+                self.define(*to, Printed::Scalar(last, 0));
+            }
+            StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let ok = self.all(*unless);

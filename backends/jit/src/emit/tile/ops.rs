@@ -102,7 +102,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Whether there is one instruction, or few, for all lanes.
-    fn has(&self, op: Op, ty: Ty) -> bool {
+    pub(super) fn has(&self, op: Op, ty: Ty) -> bool {
         use Op::*;
         match op {
             And | Or | Xor | Not | Eq | Ne => true,
@@ -117,7 +117,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// An operator that there is, on one register each.
-    fn register_op(&mut self, op: Op, ty: Ty, args: &[Value]) -> Value {
+    pub(super) fn register_op(&mut self, op: Op, ty: Ty, args: &[Value]) -> Value {
         use Op::*;
         let x = args[0];
         let [y, z] = [1, 2].map(|k| args.get(k).copied().unwrap_or(x));

@@ -1,7 +1,7 @@
 //! Values of tiles: scalars, and lanes in registers of 128 bits.
 
-use super::Printer;
-use crate::emit::{Emit, Part};
+use super::{Printer, part_of};
+use crate::emit::Emit;
 use cranelift_codegen::ir::{
     ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types,
 };
@@ -76,7 +76,7 @@ impl Printer<'_, '_, '_> {
                     let all = (0..count).map(|_| builder.declare_var(ty)).collect();
                     self.registers.insert(v, all);
                 }
-                Origin::Given(_) | Origin::State(_) | Origin::Let => {}
+                Origin::Given(_) | Origin::State(_) | Origin::Scan(..) | Origin::Let => {}
             }
         }
     }
@@ -104,7 +104,8 @@ impl Printer<'_, '_, '_> {
         };
         match self.tile.value(v).origin {
             Origin::Given(var) => Printed::Scalar(self.emit.atom(var.into()), 0),
-            Origin::State(var) => Printed::Scalar(self.emit.get(var, Part::Value), 0),
+            Origin::State(var) => Printed::Scalar(self.emit.get(var, self.emit.seen(var)), 0),
+            Origin::Scan(var, kept) => Printed::Scalar(self.emit.get(var, part_of(kept)), 0),
             Origin::Register => {
                 let builder = &mut self.emit.builder;
                 let all = self.registers[&v].iter().map(|r| builder.use_var(*r));
@@ -219,9 +220,14 @@ impl Printer<'_, '_, '_> {
     /// `set r = v`.
     pub(super) fn set(&mut self, to: ir::Value, value: Operand) {
         let lanes = self.tile.shape(to).lanes;
-        if let Origin::State(v) = self.tile.value(to).origin {
+        let kept = match self.tile.value(to).origin {
+            Origin::State(v) => Some((v, self.emit.seen(v))),
+            Origin::Scan(v, kept) => Some((v, part_of(kept))),
+            _ => None,
+        };
+        if let Some((v, part)) = kept {
             let value = self.scalar(value);
-            self.emit.set(v, Part::Value, value);
+            self.emit.set(v, part, value);
             return;
         }
         let values = match lanes {

@@ -1,0 +1,155 @@
+//! What goes from lane to lane: scans of a block, and lanes moved up by one.
+
+use super::Writer;
+use crate::emit::vector::signed;
+use livefusion_tile::ir::{Operand, Shape, Value};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+impl Writer<'_, '_, '_> {
+    /// `let s = scan op v`, by a block's tree: the last of each lower half is joined onto all of the upper half. Vectors
+    /// first, then from vector to vector; lane by lane where compilers have no such operator for vectors.
+    pub(super) fn scan(&mut self, to: Value, op: Op, of: Operand) {
+        let (shape, lanes) = (self.shape(to), self.tile.shape(to).lanes);
+        if lanes == 1 {
+            let one = self.operand(of);
+            return self.define(to, &one);
+        }
+        let two = ["x".to_string(), "y".to_string()];
+        let Some(joined) = self.vectors_join(op, shape, &two) else {
+            return self.scan_lanes(to, op, of);
+        };
+        let scan = self.scan_of_vector(op, shape, &joined);
+        let parts = self.parts(lanes);
+        let v = self.vector(shape);
+        let mut names = Vec::new();
+        for part in 0..parts {
+            self.part = part;
+            let (name, x) = (self.name(to), self.in_lanes(of, shape.lanes));
+            self.unit.line(format!("{v} {name} = {scan}({x});"));
+            names.push(name);
+        }
+        self.part = 0;
+        for step in 0..parts.trailing_zeros() {
+            for part in (0..parts as usize).filter(|k| k >> step & 1 == 1) {
+                let (name, before) = (&names[part], &names[(part >> step << step) - 1]);
+                let last = self.lanes_of_two(shape, before, before, |_| shape.lanes - 1);
+                let joined = self.vectors_join(op, shape, &[last, name.clone()]);
+                self.unit
+                    .line(format!("{name} = {};", joined.unwrap_or_default()));
+            }
+        }
+    }
+
+    /// Two vectors joined, if compilers have that for vectors. Masks are no vectors everywhere.
+    fn vectors_join(&mut self, op: Op, shape: Shape, two: &[String]) -> Option<String> {
+        match shape.ty {
+            Ty::Bool => None,
+            ty => self.vector_op(op, ty, shape, two),
+        }
+    }
+
+    /// A function that scans the lanes of one vector.
+    fn scan_of_vector(&mut self, op: Op, shape: Shape, joined: &str) -> String {
+        let v = self.vector(shape);
+        let name = format!("{v}_scan_{}", op.name());
+        let mut body = String::new();
+        for step in 0..shape.lanes.trailing_zeros() {
+            let upper = |k: u32| k >> step & 1 == 1;
+            let before = self.lanes_of_two(shape, "y", "y", |k| match upper(k) {
+                true => (k >> step << step) - 1,
+                false => k,
+            });
+            let kept = self.lanes_of_two(shape, "y", "x", |k| match upper(k) {
+                true => k + shape.lanes,
+                false => k,
+            });
+            body += &format!("  x = {before};\n  x = {joined};\n  y = {kept};\n");
+        }
+        self.unit.helpers.require(&name, || {
+            format!("static inline {v} {name}({v} y) {{\n  {v} x;\n{body}  return y;\n}}\n")
+        });
+        name
+    }
+
+    /// Lanes of two vectors, by number.
+    fn lanes_of_two(&mut self, shape: Shape, a: &str, b: &str, of: impl Fn(u32) -> u32) -> String {
+        let numbers = self.vector(Shape::of(signed(shape.ty.size()), shape.lanes));
+        let at: Vec<String> = (0..shape.lanes).map(|k| of(k).to_string()).collect();
+        format!("LF_SHUFFLE({numbers}, {a}, {b}, {})", at.join(", "))
+    }
+
+    /// All lanes of an operand, in an array.
+    fn cells(&mut self, to: Value, of: Operand) -> String {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let cells = format!("lf_all_{}", self.whole(to));
+        self.unit.line(format!("{} {cells}[{lanes}];", ty.name()));
+        let some = self.shape(to).lanes;
+        for part in 0..self.parts(lanes) {
+            self.part = part;
+            let (lane, before) = (self.lane(of), self.before());
+            self.unit.line(format!(
+                "for (u64 k = 0; k < {some}; k++) {cells}[k{before}] = {lane};"
+            ));
+        }
+        self.part = 0;
+        cells
+    }
+
+    fn scan_lanes(&mut self, to: Value, op: Op, of: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let cells = self.cells(to, of);
+        for step in 0..lanes.trailing_zeros() {
+            let before = format!("{cells}[(k >> {step} << {step}) - 1]");
+            let two = [before, format!("{cells}[k]")];
+            let joined = self.unit.helpers.op(op, ty, ty, &two);
+            self.unit.line(format!(
+                "for (u64 k = 0; k < {lanes}; k++) if (k >> {step} & 1) {cells}[k] = {joined};"
+            ));
+        }
+        self.each_cell(to, |before| format!("{cells}[k{before}]"));
+    }
+
+    /// Defines a value by an expression for lane `k` of each part, which has so many lanes before it.
+    fn each_cell(&mut self, to: Value, cell: impl Fn(&str) -> String) {
+        for part in 0..self.parts(self.tile.shape(to).lanes) {
+            self.part = part;
+            let cell = cell(&self.before());
+            self.each(to, &cell);
+        }
+        self.part = 0;
+    }
+
+    /// `let x = last v`.
+    pub(super) fn last(&mut self, to: Value, of: Operand) {
+        self.part = self.parts(self.tile.operand_shape(of).lanes) - 1;
+        let last = self.operand_shape(of).lanes - 1;
+        let lane = self.lane_at(of, &last.to_string());
+        self.part = 0;
+        self.define(to, &lane);
+    }
+
+    /// `let w = slide x v`.
+    pub(super) fn slide(&mut self, to: Value, first: Operand, of: Operand) {
+        let (shape, lanes) = (self.shape(to), self.tile.shape(to).lanes);
+        let first = self.operand(first);
+        if lanes == 1 {
+            return self.define(to, &first);
+        }
+        if shape.ty == Ty::Bool {
+            let cells = self.cells(to, of);
+            return self.each_cell(to, |before| {
+                format!("(k{before} == 0 ? {first} : {cells}[k{before} - 1])")
+            });
+        }
+        let mut before = format!("{}({first})", self.all(shape));
+        for part in 0..self.parts(lanes) {
+            self.part = part;
+            let x = self.in_lanes(of, shape.lanes);
+            let moved = self.lanes_of_two(shape, &before, &x, |k| shape.lanes - 1 + k);
+            self.define(to, &moved);
+            before = x;
+        }
+        self.part = 0;
+    }
+}

@@ -1,0 +1,92 @@
+//! What goes from lane to lane: scans of a block, and lanes moved up by one.
+
+use super::Printer;
+use super::values::{BYTES, Printed, per_register, vector};
+use cranelift_codegen::ir::Value;
+use livefusion_tile::ir::{self, Operand, Shape};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+impl Printer<'_, '_, '_> {
+    /// `let s = scan op v`: in the order of a block's tree. Where there is no instruction for all lanes, one by one.
+    pub(super) fn scan(&mut self, to: ir::Value, op: Op, of: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let all = match self.has(op, ty) {
+            true => {
+                let all = self.wide(of, lanes);
+                self.scan_registers(op, (ty, lanes), all)
+            }
+            false => {
+                let each = (0..lanes).map(|k| self.lane(of, k)).collect();
+                let sums = tree(lanes, each, |sum, x| self.emit.op(op, ty, ty, &[sum, x]));
+                self.of_lanes(ty, &sums)
+            }
+        };
+        self.define(to, Printed::Lanes(all));
+    }
+
+    /// First in each register, then from register to register.
+    fn scan_registers(&mut self, op: Op, (ty, lanes): (Ty, u32), all: Vec<Value>) -> Vec<Value> {
+        let lane = self.lane_type(ty);
+        let per = per_register(lane);
+        let within = |x| {
+            let mut x = x;
+            for step in 0..per.min(lanes).trailing_zeros() {
+                let upper = |k: u32| k >> step & 1 == 1;
+                let before = self.lanes_of_two(lane, (x, x), |k| match upper(k) {
+                    true => (k >> step << step) - 1,
+                    false => k,
+                });
+                let joined = self.register_op(op, ty, &[before, x]);
+                x = self.lanes_of_two(lane, (x, joined), |k| k + if upper(k) { per } else { 0 });
+            }
+            x
+        };
+        let all: Vec<Value> = all.into_iter().map(within).collect();
+        let registers = all.len() as u32;
+        tree(registers, all, |sum, x| {
+            let last = self.lanes_of_two(lane, (sum, sum), |_| per - 1);
+            self.register_op(op, ty, &[last, x])
+        })
+    }
+
+    /// `let w = slide x v`.
+    pub(super) fn slide(&mut self, to: ir::Value, first: Operand, of: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let first = self.scalar(first);
+        if lanes == 1 {
+            return self.define(to, Printed::Scalar(first, 0));
+        }
+        let lane = self.lane_type(ty);
+        let per = per_register(lane);
+        let mut before = self.splat(ty, first);
+        let mut moved = Vec::new();
+        for x in self.wide(of, lanes) {
+            moved.push(self.lanes_of_two(lane, (before, x), |k| per - 1 + k));
+            before = x;
+        }
+        self.define(to, Printed::Lanes(moved));
+    }
+
+    /// Lanes of two registers, by number.
+    fn lanes_of_two(&mut self, lane: Ty, two: (Value, Value), of: impl Fn(u32) -> u32) -> Value {
+        let size = lane.size() as u32;
+        let byte = |byte: u32| (of(byte / size) * size + byte % size) as u8;
+        let bytes: Vec<u8> = (0..BYTES).map(byte).collect();
+        self.shuffle(vector(lane), two, &bytes)
+    }
+}
+
+/// Sums of a block, by its tree: in each step the last of each lower half is joined onto all of the upper half.
+fn tree(
+    count: u32,
+    mut sums: Vec<Value>,
+    mut join: impl FnMut(Value, Value) -> Value,
+) -> Vec<Value> {
+    for step in 0..count.trailing_zeros() {
+        for k in (0..count as usize).filter(|k| k >> step & 1 == 1) {
+            sums[k] = join(sums[(k >> step << step) - 1], sums[k]);
+        }
+    }
+    sums
+}
