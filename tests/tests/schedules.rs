@@ -60,6 +60,7 @@ fn agrees(
         };
         let tiled = Arc::new(Evaluated::new(program, &schedule, small.0.clone(), seed));
         agree(tiled.clone(), &small);
+        drawn.left += tiled.left();
         for (tile, steps) in tiled.taken() {
             drawn.count(program, &schedule, tile.rate);
             drawn.note(tile);

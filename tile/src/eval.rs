@@ -44,10 +44,19 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Runs a tile over a range of its counter. Whether it trapped.
+/// How a tile was left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Left {
+    /// The counter: the end of the range, or where it was left within.
+    pub at: u64,
+    /// Whether it trapped.
+    pub trapped: bool,
+}
+
+/// Runs a tile over a range of its counter.
 ///
 /// Errors: an access outside of its memory.
-pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> Result<bool, Fault> {
+pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> Result<Left, Fault> {
     let values = tile.each_value().map(|(_, data)| {
         let start = match data.origin {
             Origin::From => range.start,
@@ -62,12 +71,15 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
         values: values.collect(),
         tile,
         world,
+        left: None,
+        leaving: false,
         trapped: false,
     };
     run.stmts(&tile.body)?;
     let Run {
         values,
         world,
+        left,
         trapped,
         ..
     } = run;
@@ -79,13 +91,18 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
             _ => {}
         }
     }
-    Ok(trapped)
+    let at = left.unwrap_or(range.end);
+    Ok(Left { at, trapped })
 }
 
 struct Run<'a> {
     tile: &'a Tile,
     world: &'a mut dyn World,
     values: Vec<Vec<u64>>,
+    /// Where the range has ended, before its end.
+    left: Option<u64>,
+    /// Whether the loop over the range is being left.
+    leaving: bool,
     trapped: bool,
 }
 
@@ -139,7 +156,13 @@ impl Run<'_> {
     }
 
     fn stmts(&mut self, stmts: &[Stmt]) -> Result<(), Fault> {
-        stmts.iter().try_for_each(|s| self.stmt(&s.kind))
+        for s in stmts {
+            self.stmt(&s.kind)?;
+            if self.leaving {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn stmt(&mut self, kind: &StmtKind) -> Result<(), Fault> {
@@ -278,6 +301,12 @@ impl Run<'_> {
                 let lanes = self.shape(*unless).lanes as usize;
                 self.trapped |= (0..lanes).any(|k| self.lane(*unless, k) == 0);
             }
+            StmtKind::Leave { at, unless } => {
+                if self.scalar(*unless) == 0 {
+                    self.left = Some(self.scalar(*at));
+                    self.leaving = true;
+                }
+            }
             StmtKind::For {
                 counter,
                 from,
@@ -287,11 +316,12 @@ impl Run<'_> {
                 ..
             } => {
                 let (mut at, to) = (self.scalar(*from), self.scalar(*to));
-                while at < to {
+                while at < to && !self.leaving {
                     self.set(*counter, |_, _| at);
                     self.stmts(body)?;
                     at = at.saturating_add(*step);
                 }
+                self.leaving &= !self.tile.is_range(kind);
             }
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
                 true => self.stmts(then)?,
@@ -300,7 +330,7 @@ impl Run<'_> {
             StmtKind::While { test, cond, body } => loop {
                 self.stmts(test)?;
                 // A trapped loop may count on what trapped; its results are not wanted.
-                if self.scalar(*cond) == 0 || self.trapped {
+                if self.scalar(*cond) == 0 || self.trapped || self.leaving {
                     break;
                 }
                 self.stmts(body)?;

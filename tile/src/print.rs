@@ -281,6 +281,10 @@ impl Shown<'_> {
                 write!(f, "set {} = {}", self.name(*to), self.operand(*value))
             }
             StmtKind::Trap { unless } => write!(f, "trap unless {}", self.operand(*unless)),
+            StmtKind::Leave { at, unless } => {
+                let (at, unless) = (self.operand(*at), self.operand(*unless));
+                write!(f, "leave at {at} unless {unless}")
+            }
             StmtKind::For {
                 counter,
                 from,

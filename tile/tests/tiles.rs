@@ -80,6 +80,11 @@ fn a_scan_step_by_step() {
 }
 
 #[test]
+fn an_exit() {
+    golden("exit_filter_take");
+}
+
+#[test]
 fn a_read_anywhere_that_traps_step_by_step() {
     golden("gather_trap");
 }

@@ -83,6 +83,9 @@ impl Making {
         for _ in 0..self.rng.weighted(&scans) {
             self.plain_scan(&name, &comb, block);
         }
+        if depth == 0 && self.rng.chance(15) {
+            self.plain_exit(&comb);
+        }
         let writes = if depth == 0 {
             [40, 45, 15]
         } else {
@@ -137,6 +140,22 @@ impl Making {
         };
         let line = format!("if {p} {{\n{then}}} else {{\n{other}}} -> {v} = 1 | 2");
         self.emit("body", comb, line);
+    }
+
+    /// A flag that some element clears, after so many, and that ends the loop.
+    fn plain_exit(&mut self, comb: &str) {
+        let p = self.condition("yield", comb);
+        let [live, few, go] = ["live", "few", "go"].map(|base| self.fresh(base, comb));
+        let at = self.rng.below(150);
+        self.emit("init", comb, format!("carry {live} = true"));
+        self.emit("guard", comb, format!("unless {live}"));
+        self.emit("yield", comb, format!("let {few} = lt ix_0 {at}"));
+        self.emit("yield", comb, format!("let {go} = or {few} {p}"));
+        self.emit("yield", comb, format!("{live} := {go}"));
+        self.groups.push(format!(
+            "group {live} owner r0 step r0 start true id true next {go} combine and level 0 exact"
+        ));
+        self.results.push(live);
     }
 
     /// Lanes of floats, or a sum or the like of integers.

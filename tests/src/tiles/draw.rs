@@ -19,6 +19,8 @@ pub struct Drawn {
     pub said: BTreeSet<&'static str>,
     /// How many decisions the judge refused, by its rule.
     pub refused: BTreeMap<&'static str, u64>,
+    /// How often tiles were left within their range.
+    pub left: u64,
 }
 
 impl Drawn {
@@ -75,6 +77,7 @@ impl Drawn {
         let words = ["put", "put in lanes", "scan", "slide", "tree"];
         let unsaid = words.into_iter().filter(|w| !self.said.contains(w));
         all.extend(unsaid.map(str::to_string));
+        all.extend((self.left == 0).then(|| "leave".to_string()));
         all
     }
 }

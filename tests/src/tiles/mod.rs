@@ -21,6 +21,7 @@ use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use loop_lang::ir::Atom;
 use loop_lang::state::Layout;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use world::State;
 
@@ -33,6 +34,8 @@ pub struct Evaluated {
     rng: Mutex<Rng>,
     /// How many steps each tile has taken.
     taken: Mutex<Vec<u64>>,
+    /// How often tiles were left within their range.
+    left: AtomicU64,
 }
 
 /// The tiles of a loop under a schedule, one for each sweep that has one. Each of them verifies.
@@ -78,6 +81,7 @@ impl Evaluated {
             inner,
             rng: Mutex::new(Rng::new(seed)),
             taken: Mutex::new(vec![0; tiles.len()]),
+            left: AtomicU64::new(0),
             tiles,
         }
     }
@@ -87,6 +91,11 @@ impl Evaluated {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let tiles = self.tiles.iter().zip(taken.iter().copied());
         tiles.filter(|t| t.1 > 0).collect()
+    }
+
+    /// How often tiles were left within their range.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
     }
 
     /// How many steps a tile may take here, of at most `left`.
@@ -137,14 +146,18 @@ impl Evaluated {
             false => (1 + rng.below(turns as usize) as u64) * tile.granule(),
         };
         let from = state.scalar(tile.counter);
-        let trapped = eval::run(tile, from..from + count, &mut state).unwrap_or_else(|fault| {
+        let left = eval::run(tile, from..from + count, &mut state).unwrap_or_else(|fault| {
             let tile = tile.show(&self.program);
             panic!("{fault}\n{tile}\n{}", self.program)
         });
-        eval::World::keep(&mut state, tile.counter, from + count);
+        // Where its guard ends the loop, a tile may take nothing.
+        let within = u64::from(left.at < from + count);
+        self.left.fetch_add(within, Ordering::Relaxed);
+        let count = left.at - from;
+        eval::World::keep(&mut state, tile.counter, left.at);
         frame.words[1] += count;
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += count;
-        Some((count, trapped))
+        (count > 0).then_some((count, left.trapped))
     }
 }
 

@@ -173,6 +173,22 @@ impl Tile {
         self.value(v).shape
     }
 
+    /// Whether a statement is a loop over the tile's range.
+    pub fn is_range(&self, kind: &StmtKind) -> bool {
+        let StmtKind::For { from, to, .. } = kind else {
+            return false;
+        };
+        let origin = |a: &Operand| a.value().map(|v| self.value(v).origin);
+        (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End))
+    }
+
+    /// Whether it may be left within its range.
+    pub fn leaves(&self) -> bool {
+        let mut leaves = false;
+        self.each_stmt(&mut |s| leaves |= matches!(s.kind, StmtKind::Leave { .. }));
+        leaves
+    }
+
     /// The type and lanes of an operand.
     pub fn operand_shape(&self, a: Operand) -> Shape {
         match a {

@@ -215,6 +215,14 @@ pub enum StmtKind {
         /// Trap if false.
         unless: Operand,
     },
+    /// `leave at i unless ok`: where it is false, the tile's range ends here, at the counter. What stands behind the loop
+    /// over the range is done; the step that begins here is whoever's who goes on.
+    Leave {
+        /// The counter.
+        at: Operand,
+        /// Leave if false.
+        unless: Operand,
+    },
     /// `for i in a .. b step s`: the counter is defined in the body. `b - a` is a multiple of the step.
     For {
         /// The counter.
@@ -281,6 +289,7 @@ impl StmtKind {
             | StmtKind::Put { .. }
             | StmtKind::Compress { .. }
             | StmtKind::Trap { .. }
+            | StmtKind::Leave { .. }
             | StmtKind::If { .. }
             | StmtKind::While { .. } => None,
         }
@@ -341,6 +350,10 @@ impl StmtKind {
             }
             StmtKind::Set { value, .. } => f(*value),
             StmtKind::Trap { unless } => f(*unless),
+            StmtKind::Leave { at, unless } => {
+                f(*at);
+                f(*unless);
+            }
             StmtKind::For { from, to, .. } => {
                 f(*from);
                 f(*to);

@@ -46,6 +46,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         | StmtKind::Put { .. }
         | StmtKind::Compress { .. }
         | StmtKind::Trap { .. }
+        | StmtKind::Leave { .. }
         | StmtKind::For { .. }
         | StmtKind::If { .. }
         | StmtKind::While { .. } => true,
@@ -202,6 +203,10 @@ impl StmtKind {
                 operand(value, f);
             }
             StmtKind::Trap { unless } => operand(unless, f),
+            StmtKind::Leave { at, unless } => {
+                operand(at, f);
+                operand(unless, f);
+            }
             StmtKind::For {
                 counter,
                 from,

@@ -289,6 +289,10 @@ impl Lower<'_, '_> {
             }
         }
         for at in 0..self.sweep.steps.len() {
+            // Behind the guard, which comes first.
+            if at == 1 {
+                self.exits();
+            }
             match self.sweep.steps[at] {
                 Step::Block(_) => self.tops(at),
                 Step::Enter(i) => self.enter(at, i),
@@ -307,6 +311,15 @@ impl Lower<'_, '_> {
             for (_, v) in lanes {
                 self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
             }
+        }
+    }
+
+    /// What else the guard tests: where one is false, the loop has ended, which is the guard's to say.
+    fn exits(&mut self) {
+        let at = self.at.unwrap_or(Lower::u64(0));
+        for exit in &self.sweep.exits {
+            let unless = self.operand(*exit);
+            self.push(StmtKind::Leave { at, unless });
         }
     }
 

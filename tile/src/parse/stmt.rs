@@ -11,9 +11,10 @@ impl<'t> Parser<'t> {
     /// A statement, with the bodies below its line. Bodies are in each other no deeper than `body` allows.
     pub(super) fn stmt(&mut self, mut line: Line<'t>, depth: usize) -> Parsed<Stmt> {
         let words = [
-            "let", "store", "put", "compress", "set", "trap", "for", "if", "while",
+            "let", "store", "put", "compress", "set", "trap", "leave", "for", "if", "while",
         ];
-        let what = "`let`, `store`, `put`, `compress`, `set`, `trap`, `for`, `if` or `while`";
+        let what =
+            "`let`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let mut kind = match word {
             "let" => self.let_(&mut line)?,
@@ -30,6 +31,13 @@ impl<'t> Parser<'t> {
                 line.expect("unless")?;
                 let unless = self.operand(&mut line)?;
                 StmtKind::Trap { unless }
+            }
+            "leave" => {
+                line.expect("at")?;
+                let at = self.operand(&mut line)?;
+                line.expect("unless")?;
+                let unless = self.operand(&mut line)?;
+                StmtKind::Leave { at, unless }
             }
             "for" => self.for_(&mut line)?,
             "if" => StmtKind::If {

@@ -12,6 +12,9 @@
 //! * At a count that goes up by at most `s` in each turn, by `g` so far in this one: `g + h + w <= s`, and the entry says
 //!   the same of the count. Then turn `t` writes below `count + t * s + s`.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
+//!
+//! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
+//! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
 
 use super::Faults;
 use super::places::Place;
@@ -38,6 +41,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         gone: FxHashMap::default(),
         step: None,
         turns: 1,
+        begun: None,
     };
     walk.stmts(&tile.body);
 }
@@ -55,6 +59,8 @@ pub(super) struct Walk<'f, 'a> {
     pub(super) step: Option<u64>,
     /// How often loops between literals turn here.
     turns: u64,
+    /// Where in the turn over the range the innermost turn has begun, as long as nothing carried has changed in it.
+    begun: Option<u64>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -76,6 +82,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn stmt(&mut self, kind: &'a StmtKind) {
         self.faults.at = Some(kind);
+        self.begun = self.begun.filter(|_| !self.carries(kind));
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),
             StmtKind::Count { to, of } => {
@@ -112,13 +119,28 @@ impl<'a> Walk<'_, 'a> {
                 let lanes = self.tile.operand_shape(*under).lanes;
                 self.access(Memory::Array(*array), *at, lanes, *proof);
             }
+            StmtKind::Leave { at, .. } => {
+                let at = self.place(*at);
+                match self
+                    .begun
+                    .filter(|at| self.step.is_some_and(|step| *at < step))
+                {
+                    Some(begun) if at == Some(Place::Counter(begun)) => {}
+                    _ => self
+                        .faults
+                        .add("the tile is left elsewhere than where a turn begins"),
+                }
+            }
             StmtKind::For { .. } => self.turns(kind),
             StmtKind::If { then, other, .. } => {
                 let before = (self.gone.clone(), self.places.clone());
+                let begun = self.begun;
                 self.stmts(then);
+                let after = std::mem::replace(&mut self.begun, begun);
                 let gone = std::mem::replace(&mut self.gone, before.0);
                 let mut places = std::mem::replace(&mut self.places, before.1);
                 self.stmts(other);
+                self.begun = self.begun.and(after);
                 self.at_most(gone);
                 // Of a register that either arm sets, what holds of both.
                 for (v, place) in std::mem::take(&mut self.places) {
@@ -142,10 +164,30 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Whether a statement changes what is carried, its bodies aside.
+    fn carries(&self, kind: &StmtKind) -> bool {
+        let state = |v: &Value| matches!(self.tile.value(*v).origin, Origin::State(_));
+        match kind {
+            StmtKind::Set { to, .. } => state(to),
+            StmtKind::Store { into, .. } => matches!(into, Memory::Lanes(_)),
+            _ => false,
+        }
+    }
+
+    fn any_carries(&self, stmts: &[Stmt]) -> bool {
+        stmts.iter().any(|s| {
+            let inner = s.kind.bodies().into_iter();
+            self.carries(&s.kind) || inner.into_iter().any(|b| self.any_carries(b))
+        })
+    }
+
     /// What may be done any number of times: nothing is known of what it changes, in it or behind it.
     fn any_turns(&mut self, bodies: &[&'a [Stmt]]) {
         let changed: Vec<Value> = bodies.iter().flat_map(|b| changed(b)).collect();
         self.forget(&changed);
+        if bodies.iter().any(|b| self.any_carries(b)) {
+            self.begun = None;
+        }
         bodies.iter().for_each(|b| self.stmts(b));
         self.forget(&changed);
     }
@@ -179,8 +221,7 @@ impl<'a> Walk<'_, 'a> {
         else {
             return;
         };
-        let origin = |a: &Operand| a.value().map(|v| self.tile.value(v).origin);
-        let range = (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End));
+        let range = self.tile.is_range(kind);
         match (from, to) {
             (Operand::Const(from), Operand::Const(to)) => {
                 self.followed(*counter, (from.bits, to.bits, *step), body);
@@ -207,11 +248,16 @@ impl<'a> Walk<'_, 'a> {
             return self.faults.add(message);
         };
         let around = std::mem::replace(&mut self.turns, all);
+        let begun = self.begun;
+        let mut same = true;
         for turn in 0..turns {
             let at = from + turn * step;
             self.know(counter, Some(Place::Literal(at, at)));
+            self.begun = begun.map(|_| at);
             self.stmts(body);
+            same &= self.begun.is_some();
         }
+        self.begun = begun.filter(|_| same);
         self.turns = around;
     }
 
@@ -247,7 +293,9 @@ impl<'a> Walk<'_, 'a> {
         });
         self.gone = unknown.iter().map(|v| (*v, u64::MAX)).collect();
         self.places.insert(counter, Place::Counter(0));
+        self.begun = Some(0);
         self.stmts(body);
+        self.begun = None;
     }
 
     fn access(&mut self, memory: Memory, at: Operand, lanes: u32, proof: Proof) {

@@ -255,6 +255,10 @@ impl<'a> Types<'_, 'a> {
                 let lanes = self.shape(*unless).lanes;
                 self.fits(*unless, mask(lanes), "what a trap tests");
             }
+            StmtKind::Leave { at, unless } => {
+                self.scalar(*at, Ty::U64, "where a tile is left");
+                self.scalar(*unless, Ty::Bool, "what leaves a tile");
+            }
             StmtKind::For {
                 counter, from, to, ..
             } => {

@@ -34,7 +34,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     /// The writer of a tile.
     pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile) -> Writer<'u, 'a, 't> {
         let mut unique = Unique::default();
-        for word in ["trapped", "lf_halt", "l", "k", "x", "y", "m"] {
+        for word in [
+            "trapped", "left", "lf_left", "lf_halt", "l", "k", "x", "y", "m",
+        ] {
             unique.pick(word);
         }
         for (a, _) in tile.arrays() {
@@ -156,7 +158,12 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     pub fn write(&mut self, symbol: &str) {
         self.unit.uses(Idea::Tiles);
         let passed = self.passed();
-        let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
+        let leaves = self.tile.leaves();
+        let end = match leaves {
+            true => "u64 *restrict lf_left",
+            false => "const u64 end",
+        };
+        let parameters: Vec<&str> = ["const u64 from", end]
             .into_iter()
             .chain(passed.iter().map(|p| p.declaration.as_str()))
             .collect();
@@ -167,6 +174,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit
             .open(format!("{function}({}) {{", parameters.join(", ")));
         self.unit.line("u64 trapped = 0;");
+        if leaves {
+            self.unit.line("const u64 end = *lf_left;");
+        }
         let states: Vec<Value> = passed.iter().filter_map(|p| p.state).collect();
         for v in &states {
             let (ty, name) = (self.shape(*v).ty.name(), self.name(*v));
@@ -347,6 +357,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     w.unit.line(format!("trapped |= {text};"));
                 });
             }
+            StmtKind::Leave { at, unless } => {
+                let (at, unless) = (self.operand(*at), self.operand(*unless));
+                self.unit
+                    .line(format!("if (!{unless}) {{ *lf_left = {at}; goto left; }}"));
+            }
             StmtKind::For {
                 counter,
                 from,
@@ -354,7 +369,14 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 step,
                 unroll,
                 body,
-            } => self.turns(*counter, (*from, *to), *step, *unroll, body),
+            } => {
+                self.turns(*counter, (*from, *to), *step, *unroll, body);
+                if self.tile.is_range(kind) && self.tile.leaves() {
+                    self.unit.depth -= 1;
+                    self.unit.line("left:;");
+                    self.unit.depth += 1;
+                }
+            }
             StmtKind::If { cond, then, other } => {
                 let cond = self.operand(*cond);
                 self.unit.open(format!("if ({cond}) {{"));

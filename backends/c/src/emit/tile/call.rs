@@ -34,16 +34,32 @@ impl Writer<'_, '_, '_> {
             }
         }
         self.unit.open("if (count != 0) {");
-        let range = [counter.clone(), format!("{counter} + count")];
+        let leaves = self.tile.leaves();
+        let end = match leaves {
+            true => {
+                self.unit.line(format!("u64 left = {counter} + count;"));
+                "&left".to_string()
+            }
+            false => format!("{counter} + count"),
+        };
+        let range = [counter.clone(), end];
         let passed = self.passed().into_iter().map(|p| p.argument);
         let arguments: Vec<String> = range.into_iter().chain(passed).collect();
         let function = self.function(symbol);
         self.unit
             .line(format!("trapped |= {function}({});", arguments.join(", ")));
+        if leaves {
+            // It has taken nothing where its first step ends the loop.
+            self.unit.line(format!("count = left - {counter};"));
+            self.unit.open("if (count != 0) {");
+        }
         self.unit.line(format!("{counter} += count;"));
         self.follow();
         self.unit.line("steps += count;");
         self.unit.line(format!("goto {guard};"));
+        if leaves {
+            self.unit.close();
+        }
         self.unit.close();
         self.unit.close();
     }

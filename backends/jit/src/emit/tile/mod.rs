@@ -35,6 +35,9 @@ struct Printer<'p, 'a, 'f> {
     mask: Ty,
     values: Vec<Option<Printed>>,
     registers: FxHashMap<ir::Value, Vec<Variable>>,
+    /// Where the tile is left within its range: the counter, and what stands behind the loop over it.
+    left: Variable,
+    behind: Option<Block>,
 }
 
 impl<'a> Emit<'a, '_> {
@@ -61,8 +64,12 @@ impl<'a> Emit<'a, '_> {
                 false => self.builder.ins().brif(count, enter, &[], other, &[]),
             };
             self.begin(enter);
-            self.take(sweep, tile, (counter, count));
-            self.builder.ins().jump(done, &[]);
+            let taken = self.take(sweep, tile, (counter, count));
+            match tile.leaves() {
+                // It has taken nothing where its first step ends the loop.
+                true => self.builder.ins().brif(taken, done, &[], other, &[]),
+                false => self.builder.ins().jump(done, &[]),
+            };
             self.begin(other);
             aligned = aligned.max(alignment(tile));
         }
@@ -127,15 +134,24 @@ impl<'a> Emit<'a, '_> {
         count
     }
 
-    /// Takes so many steps from a counter on.
-    fn take(&mut self, sweep: &'a Sweep<'a>, tile: &Tile, (from, count): (Value, Value)) {
+    /// Takes so many steps from a counter on, or fewer where the tile is left before. How many it took.
+    fn take(&mut self, sweep: &'a Sweep<'a>, tile: &Tile, (from, count): (Value, Value)) -> Value {
         let place = self.place;
         for i in sweep.blocks() {
             self.totals_for_block(i);
         }
         let end = self.builder.ins().iadd(from, count);
-        Printer::of(self, tile, (from, end)).stmts(&tile.body);
+        let mut printer = Printer::of(self, tile, (from, end));
+        printer.stmts(&tile.body);
+        let left = printer.left;
         self.place = place;
+        let (end, count) = match tile.leaves() {
+            true => {
+                let end = self.builder.use_var(left);
+                (end, self.builder.ins().isub(end, from))
+            }
+            false => (end, count),
+        };
         self.set(tile.counter, Part::Value, end);
         // Nothing waits at the guard.
         let states = tile.each_value().filter_map(|(_, data)| match data.origin {
@@ -151,6 +167,7 @@ impl<'a> Emit<'a, '_> {
         let steps = self.builder.use_var(self.steps);
         let steps = self.builder.ins().iadd(steps, count);
         self.builder.def_var(self.steps, steps);
+        count
     }
 }
 
@@ -182,6 +199,8 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         let lanes = lets.map(|(_, data)| data.shape.lanes).max().unwrap_or(1);
         let wide = (tile.each_value()).filter(|(_, data)| data.shape.lanes > 1);
         let widest = wide.map(|(_, data)| data.shape.ty.size()).max();
+        let left = (emit.builder).declare_var(cranelift_codegen::ir::types::I64);
+        emit.builder.def_var(left, end);
         let mut printer = Printer {
             emit,
             tile,
@@ -189,6 +208,8 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             mask: values::unsigned(widest.unwrap_or(1)),
             values: vec![None; tile.values.len()],
             registers: FxHashMap::default(),
+            left,
+            behind: None,
         };
         printer.declare((from, end));
         printer
@@ -252,6 +273,19 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 let ok = self.all(*unless);
                 self.emit.trap_unless(ok);
             }
+            StmtKind::Leave { at, unless } => {
+                let Some(behind) = self.behind else {
+                    return;
+                };
+                let on = self.emit.builder.create_block();
+                let out = self.emit.builder.create_block();
+                let (at, unless) = (self.scalar(*at), self.scalar(*unless));
+                self.branch(unless, on, out);
+                self.emit.begin(out);
+                self.emit.builder.def_var(self.left, at);
+                self.emit.builder.ins().jump(behind, &[]);
+                self.emit.begin(on);
+            }
             StmtKind::For {
                 counter,
                 from,
@@ -260,14 +294,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 unroll: true,
                 body,
             } => self.unrolled(*counter, (*from, *to), *step, body),
-            StmtKind::For {
-                counter,
-                from,
-                to,
-                step,
-                unroll: false,
-                body,
-            } => self.for_(*counter, (*from, *to), *step, body),
+            StmtKind::For { .. } => self.for_(kind),
             StmtKind::If { cond, then, other } => self.if_(*cond, then, other),
             StmtKind::While { test, cond, body } => self.while_(test, *cond, body),
         }
@@ -292,21 +319,26 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
     }
 
     /// A loop over the tile's range has a turn, and is tested behind its body; others are tested in front.
-    fn for_(
-        &mut self,
-        counter: ir::Value,
-        (from, to): (Operand, Operand),
-        step: u64,
-        body: &[Stmt],
-    ) {
-        let origin = |a: Operand| a.value().map(|v| self.tile.value(v).origin);
-        let range = (origin(from), origin(to)) == (Some(Origin::From), Some(Origin::End));
-        let (from, to) = (self.scalar(from), self.scalar(to));
+    fn for_(&mut self, kind: &StmtKind) {
+        let StmtKind::For {
+            counter,
+            from,
+            to,
+            step,
+            body,
+            ..
+        } = kind
+        else {
+            return;
+        };
+        let range = self.tile.is_range(kind);
+        let (from, to) = (self.scalar(*from), self.scalar(*to));
         let index = (self.emit.builder).declare_var(cranelift_codegen::ir::types::I64);
         self.emit.builder.def_var(index, from);
         let inside = self.emit.builder.create_block();
         let after = self.emit.builder.create_block();
         if range {
+            self.behind = Some(after);
             self.emit.builder.ins().jump(inside, &[]);
         } else {
             let some = self.emit.less(from, to);
@@ -314,9 +346,9 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         }
         self.emit.builder.switch_to_block(inside);
         let at = self.emit.builder.use_var(index);
-        self.define(counter, Printed::Scalar(at, 0));
+        self.define(*counter, Printed::Scalar(at, 0));
         self.stmts(body);
-        let next = self.emit.builder.ins().iadd_imm_u(at, step as i64);
+        let next = self.emit.builder.ins().iadd_imm_u(at, *step as i64);
         self.emit.builder.def_var(index, next);
         let more = self.emit.less(next, to);
         self.branch(more, inside, after);
