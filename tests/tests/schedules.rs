@@ -4,7 +4,7 @@ use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
-use livefusion_tests::loops::{self, Ended, plain, random};
+use livefusion_tests::loops::{self, Ended, nested, plain, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::tiles::{Drawn, Evaluated, draw, mutant, tiles};
@@ -16,7 +16,9 @@ use std::sync::Arc;
 const LOOPS: u64 = 400;
 /// Loops of shapes that tiles take: so many, at least, run every decision, and every pair of them.
 const PLAIN: u64 = 200;
-/// So many of them have tiles that are changed.
+/// Loops over segments.
+const NESTED: u64 = 120;
+/// So many of the plain ones have tiles that are changed.
 const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
 /// More steps than this are not taken: arguments are drawn too, and some are long.
@@ -61,6 +63,7 @@ fn agrees(
         let tiled = Arc::new(Evaluated::new(program, &schedule, small.0.clone(), seed));
         agree(tiled.clone(), &small);
         drawn.left += tiled.left();
+        drawn.in_segments += tiled.in_segments();
         for (tile, steps) in tiled.taken() {
             drawn.count(program, &schedule, tile.rate);
             drawn.note(tile);
@@ -93,6 +96,22 @@ fn random_loops() {
         taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
     }
     println!("{taken} steps, {drawn:#?}");
+}
+
+#[test]
+fn loops_over_segments() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", NESTED));
+    let mut taken = 0;
+    for seed in first..first + count {
+        let l = nested(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    // Most are in tiles of the inner loops alone: where those have vectors, or what is undone is taken so.
+    assert!(drawn.in_segments > taken / 8, "{drawn:#?}");
 }
 
 #[test]
@@ -178,7 +197,11 @@ fn in_c() {
         };
         (l.program, l.args)
     });
-    let mut loops: Vec<_> = golden.chain(random).collect();
+    let segments = (first..first + count.div_ceil(4)).map(|seed| {
+        let l = nested(seed);
+        (l.program, l.args)
+    });
+    let mut loops: Vec<_> = golden.chain(random).chain(segments).collect();
     let mut drawn = Drawn::default();
     let interp = InterpBackend::new();
     for (turn, some) in loops.chunks_mut(BATCH).enumerate() {

@@ -49,14 +49,22 @@ impl std::error::Error for Fault {}
 pub struct Left {
     /// The counter: the end of the range, or where it was left within.
     pub at: u64,
+    /// How many steps it took, those of segments included.
+    pub steps: u64,
     /// Whether it trapped.
     pub trapped: bool,
 }
 
-/// Runs a tile over a range of its counter.
+/// Runs a tile over a range of its counter. One with segments takes fewer than `most` steps; of another one the range says how
+/// many it takes.
 ///
 /// Errors: an access outside of its memory.
-pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> Result<Left, Fault> {
+pub fn run(
+    tile: &Tile,
+    range: std::ops::Range<u64>,
+    most: u64,
+    world: &mut dyn World,
+) -> Result<Left, Fault> {
     let values = tile.each_value().map(|(_, data)| {
         let start = match data.origin {
             Origin::From => range.start,
@@ -73,6 +81,8 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
         world,
         left: None,
         leaving: false,
+        rest: most,
+        turn: tile.has_segments().then(Turn::default),
         trapped: false,
     };
     run.stmts(&tile.body)?;
@@ -80,6 +90,8 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
         values,
         world,
         left,
+        rest,
+        turn,
         trapped,
         ..
     } = run;
@@ -92,7 +104,11 @@ pub fn run(tile: &Tile, range: std::ops::Range<u64>, world: &mut dyn World) -> R
         }
     }
     let at = left.unwrap_or(range.end);
-    Ok(Left { at, trapped })
+    let steps = match turn {
+        Some(_) => most - rest,
+        None => at - range.start,
+    };
+    Ok(Left { at, steps, trapped })
 }
 
 struct Run<'a> {
@@ -103,7 +119,22 @@ struct Run<'a> {
     left: Option<u64>,
     /// Whether the loop over the range is being left.
     leaving: bool,
+    /// How many steps are left for what has not been done.
+    rest: u64,
+    /// The turn over the range, of a tile with segments.
+    turn: Option<Turn>,
     trapped: bool,
+}
+
+/// A turn over the range whose steps may be undone.
+#[derive(Default)]
+struct Turn {
+    /// The counter.
+    at: u64,
+    /// All values, as they were when it began.
+    before: Vec<Vec<u64>>,
+    /// How many steps are left behind it so far.
+    rest: u64,
 }
 
 impl Run<'_> {
@@ -316,12 +347,34 @@ impl Run<'_> {
                 ..
             } => {
                 let (mut at, to) = (self.scalar(*from), self.scalar(*to));
+                let range = self.tile.is_range(kind);
                 while at < to && !self.leaving {
                     self.set(*counter, |_, _| at);
+                    if range && !self.begin_turn(at, *step) {
+                        break;
+                    }
                     self.stmts(body)?;
+                    if let Some(turn) = self.turn.as_ref().filter(|_| range && !self.leaving) {
+                        self.rest = turn.rest;
+                    }
                     at = at.saturating_add(*step);
                 }
-                self.leaving &= !self.tile.is_range(kind);
+                self.leaving &= !range;
+            }
+            StmtKind::Segment {
+                counter,
+                from,
+                to,
+                rooms,
+                body,
+            } => {
+                let (from, to) = (self.scalar(*from), self.scalar(*to));
+                if from < to && self.enter_segment(to - from, rooms) {
+                    for at in from..to {
+                        self.set(*counter, |_, _| at);
+                        self.stmts(body)?;
+                    }
+                }
             }
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
                 true => self.stmts(then)?,
@@ -337,6 +390,45 @@ impl Run<'_> {
             },
         }
         Ok(())
+    }
+}
+
+impl Run<'_> {
+    /// Begins a turn over the range; false where a tile with segments has too few steps left, and is left.
+    fn begin_turn(&mut self, at: u64, step: u64) -> bool {
+        let Some(turn) = &mut self.turn else {
+            return true;
+        };
+        if self.rest <= step {
+            self.left = Some(at);
+            return false;
+        }
+        *turn = Turn {
+            at,
+            before: self.values.clone(),
+            rest: self.rest - step,
+        };
+        true
+    }
+
+    /// Takes steps for a segment, or undoes the turn.
+    fn enter_segment(&mut self, size: u64, rooms: &[(Var, Operand)]) -> bool {
+        let room = |(array, index): &(Var, Operand)| {
+            let length = self.world.length(*array);
+            length.saturating_sub(self.scalar(*index)) >= size
+        };
+        let fits = rooms.iter().all(room);
+        let Some(turn) = &mut self.turn else {
+            return false;
+        };
+        if fits && size < turn.rest {
+            turn.rest -= size;
+            return true;
+        }
+        self.values = std::mem::take(&mut turn.before);
+        self.left = Some(turn.at);
+        self.leaving = true;
+        false
     }
 }
 

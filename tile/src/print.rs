@@ -162,7 +162,9 @@ impl Shown<'_> {
                 _ => writeln!(f, " @{}", self.program.comb(first.comb).name)?,
             }
             match &first.kind {
-                StmtKind::For { body, .. } => open.push((body, depth + 1, None)),
+                StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => {
+                    open.push((body, depth + 1, None));
+                }
                 StmtKind::If { then, other, .. } => {
                     if !other.is_empty() {
                         open.push((other, depth + 1, Some("else".to_string())));
@@ -297,6 +299,19 @@ impl Shown<'_> {
                 let how = if *unroll { " unrolled" } else { "" };
                 let counter = self.name(*counter);
                 write!(f, "for {counter} in {from} .. {to} step {step}{how}")
+            }
+            StmtKind::Segment {
+                counter,
+                from,
+                to,
+                rooms,
+                ..
+            } => {
+                let (from, to) = (self.operand(*from), self.operand(*to));
+                write!(f, "segment {} in {from} .. {to}", self.name(*counter))?;
+                rooms.iter().try_for_each(|(array, index)| {
+                    write!(f, " room {} at {}", self.var(*array), self.operand(*index))
+                })
             }
             StmtKind::If { cond, .. } => write!(f, "if {}", self.operand(*cond)),
             StmtKind::While { .. } => write!(f, "while"),

@@ -3,6 +3,7 @@
 
 mod common;
 
+use livefusion_tile::ir::Tile;
 use livefusion_tile::lower;
 use livefusion_tile::parse::parse;
 use livefusion_tile::region::Region;
@@ -19,13 +20,17 @@ fn golden(name: &str) {
     let schedule = Schedule::parse(&text, &program).expect("a schedule");
     assert_eq!(schedule.show(&program), text, "the schedule's own text");
     let mut got = String::new();
-    for sweep in region.sweeps() {
-        let tile = lower::tile(&region, sweep, &schedule).expect("a tile");
+    let mut show = |tile: Result<Tile, lower::NoTile>| {
+        let tile = tile.expect("a tile");
         verify(&tile, &program).expect("a sound tile");
         let text = tile.show(&program).to_string();
         assert_eq!(parse(&text, &program), Ok(tile));
         got += &text;
-    }
+    };
+    let sweeps = region.sweeps();
+    sweeps.for_each(|s| show(lower::tile(&region, s, &schedule)));
+    let nests = region.nests().iter();
+    nests.for_each(|n| show(lower::nest(&region, n, &schedule)));
     common::golden(&format!("{name}.tile"), &got);
 }
 
@@ -77,6 +82,11 @@ fn a_scan_of_what_a_filter_keeps() {
 #[test]
 fn a_scan_step_by_step() {
     golden("narrow_prefixes");
+}
+
+#[test]
+fn segments_with_a_filter() {
+    golden("segment_filter");
 }
 
 #[test]

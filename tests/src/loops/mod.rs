@@ -6,11 +6,13 @@ mod ended;
 mod exits;
 mod groups;
 mod joined;
+mod nested;
 mod plain;
 mod statements;
 
 pub use ended::{Ended, run};
 pub use joined::joined;
+pub use nested::nested;
 pub use plain::plain;
 
 use crate::program::buffer;

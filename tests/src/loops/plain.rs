@@ -19,12 +19,7 @@ pub fn plain(seed: u64) -> RandomLoop {
     };
     m.traps = usize::from(m.rng.chance(40));
     m.parameters();
-    for ty in TYPES {
-        let words = (0..LONG).map(|_| scalar::random(&mut m.rng, ty));
-        let words: Vec<u64> = words.collect();
-        m.params.push(format!("param long_{ty}: [{ty}] random"));
-        m.args.push(Argument::Array(buffer(ty, &words)));
-    }
+    m.long_arrays();
     let len = m.rng.pick(&[7, 32, 37, 64, 70, 100, 130, 300]);
     m.emit("init", "0", format!("let len_0 = copy {len}"));
     m.emit("init", "0", "carry ix_0 = 0");
@@ -37,6 +32,16 @@ pub fn plain(seed: u64) -> RandomLoop {
 }
 
 impl Making {
+    /// Arrays of every type that are read at a counter.
+    pub(super) fn long_arrays(&mut self) {
+        for ty in TYPES {
+            let words = (0..LONG).map(|_| scalar::random(&mut self.rng, ty));
+            let words: Vec<u64> = words.collect();
+            self.params.push(format!("param long_{ty}: [{ty}] random"));
+            self.args.push(Argument::Array(buffer(ty, &words)));
+        }
+    }
+
     /// What is in a rate, the filters below it included; gives the text of its parts.
     fn plain_rate(&mut self, rate: usize, counter: &str, depth: usize) -> String {
         let (name, comb) = (format!("r{rate}"), rate.to_string());
@@ -128,7 +133,7 @@ impl Making {
     }
 
     /// A trap in an arm.
-    fn plain_trap(&mut self, comb: &str) {
+    pub(super) fn plain_trap(&mut self, comb: &str) {
         let p = self.condition("body", comb);
         let [ok, v] = ["ok", "if"].map(|base| self.fresh(base, comb));
         let (at, k) = (self.rng.below(60), self.trap_lines.len());
@@ -143,7 +148,7 @@ impl Making {
     }
 
     /// A flag that some element clears, after so many, and that ends the loop.
-    fn plain_exit(&mut self, comb: &str) {
+    pub(super) fn plain_exit(&mut self, comb: &str) {
         let p = self.condition("yield", comb);
         let [live, few, go] = ["live", "few", "go"].map(|base| self.fresh(base, comb));
         let at = self.rng.below(150);
@@ -159,7 +164,7 @@ impl Making {
     }
 
     /// Lanes of floats, or a sum or the like of integers.
-    fn plain_fold(&mut self, rate: &str, comb: &str) {
+    pub(super) fn plain_fold(&mut self, rate: &str, comb: &str) {
         let (ty, op, id, order) = match self.rng.chance(50) {
             true => {
                 let ty = self.rng.pick(&[Ty::F32, Ty::F64]);

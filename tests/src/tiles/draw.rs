@@ -21,6 +21,8 @@ pub struct Drawn {
     pub refused: BTreeMap<&'static str, u64>,
     /// How often tiles were left within their range.
     pub left: u64,
+    /// How many steps were taken by tiles with segments.
+    pub in_segments: u64,
 }
 
 impl Drawn {

@@ -50,7 +50,9 @@ pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
         Err(lower::NoTile::NoWords(_)) => None,
         Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
     };
-    let tiles: Vec<Tile> = region.sweeps().filter_map(tile).collect();
+    let nests = region.nests().iter();
+    let nests = nests.filter_map(|nest| lower::nest(&region, nest, schedule).ok());
+    let tiles: Vec<Tile> = region.sweeps().filter_map(tile).chain(nests).collect();
     for tile in &tiles {
         if let Err(faults) = livefusion_tile::verify::verify(tile, program) {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -91,6 +93,14 @@ impl Evaluated {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let tiles = self.tiles.iter().zip(taken.iter().copied());
         tiles.filter(|t| t.1 > 0).collect()
+    }
+
+    /// How many steps were taken by tiles with segments.
+    pub fn in_segments(&self) -> u64 {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let tiles = self.tiles.iter().zip(taken.iter());
+        let nested = tiles.filter(|(t, _)| t.has_segments());
+        nested.map(|(_, steps)| steps).sum()
     }
 
     /// How often tiles were left within their range.
@@ -146,18 +156,17 @@ impl Evaluated {
             false => (1 + rng.below(turns as usize) as u64) * tile.granule(),
         };
         let from = state.scalar(tile.counter);
-        let left = eval::run(tile, from..from + count, &mut state).unwrap_or_else(|fault| {
+        let left = eval::run(tile, from..from + count, left, &mut state).unwrap_or_else(|fault| {
             let tile = tile.show(&self.program);
             panic!("{fault}\n{tile}\n{}", self.program)
         });
         // Where its guard ends the loop, a tile may take nothing.
         let within = u64::from(left.at < from + count);
         self.left.fetch_add(within, Ordering::Relaxed);
-        let count = left.at - from;
         eval::World::keep(&mut state, tile.counter, left.at);
-        frame.words[1] += count;
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += count;
-        (count > 0).then_some((count, left.trapped))
+        frame.words[1] += left.steps;
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)[at] += left.steps;
+        (left.steps > 0).then_some((left.steps, left.trapped))
     }
 }
 
@@ -175,6 +184,13 @@ impl Kernel for Evaluated {
             return self.inner.run(pass, steps, frame, args);
         }
         let mut left = steps;
+        // To the guard of the first root, where a tile with segments may be entered: a step later it is in a segment.
+        if frame.words[0] == 0 {
+            match self.inner.run(pass, 0, frame, args) {
+                Outcome::Paused => {}
+                outcome => return outcome,
+            }
+        }
         loop {
             match self.take(left, frame, args) {
                 Some((_, true)) => return Outcome::Trapped(None),

@@ -44,6 +44,8 @@ pub struct Test {
 pub enum Proof {
     /// It is at a place within the range, and the entry of this number says that the array has as many.
     Entry(usize),
+    /// It is at a place within the segment around, whose room of this number says that the array has as many.
+    Room(usize),
     /// It is at literal places within memory of known size.
     Literal,
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Proof::Entry(i) => write!(f, "by ({})", letter(*i)),
+            Proof::Room(i) => write!(f, "by room {i}"),
             Proof::Literal => write!(f, "by size"),
         }
     }

@@ -184,9 +184,16 @@ impl Tile {
 
     /// Whether it may be left within its range.
     pub fn leaves(&self) -> bool {
-        let mut leaves = false;
+        let mut leaves = self.has_segments();
         self.each_stmt(&mut |s| leaves |= matches!(s.kind, StmtKind::Leave { .. }));
         leaves
+    }
+
+    /// Whether its steps have steps of inner rates in them, so that how far it came does not say how many it took.
+    pub fn has_segments(&self) -> bool {
+        let mut has = false;
+        self.each_stmt(&mut |s| has |= matches!(s.kind, StmtKind::Segment { .. }));
+        has
     }
 
     /// The type and lanes of an operand.
@@ -253,26 +260,25 @@ impl Tile {
     /// by a check, or as a value.
     pub fn arrays(&self) -> Vec<(Var, bool)> {
         let mut arrays: Vec<(Var, bool)> = Vec::new();
-        self.each_stmt(&mut |s| {
-            let (array, length) = match &s.kind {
-                StmtKind::Load {
-                    from: Memory::Array(a),
-                    ..
-                }
-                | StmtKind::Store {
-                    into: Memory::Array(a),
-                    ..
-                }
-                | StmtKind::Compress { array: a, .. } => (*a, false),
-                StmtKind::Gather { array: a, .. }
-                | StmtKind::Put { array: a, .. }
-                | StmtKind::Length { array: a, .. } => (*a, true),
-                _ => return,
-            };
-            match arrays.iter_mut().find(|(b, _)| *b == array) {
-                Some((_, known)) => *known |= length,
-                None => arrays.push((array, length)),
+        let mut see = |array: Var, length| match arrays.iter_mut().find(|(b, _)| *b == array) {
+            Some((_, known)) => *known |= length,
+            None => arrays.push((array, length)),
+        };
+        self.each_stmt(&mut |s| match &s.kind {
+            StmtKind::Load {
+                from: Memory::Array(a),
+                ..
             }
+            | StmtKind::Store {
+                into: Memory::Array(a),
+                ..
+            }
+            | StmtKind::Compress { array: a, .. } => see(*a, false),
+            StmtKind::Gather { array: a, .. }
+            | StmtKind::Put { array: a, .. }
+            | StmtKind::Length { array: a, .. } => see(*a, true),
+            StmtKind::Segment { rooms, .. } => rooms.iter().for_each(|(a, _)| see(*a, true)),
+            _ => {}
         });
         arrays
     }

@@ -238,6 +238,23 @@ pub enum StmtKind {
         /// What is done.
         body: Vec<Stmt>,
     },
+    /// `segment i in a .. b room x at i`: the steps of an inner rate, one by one, in a step of the loop over the range; the
+    /// counter is defined in the body. They count as steps of the span. Where these would not leave one of those that the
+    /// tile may take, or an array has no room for all of them, the step around is undone: state is as it was when that began,
+    /// and the range ends there.
+    Segment {
+        /// The counter.
+        counter: Value,
+        /// Where it begins.
+        from: Operand,
+        /// Where it ends; no step is taken if that is not behind where it begins.
+        to: Operand,
+        /// Arrays with indices, from whose values on there must be as many elements as steps. An index is where the counter
+        /// begins, or a count that goes up by at most one in a step.
+        rooms: Vec<(Var, Operand)>,
+        /// What is done.
+        body: Vec<Stmt>,
+    },
     /// `if c { .. } else { .. }`, of a scalar condition.
     If {
         /// The condition.
@@ -262,7 +279,7 @@ impl StmtKind {
     /// The statements within it, in order.
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
-            StmtKind::For { body, .. } => vec![body],
+            StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => vec![body],
             StmtKind::If { then, other, .. } => vec![then, other],
             StmtKind::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),
@@ -284,7 +301,7 @@ impl StmtKind {
             | StmtKind::Last { to, .. }
             | StmtKind::Slide { to, .. }
             | StmtKind::Set { to, .. } => Some(*to),
-            StmtKind::For { counter, .. } => Some(*counter),
+            StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => Some(*counter),
             StmtKind::Store { .. }
             | StmtKind::Put { .. }
             | StmtKind::Compress { .. }
@@ -357,6 +374,13 @@ impl StmtKind {
             StmtKind::For { from, to, .. } => {
                 f(*from);
                 f(*to);
+            }
+            StmtKind::Segment {
+                from, to, rooms, ..
+            } => {
+                f(*from);
+                f(*to);
+                rooms.iter().for_each(|(_, index)| f(*index));
             }
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => f(*cond),
         }

@@ -48,6 +48,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         | StmtKind::Trap { .. }
         | StmtKind::Leave { .. }
         | StmtKind::For { .. }
+        | StmtKind::Segment { .. }
         | StmtKind::If { .. }
         | StmtKind::While { .. } => true,
         _ => kind.target().is_some_and(|v| needed.contains(&v)),
@@ -57,7 +58,9 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
 fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
     for s in stmts.iter_mut() {
         match &mut s.kind {
-            StmtKind::For { body, .. } => keep(tile, body, needed),
+            StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => {
+                keep(tile, body, needed);
+            }
             StmtKind::If { then, other, .. } => {
                 keep(tile, then, needed);
                 keep(tile, other, needed);
@@ -217,6 +220,19 @@ impl StmtKind {
                 f(counter);
                 operand(from, f);
                 operand(to, f);
+                body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
+            }
+            StmtKind::Segment {
+                counter,
+                from,
+                to,
+                rooms,
+                body,
+            } => {
+                f(counter);
+                operand(from, f);
+                operand(to, f);
+                rooms.iter_mut().for_each(|(_, index)| operand(index, f));
                 body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
             }
             StmtKind::If { cond, then, other } => {

@@ -7,6 +7,7 @@ use crate::schedule::Admit;
 use loop_lang::ir::{GroupId, Order, StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashMap;
 
 impl Lower<'_, '_> {
     pub(super) fn write(&mut self) {
@@ -70,9 +71,11 @@ impl Lower<'_, '_> {
         self.add("from", scalar, Origin::From);
         self.add("end", scalar, Origin::End);
         let mut rooms: Vec<(Var, Var)> = self.sweep.proven.iter().copied().collect();
+        rooms.retain(|(_, index)| !self.is_carried_inside(*index));
         rooms.sort();
         for (array, index) in rooms {
-            self.entries.insert((array, index), self.tile.entries.len());
+            let proof = Proof::Entry(self.tile.entries.len());
+            self.proofs.insert((array, index), proof);
             self.tile.entries.push(Entry::Room { array, index });
         }
         if self.lanes > 1 {
@@ -94,6 +97,7 @@ impl Lower<'_, '_> {
             self.group_vars(|order| matches!(order, Order::Prefix(_)))
                 .map(|(_, v)| v),
         );
+        carried.extend(self.nest.iter().flat_map(|n| &n.starts));
         let program = self.region.program;
         for v in carried {
             let shape = Shape::scalar(program.ty(v).elem());
@@ -140,16 +144,7 @@ impl Lower<'_, '_> {
                 self.carried.insert(*v, register);
                 self.now.insert(*v, register.into());
             }
-            let carried: Vec<Var> = self.carried.keys().copied().collect();
-            let mut waiting: Vec<Var> = carried;
-            waiting.retain(|v| self.region.facts.waits(Some(self.sweep.rate), *v));
-            waiting.sort();
-            for v in waiting {
-                let shape = Shape::scalar(program.ty(v).elem());
-                let name = format!("{}_next", program.name(v));
-                let next = self.add(&name, shape, Origin::Register);
-                self.next.insert(v, next);
-            }
+            self.next = self.waiting();
             return;
         }
         for (g, v) in lanes {
@@ -282,12 +277,66 @@ impl Lower<'_, '_> {
             self.lane_places.insert(*v, at);
         }
         if self.lanes == 1 {
-            let mut next: Vec<(Var, Value)> = self.next.iter().map(|(v, n)| (*v, *n)).collect();
-            next.sort();
-            for (v, next) in &next {
-                self.set(*next, self.carried[v].into());
+            self.wait();
+        }
+        match self.nest {
+            Some(nest) => self.parts(nest),
+            None => self.straight(),
+        }
+        self.counts(None);
+        if self.lanes == 1 {
+            self.take_effect();
+            for (_, v) in lanes {
+                self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
             }
         }
+    }
+
+    /// Registers for what carried variables are next, where that waits for the end of the step.
+    pub(super) fn waiting(&mut self) -> FxHashMap<Var, Value> {
+        let (program, facts) = (self.region.program, &self.region.facts);
+        let mut waiting: Vec<Var> = self.carried.keys().copied().collect();
+        waiting.retain(|v| facts.waits(Some(self.sweep.rate), *v));
+        waiting.sort();
+        let register = |v: &Var| {
+            let shape = Shape::scalar(program.ty(*v).elem());
+            let name = format!("{}_next", program.name(*v));
+            (*v, self.add(&name, shape, Origin::Register))
+        };
+        waiting.iter().map(register).collect()
+    }
+
+    /// A step begins: what waits is what it was, if nothing changes it.
+    pub(super) fn wait(&mut self) {
+        for (v, next) in self.in_order() {
+            self.set(next, self.carried[&v].into());
+        }
+    }
+
+    /// A step ends: what has waited takes effect.
+    pub(super) fn take_effect(&mut self) {
+        for (v, next) in self.in_order() {
+            self.set(self.carried[&v], next.into());
+        }
+    }
+
+    fn in_order(&self) -> Vec<(Var, Value)> {
+        let mut next: Vec<(Var, Value)> = self.next.iter().map(|(v, n)| (*v, *n)).collect();
+        next.sort();
+        next
+    }
+
+    /// What else the guard tests: where one is false, the loop has ended, which is the guard's to say.
+    pub(super) fn exits(&mut self) {
+        let at = self.at.unwrap_or(Lower::u64(0));
+        for exit in &self.sweep.exits {
+            let unless = self.operand(*exit);
+            self.push(StmtKind::Leave { at, unless });
+        }
+    }
+
+    /// The blocks of the sweep, in order.
+    pub(super) fn straight(&mut self) {
         for at in 0..self.sweep.steps.len() {
             // Behind the guard, which comes first.
             if at == 1 {
@@ -298,28 +347,6 @@ impl Lower<'_, '_> {
                 Step::Enter(i) => self.enter(at, i),
                 Step::Leave => self.leave(),
             }
-        }
-        self.counts(None);
-        if self.lanes == 1 {
-            let mut next: Vec<(Var, Value)> = self.next.iter().map(|(v, n)| (*v, *n)).collect();
-            next.sort();
-            for (v, next) in next {
-                self.set(self.carried[&v], next.into());
-            }
-        }
-        if self.lanes == 1 {
-            for (_, v) in lanes {
-                self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
-            }
-        }
-    }
-
-    /// What else the guard tests: where one is false, the loop has ended, which is the guard's to say.
-    fn exits(&mut self) {
-        let at = self.at.unwrap_or(Lower::u64(0));
-        for exit in &self.sweep.exits {
-            let unless = self.operand(*exit);
-            self.push(StmtKind::Leave { at, unless });
         }
     }
 
@@ -336,7 +363,7 @@ impl Lower<'_, '_> {
     }
 
     /// The statements of a step of the sweep that are in no region.
-    fn tops(&mut self, at: usize) {
+    pub(super) fn tops(&mut self, at: usize) {
         let sweep = self.sweep;
         for s in sweep.tops(at) {
             self.stmt(s.stmt);

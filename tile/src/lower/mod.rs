@@ -6,6 +6,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
+//! | `nest` | segments in the steps of a root |
 //! | `stmt` | statements, one or several steps at a time |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
@@ -15,12 +16,13 @@
 mod clean;
 mod frame;
 mod joins;
+mod nest;
 mod regions;
 mod scans;
 mod stmt;
 
-use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
-use crate::region::{Region, Sweep};
+use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value};
+use crate::region::{Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
@@ -61,7 +63,25 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
     sayable(sweep).map_err(NoTile::NoWords)?;
     let mut lower = Lower::of(region, sweep, schedule);
     lower.write();
-    let mut tile = lower.tile;
+    finish(lower.tile)
+}
+
+/// The tile of a root with sweeps inside of its steps, which go step by step.
+///
+/// Errors: decisions for the inner sweeps that are not legal, a nest that tiles cannot say.
+pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, NoTile> {
+    for sweep in nest.inner.iter().filter_map(|r| region.sweep(*r)) {
+        legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
+    }
+    nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
+    let mut lower = Lower::of(region, &nest.outer, schedule);
+    lower.nest = Some(nest);
+    lower.write();
+    finish(lower.tile)
+}
+
+/// A tile that is not too deep, without what nobody needs.
+fn finish(mut tile: Tile) -> Result<Tile, NoTile> {
     if tile.depth() > MAX_DEPTH {
         return Err(NoTile::NoWords("bodies that are in each other too deep"));
     }
@@ -97,6 +117,8 @@ struct Sub {
 struct Lower<'r, 'a> {
     region: &'r Region<'a>,
     sweep: &'r Sweep<'a>,
+    /// What is around and inside of it, if it is a root with sweeps in it.
+    nest: Option<&'r Nest<'a>>,
     schedule: &'r Schedule,
     /// Lanes of vectors, and vectors in a turn.
     lanes: u32,
@@ -116,7 +138,8 @@ struct Lower<'r, 'a> {
     /// Where the vector is in its turn.
     place: Option<Operand>,
     positions: Option<Operand>,
-    entries: BTreeMap<(Var, Var), usize>,
+    /// By which each access at an index cannot miss.
+    proofs: BTreeMap<(Var, Var), Proof>,
     subs: Vec<Sub>,
     /// What scalar loops define that is the same in all lanes, and computed before it is asked which lanes need it.
     known: FxHashSet<Var>,
@@ -144,6 +167,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         Lower {
             region,
             sweep,
+            nest: None,
             schedule,
             lanes,
             unroll,
@@ -163,7 +187,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             at: None,
             place: None,
             positions: None,
-            entries: BTreeMap::new(),
+            proofs: BTreeMap::new(),
             subs: Vec::new(),
             known: FxHashSet::default(),
             regions: Vec::new(),

@@ -44,9 +44,12 @@ impl Lower<'_, '_> {
                 group,
                 elems,
             } => self.scan(results, *group, elems),
-            // `sayable` says that there are none of these.
-            LoopStmt::Carry(..)
-            | LoopStmt::NewArray(..)
+            LoopStmt::Carry(v, start) => {
+                let start = self.operand(*start);
+                self.set(self.carried[v], start);
+            }
+            // No sweep has these.
+            LoopStmt::NewArray(..)
             | LoopStmt::FillArray(..)
             | LoopStmt::CopyArray(..)
             | LoopStmt::SliceArray(..) => {}
@@ -74,8 +77,7 @@ impl Lower<'_, '_> {
 
     /// The entry by which an access cannot miss.
     fn proof(&self, array: Var, index: Atom) -> Option<Proof> {
-        let entry = self.entries.get(&(array, index.var()?))?;
-        Some(Proof::Entry(*entry))
+        self.proofs.get(&(array, index.var()?)).copied()
     }
 
     /// The first place of an access in step; none for a vector that is not at the counter.

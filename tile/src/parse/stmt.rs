@@ -11,10 +11,10 @@ impl<'t> Parser<'t> {
     /// A statement, with the bodies below its line. Bodies are in each other no deeper than `body` allows.
     pub(super) fn stmt(&mut self, mut line: Line<'t>, depth: usize) -> Parsed<Stmt> {
         let words = [
-            "let", "store", "put", "compress", "set", "trap", "leave", "for", "if", "while",
+            "let", "store", "put", "compress", "set", "trap", "leave", "for", "segment", "if",
+            "while",
         ];
-        let what =
-            "`let`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `if` or `while`";
+        let what = "`let`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let mut kind = match word {
             "let" => self.let_(&mut line)?,
@@ -40,6 +40,7 @@ impl<'t> Parser<'t> {
                 StmtKind::Leave { at, unless }
             }
             "for" => self.for_(&mut line)?,
+            "segment" => self.segment(&mut line)?,
             "if" => StmtKind::If {
                 cond: self.operand(&mut line)?,
                 then: Vec::new(),
@@ -73,7 +74,9 @@ impl<'t> Parser<'t> {
     /// What stands below the line of a statement.
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
-            StmtKind::For { body, .. } => *body = self.body(depth + 1)?,
+            StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => {
+                *body = self.body(depth + 1)?;
+            }
             StmtKind::If { then, other, .. } => {
                 *then = self.body(depth + 1)?;
                 if let Some(mut line) = self.title("else", depth) {
@@ -252,6 +255,27 @@ impl<'t> Parser<'t> {
         })
     }
 
+    fn segment(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        let name = line.name("the counter's name")?;
+        line.expect("in")?;
+        let from = self.operand(line)?;
+        line.expect("..")?;
+        let to = self.operand(line)?;
+        let mut rooms = Vec::new();
+        while line.eat("room") {
+            let array = self.var(line)?;
+            line.expect("at")?;
+            rooms.push((array, self.operand(line)?));
+        }
+        Ok(StmtKind::Segment {
+            counter: self.add(name, Shape::scalar(Ty::U64), Origin::Let),
+            from,
+            to,
+            rooms,
+            body: Vec::new(),
+        })
+    }
+
     /// A value or a literal.
     fn operand(&self, line: &mut Line<'t>) -> Parsed<Operand> {
         line.take("a value or a literal", |w| {
@@ -305,11 +329,14 @@ fn wide(line: &mut Line<'_>) -> u32 {
     lanes.inspect(|_| line.skip()).unwrap_or(1)
 }
 
-/// `by (a)` or `by size`.
+/// `by (a)`, `by room 0` or `by size`.
 fn proof(line: &mut Line<'_>) -> Parsed<Proof> {
     line.expect("by")?;
     if line.eat("size") {
         return Ok(Proof::Literal);
+    }
+    if line.eat("room") {
+        return Ok(Proof::Room(line.number()? as usize));
     }
     line.expect("(")?;
     let entry = line.take("an entry's letter", number_of)?;

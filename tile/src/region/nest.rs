@@ -1,7 +1,8 @@
 //! A root with sweeps inside: what an iteration of it does around them.
 
 use super::{Region, Step, Sweep};
-use loop_lang::ir::{Atom, End, Order, Part as TreePart, RateId, RateKind, Section, Var};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, End, Order, Part as TreePart, RateId, RateKind, Section, StmtKind, Var};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -61,6 +62,39 @@ impl<'a> Nest<'a> {
             parts,
             inner,
             starts,
+        })
+    }
+}
+
+impl Nest<'_> {
+    /// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
+    /// again, but nothing may be read before it that it changes.
+    pub fn can_be_undone(&self, region: &Region) -> bool {
+        let mut read: BTreeSet<Var> = BTreeSet::new();
+        self.parts.iter().all(|part| {
+            let (blocks, repeats): (Vec<usize>, bool) = match part {
+                Part::Block(i) => (vec![*i], false),
+                Part::Sweep(k) => {
+                    let sweep = region.sweep(self.inner[*k]).into_iter();
+                    (sweep.flat_map(Sweep::blocks).collect(), true)
+                }
+            };
+            let (mut written, mut sound) = (BTreeSet::new(), true);
+            for i in blocks {
+                facts::each_stmt(&region.facts.blocks[i].block.stmts, &mut |s| match s.kind {
+                    StmtKind::ScatterArray { .. } => sound = false,
+                    StmtKind::ReadArray(_, a, _) => {
+                        read.insert(region.owner(a));
+                    }
+                    StmtKind::WriteArray(a, ..) => {
+                        sound &= !read.contains(&region.owner(a));
+                        written.insert(region.owner(a));
+                    }
+                    _ => {}
+                });
+            }
+            // A later turn of an inner loop writes behind what an earlier one has read.
+            sound && !(repeats && written.iter().any(|a| read.contains(a)))
         })
     }
 }

@@ -12,15 +12,13 @@
 //! * At a count that goes up by at most `s` in each turn, by `g` so far in this one: `g + h + w <= s`, and the entry says
 //!   the same of the count. Then turn `t` writes below `count + t * s + s`.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
-//!
-//! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
-//! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
 
 use super::Faults;
 use super::places::Place;
+use super::segments::stores_lanes;
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
 use loop_lang::Loop;
-use loop_lang::ir::Order;
+use loop_lang::ir::{Order, Var};
 use rustc_hash::FxHashMap;
 
 /// More turns than this, of loops in each other, are not followed.
@@ -42,6 +40,8 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         step: None,
         turns: 1,
         begun: None,
+        segment: None,
+        undoable: false,
     };
     walk.stmts(&tile.body);
 }
@@ -49,7 +49,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
 pub(super) struct Walk<'f, 'a> {
     pub(super) tile: &'a Tile,
     program: &'a Loop,
-    faults: &'f mut Faults<'a>,
+    pub(super) faults: &'f mut Faults<'a>,
     /// What the range's first counter is a multiple of.
     pub(super) aligned: u64,
     pub(super) places: FxHashMap<Value, Place>,
@@ -60,7 +60,11 @@ pub(super) struct Walk<'f, 'a> {
     /// How often loops between literals turn here.
     turns: u64,
     /// Where in the turn over the range the innermost turn has begun, as long as nothing carried has changed in it.
-    begun: Option<u64>,
+    pub(super) begun: Option<u64>,
+    /// Where the segment around begins, and its rooms.
+    pub(super) segment: Option<(Operand, &'a [(Var, Operand)])>,
+    /// Whether the turn over the range may still be undone: no lanes have changed in it.
+    pub(super) undoable: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -76,13 +80,14 @@ impl<'a> Walk<'_, 'a> {
         self.gone.insert(to, gone.unwrap_or(u64::MAX));
     }
 
-    fn stmts(&mut self, stmts: &'a [Stmt]) {
+    pub(super) fn stmts(&mut self, stmts: &'a [Stmt]) {
         stmts.iter().for_each(|s| self.stmt(&s.kind));
     }
 
     fn stmt(&mut self, kind: &'a StmtKind) {
         self.faults.at = Some(kind);
         self.begun = self.begun.filter(|_| !self.carries(kind));
+        self.undoable &= !stores_lanes(kind);
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),
             StmtKind::Count { to, of } => {
@@ -119,19 +124,15 @@ impl<'a> Walk<'_, 'a> {
                 let lanes = self.tile.operand_shape(*under).lanes;
                 self.access(Memory::Array(*array), *at, lanes, *proof);
             }
-            StmtKind::Leave { at, .. } => {
-                let at = self.place(*at);
-                match self
-                    .begun
-                    .filter(|at| self.step.is_some_and(|step| *at < step))
-                {
-                    Some(begun) if at == Some(Place::Counter(begun)) => {}
-                    _ => self
-                        .faults
-                        .add("the tile is left elsewhere than where a turn begins"),
-                }
-            }
+            StmtKind::Leave { at, .. } => self.leave(*at),
             StmtKind::For { .. } => self.turns(kind),
+            StmtKind::Segment {
+                counter,
+                from,
+                rooms,
+                body,
+                ..
+            } => self.segment(*counter, (*from, rooms), body),
             StmtKind::If { then, other, .. } => {
                 let before = (self.gone.clone(), self.places.clone());
                 let begun = self.begun;
@@ -164,36 +165,19 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Whether a statement changes what is carried, its bodies aside.
-    fn carries(&self, kind: &StmtKind) -> bool {
-        let state = |v: &Value| matches!(self.tile.value(*v).origin, Origin::State(_));
-        match kind {
-            StmtKind::Set { to, .. } => state(to),
-            StmtKind::Store { into, .. } => matches!(into, Memory::Lanes(_)),
-            _ => false,
-        }
-    }
-
-    fn any_carries(&self, stmts: &[Stmt]) -> bool {
-        stmts.iter().any(|s| {
-            let inner = s.kind.bodies().into_iter();
-            self.carries(&s.kind) || inner.into_iter().any(|b| self.any_carries(b))
-        })
-    }
-
     /// What may be done any number of times: nothing is known of what it changes, in it or behind it.
     fn any_turns(&mut self, bodies: &[&'a [Stmt]]) {
         let changed: Vec<Value> = bodies.iter().flat_map(|b| changed(b)).collect();
         self.forget(&changed);
         if bodies.iter().any(|b| self.any_carries(b)) {
-            self.begun = None;
+            (self.begun, self.undoable) = (None, false);
         }
         bodies.iter().for_each(|b| self.stmts(b));
         self.forget(&changed);
     }
 
     /// Nothing is known of these from here on; of counts, not how far they went up.
-    fn forget(&mut self, values: &[Value]) {
+    pub(super) fn forget(&mut self, values: &[Value]) {
         for v in values {
             self.places.remove(v);
             if let Origin::State(_) = self.tile.value(*v).origin {
@@ -293,9 +277,9 @@ impl<'a> Walk<'_, 'a> {
         });
         self.gone = unknown.iter().map(|v| (*v, u64::MAX)).collect();
         self.places.insert(counter, Place::Counter(0));
-        self.begun = Some(0);
+        (self.begun, self.undoable) = (Some(0), true);
         self.stmts(body);
-        self.begun = None;
+        (self.begun, self.undoable) = (None, false);
     }
 
     fn access(&mut self, memory: Memory, at: Operand, lanes: u32, proof: Proof) {
@@ -337,6 +321,10 @@ impl<'a> Walk<'_, 'a> {
                 let (of_index, plus) = match place {
                     Place::Literal(..) => return Err("the index is a literal"),
                     Place::Counter(plus) => (Some(self.tile.counter), plus),
+                    Place::Within(_) => return Err("the index goes with a segment"),
+                    Place::Count { .. } if self.segment.is_some() => {
+                        return Err("in a segment a count goes up more than once in a turn");
+                    }
                     Place::Count { state, since, plus } => match self.tile.value(state).origin {
                         Origin::State(v) => (Some(v), since.saturating_add(plus)),
                         _ => (None, plus),
@@ -351,6 +339,23 @@ impl<'a> Walk<'_, 'a> {
                 within(plus, step)
                     .then_some(())
                     .ok_or("it is beyond the steps that are taken at a time")
+            }
+            Proof::Room(i) => {
+                let (from, rooms) = self.segment.ok_or("it is in no segment")?;
+                let (array, index) = rooms.get(i).ok_or("the segment has no such room")?;
+                let (of_index, plus) = match place {
+                    Place::Within(plus) => (from, plus),
+                    Place::Count { state, since, plus } => {
+                        (state.into(), since.saturating_add(plus))
+                    }
+                    _ => return Err("the index does not go with the segment"),
+                };
+                if (Memory::Array(*array), *index) != (memory, of_index) {
+                    return Err("the room is that of another array or index");
+                }
+                within(plus, 1)
+                    .then_some(())
+                    .ok_or("it is beyond the segment's step")
             }
         }
     }
@@ -373,7 +378,7 @@ impl<'a> Walk<'_, 'a> {
 }
 
 /// What statements set, those in their bodies included.
-fn changed(stmts: &[Stmt]) -> Vec<Value> {
+pub(super) fn changed(stmts: &[Stmt]) -> Vec<Value> {
     let mut all = Vec::new();
     for s in stmts {
         match s.kind {

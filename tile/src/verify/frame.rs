@@ -93,9 +93,11 @@ fn order(program: &Loop, v: Var) -> Option<Order> {
     program.group_of(v).map(|g| program.groups[g.index()].order)
 }
 
-/// Whether what reads see of a variable is one word: lanes and runs are memory.
+/// Whether what reads see of a variable is one word, as counters are: lanes and runs are memory.
 fn is_word(program: &Loop, v: Var) -> bool {
-    order(program, v).is_some_and(|o| !o.is_local()) || scans(program, v)
+    let counts = |r: &loop_lang::ir::Rate| r.kind.counter() == Some(v);
+    let plain = order(program, v).is_some_and(|o| !o.is_local());
+    plain || scans(program, v) || program.rates.iter().any(counts)
 }
 
 fn scans(program: &Loop, v: Var) -> bool {

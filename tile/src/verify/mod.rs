@@ -17,11 +17,15 @@
 //! * Loops end: a `for` over the tile's range takes steps that its entries promise, one between literals turns a whole number
 //!   of times, few enough to be followed one by one, and any other goes up by one.
 //! * Every access that is not checked has a proof, and the proof holds: see there.
+//!
+//! `segments`
+//! * A tile is left, and undone, only in a state that the frame has at the guard: see there.
 
 mod bounds;
 mod frame;
 mod places;
 mod scope;
+mod segments;
 mod types;
 
 use crate::ir::{MAX_DEPTH, StmtKind, Tile};
@@ -85,6 +89,7 @@ pub fn verify(tile: &Tile, program: &Loop) -> Result<(), Vec<Fault>> {
         && scope::check(tile, program, &mut faults)
         && types::check(tile, program, &mut faults)
     {
+        segments::check(tile, &mut faults);
         bounds::check(tile, program, &mut faults);
     }
     match faults.all.is_empty() {

@@ -12,6 +12,8 @@ pub(super) enum Place {
     Literal(u64, u64),
     /// The counter of the loop over the range, and at most this.
     Counter(u64),
+    /// The counter of the segment around, and at most this.
+    Within(u64),
     /// A count as it was when the step had gone up by `since`, and at most this.
     Count { state: Value, since: u64, plus: u64 },
 }
@@ -44,6 +46,10 @@ impl Walk<'_, '_> {
             | (Place::Literal(_, more), Place::Counter(plus)) => {
                 Place::Counter(plus.checked_add(more)?)
             }
+            (Place::Within(plus), Place::Literal(_, more))
+            | (Place::Literal(_, more), Place::Within(plus)) => {
+                Place::Within(plus.checked_add(more)?)
+            }
             (Place::Count { state, since, plus }, Place::Literal(_, more))
             | (Place::Literal(_, more), Place::Count { state, since, plus }) => Place::Count {
                 state,
@@ -61,6 +67,7 @@ impl Walk<'_, '_> {
                 Some(Place::Literal(a.min(c), b.max(d)))
             }
             (Place::Counter(a), Place::Counter(b)) => Some(Place::Counter(a.max(b))),
+            (Place::Within(a), Place::Within(b)) => Some(Place::Within(a.max(b))),
             (
                 Place::Count { state, since, plus },
                 Place::Count {

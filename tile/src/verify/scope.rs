@@ -93,7 +93,7 @@ impl<'a> Scope<'_, 'a> {
                 });
                 return;
             }
-            StmtKind::For { counter, body, .. } => {
+            StmtKind::For { counter, body, .. } | StmtKind::Segment { counter, body, .. } => {
                 s.kind.each_operand(&mut |a| self.uses(a));
                 let mut inner = Vec::new();
                 self.define(*counter, &mut inner);

@@ -266,6 +266,16 @@ impl<'a> Types<'_, 'a> {
                 self.scalar(*from, Ty::U64, "where a counter begins");
                 self.scalar(*to, Ty::U64, "where a counter ends");
             }
+            StmtKind::Segment {
+                from, to, rooms, ..
+            } => {
+                self.scalar(*from, Ty::U64, "where a counter begins");
+                self.scalar(*to, Ty::U64, "where a counter ends");
+                for (array, index) in rooms {
+                    self.memory(Memory::Array(*array), false);
+                    self.scalar(*index, Ty::U64, "an index");
+                }
+            }
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => {
                 self.scalar(*cond, Ty::Bool, "a condition");
             }

@@ -196,9 +196,11 @@ impl File {
         }
         let sweeps = region.sweeps();
         let sweeps = sweeps.filter(|s| asked || tile::is_better(s, &schedule));
-        // For some sweeps there are no words.
+        // For some there are no words.
         let tile = |sweep| lower::tile(region, sweep, &schedule).ok();
-        Ok(sweeps.filter_map(tile).collect())
+        let nest = |nest| lower::nest(region, nest, &schedule).ok();
+        let nests = region.nests().iter().filter(|_| asked).filter_map(nest);
+        Ok(sweeps.filter_map(tile).chain(nests).collect())
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in

@@ -13,11 +13,10 @@
 
 use super::plan::Plan;
 use super::vector::{Segment, segment};
-use crate::facts;
 use livefusion_tile::region::cost::is_cheap;
-use livefusion_tile::region::{self, Part, Region};
+use livefusion_tile::region::{self, Region};
 use loop_lang::Loop;
-use loop_lang::ir::{Combine, GroupId, Order, Stmt, StmtKind, Var};
+use loop_lang::ir::{Combine, GroupId, Order, Stmt, StmtKind};
 use std::collections::BTreeSet;
 
 /// Segments of up to this many elements are folded in as few lanes.
@@ -57,38 +56,10 @@ fn nest<'r>(region: &'r Region<'r>, found: &'r region::Nest<'r>) -> Option<Nest<
         Inner::of(region, plan)
     });
     let inner = inner.collect::<Option<Vec<_>>>()?;
-    can_be_undone(region, found, &inner).then_some(Nest {
+    found.can_be_undone(region).then_some(Nest {
         region: found,
         outer,
         inner,
-    })
-}
-
-/// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
-/// again, but nothing may be read before it that it changes.
-fn can_be_undone(region: &Region, nest: &region::Nest, inner: &[Inner]) -> bool {
-    let mut read: BTreeSet<Var> = BTreeSet::new();
-    nest.parts.iter().all(|part| {
-        let (blocks, repeats): (Vec<usize>, bool) = match part {
-            Part::Block(i) => (vec![*i], false),
-            Part::Sweep(k) => (inner[*k].plan.sweep.blocks().collect(), true),
-        };
-        let (mut written, mut sound) = (BTreeSet::new(), true);
-        for i in blocks {
-            facts::each_stmt(&region.facts.blocks[i].block.stmts, &mut |s| match s.kind {
-                StmtKind::ScatterArray { .. } => sound = false,
-                StmtKind::ReadArray(_, a, _) => {
-                    read.insert(region.owner(a));
-                }
-                StmtKind::WriteArray(a, ..) => {
-                    sound &= !read.contains(&region.owner(a));
-                    written.insert(region.owner(a));
-                }
-                _ => {}
-            });
-        }
-        // A later turn of an inner loop writes behind what an earlier one has read.
-        sound && !(repeats && written.iter().any(|a| read.contains(a)))
     })
 }
 

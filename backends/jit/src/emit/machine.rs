@@ -17,6 +17,7 @@ impl<'a> Emit<'a, '_> {
     /// Writes the function.
     pub(super) fn machine(&mut self, sweeps: &'a [Straight<'a>]) {
         let covered: FxHashSet<usize> = (sweeps.iter())
+            .filter(|p| p.inner.is_empty())
             .flat_map(|p| p.sweep.blocks().skip(1))
             .collect();
         self.count_jumps(sweeps, &covered);
@@ -156,7 +157,7 @@ impl<'a> Emit<'a, '_> {
             sweep = sweeps.iter().find(|p| p.sweep.rate == rate);
             match sweep {
                 Some(straight) if straight.tiles.is_empty() => self.run_sweep(straight, i),
-                Some(straight) => self.run_tiles(straight.sweep, &straight.tiles, i),
+                Some(straight) => self.run_tiles(straight, i),
                 None => {}
             }
         }
@@ -177,7 +178,7 @@ impl<'a> Emit<'a, '_> {
                 self.begin(on);
             }
         }
-        if let Some(sweep) = sweep {
+        if let Some(sweep) = sweep.filter(|s| s.inner.is_empty()) {
             self.leave_to_the_machine(sweep.sweep.rate);
             return;
         }

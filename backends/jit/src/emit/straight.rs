@@ -5,7 +5,7 @@ use super::{Emit, Part};
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use livefusion_backend::facts;
 use livefusion_tile::ir::Tile;
-use livefusion_tile::lower::tile;
+use livefusion_tile::lower;
 use livefusion_tile::region::{Region, Step, Sweep};
 use livefusion_tile::schedule::{Admit, Aim, Schedule, choose};
 use livefusion_tile::target::Target;
@@ -21,8 +21,10 @@ const WORDS: usize = 8;
 
 /// A sweep that runs without stops.
 pub(super) struct Straight<'r> {
-    /// The sweep.
+    /// The sweep, or what a root does around its inner sweeps.
     pub sweep: &'r Sweep<'r>,
+    /// The inner sweeps of a root. Its steps may be too long for a span, or for what they access; then they are the machine's.
+    pub inner: Vec<&'r Sweep<'r>>,
     /// Its tiles, in the order in which they are tried; none if tiles have no words for what it does.
     pub tiles: Vec<Tile>,
     /// Steps that enter sub rates which need no branch: what is rejected is computed and written too, because the
@@ -44,13 +46,22 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
         sweep.statements.len() <= MAX_STATEMENTS
             && !sweep.uses.iter().any(|v| folded_around(sweep, v))
     };
+    let nested = region.nests().iter().filter_map(|nest| {
+        let all = nest.inner.iter().map(|r| region.sweep(*r).filter(fits));
+        Some(Straight {
+            sweep: &nest.outer,
+            inner: all.collect::<Option<Vec<_>>>()?,
+            tiles: vec![lower::nest(region, nest, schedule).ok()?],
+            branchless: FxHashSet::default(),
+        })
+    });
     let plain = std::cell::OnceCell::new();
     let plain = || plain.get_or_init(|| choose(region, &Target::plain(), Aim::Start));
     let straight = |sweep| {
-        let mut tiles: Vec<Tile> = tile(region, sweep, schedule).into_iter().collect();
+        let mut tiles: Vec<Tile> = lower::tile(region, sweep, schedule).into_iter().collect();
         // Vectors take whole turns; what is left is taken step by step.
         if tiles.iter().any(|t| t.granule() > 1) {
-            tiles.extend(tile(region, sweep, plain()));
+            tiles.extend(lower::tile(region, sweep, plain()));
         }
         let branchless = match tiles.is_empty() {
             true => branchless(region, sweep, plain()),
@@ -58,11 +69,20 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
         };
         Straight {
             sweep,
+            inner: Vec::new(),
             tiles,
             branchless,
         }
     };
-    region.sweeps().filter(fits).map(straight).collect()
+    let sweeps = region.sweeps().filter(fits).map(straight);
+    sweeps.chain(nested).collect()
+}
+
+impl<'r> Straight<'r> {
+    /// The sweep, and those inside of it.
+    pub fn all(&self) -> impl Iterator<Item = &'r Sweep<'r>> {
+        std::iter::once(self.sweep).chain(self.inner.iter().copied())
+    }
 }
 
 /// The steps that enter sub rates which need no branch.
@@ -105,7 +125,7 @@ impl<'a> Emit<'a, '_> {
         let slowly = self.builder.create_block();
         self.builder.ins().brif(count, enter, &[], slowly, &[]);
         self.begin(enter);
-        self.bring_near(sweep, |_| true);
+        self.bring_near(straight.all(), |_| true);
         let end = self.builder.ins().iadd(counter, count);
         let head = self.builder.create_block();
         self.builder.ins().jump(head, &[]);
@@ -145,9 +165,16 @@ impl<'a> Emit<'a, '_> {
 
     /// Takes the parameters and arrays that a loop uses into registers, as far as there are some; others are
     /// read where they are used. Of some arrays nobody asks the length.
-    pub(super) fn bring_near(&mut self, sweep: &Sweep, asks_length: impl Fn(Var) -> bool) {
+    pub(super) fn bring_near<'s>(
+        &mut self,
+        sweeps: impl Iterator<Item = &'s Sweep<'s>>,
+        asks_length: impl Fn(Var) -> bool,
+    ) {
         let (mut floats, mut words) = (0, 0);
-        let used: FxHashSet<Var> = sweep.uses.iter().map(|v| self.owner(*v)).collect();
+        let used: FxHashSet<Var> = sweeps
+            .flat_map(|s| &s.uses)
+            .map(|v| self.owner(*v))
+            .collect();
         let params = self.program.params.iter().map(|p| &p.var);
         let from_outside = params.chain(&self.layout.arrays);
         for v in from_outside.filter(|v| used.contains(v)) {

@@ -35,7 +35,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile) -> Writer<'u, 'a, 't> {
         let mut unique = Unique::default();
         for word in [
-            "trapped", "left", "lf_left", "lf_halt", "l", "k", "x", "y", "m",
+            "trapped", "rest", "after", "first", "size", "lf_halt", "l", "k", "x", "y", "m",
         ] {
             unique.pick(word);
         }
@@ -163,8 +163,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             true => "u64 *restrict lf_left",
             false => "const u64 end",
         };
+        let segments = self.tile.has_segments();
+        let steps = segments.then_some("u64 *restrict lf_rest");
         let parameters: Vec<&str> = ["const u64 from", end]
             .into_iter()
+            .chain(steps)
             .chain(passed.iter().map(|p| p.declaration.as_str()))
             .collect();
         let rate = &self.unit.program.rate(self.tile.rate).name;
@@ -176,6 +179,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line("u64 trapped = 0;");
         if leaves {
             self.unit.line("const u64 end = *lf_left;");
+        }
+        if segments {
+            self.unit.line("u64 rest = *lf_rest;");
         }
         let states: Vec<Value> = passed.iter().filter_map(|p| p.state).collect();
         for v in &states {
@@ -191,6 +197,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         for v in &states {
             let name = self.name(*v);
             self.unit.line(format!("*lf_{name} = {name};"));
+        }
+        if segments {
+            self.unit.line("*lf_rest = rest;");
         }
         self.unit.line("return trapped;");
         self.unit.close();
@@ -235,7 +244,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     }
 
     /// Bodies are nested no deeper than their sweep's regions, which is little.
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         let mut rest = stmts;
         while let Some((first, behind)) = rest.split_first() {
             let some = rest.iter().take_while(|s| self.is_lane_wise(&s.kind));
@@ -370,13 +379,29 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 unroll,
                 body,
             } => {
-                self.turns(*counter, (*from, *to), *step, *unroll, body);
-                if self.tile.is_range(kind) && self.tile.leaves() {
+                let range = self.tile.is_range(kind);
+                self.turns(*counter, (*from, *to), *step, *unroll);
+                if range && self.tile.has_segments() {
+                    self.begin_turn(*counter, *step);
+                    self.stmts(body);
+                    self.end_turn();
+                } else {
+                    self.stmts(body);
+                }
+                self.unit.close();
+                if range && self.tile.leaves() {
                     self.unit.depth -= 1;
                     self.unit.line("left:;");
                     self.unit.depth += 1;
                 }
             }
+            StmtKind::Segment {
+                counter,
+                from,
+                to,
+                rooms,
+                body,
+            } => self.segment(*counter, (*from, *to), rooms, body),
             StmtKind::If { cond, then, other } => {
                 let cond = self.operand(*cond);
                 self.unit.open(format!("if ({cond}) {{"));
@@ -403,14 +428,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         }
     }
 
-    fn turns(
-        &mut self,
-        counter: Value,
-        (from, to): (Operand, Operand),
-        step: u64,
-        unroll: bool,
-        body: &[Stmt],
-    ) {
+    /// The head of a loop.
+    fn turns(&mut self, counter: Value, (from, to): (Operand, Operand), step: u64, unroll: bool) {
         if unroll && let (Operand::Const(from), Operand::Const(to)) = (from, to) {
             let turns = (to.bits - from.bits) / step.max(1);
             self.unit.line(format!("#pragma GCC unroll {turns}"));
@@ -420,8 +439,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.open(format!(
             "for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"
         ));
-        self.stmts(body);
-        self.unit.close();
     }
 }
 

@@ -42,9 +42,14 @@ impl Writer<'_, '_, '_> {
             }
             false => format!("{counter} + count"),
         };
-        let range = [counter.clone(), end];
+        let segments = self.tile.has_segments();
+        if segments {
+            self.unit.line("u64 rest = event - steps;");
+        }
+        let rest = segments.then(|| "&rest".to_string());
+        let range = [counter.clone(), end].into_iter().chain(rest);
         let passed = self.passed().into_iter().map(|p| p.argument);
-        let arguments: Vec<String> = range.into_iter().chain(passed).collect();
+        let arguments: Vec<String> = range.chain(passed).collect();
         let function = self.function(symbol);
         self.unit
             .line(format!("trapped |= {function}({});", arguments.join(", ")));
@@ -55,7 +60,10 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.line(format!("{counter} += count;"));
         self.follow();
-        self.unit.line("steps += count;");
+        self.unit.line(match segments {
+            true => "steps = event - rest;",
+            false => "steps += count;",
+        });
         self.unit.line(format!("goto {guard};"));
         if leaves {
             self.unit.close();

@@ -7,6 +7,7 @@
 //! | `parts` | values of more lanes than a vector has |
 //! | `memory` | loads, stores, packing, reads at any index |
 //! | `masks` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
+//! | `nest` | segments, and turns that are undone |
 //! | `lanes` | operators on vectors |
 //! | `scans` | what goes from lane to lane |
 
@@ -15,6 +16,7 @@ mod call;
 mod lanes;
 mod masks;
 mod memory;
+mod nest;
 mod parts;
 mod scans;
 

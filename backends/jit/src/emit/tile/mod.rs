@@ -5,15 +5,18 @@
 //! | --- | --- |
 //! | `values` | scalars, lanes in registers of 128 bits, masks |
 //! | `ops`, `lanes` | operators, one for all lanes where the machine has it; other types in the lanes |
+//! | `nest` | segments, and turns that are undone |
 //! | `scans` | what goes from lane to lane |
 //! | `memory` | loads, stores, elements at indices of their own |
 
 mod lanes;
 mod memory;
+mod nest;
 mod ops;
 mod scans;
 mod values;
 
+use super::straight::Straight;
 use super::{Emit, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -35,15 +38,17 @@ struct Printer<'p, 'a, 'f> {
     mask: Ty,
     values: Vec<Option<Printed>>,
     registers: FxHashMap<ir::Value, Vec<Variable>>,
-    /// Where the tile is left within its range: the counter, and what stands behind the loop over it.
-    left: Variable,
-    behind: Option<Block>,
+    /// The loop over the range: its counter, and what stands behind it.
+    range: Option<(Variable, Block)>,
+    /// Of a tile with segments.
+    turns: Option<nest::Turns>,
 }
 
 impl<'a> Emit<'a, '_> {
     /// Takes steps of a sweep in its tiles, and goes on at the guard; where none may be entered, it goes on here. A tile is
     /// entered only where those before it cannot be, and no further than to where they may be again.
-    pub(super) fn run_tiles(&mut self, sweep: &'a Sweep<'a>, tiles: &[Tile], guard: usize) {
+    pub(super) fn run_tiles(&mut self, straight: &'a Straight<'a>, guard: usize) {
+        let (sweep, tiles) = (straight.sweep, &straight.tiles);
         let counter = self.get(sweep.counter, Part::Value);
         let most = self.steps_left(sweep, tiles, counter);
         let some = self.builder.create_block();
@@ -51,9 +56,15 @@ impl<'a> Emit<'a, '_> {
         let done = self.builder.create_block();
         self.builder.ins().brif(most, some, &[], slowly, &[]);
         self.begin(some);
-        let arrays = tiles.iter().flat_map(Tile::arrays);
-        let asked: FxHashSet<Var> = arrays.filter(|(_, asks)| *asks).map(|(a, _)| a).collect();
-        self.bring_near(sweep, |a| asked.contains(&a));
+        let mut asked: FxHashSet<Var> = FxHashSet::default();
+        let mut asks = |s: &Stmt| match s.kind {
+            StmtKind::Gather { array, .. }
+            | StmtKind::Put { array, .. }
+            | StmtKind::Length { array, .. } => asked.extend([array]),
+            _ => {}
+        };
+        tiles.iter().for_each(|t| t.each_stmt(&mut asks));
+        self.bring_near(straight.all(), |a| asked.contains(&a));
         let mut aligned = 1;
         for tile in tiles {
             let count = self.steps_of(tile, counter, most, aligned);
@@ -64,7 +75,7 @@ impl<'a> Emit<'a, '_> {
                 false => self.builder.ins().brif(count, enter, &[], other, &[]),
             };
             self.begin(enter);
-            let taken = self.take(sweep, tile, (counter, count));
+            let taken = self.take(straight, tile, (counter, count));
             match tile.leaves() {
                 // It has taken nothing where its first step ends the loop.
                 true => self.builder.ins().brif(taken, done, &[], other, &[]),
@@ -135,22 +146,31 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// Takes so many steps from a counter on, or fewer where the tile is left before. How many it took.
-    fn take(&mut self, sweep: &'a Sweep<'a>, tile: &Tile, (from, count): (Value, Value)) -> Value {
+    fn take(
+        &mut self,
+        straight: &'a Straight<'a>,
+        tile: &Tile,
+        (from, count): (Value, Value),
+    ) -> Value {
         let place = self.place;
-        for i in sweep.blocks() {
+        for i in straight.all().flat_map(Sweep::blocks) {
             self.totals_for_block(i);
         }
         let end = self.builder.ins().iadd(from, count);
+        let event = self.builder.use_var(self.event);
         let mut printer = Printer::of(self, tile, (from, end));
+        if tile.has_segments() {
+            printer.count_steps();
+        }
         printer.stmts(&tile.body);
-        let left = printer.left;
+        let (range, turns) = (printer.range, printer.turns);
         self.place = place;
-        let (end, count) = match tile.leaves() {
-            true => {
-                let end = self.builder.use_var(left);
+        let (end, count) = match range.filter(|_| tile.leaves()) {
+            Some((counter, _)) => {
+                let end = self.builder.use_var(counter);
                 (end, self.builder.ins().isub(end, from))
             }
-            false => (end, count),
+            None => (end, count),
         };
         self.set(tile.counter, Part::Value, end);
         // Nothing waits at the guard.
@@ -164,8 +184,16 @@ impl<'a> Emit<'a, '_> {
                 self.set(v, Part::Next, now);
             }
         }
-        let steps = self.builder.use_var(self.steps);
-        let steps = self.builder.ins().iadd(steps, count);
+        let steps = match turns {
+            Some(turns) => {
+                let rest = self.builder.use_var(turns.rest);
+                self.builder.ins().isub(event, rest)
+            }
+            None => {
+                let steps = self.builder.use_var(self.steps);
+                self.builder.ins().iadd(steps, count)
+            }
+        };
         self.builder.def_var(self.steps, steps);
         count
     }
@@ -199,8 +227,6 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         let lanes = lets.map(|(_, data)| data.shape.lanes).max().unwrap_or(1);
         let wide = (tile.each_value()).filter(|(_, data)| data.shape.lanes > 1);
         let widest = wide.map(|(_, data)| data.shape.ty.size()).max();
-        let left = (emit.builder).declare_var(cranelift_codegen::ir::types::I64);
-        emit.builder.def_var(left, end);
         let mut printer = Printer {
             emit,
             tile,
@@ -208,8 +234,8 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             mask: values::unsigned(widest.unwrap_or(1)),
             values: vec![None; tile.values.len()],
             registers: FxHashMap::default(),
-            left,
-            behind: None,
+            range: None,
+            turns: None,
         };
         printer.declare((from, end));
         printer
@@ -274,16 +300,12 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 self.emit.trap_unless(ok);
             }
             StmtKind::Leave { at, unless } => {
-                let Some(behind) = self.behind else {
-                    return;
-                };
                 let on = self.emit.builder.create_block();
                 let out = self.emit.builder.create_block();
                 let (at, unless) = (self.scalar(*at), self.scalar(*unless));
                 self.branch(unless, on, out);
                 self.emit.begin(out);
-                self.emit.builder.def_var(self.left, at);
-                self.emit.builder.ins().jump(behind, &[]);
+                self.leave(at);
                 self.emit.begin(on);
             }
             StmtKind::For {
@@ -295,6 +317,13 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 body,
             } => self.unrolled(*counter, (*from, *to), *step, body),
             StmtKind::For { .. } => self.for_(kind),
+            StmtKind::Segment {
+                counter,
+                from,
+                to,
+                rooms,
+                body,
+            } => self.segment(*counter, (*from, *to), rooms, body),
             StmtKind::If { cond, then, other } => self.if_(*cond, then, other),
             StmtKind::While { test, cond, body } => self.while_(test, *cond, body),
         }
@@ -338,7 +367,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         let inside = self.emit.builder.create_block();
         let after = self.emit.builder.create_block();
         if range {
-            self.behind = Some(after);
+            self.range = Some((index, after));
             self.emit.builder.ins().jump(inside, &[]);
         } else {
             let some = self.emit.less(from, to);
@@ -347,7 +376,13 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         self.emit.builder.switch_to_block(inside);
         let at = self.emit.builder.use_var(index);
         self.define(*counter, Printed::Scalar(at, 0));
+        if range {
+            self.begin_turn(at, *step);
+        }
         self.stmts(body);
+        if range {
+            self.end_turn();
+        }
         let next = self.emit.builder.ins().iadd_imm_u(at, *step as i64);
         self.emit.builder.def_var(index, next);
         let more = self.emit.less(next, to);

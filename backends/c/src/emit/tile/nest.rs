@@ -1,0 +1,77 @@
+//! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
+
+use super::Writer;
+use livefusion_tile::ir::{Operand, Origin, Stmt, Value};
+use loop_lang::ir::Var;
+
+impl Writer<'_, '_, '_> {
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
+    pub(super) fn begin_turn(&mut self, counter: Value, step: u64) {
+        let counter = self.name(counter);
+        self.unit.open(format!("if (rest <= {step}) {{"));
+        self.unit.line(format!("*lf_left = {counter};"));
+        self.unit.line("goto left;");
+        self.unit.close();
+        self.unit.line(format!("u64 after = rest - {step};"));
+        for (v, data) in self.tile.each_value() {
+            if let Origin::State(_) = data.origin {
+                let (ty, name) = (data.shape.ty.name(), self.name(v));
+                let line = format!("const {ty} lf_old_{name} = {name};");
+                self.unit.line(line);
+            }
+        }
+    }
+
+    /// It ends: its steps are taken.
+    pub(super) fn end_turn(&mut self) {
+        self.unit.line("rest = after;");
+    }
+
+    pub(super) fn segment(
+        &mut self,
+        counter: Value,
+        (from, to): (Operand, Operand),
+        rooms: &[(Var, Operand)],
+        body: &[Stmt],
+    ) {
+        let (from, to) = (self.operand(from), self.operand(to));
+        self.unit.open(format!("if ({from} < {to}) {{"));
+        let line = format!("const u64 first = {from}, size = {to} - first;");
+        self.unit.line(line);
+        let mut misfits = vec!["size >= after".to_string()];
+        for (array, index) in rooms {
+            let (length, index) = (self.unit.length(*array), self.operand(*index));
+            misfits.push(format!("lf_room({length}, {index}) < size"));
+        }
+        self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
+        self.undo();
+        self.unit.close();
+        self.unit.line("after -= size;");
+        let name = self.name(counter);
+        self.unit.open(format!(
+            "for (u64 {name} = first; {name} < first + size; {name}++) {{"
+        ));
+        self.stmts(body);
+        self.unit.close();
+        self.unit.close();
+    }
+
+    /// What is carried is as it was, and the range ends where the turn began.
+    fn undo(&mut self) {
+        for (v, data) in self.tile.each_value() {
+            if let Origin::State(_) = data.origin {
+                let name = self.name(v);
+                self.unit.line(format!("{name} = lf_old_{name};"));
+            }
+        }
+        let mut counter = None;
+        self.tile.each_stmt(&mut |s| {
+            counter = counter.or(s.kind.target().filter(|_| self.tile.is_range(&s.kind)));
+        });
+        if let Some(counter) = counter {
+            let counter = self.name(counter);
+            self.unit.line(format!("*lf_left = {counter};"));
+        }
+        self.unit.line("goto left;");
+    }
+}

@@ -1,0 +1,151 @@
+//! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
+
+use super::{Printed, Printer};
+use crate::emit::Part;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+use livefusion_tile::ir::{self, Operand, Origin, Stmt};
+use loop_lang::ir::Var;
+
+/// What a tile with segments knows of its steps.
+pub(super) struct Turns {
+    /// How many are left of those that it may take.
+    pub rest: Variable,
+    /// The same behind the turn, so far.
+    after: Variable,
+    /// The counter where the turn began, and what was carried.
+    at: Option<Value>,
+    before: Vec<(Var, Value)>,
+}
+
+impl Printer<'_, '_, '_> {
+    /// Of a tile with segments: that it may take fewer steps than there are before the next event.
+    pub(super) fn count_steps(&mut self) {
+        let builder = &mut self.emit.builder;
+        let (steps, event) = (
+            builder.use_var(self.emit.steps),
+            builder.use_var(self.emit.event),
+        );
+        let left = builder.ins().isub(event, steps);
+        let [rest, after] = [(); 2].map(|()| builder.declare_var(types::I64));
+        builder.def_var(rest, left);
+        self.turns = Some(Turns {
+            rest,
+            after,
+            at: None,
+            before: Vec::new(),
+        });
+    }
+
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
+    pub(super) fn begin_turn(&mut self, at: Value, step: u64) {
+        let Some(Turns { rest, after, .. }) = self.turns else {
+            return;
+        };
+        let rest = self.emit.builder.use_var(rest);
+        let step = step as i64;
+        let ins = self.emit.builder.ins();
+        let enough = ins.icmp_imm_u(IntCC::UnsignedGreaterThan, rest, step);
+        let on = self.emit.builder.create_block();
+        let out = self.emit.builder.create_block();
+        self.branch(enough, on, out);
+        self.emit.begin(out);
+        self.leave(at);
+        self.emit.begin(on);
+        let left = self.emit.builder.ins().iadd_imm_s(rest, -step);
+        self.emit.builder.def_var(after, left);
+        let states = self.tile.each_value();
+        let states: Vec<Var> = states
+            .filter_map(|(_, data)| match data.origin {
+                Origin::State(v) => Some(v),
+                _ => None,
+            })
+            .collect();
+        let before = states.into_iter();
+        let before = before.map(|v| (v, self.emit.get(v, Part::Value))).collect();
+        if let Some(turns) = &mut self.turns {
+            (turns.at, turns.before) = (Some(at), before);
+        }
+    }
+
+    /// It ends: its steps are taken.
+    pub(super) fn end_turn(&mut self) {
+        if let Some(Turns { rest, after, .. }) = self.turns {
+            let after = self.emit.builder.use_var(after);
+            self.emit.builder.def_var(rest, after);
+        }
+    }
+
+    /// The range ends at a counter.
+    pub(super) fn leave(&mut self, at: Value) {
+        if let Some((counter, behind)) = self.range {
+            self.emit.builder.def_var(counter, at);
+            self.emit.builder.ins().jump(behind, &[]);
+        }
+    }
+
+    pub(super) fn segment(
+        &mut self,
+        counter: ir::Value,
+        (from, to): (Operand, Operand),
+        rooms: &[(Var, Operand)],
+        body: &[Stmt],
+    ) {
+        let Some(after) = self.turns.as_ref().map(|t| t.after) else {
+            return;
+        };
+        let (from, to) = (self.scalar(from), self.scalar(to));
+        let asks = self.emit.builder.create_block();
+        let inside = self.emit.builder.create_block();
+        let done = self.emit.builder.create_block();
+        let some = self.emit.less(from, to);
+        self.branch(some, asks, done);
+        self.emit.begin(asks);
+        let size = self.emit.builder.ins().isub(to, from);
+        let left = self.emit.builder.use_var(after);
+        let mut fits = self.emit.less(size, left);
+        for (array, index) in rooms {
+            let (length, index) = (self.emit.length(*array), self.scalar(*index));
+            let inside = self.emit.less(index, length);
+            let room = self.emit.builder.ins().isub(length, index);
+            let ins = self.emit.builder.ins();
+            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, size);
+            let both = self.emit.builder.ins().band(inside, enough);
+            fits = self.emit.builder.ins().band(fits, both);
+        }
+        let on = self.emit.builder.create_block();
+        self.undo_unless(fits, on);
+        let left = self.emit.builder.ins().isub(left, size);
+        self.emit.builder.def_var(after, left);
+        let index = self.emit.builder.declare_var(types::I64);
+        self.emit.builder.def_var(index, from);
+        self.emit.builder.ins().jump(inside, &[]);
+        self.emit.builder.switch_to_block(inside);
+        let at = self.emit.builder.use_var(index);
+        self.define(counter, Printed::Scalar(at, 0));
+        self.stmts(body);
+        let next = self.emit.builder.ins().iadd_imm_u(at, 1);
+        self.emit.builder.def_var(index, next);
+        let more = self.emit.less(next, to);
+        self.branch(more, inside, done);
+        self.emit.builder.seal_block(inside);
+        self.emit.begin(done);
+    }
+
+    /// Goes on if a segment fits; else what is carried is as it was, and the range ends where the turn began.
+    fn undo_unless(&mut self, fits: Value, on: Block) {
+        let out = self.emit.builder.create_block();
+        self.branch(fits, on, out);
+        self.emit.begin(out);
+        self.emit.builder.set_cold_block(out);
+        let before = self.turns.as_ref().map(|t| (t.at, t.before.clone()));
+        if let Some((Some(at), before)) = before {
+            for (v, value) in before {
+                self.emit.set(v, Part::Value, value);
+            }
+            self.leave(at);
+        }
+        self.emit.begin(on);
+    }
+}

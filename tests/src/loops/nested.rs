@@ -1,0 +1,231 @@
+//! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, filters in these,
+//! reads and writes at the counters and at filters' counts, folds of the whole and of each segment. Segments are short, with
+//! some that are long or empty.
+
+use super::{Argument, Making, RandomLoop, TYPES};
+use crate::program::buffer;
+use crate::rng::Rng;
+use loop_lang::types::Ty;
+
+/// How many segments there are sizes for.
+const SIZES: usize = 40;
+
+/// The loop of a seed.
+pub fn nested(seed: u64) -> RandomLoop {
+    let mut m = Making {
+        rng: Rng::new(seed),
+        ..Making::default()
+    };
+    m.traps = usize::from(m.rng.chance(30));
+    m.parameters();
+    m.long_arrays();
+    let sizes = (0..SIZES).map(|_| match m.rng.weighted(&[80, 12, 8]) {
+        0 => m.rng.below(7) as u64,
+        1 => 0,
+        _ => m.rng.range(10, 40) as u64,
+    });
+    let sizes: Vec<u64> = sizes.collect();
+    m.params.push("param sizes: [u64] random".into());
+    m.args.push(Argument::Array(buffer(Ty::U64, &sizes)));
+    let len = m.rng.pick(&[1, 7, 33, 40, 45]);
+    let room = m.rng.pick(&[60, 150, 250]);
+    m.emit("init", "0", format!("let len_0 = copy {len}"));
+    m.emit("init", "0", format!("let room_0 = copy {room}"));
+    m.emit("init", "0", "carry ix_0 = 0");
+    m.counted_guard("0", "len_0");
+    m.count_up("0", "bottom");
+    m.combs.push("comb 0 map at r0".into());
+    m.rates.push(String::new());
+    m.emit("body", "0", "let size_0 = readArray sizes ix_0");
+    m.pool.push(("size_0".into(), Ty::U64));
+    m.reads("0", "ix_0");
+    if m.rng.chance(15) {
+        m.plain_exit("0");
+    }
+    let mut parts = "stage 0".to_string();
+    for stage in 1..=m.rng.weighted(&[0, 75, 25]) {
+        let inner = m.segments();
+        parts += &format!("; child r{inner}; stage {stage}");
+        let comb = format!("s{stage}");
+        m.combs.push(format!("comb {comb} map at r0 stage {stage}"));
+        m.behind(&comb);
+    }
+    m.rates[0] = format!("rate r0 root ix_0 < len_0 {{ {parts} }}");
+    m.finish(seed)
+}
+
+impl Making {
+    /// Reads at a counter, and elsewhere.
+    fn reads(&mut self, comb: &str, counter: &str) {
+        for _ in 0..self.rng.range(1, 3) {
+            let ty = self.rng.pick(&TYPES);
+            let elt = self.fresh("elt", comb);
+            let (from, at) = match self.rng.weighted(&[65, 15, 20]) {
+                0 => ("long", counter.to_string()),
+                1 => ("tab", counter.to_string()),
+                _ => {
+                    let (at, n) = (self.fresh("at", comb), self.rng.range(2, SIZES));
+                    self.emit("body", comb, format!("let {at} = rem {counter} {n}"));
+                    ("long", at)
+                }
+            };
+            let line = format!("let {elt} = readArray {from}_{ty} {at}");
+            self.emit("body", comb, line);
+            self.pool.push((elt, ty));
+        }
+        for _ in 0..self.rng.below(3) {
+            let lines = self.compute(comb, 0);
+            lines.into_iter().for_each(|l| self.emit("body", comb, l));
+        }
+        if self.traps > 0 && self.rng.chance(40) {
+            self.plain_trap(comb);
+        }
+    }
+
+    /// An inner loop, over as many elements as the segment has; gives its rate.
+    fn segments(&mut self) -> usize {
+        let i = self.rates.len();
+        let comb = i.to_string();
+        self.rates.push(String::new());
+        self.combs.push(format!("comb {comb} map at r{i}"));
+        let counter = format!("ix_{comb}");
+        let runs_on = self.rng.chance(60);
+        let begins = match runs_on {
+            true => {
+                self.emit("init", &comb, format!("carry {counter} = 0"));
+                self.groups.push(format!(
+                    "group {counter} owner r0 step r{i} start 0 id 0 next n{counter} combine add level 0 exact"
+                ));
+                format!("let end_{comb} = add {counter} size_0")
+            }
+            false => {
+                self.emit("nest", &comb, format!("carry {counter} = 0"));
+                format!("let end_{comb} = copy size_0")
+            }
+        };
+        self.emit("nest", &comb, begins);
+        self.counted_guard(&comb, &format!("end_{comb}"));
+        self.count_up(&comb, "bottom");
+        let before = self.pool.len();
+        let mut folded = Vec::new();
+        let written = runs_on.then_some(&counter[..]);
+        let parts = self.in_segment(i, (&comb, i), written, 0, &mut folded);
+        self.pool.truncate(before);
+        self.pool.extend(folded);
+        self.rates[i] = format!("rate r{i} nested r0 {counter} < end_{comb} {{ {parts} }}");
+        i
+    }
+
+    /// What is in an inner loop, or in a filter in it; gives the text of its parts.
+    fn in_segment(
+        &mut self,
+        rate: usize,
+        (nest, inner): (&str, usize),
+        written: Option<&str>,
+        depth: usize,
+        folded: &mut Vec<(String, Ty)>,
+    ) -> String {
+        let comb = rate.to_string();
+        let before = self.pool.len();
+        self.reads(&comb, &format!("ix_{inner}"));
+        for _ in 0..self.rng.below(3) {
+            let anew = self.rng.chance(60);
+            let fold = self.segment_fold(rate, (nest, inner), anew);
+            folded.extend(anew.then_some(fold));
+        }
+        if let Some(counter) = written.filter(|_| self.rng.chance(50)) {
+            self.segment_write(&comb, counter);
+        }
+        let filters = match depth {
+            0 => self.rng.weighted(&[35, 50, 15]),
+            1 => self.rng.below(2),
+            _ => 0,
+        };
+        let mut parts = "stage 0".to_string();
+        for _ in 0..filters {
+            let i = self.rates.len();
+            let (sub, count) = (i.to_string(), format!("ix_{i}"));
+            self.rates.push(String::new());
+            self.combs.push(format!("comb {sub} map at r{i}"));
+            let p = self.condition("guard", &sub);
+            self.emit("guard", &sub, format!("unless {p}"));
+            self.emit("init", &sub, format!("carry {count} = 0"));
+            self.groups.push(format!(
+                "group {count} owner r0 step r{i} start 0 id 0 next n{count} combine add level 0 exact"
+            ));
+            let inside = self.in_segment(i, (nest, inner), Some(&count), depth + 1, folded);
+            self.count_up(&sub, "yield");
+            self.results.push(count.clone());
+            self.rates[i] = format!("rate r{i} sub r{rate} count {count} {{ {inside} }}");
+            parts += &format!("; child r{i}");
+        }
+        self.pool.truncate(before);
+        parts
+    }
+
+    /// A fold of each segment, or of all of them.
+    fn segment_fold(
+        &mut self,
+        rate: usize,
+        (nest, inner): (&str, usize),
+        anew: bool,
+    ) -> (String, Ty) {
+        let comb = rate.to_string();
+        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64]);
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, &comb));
+        let (start, x) = (self.literal(ty), self.atom(ty));
+        let op = self.rng.pick(&["add", "mul"]);
+        self.emit("yield", &comb, format!("let {new} = {op} {acc} {x}"));
+        self.emit("yield", &comb, format!("{acc} := {new}"));
+        let (owner, at) = match anew {
+            true => (inner, ("nest", nest)),
+            false => (0, ("init", nest)),
+        };
+        self.emit(at.0, at.1, format!("carry {acc} = {start}"));
+        let how = match (ty, op) {
+            (Ty::F64, _) => format!("next {new} level 0 sequential"),
+            (_, "add") => format!("id 0{ty} next {new} combine add level 0 exact"),
+            _ => format!("id 1{ty} next {new} combine {op} level 0 exact"),
+        };
+        self.groups.push(format!(
+            "group {acc} owner r{owner} step r{rate} start {start} {how}"
+        ));
+        if !anew {
+            self.results.push(acc.clone());
+        }
+        (acc, ty)
+    }
+
+    /// What is written at a counter that runs on, or at a filter's count.
+    fn segment_write(&mut self, comb: &str, at: &str) {
+        let ty = self.rng.pick(&TYPES);
+        let [out, cut] = ["out", "res"].map(|base| self.fresh(base, comb));
+        let x = self.atom(ty);
+        self.emit("init", comb, format!("let {out} = newArray {ty} room_0"));
+        self.emit("yield", comb, format!("writeArray {out} {at} {x}"));
+        self.emit("done", "end", format!("let {cut} = sliceArray {out} {at}"));
+        self.results.push(cut);
+    }
+
+    /// What stands behind an inner loop: it reads what that has folded.
+    fn behind(&mut self, comb: &str) {
+        let before = self.pool.len();
+        for _ in 0..self.rng.below(3) {
+            let lines = self.compute(comb, 0);
+            lines.into_iter().for_each(|l| self.emit("body", comb, l));
+        }
+        for _ in 0..self.rng.range(1, 3) {
+            let ty = self.rng.pick(&TYPES);
+            let (out, x) = (self.fresh("out", comb), self.atom(ty));
+            let fill = self.literal(ty);
+            let line = format!("let {out} = fillArray {ty} len_0 {fill}");
+            self.emit("init", comb, line);
+            self.emit("yield", comb, format!("writeArray {out} ix_0 {x}"));
+            self.results.push(out);
+        }
+        if self.rng.chance(50) {
+            self.plain_fold("r0", comb);
+        }
+        self.pool.truncate(before);
+    }
+}

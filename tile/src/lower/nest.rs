@@ -1,0 +1,117 @@
+//! Segments in the steps of a root. A step is undone where a segment does not fit into what is left of the span, or into what
+//! it accesses: so each access in it is as safe as in a sweep by itself.
+
+use super::Lower;
+use crate::ir::{Operand, Origin, Proof, Shape, StmtKind};
+use crate::region::{Nest, Part, Region, Sweep};
+use crate::schedule::Schedule;
+use loop_lang::ir::{Atom, GroupId, Order, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+/// Whether there are words for all that a nest does.
+pub(super) fn sayable(
+    region: &Region,
+    nest: &Nest,
+    schedule: &Schedule,
+) -> Result<(), &'static str> {
+    let scans = |g: &GroupId| matches!(region.program.groups[g.index()].order, Order::Prefix(_));
+    if nest.outer.groups.iter().any(scans) {
+        return Err("a scan of steps that may be undone");
+    }
+    let local = |v: &Var| region.facts.local_group(region.program, *v).is_some();
+    if nest.starts.iter().any(local) {
+        return Err("lanes that begin anew in each segment");
+    }
+    for rate in &nest.inner {
+        let Some(sweep) = region.sweep(*rate) else {
+            return Err("an inner loop that is no sweep");
+        };
+        if schedule.vectors(*rate) != (1, 1) {
+            return Err("segments in vectors");
+        }
+        if !sweep.exits.is_empty() {
+            return Err("an exit of an inner loop");
+        }
+        if !sweep.groups.is_empty() {
+            return Err("lanes that segments update");
+        }
+    }
+    match nest.can_be_undone(region) {
+        true => Ok(()),
+        false => Err("a step that writes what it has read"),
+    }
+}
+
+impl<'r, 'a> Lower<'r, 'a> {
+    /// Whether an inner sweep carries a variable, so that it may go up by more than one in a step of the root.
+    pub(super) fn is_carried_inside(&self, v: Var) -> bool {
+        let inner = self.nest.into_iter().flat_map(|n| &n.inner);
+        let mut sweeps = inner.filter_map(|r| self.region.sweep(*r));
+        sweeps.any(|s| s.counter == v || s.carried.contains(&v))
+    }
+
+    /// The parts of a step of the root, in order.
+    pub(super) fn parts(&mut self, nest: &'r Nest<'a>) {
+        self.now.extend(self.at.map(|at| (self.sweep.counter, at)));
+        let mut blocks = 0;
+        for part in &nest.parts {
+            match part {
+                Part::Block(_) => {
+                    self.tops(blocks);
+                    if blocks == 0 {
+                        self.exits();
+                    }
+                    blocks += 1;
+                }
+                Part::Sweep(k) => {
+                    if let Some(sweep) = self.region.sweep(nest.inner[*k]) {
+                        self.segment(sweep);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The steps of an inner sweep.
+    fn segment(&mut self, inner: &'r Sweep<'a>) {
+        let program = self.region.program;
+        self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
+        let from = self.operand(Atom::Var(inner.counter));
+        let to = self.operand(inner.bound);
+        let name = program.name(inner.counter);
+        let counter = self.add(name, Shape::scalar(Ty::U64), Origin::Let);
+        let mut proven: Vec<(Var, Var)> = inner.proven.iter().copied().collect();
+        proven.sort();
+        let mut rooms: Vec<(Var, Operand)> = Vec::new();
+        let mut proofs = std::collections::BTreeMap::new();
+        for (k, (array, index)) in proven.into_iter().enumerate() {
+            rooms.push((array, self.operand(Atom::Var(index))));
+            proofs.insert((array, index), Proof::Room(k));
+        }
+        let comb = self.comb;
+        let outer = (
+            std::mem::replace(&mut self.sweep, inner),
+            std::mem::replace(&mut self.proofs, proofs),
+            self.at.replace(counter.into()),
+            std::mem::take(&mut self.next),
+        );
+        self.next = self.waiting();
+        let around = std::mem::take(&mut self.out);
+        self.wait();
+        self.straight();
+        self.take_effect();
+        let body = self.body(around);
+        (self.sweep, self.proofs, self.at, self.next) = outer;
+        self.comb = comb;
+        self.push(StmtKind::Segment {
+            counter,
+            from,
+            to,
+            rooms,
+            body,
+        });
+        let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
+        self.set(self.carried[&inner.counter], end);
+    }
+}

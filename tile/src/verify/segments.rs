@@ -1,0 +1,115 @@
+//! Segments, and where a tile may be left.
+//!
+//! A segment is a range of its own, of steps one by one, and its rooms are entries that are asked where it begins. The turn
+//! around is undone where it does not fit: that is state, so no lanes have changed before it.
+//!
+//! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
+//! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
+
+use super::Faults;
+use super::bounds::{Walk, changed};
+use super::places::Place;
+use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
+use loop_lang::ir::Var;
+
+impl<'a> Walk<'_, 'a> {
+    /// A tile is left.
+    pub(super) fn leave(&mut self, at: Operand) {
+        let at = self.place(at);
+        let within = |begun: &u64| self.step.is_some_and(|step| *begun < step);
+        match self.begun.filter(within) {
+            Some(begun) if at == Some(Place::Counter(begun)) => {}
+            _ => {
+                let message = "the tile is left elsewhere than where a turn begins";
+                self.faults.add(message);
+            }
+        }
+    }
+
+    /// A segment: a range of its own, which its rooms speak of.
+    pub(super) fn segment(
+        &mut self,
+        counter: Value,
+        (from, rooms): (Operand, &'a [(Var, Operand)]),
+        body: &'a [Stmt],
+    ) {
+        match (self.step, &self.segment) {
+            (Some(_), None) if self.undoable => {}
+            (Some(_), None) => return self.faults.add("lanes have changed, which is not undone"),
+            _ => {
+                let message = "a segment is in a turn over the range, and in no other segment";
+                return self.faults.add(message);
+            }
+        }
+        self.segment = Some((from, rooms));
+        let around = (std::mem::take(&mut self.gone), self.places.clone());
+        // Rooms speak of counts as they are here.
+        self.places.retain(|_, p| !matches!(p, Place::Count { .. }));
+        let changed = changed(body);
+        let faults = self.faults.all.len();
+        self.step_of_segment(counter, &[], &changed, body);
+        let lost: Vec<Value> = (self.gone.iter())
+            .filter(|(_, gone)| **gone > 1)
+            .map(|(v, _)| *v)
+            .collect();
+        if !lost.is_empty() {
+            self.faults.all.truncate(faults);
+            self.step_of_segment(counter, &lost, &changed, body);
+        }
+        self.segment = None;
+        (self.gone, self.places) = around;
+        self.forget(&changed);
+    }
+
+    /// A step of a segment, of which nothing else is known than that these went up by too much.
+    fn step_of_segment(
+        &mut self,
+        counter: Value,
+        lost: &[Value],
+        changed: &[Value],
+        body: &'a [Stmt],
+    ) {
+        changed.iter().for_each(|v| {
+            self.places.remove(v);
+        });
+        self.gone = lost.iter().map(|v| (*v, u64::MAX)).collect();
+        self.know(counter, Some(Place::Within(0)));
+        self.stmts(body);
+    }
+
+    /// Whether a statement changes what is carried, its bodies aside.
+    pub(super) fn carries(&self, kind: &StmtKind) -> bool {
+        let state = |v: &Value| matches!(self.tile.value(*v).origin, Origin::State(_));
+        match kind {
+            StmtKind::Set { to, .. } => state(to),
+            // Its steps have been taken.
+            StmtKind::Segment { .. } => true,
+            kind => stores_lanes(kind),
+        }
+    }
+
+    /// The same of statements and all that is in them.
+    pub(super) fn any_carries(&self, stmts: &[Stmt]) -> bool {
+        stmts.iter().any(|s| {
+            let inner = s.kind.bodies().into_iter();
+            self.carries(&s.kind) || inner.into_iter().any(|b| self.any_carries(b))
+        })
+    }
+}
+
+/// Whether a statement changes lanes in the frame.
+pub(super) fn stores_lanes(kind: &StmtKind) -> bool {
+    match kind {
+        StmtKind::Store { into, .. } => !matches!(into, Memory::Array(_) | Memory::Register(_)),
+        _ => false,
+    }
+}
+
+/// Checks that where a tile is left says all.
+pub(super) fn check(tile: &Tile, faults: &mut Faults<'_>) {
+    let mut ranges = 0;
+    tile.each_stmt(&mut |s| ranges += usize::from(tile.is_range(&s.kind)));
+    if tile.leaves() && ranges != 1 {
+        faults.add("a tile that may be left goes over its range once");
+    }
+}
