@@ -14,6 +14,7 @@ use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
 use loop_lang::state::Layout;
 use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Loops with a block of more statements than this get their registers in one pass. The allocator that looks
 /// at all of a variable's life takes time with the square of a block's length, where a variable lives through
@@ -26,6 +27,14 @@ pub struct Host {
     /// The same for [`LONG`] loops.
     long: OwnedTargetIsa,
     target: Target,
+    /// What the last compilation worked in.
+    workplace: Mutex<Option<Box<Workplace>>>,
+}
+
+/// Memory that compilations work in: they are short, and would spend some of their time on asking for it.
+struct Workplace {
+    context: Context,
+    builder: FunctionBuilderContext,
 }
 
 impl fmt::Debug for Host {
@@ -82,6 +91,7 @@ impl Host {
             isa: isa("backtracking")?,
             long: isa("single_pass")?,
             target: target(),
+            workplace: Mutex::new(None),
         })
     }
 
@@ -94,12 +104,12 @@ impl Host {
         (summary, fast): (bool, bool),
         schedule: Option<&Schedule>,
     ) -> Result<Code, CompileError> {
-        let mut context = Context::new();
-        let mut builder = FunctionBuilderContext::new();
+        let mut workplace = self.workplace();
+        let Workplace { context, builder } = &mut *workplace;
         context.func.signature.call_conv = self.isa.default_call_conv();
         emit::function(
             &mut context.func,
-            &mut builder,
+            builder,
             emit::Request {
                 program,
                 layout,
@@ -112,7 +122,8 @@ impl Host {
         )
         .map_err(CompileError::Malformed)?;
         let longest = program.blocks.iter().map(|(_, b)| b.stmts.len()).max();
-        let isa = match longest.unwrap_or(0) {
+        let longest = longest.unwrap_or(0);
+        let isa = match longest {
             0..=LONG => &self.isa,
             _ => &self.long,
         };
@@ -121,12 +132,34 @@ impl Host {
             module: Some(JITModule::new(symbols)),
             address: std::ptr::null(),
         };
-        code.finish(&mut context)
+        code.finish(context)
             .map_err(|stderr| CompileError::Failed {
                 compiler: "cranelift".into(),
                 stderr,
             })?;
+        // What failed leaves a builder that is not empty.
+        if longest <= LONG {
+            context.clear();
+            *self.lent() = Some(workplace);
+        }
         Ok(code)
+    }
+
+    /// A workplace that nobody uses.
+    fn workplace(&self) -> Box<Workplace> {
+        let kept = self.lent().take();
+        kept.unwrap_or_else(|| {
+            Box::new(Workplace {
+                context: Context::new(),
+                builder: FunctionBuilderContext::new(),
+            })
+        })
+    }
+
+    fn lent(&self) -> MutexGuard<'_, Option<Box<Workplace>>> {
+        self.workplace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
