@@ -93,11 +93,9 @@ impl Emit<'_, '_> {
         let param = &self.program.params[i];
         if param.kind == ParamKind::Scalar {
             let ty = facts::elem(self.program, param.var);
-            let scalars = self.of_run(offset_of!(Run<'_, '_>, scalars));
-            return self.load_word(ty, scalars, i as i32 * 8);
+            return self.load_word(ty, self.scalars, i as i32 * 8);
         }
-        let inputs = self.of_run(offset_of!(Run<'_, '_>, inputs));
-        self.entry(inputs, i, part)
+        self.entry(self.inputs, i, part)
     }
 
     pub(super) fn address(&mut self, a: Var, index: Value) -> Value {

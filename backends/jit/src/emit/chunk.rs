@@ -99,8 +99,12 @@ impl Emit<'_, '_> {
 
     /// Joins a group at the end of a chunk, unless an iteration that would update it is under way.
     fn join_at(&mut self, g: GroupId, position: cranelift_codegen::ir::Value) {
+        let below = self.below(g);
+        if below.is_empty() {
+            return self.join_chunk(g);
+        }
         let mut idle = self.builder.ins().iconst(types::I8, 1);
-        for k in self.below(g) {
+        for k in below {
             let k = k as i64;
             let elsewhere = self.builder.ins().icmp_imm_u(IntCC::NotEqual, position, k);
             idle = self.builder.ins().band(idle, elsewhere);

@@ -97,15 +97,21 @@ impl<'a> Emit<'a, '_> {
     fn enter(&mut self) {
         self.words = self.of_run(offset_of!(Run<'_, '_>, words));
         self.made = self.of_run(offset_of!(Run<'_, '_>, made));
+        self.inputs = self.of_run(offset_of!(Run<'_, '_>, inputs));
+        self.scalars = self.of_run(offset_of!(Run<'_, '_>, scalars));
         let budget = self.of_run(offset_of!(Run<'_, '_>, budget));
         let steps = self.load_steps();
         self.limit = self.builder.ins().iadd(steps, budget);
         self.set_event(steps);
         let zero = self.builder.ins().iconst(types::I8, 0);
         self.builder.def_var(self.trapped, zero);
-        let done = i64::from(outcome::DONE);
-        let done = self.builder.ins().iconst(types::I32, done);
-        self.builder.def_var(self.outcome, done);
+        if self.ever_early() {
+            let early = self.builder.declare_var(types::I32);
+            let done = i64::from(outcome::DONE);
+            let done = self.builder.ins().iconst(types::I32, done);
+            self.builder.def_var(early, done);
+            self.early = Some(early);
+        }
         let position = self.load_position();
         let fresh = self.builder.ins().icmp_imm_u(IntCC::Equal, position, 0);
         let begin = self.builder.create_block();
@@ -285,6 +291,17 @@ impl<'a> Emit<'a, '_> {
         root.is_some_and(|r| (rate, section) != (r, Section::Guard))
     }
 
+    /// Whether any way does.
+    fn ever_early(&self) -> bool {
+        self.facts.blocks.iter().any(|placed| {
+            let mut targets = facts::targets(placed.block);
+            targets.any(|to| {
+                let to = self.facts.tree.place(self.program, to);
+                self.is_early(placed.place, to)
+            })
+        })
+    }
+
     /// A jump, with the updates that take effect on the way.
     fn go(&mut self, from: Place, to: Label) {
         let target = self.facts.tree.place(self.program, to);
@@ -302,10 +319,10 @@ impl<'a> Emit<'a, '_> {
         }
         self.commit(from, target);
         self.totals_for_loop(from, target);
-        if self.is_early(from, target) {
+        if let Some(early) = self.early.filter(|_| self.is_early(from, target)) {
             let exited = i64::from(outcome::EXITED);
             let exited = self.builder.ins().iconst(types::I32, exited);
-            self.builder.def_var(self.outcome, exited);
+            self.builder.def_var(early, exited);
         }
         match self.facts.at.get(&target) {
             Some(i) => self.jump(*i),
@@ -339,7 +356,13 @@ impl<'a> Emit<'a, '_> {
             }
         }
         self.save(DONE);
-        let outcome = self.builder.use_var(self.outcome);
+        let outcome = match self.early {
+            Some(early) => self.builder.use_var(early),
+            None => {
+                let done = i64::from(outcome::DONE);
+                self.builder.ins().iconst(types::I32, done)
+            }
+        };
         self.builder.ins().return_(&[outcome]);
     }
 

@@ -181,15 +181,18 @@ struct Emit<'a, 'f> {
     traps: bool,
     run: Value,
     words: Value,
-    /// The table of arrays that the loop makes.
+    /// The tables of arrays that the loop makes, of those that it is given, and of its scalar parameters.
     made: Value,
+    inputs: Value,
+    scalars: Value,
     /// The step count at which the span ends.
     limit: Value,
     steps: Variable,
     /// The step at which to stop and look.
     event: Variable,
     trapped: Variable,
-    outcome: Variable,
+    /// Whether the loop was left early, if that can be.
+    early: Option<Variable>,
     /// Cranelift's blocks by the loop's.
     blocks: Vec<Block>,
     /// Jumps to each block that are still to be written.
@@ -236,11 +239,13 @@ impl<'a, 'f> Emit<'a, 'f> {
             run,
             words: run,
             made: run,
+            inputs: run,
+            scalars: run,
             limit: run,
             steps: builder.declare_var(types::I64),
             event: builder.declare_var(types::I64),
             trapped: builder.declare_var(types::I8),
-            outcome: builder.declare_var(types::I32),
+            early: None,
             blocks,
             awaited: Vec::new(),
             event_block: builder.create_block(),

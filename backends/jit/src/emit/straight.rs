@@ -2,7 +2,7 @@
 //! pause, no end of a chunk, and no end of the arrays that are read and written in step.
 
 use super::{Emit, Part};
-use cranelift_codegen::ir::{Block, InstBuilder, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use livefusion_backend::facts;
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower;
@@ -100,27 +100,10 @@ impl<'a> Emit<'a, '_> {
     /// Writes the loop. Where it ends, and where it cannot be entered, the guard decides.
     pub(super) fn run_sweep(&mut self, straight: &'a Straight<'a>, guard: usize) {
         let sweep = straight.sweep;
-        let zero = self.u64(0);
         let counter = self.get(sweep.counter, Part::Value);
-        let bound = self.atom(sweep.bound);
-        let more = self.less(counter, bound);
-        let left = self.builder.ins().isub(bound, counter);
-        let (steps, event) = (
-            self.builder.use_var(self.steps),
-            self.builder.use_var(self.event),
-        );
-        let calm = self.builder.ins().isub(event, steps);
-        let mut count = self.builder.ins().umin(left, calm);
-        let mut proven: Vec<_> = sweep.proven.iter().collect();
+        let mut proven: Vec<_> = sweep.proven.iter().copied().collect();
         proven.sort();
-        for (a, i) in proven {
-            let (length, index) = (self.length(*a), self.get(*i, Part::Value));
-            let inside = self.less(index, length);
-            let room = self.builder.ins().isub(length, index);
-            let room = self.builder.ins().select(inside, room, zero);
-            count = self.builder.ins().umin(count, room);
-        }
-        let count = self.builder.ins().select(more, count, zero);
+        let count = self.steps_with_room(sweep, &proven, counter);
         let enter = self.builder.create_block();
         let slowly = self.builder.create_block();
         self.builder.ins().brif(count, enter, &[], slowly, &[]);
@@ -161,6 +144,35 @@ impl<'a> Emit<'a, '_> {
             self.builder.ins().jump(slowly, &[]);
         }
         self.begin(slowly);
+    }
+
+    /// How many steps there are before the bound, the next event, and the ends of arrays at these indices.
+    pub(super) fn steps_with_room(
+        &mut self,
+        sweep: &Sweep,
+        rooms: &[(Var, Var)],
+        counter: Value,
+    ) -> Value {
+        let bound = self.atom(sweep.bound);
+        let left = self.room(bound, counter);
+        let (steps, event) = (
+            self.builder.use_var(self.steps),
+            self.builder.use_var(self.event),
+        );
+        let calm = self.builder.ins().isub(event, steps);
+        let mut count = self.builder.ins().umin(left, calm);
+        for (array, index) in rooms {
+            let (length, index) = (self.length(*array), self.get(*index, Part::Value));
+            let room = self.room(length, index);
+            count = self.builder.ins().umin(count, room);
+        }
+        count
+    }
+
+    /// How far it is to an end; 0 behind it.
+    fn room(&mut self, end: Value, at: Value) -> Value {
+        let furthest = self.builder.ins().umax(end, at);
+        self.builder.ins().isub(furthest, at)
     }
 
     /// Takes the parameters and arrays that a loop uses into registers, as far as there are some; others are
