@@ -15,7 +15,7 @@ const NEIGHBOURS: MemFlagsData = MemFlagsData::new()
     .with_endianness(Endianness::Little);
 
 /// Where something is: an address, and bytes from it on.
-type Place = (Value, i32);
+pub(super) type Place = (Value, i32);
 
 /// What so many bytes are, that fill no register.
 fn word(bytes: u32) -> Type {
@@ -52,7 +52,7 @@ impl Printer<'_, '_, '_> {
     }
 
     /// Where elements of an array are.
-    fn elements(&mut self, array: Var, at: Operand) -> Place {
+    pub(super) fn elements(&mut self, array: Var, at: Operand) -> Place {
         let data = self.emit.data(array);
         let ty = livefusion_backend::facts::elem(self.emit.program, array);
         self.place(data, ty.size(), at)
@@ -99,7 +99,12 @@ impl Printer<'_, '_, '_> {
         vec![self.bits(vector(ty), some)]
     }
 
-    fn store_lanes(&mut self, Shape { ty, lanes }: Shape, all: &[Value], (at, offset): Place) {
+    pub(super) fn store_lanes(
+        &mut self,
+        Shape { ty, lanes }: Shape,
+        all: &[Value],
+        (at, offset): Place,
+    ) {
         if ty == Ty::Bool {
             let bytes = self.bytes_of_mask(all, lanes);
             return self.store_lanes(Shape::of(Ty::U8, lanes), &bytes, (at, offset));
@@ -361,33 +366,6 @@ impl Printer<'_, '_, '_> {
                 };
                 emit.builder.ins().store(MEMORY, joined, address, 0);
             });
-        }
-    }
-
-    /// `compress m v -> a[i]`: each lane is stored behind those before it that are set.
-    pub(super) fn compress(&mut self, array: Var, at: Operand, value: Operand, under: Operand) {
-        let lanes = self.shape(under).lanes;
-        let ty = self.shape(value).ty;
-        let (mut at, offset) = self.elements(array, at);
-        let bits = match lanes {
-            1 => None,
-            _ => Some(self.each_bit(under)),
-        };
-        for k in 0..lanes {
-            let x = self.lane(value, k);
-            self.emit.builder.ins().store(MEMORY, x, at, offset);
-            let Some(bits) = bits.filter(|_| k + 1 < lanes) else {
-                return;
-            };
-            let bit = self.emit.builder.ins().ushr_imm_u(bits, i64::from(k));
-            let bit = self.emit.builder.ins().band_imm_u(bit, 1);
-            let bit = match self.emit.builder.func.dfg.value_type(bit) {
-                types::I64 => bit,
-                _ => self.emit.builder.ins().uextend(types::I64, bit),
-            };
-            let shift = i64::from(ty.size().trailing_zeros());
-            let more = self.emit.builder.ins().ishl_imm_u(bit, shift);
-            at = self.emit.builder.ins().iadd(at, more);
         }
     }
 }

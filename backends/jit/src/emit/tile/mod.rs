@@ -8,11 +8,13 @@
 //! | `nest` | segments, and turns that are undone |
 //! | `scans` | what goes from lane to lane |
 //! | `memory` | loads, stores, elements at indices of their own |
+//! | `pack` | lanes that a mask sets, stored side by side |
 
 mod lanes;
 mod memory;
 mod nest;
 mod ops;
+mod pack;
 mod scans;
 mod values;
 
@@ -93,16 +95,6 @@ impl<'a> Emit<'a, '_> {
 
     /// How many steps there are before the bound, the next event, and the end of what tiles access.
     fn steps_left(&mut self, sweep: &Sweep, tiles: &[Tile], counter: Value) -> Value {
-        let zero = self.u64(0);
-        let bound = self.atom(sweep.bound);
-        let more = self.less(counter, bound);
-        let left = self.builder.ins().isub(bound, counter);
-        let (steps, event) = (
-            self.builder.use_var(self.steps),
-            self.builder.use_var(self.event),
-        );
-        let calm = self.builder.ins().isub(event, steps);
-        let mut count = self.builder.ins().umin(left, calm);
         let mut rooms: Vec<(Var, Var)> = Vec::new();
         for entry in tiles.iter().flat_map(|t| &t.entries) {
             if let Entry::Room { array, index } = entry
@@ -111,14 +103,7 @@ impl<'a> Emit<'a, '_> {
                 rooms.push((*array, *index));
             }
         }
-        for (array, index) in rooms {
-            let (length, index) = (self.length(array), self.get(index, Part::Value));
-            let inside = self.less(index, length);
-            let room = self.builder.ins().isub(length, index);
-            let room = self.builder.ins().select(inside, room, zero);
-            count = self.builder.ins().umin(count, room);
-        }
-        self.builder.ins().select(more, count, zero)
+        self.steps_with_room(sweep, &rooms, counter)
     }
 
     /// How many of so many steps a tile takes. Tiles before it may be entered at multiples of `aligned`.
