@@ -367,10 +367,69 @@ static inline unsigned long my_{name}(m_{letter} x) {{
 "
         );
     }
+    for (letter, ty, size) in [
+        ("pd", "double", 8),
+        ("ps", "float", 4),
+        ("q", "long long", 8),
+        ("d", "int", 4),
+        ("w", "short", 2),
+        ("b", "char", 1),
+    ] {
+        for bytes in [64, 32, 16] {
+            text += &masked(letter, ty, bytes / size, bytes);
+        }
+    }
     text += "typedef long long v_stream __attribute__((vector_size(64)));
 static inline void my_movntdq512(v_stream *p, v_stream x) { *p = x; }
 #define __builtin_ia32_movntdq512 my_movntdq512
 ";
+    text
+}
+
+/// Comparisons into bits, and choices by bits.
+#[cfg(unix)]
+fn masked(letter: &str, ty: &str, lanes: usize, bytes: usize) -> String {
+    let bits = bytes * 8;
+    let (v, float) = (format!("k_{letter}{bytes}"), letter.starts_with('p'));
+    let mut text = format!(
+        "typedef {ty} {v} __attribute__((vector_size({bytes})));
+static inline {v} my_blend{letter}{bits}({v} x, {v} y, unsigned long bits) {{
+  for (int k = 0; k < {lanes}; k++) if (bits >> k & 1) x[k] = y[k];
+  return x;
+}}
+#define __builtin_ia32_blendm{letter}_{bits}_mask my_blend{letter}{bits}
+"
+    );
+    // The predicates that are asked for, of floats ordered ones but for `!=`.
+    let test = match float {
+        true => {
+            "p == 0 ? a == b : p == 17 ? a < b : p == 18 ? a <= b : p == 4 ? a != b \
+             : p == 29 ? a >= b : p == 30 ? a > b : (__builtin_trap(), 0)"
+        }
+        false => {
+            "p == 0 ? a == b : p == 1 ? a < b : p == 2 ? a <= b : p == 4 ? a != b \
+             : p == 5 ? a >= b : a > b"
+        }
+    };
+    let kinds: &[(&str, &str)] = match float {
+        true => &[("", "")],
+        false => &[("", "signed "), ("u", "unsigned ")],
+    };
+    for (kind, sign) in kinds {
+        let name = format!("{kind}cmp{letter}{bits}_mask");
+        text += &format!(
+            "static inline unsigned long my_{name}({v} x, {v} y, int p, ...) {{
+  unsigned long bits = 0;
+  for (int k = 0; k < {lanes}; k++) {{
+    const {sign}{ty} a = x[k], b = y[k];
+    bits |= (unsigned long)({test}) << k;
+  }}
+  return bits;
+}}
+#define __builtin_ia32_{name} my_{name}
+"
+        );
+    }
     text
 }
 

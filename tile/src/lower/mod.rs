@@ -91,13 +91,11 @@ fn finish(mut tile: Tile) -> Result<Tile, NoTile> {
 
 /// Whether there are words for all that a sweep does.
 fn sayable(sweep: &Sweep) -> Result<(), &'static str> {
-    for s in &sweep.statements {
-        match &s.stmt.kind {
-            LoopStmt::Carry(..) => return Err("the start of an inner loop"),
-            _ => {}
-        }
+    let mut all = sweep.statements.iter();
+    match all.any(|s| matches!(s.stmt.kind, LoopStmt::Carry(..))) {
+        true => Err("the start of an inner loop"),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// A sub rate that statements are in.

@@ -305,13 +305,13 @@ impl<'t> Parser<'t> {
 
     /// `a[i]`, of an array or a register, or `lanes v[i]` or `tree v[i]`.
     fn memory(&self, line: &mut Line<'t>) -> Parsed<(Memory, Operand)> {
-        let of_group: [(&str, fn(Var) -> Memory); 2] =
-            [("lanes", Memory::Lanes), ("tree", Memory::Tree)];
-        for (word, memory) in of_group {
-            if line.peek().1 != Some("[") && line.eat(word) {
-                let (v, at) = self.array(line)?;
-                return Ok((memory(v), at));
-            }
+        if line.peek().1 != Some("[") && line.eat("lanes") {
+            let (v, at) = self.array(line)?;
+            return Ok((Memory::Lanes(v), at));
+        }
+        if line.peek().1 != Some("[") && line.eat("tree") {
+            let (v, at) = self.array(line)?;
+            return Ok((Memory::Tree(v), at));
         }
         let memory = line.take("an array or a register", |w| {
             let register = self.values.get(w).copied().map(Memory::Register);

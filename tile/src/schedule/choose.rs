@@ -4,7 +4,7 @@
 use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::is_cheap;
-use crate::region::{Region, Step, Sweep};
+use crate::region::{Region, Role, Statement, Step, Sweep};
 use crate::target::Target;
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, RateId, RateKind, Stmt, StmtKind, Var};
@@ -32,8 +32,9 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
         let wide = match aim {
+            Aim::Start => side_by_side(region, sweep, target),
             Aim::Speed if turns(sweep) => turns_side_by_side(region, sweep, target),
-            _ => side_by_side(region, sweep, target),
+            Aim::Speed => many_side_by_side(region, sweep, target),
         };
         let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
         for (rate, decision) in decisions.decisions() {
@@ -116,6 +117,49 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     // A turn of more vectors takes longer to compile than it wins; the lanes of groups stay in the frame.
     let vectorise = Decision::Vectorise { lanes, unroll: 1 };
     with(region, &schedule, sweep.rate, vectorise)
+}
+
+/// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
+/// if that is not legal, or thought to be no faster.
+fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+    let widest = widths(region, sweep).into_iter().max()?;
+    let lanes = target.vector_bytes() as u32 / widest;
+    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
+    let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
+    let cheap =
+        |s: &Statement| in_vectors(region, sweep, s.stmt) || is_cheap(region.program, s.stmt);
+    if !target.has_vectors() || lanes < 2 || !root || reads_aside {
+        return None;
+    }
+    if !sweep.statements.iter().all(cheap) {
+        return None;
+    }
+    let mut schedule = Schedule::new();
+    for (_, rate) in subs(region, sweep) {
+        let mut ways = [Admit::Compact, Admit::Mask].into_iter();
+        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
+    }
+    let mut turns = [all_lanes(sweep, target, lanes), 2, 1].into_iter();
+    turns.find_map(|unroll| {
+        let vectorise = Decision::Vectorise { lanes, unroll };
+        with(region, &schedule, sweep.rate, vectorise)
+    })
+}
+
+/// How many vectors take all lanes of groups, if these leave registers for other things; else one.
+fn all_lanes(sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
+    let groups: Vec<u32> = (sweep.roles.values())
+        .filter_map(|role| match role {
+            Role::Lanes(of) => Some(of / lanes),
+            _ => None,
+        })
+        .collect();
+    let taken: u32 = groups.iter().sum();
+    match groups.iter().max() {
+        Some(most) if taken as usize <= target.registers() => *most,
+        Some(_) => 1,
+        None => 2,
+    }
 }
 
 /// Whether a sweep has scalar loops.

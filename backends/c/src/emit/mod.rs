@@ -54,7 +54,7 @@ pub use ideas::{Idea, Ideas};
 use livefusion_backend::CompileError;
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{self, NoTile};
-use livefusion_tile::region::Region;
+use livefusion_tile::region::{Region, Sweep};
 use livefusion_tile::schedule::{Aim, Schedules, choose, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
@@ -176,15 +176,18 @@ impl File {
         self
     }
 
-    /// The tiles of a loop: of the sweeps for which something was asked, and of those that are better off as tiles.
-    fn tiles(&self, region: &Region, form: Form) -> Result<Vec<Tile>, CompileError> {
+    /// The tiles of a loop: of all sweeps and nests if something was asked, else of those that are better off as tiles, or
+    /// have no other form.
+    fn tiles(
+        &self,
+        region: &Region,
+        form: Form,
+        has_form: impl Fn(RateId) -> bool,
+    ) -> Result<Vec<Tile>, CompileError> {
         let refused = |why: String| CompileError::Schedule {
             program: region.program.name.clone(),
             why,
         };
-        if !form.straight {
-            return Ok(Vec::new());
-        }
         let asked = self.schedules.of(region.program);
         let asked = asked.map_err(|e| refused(e.to_string()))?;
         let (schedule, asked) = match asked.filter(|_| !form.summary) {
@@ -194,13 +197,18 @@ impl File {
         if asked {
             legal(region, &schedule).map_err(|all| refused(NoTile::Illegal(all).to_string()))?;
         }
-        let sweeps = region.sweeps();
-        let sweeps = sweeps.filter(|s| asked || tile::is_better(s, &schedule));
+        let wanted = |sweep: &Sweep| {
+            let short = sweep.statements.len() <= plan::MAX_STATEMENTS;
+            asked
+                || tile::is_better(region.program, sweep, &schedule)
+                || short && !has_form(sweep.rate)
+        };
+        let sweeps = region.sweeps().filter(|s| wanted(s));
+        let nests = region.nests().iter().filter(|n| wanted(&n.outer));
         // For some there are no words.
-        let tile = |sweep| lower::tile(region, sweep, &schedule).ok();
-        let nest = |nest| lower::nest(region, nest, &schedule).ok();
-        let nests = region.nests().iter().filter(|_| asked).filter_map(nest);
-        Ok(sweeps.filter_map(tile).chain(nests).collect())
+        let sweeps = sweeps.filter_map(|s| lower::tile(region, s, &schedule).ok());
+        let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
+        Ok(sweeps.chain(nests).collect())
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
@@ -215,13 +223,25 @@ impl File {
         check_lanes(program).map_err(CompileError::Malformed)?;
         let region = Region::of(program, &layout.arrays, &layout.held);
         let region = region.map_err(CompileError::Malformed)?;
-        let tiles = self.tiles(&region, form)?;
         let derived = match form.straight {
             true => zip::derive(&region),
             false => None,
         };
         let known = derived.as_ref().map_or(Vec::new(), zip::Derived::known);
         let zips = zip::zips(&known);
+        let (mut plans, nests, tiles) = match form.straight {
+            true => {
+                let (plans, nests) = (plan::plans(&region), nest::nests(&region));
+                let has_form = |rate| {
+                    let planned = plans.iter().any(|p| p.sweep.rate == rate);
+                    let nested = nests.iter().any(|n| n.outer.sweep.rate == rate);
+                    planned || nested || zips.iter().any(|z| z.rate == rate)
+                };
+                let tiles = self.tiles(&region, form, has_form)?;
+                (plans, nests, tiles)
+            }
+            false => Default::default(),
+        };
         let named = derived.as_ref().filter(|_| !zips.is_empty());
         let program = named.map_or(program, |d| &d.named);
         let facts = &region.facts;
@@ -245,10 +265,6 @@ impl File {
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let (mut plans, nests) = match form.straight {
-            true => (plan::plans(&region), nest::nests(&region)),
-            false => (Vec::new(), Vec::new()),
-        };
         let short = |plan: &plan::Plan| plan.sweep.statements.len() <= plan::MAX_STATEMENTS;
         plans.retain(|plan| short(plan) || pieces::pieces(plan, &unit).is_some());
         let tiled = |rate: RateId| tiles.iter().any(|t| t.rate == rate);

@@ -2,27 +2,26 @@
 /*   mfst: manifest at mfst */
 /*   filt: filter at filt */
 /*   map: map at filt */
-/* Rate mfst: ix_mfst from `from` to `end`. */
+/* Rate mfst */
 static __attribute__((noinline)) u64
-to_percentages_emit_loop_0_mfst_0(const u64 from, const u64 end, const f64 *restrict arr_mfst, f64 *restrict out_map, const f64 least_filt, const f64 factor_map, const u64 len_mfst, u64 *restrict lf_ix_filt) {
+to_percentages_emit_tile_0_mfst(const u64 from, const u64 end, const f64 *restrict arr_mfst, f64 *restrict out_map, const f64 least_filt, const f64 factor_map, u64 *restrict lf_ix_filt) {
   u64 trapped = 0;
   u64 ix_filt = *lf_ix_filt;
   for (u64 strip = from; strip < end; strip += 4) {
     #pragma GCC unroll 2
-    for (u64 lane = 0; lane < 4; lane += 2) {
-      const u64 ix_mfst = strip + lane;
+    for (u64 lane = 0ul; lane < 4ul; lane += 2) {
       /* mfst: manifest */
-      const lf_8f64 elt_mfst = *(const lf_8f64_at *)(arr_mfst + ix_mfst);
+      const u64 ix_mfst = (u64)(strip + lane);
+      const lf_v2f64 elt_mfst = *(const lf_v2f64_at *)(arr_mfst + ix_mfst);
       /* filt: filter */
-      const lf_8i64 p_filt = (lf_8i64)(elt_mfst >= lf_8f64_all(least_filt));
-      const lf_8i64 lf_in_3 = p_filt;
-      const u64 lf_kept_3 = lf_bits_8(lf_in_3);
+      const lf_v2i64 p_filt = (lf_v2i64)(elt_mfst >= lf_v2f64_all(least_filt));
+      const u64 count = __builtin_popcountl(lf_bits_of_lf_v2i64(p_filt));
       /* map: map */
-      const lf_8f64 elt_map = elt_mfst * lf_8f64_all(factor_map);
-      lf_pack_8_8((void *)(out_map + ix_filt), (lf_8u64)(elt_map), lf_kept_3);
+      const lf_v2f64 elt_map = elt_mfst * lf_v2f64_all(factor_map);
+      lf_pack_8_8((void *)(out_map + ix_filt), (lf_8u64)(elt_map), lf_bits_of_lf_v2i64(p_filt));
       /* filt: filter */
-      /* mfst: manifest */
-      ix_filt += __builtin_popcountl(lf_kept_3);
+      const u64 next = (u64)(ix_filt + count);
+      ix_filt = next;
     }
   }
   *lf_ix_filt = ix_filt;
@@ -72,7 +71,7 @@ guard_mfst:;
     count = lf_least(count, lf_room(n_out_map, ix_filt));
     count &= ~3ul;
     if (count != 0) {
-      trapped |= to_percentages_emit_loop_0_mfst_0(ix_mfst, ix_mfst + count, arr_mfst, out_map, least_filt, factor_map, len_mfst, &ix_filt);
+      trapped |= to_percentages_emit_tile_0_mfst(ix_mfst, ix_mfst + count, arr_mfst, out_map, least_filt, factor_map, &ix_filt);
       ix_mfst += count;
       steps += count;
       goto guard_mfst;

@@ -59,13 +59,26 @@ impl Writer<'_, '_, '_> {
             (false, ty) => {
                 let vector = self.in_memory(shape);
                 let loaded = format!("*(const {vector}_at *)({place})");
-                let text = match ty {
-                    Ty::Bool => self.mask_of_bytes(&loaded),
-                    _ => loaded,
-                };
-                self.define(to, &text);
+                match ty {
+                    Ty::Bool => {
+                        let mask = self.mask_of_bytes(&loaded);
+                        self.define(to, &mask);
+                    }
+                    _ if self.is_read_again(from, shape) => {
+                        let name = self.name(to);
+                        self.unit.line(format!("{vector} {name} = {loaded};"));
+                        self.unit.line(format!("__asm__(\"\" : \"+x\"({name}));"));
+                    }
+                    _ => self.define(to, &loaded),
+                }
             }
         }
+    }
+
+    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register.
+    fn is_read_again(&self, from: Memory, shape: Shape) -> bool {
+        let whole = shape.lanes as usize * shape.ty.size() == 32;
+        matches!(from, Memory::Array(_)) && whole && self.unit.helpers.target.vector_bytes() == 32
     }
 
     /// Lanes that a mask lets.

@@ -22,13 +22,27 @@ mod scans;
 
 pub use body::Writer;
 
-use livefusion_tile::region::Sweep;
+use livefusion_tile::region::{Role, Step, Sweep};
 use livefusion_tile::schedule::Schedule;
-use loop_lang::ir::StmtKind;
+use loop_lang::Loop;
+use loop_lang::ir::{Combine, StmtKind};
+use loop_lang::op::Op;
 
-/// Whether a sweep is written as a tile though nobody asked: one with scalar loops, of several elements side by side.
-pub fn is_better(sweep: &Sweep, schedule: &Schedule) -> bool {
+/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops or filters.
+pub fn is_better(program: &Loop, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut statements = sweep.statements.iter();
     let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
-    turns && schedule.vectors(sweep.rate).0 > 1
+    let filters = sweep.steps.iter().any(|s| matches!(s, Step::Enter(_)));
+    schedule.vectors(sweep.rate).0 > 1 && (turns || filters && !has_extrema(program, sweep))
+}
+
+/// Whether it finds largest or smallest floats, which take one instruction elsewhere.
+fn has_extrema(program: &Loop, sweep: &Sweep) -> bool {
+    sweep.groups.iter().any(|g| {
+        let group = &program.groups[g.index()];
+        let extremum = matches!(group.combine, Some(Combine::Op(Op::Min | Op::Max)));
+        let float = group.vars.iter().any(|v| program.ty(*v).elem().is_float());
+        let lanes = |v| matches!(sweep.roles.get(v), Some(Role::Lanes(_)));
+        extremum && float && group.vars.iter().any(lanes)
+    })
 }
