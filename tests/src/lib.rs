@@ -12,6 +12,7 @@
 //! | [`backends`] | kernels cut into spans, kernels compiled in batches |
 //! | [`catalog`] | the programs of the literature, and what becomes of them |
 //! | [`forms`] | the loops of a program, and the shapes that C gives them |
+//! | [`driver`] | passes of loops as programs of their own, for machines that are not here |
 //! | [`chunked`] | a backend that runs chunks in random order |
 //! | [`threads`] | work on all threads |
 //! | [`rng`], [`scalar`] | random numbers and words, equality of words |
@@ -21,6 +22,7 @@ pub mod catalog;
 pub mod check;
 pub mod chunked;
 pub mod coverage;
+pub mod driver;
 pub mod forms;
 pub mod fuzz;
 pub mod loops;

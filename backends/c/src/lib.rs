@@ -167,20 +167,11 @@ impl CBackend {
             Ok(loader) => loader,
             Err(e) => return programs.iter().map(|_| Err(e.clone())).collect(),
         };
-        let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
-        let mut unique = Unique::default();
-        let mut symbols = Vec::new();
-        let planned: Vec<Result<(Layout, usize), CompileError>> = programs
-            .iter()
-            .map(|program| {
-                check(program)?;
-                let layout = Layout::of(program);
-                let symbol = unique.pick(&format!("{}_emit", program.name));
-                file.add(program, &layout, &symbol, self.form)?;
-                symbols.push(symbol);
-                Ok((layout, symbols.len() - 1))
-            })
-            .collect();
+        let Written {
+            file,
+            symbols,
+            planned,
+        } = self.write(programs);
         let built = file
             .finish()
             .map_err(CompileError::Malformed)
@@ -232,12 +223,39 @@ impl CBackend {
     /// # }
     /// ```
     pub fn text(&self, program: &Loop) -> Result<String, CompileError> {
-        check(program)?;
-        let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
-        let symbol = Unique::default().pick(&format!("{}_emit", program.name));
-        file.add(program, &Layout::of(program), &symbol, self.form)?;
+        self.text_of(&[program])
+    }
+
+    /// The C of many loops' emit passes in one file. Each pass is called as its loop is, with `_emit` behind, and with a
+    /// number where two are called alike.
+    ///
+    /// Errors: a loop that does not verify, or that the backend refuses.
+    pub fn text_of(&self, programs: &[&Loop]) -> Result<String, CompileError> {
+        let Written { file, planned, .. } = self.write(programs);
+        planned.into_iter().collect::<Result<Vec<_>, _>>()?;
         let text = file.finish().map_err(CompileError::Malformed)?;
         Ok(text.source)
+    }
+
+    /// Writes the emit passes of loops.
+    fn write(&self, programs: &[&Loop]) -> Written {
+        let mut file = emit::File::new(&self.target).with_schedules(&self.schedules);
+        let mut unique = Unique::default();
+        let mut symbols = Vec::new();
+        let plan = |program: &&Loop| {
+            check(program)?;
+            let layout = Layout::of(program);
+            let symbol = unique.pick(&format!("{}_emit", program.name));
+            file.add(program, &layout, &symbol, self.form)?;
+            symbols.push(symbol);
+            Ok((layout, symbols.len() - 1))
+        };
+        let planned = programs.iter().map(plan).collect();
+        Written {
+            file,
+            symbols,
+            planned,
+        }
     }
 
     fn loader(&self) -> Result<Arc<Loader>, CompileError> {
@@ -305,6 +323,15 @@ impl Backend for CBackend {
             _ => DiskUse::default(),
         }
     }
+}
+
+/// A file of loops that is ready for the compiler.
+struct Written {
+    file: emit::File,
+    /// What it exports.
+    symbols: Vec<String>,
+    /// Each loop's layout, and which symbol its pass is; or why it is not in the file.
+    planned: Vec<Result<(Layout, usize), CompileError>>,
 }
 
 /// Verifies a loop; generated code relies on it.

@@ -1,16 +1,13 @@
 //! The code of five loops, as files: what is written for the main shapes, for whoever changes them to see.
 //! `LOOP_BLESS=1 cargo test -p livefusion-c --test golden` writes the files anew.
 //!
-//! The code is for given machines, so it is the same on all: each file is named after its loop and its target. Compilers
-//! take the code of each loop for each target without a warning.
+//! The code is for given machines, so it is the same on all: each file is named after its loop and its target.
 
 mod common;
 
 use common::loop_file;
 use livefusion_c::CBackend;
-use livefusion_tile::target::{Arch, Target};
-use std::path::Path;
-use std::process::Command;
+use livefusion_tile::target::Target;
 
 /// Loops, and the targets for which their code is a file.
 const GOLDEN: [(&str, &[&str]); 5] = [
@@ -19,20 +16,6 @@ const GOLDEN: [(&str, &[&str]); 5] = [
     ("narrow_prefixes", &["avx2"]),
     ("segmented", &["avx512"]),
     ("both_ways", &["sse2"]),
-];
-
-/// What compilers say of code that has more names than it makes use of, of what the first turn of a loop sets, and of
-/// the calling conventions that vectors would have between files.
-const INHERENT: &[&str] = &[
-    "-Wno-unused-function",
-    "-Wno-unused-variable",
-    "-Wno-unused-but-set-variable",
-    "-Wno-unused-parameter",
-    "-Wno-unused-label",
-    "-Wno-maybe-uninitialized",
-    "-Wno-psabi",
-    // Some of these are known to one compiler only.
-    "-Wno-unknown-warning-option",
 ];
 
 fn text(name: &str, target: &Target) -> String {
@@ -86,56 +69,4 @@ fn segments_as_a_nest() {
 #[test]
 fn an_append_in_cases() {
     golden("both_ways");
-}
-
-/// What a compiler says of the code of all loops for a target; none if there is no such compiler.
-fn warnings(compiler: &Path, target: &Target) -> Option<String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (input, output) = (folder.path().join("k.c"), folder.path().join("k.o"));
-    let mut said = String::new();
-    for (name, _) in GOLDEN {
-        std::fs::write(&input, text(name, target)).expect("a file");
-        let flags = livefusion_c::flags(target);
-        let flags = flags.into_iter().filter(|f| !["-w", "-shared"].contains(f));
-        let run = Command::new(compiler)
-            .args(flags)
-            .args(["-Wall", "-Wextra", "-O1", "-c", "-o"])
-            .arg(&output)
-            .args(INHERENT)
-            .arg(&input)
-            .output()
-            .ok()?;
-        if !run.status.success() || !run.stderr.is_empty() {
-            let text = String::from_utf8_lossy(&run.stderr).into_owned();
-            said.push_str(&format!("{name} for {target}: {}\n{text}\n", run.status));
-        }
-    }
-    Some(said)
-}
-
-/// Checks what a compiler says of the code for targets of its instruction set.
-fn takes(compiler: &Path, arch: Arch) {
-    let targets = Target::all().into_iter().filter(|t| t.name() != "here");
-    for target in targets.filter(|t| t.arch() == arch) {
-        match warnings(compiler, &target) {
-            Some(said) => assert!(said.is_empty(), "{}: {said}", compiler.display()),
-            None => println!("skipped: there is no {}", compiler.display()),
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn compilers_take_the_code_for_each_target_without_a_warning() {
-    takes(&livefusion_c::system_compiler().unwrap(), Arch::X86_64);
-    takes(Path::new("clang"), Arch::X86_64);
-}
-
-#[test]
-fn compilers_for_arm_take_its_code_without_a_warning() {
-    let compiler = match std::env::consts::ARCH {
-        "aarch64" => livefusion_c::system_compiler().unwrap(),
-        _ => "aarch64-linux-gnu-gcc".into(),
-    };
-    takes(&compiler, Arch::Aarch64);
 }

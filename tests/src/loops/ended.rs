@@ -12,7 +12,7 @@ pub struct Ended {
 }
 
 /// Bytes that a run may allocate.
-const MEMORY: u64 = 4 << 20;
+pub(crate) const MEMORY: u64 = 4 << 20;
 
 /// Runs a kernel from the beginning for so many steps at most.
 pub fn run(kernel: &dyn Kernel, pass: Pass, steps: u64, args: &[Arg<'_>]) -> Ended {

@@ -10,6 +10,7 @@ mod nested;
 mod plain;
 mod statements;
 
+pub(crate) use ended::MEMORY;
 pub use ended::{Ended, run};
 pub use joined::joined;
 pub use nested::nested;

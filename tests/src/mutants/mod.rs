@@ -59,12 +59,15 @@ pub fn golden() -> Vec<Golden> {
 
 /// The same as loops, with gotos and levels. Scalar loops end, whatever their arguments.
 pub fn golden_loops() -> Vec<(String, Loop)> {
-    let complete = |g: Golden| {
-        let mut program = complete(&g.text)?;
-        tame::tame(&mut program);
-        Some((g.name, program))
-    };
-    golden().into_iter().filter_map(complete).collect()
+    let tamed = |g: Golden| Some((g.name, tamed(&g.text)?));
+    golden().into_iter().filter_map(tamed).collect()
+}
+
+/// The loop of a text, as [`complete`] has it. Its scalar loops end, whatever its arguments.
+pub fn tamed(text: &str) -> Option<Loop> {
+    let mut program = complete(text)?;
+    tame::tame(&mut program);
+    Some(program)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -358,10 +358,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     let ok = w.operand(*unless);
                     let text = match w.operand_shape(*unless).is_scalar() {
                         true => format!("!{ok}"),
-                        false => {
-                            let not = w.not_mask(&ok);
-                            format!("{} != 0", w.bits(&not))
-                        }
+                        false => w.lacks(&ok),
                     };
                     w.unit.line(format!("trapped |= {text};"));
                 });

@@ -70,6 +70,17 @@ impl Writer<'_, '_, '_> {
         }
     }
 
+    /// Whether a mask lacks a lane.
+    pub(super) fn lacks(&mut self, m: &str) -> String {
+        match self.masks.registers {
+            true => format!("{m} != {}", self.full()),
+            false => {
+                let not = self.not_mask(m);
+                format!("{} != 0", self.bits(&not))
+            }
+        }
+    }
+
     /// Operators on truth, lane by lane.
     pub(super) fn mask_op(&mut self, op: Op, a: &str, b: &str) -> Option<String> {
         let (na, nb) = (self.not_mask(a), self.not_mask(b));
