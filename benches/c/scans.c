@@ -1,29 +1,6 @@
 // Scans of numbers by +: inclusive and exclusive, i64 and f64.
-#include "common.h"
+#include "scan.h"
 
-// What differs between the types: a vector's own scan, its last element in all lanes, and the vector
-// moved up by one lane with a zero behind it.
-#ifdef __AVX512F__
-INLINE VI up_i(VI v, const int by) {
-  switch (by) {
-  case 1: return (VI)_mm512_alignr_epi64((__m512i)v, _mm512_setzero_si512(), 7);
-  case 2: return (VI)_mm512_alignr_epi64((__m512i)v, _mm512_setzero_si512(), 6);
-  default: return (VI)_mm512_alignr_epi64((__m512i)v, _mm512_setzero_si512(), 4);
-  }
-}
-INLINE VI last_i(VI v) { return (VI)_mm512_permutexvar_epi64(_mm512_set1_epi64(7), (__m512i)v); }
-#elif defined(__AVX2__)
-INLINE VI up_i(VI v, const int by) {
-  __m256i low = _mm256_permute2x128_si256((__m256i)v, (__m256i)v, 0x08);
-  return by == 1 ? (VI)_mm256_alignr_epi8((__m256i)v, low, 8) : (VI)low;
-}
-INLINE VI last_i(VI v) { return (VI)_mm256_permute4x64_epi64((__m256i)v, 0xff); }
-#else
-INLINE VI up_i(VI v, const int by) { (void)by; return (VI){0, v[0]}; }
-INLINE VI last_i(VI v) { return (VI){v[1], v[1]}; }
-#endif
-INLINE V up_f(V v, const int by) { return (V)up_i((VI)v, by); }
-INLINE V last_f(V v) { return (V)last_i((VI)v); }
 INLINE V load_f(const double *p) { return load(p); }
 INLINE void store_f(double *p, V v) { store(p, v); }
 INLINE void stream_f(double *p, V v) { stream(p, v); }
@@ -44,10 +21,6 @@ INLINE void stream_f(double *p, V v) { stream(p, v); }
     }                                                                                        \
     job->len[0] = job->n;                                                                    \
   }                                                                                          \
-  INLINE VT name##_own(VT v) {                                                               \
-    for (int by = 1; by < W; by *= 2) v += up_##S(v, by);                                    \
-    return v;                                                                                \
-  }                                                                                          \
   INLINE T name##_part(const Job *job, size_t from, size_t to, T start, const int past) {    \
     const T *x = job->in[0];                                                                 \
     T *out = job->out[0];                                                                    \
@@ -56,7 +29,7 @@ INLINE void stream_f(double *p, V v) { stream(p, v); }
     for (; i + PARTS * W <= to; i += PARTS * W) {                                            \
       VT own[PARTS], before[PARTS], total = {0};                                             \
       _Pragma("GCC unroll 4") for (int k = 0; k < PARTS; k++) {                              \
-        own[k] = name##_own(load_##S(x + i + k * W));                                        \
+        own[k] = sums_##S(load_##S(x + i + k * W));                                          \
         before[k] = total;                                                                   \
         total += last_##S(own[k]);                                                           \
       }                                                                                      \

@@ -110,7 +110,10 @@ fn all_contenders_of_all_cases_agree() {
     assert_eq!(notes, Vec::<String>::new());
     for case in CASES {
         let variants = kernels.variants(case.file, case.name).unwrap();
-        assert!(variants.iter().any(|v| v.parallel), "{}", case.name);
+        // Where Rust has threads, C has them.
+        let in_rust = case.rust.iter().any(|r| r.parallel);
+        let in_c = variants.iter().any(|v| v.parallel);
+        assert!(in_c || !in_rust, "{}", case.name);
         for cell in cells.iter().filter(|c| c.case == case.name) {
             let on: Vec<&str> = cell.rows.iter().map(|r| r.backend).collect();
             let all = BACKENDS.iter().filter(|b| cell.n <= b.largest);

@@ -5,6 +5,7 @@ mod append;
 mod black_scholes;
 mod csr;
 mod dot_product;
+mod exits;
 mod filter_max;
 mod filter_sum;
 mod histogram;
@@ -12,6 +13,7 @@ mod mandelbrot;
 mod map_map;
 mod max_segment_sum;
 mod mean_variance;
+mod mixtures;
 mod nested_filter;
 mod quickhull;
 mod saxpy;
@@ -61,6 +63,15 @@ pub const CASES: &[Case] = &[
     segments::SOFTMAX,
     wide::CHAIN,
     wide::RESULTS,
+    mixtures::WHILE_SUM,
+    mixtures::SEGMENT_FILTER,
+    mixtures::MAX_TRAP,
+    mixtures::FILTER_CAST_SCAN,
+    mixtures::HISTOGRAM_SUM,
+    mixtures::SEGMENT_GATHER,
+    mixtures::MANY,
+    exits::POSITION,
+    exits::TAKE_WHILE_SUM,
 ];
 
 /// A job, and ways of doing it.
