@@ -1,22 +1,29 @@
-//! The loops of every case, and the shapes that C gives them, are as they were.
+//! The loops of every case, the shapes that C gives them, and for three targets their schedules, tiles and the C of these
+//! are as they were.
 //! `LOOP_BLESS=1 cargo test -p livefusion-bench --test forms` writes the golden files anew.
 
 use livefusion::Engine;
 use livefusion_bench::cases::CASES;
 use livefusion_tests::forms::{Recording, golden};
+use livefusion_tile::target::Target;
 use std::path::Path;
 use std::sync::Arc;
 
 #[test]
 fn loops_and_their_shapes() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/forms");
-    let mut texts = Vec::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let targets = [Target::sse2(), Target::avx2(), Target::avx512()];
+    let [mut texts, mut tiles, mut c] = [const { Vec::new() }; 3];
     for case in CASES {
         let recording = Arc::new(Recording::default());
         let engine = Engine::builder().backend(recording.clone()).build();
         let ours = (case.ours)(&engine, &(case.input)(200)).expect("it is planned");
         (ours.run)().expect("it runs");
         texts.push((case.name, recording.text()));
+        tiles.push((case.name, recording.scheduled(&targets)));
+        c.push((case.name, recording.in_c(&targets)));
     }
-    golden(Path::new(folder), &texts);
+    golden(&folder.join("forms"), &texts);
+    golden(&folder.join("tiles"), &tiles);
+    golden(&folder.join("c"), &c);
 }

@@ -1,9 +1,14 @@
 //! The loops of a program, and the shapes that C gives them, as golden files.
 
+use crate::tiles::tiles;
 use livefusion_backend::{Backend, CompileError, Kernel};
 use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
+use livefusion_tile::region::Region;
+use livefusion_tile::schedule::{Aim, Schedule, Schedules, choose};
+use livefusion_tile::target::Target;
 use loop_lang::Loop;
+use loop_lang::state::Layout;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,15 +18,96 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Default)]
 pub struct Recording {
     inner: InterpBackend,
-    seen: Mutex<String>,
+    /// Loops, with the ideas that C makes use of for each.
+    seen: Mutex<Vec<(Loop, String)>>,
 }
 
 impl Recording {
-    /// Each loop so far, in the order in which it came, behind a line with the ideas that C makes use of for it.
-    pub fn text(&self) -> String {
+    fn seen(&self) -> Vec<(Loop, String)> {
         let seen = self.seen.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Each loop so far, in the order in which it came, behind a line with the ideas that C makes use of for it.
+    pub fn text(&self) -> String {
+        let seen = self.seen().into_iter();
+        seen.map(|(program, ideas)| format!("# C: {ideas}\n{program}\n"))
+            .collect()
+    }
+
+    /// The schedule that each loop gets for each target, with its tiles; targets with the same ones together.
+    pub fn scheduled(&self, targets: &[Target]) -> String {
+        self.by_target(targets, scheduled)
+    }
+
+    /// The C of each loop's tiles under that schedule.
+    pub fn in_c(&self, targets: &[Target]) -> String {
+        self.by_target(targets, in_c)
+    }
+
+    fn by_target(&self, targets: &[Target], of: impl Fn(&Loop, &Target) -> String) -> String {
+        let mut out = String::new();
+        for (program, _) in self.seen() {
+            let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+            for target in targets {
+                let text = of(&program, target);
+                match found.iter_mut().find(|(t, _)| *t == text) {
+                    Some((_, names)) => names.push(target.name()),
+                    None => found.push((text, vec![target.name()])),
+                }
+            }
+            for (text, names) in found {
+                let _ = writeln!(out, "# {} for {}\n{text}", program.name, names.join(", "));
+            }
+        }
+        out
+    }
+}
+
+/// Longer tiles, and functions, are cut: what is behind is more of the same.
+const LINES: usize = 100;
+
+/// The schedule of a loop for a target where it is to be fast.
+fn chosen(program: &Loop, target: &Target) -> Schedule {
+    let layout = Layout::of(program);
+    let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
+    choose(&region, target, Aim::Speed)
+}
+
+/// A loop's schedule, and its tiles.
+fn scheduled(program: &Loop, target: &Target) -> String {
+    let schedule = chosen(program, target);
+    let mut out = match schedule.show(program) {
+        said if said.is_empty() => "step by step\n".to_string(),
+        said => said,
+    };
+    for tile in tiles(program, &schedule) {
+        let _ = write!(out, "\n{}", cut(&tile.show(program).to_string()));
+    }
+    out
+}
+
+/// The functions of a loop's tiles in C.
+fn in_c(program: &Loop, target: &Target) -> String {
+    let schedules = Schedules::default().with(program, &chosen(program, target));
+    let backend = CBackend::new()
+        .with_target(target.clone())
+        .with_schedules(schedules);
+    let text = backend.text(program).expect("C");
+    let functions = text.split("\n\n").filter(|f| f.contains("_tile_"));
+    let functions =
+        functions.filter_map(|f| Some((f.find("static __attribute__((noinline))")?, f)));
+    functions.map(|(at, f)| cut(&f[at..]) + "\n").collect()
+}
+
+fn cut(text: &str) -> String {
+    let all = text.lines().count();
+    let lines = text.lines().take(LINES);
+    let mut out: String = lines.map(|l| format!("{l}\n")).collect();
+    if all > LINES {
+        let _ = writeln!(out, "... {} lines more", all - LINES);
+    }
+    out
 }
 
 impl Backend for Recording {
@@ -38,7 +124,7 @@ impl Backend for Recording {
         };
         let seen = self.seen.lock();
         let mut seen = seen.unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(seen, "# C: {ideas}\n{program}");
+        seen.push((program.clone(), ideas));
         self.inner.compile(program)
     }
 }
