@@ -228,7 +228,7 @@ impl Writer<'_, '_, '_> {
         }
         let Masks { lanes, bytes, .. } = self.masks;
         let target = self.unit.helpers.target.vector_bytes();
-        if target == 32 && lanes as usize * bytes == 32 {
+        if lanes as usize * bytes == target {
             let bits = Packed(bytes).bits(self.unit.helpers);
             return format!("{bits}({m})");
         }

@@ -1,7 +1,7 @@
 //! Vector types, masks as bits, and packing: the elements under a mask moved together and stored.
 
 use crate::emit::ops::Helpers;
-use livefusion_tile::target::{Extension, Target};
+use livefusion_tile::target::{Arch, Extension, Target};
 use loop_lang::types::Ty;
 
 /// The vectors of a loop whose widest element has so many bytes.
@@ -62,6 +62,7 @@ impl Shape {
     pub fn bits(self, helpers: &mut Helpers) -> String {
         let (mask, n, m) = (self.mask(helpers), self.elements(helpers), self.0);
         let name = format!("lf_bits_{m}");
+        let x86 = helpers.target.arch() == Arch::X86_64;
         // Builtins with their operands' types; pairs of bytes have no instruction of their own.
         let (element, bytes, test) = match (helpers.target.vector_bytes(), m) {
             (64, 8) => ("long long", 64, "cvtq2mask512"),
@@ -72,6 +73,9 @@ impl Shape {
             (32, 4) => ("float", 32, "movmskps256"),
             (32, 2) => ("char", 16, "pmovmskb128"),
             (32, _) => ("char", 32, "pmovmskb256"),
+            (16, 8) if x86 => ("double", 16, "movmskpd"),
+            (16, 4) if x86 => ("float", 16, "movmskps"),
+            (16, 1) if x86 => ("char", 16, "pmovmskb128"),
             _ => ("", 0, ""),
         };
         let operand = match (bytes, m) {
