@@ -7,7 +7,7 @@ use crate::region::cost::is_cheap;
 use crate::region::{Region, Role, Statement, Step, Sweep};
 use crate::target::Target;
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, RateId, RateKind, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,8 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
         let wide = match aim {
-            Aim::Start => side_by_side(region, sweep, target),
+            Aim::Start => block_by_block(region, sweep, target)
+                .or_else(|| side_by_side(region, sweep, target)),
             Aim::Speed if turns(sweep) => turns_side_by_side(region, sweep, target),
             Aim::Speed => many_side_by_side(region, sweep, target),
         };
@@ -108,6 +109,40 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     if !target.has_vectors() || lanes < 2 || !root || !fits_vectors(region, sweep) {
         return None;
     }
+    one_vector_a_turn(region, sweep, lanes)
+}
+
+/// Scans a block at a time. What goes from step to step takes longer than what vectors do lane by lane for want of an
+/// operator, or make wider and narrower.
+fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+    let block = sweep.roles.values().find_map(|role| match role {
+        Role::Scan(block) if *block > 1 => Some(*block),
+        _ => None,
+    });
+    let lanes = block.filter(|_| target.has_vectors())?;
+    let program = region.program;
+    let fits = |s: &Stmt| match &s.kind {
+        StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
+        StmtKind::Scan { group, elems, .. } => {
+            match (program.groups[group.index()].combine, elems.first()) {
+                (Some(Combine::Op(op)), Some(x)) => {
+                    let ty = program.atom_ty(*x);
+                    op.vectorises(ty, ty)
+                }
+                _ => false,
+            }
+        }
+        _ => true,
+    };
+    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
+    match root && sweep.statements.iter().all(|s| fits(s.stmt)) {
+        true => one_vector_a_turn(region, sweep, lanes),
+        false => None,
+    }
+}
+
+/// Vectors of so many lanes, if that is legal; what is rejected has no effect.
+fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Schedule> {
     let mut schedule = Schedule::new();
     for (_, rate) in subs(region, sweep) {
         // What is packed side by side needs no second look; what updates alone is kept back by a mask.
@@ -239,7 +274,8 @@ fn fits_vectors(region: &Region, sweep: &Sweep) -> bool {
 fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt) -> bool {
     let program = region.program;
     match &s.kind {
-        StmtKind::While { .. } => false,
+        // Lanes are joined onto elements one after the other.
+        StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
         StmtKind::Let(v, op, args) => {
             let typed = args[usize::from(args.len() == 3)];
             let mut known = true;
