@@ -172,12 +172,12 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
             }
         };
         // Vectors often want what they write at a count packed: so that is proposed with them.
-        let blocks = sweep.roles.values().filter_map(|r| match r {
+        let block = sweep.roles.values().find_map(|r| match r {
             Role::Scan(block) => Some(*block).filter(|b| *b > 1),
             _ => None,
         });
         // A scan's vectors are its blocks.
-        let lanes = match blocks.last() {
+        let lanes = match block {
             Some(block) if rng.chance(80) => block,
             _ => 1 << (1 + rng.below(4)),
         };

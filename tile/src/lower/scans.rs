@@ -1,6 +1,7 @@
 //! What scans come to: step by step, with the tree of the block under way in the frame, or a block at a time.
 //!
-//! [`loop_lang::state`] says what a scan keeps, and in which order its elements are joined.
+//! [`loop_lang::state`] says what a scan keeps, and in which order its elements are joined. Whole blocks leave the tree as
+//! it was: the next block sets each of its entries before it reads it.
 
 use super::Lower;
 use crate::ir::{Kept, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
