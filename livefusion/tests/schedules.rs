@@ -77,7 +77,7 @@ fn what_is_not_legal_is_an_error_that_says_why() {
 fn what_is_no_schedule_is_an_error_that_says_where() {
     let why = "the schedule cannot be read: line 2: expected a loop's name before its decisions, got `r0 branch`";
     assert_eq!(refused(&asked("\n  r0 branch\n").build()), why);
-    let why = "the schedule of loop_0 is refused: line 1: expected a rate of r0, r1, got `r7`";
+    let why = "the schedule of loop_0 is refused: line 2: expected a rate of r0, r1, got `r7`";
     assert_eq!(refused(&asked("loop_0\n  r7 mask\n").build()), why);
     let why = refused(&asked("loop_0\n  r1 masked\n").build());
     assert!(why.ends_with("got `masked`"), "{why}");

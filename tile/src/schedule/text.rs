@@ -87,6 +87,7 @@ impl Schedule {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Schedules {
+    /// What is said of each loop, behind as many empty lines as stand before it.
     by_loop: BTreeMap<String, String>,
 }
 
@@ -114,6 +115,8 @@ impl Schedules {
                 ("", ..) => {}
                 (decision, true, Some(name)) => {
                     let text = by_loop.entry(name.clone()).or_default();
+                    let lines = text.lines().count();
+                    text.extend(std::iter::repeat_n('\n', k - lines));
                     text.push_str(decision);
                     text.push('\n');
                 }
@@ -146,7 +149,7 @@ impl Schedules {
 
     /// What is said of a loop; none if nothing is.
     ///
-    /// Errors: rates that it has not, decisions that there are not; lines count from below its name.
+    /// Errors: rates that it has not, decisions that there are not; with the line of the whole text.
     pub fn of(&self, program: &Loop) -> Result<Option<Schedule>, ScheduleError> {
         let text = self.by_loop.get(&program.name);
         text.map(|text| Schedule::parse(text, program)).transpose()
