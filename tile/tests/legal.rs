@@ -146,11 +146,6 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 64 unroll 1",
         ),
         case(
-            "a turn of vectors takes fewer steps than a group has lanes",
-            "dot_product",
-            "r0 vectorise 8 unroll 2",
-        ),
-        case(
             "it writes elsewhere than at the counter, or packed at a count",
             "to_percentages",
             "mfst vectorise 8 unroll 1",

@@ -186,10 +186,10 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
             _ => None,
         });
         let turn = most.max().unwrap_or(1).max(lanes << rng.below(3));
-        // One vector a turn leaves a group's lanes where they are.
-        let unroll = match rng.chance(70) {
+        // Turns of fewer steps leave a group's lanes where they are.
+        let unroll = match rng.chance(50) {
             true => (turn / lanes).max(1),
-            false => 1,
+            false => 1 << rng.below(3),
         };
         let vectorise = Decision::Vectorise { lanes, unroll };
         let mut whole = schedule.clone();

@@ -29,7 +29,15 @@ impl Lower<'_, '_> {
             let counter = self.add("strip", Shape::scalar(Ty::U64), Origin::Let);
             let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
             let at = self.op(&name, Ty::U64, Op::Add, &[counter.into(), place.into()]);
-            (self.at, self.place) = (Some(at), Some(place.into()));
+            (self.at, self.turn) = (Some(at), Some((counter.into(), place.into())));
+            // Of each lane, where nobody asks for them, too: what is not needed goes in the end.
+            let each = Shape::of(Ty::U64, self.lanes);
+            let positions = self.add(&format!("{name}_each"), each, Origin::Let);
+            self.push(StmtKind::Positions {
+                to: positions,
+                from: at,
+            });
+            self.positions = Some(positions.into());
             self.step(&lanes);
             let vector = self.body(Vec::new());
             let turn = (Lower::u64(0), Lower::u64(step));
@@ -237,16 +245,22 @@ impl Lower<'_, '_> {
             Order::Lanes(of) => u64::from(of),
             Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
         };
-        let (at, turn) = match (self.place, of) {
-            (Some(place), _) if self.in_registers(of as u32) => {
-                (place, u64::from(self.lanes * self.unroll))
+        let last = Lower::u64(of.saturating_sub(1));
+        match self.turn {
+            _ if of == 1 => Lower::u64(0),
+            None => {
+                let at = self.at.unwrap_or(Lower::u64(0));
+                self.op("lane", Ty::U64, Op::And, &[at, last])
             }
-            _ => (self.at.unwrap_or(Lower::u64(0)), u64::MAX),
-        };
-        match of {
-            1 => Lower::u64(0),
-            _ if of == turn => at,
-            _ => self.op("lane", Ty::U64, Op::And, &[at, Lower::u64(of - 1)]),
+            Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,
+            Some((_, place)) if self.in_registers(of as u32) => {
+                self.op("lane", Ty::U64, Op::And, &[place, last])
+            }
+            // A turn begins at a multiple of its steps.
+            Some((strip, place)) => {
+                let first = self.op("first", Ty::U64, Op::And, &[strip, last]);
+                self.op("lane", Ty::U64, Op::Add, &[first, place])
+            }
         }
     }
 
@@ -398,7 +412,6 @@ impl Lower<'_, '_> {
         });
         let branches = how == Admit::Branch;
         let outer = branches.then(|| std::mem::take(&mut self.out));
-        self.conditional += u32::from(branches);
         self.subs.push(super::Sub {
             mask,
             count,
@@ -432,7 +445,6 @@ impl Lower<'_, '_> {
         let Some(outer) = sub.outer else {
             return;
         };
-        self.conditional -= 1;
         let then = self.body(outer);
         let cond = match self.lanes {
             1 => sub.mask,

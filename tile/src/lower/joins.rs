@@ -80,9 +80,7 @@ impl Lower<'_, '_> {
             cond = Some(self.both(cond, inside));
         }
         let outer = std::mem::take(&mut self.out);
-        self.conditional += 1;
         what(self);
-        self.conditional -= 1;
         let then = self.body(outer);
         self.push(StmtKind::If {
             cond: cond.unwrap_or(Const::bool(true).into()),

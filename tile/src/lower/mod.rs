@@ -131,10 +131,10 @@ struct Lower<'r, 'a> {
     next: FxHashMap<Var, Value>,
     /// What else scans keep.
     kept: FxHashMap<(Var, Kept), Value>,
-    /// The first counter of the vector, and, once they are asked for, those of its lanes.
+    /// The first counter of the vector, and those of its lanes.
     at: Option<Operand>,
-    /// Where the vector is in its turn.
-    place: Option<Operand>,
+    /// The first counter of the turn of vectors, and where in it the vector is.
+    turn: Option<(Operand, Operand)>,
     positions: Option<Operand>,
     /// By which each access at an index cannot miss.
     proofs: BTreeMap<(Var, Var), Proof>,
@@ -143,8 +143,6 @@ struct Lower<'r, 'a> {
     known: FxHashSet<Var>,
     /// Masks of the arms and scalar loops around, where these have one.
     regions: Vec<Operand>,
-    /// How many bodies are around that may not run.
-    conditional: u32,
     /// Where the vector's lanes of each group's variable are.
     lane_places: FxHashMap<Var, Operand>,
     /// Statements of the body that is written.
@@ -183,13 +181,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             next: FxHashMap::default(),
             kept: FxHashMap::default(),
             at: None,
-            place: None,
+            turn: None,
             positions: None,
             proofs: BTreeMap::new(),
             subs: Vec::new(),
             known: FxHashSet::default(),
             regions: Vec::new(),
-            conditional: 0,
             lane_places: FxHashMap::default(),
             out: Vec::new(),
             comb: owner,
@@ -249,7 +246,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             Atom::Var(v) => v,
         };
         if v == self.sweep.counter {
-            return self.counter();
+            let counters = self.positions.or(self.at);
+            return counters.unwrap_or(Lower::u64(0));
         }
         if let Some(now) = self.now.get(&v) {
             return *now;
@@ -260,25 +258,6 @@ impl<'r, 'a> Lower<'r, 'a> {
         let given = self.add(program.name(v), shape, Origin::Given(v));
         self.now.insert(v, given.into());
         given.into()
-    }
-
-    /// The counter of each lane.
-    fn counter(&mut self) -> Operand {
-        let at = self.at.unwrap_or(Lower::u64(0));
-        if self.lanes == 1 {
-            return at;
-        }
-        if let Some(positions) = self.positions {
-            return positions;
-        }
-        let name = format!("{}_each", self.region.program.name(self.sweep.counter));
-        let to = self.add(&name, Shape::of(Ty::U64, self.lanes), Origin::Let);
-        self.push(StmtKind::Positions { to, from: at });
-        // What is asked for where it may not run is not there behind it.
-        if self.conditional == 0 {
-            self.positions = Some(to.into());
-        }
-        to.into()
     }
 
     /// Which lanes what is written next counts for; none if for all.

@@ -25,13 +25,6 @@ struct Kept {
 }
 
 impl Lower<'_, '_> {
-    /// Writes a body that may not run. What is found in it is not there behind it.
-    fn conditional(&mut self, stmts: &[Stmt]) {
-        self.conditional += 1;
-        stmts.iter().for_each(|s| self.stmt(s));
-        self.conditional -= 1;
-    }
-
     pub(super) fn arms(
         &mut self,
         cond: Atom,
@@ -48,15 +41,11 @@ impl Lower<'_, '_> {
     /// One arm is computed.
     fn one_arm(&mut self, cond: Operand, (then, other): (&[Stmt], &[Stmt]), results: &[Picked]) {
         let outer = std::mem::take(&mut self.out);
-        self.conditional(then);
-        self.conditional += 1;
+        then.iter().for_each(|s| self.stmt(s));
         let yes: Vec<Operand> = results.iter().map(|r| self.operand(r.1)).collect();
-        self.conditional -= 1;
         let mut then = self.body(Vec::new());
-        self.conditional(other);
-        self.conditional += 1;
+        other.iter().for_each(|s| self.stmt(s));
         let no: Vec<Operand> = results.iter().map(|r| self.operand(r.2)).collect();
-        self.conditional -= 1;
         let mut other = self.body(Vec::new());
         for ((v, ..), (yes, no)) in results.iter().zip(yes.into_iter().zip(no)) {
             let lanes = self.lanes_of(&[yes, no]);
@@ -156,7 +145,6 @@ impl Lower<'_, '_> {
         });
         let outer = std::mem::take(&mut self.out);
         self.regions.extend(go.map(Operand::from));
-        self.conditional += 1;
         // Lanes are asked at the head of a turn, where body and test share what they compute; what is the same for all of
         // them is asked before.
         let mut lanes = Vec::new();
@@ -209,7 +197,6 @@ impl Lower<'_, '_> {
             self.set(kept.register, value);
         }
         let body = self.body(outer);
-        self.conditional -= 1;
         if go.is_some() {
             self.regions.pop();
         }

@@ -102,7 +102,6 @@ impl Lower<'_, '_> {
         let bit = self.op("bit", Ty::U64, Op::And, &[bit, Lower::u64(1)]);
         let joins = self.op("joins", Ty::Bool, Op::Ne, &[bit, Lower::u64(0)]);
         let around = std::mem::take(&mut self.out);
-        self.conditional += 1;
         let mut left = Vec::new();
         for (v, sum) in vars.iter().zip(&sums) {
             let to = self.add("before", self.tile.shape(*sum), Origin::Let);
@@ -130,7 +129,6 @@ impl Lower<'_, '_> {
                 proof: Proof::Literal,
             });
         }
-        self.conditional -= 1;
         let other = self.body(around);
         self.push(StmtKind::If {
             cond: joins,

@@ -9,13 +9,11 @@ use crate::target::Target;
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::types::Ty;
-use std::collections::BTreeSet;
 
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
-
-/// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
-const IN_FLIGHT: u32 = 4;
+/// More statements than this are not written twice.
+const MAX_TWICE: usize = 12;
 
 /// What code is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,15 +24,25 @@ pub enum Aim {
     Speed,
 }
 
+impl Aim {
+    /// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
+    fn in_flight(self) -> u32 {
+        match self {
+            Aim::Start => 2,
+            Aim::Speed => 4,
+        }
+    }
+}
+
 /// The schedule of a loop on a machine: step by step, or in vectors where there are some, and that is legal and thought to
 /// be faster.
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
         let wide = match aim {
+            _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
             Aim::Start => block_by_block(region, sweep, target)
                 .or_else(|| side_by_side(region, sweep, target)),
-            Aim::Speed if turns(sweep) => turns_side_by_side(region, sweep, target),
             Aim::Speed => many_side_by_side(region, sweep, target),
         };
         let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
@@ -103,10 +111,12 @@ fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
 
 /// Steps side by side, in vectors; none if that is not legal, or thought to be no faster.
 fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
-    let lanes = target.vector_bytes() as u32 / width(region, sweep)?;
+    let (narrowest, widest) = widths(region, sweep)?;
+    // What is twice as wide is two vectors. What fills a part of one costs as much as what fills it.
+    let lanes = target.vector_bytes() as u32 / narrowest;
     // Inner loops are often shorter than what it takes to begin with vectors.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    if !target.has_vectors() || lanes < 2 || !root || !fits_vectors(region, sweep) {
+    if !target.has_vectors() || widest > 2 * narrowest || !root || !fits_vectors(region, sweep) {
         return None;
     }
     one_vector_a_turn(region, sweep, lanes)
@@ -149,15 +159,20 @@ fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Sched
         let mut ways = [Admit::Compact, Admit::Mask].into_iter();
         schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
     }
-    // A turn of more vectors takes longer to compile than it wins; the lanes of groups stay in the frame.
-    let vectorise = Decision::Vectorise { lanes, unroll: 1 };
-    with(region, &schedule, sweep.rate, vectorise)
+    // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
+    let little = sweep.is_plain() && sweep.all_tops().count() <= MAX_TWICE;
+    let turns: &[u32] = if little { &[2, 1] } else { &[1] };
+    turns.iter().find_map(|unroll| {
+        let (lanes, unroll) = (lanes, *unroll);
+        let vectorise = Decision::Vectorise { lanes, unroll };
+        with(region, &schedule, sweep.rate, vectorise)
+    })
 }
 
 /// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
 /// if that is not legal, or thought to be no faster.
 fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
-    let widest = widths(region, sweep).into_iter().max()?;
+    let (_, widest) = widths(region, sweep)?;
     let lanes = target.vector_bytes() as u32 / widest;
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
     let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
@@ -205,17 +220,20 @@ fn turns(sweep: &Sweep) -> bool {
 
 /// Scalar loops of several elements side by side, each under a mask of the elements that go on; none if that is not legal,
 /// or if they do what vectors do one lane after the other.
-fn turns_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+fn turns_side_by_side(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+    aim: Aim,
+) -> Option<Schedule> {
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    let inside = sweep.statements.iter().filter(|s| !s.top);
-    let fits = inside
-        .into_iter()
-        .all(|s| in_vectors(region, sweep, s.stmt));
+    let mut inside = sweep.statements.iter().filter(|s| !s.top);
+    let fits = inside.all(|s| in_vectors(region, sweep, s.stmt));
     if !target.has_vectors() || !root || !fits {
         return None;
     }
-    let widest = widths(region, sweep).into_iter().max()?;
-    let lanes = (IN_FLIGHT * target.vector_bytes() as u32 / widest).min(MAX_LANES);
+    let (_, widest) = widths(region, sweep)?;
+    let lanes = (aim.in_flight() * target.vector_bytes() as u32 / widest).min(MAX_LANES);
     let mut schedule = Schedule::new();
     for (_, rate) in subs(region, sweep) {
         // Who is rejected by all lanes has no turns.
@@ -226,26 +244,21 @@ fn turns_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option
     with(region, &schedule, sweep.rate, vectorise)
 }
 
-/// The width of what differs from step to step; none if there is nothing of the kind, or several widths: two lanes of the
-/// narrower fill no register, and are made wider and narrower at a cost that two lanes do not win.
-fn width(region: &Region, sweep: &Sweep) -> Option<u32> {
-    match widths(region, sweep)[..] {
-        [width] => Some(width),
-        _ => None,
-    }
-}
-
-/// The widths of what differs from step to step.
-fn widths(region: &Region, sweep: &Sweep) -> Vec<u32> {
+/// The widths of what differs from step to step, the smallest and the largest; none if there is nothing of the kind.
+fn widths(region: &Region, sweep: &Sweep) -> Option<(u32, u32)> {
     let differ =
         (sweep.defs.iter()).filter(|v| sweep.varies(Atom::Var(**v)) && !is_next_count(sweep, **v));
     let elem = |v: Var| region.program.ty(v).elem();
-    // Truth values that are computed are as wide as what was compared; in memory they are bytes.
-    let computed = differ.map(|v| elem(*v)).filter(|ty| *ty != Ty::Bool);
     let stored = sweep.accesses.iter().map(|a| elem(a.array));
-    let widths = computed.chain(stored).map(|ty| ty.size() as u32);
-    let widths: BTreeSet<u32> = widths.collect();
-    widths.into_iter().collect()
+    let all = differ.map(|v| elem(*v)).chain(stored);
+    // Truth values are as wide as what was compared. In memory they are bytes, which counts where there is nothing else.
+    let (truths, others): (Vec<Ty>, Vec<Ty>) = all.partition(|ty| *ty == Ty::Bool);
+    let widths = match others.is_empty() {
+        true => truths,
+        false => others,
+    };
+    let widths = widths.iter().map(|ty| ty.size() as u32);
+    Some((widths.clone().min()?, widths.max()?))
 }
 
 /// Whether a variable is what a counter or a count is next: vectors do not compute it.

@@ -33,7 +33,9 @@ pub fn is_better(program: &Loop, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut statements = sweep.statements.iter();
     let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
     let filters = sweep.steps.iter().any(|s| matches!(s, Step::Enter(_)));
-    schedule.vectors(sweep.rate).0 > 1 && (turns || filters && !has_extrema(program, sweep))
+    let scans = sweep.roles.values().any(|r| matches!(r, Role::Scan(_)));
+    let packs = filters && !scans && !has_extrema(program, sweep);
+    schedule.vectors(sweep.rate).0 > 1 && (turns || packs)
 }
 
 /// Whether it finds largest or smallest floats, which take one instruction elsewhere.
