@@ -24,9 +24,9 @@
 //! `@filt` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
 //! another name here says which it is: `given n_2: u64 of n`. What a scan keeps says what of it: `scan t: f64 of acc total`.
 
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Test, Tile, Value};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, CombId, Var};
+use loop_lang::ir::{CombId, Var};
 use std::fmt;
 
 /// A tile of a loop, to be printed.
@@ -72,7 +72,6 @@ impl fmt::Display for Shown<'_> {
                 }
                 Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
                 Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
-                Entry::Holds(test) => self.test(f, test)?,
             }
         }
         for (_, data) in tile.each_value() {
@@ -97,21 +96,6 @@ impl fmt::Display for Shown<'_> {
 impl Shown<'_> {
     fn var(&self, v: Var) -> &str {
         self.program.name(v)
-    }
-
-    fn atom(&self, a: Atom) -> String {
-        match a {
-            Atom::Var(v) => self.var(v).to_string(),
-            Atom::Const(c) => c.to_string(),
-        }
-    }
-
-    fn test(&self, f: &mut fmt::Formatter<'_>, test: &Test) -> fmt::Result {
-        let (moving, edge) = (self.atom(test.moving), self.atom(test.edge));
-        let sign = if test.inclusive { "le" } else { "lt" };
-        let way = if test.down { "down" } else { "up" };
-        let not = if test.holds { "" } else { "not " };
-        writeln!(f, "holds {not}{sign} {moving} {edge} {way}")
     }
 
     fn name(&self, v: Value) -> &str {

@@ -129,7 +129,6 @@ impl Evaluated {
                 Entry::Whole(steps) => count &= !(steps - 1),
                 Entry::Aligned(steps) if counter & (steps - 1) == 0 => {}
                 Entry::Aligned(_) => count = 0,
-                Entry::Holds(_) => unreachable!("nothing makes these"),
             }
         }
         count

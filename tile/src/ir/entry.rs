@@ -1,6 +1,6 @@
 //! Where a tile may be entered, for how many steps, and what follows from that.
 
-use loop_lang::ir::{Atom, Var};
+use loop_lang::ir::Var;
 use std::fmt;
 
 /// What must hold where a tile is entered. The caller sees to it, at the guard, before each entry: it takes as many
@@ -20,23 +20,6 @@ pub enum Entry {
     Whole(u64),
     /// The counter is a multiple of so many steps, a power of two.
     Aligned(u64),
-    /// A comparison has the same answer for all steps.
-    Holds(Test),
-}
-
-/// A comparison of what goes up or down by one in each step with what stays.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Test {
-    /// What moves.
-    pub moving: Atom,
-    /// Whether it goes down.
-    pub down: bool,
-    /// What it is compared with.
-    pub edge: Atom,
-    /// Whether it is `<=` that is asked, and not `<`.
-    pub inclusive: bool,
-    /// The answer.
-    pub holds: bool,
 }
 
 /// Why an access that is not checked stays inside of its memory.

@@ -16,7 +16,7 @@ mod entry;
 mod stmt;
 
 pub(crate) use entry::letter;
-pub use entry::{Entry, Proof, Test};
+pub use entry::{Entry, Proof};
 pub use stmt::{Memory, Operand, Stmt, StmtKind};
 
 use loop_lang::ir::{RateId, Var};

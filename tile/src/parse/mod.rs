@@ -6,9 +6,9 @@
 mod stmt;
 mod words;
 
-use crate::ir::{Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Test, Tile, Value, letter};
+use crate::ir::{Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Tile, Value, letter};
 use loop_lang::Loop;
-use loop_lang::ir::{Atom, CombId, RateId, Var};
+use loop_lang::ir::{CombId, RateId, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -142,13 +142,13 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at index`, `(a) whole N`, `(a) aligned N` or `(a) holds [not] lt moving edge up`.
+    /// `(a) room array at index`, `(a) whole N` or `(a) aligned N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
-        let kinds = ["room", "whole", "aligned", "holds"];
-        let what = "`room`, `whole`, `aligned` or `holds`";
+        let kinds = ["room", "whole", "aligned"];
+        let what = "`room`, `whole` or `aligned`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
             "room" => {
                 let array = self.var(line)?;
@@ -157,20 +157,7 @@ impl<'t> Parser<'t> {
                 Entry::Room { array, index }
             }
             "whole" => Entry::Whole(line.number()?),
-            "aligned" => Entry::Aligned(line.number()?),
-            _ => {
-                let holds = !line.eat("not");
-                let inclusive = line.take("`lt` or `le`", |w| either(w, "lt", "le"))?;
-                let (moving, edge) = (self.atom(line)?, self.atom(line)?);
-                let down = line.take("`up` or `down`", |w| either(w, "up", "down"))?;
-                Entry::Holds(Test {
-                    moving,
-                    down,
-                    edge,
-                    inclusive,
-                    holds,
-                })
-            }
+            _ => Entry::Aligned(line.number()?),
         };
         self.tile.entries.push(entry);
         Ok(())
@@ -179,14 +166,6 @@ impl<'t> Parser<'t> {
     /// A variable of the loop.
     fn var(&self, line: &mut Line<'t>) -> Parsed<Var> {
         line.take("a variable of the loop", |w| self.vars.get(w).copied())
-    }
-
-    /// A variable of the loop, or a literal.
-    fn atom(&self, line: &mut Line<'t>) -> Parsed<Atom> {
-        line.take("a variable of the loop or a literal", |w| {
-            let v = self.vars.get(w).copied().map(Atom::Var);
-            v.or_else(|| w.parse().ok().map(Atom::Const))
-        })
     }
 
     /// The statements of a body that is in so many, itself counted.
@@ -224,9 +203,4 @@ fn shape(word: &str) -> Option<Shape> {
     }
     let (ty, lanes) = word.split_once('x')?;
     Some(Shape::of(Ty::from_name(ty)?, lanes.parse().ok()?))
-}
-
-/// Which of two words it is, if it is one: whether the second.
-fn either(word: &str, no: &str, yes: &str) -> Option<bool> {
-    (word == no || word == yes).then_some(word == yes)
 }

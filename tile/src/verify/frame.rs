@@ -2,9 +2,11 @@
 
 use super::Faults;
 use crate::ir::{Entry, Memory, Origin, Tile, Value, ValueData};
-use loop_lang::Loop;
-use loop_lang::ir::{Order, Type, Var};
+use livefusion_backend::facts;
+use loop_lang::gotos::Tree;
+use loop_lang::ir::{Order, StmtKind, Type, Var};
 use loop_lang::types::Ty;
+use loop_lang::{Loop, walk};
 use rustc_hash::FxHashSet;
 
 /// Checks them. Whether there is no fault.
@@ -24,11 +26,15 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
             faults.add("a tile has one range, from one value to another");
         }
     }
+    let inside = made_inside(tile, program);
     let (mut once, mut kept_once) = (FxHashSet::default(), FxHashSet::default());
     for (_, data) in tile.each_value() {
         match data.origin {
             Origin::Given(v) | Origin::State(v) if !once.insert(v) => {
                 faults.add(format!("{} is two values", data.name));
+            }
+            Origin::Given(v) if inside.contains(&v) => {
+                faults.add(format!("{} is made by the rate itself", data.name));
             }
             Origin::State(v) if v == tile.counter || !is_word(program, v) => {
                 faults.add(format!("{} is no carried variable of one word", data.name));
@@ -55,13 +61,35 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
             Entry::Whole(n) | Entry::Aligned(n) if !n.is_power_of_two() => {
                 faults.add(format!("an entry for {n} steps, which is no power of two"));
             }
-            Entry::Whole(_) | Entry::Aligned(_) | Entry::Holds(_) => {}
+            Entry::Whole(_) | Entry::Aligned(_) => {}
         }
     }
     if !is_known(tile, program) {
         faults.add("it names what is not there");
     }
     faults.all.len() == before
+}
+
+/// What an iteration of the tile's rate defines or assigns.
+fn made_inside(tile: &Tile, program: &Loop) -> FxHashSet<Var> {
+    let tree = Tree::of(program);
+    let mut made = FxHashSet::default();
+    for (labels, block) in program.blocks.iter() {
+        let place = labels.first().map(|label| tree.place(program, *label));
+        let around = place.and_then(|place| tree.iteration(program, place));
+        if around != Some(tile.rate) {
+            continue;
+        }
+        facts::each_stmt(&block.stmts, &mut |s| {
+            walk::definitions(&s.kind, &mut |v| {
+                made.insert(v);
+            });
+            if let StmtKind::Assign(v, _) = s.kind {
+                made.insert(v);
+            }
+        });
+    }
+    made
 }
 
 /// Whether all is there that statements name: values, variables of the loop, combinators.

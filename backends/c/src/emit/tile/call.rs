@@ -23,7 +23,7 @@ impl Writer<'_, '_, '_> {
         }
         for entry in &self.tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Holds(_) => {}
+                Entry::Room { .. } => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
                 Entry::Aligned(steps) => {
