@@ -327,6 +327,17 @@ impl Run<'_> {
                 0 => run.scalar(*first),
                 k => run.lane(*of, k - 1),
             }),
+            StmtKind::Halves { to, op, of } => {
+                let Shape { ty, lanes } = self.shape(*of);
+                let mut words: Vec<u64> = (0..lanes as usize).map(|k| self.lane(*of, k)).collect();
+                while words.len() > 1 {
+                    let behind = words.split_off(words.len() / 2);
+                    for (word, other) in words.iter_mut().zip(behind) {
+                        *word = eval(*op, ty, ty, &[*word, other]);
+                    }
+                }
+                self.set(*to, |_, _| words[0]);
+            }
             StmtKind::Set { to, value } => self.set(*to, |run, k| run.lane(*value, k)),
             StmtKind::Trap { unless } => {
                 let lanes = self.shape(*unless).lanes as usize;

@@ -263,6 +263,10 @@ impl Shown<'_> {
                 let (first, of) = (self.operand(*first), self.operand(*of));
                 write!(f, "slide {first} {of}")
             }
+            StmtKind::Halves { to, op, of } => {
+                self.let_(f, *to)?;
+                write!(f, "halves {} {}", op.name(), self.operand(*of))
+            }
             StmtKind::Set { to, value } => {
                 write!(f, "set {} = {}", self.name(*to), self.operand(*value))
             }

@@ -90,6 +90,11 @@ fn segments_with_a_filter() {
 }
 
 #[test]
+fn segments_with_lanes() {
+    golden("row_sums");
+}
+
+#[test]
 fn an_exit() {
     golden("exit_filter_take");
 }

@@ -171,10 +171,26 @@ impl Making {
         anew: bool,
     ) -> (String, Ty) {
         let comb = rate.to_string();
-        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64]);
+        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
         let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, &comb));
         let (start, x) = (self.literal(ty), self.atom(ty));
-        let op = self.rng.pick(&["add", "mul"]);
+        let (op, how) = match (ty, self.rng.chance(70)) {
+            (Ty::F64 | Ty::F32, true) if anew => {
+                let (op, id) = self.float_monoid(ty);
+                let lanes = self.rng.pick(&[2, 8, 32]);
+                let how = format!("id {id} next {new} combine {op} level 0 lanes {lanes}");
+                (op, how)
+            }
+            (Ty::F64 | Ty::F32, _) => ("add", format!("next {new} level 0 sequential")),
+            (_, true) => (
+                "add",
+                format!("id 0{ty} next {new} combine add level 0 exact"),
+            ),
+            (_, false) => (
+                "mul",
+                format!("id 1{ty} next {new} combine mul level 0 exact"),
+            ),
+        };
         self.emit("yield", &comb, format!("let {new} = {op} {acc} {x}"));
         self.emit("yield", &comb, format!("{acc} := {new}"));
         let (owner, at) = match anew {
@@ -182,11 +198,6 @@ impl Making {
             false => (0, ("init", nest)),
         };
         self.emit(at.0, at.1, format!("carry {acc} = {start}"));
-        let how = match (ty, op) {
-            (Ty::F64, _) => format!("next {new} level 0 sequential"),
-            (_, "add") => format!("id 0{ty} next {new} combine add level 0 exact"),
-            _ => format!("id 1{ty} next {new} combine {op} level 0 exact"),
-        };
         self.groups.push(format!(
             "group {acc} owner r{owner} step r{rate} start {start} {how}"
         ));

@@ -117,7 +117,9 @@ impl Evaluated {
             Some(Atom::Const(c)) => c.bits,
             None => 0,
         };
-        let mut count = left.min(bound.saturating_sub(counter));
+        // The last step around segments leaves what else a frame keeps.
+        let last = u64::from(tile.has_segments());
+        let mut count = left.min(bound.saturating_sub(counter).saturating_sub(last));
         for entry in &tile.entries {
             if let Entry::Room { array, index } = entry {
                 count = count.min(state.length(*array).saturating_sub(word(*index)));

@@ -203,6 +203,15 @@ pub enum StmtKind {
         /// The lanes; the last one goes.
         of: Operand,
     },
+    /// `let s = halves op v`: the first half of the lanes joined with the second, lane by lane, until one is left.
+    Halves {
+        /// The result.
+        to: Value,
+        /// The operator.
+        op: Op,
+        /// The lanes.
+        of: Operand,
+    },
     /// `set r = v`.
     Set {
         /// The register or state.
@@ -300,6 +309,7 @@ impl StmtKind {
             | StmtKind::Scan { to, .. }
             | StmtKind::Last { to, .. }
             | StmtKind::Slide { to, .. }
+            | StmtKind::Halves { to, .. }
             | StmtKind::Set { to, .. } => Some(*to),
             StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => Some(*counter),
             StmtKind::Store { .. }
@@ -357,7 +367,8 @@ impl StmtKind {
             StmtKind::Count { of, .. }
             | StmtKind::Any { of, .. }
             | StmtKind::Scan { of, .. }
-            | StmtKind::Last { of, .. } => f(*of),
+            | StmtKind::Last { of, .. }
+            | StmtKind::Halves { of, .. } => f(*of),
             StmtKind::Fold {
                 start: first, of, ..
             }

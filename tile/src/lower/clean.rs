@@ -186,7 +186,8 @@ impl StmtKind {
             StmtKind::Count { to, of }
             | StmtKind::Any { to, of }
             | StmtKind::Scan { to, of, .. }
-            | StmtKind::Last { to, of } => {
+            | StmtKind::Last { to, of }
+            | StmtKind::Halves { to, of, .. } => {
                 f(to);
                 operand(of, f);
             }

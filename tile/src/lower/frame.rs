@@ -105,7 +105,8 @@ impl Lower<'_, '_> {
             self.group_vars(|order| matches!(order, Order::Prefix(_)))
                 .map(|(_, v)| v),
         );
-        carried.extend(self.nest.iter().flat_map(|n| &n.starts));
+        let starts = self.nest.into_iter().flat_map(|n| &n.starts);
+        carried.extend(starts.filter(|v| !self.is_local(**v)));
         let program = self.region.program;
         for v in carried {
             let shape = Shape::scalar(program.ty(v).elem());
@@ -266,6 +267,23 @@ impl Lower<'_, '_> {
 
     /// One step, or one vector of steps.
     fn step(&mut self, lanes: &[(GroupId, Var)]) {
+        self.begin_lanes(lanes);
+        if self.lanes == 1 {
+            self.wait();
+        }
+        match self.nest {
+            Some(nest) => self.parts(nest),
+            None => self.straight(),
+        }
+        self.counts(None);
+        if self.lanes == 1 {
+            self.take_effect();
+            self.end_lanes(lanes);
+        }
+    }
+
+    /// What lanes are before a step, or a vector of steps.
+    pub(super) fn begin_lanes(&mut self, lanes: &[(GroupId, Var)]) {
         for (g, v) in lanes {
             let at = self.lane_at(*g);
             let name = self.region.program.name(*v).to_string();
@@ -290,19 +308,12 @@ impl Lower<'_, '_> {
             }
             self.lane_places.insert(*v, at);
         }
-        if self.lanes == 1 {
-            self.wait();
-        }
-        match self.nest {
-            Some(nest) => self.parts(nest),
-            None => self.straight(),
-        }
-        self.counts(None);
-        if self.lanes == 1 {
-            self.take_effect();
-            for (_, v) in lanes {
-                self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
-            }
+    }
+
+    /// What lanes are behind a step.
+    pub(super) fn end_lanes(&mut self, lanes: &[(GroupId, Var)]) {
+        for (_, v) in lanes {
+            self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
         }
     }
 

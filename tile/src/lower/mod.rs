@@ -143,6 +143,8 @@ struct Lower<'r, 'a> {
     known: FxHashSet<Var>,
     /// Masks of the arms and scalar loops around, where these have one.
     regions: Vec<Operand>,
+    /// What the lanes of a segment are joined onto.
+    starts: FxHashMap<Var, Value>,
     /// Where the vector's lanes of each group's variable are.
     lane_places: FxHashMap<Var, Operand>,
     /// Statements of the body that is written.
@@ -187,6 +189,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             subs: Vec::new(),
             known: FxHashSet::default(),
             regions: Vec::new(),
+            starts: FxHashMap::default(),
             lane_places: FxHashMap::default(),
             out: Vec::new(),
             comb: owner,

@@ -2,12 +2,12 @@
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
 use super::Lower;
-use crate::ir::{Operand, Origin, Proof, Shape, StmtKind};
+use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, StmtKind};
 use crate::region::{Nest, Part, Region, Sweep};
 use crate::schedule::Schedule;
-use loop_lang::ir::{Atom, GroupId, Order, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 
 /// Whether there are words for all that a nest does.
 pub(super) fn sayable(
@@ -19,10 +19,6 @@ pub(super) fn sayable(
     if nest.outer.groups.iter().any(scans) {
         return Err("a scan of steps that may be undone");
     }
-    let local = |v: &Var| region.facts.local_group(region.program, *v).is_some();
-    if nest.starts.iter().any(local) {
-        return Err("lanes that begin anew in each segment");
-    }
     for rate in &nest.inner {
         let Some(sweep) = region.sweep(*rate) else {
             return Err("an inner loop that is no sweep");
@@ -33,8 +29,13 @@ pub(super) fn sayable(
         if !sweep.exits.is_empty() {
             return Err("an exit of an inner loop");
         }
-        if !sweep.groups.is_empty() {
-            return Err("lanes that segments update");
+        for g in &sweep.groups {
+            let group = &region.program.groups[g.index()];
+            let anew = group.vars.iter().all(|v| nest.starts.contains(v));
+            match (group.order, group.combine, &group.vars[..]) {
+                (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
+                _ => return Err("lanes that segments share"),
+            }
         }
     }
     match nest.can_be_undone(region) {
@@ -49,6 +50,12 @@ impl<'r, 'a> Lower<'r, 'a> {
         let inner = self.nest.into_iter().flat_map(|n| &n.inner);
         let mut sweeps = inner.filter_map(|r| self.region.sweep(*r));
         sweeps.any(|s| s.counter == v || s.carried.contains(&v))
+    }
+
+    /// Whether a variable has lanes, a run or a prefix.
+    pub(super) fn is_local(&self, v: Var) -> bool {
+        let group = self.region.facts.local_group(self.region.program, v);
+        group.is_some()
     }
 
     /// The parts of a step of the root, in order.
@@ -98,9 +105,12 @@ impl<'r, 'a> Lower<'r, 'a> {
         );
         self.next = self.waiting();
         let around = std::mem::take(&mut self.out);
+        let lanes = self.lane_vars();
+        self.begin_lanes(&lanes);
         self.wait();
         self.straight();
         self.take_effect();
+        self.end_lanes(&lanes);
         let body = self.body(around);
         (self.sweep, self.proofs, self.at, self.next) = outer;
         self.comb = comb;
@@ -113,5 +123,68 @@ impl<'r, 'a> Lower<'r, 'a> {
         });
         let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
         self.set(self.carried[&inner.counter], end);
+        for (_, v) in lanes {
+            self.join_lanes(v);
+        }
+    }
+
+    /// Lanes begin anew, with what they are joined onto in the end.
+    pub(super) fn start_lanes(&mut self, v: Var, start: Operand) {
+        let program = self.region.program;
+        let Some(g) = program.group_of(v) else {
+            return;
+        };
+        let (group, ty) = (&program.groups[g.index()], program.ty(v).elem());
+        let Order::Lanes(lanes) = group.order else {
+            return;
+        };
+        let shape = Shape::scalar(ty);
+        let name = format!("{}_start", program.name(v));
+        let register = self.add(&name, shape, Origin::Register);
+        self.set(register, start);
+        let lane = self.add(program.name(v), shape, Origin::Register);
+        self.carried.insert(v, lane);
+        self.now.insert(v, lane.into());
+        self.starts.insert(v, register);
+        let identity = group.identity.first().copied();
+        let value = self.operand(identity.unwrap_or(Const::zero(ty).into()));
+        self.push(StmtKind::Store {
+            into: Memory::Lanes(v),
+            at: Lower::u64(0),
+            value,
+            under: None,
+            lanes,
+            proof: Proof::Literal,
+        });
+    }
+
+    /// What the lanes of a segment have come to.
+    fn join_lanes(&mut self, v: Var) {
+        let program = self.region.program;
+        let group = program.group_of(v).map(|g| &program.groups[g.index()]);
+        let Some((Order::Lanes(lanes), Some(Combine::Op(op)))) =
+            group.map(|g| (g.order, g.combine))
+        else {
+            return;
+        };
+        let ty = program.ty(v).elem();
+        let all = self.add("lanes", Shape::of(ty, lanes), Origin::Let);
+        self.push(StmtKind::Load {
+            to: all,
+            from: Memory::Lanes(v),
+            at: Lower::u64(0),
+            under: None,
+            proof: Proof::Literal,
+        });
+        let to = self.add("halves", Shape::scalar(ty), Origin::Let);
+        self.push(StmtKind::Halves {
+            to,
+            op,
+            of: all.into(),
+        });
+        if let Some(start) = self.starts.get(&v).copied() {
+            let total = self.op(program.name(v), ty, op, &[start.into(), to.into()]);
+            self.now.insert(v, total);
+        }
     }
 }

@@ -46,7 +46,10 @@ impl Lower<'_, '_> {
             } => self.scan(results, *group, elems),
             LoopStmt::Carry(v, start) => {
                 let start = self.operand(*start);
-                self.set(self.carried[v], start);
+                match self.carried.get(v) {
+                    Some(carried) if !self.is_local(*v) => self.set(*carried, start),
+                    _ => self.start_lanes(*v, start),
+                }
             }
             // No sweep has these.
             LoopStmt::NewArray(..)

@@ -122,6 +122,7 @@ impl<'t> Parser<'t> {
             "scan",
             "last",
             "slide",
+            "halves",
         ];
         let what = "an operator, or `load` or another way to define a value";
         let is_known = |w: &str| words.contains(&w) || Op::from_name(w).is_some();
@@ -157,6 +158,11 @@ impl<'t> Parser<'t> {
             },
             "any" => StmtKind::Any {
                 to,
+                of: self.operand(line)?,
+            },
+            "halves" => StmtKind::Halves {
+                to,
+                op: line.take("an operator", Op::from_name)?,
                 of: self.operand(line)?,
             },
             "fold" => StmtKind::Fold {

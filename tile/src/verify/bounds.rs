@@ -15,7 +15,6 @@
 
 use super::Faults;
 use super::places::Place;
-use super::segments::stores_lanes;
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Var};
@@ -48,7 +47,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
 
 pub(super) struct Walk<'f, 'a> {
     pub(super) tile: &'a Tile,
-    program: &'a Loop,
+    pub(super) program: &'a Loop,
     pub(super) faults: &'f mut Faults<'a>,
     /// What the range's first counter is a multiple of.
     pub(super) aligned: u64,
@@ -87,7 +86,7 @@ impl<'a> Walk<'_, 'a> {
     fn stmt(&mut self, kind: &'a StmtKind) {
         self.faults.at = Some(kind);
         self.begun = self.begun.filter(|_| !self.carries(kind));
-        self.undoable &= !stores_lanes(kind);
+        self.undoable &= !self.keeps_lanes(kind);
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),
             StmtKind::Count { to, of } => {
@@ -161,6 +160,7 @@ impl<'a> Walk<'_, 'a> {
             | StmtKind::Scan { .. }
             | StmtKind::Last { .. }
             | StmtKind::Slide { .. }
+            | StmtKind::Halves { .. }
             | StmtKind::Trap { .. } => {}
         }
     }

@@ -84,8 +84,20 @@ impl<'a> Walk<'_, 'a> {
             StmtKind::Set { to, .. } => state(to),
             // Its steps have been taken.
             StmtKind::Segment { .. } => true,
-            kind => stores_lanes(kind),
+            kind => self.keeps_lanes(kind),
         }
+    }
+
+    /// Whether a statement changes lanes in the frame that are more than a segment's: these begin anew.
+    pub(super) fn keeps_lanes(&self, kind: &StmtKind) -> bool {
+        let StmtKind::Store { into, .. } = kind else {
+            return false;
+        };
+        let group = match into {
+            Memory::Array(_) | Memory::Register(_) => return false,
+            Memory::Lanes(v) | Memory::Tree(v) => self.program.group_of(*v),
+        };
+        group.is_none_or(|g| self.program.groups[g.index()].owner == self.tile.rate)
     }
 
     /// The same of statements and all that is in them.
@@ -94,14 +106,6 @@ impl<'a> Walk<'_, 'a> {
             let inner = s.kind.bodies().into_iter();
             self.carries(&s.kind) || inner.into_iter().any(|b| self.any_carries(b))
         })
-    }
-}
-
-/// Whether a statement changes lanes in the frame.
-pub(super) fn stores_lanes(kind: &StmtKind) -> bool {
-    match kind {
-        StmtKind::Store { into, .. } => !matches!(into, Memory::Array(_) | Memory::Register(_)),
-        _ => false,
     }
 }
 

@@ -248,6 +248,11 @@ impl<'a> Types<'_, 'a> {
                 self.scalar(*first, shape.ty, "what comes in");
                 self.fits(*of, shape, "what slides");
             }
+            StmtKind::Halves { to, op, of } => {
+                let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to));
+                let fits = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);
+                self.want(fits, || format!("halves by {} are no {shape}", op.name()));
+            }
             StmtKind::Set { to, value } => {
                 self.fits(*value, self.tile.shape(*to), "what a register is set to");
             }

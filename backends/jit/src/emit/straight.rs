@@ -290,10 +290,10 @@ mod tests {
         let nested = |r: &RateId| matches!(program.rate(*r).kind, RateKind::Nested { .. });
         let rates: Vec<RateId> = (0..program.rates.len()).map(RateId::new).collect();
         let innermost: Vec<RateId> = rates.into_iter().filter(nested).collect();
-        assert_eq!(
-            plans.iter().map(|p| p.sweep.rate).collect::<Vec<_>>(),
-            innermost
-        );
+        let (roots, sweeps): (Vec<_>, Vec<_>) = plans.iter().partition(|p| !p.inner.is_empty());
+        let rates = |all: &[&Straight]| all.iter().map(|p| p.sweep.rate).collect::<Vec<_>>();
+        assert_eq!(rates(&sweeps), innermost);
+        assert_eq!(rates(&roots), program.roots);
         assert!(innermost.len() > 1);
     }
 }

@@ -89,6 +89,18 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let end = self.op(\"end\", Ty::U64, Op::Min, &[from, to]);",
     },
     Fault {
+        what: "lanes of a segment go on from those of the one before",
+        file: "lower/nest.rs",
+        sound: "let value = self.operand(identity.unwrap_or(Const::zero(ty).into())); self.push(StmtKind::Store {",
+        faulty: "let value = self.operand(identity.unwrap_or(Const::zero(ty).into())); let _ = (StmtKind::Store {",
+    },
+    Fault {
+        what: "what a segment begins with is not joined",
+        file: "lower/nest.rs",
+        sound: "let total = self.op(program.name(v), ty, op, &[start.into(), to.into()]);",
+        faulty: "let _ = start; let total = to.into();",
+    },
+    Fault {
         what: "what waits in a segment waits for the step around",
         file: "lower/nest.rs",
         sound: "self.straight(); self.take_effect();",
@@ -307,6 +319,12 @@ pub(super) const JUDGED: &[Fault] = &[
         file: "verify/bounds.rs",
         sound: "Place::Count { .. } if self.segment.is_some() => {",
         faulty: "Place::Count { .. } if self.segment.is_some() && lanes > 1 => {",
+    },
+    Fault {
+        what: "halves are of any type",
+        file: "verify/types.rs",
+        sound: "let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to)); let fits = op.result(&[ty, ty], None) == Some(ty)",
+        faulty: "let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to)); let fits = op.result(&[ty, ty], None).is_some()",
     },
     Fault {
         what: "lanes are undone",

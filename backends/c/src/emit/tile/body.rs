@@ -351,6 +351,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
+            StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let lanes = self.tile.operand_shape(*unless).lanes;

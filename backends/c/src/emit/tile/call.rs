@@ -11,8 +11,13 @@ impl Writer<'_, '_, '_> {
         let counter = self.unit.names.var(self.tile.counter).to_string();
         let bound = self.unit.atom(bound);
         self.unit.open(format!("if ({counter} < {bound}) {{"));
+        // The last step around segments leaves what else a frame keeps, and is the machine's.
+        let last = match self.tile.has_segments() {
+            true => " - 1",
+            false => "",
+        };
         self.unit.line(format!(
-            "u64 count = lf_least({bound} - {counter}, event - steps);"
+            "u64 count = lf_least({bound} - {counter}{last}, event - steps);"
         ));
         for entry in &self.tile.entries {
             if let Entry::Room { array, index } = entry {

@@ -238,4 +238,29 @@ impl Writer<'_, '_, '_> {
         }
         self.part = 0;
     }
+
+    /// The first half joined with the second, until one lane is left.
+    pub(super) fn halves(&mut self, to: Value, op: Op, of: Operand) {
+        let (ty, lanes) = (self.shape(to).ty, self.tile.operand_shape(of).lanes);
+        let (name, each) = (self.name(to), self.operand_shape(of).lanes);
+        self.unit.line(format!("{} {name}_l[{lanes}];", ty.name()));
+        for part in 0..self.parts(lanes) {
+            self.part = part;
+            let (lane, before) = (self.lane(of), self.before());
+            self.unit.line(format!(
+                "for (u64 k = 0; k < {each}; k++) {name}_l[k{before}] = {lane};"
+            ));
+        }
+        self.part = 0;
+        let mut half = lanes / 2;
+        while half > 0 {
+            let joined = [format!("{name}_l[k]"), format!("{name}_l[k + {half}]")];
+            let text = self.unit.helpers.op(op, ty, ty, &joined);
+            self.unit.line(format!(
+                "for (u64 k = 0; k < {half}; k++) {name}_l[k] = {text};"
+            ));
+            half /= 2;
+        }
+        self.define(to, &format!("{name}_l[0]"));
+    }
 }

@@ -103,7 +103,10 @@ impl<'a> Emit<'a, '_> {
                 rooms.push((*array, *index));
             }
         }
-        self.steps_with_room(sweep, &rooms, counter)
+        // The last step around segments leaves what else a frame keeps, and is the machine's.
+        let last = i64::from(tiles.iter().any(Tile::has_segments));
+        let behind = self.builder.ins().iadd_imm_u(counter, last);
+        self.steps_with_room(sweep, &rooms, behind)
     }
 
     /// How many of so many steps a tile takes. Tiles before it may be entered at multiples of `aligned`.
@@ -138,8 +141,11 @@ impl<'a> Emit<'a, '_> {
         (from, count): (Value, Value),
     ) -> Value {
         let place = self.place;
-        for i in straight.all().flat_map(Sweep::blocks) {
-            self.totals_for_block(i);
+        // What segments have come to, the tile joins.
+        if straight.inner.is_empty() {
+            for i in straight.sweep.blocks() {
+                self.totals_for_block(i);
+            }
         }
         let end = self.builder.ins().iadd(from, count);
         let event = self.builder.use_var(self.event);
@@ -279,6 +285,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 self.define(*to, Printed::Scalar(last, 0));
             }
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
+            StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let ok = self.all(*unless);

@@ -274,6 +274,38 @@ impl Printer<'_, '_, '_> {
         }
         self.define(to, Printed::Scalar(sum, 0));
     }
+
+    /// The first half joined with the second, until one lane is left: registers, then lanes.
+    pub(super) fn halves(&mut self, to: ir::Value, op: Op, of: Operand) {
+        let Shape { ty, lanes } = self.shape(of);
+        let mut lanes = lanes;
+        let mut all = match self.printed(of) {
+            Printed::Lanes(all) => all,
+            _ => vec![self.scalar(of)],
+        };
+        while all.len() > 1 && self.has(op, ty) {
+            let behind = all.split_off(all.len() / 2);
+            let pairs = all.iter().zip(behind);
+            all = pairs
+                .map(|(x, y)| self.register_op(op, ty, &[*x, y]))
+                .collect();
+            lanes /= 2;
+        }
+        let wide = !self.shape(of).is_scalar();
+        let each = (0..lanes).map(|k| match wide {
+            true => self.extract(ty, &all, k),
+            false => all[0],
+        });
+        let mut each: Vec<Value> = each.collect();
+        while each.len() > 1 {
+            let behind = each.split_off(each.len() / 2);
+            let pairs = each.iter().zip(behind);
+            each = pairs
+                .map(|(x, y)| self.scalar_op(op, ty, ty, &[*x, y]))
+                .collect();
+        }
+        self.define(to, Printed::Scalar(each[0], 0));
+    }
 }
 
 fn compares(op: Op) -> bool {
