@@ -116,8 +116,8 @@ impl Lower<'_, '_> {
         let starts: Vec<Operand> = state.iter().map(|(_, a)| self.operand(*a)).collect();
         let mut registers = Vec::new();
         for ((v, _), start) in state.iter().zip(starts) {
-            // What nobody reads afterwards may go on when a lane has ended.
-            let freezes = masked && self.is_read_outside(*v, s);
+            // Where all lanes end together, those that are masked are not asked for; what nobody reads afterwards may go on.
+            let freezes = differs && self.is_read_outside(*v, s);
             let varies = varying.contains(v);
             let lanes = if varies { self.lanes } else { 1 };
             let register = self.register(*v, lanes);
