@@ -211,7 +211,7 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a lane goes on when its scalar loop has ended",
         file: "lower/regions.rs",
-        sound: "let under = go.map(Operand::from).filter(|_| *freezes);",
+        sound: "let under = go.map(Operand::from).filter(|_| kept.freezes);",
         faulty: "let under = go.map(Operand::from).filter(|_| false);",
     },
     Fault {
@@ -359,14 +359,14 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "anything may be set",
         file: "verify/scope.rs",
-        sound: "if !matches!(data.origin, Origin::Register | Origin::State(_)) {",
-        faulty: "if false && !matches!(data.origin, Origin::Register | Origin::State(_)) {",
+        sound: "if data.origin != Origin::Register && !data.origin.is_state() {",
+        faulty: "if false && data.origin != Origin::Register && !data.origin.is_state() {",
     },
     Fault {
         what: "state is anything that the loop has",
         file: "verify/frame.rs",
-        sound: "group.is_some_and(|g| !g.order.is_local())",
-        faulty: "group.is_none_or(|g| !g.order.is_local())",
+        sound: "let plain = order(program, v).is_some_and(|o| !o.is_local());",
+        faulty: "let plain = order(program, v).is_none_or(|o| !o.is_local());",
     },
     Fault {
         what: "a room may be for what a scan has come to",
