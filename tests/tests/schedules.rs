@@ -1,16 +1,23 @@
-//! Any legal schedule gives the interpreter's bits: random loops and golden ones, under schedules drawn at random.
+//! Any legal schedule gives the interpreter's bits: random loops, those of random programs, and golden ones, under
+//! schedules drawn at random.
 
+use livefusion::Engine;
 use livefusion_backend::{Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
+use livefusion_tests::check::{agree, check_all, run};
 use livefusion_tests::loops::{self, Ended, nested, plain, random};
 use livefusion_tests::mutants::{arguments, golden_loops};
+use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
-use livefusion_tests::tiles::{Drawn, Evaluated, draw, mutant, tiles};
+use livefusion_tests::threads;
+use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, tiles};
 use livefusion_tile::parse::parse;
 use livefusion_tile::schedule::{Schedule, Schedules};
 use loop_lang::Loop;
+use loop_lang::ir::RateId;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const LOOPS: u64 = 400;
@@ -18,7 +25,11 @@ const LOOPS: u64 = 400;
 const PLAIN: u64 = 200;
 /// Loops over segments.
 const NESTED: u64 = 120;
-/// So many of the plain ones have tiles that are changed.
+/// Random programs of each kind that are looked at, by how many seeds, and how many at a time.
+const PROGRAMS: u64 = 1500;
+const SEEDS: u64 = 6;
+const TOGETHER: usize = 60;
+/// So many of the plain loops have tiles that are changed.
 const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
 /// More steps than this are not taken: arguments are drawn too, and some are long.
@@ -62,13 +73,7 @@ fn agrees(
         };
         let tiled = Arc::new(Evaluated::new(program, &schedule, small.0.clone(), seed));
         agree(tiled.clone(), &small);
-        drawn.left += tiled.left();
-        drawn.in_segments += tiled.in_segments();
-        for (tile, steps) in tiled.taken() {
-            drawn.count(program, &schedule, tile.rate);
-            drawn.note(tile);
-            taken += steps;
-        }
+        taken += tiled.count(&schedule, drawn);
         let jit = JitBackend::new().compile_under(program, &schedule);
         agree(jit.expect("it compiles"), &usual);
     }
@@ -127,6 +132,68 @@ fn loops_that_tiles_take() {
     }
     println!("{taken} steps, {drawn:#?}");
     assert_eq!(drawn.missing(), Vec::<String>::new(), "never ran");
+}
+
+/// A seed with which a loop of a program is to run one of these decisions, or pairs of them, if there is one among some.
+fn promises(p: &Program, missing: &[String]) -> Option<u64> {
+    let explained = Engine::interp().explain(&p.build().roots);
+    let mut loops = explained.map_or(Vec::new(), |e| e.loops);
+    // Alone, decisions run soon: what is left are pairs, of a sub rate and what is around it.
+    loops.retain(|l| l.program.rates.iter().any(|r| r.kind.is_sub()));
+    let promises = |seed: &u64| {
+        loops.iter().any(|l| {
+            let (mut drawn, rng) = (Drawn::default(), &mut Rng::new(*seed));
+            let schedule = draw(&l.program, rng, &mut Drawn::default());
+            let rates = (0..l.program.rates.len()).map(RateId::new);
+            rates.for_each(|rate| drawn.count(&l.program, &schedule, rate));
+            missing.iter().any(|name| drawn.ran.contains_key(name))
+        })
+    };
+    (0..SEEDS).find(promises)
+}
+
+/// Loops as users' programs have them: some, and then those that may run what never ran before.
+#[test]
+fn random_programs() {
+    let mut drawn = Drawn::default();
+    let wired = programs(PROGRAMS, Options::WIRED).map(|(seed, p)| (seed + 2_000_000, p));
+    let programs = programs(PROGRAMS, Options::SMALL).zip(wired);
+    let mut programs = programs.flat_map(<[_; 2]>::from);
+    let interp = Engine::interp();
+    let mut ran = 0;
+    loop {
+        let mut missing = drawn.undecided();
+        // Arrays here are short: what ran in vectors of one width stands for all of them.
+        missing.retain(|name| {
+            let sub = name.split_once(" in vectorise").map(|(sub, _)| sub);
+            let pair = sub.map(|sub| format!("{sub} in vectorise"));
+            pair.is_none_or(|pair| !drawn.ran.keys().any(|ran| ran.starts_with(&pair)))
+        });
+        let some: Vec<(u64, Program)> = programs.by_ref().take(TOGETHER).collect();
+        if missing.is_empty() || some.is_empty() {
+            println!("{ran} programs, {drawn:#?}");
+            if std::env::var_os("LOOP_PROGRAMS").is_none() {
+                assert_eq!(missing, Vec::<String>::new(), "never ran");
+            }
+            return;
+        }
+        let draws = threads::map(&some, |(seed, p)| match ran {
+            0 => Some(*seed),
+            _ => promises(p, &missing),
+        });
+        let draws = some.into_iter().zip(draws);
+        let draws = draws.filter_map(|(p, draw)| Some((p, draw?)));
+        let (some, draws): (Vec<(u64, Program)>, Vec<u64>) = draws.unzip();
+        ran += some.len();
+        let seeds = some.iter().map(|p| p.0).zip(draws);
+        let seeds: HashMap<u64, u64> = seeds.collect();
+        let check = |seed, p: &Program| {
+            let tiled = Arc::new(Tiled::new(InterpBackend::new(), seeds[&seed]));
+            let got = run(p, &Engine::new(tiled.clone()))?;
+            agree(&run(p, &interp)?, &got).map(|()| tiled)
+        };
+        check_all(some, check, |_, tiled| tiled.count(&mut drawn));
+    }
 }
 
 /// What verifies of changed tiles stays inside of its memory, or the evaluator says where it does not. Its results are

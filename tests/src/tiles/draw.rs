@@ -67,8 +67,8 @@ impl Drawn {
         });
     }
 
-    /// What no tile took steps under, or said, of all that there is.
-    pub fn missing(&self) -> Vec<String> {
+    /// The decisions, and pairs of them, that no tile took steps under.
+    pub fn undecided(&self) -> Vec<String> {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
@@ -76,6 +76,12 @@ impl Drawn {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
         all.retain(|name| !self.ran.contains_key(name));
+        all
+    }
+
+    /// What no tile took steps under, or said, of all that there is.
+    pub fn missing(&self) -> Vec<String> {
+        let mut all = self.undecided();
         let words = ["put", "put in lanes", "scan", "slide", "tree"];
         let unsaid = words.into_iter().filter(|w| !self.said.contains(w));
         all.extend(unsaid.map(str::to_string));

@@ -108,6 +108,18 @@ impl Evaluated {
         self.left.load(Ordering::Relaxed)
     }
 
+    /// Counts what its tiles did, which are of this schedule. How many steps they took.
+    pub fn count(&self, schedule: &Schedule, drawn: &mut Drawn) -> u64 {
+        drawn.left += self.left();
+        drawn.in_segments += self.in_segments();
+        let taken = self.taken();
+        for (tile, _) in &taken {
+            drawn.count(&self.program, schedule, tile.rate);
+            drawn.note(tile);
+        }
+        taken.iter().map(|t| t.1).sum()
+    }
+
     /// How many steps a tile may take here, of at most `left`.
     fn enters(&self, tile: &Tile, state: &State, left: u64) -> u64 {
         let word = |v| state.scalar(v);
@@ -215,12 +227,25 @@ impl Kernel for Evaluated {
 pub struct Tiled {
     inner: InterpBackend,
     seed: u64,
+    made: Mutex<Vec<(Schedule, Arc<Evaluated>)>>,
 }
 
 impl Tiled {
     /// The backend of a seed, around an interpreter.
     pub fn new(inner: InterpBackend, seed: u64) -> Tiled {
-        Tiled { inner, seed }
+        Tiled {
+            inner,
+            seed,
+            made: Mutex::default(),
+        }
+    }
+
+    /// Counts what the tiles of its kernels did.
+    pub fn count(&self, drawn: &mut Drawn) {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        for (schedule, kernel) in made.iter() {
+            kernel.count(schedule, drawn);
+        }
     }
 }
 
@@ -231,10 +256,10 @@ impl Backend for Tiled {
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let inner = self.inner.compile(program)?;
-        let mut rng = Rng::new(self.seed);
-        let schedule = draw(program, &mut rng, &mut Drawn::default());
-        Ok(Arc::new(Evaluated::new(
-            program, &schedule, inner, self.seed,
-        )))
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let schedule = draw(program, &mut Rng::new(self.seed), &mut Drawn::default());
+        let kernel = Arc::new(Evaluated::new(program, &schedule, inner, self.seed));
+        made.push((schedule, kernel.clone()));
+        Ok(kernel)
     }
 }
