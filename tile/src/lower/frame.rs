@@ -1,10 +1,9 @@
 //! Entries, what goes in and out, and the loop over the range.
 
-use super::{Lower, args};
+use super::Lower;
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::{Role, Step};
-use crate::schedule::Admit;
-use loop_lang::ir::{GroupId, Order, StmtKind as LoopStmt, Var};
+use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
@@ -116,33 +115,6 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The variables of groups with lanes.
-    pub(super) fn lane_vars(&self) -> Vec<(GroupId, Var)> {
-        self.group_vars(|order| order.lanes().is_some()).collect()
-    }
-
-    /// The variables of groups of some order.
-    fn group_vars(&self, of: impl Fn(Order) -> bool) -> impl Iterator<Item = (GroupId, Var)> {
-        let groups = &self.region.program.groups;
-        let some = self.sweep.groups.iter().copied();
-        let some = some.filter(move |g| of(groups[g.index()].order));
-        some.flat_map(|g| groups[g.index()].vars.iter().map(move |v| (g, *v)))
-    }
-
-    /// Whether a turn of vectors takes all lanes of a group, so that they are in registers. Else they are in the frame,
-    /// where each vector finds its own.
-    pub(super) fn in_registers(&self, of: u32) -> bool {
-        self.lanes * self.unroll >= of
-    }
-
-    /// Where the lanes of a group's variable are while vectors are taken.
-    pub(super) fn lanes_in(&self, v: Var) -> Memory {
-        match self.sweep.roles.get(&v) {
-            Some(Role::Lanes(of)) if !self.in_registers(*of) => Memory::Lanes(v),
-            _ => Memory::Register(self.carried[&v]),
-        }
-    }
-
     /// Registers for what vectors join and for lanes, as they are before the first turn.
     fn start(&mut self, lanes: &[(GroupId, Var)]) {
         let program = self.region.program;
@@ -186,31 +158,6 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Copies lanes, as many at a time as a vector has.
-    fn copy(&mut self, from: Memory, into: Memory, shape: Shape) {
-        let outer = std::mem::take(&mut self.out);
-        let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
-        let some = self.add("some", Shape::of(shape.ty, self.lanes), Origin::Let);
-        self.push(StmtKind::Load {
-            to: some,
-            from,
-            at: place.into(),
-            under: None,
-            proof: Proof::Literal,
-        });
-        self.push(StmtKind::Store {
-            into,
-            at: place.into(),
-            value: some.into(),
-            under: None,
-            lanes: self.lanes,
-            proof: Proof::Literal,
-        });
-        let body = self.body(outer);
-        let turn = (Lower::u64(0), Lower::u64(u64::from(shape.lanes)));
-        self.for_(place, turn, u64::from(self.lanes), true, body);
-    }
-
     /// What was in registers goes to where it belongs.
     fn end(&mut self, lanes: &[(GroupId, Var)]) {
         if self.lanes == 1 {
@@ -239,32 +186,6 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Where the lanes of an element, or of a vector's elements, are.
-    fn lane_at(&mut self, g: GroupId) -> Operand {
-        let of = match self.region.program.groups[g.index()].order {
-            Order::Runs(_) => return Lower::u64(1),
-            Order::Lanes(of) => u64::from(of),
-            Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
-        };
-        let last = Lower::u64(of.saturating_sub(1));
-        match self.turn {
-            _ if of == 1 => Lower::u64(0),
-            None => {
-                let at = self.at.unwrap_or(Lower::u64(0));
-                self.op("lane", Ty::U64, Op::And, &[at, last])
-            }
-            Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,
-            Some((_, place)) if self.in_registers(of as u32) => {
-                self.op("lane", Ty::U64, Op::And, &[place, last])
-            }
-            // A turn begins at a multiple of its steps.
-            Some((strip, place)) => {
-                let first = self.op("first", Ty::U64, Op::And, &[strip, last]);
-                self.op("lane", Ty::U64, Op::Add, &[first, place])
-            }
-        }
-    }
-
     /// One step, or one vector of steps.
     fn step(&mut self, lanes: &[(GroupId, Var)]) {
         self.begin_lanes(lanes);
@@ -279,41 +200,6 @@ impl Lower<'_, '_> {
         if self.lanes == 1 {
             self.take_effect();
             self.end_lanes(lanes);
-        }
-    }
-
-    /// What lanes are before a step, or a vector of steps.
-    pub(super) fn begin_lanes(&mut self, lanes: &[(GroupId, Var)]) {
-        for (g, v) in lanes {
-            let at = self.lane_at(*g);
-            let name = self.region.program.name(*v).to_string();
-            let ty = self.region.program.ty(*v).elem();
-            let (from, shape) = match self.lanes {
-                1 => (Memory::Lanes(*v), Shape::scalar(ty)),
-                lanes => (self.lanes_in(*v), Shape::of(ty, lanes)),
-            };
-            let old = self.add(&name, shape, Origin::Let);
-            self.push(StmtKind::Load {
-                to: old,
-                from,
-                at,
-                under: None,
-                proof: Proof::Literal,
-            });
-            match self.lanes {
-                1 => self.set(self.carried[v], old.into()),
-                _ => {
-                    self.now.insert(*v, old.into());
-                }
-            }
-            self.lane_places.insert(*v, at);
-        }
-    }
-
-    /// What lanes are behind a step.
-    pub(super) fn end_lanes(&mut self, lanes: &[(GroupId, Var)]) {
-        for (_, v) in lanes {
-            self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
         }
     }
 
@@ -375,123 +261,11 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores what a variable's lanes are after the vector.
-    pub(super) fn keep_lane(&mut self, v: Var, into: Memory, value: Operand) {
-        self.push(StmtKind::Store {
-            into,
-            at: self.lane_places[&v],
-            value,
-            under: None,
-            lanes: self.lanes,
-            proof: Proof::Literal,
-        });
-    }
-
     /// The statements of a step of the sweep that are in no region.
     pub(super) fn tops(&mut self, at: usize) {
         let sweep = self.sweep;
         for s in sweep.tops(at) {
             self.stmt(s.stmt);
-        }
-    }
-
-    /// A sub rate begins: its guard's statements, and which steps it admits.
-    fn enter(&mut self, step: usize, block: usize) {
-        self.tops(step);
-        let region = self.region;
-        let rate = region.rate_of_block(block);
-        let how = rate.map_or(Admit::Branch, |r| self.schedule.admits(r));
-        let mut mask = self.mask();
-        let exits = &region.facts.blocks[block].block.exits;
-        for exit in exits {
-            let test = self.operand(exit.unless);
-            mask = Some(self.both(mask, test));
-        }
-        let mask = mask.unwrap_or(Const::bool(true).into());
-        let mask = self.wide(mask);
-        let counts = |s: &&crate::region::Statement| {
-            let of = |v: &Var| self.sweep.roles.get(v);
-            s.sub == Some(step)
-                && matches!(&s.stmt.kind, LoopStmt::Assign(v, _)
-                    if matches!(of(v), Some(Role::Count { .. })))
-        };
-        let counted = self.lanes > 1 && self.sweep.statements.iter().any(|s| counts(&s));
-        let count = counted.then(|| {
-            let to = self.add("count", Shape::scalar(Ty::U64), Origin::Let);
-            self.push(StmtKind::Count { to, of: mask });
-            to.into()
-        });
-        let branches = how == Admit::Branch;
-        let outer = branches.then(|| std::mem::take(&mut self.out));
-        self.subs.push(super::Sub {
-            mask,
-            count,
-            how,
-            step,
-            outer,
-        });
-    }
-
-    /// A mask of as many lanes as there are steps at a time.
-    fn wide(&mut self, mask: Operand) -> Operand {
-        if self.shape(mask).lanes == self.lanes {
-            return mask;
-        }
-        let to = self.add("all", Shape::of(Ty::Bool, self.lanes), Origin::Let);
-        self.push(StmtKind::Let {
-            to,
-            op: Op::Copy,
-            args: args(&[mask]),
-        });
-        to.into()
-    }
-
-    /// A sub rate ends. What it branched over is a body of its own.
-    fn leave(&mut self) {
-        let step = self.subs.last().map(|s| s.step);
-        self.counts(step);
-        let Some(sub) = self.subs.pop() else {
-            return;
-        };
-        let Some(outer) = sub.outer else {
-            return;
-        };
-        let then = self.body(outer);
-        let cond = match self.lanes {
-            1 => sub.mask,
-            _ => {
-                let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
-                self.push(StmtKind::Any {
-                    to: any,
-                    of: sub.mask,
-                });
-                any.into()
-            }
-        };
-        self.push(StmtKind::If {
-            cond,
-            then,
-            other: Vec::new(),
-        });
-    }
-
-    /// The counts of a sub rate, or of the rate itself, after the vector: what is written is at what they were.
-    fn counts(&mut self, sub: Option<usize>) {
-        if self.lanes == 1 {
-            return;
-        }
-        let more = match self.subs.last() {
-            Some(sub) => sub.count,
-            None => Some(Lower::u64(u64::from(self.lanes))),
-        };
-        let here: Vec<Var> = (self.sweep.roles.iter())
-            .filter(|(_, role)| **role == Role::Count { sub })
-            .map(|(v, _)| *v)
-            .collect();
-        for (v, more) in here.into_iter().zip(more.into_iter().cycle()) {
-            let state = self.carried[&v];
-            let next = self.op("next", Ty::U64, Op::Add, &[state.into(), more]);
-            self.set(state, next);
         }
     }
 }

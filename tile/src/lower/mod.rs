@@ -7,6 +7,8 @@
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `nest` | segments in the steps of a root |
+//! | `subs` | sub rates, and what is counted in them |
+//! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
@@ -16,10 +18,12 @@
 mod clean;
 mod frame;
 mod joins;
+mod lanes;
 mod nest;
 mod regions;
 mod scans;
 mod stmt;
+mod subs;
 
 use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value};
 use crate::region::{Nest, Region, Sweep};

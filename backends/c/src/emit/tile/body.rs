@@ -1,14 +1,12 @@
 //! The function of a tile.
 
 use super::masks::Masks;
+use super::passed::{scanned, seen};
 use crate::emit::ideas::Idea;
-use crate::emit::stop::HALT;
 use crate::emit::unit::{Unit, comment};
-use crate::facts::{self, Source};
 use crate::names::{Part, Unique, identifier};
-use livefusion_tile::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
-use livefusion_tile::target;
-use loop_lang::ir::{CombId, Order, Var};
+use livefusion_tile::ir::{Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
 
 /// A tile's function, being written.
@@ -20,14 +18,6 @@ pub struct Writer<'u, 'a, 't> {
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
     comb: Option<CombId>,
-}
-
-/// A parameter of the function, and what the caller passes.
-pub(super) struct Passed {
-    pub declaration: String,
-    pub argument: String,
-    /// The state that it points to.
-    state: Option<Value>,
 }
 
 impl<'u, 'a, 't> Writer<'u, 'a, 't> {
@@ -68,90 +58,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             part: 0,
             comb: None,
         }
-    }
-
-    /// The function's name.
-    pub(super) fn function(&self, symbol: &str) -> String {
-        let rate = identifier(&self.unit.program.rate(self.tile.rate).name);
-        format!("{symbol}_tile_{}_{rate}", self.tile.rate.index())
-    }
-
-    /// Everything that goes in and out, beside the range.
-    pub(super) fn passed(&self) -> Vec<Passed> {
-        let mut passed = Vec::new();
-        let names = self.unit.names;
-        let plain = |declaration: String, argument: &str| Passed {
-            declaration,
-            argument: argument.to_string(),
-            state: None,
-        };
-        for (a, length) in self.tile.arrays() {
-            let (ty, name) = (facts::elem(self.unit.program, a).name(), names.var(a));
-            let given = match self.unit.facts.source.get(&a) {
-                Some(Source::Param(_)) => "const ",
-                _ => "",
-            };
-            passed.push(plain(format!("{given}{ty} *restrict {name}"), name));
-            if length {
-                let n = self.unit.length(a);
-                passed.push(plain(format!("const u64 {n}"), &n));
-            }
-        }
-        for (v, data) in self.tile.each_value() {
-            let ty = data.shape.ty.name();
-            match data.origin {
-                Origin::Given(var) => {
-                    let order = self.unit.facts.local_group(self.unit.program, var);
-                    let argument = match order {
-                        Some((_, _, Order::Lanes(_) | Order::Runs(_))) => {
-                            names.part(var, Part::Joined).to_string()
-                        }
-                        _ => seen(self.unit, var),
-                    };
-                    passed.push(plain(format!("const {ty} {}", names.var(var)), &argument));
-                }
-                Origin::Scan(_, Kept::Prefix) => {
-                    let name = self.whole(v);
-                    passed.push(plain(format!("const {ty} {name}"), name));
-                }
-                Origin::State(_) | Origin::Scan(..) => {
-                    let name = self.whole(v);
-                    passed.push(Passed {
-                        declaration: format!("{ty} *restrict lf_{name}"),
-                        argument: format!("&{name}"),
-                        state: Some(v),
-                    });
-                }
-                Origin::From | Origin::End | Origin::Register | Origin::Let => {}
-            }
-        }
-        for (v, part) in self.in_frame() {
-            let (ty, name) = (
-                facts::elem(self.unit.program, v).name(),
-                names.part(v, part),
-            );
-            passed.push(plain(format!("{ty} *restrict {name}"), name));
-        }
-        if self.unit.stops {
-            passed.push(plain(HALT.to_string(), "lf_halt"));
-        }
-        passed
-    }
-
-    /// The variables whose lanes, or trees, it reads or writes.
-    fn in_frame(&self) -> Vec<(Var, Part)> {
-        let mut all = Vec::new();
-        self.tile.each_stmt(&mut |s| {
-            let part = match s.kind.memory() {
-                Some(Memory::Lanes(v)) => (v, Part::Lanes),
-                Some(Memory::Tree(v)) => (v, Part::Tree),
-                _ => return,
-            };
-            if !all.contains(&part) {
-                all.push(part);
-            }
-        });
-        all
     }
 
     /// Writes the function.
@@ -437,53 +343,5 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.open(format!(
             "for (u64 {name} = {from}; {name} < {to}; {name} += {step}) {{"
         ));
-    }
-}
-
-/// What readers see of a carried variable is called so in the state machine.
-fn seen(unit: &Unit, v: Var) -> String {
-    match unit.facts.local_group(unit.program, v) {
-        Some((_, _, Order::Prefix(_))) => unit.names.part(v, Part::Now).to_string(),
-        _ => unit.names.var(v).to_string(),
-    }
-}
-
-/// What a scan keeps is called so there.
-fn scanned<'u>(unit: &'u Unit, v: Var, kept: Kept) -> &'u str {
-    match kept {
-        Kept::Prefix => unit.names.var(v),
-        Kept::Total => unit.names.part(v, Part::Total),
-        Kept::Last => unit.names.part(v, Part::Last),
-    }
-}
-
-impl Masks {
-    /// How masks are kept in a tile for a target.
-    fn of(tile: &Tile, target: &target::Target) -> Masks {
-        let (mut lanes, mut widest) = (1, 1);
-        tile.each_stmt(&mut |s| {
-            let mut see = |shape: Shape| {
-                if !shape.is_scalar() && shape.ty != Ty::Bool {
-                    widest = widest.max(shape.ty.size());
-                }
-            };
-            s.kind.each_operand(&mut |a| see(tile.operand_shape(a)));
-            if let Some(to) = s
-                .kind
-                .target()
-                .filter(|_| !matches!(s.kind, StmtKind::For { .. }))
-            {
-                see(tile.shape(to));
-                if !matches!(s.kind, StmtKind::Set { .. }) {
-                    lanes = lanes.max(tile.shape(to).lanes);
-                }
-            }
-        });
-        let fit = (target.vector_bytes() / widest).max(2) as u32;
-        Masks {
-            lanes: lanes.min(fit),
-            bytes: widest,
-            registers: target.masks() == target::Masks::Registers,
-        }
     }
 }

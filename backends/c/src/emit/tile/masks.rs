@@ -5,8 +5,10 @@
 //! plain vectors.
 
 use super::Writer;
+use super::builtins::{blend_builtin, compare_builtin};
 use crate::emit::vector::{Shape as Packed, signed};
-use livefusion_tile::ir::{Operand, Shape};
+use livefusion_tile::ir::{Operand, Shape, StmtKind, Tile};
+use livefusion_tile::target::{self, Target};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -317,72 +319,33 @@ impl Writer<'_, '_, '_> {
     }
 }
 
-/// gcc's comparison of vectors of 16 to 64 bytes into bits.
-fn compare_builtin(op: Op, ty: Ty, lanes: u32) -> Option<String> {
-    let bytes = lanes as usize * ty.size();
-    if !matches!(bytes, 16 | 32 | 64) {
-        return None;
+impl Masks {
+    /// How masks are kept in a tile for a target.
+    pub(super) fn of(tile: &Tile, target: &Target) -> Masks {
+        let (mut lanes, mut widest) = (1, 1);
+        tile.each_stmt(&mut |s| {
+            let mut see = |shape: Shape| {
+                if !shape.is_scalar() && shape.ty != Ty::Bool {
+                    widest = widest.max(shape.ty.size());
+                }
+            };
+            s.kind.each_operand(&mut |a| see(tile.operand_shape(a)));
+            if let Some(to) = s
+                .kind
+                .target()
+                .filter(|_| !matches!(s.kind, StmtKind::For { .. }))
+            {
+                see(tile.shape(to));
+                if !matches!(s.kind, StmtKind::Set { .. }) {
+                    lanes = lanes.max(tile.shape(to).lanes);
+                }
+            }
+        });
+        let fit = (target.vector_bytes() / widest).max(2) as u32;
+        Masks {
+            lanes: lanes.min(fit),
+            bytes: widest,
+            registers: target.masks() == target::Masks::Registers,
+        }
     }
-    // The predicates of the instruction; of floats ordered and quiet ones, but for `!=`.
-    let predicate = match (op, ty.is_float()) {
-        (Op::Eq, _) => 0,
-        (Op::Lt, true) => 17,
-        (Op::Le, true) => 18,
-        (Op::Ne, _) => 4,
-        (Op::Ge, true) => 29,
-        (Op::Gt, true) => 30,
-        (Op::Lt, false) => 1,
-        (Op::Le, false) => 2,
-        (Op::Ge, false) => 5,
-        _ => 6,
-    };
-    let (letter, of) = match ty {
-        Ty::F64 => ("pd", "double"),
-        Ty::F32 => ("ps", "float"),
-        Ty::I64 | Ty::U64 => ("q", "long long"),
-        Ty::I32 | Ty::U32 => ("d", "int"),
-        Ty::I16 | Ty::U16 => ("w", "short"),
-        Ty::I8 | Ty::U8 | Ty::Bool => ("b", "char"),
-    };
-    let unsigned = if ty.is_float() || ty.is_signed() {
-        ""
-    } else {
-        "u"
-    };
-    let name = format!("__builtin_ia32_{unsigned}cmp{letter}{}_mask", 8 * bytes);
-    // All lanes are asked for; 4 is the current rounding.
-    let rounding = if ty.is_float() && bytes == 64 {
-        ", 4"
-    } else {
-        ""
-    };
-    let element = format!("{of} __attribute__((vector_size({bytes})))");
-    let cast = format!("(__typeof__({element}))");
-    Some(format!(
-        "{name}({cast}x, {cast}y, {predicate}, -1{rounding})"
-    ))
-}
-
-/// gcc's choice between vectors of 16 to 64 bytes by bits: its name, the type of its elements, that of its bits.
-fn blend_builtin(ty: Ty, lanes: u32) -> Option<(String, &'static str, &'static str)> {
-    let bytes = lanes as usize * ty.size();
-    if !matches!(bytes, 16 | 32 | 64) {
-        return None;
-    }
-    let (letter, of) = match ty {
-        Ty::F64 => ("pd", "double"),
-        Ty::F32 => ("ps", "float"),
-        Ty::I64 | Ty::U64 => ("q", "long long"),
-        Ty::I32 | Ty::U32 => ("d", "int"),
-        Ty::I16 | Ty::U16 => ("w", "short"),
-        Ty::I8 | Ty::U8 | Ty::Bool => ("b", "char"),
-    };
-    let bits = match lanes {
-        ..=8 => "u8",
-        9..=16 => "u16",
-        17..=32 => "u32",
-        _ => "u64",
-    };
-    let name = format!("__builtin_ia32_blendm{letter}_{}_mask", 8 * bytes);
-    Some((name, of, bits))
 }

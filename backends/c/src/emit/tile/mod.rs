@@ -3,21 +3,24 @@
 //! | module | writes |
 //! | --- | --- |
 //! | `call` | the call, as the tile's entries say |
+//! | `passed` | what goes in and out |
 //! | `body` | the function, its structure and its names |
 //! | `parts` | values of more lanes than a vector has |
 //! | `memory` | loads, stores, packing, reads at any index |
-//! | `masks` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
+//! | `masks`, `builtins` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
 //! | `nest` | segments, and turns that are undone |
 //! | `lanes` | operators on vectors |
 //! | `scans` | what goes from lane to lane |
 
 mod body;
+mod builtins;
 mod call;
 mod lanes;
 mod masks;
 mod memory;
 mod nest;
 mod parts;
+mod passed;
 mod scans;
 
 pub use body::Writer;

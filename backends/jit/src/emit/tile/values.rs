@@ -1,6 +1,7 @@
 //! Values of tiles: scalars, and lanes in registers of 128 bits.
 
-use super::{Printer, part_of};
+use super::Printer;
+use super::run::part_of;
 use crate::emit::Emit;
 use cranelift_codegen::ir::{
     ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types,

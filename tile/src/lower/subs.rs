@@ -1,0 +1,111 @@
+//! Sub rates: which steps they admit, and what is counted in them.
+
+use super::{Lower, args};
+use crate::ir::{Operand, Origin, Shape, StmtKind};
+use crate::region::Role;
+use crate::schedule::Admit;
+use loop_lang::ir::{StmtKind as LoopStmt, Var};
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+
+impl Lower<'_, '_> {
+    /// A sub rate begins: its guard's statements, and which steps it admits.
+    pub(super) fn enter(&mut self, step: usize, block: usize) {
+        self.tops(step);
+        let region = self.region;
+        let rate = region.rate_of_block(block);
+        let how = rate.map_or(Admit::Branch, |r| self.schedule.admits(r));
+        let mut mask = self.mask();
+        let exits = &region.facts.blocks[block].block.exits;
+        for exit in exits {
+            let test = self.operand(exit.unless);
+            mask = Some(self.both(mask, test));
+        }
+        let mask = mask.unwrap_or(Const::bool(true).into());
+        let mask = self.wide(mask);
+        let counts = |s: &&crate::region::Statement| {
+            let of = |v: &Var| self.sweep.roles.get(v);
+            s.sub == Some(step)
+                && matches!(&s.stmt.kind, LoopStmt::Assign(v, _)
+                    if matches!(of(v), Some(Role::Count { .. })))
+        };
+        let counted = self.lanes > 1 && self.sweep.statements.iter().any(|s| counts(&s));
+        let count = counted.then(|| {
+            let to = self.add("count", Shape::scalar(Ty::U64), Origin::Let);
+            self.push(StmtKind::Count { to, of: mask });
+            to.into()
+        });
+        let branches = how == Admit::Branch;
+        let outer = branches.then(|| std::mem::take(&mut self.out));
+        self.subs.push(super::Sub {
+            mask,
+            count,
+            how,
+            step,
+            outer,
+        });
+    }
+
+    /// A mask of as many lanes as there are steps at a time.
+    pub(super) fn wide(&mut self, mask: Operand) -> Operand {
+        if self.shape(mask).lanes == self.lanes {
+            return mask;
+        }
+        let to = self.add("all", Shape::of(Ty::Bool, self.lanes), Origin::Let);
+        self.push(StmtKind::Let {
+            to,
+            op: Op::Copy,
+            args: args(&[mask]),
+        });
+        to.into()
+    }
+
+    /// A sub rate ends. What it branched over is a body of its own.
+    pub(super) fn leave(&mut self) {
+        let step = self.subs.last().map(|s| s.step);
+        self.counts(step);
+        let Some(sub) = self.subs.pop() else {
+            return;
+        };
+        let Some(outer) = sub.outer else {
+            return;
+        };
+        let then = self.body(outer);
+        let cond = match self.lanes {
+            1 => sub.mask,
+            _ => {
+                let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+                self.push(StmtKind::Any {
+                    to: any,
+                    of: sub.mask,
+                });
+                any.into()
+            }
+        };
+        self.push(StmtKind::If {
+            cond,
+            then,
+            other: Vec::new(),
+        });
+    }
+
+    /// The counts of a sub rate, or of the rate itself, after the vector: what is written is at what they were.
+    pub(super) fn counts(&mut self, sub: Option<usize>) {
+        if self.lanes == 1 {
+            return;
+        }
+        let more = match self.subs.last() {
+            Some(sub) => sub.count,
+            None => Some(Lower::u64(u64::from(self.lanes))),
+        };
+        let here: Vec<Var> = (self.sweep.roles.iter())
+            .filter(|(_, role)| **role == Role::Count { sub })
+            .map(|(v, _)| *v)
+            .collect();
+        for (v, more) in here.into_iter().zip(more.into_iter().cycle()) {
+            let state = self.carried[&v];
+            let next = self.op("next", Ty::U64, Op::Add, &[state.into(), more]);
+            self.set(state, next);
+        }
+    }
+}
