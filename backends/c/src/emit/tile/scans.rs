@@ -53,11 +53,25 @@ impl Writer<'_, '_, '_> {
     fn scan_of_vector(&mut self, op: Op, shape: Shape, joined: &str) -> String {
         let v = self.vector(shape);
         let name = format!("{v}_scan_{}", op.name());
+        // Where nothing is joined onto a lane, the identity is.
+        let identity = op.identity(shape.ty).map(|id| {
+            let (all, id) = (self.all(shape), self.unit.helpers.constant(id));
+            format!("{all}({id})")
+        });
         let mut body = String::new();
         for step in 0..shape.lanes.trailing_zeros() {
             let upper = |k: u32| k >> step & 1 == 1;
+            let last = |k: u32| (k >> step << step) - 1;
+            if let Some(id) = &identity {
+                let before = self.lanes_of_two(shape, "y", id, |k| match upper(k) {
+                    true => last(k),
+                    false => k + shape.lanes,
+                });
+                body += &format!("  x = {before};\n  y = {joined};\n");
+                continue;
+            }
             let before = self.lanes_of_two(shape, "y", "y", |k| match upper(k) {
-                true => (k >> step << step) - 1,
+                true => last(k),
                 false => k,
             });
             let kept = self.lanes_of_two(shape, "y", "x", |k| match upper(k) {
