@@ -18,9 +18,9 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "every vector of a turn is in the first lanes",
-        file: "lower/frame.rs",
-        sound: "_ if of == turn => at,",
-        faulty: "_ if of == turn => Lower::u64(0),",
+        file: "lower/lanes.rs",
+        sound: "Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,",
+        faulty: "Some((_, _)) if of == u64::from(self.lanes * self.unroll) => Lower::u64(0),",
     },
     Fault {
         what: "vectors of a turn overlap, and repeat traps and counts",
@@ -42,21 +42,21 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "a filter in a filter admits what that one rejects",
-        file: "lower/frame.rs",
+        file: "lower/subs.rs",
         sound: "mask = Some(self.both(mask, test));",
         faulty: "mask = Some(test);",
     },
     Fault {
         what: "a count is taken before the mask",
-        file: "lower/frame.rs",
+        file: "lower/subs.rs",
         sound: "self.push(StmtKind::Count { to, of: mask });",
         faulty: "let of = self.wide(Const::bool(true).into()); self.push(StmtKind::Count { to, of });",
     },
     Fault {
         what: "a count has gone up before what is written at it",
-        file: "lower/frame.rs",
-        sound: "self.conditional += u32::from(branches); self.subs.push(super::Sub { mask, count, how, step, outer, });",
-        faulty: "self.conditional += u32::from(branches); self.subs.push(super::Sub { mask, count, how, step, outer, }); self.counts(Some(step));",
+        file: "lower/subs.rs",
+        sound: "self.subs.push(super::Sub { mask, count, how, step, outer, });",
+        faulty: "self.subs.push(super::Sub { mask, count, how, step, outer, }); self.counts(Some(step));",
     },
     Fault {
         what: "what waits for the next step is there at once",
@@ -186,9 +186,9 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "positions are one further along",
-        file: "lower/mod.rs",
-        sound: "self.push(StmtKind::Positions { to, from: at });",
-        faulty: "let at = self.op(\"at\", Ty::U64, Op::Add, &[at, Lower::u64(1)]); self.push(StmtKind::Positions { to, from: at });",
+        file: "lower/frame.rs",
+        sound: "self.push(StmtKind::Positions { to: positions, from: at, });",
+        faulty: "let at = self.op(\"at\", Ty::U64, Op::Add, &[at, Lower::u64(1)]); self.push(StmtKind::Positions { to: positions, from: at, });",
     },
     Fault {
         what: "what is kept and what is new are exchanged",
