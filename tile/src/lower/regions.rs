@@ -173,7 +173,9 @@ impl Lower<'_, '_> {
                 let holds = self.operand(holds);
                 self.both(Some(go), holds)
             });
-            self.set(go, narrowed);
+            if narrowed != go.into() {
+                self.set(go, narrowed);
+            }
         }
         body.iter().for_each(|s| self.stmt(s));
         // All take their next values at once.

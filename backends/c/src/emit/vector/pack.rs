@@ -158,6 +158,8 @@ fn half(m: usize, size: usize, v: &str) -> Option<String> {
             "#ifdef __clang__\n  \
              const lf_8 order = __builtin_convertvector(*(const lf_b8 *)(lf_order + bits), lf_8);\n\
              #else\n  \
+             typedef char lf_c16 __attribute__((vector_size(16)));\n  \
+             typedef long long lf_l2 __attribute__((vector_size(16)));\n  \
              const lf_l2 bytes = {{ lf_order[bits] }};\n  \
              const lf_8 order = (lf_8)__builtin_ia32_pmovzxbd256((lf_c16)bytes);\n\
              #endif\n  \
@@ -187,12 +189,7 @@ fn half(m: usize, size: usize, v: &str) -> Option<String> {
     };
     let types: &[(&str, &str, usize)] = match (size, 32 / m) {
         (8, _) => &[("lf_8", "int", 32)],
-        (4, 8) => &[
-            ("lf_8", "int", 32),
-            ("lf_b8", "u8", 8),
-            ("lf_c16", "char", 16),
-            ("lf_l2", "long long", 16),
-        ],
+        (4, 8) => &[("lf_8", "int", 32)],
         (4, _) => &[
             ("lf_4", "int", 16),
             ("lf_b4", "u8", 4),
