@@ -15,10 +15,10 @@ to_percentages_emit_tile_0_mfst(const u64 from, const u64 end, const f64 *restri
       const lf_v2f64 elt_mfst = *(const lf_v2f64_at *)(arr_mfst + ix_mfst);
       /* filt: filter */
       const lf_v2i64 p_filt = (lf_v2i64)(elt_mfst >= lf_v2f64_all(least_filt));
-      const u64 count = __builtin_popcountl(lf_bits_of_lf_v2i64(p_filt));
+      const u64 count = __builtin_popcountl(lf_bits_8(p_filt));
       /* map: map */
       const lf_v2f64 elt_map = elt_mfst * lf_v2f64_all(factor_map);
-      lf_pack_8_8((void *)(out_map + ix_filt), (lf_8u64)(elt_map), lf_bits_of_lf_v2i64(p_filt));
+      lf_pack_8_8((void *)(out_map + ix_filt), (lf_8u64)(elt_map), lf_bits_8(p_filt));
       /* filt: filter */
       const u64 next = (u64)(ix_filt + count);
       ix_filt = next;
