@@ -156,6 +156,7 @@ fn half(m: usize, size: usize, v: &str) -> Option<String> {
         (4, 8) => format!(
             // gcc 12 widens byte by byte unless it is told of the instruction.
             "#ifdef __clang__\n  \
+             typedef u8 lf_b8 __attribute__((vector_size(8)));\n  \
              const lf_8 order = __builtin_convertvector(*(const lf_b8 *)(lf_order + bits), lf_8);\n\
              #else\n  \
              typedef char lf_c16 __attribute__((vector_size(16)));\n  \
