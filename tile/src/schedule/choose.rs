@@ -63,6 +63,19 @@ fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
     entered.collect()
 }
 
+/// What is packed side by side needs no second look; what updates alone is kept back by a mask.
+const SIDE_BY_SIDE: [Admit; 2] = [Admit::Compact, Admit::Mask];
+
+/// A schedule in which each sub rate of a sweep admits in the first of these ways that is legal; none if one has none.
+fn admitting(region: &Region, sweep: &Sweep, ways: [Admit; 2]) -> Option<Schedule> {
+    let mut schedule = Schedule::new();
+    for (_, rate) in subs(region, sweep) {
+        let mut ways = ways.into_iter();
+        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
+    }
+    Some(schedule)
+}
+
 /// The schedule with a decision more, if that is legal.
 fn with(
     region: &Region,
@@ -153,12 +166,7 @@ fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sch
 
 /// Vectors of so many lanes, if that is legal; what is rejected has no effect.
 fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Schedule> {
-    let mut schedule = Schedule::new();
-    for (_, rate) in subs(region, sweep) {
-        // What is packed side by side needs no second look; what updates alone is kept back by a mask.
-        let mut ways = [Admit::Compact, Admit::Mask].into_iter();
-        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
-    }
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE)?;
     // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
     let little = sweep.is_plain() && sweep.all_tops().count() <= MAX_TWICE;
     let turns: &[u32] = if little { &[2, 1] } else { &[1] };
@@ -184,11 +192,7 @@ fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<
     if !sweep.statements.iter().all(cheap) {
         return None;
     }
-    let mut schedule = Schedule::new();
-    for (_, rate) in subs(region, sweep) {
-        let mut ways = [Admit::Compact, Admit::Mask].into_iter();
-        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
-    }
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE)?;
     let mut turns = [all_lanes(sweep, target, lanes), 2, 1].into_iter();
     turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
@@ -234,12 +238,8 @@ fn turns_side_by_side(
     }
     let (_, widest) = widths(region, sweep)?;
     let lanes = (aim.in_flight() * target.vector_bytes() as u32 / widest).min(MAX_LANES);
-    let mut schedule = Schedule::new();
-    for (_, rate) in subs(region, sweep) {
-        // Who is rejected by all lanes has no turns.
-        let mut ways = [Admit::Branch, Admit::Compact].into_iter();
-        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
-    }
+    // Who is rejected by all lanes has no turns.
+    let schedule = admitting(region, sweep, [Admit::Branch, Admit::Compact])?;
     let vectorise = Decision::Vectorise { lanes, unroll: 1 };
     with(region, &schedule, sweep.rate, vectorise)
 }

@@ -74,17 +74,12 @@ pub(super) fn phases<'s>(sweep: &'s Sweep<'s>) -> Vec<Phase<'s>> {
     phases
 }
 
-/// What one phase defines and another uses, and the states of scalar loops.
+/// What one phase defines and another uses.
 pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
     let mut shared = BTreeSet::new();
     for (i, phase) in phases.iter().enumerate() {
         for later in &phases[i + 1..] {
             shared.extend(phase.defs.intersection(&later.uses));
-        }
-        for s in &phase.statements {
-            if let (true, StmtKind::While { state, .. }) = (phase.is_cut, &s.stmt.kind) {
-                shared.extend(state.iter().map(|s| s.0));
-            }
         }
     }
     shared.retain(|v| matches!(program.ty(*v), Type::Scalar(_)));
@@ -92,15 +87,15 @@ pub(super) fn shared(program: &Loop, phases: &[Phase]) -> BTreeSet<Var> {
 }
 
 impl Plan<'_> {
-    /// A loop over some lanes, with what other phases left for this one.
+    /// A loop over a strip's lanes, with what other phases left for this one.
     pub(super) fn open_lanes(
         &self,
         unit: &mut Unit,
         phase: &Phase,
         shared: &BTreeSet<Var>,
-        (from, to): (&str, &str),
+        width: &str,
     ) {
-        unit.open(format!("for (u64 lane = {from}; lane < {to}; lane++) {{"));
+        unit.open(format!("for (u64 lane = 0; lane < {width}; lane++) {{"));
         let counter = unit.names.var(self.sweep.counter);
         unit.line(format!("const u64 {counter} = strip + lane;"));
         for v in shared {

@@ -109,7 +109,7 @@ impl Plan<'_> {
                             unit.line(format!(
                                 "union {{ {ty} cell[{width}]; {vector} all[2]; }} lf_sum_{name};"
                             ));
-                            self.open_lanes(unit, phase, &shared, ("0", &width));
+                            self.open_lanes(unit, phase, &shared, &width);
                             let elem = unit.atom(*elem);
                             unit.line(format!("lf_sum_{}.cell[lane] = {elem};", scan.name));
                             unit.close();
@@ -125,7 +125,7 @@ impl Plan<'_> {
                     }
                 }
                 _ => {
-                    self.open_lanes(unit, phase, &shared, ("0", &width));
+                    self.open_lanes(unit, phase, &shared, &width);
                     for scan in scans.iter().filter(|s| phase.uses.contains(&s.var)) {
                         let now = unit.names.part(scan.var, Part::Now);
                         unit.line(format!(
