@@ -138,11 +138,7 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
 /// Scans a block at a time. What goes from step to step takes longer than what vectors do lane by lane for want of an
 /// operator, or make wider and narrower.
 fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
-    let block = sweep.roles.values().find_map(|role| match role {
-        Role::Scan(block) if *block > 1 => Some(*block),
-        _ => None,
-    });
-    let lanes = block.filter(|_| target.has_vectors())?;
+    let lanes = block(sweep).filter(|_| target.has_vectors())?;
     let program = region.program;
     let fits = |s: &Stmt| match &s.kind {
         StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
@@ -164,6 +160,14 @@ fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sch
     }
 }
 
+/// How many elements a sweep's scans take at a time, if it has some.
+fn block(sweep: &Sweep) -> Option<u32> {
+    sweep.roles.values().find_map(|role| match role {
+        Role::Scan(block) if *block > 1 => Some(*block),
+        _ => None,
+    })
+}
+
 /// Vectors of so many lanes, if that is legal; what is rejected has no effect.
 fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Schedule> {
     let schedule = admitting(region, sweep, SIDE_BY_SIDE)?;
@@ -181,7 +185,10 @@ fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Sched
 /// if that is not legal, or thought to be no faster.
 fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
     let (_, widest) = widths(region, sweep)?;
-    let lanes = target.vector_bytes() as u32 / widest;
+    let lanes = match block(sweep) {
+        Some(block) => block,
+        None => target.vector_bytes() as u32 / widest,
+    };
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
     let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
     let cheap =

@@ -366,28 +366,12 @@ impl Helpers {
         }
         let (f, t) = (from.name(), to.name());
         let name = format!("lf_{t}_from_{f}");
-        let bits = to.bits();
-        let suffix = suffix(from);
-        let one = unsigned(to).name();
-        // Both limits are powers of two (or zero), which every float type has exactly.
-        let (low, high, min, max) = if to.is_signed() {
-            let power = format!("{}.0{suffix}", 1u128 << (bits - 1));
-            let min = format!("({t})(({one})1 << {})", bits - 1);
-            (
-                format!("-{power}"),
-                power,
-                min.clone(),
-                format!("({t})~{min}"),
-            )
-        } else {
-            let power = format!("{}.0{suffix}", 1u128 << bits);
-            (
-                format!("0.0{suffix}"),
-                power,
-                "0".into(),
-                format!("({t})-1"),
-            )
-        };
+        let Limits {
+            low,
+            high,
+            min,
+            max,
+        } = limits(from, to);
         let body =
             format!("return x >= {high} ? {max} : x >= {low} ? ({t})x : x == x ? {min} : 0;");
         self.function(&name, t, &format!("{f} x"), &body);
@@ -476,5 +460,38 @@ fn unsigned(ty: Ty) -> Ty {
         Ty::I32 => Ty::U32,
         Ty::I64 => Ty::U64,
         other => other,
+    }
+}
+
+/// What floats of a type must be at least, and less than, to be some integer of a type; that type's limits.
+pub(super) struct Limits {
+    pub low: String,
+    pub high: String,
+    pub min: String,
+    pub max: String,
+}
+
+/// The limits of casts from floats to integers. Those of floats are powers of two (or zero), which every float type has
+/// exactly.
+pub(super) fn limits(from: Ty, to: Ty) -> Limits {
+    let (bits, suffix) = (to.bits(), suffix(from));
+    let (one, t) = (unsigned(to).name(), to.name());
+    match to.is_signed() {
+        true => {
+            let power = format!("{}.0{suffix}", 1u128 << (bits - 1));
+            let min = format!("({t})(({one})1 << {})", bits - 1);
+            Limits {
+                low: format!("-{power}"),
+                high: power,
+                max: format!("({t})~{min}"),
+                min,
+            }
+        }
+        false => Limits {
+            low: format!("0.0{suffix}"),
+            high: format!("{}.0{suffix}", 1u128 << bits),
+            min: "0".into(),
+            max: format!("({t})-1"),
+        },
     }
 }

@@ -1,6 +1,7 @@
 //! Operators on vectors: what compilers have for vectors, and everything else lane by lane.
 
 use super::Writer;
+use crate::emit::ops::limits;
 use crate::emit::vector::signed;
 use livefusion_tile::ir::{Operand, Shape, Value};
 use loop_lang::op::Op;
@@ -94,6 +95,7 @@ impl Writer<'_, '_, '_> {
             return self.mask_op(op, a, b);
         }
         let float = from.is_float();
+        let wide = self.unit.helpers.target.vector_bytes() == 64;
         let own = Shape::of(from, lanes);
         Some(match op {
             Select => return None,
@@ -135,14 +137,20 @@ impl Writer<'_, '_, '_> {
                 self.compare(Ne, from, a, &format!("({v}){{0}}"))
             }
             Cast if from == to.ty => a.clone(),
-            Cast if !(float && to.ty.is_int()) => {
+            // Where no instruction makes wider integers of floats, scalars do better.
+            Cast if float && to.ty.is_int() && from.size() < to.ty.size() && !wide => return None,
+            Cast if float && to.ty.is_int() => {
+                let name = self.saturating(from, to);
+                format!("{name}({a})")
+            }
+            Cast => {
                 let v = self.vector(to);
                 format!("__builtin_convertvector({a}, {v})")
             }
             Bitcast => format!("({}){a}", self.vector(to)),
             Copy => a.clone(),
             // One lane after the other.
-            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Cast | Abs | Signum
+            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Abs | Signum
             | CountOnes | LeadingZeros | TrailingZeros | Floor | Ceil | Round | RoundEven
             | Trunc | Sqrt | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos
             | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf
@@ -219,6 +227,37 @@ impl Writer<'_, '_, '_> {
         };
         self.unit.helpers.require(&name, || {
             format!("static inline {v} {name}({v} x, {v} y) {{ {body} }}\n")
+        });
+        name
+    }
+
+    /// A function from floats to integers, the nearest where there is none; NaN is zero.
+    fn saturating(&mut self, from: Ty, to: Shape) -> String {
+        let own = Shape::of(from, to.lanes);
+        let (x, y) = (self.vector(own), self.vector(to));
+        let name = format!("{y}_from_{x}_{}", self.masks.bytes);
+        let (all, each) = (self.all(own), self.all(to));
+        let limits = limits(from, to.ty);
+        let (low, high) = (format!("{all}({})", limits.low), format!("{all}({})", limits.high));
+        let over = self.compare(Op::Ge, from, "x", &high);
+        let under = self.compare(Op::Lt, from, "x", &low);
+        let (above, below) = (
+            self.compare(Op::Ge, from, "x", &low),
+            self.compare(Op::Lt, from, "x", &high),
+        );
+        let inside = self.mask_op(Op::And, &above, &below).unwrap_or_default();
+        let some = self.select(from, &format!("({inside})"), "x", &format!("({x}){{0}}"));
+        let top = self.select(to.ty, &over, &format!("{each}({})", limits.max), "y");
+        // What is left out is zero, which is the least of what has no sign.
+        let all = match to.ty.is_signed() {
+            true => self.select(to.ty, &under, &format!("{each}({})", limits.min), &top),
+            false => top,
+        };
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline {y} {name}({x} x) {{\n  \
+                 const {y} y = __builtin_convertvector({some}, {y});\n  return {all};\n}}\n"
+            )
         });
         name
     }

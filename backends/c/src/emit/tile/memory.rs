@@ -67,7 +67,7 @@ impl Writer<'_, '_, '_> {
                     _ if self.is_read_again(from, shape) => {
                         let name = self.name(to);
                         self.unit.line(format!("{vector} {name} = {loaded};"));
-                        self.unit.line(format!("__asm__(\"\" : \"+x\"({name}));"));
+                        self.unit.line(format!("__asm__(\"\" : \"+v\"({name}));"));
                     }
                     _ => self.define(to, &loaded),
                 }
@@ -77,8 +77,9 @@ impl Writer<'_, '_, '_> {
 
     /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register.
     fn is_read_again(&self, from: Memory, shape: Shape) -> bool {
-        let whole = shape.lanes as usize * shape.ty.size() == 32;
-        matches!(from, Memory::Array(_)) && whole && self.unit.helpers.target.vector_bytes() == 32
+        let bytes = shape.lanes as usize * shape.ty.size();
+        let whole = bytes >= 32 && bytes == self.unit.helpers.target.vector_bytes();
+        matches!(from, Memory::Array(_)) && whole
     }
 
     /// Lanes that a mask lets.

@@ -141,9 +141,13 @@ fn wide(target: &Target, m: usize, size: usize, v: &str) -> Option<String> {
         _ => ("q", "char"),
     };
     let bits = bytes * 8;
+    // Zen 5 waits for what the register held that is packed into, though all of it is written. So it is packed onto a
+    // zero that the compiler does not know to be one, and which has nothing to wait for.
     Some(format!(
         "  typedef {c} lf_p __attribute__((vector_size({bytes})));\n  \
-         *({v}_at *)p = ({v})__builtin_ia32_compress{letter}i{bits}_mask((lf_p)x, (lf_p){{0}}, bits);\n"
+         lf_p zero = {{0}};\n  \
+         __asm__(\"\" : \"+v\"(zero));\n  \
+         *({v}_at *)p = ({v})__builtin_ia32_compress{letter}i{bits}_mask((lf_p)x, zero, bits);\n"
     ))
 }
 
