@@ -248,6 +248,7 @@ impl Lower<'_, '_> {
 
     /// The blocks of the sweep, in order.
     pub(super) fn straight(&mut self) {
+        self.run_from(None);
         for at in 0..self.sweep.steps.len() {
             // Behind the guard, which comes first.
             if at == 1 {
@@ -266,6 +267,7 @@ impl Lower<'_, '_> {
         let sweep = self.sweep;
         for s in sweep.tops(at) {
             self.stmt(s.stmt);
+            self.run_behind(s.stmt);
         }
     }
 }

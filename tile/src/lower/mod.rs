@@ -12,6 +12,7 @@
 //! | `stmt` | statements, one or several steps at a time |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
+//! | `runs` | what each element sees of what those before it have come to |
 //! | `regions` | arms and scalar loops |
 //! | `clean` | what nobody needs goes |
 
@@ -21,6 +22,7 @@ mod joins;
 mod lanes;
 mod nest;
 mod regions;
+mod runs;
 mod scans;
 mod stmt;
 mod subs;
@@ -143,6 +145,8 @@ struct Lower<'r, 'a> {
     /// By which each access at an index cannot miss.
     proofs: BTreeMap<(Var, Var), Proof>,
     subs: Vec<Sub>,
+    /// What variables that run are next.
+    run_to: FxHashSet<Var>,
     /// What scalar loops define that is the same in all lanes, and computed before it is asked which lanes need it.
     known: FxHashSet<Var>,
     /// Masks of the arms and scalar loops around, where these have one.
@@ -191,6 +195,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             positions: None,
             proofs: BTreeMap::new(),
             subs: Vec::new(),
+            run_to: FxHashSet::default(),
             known: FxHashSet::default(),
             regions: Vec::new(),
             starts: FxHashMap::default(),

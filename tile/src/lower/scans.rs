@@ -170,7 +170,7 @@ impl Lower<'_, '_> {
     }
 
     /// The last lane.
-    fn last(&mut self, of: Operand) -> Operand {
+    pub(super) fn last(&mut self, of: Operand) -> Operand {
         let to = self.add("end", Shape::scalar(self.shape(of).ty), Origin::Let);
         self.push(StmtKind::Last { to, of });
         to.into()

@@ -69,6 +69,10 @@ impl Lower<'_, '_> {
     }
 
     fn let_op(&mut self, v: Var, op: Op, of: &[Atom]) {
+        // What runs is next what its elements have come to.
+        if self.run_to.contains(&v) {
+            return;
+        }
         let of: Vec<Operand> = of.iter().map(|a| self.operand(*a)).collect();
         let to = self.define(v, self.lanes_of(&of));
         self.push(StmtKind::Let {
@@ -185,8 +189,11 @@ impl Lower<'_, '_> {
                 // What reads it sees what it was: that was loaded before.
                 self.keep_lane(v, self.lanes_in(v), value);
             }
-            // Counts go up when the vector is done; there is nothing serial in vectors.
-            Some(Role::Count { .. } | Role::Scan(_) | Role::Serial) | None => {}
+            // Counts go up when the vector is done, what runs has gone on where what it is joined with came to be; there is nothing serial in vectors.
+            Some(
+                Role::Count { .. } | Role::Running { .. } | Role::Scan(_) | Role::Serial,
+            )
+            | None => {}
         }
     }
 }

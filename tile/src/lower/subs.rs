@@ -1,6 +1,6 @@
 //! Sub rates: which steps they admit, and what is counted in them.
 
-use super::{Lower, args};
+use super::Lower;
 use crate::ir::{Operand, Origin, Shape, StmtKind};
 use crate::region::Role;
 use crate::schedule::Admit;
@@ -44,6 +44,7 @@ impl Lower<'_, '_> {
             step,
             outer,
         });
+        self.run_from(Some(step));
     }
 
     /// A mask of as many lanes as there are steps at a time.
@@ -51,13 +52,7 @@ impl Lower<'_, '_> {
         if self.shape(mask).lanes == self.lanes {
             return mask;
         }
-        let to = self.add("all", Shape::of(Ty::Bool, self.lanes), Origin::Let);
-        self.push(StmtKind::Let {
-            to,
-            op: Op::Copy,
-            args: args(&[mask]),
-        });
-        to.into()
+        self.in_all_lanes(mask, Ty::Bool)
     }
 
     /// A sub rate ends. What it branched over is a body of its own.

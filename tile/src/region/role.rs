@@ -1,6 +1,6 @@
 //! How what is carried is updated, as far as several steps may be taken at a time.
 
-use super::{Region, Sweep};
+use super::{Region, Statement, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Order, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -19,6 +19,16 @@ pub enum Role {
     },
     /// Joined with a value, by an operator that may take elements in any order, and read by nothing else.
     Join(Op, Atom),
+    /// Joined with a value, by an operator that may take elements in any order, and read: each element sees what those
+    /// before it have come to.
+    Running {
+        /// The operator.
+        op: Op,
+        /// What it is joined with.
+        with: Atom,
+        /// The step that enters the sub rate; none at the rate itself.
+        sub: Option<usize>,
+    },
     /// In lanes, by the element's number.
     Lanes(u32),
     /// Scanned, in blocks by the element's number.
@@ -59,6 +69,8 @@ struct Uses<'a> {
     subs: FxHashMap<Var, Option<usize>>,
     /// What decides where a block goes.
     leaving: FxHashSet<Var>,
+    /// The first statement that reads each, and the sub rates that do.
+    readers: FxHashMap<Var, (usize, Vec<Option<usize>>)>,
 }
 
 impl<'a> Uses<'a> {
@@ -72,11 +84,14 @@ impl<'a> Uses<'a> {
             next: FxHashMap::default(),
             subs: FxHashMap::default(),
             leaving: FxHashSet::default(),
+            readers: FxHashMap::default(),
         };
         for s in &sweep.statements {
             facts::each_use(s.stmt, &mut |u| {
                 if let Some(reads) = uses.reads.get_mut(&u) {
                     *reads += 1;
+                    let readers = uses.readers.entry(u);
+                    readers.or_insert((s.id, Vec::new())).1.push(s.sub);
                 }
             });
             match &s.stmt.kind {
@@ -113,18 +128,44 @@ impl<'a> Uses<'a> {
             [Atom::Var(a), x] | [x, Atom::Var(a)] if a == v && x != Atom::Var(v) => x,
             _ => return None,
         };
-        if self.reads.get(&next) != Some(&1) || [v, next].iter().any(|v| self.leaving.contains(v)) {
+        if [v, next].iter().any(|v| self.leaving.contains(v)) {
             return None;
+        }
+        let sub = self.subs.get(&v).copied().flatten();
+        let in_any_order = ty.is_int() && op.joins_in_any_order(ty);
+        let running = in_any_order && self.runs(sweep, (v, sub), joined);
+        let running = running.then_some(Role::Running {
+            op,
+            with: joined,
+            sub,
+        });
+        if self.reads.get(&next) != Some(&1) {
+            return running;
         }
         let indexed = self.indexed.get(&v).copied().unwrap_or(0);
         let one = Atom::Const(Const::u64(1));
         match (self.reads.get(&v)? - indexed, indexed) {
-            (1, _) if ty == Ty::U64 && op == Op::Add && joined == one => {
-                let sub = self.subs.get(&v).copied().flatten();
-                Some(Role::Count { sub })
-            }
-            (1, 0) if ty.is_int() && op.joins_in_any_order(ty) => Some(Role::Join(op, joined)),
-            _ => None,
+            (1, _) if ty == Ty::U64 && op == Op::Add && joined == one => Some(Role::Count { sub }),
+            (1, 0) if in_any_order => Some(Role::Join(op, joined)),
+            _ => running,
         }
+    }
+
+    /// Whether what a variable is joined with, in a sub rate, is there before anything reads the variable, and does not
+    /// follow from it.
+    fn runs(&self, sweep: &Sweep, (v, sub): (Var, Option<usize>), joined: Atom) -> bool {
+        let Some((first, subs)) = self.readers.get(&v) else {
+            return false;
+        };
+        let defines = |s: &&Statement| {
+            let mut defines = false;
+            facts::each_def(s.stmt, &mut |d| defines |= joined == Atom::Var(d));
+            defines
+        };
+        let there = match sweep.statements.iter().find(defines) {
+            Some(s) => s.top && s.id < *first && sweep.encloses(s.sub, sub),
+            None => true,
+        };
+        there && subs.iter().all(|inner| sweep.encloses(sub, *inner))
     }
 }

@@ -93,6 +93,9 @@ impl Region<'_> {
             match role {
                 Role::Count { .. } => format!("{name} counts"),
                 Role::Join(op, x) => format!("{name} joins {} by {}", self.atom(*x), op.name()),
+                Role::Running { op, with, .. } => {
+                    format!("{name} runs with {} by {}", self.atom(*with), op.name())
+                }
                 Role::Lanes(lanes) => format!("{name} in {lanes} lanes"),
                 Role::Scan(block) => format!("{name} scanned in blocks of {block}"),
                 Role::Serial => format!("{name} in order"),

@@ -177,6 +177,25 @@ impl<'a> Sweep<'a> {
         &self.statements[s.first..=s.id]
     }
 
+    /// Whether a sub rate is another one, or around it; each is known by the step that enters it.
+    pub fn encloses(&self, outer: Option<usize>, inner: Option<usize>) -> bool {
+        let Some(outer) = outer else {
+            return true;
+        };
+        let Some(inner) = inner.filter(|inner| *inner >= outer) else {
+            return false;
+        };
+        let mut depth = 0usize;
+        self.steps[outer..=inner].iter().all(|step| {
+            match step {
+                Step::Enter(_) => depth += 1,
+                Step::Leave => depth -= 1,
+                Step::Block(_) => {}
+            }
+            depth > 0
+        })
+    }
+
     /// Whether every element is admitted everywhere.
     pub fn is_plain(&self) -> bool {
         self.steps.iter().all(|s| matches!(s, Step::Block(_)))

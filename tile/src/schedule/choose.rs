@@ -129,7 +129,12 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     let lanes = target.vector_bytes() as u32 / narrowest;
     // Inner loops are often shorter than what it takes to begin with vectors.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    if !target.has_vectors() || widest > 2 * narrowest || !root || !fits_vectors(region, sweep) {
+    // Sums that run through a vector take more of few lanes than one after the other does.
+    let runs = (sweep.roles.values()).any(|role| matches!(role, Role::Running { .. }));
+    if !target.has_vectors() || widest > 2 * narrowest || !root || runs {
+        return None;
+    }
+    if !fits_vectors(region, sweep) {
         return None;
     }
     one_vector_a_turn(region, sweep, lanes)
