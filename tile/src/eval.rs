@@ -319,12 +319,23 @@ impl Run<'_> {
                     }
                 }
             }
+            StmtKind::Beat { to, op, new, old } => {
+                let ty = self.tile.shape(*to).ty;
+                let wins = if *op == Op::Max { Op::Gt } else { Op::Lt };
+                self.set(*to, |run, k| {
+                    let (new, old) = (run.lane(*new, k), run.lane(*old, k));
+                    match eval(wins, ty, Ty::Bool, &[new, old]) {
+                        0 => old,
+                        _ => new,
+                    }
+                });
+            }
             StmtKind::Last { to, of } => {
                 let last = self.shape(*of).lanes as usize - 1;
                 self.set(*to, |run, _| run.lane(*of, last));
             }
             StmtKind::Slide { to, first, of } => self.set(*to, |run, k| match k {
-                0 => run.scalar(*first),
+                0 => run.lane(*first, run.shape(*first).lanes as usize - 1),
                 k => run.lane(*of, k - 1),
             }),
             StmtKind::Halves { to, op, of } => {

@@ -254,6 +254,11 @@ impl Shown<'_> {
                 self.let_(f, *to)?;
                 write!(f, "scan {} {}", op.name(), self.operand(*of))
             }
+            StmtKind::Beat { to, op, new, old } => {
+                self.let_(f, *to)?;
+                let (new, old) = (self.operand(*new), self.operand(*old));
+                write!(f, "beat {} {new} {old}", op.name())
+            }
             StmtKind::Last { to, of } => {
                 self.let_(f, *to)?;
                 write!(f, "last {}", self.operand(*of))

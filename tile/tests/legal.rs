@@ -75,6 +75,11 @@ group acc_1 owner r0 step r0 start start_1 id -0.0 next new_1 combine join_1"
 fn cases() -> Vec<Case> {
     vec![
         case(
+            "it has no extrema of floats in vectors that it may find again",
+            "map_sum",
+            "r0 vectorise 8 unroll 4\nr0 quick",
+        ),
+        case(
             "it was decided before",
             "map",
             "r0 vectorise 8 unroll 1\nr0 vectorise 4 unroll 1",

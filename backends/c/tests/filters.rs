@@ -413,6 +413,19 @@ static inline {v} my_blend{letter}{bits}({v} x, {v} y, unsigned long bits) {{
              : p == 5 ? a >= b : a > b"
         }
     };
+    if float && bytes == 64 {
+        for (name, sign) in [("min", "<"), ("max", ">")] {
+            let name = format!("{name}{letter}512_mask");
+            text += &format!(
+                "static inline {v} my_{name}({v} x, {v} y, {v} z, long bits, int r) {{
+  for (int k = 0; k < {lanes}; k++) x[k] = x[k] {sign} y[k] ? x[k] : y[k];
+  return x;
+}}
+#define __builtin_ia32_{name} my_{name}
+"
+            );
+        }
+    }
     let kinds: &[(&str, &str)] = match float {
         true => &[("", "")],
         false => &[("", "signed "), ("u", "unsigned ")],

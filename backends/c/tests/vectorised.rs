@@ -156,11 +156,11 @@ fn scalar_loops_look_whether_to_stop() {
     assert!(!map.contains("lf_halt"), "{map}");
 }
 
-/// Long bodies and folds of more lanes than registers are cut in pieces, and each piece is vectorised.
+/// Long bodies are cut in pieces, and each piece is vectorised.
 #[test]
 fn every_piece_is_vectorised() {
     let (compiler, gcc) = compiler();
-    for (name, pieces) in [("long_chain", 7), ("many_folds", 8)] {
+    for (name, pieces) in [("long_chain", 7)] {
         let (source, vectorised) = match gcc {
             true => vectorised(&compiler, name),
             false => (

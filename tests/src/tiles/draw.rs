@@ -58,6 +58,7 @@ impl Drawn {
                 StmtKind::Put { .. } => Some("put in lanes"),
                 StmtKind::Scan { .. } => Some("scan"),
                 StmtKind::Slide { .. } => Some("slide"),
+                StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Load {
                     from: Memory::Tree(_),
                     ..
@@ -72,6 +73,7 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
+        all.push("quick".to_string());
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -82,7 +84,7 @@ impl Drawn {
     /// What no tile took steps under, or said, of all that there is.
     pub fn missing(&self) -> Vec<String> {
         let mut all = self.undecided();
-        let words = ["put", "put in lanes", "scan", "slide", "tree"];
+        let words = ["put", "put in lanes", "scan", "slide", "beat", "tree"];
         let unsaid = words.into_iter().filter(|w| !self.said.contains(w));
         all.extend(unsaid.map(str::to_string));
         all.extend((self.left == 0).then(|| "leave".to_string()));
@@ -95,6 +97,7 @@ fn name(d: &Decision) -> String {
     match d {
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Admit(how) => how.name().to_string(),
+        Decision::Quick => "quick".to_string(),
     }
 }
 
@@ -127,6 +130,10 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let vectors = Decision::Vectorise { lanes, unroll };
             let rule = "vectors in a turn are a power of two, at most 32";
             (rule, (rate, vectors))
+        }
+        (_, Decision::Quick) => {
+            let rule = "the rate is no sub rate of a sweep that tests";
+            (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
         (_, Decision::Admit(how)) => {
             let rule = "the rate is no sub rate of a sweep that tests";
@@ -209,6 +216,9 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
         }
         if rng.chance(80) && propose(&mut whole, sweep.rate, vectorise) {
             schedule = whole;
+            if rng.chance(70) {
+                propose(&mut schedule, sweep.rate, Decision::Quick);
+            }
         } else {
             for sub in subs {
                 let how = Admit::ALL[rng.below(3)];

@@ -71,6 +71,17 @@ pub enum StmtKind {
         /// Its operands; scalars stand for all lanes.
         args: SmallVec<[Operand; 3]>,
     },
+    /// `let v = beat max x y`: x where it is larger, or smaller, y elsewhere, where either is NaN too. Machines have this.
+    Beat {
+        /// The result.
+        to: Value,
+        /// `max` or `min`.
+        op: Op,
+        /// What is taken where it wins.
+        new: Operand,
+        /// What is kept.
+        old: Operand,
+    },
     /// `let v = positions i`: i, i + 1, ... in the lanes.
     Positions {
         /// The result.
@@ -187,14 +198,14 @@ pub enum StmtKind {
         /// The lanes.
         of: Operand,
     },
-    /// `let x = last v`: the last lane.
+    /// `let x = last v`: the last lane, as a scalar or in all lanes.
     Last {
         /// The result.
         to: Value,
         /// The lanes.
         of: Operand,
     },
-    /// `let w = slide x v`: in each lane the one before it, in the first `x`.
+    /// `let w = slide x v`: in each lane the one before it, in the first `x`, or the last lane of it.
     Slide {
         /// The result.
         to: Value,
@@ -299,6 +310,7 @@ impl StmtKind {
     pub fn target(&self) -> Option<Value> {
         match self {
             StmtKind::Let { to, .. }
+            | StmtKind::Beat { to, .. }
             | StmtKind::Positions { to, .. }
             | StmtKind::Load { to, .. }
             | StmtKind::Gather { to, .. }
@@ -336,6 +348,10 @@ impl StmtKind {
     pub fn each_operand(&self, f: &mut impl FnMut(Operand)) {
         match self {
             StmtKind::Let { args, .. } => args.iter().for_each(|a| f(*a)),
+            StmtKind::Beat { new, old, .. } => {
+                f(*new);
+                f(*old);
+            }
             StmtKind::Positions { from, .. } => f(*from),
             StmtKind::Load { at, under, .. } => {
                 f(*at);

@@ -132,6 +132,11 @@ impl StmtKind {
                 f(to);
                 args.iter_mut().for_each(|a| operand(a, f));
             }
+            StmtKind::Beat { to, new, old, .. } => {
+                f(to);
+                operand(new, f);
+                operand(old, f);
+            }
             StmtKind::Positions { to, from } => {
                 f(to);
                 operand(from, f);

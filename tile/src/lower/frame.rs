@@ -13,6 +13,14 @@ impl Lower<'_, '_> {
         self.begin();
         let lanes = self.lane_vars();
         self.start(&lanes);
+        self.turns_of_range(&lanes);
+        self.find_again(&lanes);
+        self.end(&lanes);
+        self.tile.body = std::mem::take(&mut self.out);
+    }
+
+    /// The loop over the range.
+    pub(super) fn turns_of_range(&mut self, lanes: &[(GroupId, Var)]) {
         let outer = std::mem::take(&mut self.out);
         let program = self.region.program;
         let name = program.name(self.sweep.counter).to_string();
@@ -21,7 +29,7 @@ impl Lower<'_, '_> {
         if self.lanes == 1 {
             let counter = self.add(&name, Shape::scalar(Ty::U64), Origin::Let);
             self.at = Some(counter.into());
-            self.step(&lanes);
+            self.step(lanes);
             let body = self.body(outer);
             self.for_(counter, range, 1, false, body);
         } else {
@@ -37,15 +45,13 @@ impl Lower<'_, '_> {
                 from: at,
             });
             self.positions = Some(positions.into());
-            self.step(&lanes);
+            self.step(lanes);
             let vector = self.body(Vec::new());
             let turn = (Lower::u64(0), Lower::u64(step));
             self.for_(place, turn, u64::from(self.lanes), true, vector);
             let body = self.body(outer);
             self.for_(counter, range, step, false, body);
         }
-        self.end(&lanes);
-        self.tile.body = std::mem::take(&mut self.out);
     }
 
     fn range(&self) -> (Operand, Operand) {
@@ -141,6 +147,8 @@ impl Lower<'_, '_> {
             self.carried.insert(*v, register);
             self.copy(Memory::Lanes(*v), Memory::Register(register), shape);
         }
+        self.begin_quick();
+        self.widen();
         let joins: Vec<(Var, Op)> = (self.sweep.roles.iter())
             .filter_map(|(v, role)| match role {
                 Role::Join(op, _) => Some((*v, *op)),
@@ -169,6 +177,7 @@ impl Lower<'_, '_> {
                 self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
             }
         }
+        self.narrow();
         let sweep = self.sweep;
         for (v, role) in &sweep.roles {
             if let Role::Join(op, _) = role {

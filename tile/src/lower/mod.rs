@@ -10,6 +10,7 @@
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
+//! | `quick` | extrema by one instruction, and again by the rules |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
 //! | `runs` | what each element sees of what those before it have come to |
@@ -21,6 +22,7 @@ mod frame;
 mod joins;
 mod lanes;
 mod nest;
+mod quick;
 mod regions;
 mod runs;
 mod scans;
@@ -28,7 +30,7 @@ mod stmt;
 mod subs;
 
 use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value};
-use crate::region::{Nest, Region, Sweep};
+use crate::region::{Extremum, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
@@ -68,6 +70,7 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
     legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     sayable(sweep).map_err(NoTile::NoWords)?;
     let mut lower = Lower::of(region, sweep, schedule);
+    lower.quick = schedule.quick(region, sweep);
     lower.write();
     finish(lower.tile)
 }
@@ -137,6 +140,8 @@ struct Lower<'r, 'a> {
     next: FxHashMap<Var, Value>,
     /// What else scans keep.
     kept: FxHashMap<(Var, Kept), Value>,
+    /// What goes from vector to vector, in all lanes.
+    wide: FxHashMap<Var, Vec<(Value, Value)>>,
     /// The first counter of the vector, and those of its lanes.
     at: Option<Operand>,
     /// The first counter of the turn of vectors, and where in it the vector is.
@@ -147,6 +152,10 @@ struct Lower<'r, 'a> {
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
+    /// Extrema that take one instruction.
+    quick: Vec<Extremum>,
+    /// The extrema that the range is gone through again for.
+    again: Option<Vec<Extremum>>,
     /// What scalar loops define that is the same in all lanes, and computed before it is asked which lanes need it.
     known: FxHashSet<Var>,
     /// Masks of the arms and scalar loops around, where these have one.
@@ -190,12 +199,15 @@ impl<'r, 'a> Lower<'r, 'a> {
             carried: FxHashMap::default(),
             next: FxHashMap::default(),
             kept: FxHashMap::default(),
+            wide: FxHashMap::default(),
             at: None,
             turn: None,
             positions: None,
             proofs: BTreeMap::new(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
+            quick: Vec::new(),
+            again: None,
             known: FxHashSet::default(),
             regions: Vec::new(),
             starts: FxHashMap::default(),

@@ -5,6 +5,7 @@
 
 use super::Lower;
 use crate::ir::{Kept, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
+use crate::region::Role;
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -27,23 +28,17 @@ impl Lower<'_, '_> {
         };
         let [prefixes, totals, lasts] = Kept::ALL.map(|kept| self.kept(&group.vars, kept));
         let names: Vec<&str> = results.iter().map(|v| program.name(*v)).collect();
-        let join = |lower: &mut Self, sums: &[Operand]| {
-            let ends = lower.joined(group.combine, "chunk", &operands(&totals), sums);
-            let outs = lower.joined(group.combine, names[0], &operands(&prefixes), &ends);
-            (ends, outs)
-        };
-        let (ends, outs) = join(self, &sums);
-        results.iter().zip(&outs).for_each(|(v, out)| {
-            self.now.insert(*v, *out);
-        });
-        // From block to block there is one operation, and no lane to be taken out.
-        let (ends, last) = match self.lanes {
-            1 => (ends, outs.clone()),
-            _ => {
-                let end = vec![self.last(sums[0])];
-                join(self, &end)
-            }
-        };
+        if let (Some(Combine::Op(op)), [v]) = (group.combine, &group.vars[..])
+            && self.lanes > 1
+        {
+            let outs = self.in_blocks(*v, op, (sums[0], prefixes[0]), names[0]);
+            self.now.extend(results.iter().map(|r| (*r, outs)));
+            return;
+        }
+        let ends = self.joined(group.combine, "chunk", &operands(&totals), &sums);
+        let outs = self.joined(group.combine, names[0], &operands(&prefixes), &ends);
+        self.now
+            .extend(results.iter().copied().zip(outs.iter().copied()));
         for (i, v) in group.vars.iter().enumerate() {
             let total = match place {
                 Some(place) => self.when_full(place, block, ends[i], totals[i]),
@@ -51,12 +46,69 @@ impl Lower<'_, '_> {
             };
             self.set(totals[i], total);
             self.set(lasts[i], ends[i]);
-            if self.lanes > 1 && self.is_read(*v) {
-                let before = self.slide(*v, outs[i]);
-                self.now.insert(*v, before);
-            }
             let target = self.next.get(v).unwrap_or(&self.carried[v]);
-            self.set(*target, last[i]);
+            self.set(*target, outs[i]);
+        }
+    }
+
+    /// What a block's elements come to with what was there before. From block to block there is one operation, in all
+    /// lanes; what the last block has come to is kept as it is.
+    fn in_blocks(
+        &mut self,
+        v: Var,
+        op: Op,
+        (sums, prefix): (Operand, Value),
+        name: &str,
+    ) -> Operand {
+        let [total, last, now] = [0, 1, 2].map(|k| self.wide[&v][k].1);
+        let ty = self.shape(sums).ty;
+        let ends = self.op("chunk", ty, op, &[total.into(), sums]);
+        let outs = self.op(name, ty, op, &[prefix.into(), ends]);
+        if self.is_read(v) {
+            let before = self.slide(v, now.into(), outs);
+            self.now.insert(v, before);
+        }
+        let end = self.last_everywhere(sums);
+        let next = self.op("total", ty, op, &[total.into(), end]);
+        self.set(total, next);
+        self.set(last, ends);
+        self.set(now, outs);
+        outs
+    }
+
+    /// Registers for what goes from vector to vector, with the states that they are for.
+    pub(super) fn widen(&mut self) {
+        let sweep = self.sweep;
+        for (v, role) in &sweep.roles {
+            let states = match role {
+                Role::Running { .. } => vec![self.carried[v]],
+                Role::Scan(block) if *block == self.lanes => {
+                    let [_, total, last] = Kept::ALL.map(|kept| self.kept(&[*v], kept)[0]);
+                    vec![total, last, self.carried[v]]
+                }
+                _ => continue,
+            };
+            let mut wide = Vec::new();
+            for state in states {
+                let data = self.tile.value(state);
+                let (name, ty) = (format!("{}_all", data.name), data.shape.ty);
+                let shape = Shape::of(ty, self.lanes);
+                let register = self.add(&name, shape, Origin::Register);
+                self.set(register, state.into());
+                wide.push((state, register));
+            }
+            self.wide.insert(*v, wide);
+        }
+    }
+
+    /// What went from vector to vector goes to where it belongs.
+    pub(super) fn narrow(&mut self) {
+        let sweep = self.sweep;
+        for v in sweep.roles.keys() {
+            for (state, register) in self.wide.get(v).cloned().unwrap_or_default() {
+                let last = self.last(register.into());
+                self.set(state, last);
+            }
         }
     }
 
@@ -170,21 +222,24 @@ impl Lower<'_, '_> {
     }
 
     /// The last lane.
-    pub(super) fn last(&mut self, of: Operand) -> Operand {
+    fn last(&mut self, of: Operand) -> Operand {
         let to = self.add("end", Shape::scalar(self.shape(of).ty), Origin::Let);
         self.push(StmtKind::Last { to, of });
         to.into()
     }
 
-    /// What a variable was before each of a block's elements.
-    fn slide(&mut self, v: Var, outs: Operand) -> Operand {
+    /// The last lane, in all lanes.
+    pub(super) fn last_everywhere(&mut self, of: Operand) -> Operand {
+        let to = self.add("end", self.shape(of), Origin::Let);
+        self.push(StmtKind::Last { to, of });
+        to.into()
+    }
+
+    /// What a variable was before each of a vector's elements.
+    pub(super) fn slide(&mut self, v: Var, first: Operand, of: Operand) -> Operand {
         let name = format!("{}_before", self.region.program.name(v));
-        let to = self.add(&name, self.shape(outs), Origin::Let);
-        self.push(StmtKind::Slide {
-            to,
-            first: self.carried[&v].into(),
-            of: outs,
-        });
+        let to = self.add(&name, self.shape(of), Origin::Let);
+        self.push(StmtKind::Slide { to, first, of });
         to.into()
     }
 

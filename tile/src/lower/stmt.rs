@@ -11,7 +11,7 @@ use loop_lang::types::Ty;
 impl Lower<'_, '_> {
     /// Writes a statement. Regions are nested no deeper than the judge allows, so this may call itself.
     pub(super) fn stmt(&mut self, s: &Stmt) {
-        if self.is_known(s) {
+        if self.is_known(s) || !self.is_done(s) {
             return;
         }
         self.comb = s.comb;
@@ -72,6 +72,10 @@ impl Lower<'_, '_> {
         // What runs is next what its elements have come to.
         if self.run_to.contains(&v) {
             return;
+        }
+        let quick = self.quick.iter().find(|e| e.next == v).copied();
+        if let Some(extremum) = quick.filter(|_| self.again.is_none()) {
+            return self.beat(v, extremum);
         }
         let of: Vec<Operand> = of.iter().map(|a| self.operand(*a)).collect();
         let to = self.define(v, self.lanes_of(&of));
@@ -190,9 +194,7 @@ impl Lower<'_, '_> {
                 self.keep_lane(v, self.lanes_in(v), value);
             }
             // Counts go up when the vector is done, what runs has gone on where what it is joined with came to be; there is nothing serial in vectors.
-            Some(
-                Role::Count { .. } | Role::Running { .. } | Role::Scan(_) | Role::Serial,
-            )
+            Some(Role::Count { .. } | Role::Running { .. } | Role::Scan(_) | Role::Serial)
             | None => {}
         }
     }

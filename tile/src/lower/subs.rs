@@ -86,7 +86,7 @@ impl Lower<'_, '_> {
 
     /// The counts of a sub rate, or of the rate itself, after the vector: what is written is at what they were.
     pub(super) fn counts(&mut self, sub: Option<usize>) {
-        if self.lanes == 1 {
+        if self.lanes == 1 || self.again.is_some() {
             return;
         }
         let more = match self.subs.last() {

@@ -120,6 +120,7 @@ impl<'t> Parser<'t> {
             "any",
             "fold",
             "scan",
+            "beat",
             "last",
             "slide",
             "halves",
@@ -175,6 +176,12 @@ impl<'t> Parser<'t> {
                 to,
                 op: line.take("an operator", Op::from_name)?,
                 of: self.operand(line)?,
+            },
+            "beat" => StmtKind::Beat {
+                to,
+                op: line.take("an operator", Op::from_name)?,
+                new: self.operand(line)?,
+                old: self.operand(line)?,
             },
             "last" => StmtKind::Last {
                 to,

@@ -7,6 +7,7 @@
 //! | `order` | the straight order of a rate's blocks |
 //! | `nest` | a root whose inner loops are all sweeps |
 //! | `role` | how what is carried is updated, as far as several steps may be taken at a time |
+//! | `extremum` | folds to the largest or smallest float that may be computed again |
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
 //! | `cost` | how much statements do, and how long one waits for another |
@@ -17,6 +18,7 @@
 mod affine;
 mod case;
 pub mod cost;
+mod extremum;
 mod find;
 mod nest;
 mod order;
@@ -26,6 +28,7 @@ mod sweep;
 
 pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Def, Room, Test};
+pub use extremum::Extremum;
 pub use nest::{Nest, Part};
 pub use order::Step;
 pub use role::Role;

@@ -129,9 +129,7 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     let lanes = target.vector_bytes() as u32 / narrowest;
     // Inner loops are often shorter than what it takes to begin with vectors.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    // Sums that run through a vector take more of few lanes than one after the other does.
-    let runs = (sweep.roles.values()).any(|role| matches!(role, Role::Running { .. }));
-    if !target.has_vectors() || widest > 2 * narrowest || !root || runs {
+    if !target.has_vectors() || widest > 2 * narrowest || !root || running(sweep) {
         return None;
     }
     if !fits_vectors(region, sweep) {
@@ -163,6 +161,12 @@ fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sch
         true => one_vector_a_turn(region, sweep, lanes),
         false => None,
     }
+}
+
+/// Whether sums run through a sweep. In vectors of few lanes they take more than one after the other.
+fn running(sweep: &Sweep) -> bool {
+    let mut roles = sweep.roles.values();
+    roles.any(|role| matches!(role, Role::Running { .. }))
 }
 
 /// How many elements a sweep's scans take at a time, if it has some.
@@ -198,22 +202,30 @@ fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<
     let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
     let cheap =
         |s: &Statement| in_vectors(region, sweep, s.stmt) || is_cheap(region.program, s.stmt);
-    if !target.has_vectors() || lanes < 2 || !root || reads_aside {
+    let few = if running(sweep) { 4 } else { 2 };
+    if !target.has_vectors() || lanes < few || !root || reads_aside {
         return None;
     }
     if !sweep.statements.iter().all(cheap) {
         return None;
     }
     let schedule = admitting(region, sweep, SIDE_BY_SIDE)?;
-    let mut turns = [all_lanes(sweep, target, lanes), 2, 1].into_iter();
-    turns.find_map(|unroll| {
+    let mut turns = [all_lanes(region, sweep, target, lanes), 2, 1].into_iter();
+    let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
         with(region, &schedule, sweep.rate, vectorise)
-    })
+    })?;
+    Some(quick(region, sweep, schedule))
 }
 
-/// How many vectors take all lanes of groups, if these leave registers for other things; else one.
-fn all_lanes(sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
+/// Extrema of floats take one instruction where they may: the range is seldom gone through again.
+fn quick(region: &Region, sweep: &Sweep, schedule: Schedule) -> Schedule {
+    with(region, &schedule, sweep.rate, Decision::Quick).unwrap_or(schedule)
+}
+
+/// How many vectors take all lanes of groups, if these leave registers for other things, or extrema are the quicker for it;
+/// else one.
+fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
     let groups: Vec<u32> = (sweep.roles.values())
         .filter_map(|role| match role {
             Role::Lanes(of) => Some(of / lanes),
@@ -223,6 +235,7 @@ fn all_lanes(sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
     let taken: u32 = groups.iter().sum();
     match groups.iter().max() {
         Some(most) if taken as usize <= target.registers() => *most,
+        Some(most) if !region.extrema(sweep).is_empty() => *most,
         Some(_) => 1,
         None => 2,
     }

@@ -91,10 +91,22 @@ pub(super) fn allows(
             Some(sweep) => side_by_side(region, schedule, sweep, (lanes, unroll)),
             None => Err("the rate is no sweep"),
         },
+        Decision::Quick => match region.sweep(rate) {
+            Some(sweep) => finds_again(region, schedule, sweep),
+            None => Err("the rate is no sweep"),
+        },
         Decision::Admit(how) => match around(region, rate) {
             Some((sweep, step)) => admits(region, schedule, sweep, step, how),
             None => Err("the rate is no sub rate of a sweep that tests"),
         },
+    }
+}
+
+/// Whether extrema of a sweep may be found twice: their lanes stay in the frame as they were, and elements leave no trace.
+fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
+    match schedule.may_be_quick(region, sweep).is_empty() {
+        true => Err("it has no extrema of floats in vectors that it may find again"),
+        false => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ pub use choose::{Aim, choose};
 pub use legal::{Refused, legal, legal_in};
 pub use text::{ScheduleError, Schedules};
 
+use crate::region::{Extremum, Region, Role, Sweep};
 use loop_lang::ir::RateId;
 use std::fmt;
 
@@ -39,6 +40,9 @@ pub enum Decision {
     },
     /// Of a sub rate: how it admits.
     Admit(Admit),
+    /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
+    /// and about zeros of either sign. Where what was found leaves that in doubt, they are found again by the rules.
+    Quick,
 }
 
 impl Decision {
@@ -81,6 +85,7 @@ impl fmt::Display for Decision {
                 write!(f, "vectorise {lanes} unroll {unroll}")
             }
             Decision::Admit(how) => f.write_str(how.name()),
+            Decision::Quick => f.write_str("quick"),
         }
     }
 }
@@ -115,6 +120,25 @@ impl Schedule {
             _ => None,
         };
         self.decisions.iter().find_map(of).unwrap_or((1, 1))
+    }
+
+    /// The extrema that a sweep finds quickly, if that is decided for it: a turn of its vectors takes all of their lanes.
+    pub fn quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
+        if !self.decisions.contains(&(sweep.rate, Decision::Quick)) {
+            return Vec::new();
+        }
+        self.may_be_quick(region, sweep)
+    }
+
+    /// The extrema that a sweep may find quickly.
+    fn may_be_quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
+        let (lanes, unroll) = self.vectors(sweep.rate);
+        let mut extrema = region.extrema(sweep);
+        extrema.retain(|e| match sweep.roles.get(&e.var) {
+            Some(Role::Lanes(of)) => lanes > 1 && lanes * unroll >= *of,
+            _ => false,
+        });
+        extrema
     }
 
     /// How a sub rate admits; by a branch where nothing is decided.

@@ -68,7 +68,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `quick`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -162,6 +162,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             lanes: lanes.parse().ok()?,
             unroll: unroll.parse().ok()?,
         }),
+        ["quick"] => Some(Decision::Quick),
         [word] => {
             let mut all = Admit::ALL.into_iter();
             all.find(|a| a.name() == *word).map(Decision::Admit)

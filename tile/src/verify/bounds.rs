@@ -152,6 +152,7 @@ impl<'a> Walk<'_, 'a> {
                 self.any_turns(&[test, body]);
             }
             StmtKind::Positions { .. }
+            | StmtKind::Beat { .. }
             | StmtKind::Gather { .. }
             | StmtKind::Put { .. }
             | StmtKind::Length { .. }

@@ -5,6 +5,7 @@ use crate::ir::{MAX_LANES, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile,
 use loop_lang::Loop;
 use loop_lang::ir::{Type, Var};
 use loop_lang::liveness;
+use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 /// Checks them. Whether there is no fault.
@@ -238,14 +239,24 @@ impl<'a> Types<'_, 'a> {
                 let fits = op.result(&[shape.ty, shape.ty], None) == Some(shape.ty);
                 self.want(fits, || format!("a scan by {} is no {shape}", op.name()));
             }
-            StmtKind::Last { to, of } => {
+            StmtKind::Beat { to, op, new, old } => {
                 let shape = self.tile.shape(*to);
-                let lane = Shape::scalar(self.shape(*of).ty);
-                self.want(shape == lane, || format!("a lane is {lane}, not {shape}"));
+                self.fits(*new, shape, "what may win");
+                self.fits(*old, shape, "what is kept");
+                let fits = matches!(op, Op::Min | Op::Max) && shape.ty.is_float();
+                self.want(fits, || format!("{} of {shape} is no contest", op.name()));
+            }
+            StmtKind::Last { to, of } => {
+                let (shape, all) = (self.tile.shape(*to), self.shape(*of));
+                let lane = Shape::scalar(all.ty);
+                let fits = shape == lane || shape == all;
+                self.want(fits, || format!("a lane is {lane}, not {shape}"));
             }
             StmtKind::Slide { to, first, of } => {
                 let shape = self.tile.shape(*to);
-                self.scalar(*first, shape.ty, "what comes in");
+                let comes = self.shape(*first);
+                let fits = comes == shape || comes == Shape::scalar(shape.ty);
+                self.want(fits, || format!("{comes} does not come into {shape}"));
                 self.fits(*of, shape, "what slides");
             }
             StmtKind::Halves { to, op, of } => {

@@ -199,9 +199,7 @@ impl File {
         }
         let wanted = |sweep: &Sweep| {
             let short = sweep.statements.len() <= plan::MAX_STATEMENTS;
-            asked
-                || tile::is_better(region.program, sweep, &schedule)
-                || short && !has_form(sweep.rate)
+            asked || tile::is_better(region, sweep, &schedule) || short && !has_form(sweep.rate)
         };
         let sweeps = region.sweeps().filter(|s| wanted(s));
         let nests = region.nests().iter().filter(|n| wanted(&n.outer));

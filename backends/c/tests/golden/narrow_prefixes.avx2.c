@@ -1,74 +1,99 @@
 /* Loop narrow_prefixes */
 /*   0: manifest at r0 */
 /*   1: scan at r0 */
-/* Rate r0: ix_0 from `from` to `end`. */
+/* Rate r0 */
 static __attribute__((noinline)) u64
-narrow_prefixes_emit_loop_0_r0_0(const u64 from, const u64 end, const f64 *restrict arr_0, f32 *restrict out_1, const f32 start_1, const u64 len_0, const f32 acc_1, f32 *restrict lf_acc_1_now, f32 *restrict lf_acc_1_total, f32 *restrict lf_acc_1_last, f32 *restrict acc_1_tree) {
+narrow_prefixes_emit_tile_0_r0(const u64 from, const u64 end, const f64 *restrict arr_0, f32 *restrict out_1, const f32 start_1, f32 *restrict lf_acc_1_now, const f32 acc_1, f32 *restrict lf_acc_1_total, f32 *restrict lf_acc_1_last) {
   u64 trapped = 0;
   f32 acc_1_now = *lf_acc_1_now;
   f32 acc_1_total = *lf_acc_1_total;
   f32 acc_1_last = *lf_acc_1_last;
-  lf_f32x8 lf_id_acc_1 = { (-0.0f), (-0.0f), (-0.0f), (-0.0f), (-0.0f), (-0.0f), (-0.0f), (-0.0f) };
-  lf_f32x8 lf_start_acc_1 = { acc_1, acc_1, acc_1, acc_1, acc_1, acc_1, acc_1, acc_1 };
-  lf_f32x8 lf_total_acc_1 = { acc_1_total, acc_1_total, acc_1_total, acc_1_total, acc_1_total, acc_1_total, acc_1_total, acc_1_total };
-  lf_f32x8 lf_last_acc_1 = { acc_1_last, acc_1_last, acc_1_last, acc_1_last, acc_1_last, acc_1_last, acc_1_last, acc_1_last };
-  lf_f32x8 lf_now_acc_1 = { acc_1_now, acc_1_now, acc_1_now, acc_1_now, acc_1_now, acc_1_now, acc_1_now, acc_1_now };
-  lf_f32x8 lf_tree_0_acc_1, lf_tree_1_acc_1, lf_tree_2_acc_1, lf_tree_3_acc_1;
-  for (u64 strip = from; strip < end; strip += 16) {
-    f32 lf_new_1[16];
-    f32 lf_half_1[16];
-    for (u64 lane = 0; lane < 16; lane++) {
-      const u64 ix_0 = strip + lane;
-      /* 0: manifest */
-      bool more_0 = 1;
-      f64 elt_0 = arr_0[ix_0];
+  lf_v4f32 acc_1_total_all[4];
+  lf_v4f32 acc_1_last_all[4];
+  lf_v4f32 acc_1_all[4];
+  /* 0: manifest */
+  acc_1_total_all[0] = lf_v4f32_all(acc_1_total);
+  acc_1_last_all[0] = lf_v4f32_all(acc_1_last);
+  acc_1_all[0] = lf_v4f32_all(acc_1_now);
+  acc_1_total_all[1] = lf_v4f32_all(acc_1_total);
+  acc_1_last_all[1] = lf_v4f32_all(acc_1_last);
+  acc_1_all[1] = lf_v4f32_all(acc_1_now);
+  acc_1_total_all[2] = lf_v4f32_all(acc_1_total);
+  acc_1_last_all[2] = lf_v4f32_all(acc_1_last);
+  acc_1_all[2] = lf_v4f32_all(acc_1_now);
+  acc_1_total_all[3] = lf_v4f32_all(acc_1_total);
+  acc_1_last_all[3] = lf_v4f32_all(acc_1_last);
+  acc_1_all[3] = lf_v4f32_all(acc_1_now);
+  for (u64 strip = from; strip < end; strip += 32) {
+    #pragma GCC unroll 2
+    for (u64 lane = 0ul; lane < 32ul; lane += 16) {
+      const u64 ix_0 = (u64)(strip + lane);
+      lf_v4f64 elt_0_p0 = *(const lf_v4f64_at *)(arr_0 + ix_0);
+      __asm__("" : "+v"(elt_0_p0));
+      lf_v4f64 elt_0_p1 = *(const lf_v4f64_at *)(arr_0 + ix_0 + 4);
+      __asm__("" : "+v"(elt_0_p1));
+      lf_v4f64 elt_0_p2 = *(const lf_v4f64_at *)(arr_0 + ix_0 + 8);
+      __asm__("" : "+v"(elt_0_p2));
+      lf_v4f64 elt_0_p3 = *(const lf_v4f64_at *)(arr_0 + ix_0 + 12);
+      __asm__("" : "+v"(elt_0_p3));
       /* 1: scan */
-      f32 narrow_1 = (f32)elt_0;
-      f32 half_1 = narrow_1 * start_1;
-      lf_half_1[lane] = half_1;
-    }
-    union { f32 cell[16]; lf_f32x8 all[2]; } lf_sum_acc_1;
-    for (u64 lane = 0; lane < 16; lane++) {
-      const u64 ix_0 = strip + lane;
-      const f32 half_1 = lf_half_1[lane];
-      lf_sum_acc_1.cell[lane] = half_1;
-    }
-    {
-      lf_f32x8 a = lf_sum_acc_1.all[0], b = lf_sum_acc_1.all[1];
-      lf_tree_0_acc_1 = b;
-      a = LF_SHUFFLE(lf_i32x8, a, lf_id_acc_1, 8, 0, 10, 2, 12, 4, 14, 6) + a;
-      b = LF_SHUFFLE(lf_i32x8, b, lf_id_acc_1, 8, 0, 10, 2, 12, 4, 14, 6) + b;
-      lf_tree_1_acc_1 = b;
-      a = LF_SHUFFLE(lf_i32x8, a, lf_id_acc_1, 8, 9, 1, 1, 12, 13, 5, 5) + a;
-      b = LF_SHUFFLE(lf_i32x8, b, lf_id_acc_1, 8, 9, 1, 1, 12, 13, 5, 5) + b;
-      lf_tree_2_acc_1 = b;
-      a = LF_SHUFFLE(lf_i32x8, a, lf_id_acc_1, 8, 9, 10, 11, 3, 3, 3, 3) + a;
-      b = LF_SHUFFLE(lf_i32x8, b, lf_id_acc_1, 8, 9, 10, 11, 3, 3, 3, 3) + b;
-      lf_tree_3_acc_1 = a;
-      b = LF_SHUFFLE(lf_i32x8, a, a, 7, 7, 7, 7, 7, 7, 7, 7) + b;
-      a = lf_total_acc_1 + a;
-      lf_last_acc_1 = lf_total_acc_1 + b;
-      lf_total_acc_1 = lf_total_acc_1 + LF_SHUFFLE(lf_i32x8, b, b, 7, 7, 7, 7, 7, 7, 7, 7);
-      lf_sum_acc_1.all[0] = lf_start_acc_1 + a;
-      lf_sum_acc_1.all[1] = lf_start_acc_1 + lf_last_acc_1;
-    }
-    lf_now_acc_1 = lf_sum_acc_1.all[1];
-    for (u64 lane = 0; lane < 16; lane++) lf_new_1[lane] = lf_sum_acc_1.cell[lane];
-    for (u64 lane = 0; lane < 16; lane++) {
-      const u64 ix_0 = strip + lane;
-      const f32 new_1 = lf_new_1[lane];
-      out_1[ix_0] = new_1;
-      /* 0: manifest */
-      u64 nix_0 = (u64)(ix_0 + 1ul);
+      const lf_v4f32 narrow_1_p0 = __builtin_convertvector(elt_0_p0, lf_v4f32);
+      const lf_v4f32 half_1_p0 = narrow_1_p0 * lf_v4f32_all(start_1);
+      const lf_v4f32 narrow_1_p1 = __builtin_convertvector(elt_0_p1, lf_v4f32);
+      const lf_v4f32 half_1_p1 = narrow_1_p1 * lf_v4f32_all(start_1);
+      const lf_v4f32 narrow_1_p2 = __builtin_convertvector(elt_0_p2, lf_v4f32);
+      const lf_v4f32 half_1_p2 = narrow_1_p2 * lf_v4f32_all(start_1);
+      const lf_v4f32 narrow_1_p3 = __builtin_convertvector(elt_0_p3, lf_v4f32);
+      const lf_v4f32 half_1_p3 = narrow_1_p3 * lf_v4f32_all(start_1);
+      lf_v4f32 acc_1_sum_p0 = lf_v4f32_scan_add(half_1_p0);
+      lf_v4f32 acc_1_sum_p1 = lf_v4f32_scan_add(half_1_p1);
+      lf_v4f32 acc_1_sum_p2 = lf_v4f32_scan_add(half_1_p2);
+      lf_v4f32 acc_1_sum_p3 = lf_v4f32_scan_add(half_1_p3);
+      acc_1_sum_p1 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p0, acc_1_sum_p0, 3, 3, 3, 3) + acc_1_sum_p1;
+      acc_1_sum_p3 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p2, acc_1_sum_p2, 3, 3, 3, 3) + acc_1_sum_p3;
+      acc_1_sum_p2 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p1, acc_1_sum_p1, 3, 3, 3, 3) + acc_1_sum_p2;
+      acc_1_sum_p3 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p1, acc_1_sum_p1, 3, 3, 3, 3) + acc_1_sum_p3;
+      const lf_v4f32 chunk_p0 = acc_1_total_all[0] + acc_1_sum_p0;
+      const lf_v4f32 new_1_p0 = lf_v4f32_all(acc_1) + chunk_p0;
+      const lf_v4f32 chunk_p1 = acc_1_total_all[1] + acc_1_sum_p1;
+      const lf_v4f32 new_1_p1 = lf_v4f32_all(acc_1) + chunk_p1;
+      const lf_v4f32 chunk_p2 = acc_1_total_all[2] + acc_1_sum_p2;
+      const lf_v4f32 new_1_p2 = lf_v4f32_all(acc_1) + chunk_p2;
+      const lf_v4f32 chunk_p3 = acc_1_total_all[3] + acc_1_sum_p3;
+      const lf_v4f32 new_1_p3 = lf_v4f32_all(acc_1) + chunk_p3;
+      const lf_v4f32 end_2_p0 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p3, acc_1_sum_p3, 3, 3, 3, 3);
+      const lf_v4f32 end_2_p1 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p3, acc_1_sum_p3, 3, 3, 3, 3);
+      const lf_v4f32 end_2_p2 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p3, acc_1_sum_p3, 3, 3, 3, 3);
+      const lf_v4f32 end_2_p3 = LF_SHUFFLE(lf_v4i32, acc_1_sum_p3, acc_1_sum_p3, 3, 3, 3, 3);
+      const lf_v4f32 total_p0 = acc_1_total_all[0] + end_2_p0;
+      acc_1_total_all[0] = total_p0;
+      acc_1_last_all[0] = chunk_p0;
+      acc_1_all[0] = new_1_p0;
+      const lf_v4f32 total_p1 = acc_1_total_all[1] + end_2_p1;
+      acc_1_total_all[1] = total_p1;
+      acc_1_last_all[1] = chunk_p1;
+      acc_1_all[1] = new_1_p1;
+      const lf_v4f32 total_p2 = acc_1_total_all[2] + end_2_p2;
+      acc_1_total_all[2] = total_p2;
+      acc_1_last_all[2] = chunk_p2;
+      acc_1_all[2] = new_1_p2;
+      const lf_v4f32 total_p3 = acc_1_total_all[3] + end_2_p3;
+      acc_1_total_all[3] = total_p3;
+      acc_1_last_all[3] = chunk_p3;
+      acc_1_all[3] = new_1_p3;
+      *(lf_v4f32_at *)(out_1 + ix_0) = new_1_p0;
+      *(lf_v4f32_at *)(out_1 + ix_0 + 4) = new_1_p1;
+      *(lf_v4f32_at *)(out_1 + ix_0 + 8) = new_1_p2;
+      *(lf_v4f32_at *)(out_1 + ix_0 + 12) = new_1_p3;
     }
   }
-  acc_1_now = lf_now_acc_1[7];
-  acc_1_total = lf_total_acc_1[7];
-  acc_1_last = lf_last_acc_1[7];
-  acc_1_tree[0] = lf_tree_0_acc_1[6];
-  acc_1_tree[1] = lf_tree_1_acc_1[5];
-  acc_1_tree[2] = lf_tree_2_acc_1[3];
-  acc_1_tree[3] = lf_tree_3_acc_1[7];
+  /* 0: manifest */
+  const f32 end_3 = acc_1_total_all[3][3];
+  acc_1_total = end_3;
+  const f32 end_4 = acc_1_last_all[3][3];
+  acc_1_last = end_4;
+  const f32 end_5 = acc_1_all[3][3];
+  acc_1_now = end_5;
   *lf_acc_1_now = acc_1_now;
   *lf_acc_1_total = acc_1_total;
   *lf_acc_1_last = acc_1_last;
@@ -128,23 +153,11 @@ guard_0:; /* guard_1 */
     u64 count = lf_least(len_0 - ix_0, event - steps);
     count = lf_least(count, lf_room(n_arr_0, ix_0));
     count = lf_least(count, lf_room(n_out_1, ix_0));
-    count = (ix_0 & 15) == 0 ? count & ~15ul : 0;
+    count &= ~31ul;
+    if (ix_0 & 15) count = 0;
     if (count != 0) {
-      if (len_0 >= 349525) {
-        u8 lf_tile_6[1024 + 32] __attribute__((aligned(32)));
-        for (u64 left = count, n; left != 0; left -= n) {
-          n = lf_least(left, 256);
-          const u64 lf_at_6 = ix_0;
-          trapped |= narrow_prefixes_emit_loop_0_r0_0(ix_0, ix_0 + n, arr_0, (f32 *)((u64)lf_tile_6 - lf_at_6 * 4), start_1, len_0, acc_1, &acc_1_now, &acc_1_total, &acc_1_last, acc_1_tree);
-          ix_0 += n;
-          lf_stream((u8 *)(out_1 + lf_at_6), lf_tile_6, n * 4);
-        }
-        lf_fence();
-      }
-      else {
-        trapped |= narrow_prefixes_emit_loop_0_r0_0(ix_0, ix_0 + count, arr_0, out_1, start_1, len_0, acc_1, &acc_1_now, &acc_1_total, &acc_1_last, acc_1_tree);
-        ix_0 += count;
-      }
+      trapped |= narrow_prefixes_emit_tile_0_r0(ix_0, ix_0 + count, arr_0, out_1, start_1, &acc_1_now, acc_1, &acc_1_total, &acc_1_last);
+      ix_0 += count;
       steps += count;
       goto guard_0;
     }

@@ -13,7 +13,7 @@ to_percentages_emit_tile_0_mfst(const u64 from, const u64 end, const f64 *restri
       /* mfst: manifest */
       const u64 ix_mfst = (u64)(strip + lane);
       lf_v4f64 elt_mfst = *(const lf_v4f64_at *)(arr_mfst + ix_mfst);
-      __asm__("" : "+x"(elt_mfst));
+      __asm__("" : "+v"(elt_mfst));
       /* filt: filter */
       const lf_v4i64 p_filt = (lf_v4i64)(elt_mfst >= lf_v4f64_all(least_filt));
       const u64 count = __builtin_popcountl(lf_bits_8(p_filt));

@@ -12,7 +12,8 @@ to_percentages_emit_tile_0_mfst(const u64 from, const u64 end, const f64 *restri
     for (u64 lane = 0ul; lane < 16ul; lane += 8) {
       /* mfst: manifest */
       const u64 ix_mfst = (u64)(strip + lane);
-      const lf_v8f64 elt_mfst = *(const lf_v8f64_at *)(arr_mfst + ix_mfst);
+      lf_v8f64 elt_mfst = *(const lf_v8f64_at *)(arr_mfst + ix_mfst);
+      __asm__("" : "+v"(elt_mfst));
       /* filt: filter */
       const u8 p_filt = lf_ge_lf_v8f64(elt_mfst, lf_v8f64_all(least_filt));
       const u64 count = __builtin_popcountl((u64)(p_filt));

@@ -255,6 +255,10 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             }
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
             StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
+            StmtKind::Beat { to, op, new, old } => {
+                let lanes = self.tile.shape(*to).lanes;
+                self.each_part(lanes, |w| w.beat(*to, *op, *new, *old));
+            }
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),

@@ -4,6 +4,7 @@ use super::Writer;
 use crate::emit::ops::limits;
 use crate::emit::vector::signed;
 use livefusion_tile::ir::{Operand, Shape, Value};
+use livefusion_tile::target::Arch;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -150,11 +151,11 @@ impl Writer<'_, '_, '_> {
             Bitcast => format!("({}){a}", self.vector(to)),
             Copy => a.clone(),
             // One lane after the other.
-            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Abs | Signum
-            | CountOnes | LeadingZeros | TrailingZeros | Floor | Ceil | Round | RoundEven
-            | Trunc | Sqrt | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos
-            | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf
-            | Powi | Atan2 | Hypot | Copysign | MulAdd | SignBit => return None,
+            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Abs | Signum | CountOnes
+            | LeadingZeros | TrailingZeros | Floor | Ceil | Round | RoundEven | Trunc | Sqrt
+            | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin
+            | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf | Powi | Atan2
+            | Hypot | Copysign | MulAdd | SignBit => return None,
         })
     }
 
@@ -238,7 +239,10 @@ impl Writer<'_, '_, '_> {
         let name = format!("{y}_from_{x}_{}", self.masks.bytes);
         let (all, each) = (self.all(own), self.all(to));
         let limits = limits(from, to.ty);
-        let (low, high) = (format!("{all}({})", limits.low), format!("{all}({})", limits.high));
+        let (low, high) = (
+            format!("{all}({})", limits.low),
+            format!("{all}({})", limits.high),
+        );
         let over = self.compare(Op::Ge, from, "x", &high);
         let under = self.compare(Op::Lt, from, "x", &low);
         let (above, below) = (
@@ -260,6 +264,57 @@ impl Writer<'_, '_, '_> {
             )
         });
         name
+    }
+
+    /// What wins by one comparison, else what was there.
+    pub(super) fn beat(&mut self, to: Value, op: Op, new: Operand, old: Operand) {
+        let shape = self.shape(to);
+        let (new, old) = (
+            self.in_lanes(new, shape.lanes),
+            self.in_lanes(old, shape.lanes),
+        );
+        let (name, sign) = match op {
+            Op::Min => ("min", "<"),
+            _ => ("max", ">"),
+        };
+        if shape.is_scalar() {
+            return self.define(to, &format!("{new} {sign} {old} ? {new} : {old}"));
+        }
+        let v = self.vector(shape);
+        let function = format!("{v}_beat_{name}_{}", self.masks.bytes);
+        let wins = if op == Op::Min { Op::Lt } else { Op::Gt };
+        let wins = self.compare(wins, shape.ty, "x", "y");
+        let plain = self.select(shape.ty, &wins, "x", "y");
+        let builtin = self.beat_builtin(name, shape);
+        self.unit.helpers.require(&function, || {
+            let body = match builtin {
+                Some(builtin) => {
+                    format!("\n#ifndef __clang__\n  return {builtin};\n#else\n  return {plain};\n#endif\n")
+                }
+                None => format!(" return {plain}; "),
+            };
+            format!("static inline {v} {function}({v} x, {v} y) {{{body}}}\n")
+        });
+        self.define(to, &format!("{function}({new}, {old})"));
+    }
+
+    /// gcc's builtin for that, of `x` and `y`.
+    fn beat_builtin(&self, name: &str, shape: Shape) -> Option<String> {
+        let target = &self.unit.helpers.target;
+        let kind = match shape.ty {
+            Ty::F32 => "ps",
+            Ty::F64 => "pd",
+            _ => return None,
+        };
+        match shape.lanes as usize * shape.ty.size() {
+            _ if target.arch() != Arch::X86_64 => None,
+            16 => Some(format!("__builtin_ia32_{name}{kind}(x, y)")),
+            32 => Some(format!("__builtin_ia32_{name}{kind}256(x, y)")),
+            64 => Some(format!(
+                "__builtin_ia32_{name}{kind}512_mask(x, y, y, -1, 4)"
+            )),
+            _ => None,
+        }
     }
 
     /// A scalar joined with each lane in turn.

@@ -25,29 +25,17 @@ mod scans;
 
 pub use body::Writer;
 
-use livefusion_tile::region::{Role, Step, Sweep};
+use livefusion_tile::region::{Region, Role, Step, Sweep};
 use livefusion_tile::schedule::Schedule;
-use loop_lang::Loop;
-use loop_lang::ir::{Combine, StmtKind};
-use loop_lang::op::Op;
+use loop_lang::ir::StmtKind;
 
-/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops or filters.
-pub fn is_better(program: &Loop, sweep: &Sweep, schedule: &Schedule) -> bool {
+/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans or extrema.
+pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut statements = sweep.statements.iter();
     let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
     let filters = sweep.steps.iter().any(|s| matches!(s, Step::Enter(_)));
-    let scans = sweep.roles.values().any(|r| matches!(r, Role::Scan(_)));
-    let packs = filters && !scans && !has_extrema(program, sweep);
-    schedule.vectors(sweep.rate).0 > 1 && (turns || packs)
-}
-
-/// Whether it finds largest or smallest floats, which take one instruction elsewhere.
-fn has_extrema(program: &Loop, sweep: &Sweep) -> bool {
-    sweep.groups.iter().any(|g| {
-        let group = &program.groups[g.index()];
-        let extremum = matches!(group.combine, Some(Combine::Op(Op::Min | Op::Max)));
-        let float = group.vars.iter().any(|v| program.ty(*v).elem().is_float());
-        let lanes = |v| matches!(sweep.roles.get(v), Some(Role::Lanes(_)));
-        extremum && float && group.vars.iter().any(lanes)
-    })
+    let goes_on = |r: &Role| matches!(r, Role::Scan(_) | Role::Running { .. });
+    let scans = sweep.roles.values().any(goes_on);
+    let vectors = schedule.vectors(sweep.rate).0 > 1;
+    vectors && (turns || filters || scans || !schedule.quick(region, sweep).is_empty())
 }

@@ -136,17 +136,40 @@ impl Writer<'_, '_, '_> {
 
     /// `let x = last v`.
     pub(super) fn last(&mut self, to: Value, of: Operand) {
+        let shape = self.shape(to);
         self.part = self.parts(self.tile.operand_shape(of).lanes) - 1;
         let last = self.operand_shape(of).lanes - 1;
-        let lane = self.lane_at(of, &last.to_string());
+        let lane = match (shape.is_scalar(), shape.ty) {
+            (true, _) => self.lane_at(of, &last.to_string()),
+            (false, Ty::Bool) => {
+                let lane = self.lane_at(of, &last.to_string());
+                self.all_or_none(&lane)
+            }
+            (false, _) => {
+                let all = self.operand(of);
+                self.lanes_of_two(shape, &all, &all, |_| last)
+            }
+        };
         self.part = 0;
-        self.define(to, &lane);
+        let lanes = self.tile.shape(to).lanes;
+        self.each_part(lanes, |w| w.define(to, &lane));
     }
 
     /// `let w = slide x v`.
     pub(super) fn slide(&mut self, to: Value, first: Operand, of: Operand) {
         let (shape, lanes) = (self.shape(to), self.tile.shape(to).lanes);
-        let first = self.operand(first);
+        // Of several, the last lane of the last part comes in.
+        let comes = self.tile.operand_shape(first);
+        self.part = self.parts(comes.lanes) - 1;
+        let (all, first) = match (comes.is_scalar(), shape.ty) {
+            (true, _) => (None, self.operand(first)),
+            (false, Ty::Bool) => {
+                let last = self.operand_shape(first).lanes - 1;
+                (None, self.lane_at(first, &last.to_string()))
+            }
+            (false, _) => (Some(self.operand(first)), String::new()),
+        };
+        self.part = 0;
         if lanes == 1 {
             return self.define(to, &first);
         }
@@ -156,7 +179,10 @@ impl Writer<'_, '_, '_> {
                 format!("(k{before} == 0 ? {first} : {cells}[k{before} - 1])")
             });
         }
-        let mut before = format!("{}({first})", self.all(shape));
+        let mut before = match all {
+            Some(all) => all,
+            None => format!("{}({first})", self.all(shape)),
+        };
         for part in 0..self.parts(lanes) {
             self.part = part;
             let x = self.in_lanes(of, shape.lanes);

@@ -24,7 +24,7 @@ use super::Emit;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Operand, Origin, Shape, Stmt, StmtKind, Tile};
+use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind, Tile};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use values::Printed;
@@ -116,11 +116,8 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             StmtKind::Any { to, of } => self.any(*to, *of),
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
             StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
-            StmtKind::Last { to, of } => {
-                let Shape { lanes, .. } = self.shape(*of);
-                let last = self.lane(*of, lanes - 1);
-                self.define(*to, Printed::Scalar(last, 0));
-            }
+            StmtKind::Beat { to, op, new, old } => self.beat(*to, *op, (*new, *old)),
+            StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),
             StmtKind::Set { to, value } => self.set(*to, *value),

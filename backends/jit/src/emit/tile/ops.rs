@@ -23,6 +23,29 @@ impl Printer<'_, '_, '_> {
         self.define(to, printed);
     }
 
+    /// What wins by one comparison, else what was there: machines have this.
+    pub(super) fn beat(&mut self, to: ir::Value, op: Op, (new, old): (Operand, Operand)) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let code = match op {
+            Op::Min => FloatCC::LessThan,
+            _ => FloatCC::GreaterThan,
+        };
+        if lanes == 1 {
+            let (new, old) = (self.scalar(new), self.scalar(old));
+            let wins = self.emit.builder.ins().fcmp(code, new, old);
+            let best = self.emit.builder.ins().select(wins, new, old);
+            return self.define(to, Printed::Scalar(best, 0));
+        }
+        let pairs = self.wide(new, lanes).into_iter().zip(self.wide(old, lanes));
+        let best = pairs.map(|(new, old)| {
+            let wins = self.emit.builder.ins().fcmp(code, new, old);
+            let wins = self.bits(vector(ty), wins);
+            self.emit.builder.ins().bitselect(wins, new, old)
+        });
+        let best = best.collect();
+        self.define(to, Printed::Lanes(best));
+    }
+
     /// An operator on scalars; on known ones it is known.
     fn one(&mut self, op: Op, from: Ty, to: Ty, args: &[Operand]) -> Printed {
         let printed: Vec<Printed> = args.iter().map(|a| self.printed(*a)).collect();

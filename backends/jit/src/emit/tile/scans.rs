@@ -50,19 +50,43 @@ impl Printer<'_, '_, '_> {
         })
     }
 
+    /// `let x = last v`.
+    pub(super) fn last(&mut self, to: ir::Value, of: Operand) {
+        let Shape { ty, lanes } = self.shape(of);
+        if self.tile.shape(to).is_scalar() {
+            let last = self.lane(of, lanes - 1);
+            return self.define(to, Printed::Scalar(last, 0));
+        }
+        let lane = self.lane_type(ty);
+        let per = per_register(lane).min(lanes);
+        let all = self.wide(of, lanes);
+        let last = all.last().copied();
+        let last = last.map(|x| self.lanes_of_two(lane, (x, x), |_| per - 1));
+        let all = last.into_iter().cycle().take(all.len()).collect();
+        self.define(to, Printed::Lanes(all));
+    }
+
     /// `let w = slide x v`.
     pub(super) fn slide(&mut self, to: ir::Value, first: Operand, of: Operand) {
         let Shape { ty, lanes } = self.tile.shape(to);
-        let first = self.scalar(first);
         if lanes == 1 {
+            let first = self.scalar(first);
             return self.define(to, Printed::Scalar(first, 0));
         }
         let lane = self.lane_type(ty);
         let per = per_register(lane);
-        let mut before = self.splat(ty, first);
+        // Of several, the last comes in.
+        let Some(mut before) = self.wide(first, lanes).pop() else {
+            return;
+        };
         let mut moved = Vec::new();
         for x in self.wide(of, lanes) {
-            moved.push(self.lanes_of_two(lane, (before, x), |k| per - 1 + k));
+            // Registers of few lanes are not full.
+            let last = per.min(lanes) - 1;
+            moved.push(self.lanes_of_two(lane, (before, x), |k| match k {
+                0 => last,
+                k => per + k - 1,
+            }));
             before = x;
         }
         self.define(to, Printed::Lanes(moved));
