@@ -330,6 +330,16 @@ impl Run<'_> {
                     }
                 });
             }
+            StmtKind::Lane { to, of, at } => {
+                let lane = self.lane(*of, self.scalar(*at) as usize);
+                self.set(*to, |_, _| lane);
+            }
+            StmtKind::SetLane { to, at, value } => {
+                let (at, word) = (self.scalar(*at) as usize, self.scalar(*value));
+                if let Some(lane) = self.values[to.index()].get_mut(at) {
+                    *lane = word;
+                }
+            }
             StmtKind::Last { to, of } => {
                 let last = self.shape(*of).lanes as usize - 1;
                 self.set(*to, |run, _| run.lane(*of, last));

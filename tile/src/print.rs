@@ -263,6 +263,15 @@ impl Shown<'_> {
                 self.let_(f, *to)?;
                 write!(f, "last {}", self.operand(*of))
             }
+            StmtKind::Lane { to, of, at } => {
+                self.let_(f, *to)?;
+                let (of, at) = (self.operand(*of), self.operand(*at));
+                write!(f, "lane {of} {at}")
+            }
+            StmtKind::SetLane { to, at, value } => {
+                let (at, value) = (self.operand(*at), self.operand(*value));
+                write!(f, "set lane {} {at} = {value}", self.name(*to))
+            }
             StmtKind::Slide { to, first, of } => {
                 self.let_(f, *to)?;
                 let (first, of) = (self.operand(*first), self.operand(*of));

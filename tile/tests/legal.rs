@@ -141,9 +141,9 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 1",
         ),
         case(
-            "what it carries goes from one step to the next",
-            "steepest",
-            "r0 vectorise 8 unroll 1",
+            "what goes from one step to the next is written for each lane",
+            "running",
+            "r0 vectorise 32 unroll 1",
         ),
         case(
             "vectors have more lanes than a group",
@@ -210,6 +210,34 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Why what goes from one step to the next cannot be told apart from the rest.
+fn chains() -> Vec<Case> {
+    let vectors = "r0 vectorise 8 unroll 1";
+    let sum = "filter_prefix_sum";
+    vec![
+        case(
+            "it carries runs, which vectors take side by side",
+            "steepest",
+            vectors,
+        ),
+        changed(
+            "what goes from one step to the next decides where it goes",
+            "exit_take_beside",
+            ("  writeArray out_2 ix_1 elt_0\n", String::new()),
+            vectors,
+        ),
+        changed(
+            "what it carries goes from one step to the next in several sub rates",
+            sum,
+            (
+                "  let elt_0 = readArray arr_0 ix_0",
+                "  let elt_0 = readArray arr_0 ix_0\n  let late_0 = add elt_0 acc_2".into(),
+            ),
+            vectors,
+        ),
+    ]
+}
+
 fn judge(program: &Loop, schedule: &Schedule) -> Result<(), Vec<Refused>> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
@@ -223,7 +251,7 @@ fn each_case_breaks_its_rule() {
         name,
         change: (from, to),
         schedule,
-    } in cases()
+    } in cases().into_iter().chain(chains())
     {
         let text = common::text_of(name);
         assert!(text.contains(from), "{name} has no {from}");

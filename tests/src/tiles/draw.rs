@@ -59,6 +59,8 @@ impl Drawn {
                 StmtKind::Scan { .. } => Some("scan"),
                 StmtKind::Slide { .. } => Some("slide"),
                 StmtKind::Beat { .. } => Some("beat"),
+                StmtKind::Lane { .. } => Some("lane"),
+                StmtKind::SetLane { .. } => Some("set lane"),
                 StmtKind::Load {
                     from: Memory::Tree(_),
                     ..
@@ -84,7 +86,16 @@ impl Drawn {
     /// What no tile took steps under, or said, of all that there is.
     pub fn missing(&self) -> Vec<String> {
         let mut all = self.undecided();
-        let words = ["put", "put in lanes", "scan", "slide", "beat", "tree"];
+        let words = [
+            "put",
+            "put in lanes",
+            "scan",
+            "slide",
+            "beat",
+            "lane",
+            "set lane",
+            "tree",
+        ];
         let unsaid = words.into_iter().filter(|w| !self.said.contains(w));
         all.extend(unsaid.map(str::to_string));
         all.extend((self.left == 0).then(|| "leave".to_string()));

@@ -205,6 +205,24 @@ pub enum StmtKind {
         /// The lanes.
         of: Operand,
     },
+    /// `let x = lane v k`: one lane, by its number.
+    Lane {
+        /// The result.
+        to: Value,
+        /// The lanes.
+        of: Operand,
+        /// Which of them.
+        at: Operand,
+    },
+    /// `set lane r k = x`: one lane of a register.
+    SetLane {
+        /// The register.
+        to: Value,
+        /// Which of its lanes.
+        at: Operand,
+        /// What it is from here on.
+        value: Operand,
+    },
     /// `let w = slide x v`: in each lane the one before it, in the first `x`, or the last lane of it.
     Slide {
         /// The result.
@@ -320,6 +338,8 @@ impl StmtKind {
             | StmtKind::Fold { to, .. }
             | StmtKind::Scan { to, .. }
             | StmtKind::Last { to, .. }
+            | StmtKind::Lane { to, .. }
+            | StmtKind::SetLane { to, .. }
             | StmtKind::Slide { to, .. }
             | StmtKind::Halves { to, .. }
             | StmtKind::Set { to, .. } => Some(*to),
@@ -391,6 +411,14 @@ impl StmtKind {
             | StmtKind::Slide { first, of, .. } => {
                 f(*first);
                 f(*of);
+            }
+            StmtKind::Lane { of, at, .. } => {
+                f(*of);
+                f(*at);
+            }
+            StmtKind::SetLane { at, value, .. } => {
+                f(*at);
+                f(*value);
             }
             StmtKind::Set { value, .. } => f(*value),
             StmtKind::Trap { unless } => f(*unless),

@@ -41,6 +41,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
             into: Memory::Register(r),
             ..
         } => needed.contains(r),
+        StmtKind::SetLane { to, .. } => needed.contains(to),
         StmtKind::Set { to, .. } => tile.value(*to).origin.is_state() || needed.contains(to),
         StmtKind::Store { .. }
         | StmtKind::Put { .. }
@@ -206,6 +207,16 @@ impl StmtKind {
                 f(to);
                 operand(first, f);
                 operand(of, f);
+            }
+            StmtKind::Lane { to, of, at } => {
+                f(to);
+                operand(of, f);
+                operand(at, f);
+            }
+            StmtKind::SetLane { to, at, value } => {
+                f(to);
+                operand(at, f);
+                operand(value, f);
             }
             StmtKind::Set { to, value } => {
                 f(to);

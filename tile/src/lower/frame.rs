@@ -134,6 +134,7 @@ impl Lower<'_, '_> {
             self.next = self.waiting();
             return;
         }
+        self.begin_chain();
         for (g, v) in lanes {
             let Order::Lanes(of) = program.groups[g.index()].order else {
                 continue;
@@ -177,6 +178,7 @@ impl Lower<'_, '_> {
                 self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
             }
         }
+        self.end_chain();
         self.narrow();
         let sweep = self.sweep;
         for (v, role) in &sweep.roles {
@@ -205,6 +207,7 @@ impl Lower<'_, '_> {
             Some(nest) => self.parts(nest),
             None => self.straight(),
         }
+        self.chain_of(None);
         self.counts(None);
         if self.lanes == 1 {
             self.take_effect();
@@ -275,8 +278,10 @@ impl Lower<'_, '_> {
     pub(super) fn tops(&mut self, at: usize) {
         let sweep = self.sweep;
         for s in sweep.tops(at) {
-            self.stmt(s.stmt);
-            self.run_behind(s.stmt);
+            if !self.is_late(s.id) {
+                self.stmt(s.stmt);
+                self.run_behind(s.stmt);
+            }
         }
     }
 }

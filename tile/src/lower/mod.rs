@@ -10,6 +10,7 @@
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
+//! | `chain` | what goes from one element to the next, lane by lane |
 //! | `quick` | extrema by one instruction, and again by the rules |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
@@ -17,6 +18,7 @@
 //! | `regions` | arms and scalar loops |
 //! | `clean` | what nobody needs goes |
 
+mod chain;
 mod clean;
 mod frame;
 mod joins;
@@ -30,7 +32,7 @@ mod stmt;
 mod subs;
 
 use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value};
-use crate::region::{Extremum, Nest, Region, Sweep};
+use crate::region::{Chain, Extremum, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
@@ -71,6 +73,10 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
     sayable(sweep).map_err(NoTile::NoWords)?;
     let mut lower = Lower::of(region, sweep, schedule);
     lower.quick = schedule.quick(region, sweep);
+    if lower.lanes > 1 {
+        // The judge has seen to it that there is one if it is needed.
+        lower.chain = region.chain(sweep).ok().flatten();
+    }
     lower.write();
     finish(lower.tile)
 }
@@ -152,6 +158,8 @@ struct Lower<'r, 'a> {
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
+    /// What goes from one element to the next beside vectors.
+    chain: Option<Chain>,
     /// Extrema that take one instruction.
     quick: Vec<Extremum>,
     /// The extrema that the range is gone through again for.
@@ -206,6 +214,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             proofs: BTreeMap::new(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
+            chain: None,
             quick: Vec::new(),
             again: None,
             known: FxHashSet::default(),

@@ -58,6 +58,7 @@ impl Lower<'_, '_> {
     /// A sub rate ends. What it branched over is a body of its own.
     pub(super) fn leave(&mut self) {
         let step = self.subs.last().map(|s| s.step);
+        self.chain_of(step);
         self.counts(step);
         let Some(sub) = self.subs.pop() else {
             return;

@@ -22,10 +22,18 @@ impl<'t> Parser<'t> {
             "put" => self.put(&mut line)?,
             "compress" => self.compress(&mut line)?,
             "set" => {
+                let lane = line.peek().0 == Some("lane");
+                if lane {
+                    line.expect("lane")?;
+                }
                 let to = line.take("a value", |w| self.values.get(w).copied())?;
+                let at = lane.then(|| self.operand(&mut line)).transpose()?;
                 line.expect("=")?;
                 let value = self.operand(&mut line)?;
-                StmtKind::Set { to, value }
+                match at {
+                    Some(at) => StmtKind::SetLane { to, at, value },
+                    None => StmtKind::Set { to, value },
+                }
             }
             "trap" => {
                 line.expect("unless")?;
@@ -121,6 +129,7 @@ impl<'t> Parser<'t> {
             "fold",
             "scan",
             "beat",
+            "lane",
             "last",
             "slide",
             "halves",
@@ -182,6 +191,11 @@ impl<'t> Parser<'t> {
                 op: line.take("an operator", Op::from_name)?,
                 new: self.operand(line)?,
                 old: self.operand(line)?,
+            },
+            "lane" => StmtKind::Lane {
+                to,
+                of: self.operand(line)?,
+                at: self.operand(line)?,
             },
             "last" => StmtKind::Last {
                 to,

@@ -7,6 +7,7 @@
 //! | `order` | the straight order of a rate's blocks |
 //! | `nest` | a root whose inner loops are all sweeps |
 //! | `role` | how what is carried is updated, as far as several steps may be taken at a time |
+//! | `chain` | what goes from one element to the next, beside what vectors do |
 //! | `extremum` | folds to the largest or smallest float that may be computed again |
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
@@ -17,6 +18,7 @@
 
 mod affine;
 mod case;
+mod chain;
 pub mod cost;
 mod extremum;
 mod find;
@@ -28,6 +30,7 @@ mod sweep;
 
 pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Def, Room, Test};
+pub use chain::{Chain, Change};
 pub use extremum::Extremum;
 pub use nest::{Nest, Part};
 pub use order::Step;

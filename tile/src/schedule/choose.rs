@@ -5,9 +5,10 @@ use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::is_cheap;
 use crate::region::{Region, Role, Statement, Step, Sweep};
-use crate::target::Target;
+use crate::target::{Masks, Target};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
+use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 /// More statements than this cost more than a branch.
@@ -66,12 +67,16 @@ fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
 /// What is packed side by side needs no second look; what updates alone is kept back by a mask.
 const SIDE_BY_SIDE: [Admit; 2] = [Admit::Compact, Admit::Mask];
 
-/// A schedule in which each sub rate of a sweep admits in the first of these ways that is legal; none if one has none.
-fn admitting(region: &Region, sweep: &Sweep, ways: [Admit; 2]) -> Option<Schedule> {
+/// A schedule in which each sub rate of a sweep in vectors of so many lanes admits in the first of these ways that is legal;
+/// none if one has none.
+fn admitting(region: &Region, sweep: &Sweep, ways: [Admit; 2], lanes: u32) -> Option<Schedule> {
+    let vectors = Decision::Vectorise { lanes, unroll: 1 };
     let mut schedule = Schedule::new();
     for (_, rate) in subs(region, sweep) {
-        let mut ways = ways.into_iter();
-        schedule = ways.find_map(|how| with(region, &schedule, rate, Decision::Admit(how)))?;
+        let around = schedule.clone().with(sweep.rate, vectors);
+        let is_legal = |how: &Admit| allows(region, &around, rate, Decision::Admit(*how)).is_ok();
+        let how = ways.into_iter().find(is_legal)?;
+        schedule = schedule.with(rate, Decision::Admit(how));
     }
     Some(schedule)
 }
@@ -129,7 +134,7 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     let lanes = target.vector_bytes() as u32 / narrowest;
     // Inner loops are often shorter than what it takes to begin with vectors.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    if !target.has_vectors() || widest > 2 * narrowest || !root || running(sweep) {
+    if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep) {
         return None;
     }
     if !fits_vectors(region, sweep) {
@@ -163,6 +168,12 @@ fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sch
     }
 }
 
+/// Whether something goes from one element to the next, which takes longer to compile than it wins.
+fn goes_on(sweep: &Sweep) -> bool {
+    let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
+    running(sweep) || sweep.roles.values().any(serial)
+}
+
 /// Whether sums run through a sweep. In vectors of few lanes they take more than one after the other.
 fn running(sweep: &Sweep) -> bool {
     let mut roles = sweep.roles.values();
@@ -179,7 +190,7 @@ fn block(sweep: &Sweep) -> Option<u32> {
 
 /// Vectors of so many lanes, if that is legal; what is rejected has no effect.
 fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Schedule> {
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE)?;
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes)?;
     // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
     let little = sweep.is_plain() && sweep.all_tops().count() <= MAX_TWICE;
     let turns: &[u32] = if little { &[2, 1] } else { &[1] };
@@ -206,16 +217,48 @@ fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<
     if !target.has_vectors() || lanes < few || !root || reads_aside {
         return None;
     }
-    if !sweep.statements.iter().all(cheap) {
+    if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
         return None;
     }
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE)?;
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes)?;
     let mut turns = [all_lanes(region, sweep, target, lanes), 2, 1].into_iter();
     let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
         with(region, &schedule, sweep.rate, vectorise)
     })?;
     Some(quick(region, sweep, schedule))
+}
+
+/// Whether what goes from one element to the next leaves vectors enough to do: it seldom changes, or there is more beside
+/// it, which vectors do not take apart as well.
+fn is_little_chained(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> bool {
+    let chain = match region.chain(sweep) {
+        Ok(Some(chain)) if chain.changes.is_none() => chain,
+        Ok(_) => return true,
+        Err(_) => return false,
+    };
+    let program = region.program;
+    let beside = |s: &&Statement| {
+        let computes = matches!(s.stmt.kind, StmtKind::Let(..) | StmtKind::If { .. });
+        let mut varies = false;
+        facts::each_def(s.stmt, &mut |v| varies |= !is_next_count(sweep, v));
+        computes && varies && !chain.held.contains(&s.id)
+    };
+    // The guard's test is none of it.
+    let beside = sweep
+        .all_tops()
+        .filter(|s| s.step > 0)
+        .filter(beside)
+        .count();
+    let apart = |s: &Statement| match &s.stmt.kind {
+        StmtKind::Let(v, Op::Cast, args) => {
+            let (from, to) = (program.atom_ty(args[0]), program.ty(*v).elem());
+            let wide = from.size() == 8 || to.size() == 8;
+            wide && from.is_float() != to.is_float() && target.masks() != Masks::Registers
+        }
+        _ => false,
+    };
+    lanes >= 4 && beside > 0 && !sweep.statements.iter().any(apart)
 }
 
 /// Extrema of floats take one instruction where they may: the range is seldom gone through again.
@@ -264,7 +307,7 @@ fn turns_side_by_side(
     let (_, widest) = widths(region, sweep)?;
     let lanes = (aim.in_flight() * target.vector_bytes() as u32 / widest).min(MAX_LANES);
     // Who is rejected by all lanes has no turns.
-    let schedule = admitting(region, sweep, [Admit::Branch, Admit::Compact])?;
+    let schedule = admitting(region, sweep, [Admit::Branch, Admit::Compact], lanes)?;
     let vectorise = Decision::Vectorise { lanes, unroll: 1 };
     with(region, &schedule, sweep.rate, vectorise)
 }

@@ -3,9 +3,11 @@
 use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
 use crate::region::{Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, Combine, GroupId, RateId, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, StmtKind, Var};
 use std::fmt;
 
+/// Lanes that are written one by one.
+const MAX_LINKS: u32 = 16;
 /// Regions nested deeper than this are not computed side by side.
 const MAX_DEPTH: usize = 16;
 
@@ -136,7 +138,9 @@ fn admits(
             {
                 return Err("it writes elsewhere than at its count");
             }
-            StmtKind::Scan { .. } if how != Admit::Branch => {
+            StmtKind::Scan { group, .. }
+                if how != Admit::Branch && (lanes == 1 || !is_chained(region, *group)) =>
+            {
                 return Err("it scans, which has no mask");
             }
             StmtKind::While { .. } if how != Admit::Branch && lanes == 1 => {
@@ -196,19 +200,25 @@ fn side_by_side(
             StmtKind::ScatterArray {
                 arrays, combine, ..
             } => joins_lane_by_lane(region, sweep, s.id, (arrays, *combine))?,
-            StmtKind::Scan { group, .. } => scans_a_block(region, sweep, s, *group)?,
+            StmtKind::Scan { group, .. } if !is_chained(region, *group) => {
+                scans_a_block(region, sweep, s, *group)?;
+            }
             _ => {}
         }
     }
     for role in sweep.roles.values() {
         match role {
-            Role::Scan(block) if *block != lanes => return Err("vectors are no blocks of a scan"),
-            Role::Serial => return Err("what it carries goes from one step to the next"),
+            Role::Scan(block) if !matches!(*block, 1) && *block != lanes => {
+                return Err("vectors are no blocks of a scan");
+            }
             Role::Lanes(of) if of % lanes != 0 => {
                 return Err("vectors have more lanes than a group");
             }
             _ => {}
         }
+    }
+    if region.chain(sweep)?.is_some() && lanes > MAX_LINKS {
+        return Err("what goes from one step to the next is written for each lane");
     }
     let deep = (sweep.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
     match deep {
@@ -264,6 +274,11 @@ fn scans_a_block(
         true => Err("it reads what a scan has come to before that goes on"),
         false => Ok(()),
     }
+}
+
+/// Whether a scan goes from one element to the next.
+fn is_chained(region: &Region, group: GroupId) -> bool {
+    region.program.groups[group.index()].order == Order::Prefix(1)
 }
 
 /// How deep a statement's regions are nested.

@@ -124,6 +124,14 @@ impl<'a> Walk<'_, 'a> {
                 self.access(Memory::Array(*array), *at, lanes, *proof);
             }
             StmtKind::Leave { at, .. } => self.leave(*at),
+            StmtKind::Lane { of, at, .. } => {
+                let lanes = self.tile.operand_shape(*of).lanes;
+                self.lane(*at, lanes);
+            }
+            StmtKind::SetLane { to, at, .. } => {
+                self.lane(*at, self.tile.shape(*to).lanes);
+                self.know(*to, None);
+            }
             StmtKind::For { .. } => self.turns(kind),
             StmtKind::Segment {
                 counter,
@@ -361,6 +369,15 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// A lane is one of so many.
+    fn lane(&mut self, at: Operand, lanes: u32) {
+        let inside = matches!(self.place(at), Some(Place::Literal(_, most)) if most < lanes.into());
+        if !inside {
+            self.faults
+                .add(format!("a lane beyond the {lanes} that there are"));
+        }
+    }
+
     /// How many elements memory has whose size the loop says.
     fn size(&self, memory: Memory) -> Option<u64> {
         let v = match memory {
@@ -383,7 +400,7 @@ pub(super) fn changed(stmts: &[Stmt]) -> Vec<Value> {
     let mut all = Vec::new();
     for s in stmts {
         match s.kind {
-            StmtKind::Set { to, .. } => all.push(to),
+            StmtKind::Set { to, .. } | StmtKind::SetLane { to, .. } => all.push(to),
             StmtKind::Store {
                 into: Memory::Register(r),
                 ..

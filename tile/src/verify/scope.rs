@@ -106,7 +106,7 @@ impl<'a> Scope<'_, 'a> {
             _ => {}
         }
         s.kind.each_operand(&mut |a| self.uses(a));
-        if let StmtKind::Set { to, .. } = s.kind {
+        if let StmtKind::Set { to, .. } | StmtKind::SetLane { to, .. } = s.kind {
             let data = self.tile.value(to);
             if data.origin != Origin::Register && !data.origin.is_state() {
                 self.faults.add(format!("{} is set", data.name));

@@ -246,6 +246,16 @@ impl<'a> Types<'_, 'a> {
                 let fits = matches!(op, Op::Min | Op::Max) && shape.ty.is_float();
                 self.want(fits, || format!("{} of {shape} is no contest", op.name()));
             }
+            StmtKind::Lane { to, of, at } => {
+                let (shape, all) = (self.tile.shape(*to), self.shape(*of));
+                self.scalar(*at, Ty::U64, "the number of a lane");
+                let fits = shape == Shape::scalar(all.ty);
+                self.want(fits, || format!("a lane of {all} is no {shape}"));
+            }
+            StmtKind::SetLane { to, at, value } => {
+                self.scalar(*at, Ty::U64, "the number of a lane");
+                self.scalar(*value, self.tile.shape(*to).ty, "a lane");
+            }
             StmtKind::Last { to, of } => {
                 let (shape, all) = (self.tile.shape(*to), self.shape(*of));
                 let lane = Shape::scalar(all.ty);

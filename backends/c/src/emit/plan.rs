@@ -84,12 +84,6 @@ fn versions<'r>(
             plan.streamed.push(Streamed { array: *a, beyond });
         }
     }
-    plan.vectors = vector::fit(region, sweep);
-    if plan.vectors.is_some() {
-        plan.strip = 1;
-        plan.streamed.clear();
-        return Some(vec![plan]);
-    }
     let mut versions = cases(region, plan);
     if let [plan] = &mut versions[..]
         && plan.stops.is_empty()

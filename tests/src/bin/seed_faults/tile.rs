@@ -395,8 +395,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "vectors need not be blocks",
         file: "schedule/legal.rs",
-        sound: "Role::Scan(block) if *block != lanes => return Err(\"vectors are no blocks of a scan\"),",
-        faulty: "",
+        sound: "Role::Scan(block) if !matches!(*block, 1) && *block != lanes => {",
+        faulty: "Role::Scan(block) if !matches!(*block, 1) && *block > 64 => {",
     },
     Fault {
         what: "a block does not wait for what it reads",
@@ -418,8 +418,50 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "steps are taken side by side that go one after the other",
-        file: "schedule/legal.rs",
-        sound: "Role::Serial => return Err(\"what it carries goes from one step to the next\"),",
-        faulty: "",
+        file: "region/chain.rs",
+        sound: "let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));",
+        faulty: "let serial = |role: &Role| matches!(role, Role::Scan(1));",
+    },
+    Fault {
+        what: "extrema in doubt are believed",
+        file: "lower/quick.rs",
+        sound: "let of = lower.op(\"either\", Ty::Bool, Op::Or, &[nothing, zero]);",
+        faulty: "let of = lower.op(\"either\", Ty::Bool, Op::And, &[nothing, zero]);",
+    },
+    Fault {
+        what: "lanes that are no number stay so",
+        file: "lower/quick.rs",
+        sound: "let begin = lower.op(\"begin\", shape.ty, Op::Select, &[number, some, losing]);",
+        faulty: "let begin = lower.op(\"begin\", shape.ty, Op::Select, &[number, some, some]);",
+    },
+    Fault {
+        what: "extrema are found again from what a sweep writes",
+        file: "region/extremum.rs",
+        sound: "StmtKind::ReadArray(_, a, _) => !written(*a),",
+        faulty: "StmtKind::ReadArray(_, a, _) => !written(*a) || true,",
+    },
+    Fault {
+        what: "what is rejected runs along",
+        file: "lower/runs.rs",
+        sound: "of = self.select(Some(mask), with, identity.into());",
+        faulty: "of = self.select(Some(mask), with, with);",
+    },
+    Fault {
+        what: "what runs is read before it is known",
+        file: "region/role.rs",
+        sound: "Some(s) => s.top && s.id < *first && sweep.encloses(s.sub, sub),",
+        faulty: "Some(s) => s.top && sweep.encloses(s.sub, sub),",
+    },
+    Fault {
+        what: "equal zeros count as no change",
+        file: "lower/chain.rs",
+        sound: "Ty::F64 => self.op(\"bits\", Ty::U64, Op::Bitcast, &[a]),",
+        faulty: "Ty::F64 => a,",
+    },
+    Fault {
+        what: "links are taken for lanes that a filter rejects",
+        file: "lower/chain.rs",
+        sound: "let admitted = mask.map(|mask| self.lane(mask, k));",
+        faulty: "let admitted = mask.map(|_| Const::bool(true).into());",
     },
 ];

@@ -33,6 +33,14 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             unique.pick(unit.names.var(a));
             unique.pick(unit.names.part(a, Part::Length));
         }
+        for (_, data) in tile.each_value() {
+            match data.origin {
+                Origin::Given(v) => _ = unique.pick(unit.names.var(v)),
+                Origin::State(v) => _ = unique.pick(&seen(unit, v)),
+                Origin::Scan(v, kept) => _ = unique.pick(scanned(unit, v, kept)),
+                Origin::From | Origin::End | Origin::Register | Origin::Let => {}
+            }
+        }
         let masks = Masks::of(tile, &unit.helpers.target);
         let names = (tile.each_value())
             .map(|(_, data)| match data.origin {
@@ -259,6 +267,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let lanes = self.tile.shape(*to).lanes;
                 self.each_part(lanes, |w| w.beat(*to, *op, *new, *old));
             }
+            StmtKind::Lane { to, of, at } => self.one_lane(*to, *of, *at),
+            StmtKind::SetLane { to, at, value } => self.set_lane(*to, *at, *value),
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),

@@ -134,6 +134,50 @@ impl Writer<'_, '_, '_> {
         self.part = 0;
     }
 
+    /// `let x = lane v k`.
+    pub(super) fn one_lane(&mut self, to: Value, of: Operand, at: Operand) {
+        let k = self.operand(at);
+        let parts = self.parts(self.tile.operand_shape(of).lanes);
+        let each = self.operand_shape(of).lanes;
+        let mut lane = String::new();
+        // Where it is unrolled, compilers know which part it is.
+        for part in 0..parts {
+            self.part = part;
+            let (one, behind) = (self.lane_at(of, &format!("({k} & {})", each - 1)), part + 1);
+            lane += &match behind == parts {
+                true => one,
+                false => format!("{k} < {} ? {one} : ", behind * each),
+            };
+        }
+        self.part = 0;
+        self.define(to, &lane);
+    }
+
+    /// `set lane r k = x`.
+    pub(super) fn set_lane(&mut self, to: Value, at: Operand, value: Operand) {
+        let (k, value) = (self.operand(at), self.operand(value));
+        let (shape, parts) = (self.shape(to), self.parts(self.tile.shape(to).lanes));
+        let (name, each) = (self.whole(to).to_string(), shape.lanes);
+        let place = match parts {
+            1 => name,
+            _ => format!("{name}[{k} / {each}]"),
+        };
+        let k = format!("({k} & {})", each - 1);
+        let line = match (shape.is_scalar(), shape.ty) {
+            (true, _) => format!("{place} = {value};"),
+            (_, Ty::Bool) if self.masks.registers => {
+                let mask = self.mask();
+                format!("{place} = ({mask})((~(1ul << {k}) & {place}) | ((u64){value} << {k}));")
+            }
+            (_, Ty::Bool) => format!(
+                "{place}[{k}] = -({}){value};",
+                signed(self.masks.bytes).name()
+            ),
+            _ => format!("{place}[{k}] = {value};"),
+        };
+        self.unit.line(line);
+    }
+
     /// `let x = last v`.
     pub(super) fn last(&mut self, to: Value, of: Operand) {
         let shape = self.shape(to);

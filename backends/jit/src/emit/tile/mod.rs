@@ -117,6 +117,8 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
             StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
             StmtKind::Beat { to, op, new, old } => self.beat(*to, *op, (*new, *old)),
+            StmtKind::Lane { to, of, at } => self.one_lane(*to, *of, *at),
+            StmtKind::SetLane { to, at, value } => self.set_lane(*to, *at, *value),
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),

@@ -2,7 +2,9 @@
 
 use super::Printer;
 use super::values::{BYTES, Printed, per_register, vector};
-use cranelift_codegen::ir::Value;
+use crate::emit::Emit;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
 use livefusion_tile::ir::{self, Operand, Shape};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -48,6 +50,66 @@ impl Printer<'_, '_, '_> {
             let last = self.lanes_of_two(lane, (sum, sum), |_| per - 1);
             self.register_op(op, ty, &[last, x])
         })
+    }
+
+    /// `let x = lane v k`.
+    pub(super) fn one_lane(&mut self, to: ir::Value, of: Operand, at: Operand) {
+        let Shape { ty, lanes } = self.shape(of);
+        let lane = match self.printed(at) {
+            Printed::Known(k) => self.lane(of, k as u32),
+            _ => {
+                let k = self.scalar(at);
+                let first = self.lane(of, 0);
+                (1..lanes).fold(first, |found, j| {
+                    let one = self.lane(of, j);
+                    let here = self
+                        .emit
+                        .builder
+                        .ins()
+                        .icmp_imm_u(IntCC::Equal, k, i64::from(j));
+                    self.emit.choose(ty, here, one, found)
+                })
+            }
+        };
+        self.define(to, Printed::Scalar(lane, 0));
+    }
+
+    /// `set lane r k = x`.
+    pub(super) fn set_lane(&mut self, to: ir::Value, at: Operand, value: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        let (lane, x, all) = (
+            self.lane_type(ty),
+            self.scalar(value),
+            self.registers[&to].clone(),
+        );
+        if let Printed::Known(k) = self.printed(at) {
+            let per = per_register(lane);
+            let register = all[(k as u32 / per) as usize];
+            let x = match ty {
+                Ty::Bool => self.emit.builder.ins().bmask(Emit::register(lane), x),
+                _ => x,
+            };
+            let builder = &mut self.emit.builder;
+            let old = builder.use_var(register);
+            let new = builder.ins().insertlane(old, x, (k as u32 % per) as u8);
+            return builder.def_var(register, new);
+        }
+        let k = self.scalar(at);
+        let each: Vec<Value> = (0..lanes)
+            .map(|j| {
+                let old = self.lane(to.into(), j);
+                let here = self
+                    .emit
+                    .builder
+                    .ins()
+                    .icmp_imm_u(IntCC::Equal, k, i64::from(j));
+                self.emit.choose(ty, here, x, old)
+            })
+            .collect();
+        let new = self.of_lanes(ty, &each);
+        for (register, x) in all.into_iter().zip(new) {
+            self.emit.builder.def_var(register, x);
+        }
     }
 
     /// `let x = last v`.

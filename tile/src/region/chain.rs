@@ -1,0 +1,283 @@
+//! What goes from one element to the next, told apart from the rest of a sweep: folds left to right, scans of what is
+//! filtered. The rest runs in vectors; these statements run lane by lane, behind what they need, and before what needs them.
+
+use super::{Region, Role, Statement, Sweep};
+use livefusion_backend::facts;
+use loop_lang::ir::{Atom, Order, Stmt, StmtKind, Type, Var};
+use loop_lang::op::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// How deep picks are followed.
+const MAX_PICKS: usize = 16;
+
+/// The statements of a sweep that run from element to element. Statements are known by their positions.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// The sub rate that they are in, by the step that enters it.
+    pub sub: Option<usize>,
+    /// What they carry.
+    pub vars: BTreeSet<Var>,
+    /// The statements, without those in their regions.
+    pub held: BTreeSet<usize>,
+    /// What is computed from what they make, and is not needed by them.
+    pub behind: BTreeSet<usize>,
+    /// What they read that the rest makes.
+    pub inputs: BTreeSet<Var>,
+    /// What they make, or carry, that is read behind them.
+    pub exports: BTreeSet<Var>,
+    /// When an element changes anything, if it often does not: it takes the place of what was there, or leaves that.
+    pub changes: Option<Vec<Change>>,
+}
+
+/// When an element changes what is carried.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// Never.
+    Never,
+    /// Always.
+    Always,
+    /// Where a variable would come to another value than it has.
+    Differs(Var, Atom),
+    /// The first where a condition holds, else the second.
+    If(Atom, Box<Change>, Box<Change>),
+}
+
+impl Region<'_> {
+    /// What goes from one element to the next in a sweep, if there is any.
+    ///
+    /// Errors: the rule by which it cannot be told apart from the rest.
+    pub fn chain(&self, sweep: &Sweep) -> Result<Option<Chain>, &'static str> {
+        let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
+        let vars = sweep.roles.iter().filter(|(_, role)| serial(role));
+        let vars: BTreeSet<Var> = vars.map(|(v, _)| *v).collect();
+        if vars.is_empty() {
+            return Ok(None);
+        }
+        let runs = |v: &Var| {
+            let group = self.program.group_of(*v);
+            let order = group.map(|g| self.program.groups[g.index()].order);
+            matches!(order, Some(Order::Runs(_)))
+        };
+        if vars.iter().any(runs) {
+            return Err("it carries runs, which vectors take side by side");
+        }
+        let carried = Carried::of(self, sweep, &vars);
+        let mut held = BTreeSet::new();
+        let mut behind = BTreeSet::new();
+        let mut subs = BTreeSet::new();
+        let mut needed: FxHashSet<Var> = FxHashSet::default();
+        let tops: Vec<&Statement> = sweep.all_tops().collect();
+        for s in tops.iter().rev() {
+            let updates = updates(self, s.stmt, &vars);
+            let mut defines = updates;
+            facts::each_def(s.stmt, &mut |v| defines |= needed.contains(&v));
+            let follows = carried.follows(sweep, s);
+            if !updates && !follows {
+                continue;
+            }
+            subs.insert(s.sub);
+            if defines {
+                held.insert(s.id);
+                each_use(sweep, s, &mut |u| {
+                    needed.insert(u);
+                });
+            } else {
+                behind.insert(s.id);
+            }
+        }
+        let mut leaves = false;
+        for i in sweep.blocks() {
+            let block = self.facts.blocks[i].block;
+            facts::each_leaving_use(block, &mut |u| leaves |= carried.is_late(u));
+        }
+        if leaves {
+            return Err("what goes from one step to the next decides where it goes");
+        }
+        let &[sub] = &subs.iter().copied().collect::<Vec<_>>()[..] else {
+            return Err("what it carries goes from one step to the next in several sub rates");
+        };
+        let mut chain = Chain {
+            sub,
+            vars,
+            held,
+            behind,
+            inputs: BTreeSet::new(),
+            exports: BTreeSet::new(),
+            changes: None,
+        };
+        if chain.find_borders(self, sweep)? {
+            let all = chain.vars.iter().map(|v| carried.changes(*v));
+            let mut distinct: Vec<Change> = Vec::new();
+            let mut often = false;
+            for change in all {
+                often |= change == Change::Always;
+                if change != Change::Never && !distinct.contains(&change) {
+                    distinct.push(change);
+                }
+            }
+            chain.changes = (!often).then_some(distinct);
+        }
+        Ok(Some(chain))
+    }
+}
+
+impl Chain {
+    /// Finds what goes in and out; whether its statements leave no trace and are soon done.
+    fn find_borders(&mut self, region: &Region, sweep: &Sweep) -> Result<bool, &'static str> {
+        let written = |a: Var| {
+            let owner = region.owner(a);
+            sweep
+                .accesses
+                .iter()
+                .any(|x| x.array == owner && !x.is_read)
+                || sweep.scatters
+        };
+        let mut made: FxHashSet<Var> = self.vars.iter().copied().collect();
+        let mut plain = true;
+        for s in self.tops(sweep, &self.held) {
+            for s in sweep.within(s) {
+                match &s.stmt.kind {
+                    StmtKind::Let(..) | StmtKind::Assign(..) | StmtKind::If { .. } => {}
+                    StmtKind::ReadArray(_, a, _) if !written(*a) => plain = false,
+                    StmtKind::ArrayLength(..) => {}
+                    StmtKind::While { .. } | StmtKind::Trap { .. } | StmtKind::Scan { .. } => {
+                        plain = false;
+                    }
+                    _ => return Err("what goes from one step to the next touches memory"),
+                }
+                facts::each_def(s.stmt, &mut |v| {
+                    made.insert(v);
+                });
+            }
+        }
+        let mut inputs = BTreeSet::new();
+        for s in self.tops(sweep, &self.held) {
+            each_use(sweep, s, &mut |u| {
+                let scalar = matches!(region.program.ty(u), Type::Scalar(_));
+                let rest = sweep.defs.contains(&u) || sweep.roles.contains_key(&u);
+                if scalar && rest && !made.contains(&u) {
+                    inputs.insert(u);
+                }
+            });
+        }
+        let mut exports = BTreeSet::new();
+        for s in self.tops(sweep, &self.behind) {
+            each_use(sweep, s, &mut |u| {
+                if made.contains(&u) {
+                    exports.insert(u);
+                }
+            });
+        }
+        (self.inputs, self.exports) = (inputs, exports);
+        Ok(plain)
+    }
+
+    /// Its statements, or those behind it, in order.
+    pub fn tops<'s, 'a>(
+        &'s self,
+        sweep: &'s Sweep<'a>,
+        of: &'s BTreeSet<usize>,
+    ) -> impl Iterator<Item = &'s Statement<'a>> {
+        of.iter().map(|id| &sweep.statements[*id])
+    }
+}
+
+/// What is carried from step to step, and all that follows from it.
+struct Carried<'a> {
+    late: FxHashSet<Var>,
+    /// What defines each variable.
+    makers: FxHashMap<Var, &'a Stmt>,
+    /// What each carried variable is next.
+    next: FxHashMap<Var, Atom>,
+}
+
+impl<'a> Carried<'a> {
+    fn of(region: &Region, sweep: &Sweep<'a>, vars: &BTreeSet<Var>) -> Carried<'a> {
+        let mut carried = Carried {
+            late: vars.iter().copied().collect(),
+            makers: FxHashMap::default(),
+            next: FxHashMap::default(),
+        };
+        for s in &sweep.statements {
+            facts::each_def(s.stmt, &mut |v| {
+                carried.makers.insert(v, s.stmt);
+            });
+            if let StmtKind::Assign(v, next) = s.stmt.kind {
+                carried.next.insert(v, next);
+            }
+            if s.top && (updates(region, s.stmt, vars) || carried.follows(sweep, s)) {
+                for inner in sweep.within(s) {
+                    facts::each_def(inner.stmt, &mut |v| {
+                        carried.late.insert(v);
+                    });
+                }
+            }
+        }
+        carried
+    }
+
+    fn is_late(&self, v: Var) -> bool {
+        self.late.contains(&v)
+    }
+
+    /// Whether a statement uses something that follows from what is carried.
+    fn follows(&self, sweep: &Sweep, s: &Statement) -> bool {
+        let mut follows = false;
+        each_use(sweep, s, &mut |u| follows |= self.is_late(u));
+        follows
+    }
+
+    /// When a variable changes.
+    fn changes(&self, v: Var) -> Change {
+        match self.next.get(&v) {
+            Some(next) => self.change(*next, v, MAX_PICKS),
+            None => Change::Always,
+        }
+    }
+
+    fn change(&self, next: Atom, v: Var, deep: usize) -> Change {
+        let made = match next {
+            Atom::Const(_) => return Change::Differs(v, next),
+            Atom::Var(same) if same == v => return Change::Never,
+            Atom::Var(made) => made,
+        };
+        let either = |cond: Atom, yes: Atom, no: Atom| {
+            let arm = |a| self.change(a, v, deep.saturating_sub(1));
+            match (arm(yes), arm(no)) {
+                (yes, no) if yes == no => yes,
+                (yes, no) => Change::If(cond, Box::new(yes), Box::new(no)),
+            }
+        };
+        match self.makers.get(&made).map(|s| &s.kind) {
+            _ if deep == 0 => Change::Always,
+            Some(StmtKind::Let(_, Op::Select, args)) => either(args[0], args[1], args[2]),
+            Some(StmtKind::Let(_, Op::Or | Op::And | Op::Min | Op::Max, args))
+                if args.contains(&Atom::Var(v)) =>
+            {
+                Change::Differs(v, next)
+            }
+            Some(StmtKind::If { cond, results, .. }) => {
+                match results.iter().find(|r| r.0 == made) {
+                    Some((_, yes, no)) => either(*cond, *yes, *no),
+                    None => Change::Always,
+                }
+            }
+            _ => Change::Always,
+        }
+    }
+}
+
+/// Whether a statement updates what is carried.
+fn updates(region: &Region, s: &Stmt, vars: &BTreeSet<Var>) -> bool {
+    let mut updates = false;
+    facts::each_update(region.program, s, &mut |v| updates |= vars.contains(&v));
+    updates
+}
+
+/// Calls `f` on everything that a statement uses, in its regions too.
+fn each_use(sweep: &Sweep, s: &Statement, f: &mut impl FnMut(Var)) {
+    for s in sweep.within(s) {
+        facts::each_use(s.stmt, f);
+    }
+}
