@@ -136,11 +136,6 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 64",
         ),
         case(
-            "its guard has exits, which must be asked step by step",
-            "exit_filter_take",
-            "r0 vectorise 8 unroll 1",
-        ),
-        case(
             "what goes from one step to the next is written for each lane",
             "running",
             "r0 vectorise 32 unroll 1",
@@ -210,11 +205,17 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Why what goes from one step to the next cannot be told apart from the rest.
+/// Why what goes from one step to the next cannot be told apart from the rest, or what ends a sweep cannot be asked for
+/// several steps.
 fn chains() -> Vec<Case> {
     let vectors = "r0 vectorise 8 unroll 1";
     let sum = "filter_prefix_sum";
     vec![
+        case(
+            "its guard has exits that are no flags of the step before",
+            "exit_filter_take",
+            vectors,
+        ),
         case(
             "it carries runs, which vectors take side by side",
             "steepest",

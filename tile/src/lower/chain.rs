@@ -15,8 +15,12 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
 impl Lower<'_, '_> {
-    /// Whether a statement waits for the end of its sub rate: it is in the chain, or behind it.
-    pub(super) fn is_late(&self, id: usize) -> bool {
+    /// Whether a statement has another place than its own: it was done where it was asked whether vectors go on, or it
+    /// waits for the end of its sub rate, in the chain or behind it.
+    pub(super) fn is_elsewhere(&self, id: usize) -> bool {
+        if self.flags.early.contains(&id) {
+            return true;
+        }
         let late = |c: &Chain| c.held.contains(&id) || c.behind.contains(&id);
         self.chain.as_ref().is_some_and(late)
     }

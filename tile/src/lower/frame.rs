@@ -258,12 +258,43 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Vectors go on while all of their steps do: where one does not, the tile is left before the vector, and its steps are
+    /// taken one by one.
+    fn go_on(&mut self) {
+        if self.lanes == 1 || self.sweep.exits.is_empty() {
+            return;
+        }
+        let sweep = self.sweep;
+        let flags = std::mem::take(&mut self.flags);
+        for id in &flags.early {
+            self.stmt(sweep.statements[*id].stmt);
+        }
+        let mut go: Option<Operand> = None;
+        for a in &flags.goes {
+            let one = self.operand(*a);
+            go = Some(self.both(go, one));
+        }
+        let of = self.wide(go.unwrap_or(Const::bool(true).into()));
+        let of = self.op("ends", Ty::Bool, Op::Not, &[of]);
+        let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+        self.push(StmtKind::Any { to: any, of });
+        let mut unless = self.op("all", Ty::Bool, Op::Not, &[any.into()]);
+        for v in &flags.vars {
+            unless = self.both(Some(unless), self.carried[v].into());
+            self.now.insert(*v, Const::bool(true).into());
+        }
+        let at = self.at.unwrap_or(Lower::u64(0));
+        self.push(StmtKind::Leave { at, unless });
+        self.flags = flags;
+    }
+
     /// The blocks of the sweep, in order.
     pub(super) fn straight(&mut self) {
+        self.go_on();
         self.run_from(None);
         for at in 0..self.sweep.steps.len() {
             // Behind the guard, which comes first.
-            if at == 1 {
+            if at == 1 && self.lanes == 1 {
                 self.exits();
             }
             match self.sweep.steps[at] {
@@ -278,7 +309,7 @@ impl Lower<'_, '_> {
     pub(super) fn tops(&mut self, at: usize) {
         let sweep = self.sweep;
         for s in sweep.tops(at) {
-            if !self.is_late(s.id) {
+            if !self.is_elsewhere(s.id) {
                 self.stmt(s.stmt);
                 self.run_behind(s.stmt);
             }

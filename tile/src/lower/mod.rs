@@ -32,7 +32,7 @@ mod stmt;
 mod subs;
 
 use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value};
-use crate::region::{Chain, Extremum, Nest, Region, Sweep};
+use crate::region::{Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
@@ -74,7 +74,8 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
     let mut lower = Lower::of(region, sweep, schedule);
     lower.quick = schedule.quick(region, sweep);
     if lower.lanes > 1 {
-        // The judge has seen to it that there is one if it is needed.
+        // The judge has seen to it that these are there if they are needed.
+        lower.flags = region.flags(sweep).unwrap_or_default();
         lower.chain = region.chain(sweep).ok().flatten();
     }
     lower.write();
@@ -158,6 +159,8 @@ struct Lower<'r, 'a> {
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
+    /// What vectors go on by.
+    flags: Flags,
     /// What goes from one element to the next beside vectors.
     chain: Option<Chain>,
     /// Extrema that take one instruction.
@@ -214,6 +217,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             proofs: BTreeMap::new(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
+            flags: Flags::default(),
             chain: None,
             quick: Vec::new(),
             again: None,

@@ -50,7 +50,9 @@ impl Region<'_> {
     pub fn chain(&self, sweep: &Sweep) -> Result<Option<Chain>, &'static str> {
         let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
         let vars = sweep.roles.iter().filter(|(_, role)| serial(role));
-        let vars: BTreeSet<Var> = vars.map(|(v, _)| *v).collect();
+        let mut vars: BTreeSet<Var> = vars.map(|(v, _)| *v).collect();
+        let flags = self.flags(sweep)?;
+        vars.retain(|v| !flags.vars.contains(v));
         if vars.is_empty() {
             return Ok(None);
         }

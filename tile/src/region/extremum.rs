@@ -2,7 +2,7 @@
 
 use super::{Region, Role, Step, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, Combine, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, StmtKind, Var};
 use loop_lang::op::Op;
 use rustc_hash::FxHashSet;
 
@@ -79,39 +79,12 @@ impl Region<'_> {
             facts::each_leaving_use(block, &mut |u| leaves |= u == var || u == next);
             leaves
         });
-        (!leaves && self.leave_no_trace(sweep, needed)).then_some(Extremum {
+        let again = self.without_trace(sweep, needed).is_some();
+        (!leaves && again).then_some(Extremum {
             var,
             next,
             op,
             elem,
         })
-    }
-
-    /// Whether what is needed can be computed again: it follows from elements of memory that the sweep does not write.
-    fn leave_no_trace(&self, sweep: &Sweep, mut needed: FxHashSet<Var>) -> bool {
-        let written = |a: Var| {
-            let owner = self.owner(a);
-            let accessed = (sweep.accesses.iter()).any(|x| x.array == owner && !x.is_read);
-            accessed || sweep.scatters
-        };
-        let again = |s: &Stmt| match &s.kind {
-            StmtKind::Let(..) | StmtKind::If { .. } | StmtKind::ArrayLength(..) => true,
-            StmtKind::ReadArray(_, a, _) => !written(*a),
-            _ => false,
-        };
-        for s in sweep.statements.iter().rev() {
-            let mut defines = false;
-            facts::each_def(s.stmt, &mut |v| defines |= needed.contains(&v));
-            if !defines {
-                continue;
-            }
-            if !again(s.stmt) {
-                return false;
-            }
-            facts::each_use(s.stmt, &mut |u| {
-                needed.insert(u);
-            });
-        }
-        needed.iter().all(|v| !sweep.roles.contains_key(v))
     }
 }

@@ -8,6 +8,7 @@
 //! | `nest` | a root whose inner loops are all sweeps |
 //! | `role` | how what is carried is updated, as far as several steps may be taken at a time |
 //! | `chain` | what goes from one element to the next, beside what vectors do |
+//! | `flags` | what it goes on by, step by step |
 //! | `extremum` | folds to the largest or smallest float that may be computed again |
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
@@ -22,6 +23,7 @@ mod chain;
 pub mod cost;
 mod extremum;
 mod find;
+mod flags;
 mod nest;
 mod order;
 mod role;
@@ -32,6 +34,7 @@ pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Def, Room, Test};
 pub use chain::{Chain, Change};
 pub use extremum::Extremum;
+pub use flags::Flags;
 pub use nest::{Nest, Part};
 pub use order::Step;
 pub use role::Role;

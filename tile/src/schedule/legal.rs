@@ -181,9 +181,7 @@ fn side_by_side(
     if !unroll.is_power_of_two() || unroll > MAX_UNROLL {
         return Err("vectors in a turn are a power of two, at most 32");
     }
-    if !sweep.exits.is_empty() {
-        return Err("its guard has exits, which must be asked step by step");
-    }
+    region.flags(sweep)?;
     for s in &sweep.statements {
         match &s.stmt.kind {
             StmtKind::WriteArray(a, index, _) => {

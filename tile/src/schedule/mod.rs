@@ -133,7 +133,11 @@ impl Schedule {
     /// The extrema that a sweep may find quickly.
     fn may_be_quick(&self, region: &Region, sweep: &Sweep) -> Vec<Extremum> {
         let (lanes, unroll) = self.vectors(sweep.rate);
-        let mut extrema = region.extrema(sweep);
+        // Where a range was left is not known any more when it is gone through again.
+        let mut extrema = match sweep.exits.is_empty() {
+            true => region.extrema(sweep),
+            false => Vec::new(),
+        };
         extrema.retain(|e| match sweep.roles.get(&e.var) {
             Some(Role::Lanes(of)) => lanes > 1 && lanes * unroll >= *of,
             _ => false,

@@ -29,7 +29,7 @@ use livefusion_tile::region::{Region, Role, Step, Sweep};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::ir::StmtKind;
 
-/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans or extrema.
+/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans, extrema or exits.
 pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut statements = sweep.statements.iter();
     let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
@@ -37,5 +37,6 @@ pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let goes_on = |r: &Role| matches!(r, Role::Scan(_) | Role::Running { .. });
     let scans = sweep.roles.values().any(goes_on);
     let vectors = schedule.vectors(sweep.rate).0 > 1;
-    vectors && (turns || filters || scans || !schedule.quick(region, sweep).is_empty())
+    let quick = !schedule.quick(region, sweep).is_empty();
+    vectors && (turns || filters || scans || quick || !sweep.exits.is_empty())
 }
