@@ -52,8 +52,10 @@ impl Drawn {
 
     /// Notes what a tile says that took steps.
     pub fn note(&mut self, tile: &Tile) {
+        let vectors = tile.granule() > 1;
         tile.each_stmt(&mut |s| {
             self.said.extend(match &s.kind {
+                StmtKind::Leave { .. } if vectors => Some("leave in vectors"),
                 StmtKind::Put { lanes: 1, .. } => Some("put"),
                 StmtKind::Put { .. } => Some("put in lanes"),
                 StmtKind::Scan { .. } => Some("scan"),
@@ -94,6 +96,7 @@ impl Drawn {
             "beat",
             "lane",
             "set lane",
+            "leave in vectors",
             "tree",
         ];
         let unsaid = words.into_iter().filter(|w| !self.said.contains(w));

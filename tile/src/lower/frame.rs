@@ -270,18 +270,35 @@ impl Lower<'_, '_> {
             self.stmt(sweep.statements[*id].stmt);
         }
         let mut go: Option<Operand> = None;
-        for a in &flags.goes {
-            let one = self.operand(*a);
+        for (under, one) in &flags.goes {
+            let mut one = self.operand(*one);
+            for test in under {
+                let test = self.operand(*test);
+                let out = self.op("out", Ty::Bool, Op::Not, &[test]);
+                one = self.op("goes", Ty::Bool, Op::Or, &[out, one]);
+            }
             go = Some(self.both(go, one));
         }
-        let of = self.wide(go.unwrap_or(Const::bool(true).into()));
-        let of = self.op("ends", Ty::Bool, Op::Not, &[of]);
-        let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
-        self.push(StmtKind::Any { to: any, of });
-        let mut unless = self.op("all", Ty::Bool, Op::Not, &[any.into()]);
+        let mut unless: Operand = Const::bool(true).into();
+        if let Some(go) = go {
+            let of = self.wide(go);
+            let of = self.op("ends", Ty::Bool, Op::Not, &[of]);
+            let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+            self.push(StmtKind::Any { to: any, of });
+            unless = self.op("all", Ty::Bool, Op::Not, &[any.into()]);
+        }
         for v in &flags.vars {
             unless = self.both(Some(unless), self.carried[v].into());
             self.now.insert(*v, Const::bool(true).into());
+        }
+        for (v, limit) in &flags.limits {
+            let (count, limit) = (self.carried[v].into(), self.operand(*limit));
+            let less = self.op("less", Ty::Bool, Op::Lt, &[count, limit]);
+            let room = self.op("room", Ty::U64, Op::Sub, &[limit, count]);
+            let lanes = Lower::u64(u64::from(self.lanes));
+            let enough = self.op("enough", Ty::Bool, Op::Ge, &[room, lanes]);
+            unless = self.both(Some(unless), less);
+            unless = self.both(Some(unless), enough);
         }
         let at = self.at.unwrap_or(Lower::u64(0));
         self.push(StmtKind::Leave { at, unless });

@@ -1,6 +1,6 @@
 //! Folds to the largest or smallest float that may be computed again from the elements alone.
 
-use super::{Region, Role, Step, Sweep};
+use super::{Region, Role, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, StmtKind, Var};
 use loop_lang::op::Op;
@@ -64,15 +64,7 @@ impl Region<'_> {
         }
         let elem = found.filter(|_| reads == (1, 1))?;
         let mut needed: FxHashSet<Var> = elem.var().into_iter().collect();
-        for (k, step) in sweep.steps.iter().enumerate() {
-            if let Step::Enter(i) = step
-                && sub.is_some()
-                && sweep.encloses(Some(k), sub)
-            {
-                let tests = self.facts.blocks[*i].block.exits.iter();
-                needed.extend(tests.filter_map(|e| e.unless.var()));
-            }
-        }
+        needed.extend(self.tests(sweep, sub).iter().filter_map(|a| a.var()));
         let leaves = sweep.blocks().any(|i| {
             let mut leaves = false;
             let block = self.facts.blocks[i].block;

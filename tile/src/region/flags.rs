@@ -1,6 +1,6 @@
 //! Flags that a sweep goes on by: while they are set, every step is taken.
 
-use super::{Region, Role, Sweep};
+use super::{Region, Role, Step, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, StmtKind, Type, Var};
 use loop_lang::op::Op;
@@ -13,8 +13,11 @@ use std::collections::BTreeSet;
 pub struct Flags {
     /// The flags.
     pub vars: BTreeSet<Var>,
-    /// What must hold of a step's elements, all of it, for the next step to be taken.
-    pub goes: Vec<Atom>,
+    /// What must hold of a step's elements, all of it, for the next step to be taken: each under the tests of the sub rates
+    /// that it is in.
+    pub goes: Vec<(Vec<Atom>, Atom)>,
+    /// Counts with their limits: it goes on while each is less.
+    pub limits: Vec<(Var, Atom)>,
     /// The statements, by position, that find that out.
     pub early: BTreeSet<usize>,
 }
@@ -26,14 +29,29 @@ impl Region<'_> {
     pub fn flags(&self, sweep: &Sweep) -> Result<Flags, &'static str> {
         let mut flags = Flags::default();
         for exit in &sweep.exits {
+            let limits = sweep.all_tops().filter(|s| s.sub.is_none());
+            let mut limits = limits.filter_map(|s| {
+                let mut makes = false;
+                facts::each_def(s.stmt, &mut |v| makes |= *exit == Atom::Var(v));
+                sweep.limit(s.stmt).filter(|_| makes)
+            });
+            let count = |v: &Var| matches!(sweep.roles.get(v), Some(Role::Count { .. }));
+            if let Some(limit) = limits.find(|(v, _)| count(v)) {
+                flags.limits.push(limit);
+                continue;
+            }
             let goes = exit.var().and_then(|v| self.flag(sweep, v));
             let Some((flag, goes)) = goes else {
-                return Err("its guard has exits that are no flags of the step before");
+                return Err(
+                    "its guard has exits that are neither flags of the step before nor limits of counts",
+                );
             };
             flags.vars.insert(flag);
             flags.goes.push(goes);
         }
-        let needed = flags.goes.iter().filter_map(|a| a.var()).collect();
+        let all = flags.goes.iter();
+        let needed = all.flat_map(|(under, go)| under.iter().chain([go]).filter_map(|a| a.var()));
+        let needed = needed.collect();
         match self.without_trace(sweep, needed) {
             Some(early) => flags.early = early,
             None => return Err("what ends it follows from more than a step's elements"),
@@ -42,7 +60,7 @@ impl Region<'_> {
     }
 
     /// What a flag is next, if nothing else looks at it.
-    fn flag(&self, sweep: &Sweep, v: Var) -> Option<(Var, Atom)> {
+    fn flag(&self, sweep: &Sweep, v: Var) -> Option<(Var, (Vec<Atom>, Atom))> {
         let truth = matches!(self.program.ty(v), Type::Scalar(Ty::Bool));
         let once = sweep.updates.get(&v).is_some_and(|next| next.len() == 1);
         if !truth || !once || sweep.roles.get(&v) != Some(&Role::Serial) {
@@ -54,7 +72,7 @@ impl Region<'_> {
             let mut reads = false;
             facts::each_use(s.stmt, &mut |u| reads |= u == v);
             match &s.stmt.kind {
-                StmtKind::Assign(u, a) if *u == v && s.sub.is_none() => next = Some(*a),
+                StmtKind::Assign(u, a) if *u == v => next = Some((s.sub, *a)),
                 StmtKind::Let(made, Op::And, args) if reads && and.is_none() => {
                     let other = args.iter().find(|a| **a != Atom::Var(v));
                     and = other.map(|other| (*made, *other));
@@ -63,13 +81,30 @@ impl Region<'_> {
                 _ => {}
             }
         }
-        let goes = match (next?, and) {
+        let (sub, next) = next?;
+        let goes = match (next, and) {
             (goes, None) => goes,
             // It stays unset once it is: that is asked for, too.
             (Atom::Var(made), Some((both, other))) if made == both => other,
             _ => return None,
         };
-        Some((v, goes))
+        let mut under = self.tests(sweep, sub);
+        // While the flag is set, so is what it admits.
+        under.retain(|a| *a != Atom::Var(v));
+        Some((v, (under, goes)))
+    }
+
+    /// The tests of a sub rate and those around it.
+    pub(super) fn tests(&self, sweep: &Sweep, sub: Option<usize>) -> Vec<Atom> {
+        let steps = sweep.steps.iter().enumerate();
+        let around = steps.filter_map(|(k, step)| match step {
+            Step::Enter(i) if sub.is_some() && sweep.encloses(Some(k), sub) => Some(*i),
+            _ => None,
+        });
+        let blocks = around.map(|i| self.facts.blocks[i].block);
+        blocks
+            .flat_map(|b| b.exits.iter().map(|e| e.unless))
+            .collect()
     }
 
     /// The statements, those in regions aside, that what is needed follows from, if they leave no trace: they read memory
@@ -100,7 +135,10 @@ impl Region<'_> {
                 found.insert(s.id);
             }
             for inner in sweep.within(s) {
-                if matches!(inner.stmt.kind, StmtKind::Trap { .. } | StmtKind::While { .. }) {
+                if matches!(
+                    inner.stmt.kind,
+                    StmtKind::Trap { .. } | StmtKind::While { .. }
+                ) {
                     return None;
                 }
             }

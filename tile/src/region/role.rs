@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 /// How a carried variable is updated in a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// One more for each element that its sub rate admits. Nothing reads it but as an index of what is written, so
-    /// a vector may go up by as many at once.
+    /// One more for each element that its sub rate admits. Nothing reads it but as an index of what is written, and to hold
+    /// it against where the loop ends, so a vector may go up by as many at once.
     Count {
         /// The step that enters the sub rate; none at the rate itself.
         sub: Option<usize>,
@@ -69,6 +69,8 @@ struct Uses<'a> {
     subs: FxHashMap<Var, Option<usize>>,
     /// What decides where a block goes.
     leaving: FxHashSet<Var>,
+    /// How often each is held against a limit by the guard alone.
+    limited: FxHashMap<Var, usize>,
     /// The first statement that reads each, and the sub rates that do.
     readers: FxHashMap<Var, (usize, Vec<Option<usize>>)>,
 }
@@ -84,6 +86,7 @@ impl<'a> Uses<'a> {
             next: FxHashMap::default(),
             subs: FxHashMap::default(),
             leaving: FxHashSet::default(),
+            limited: FxHashMap::default(),
             readers: FxHashMap::default(),
         };
         for s in &sweep.statements {
@@ -100,6 +103,11 @@ impl<'a> Uses<'a> {
                 }
                 StmtKind::WriteArray(_, Atom::Var(index), _) => {
                     *uses.indexed.entry(*index).or_default() += 1;
+                }
+                StmtKind::Let(..) => {
+                    if let Some((v, _)) = sweep.limit(s.stmt) {
+                        *uses.limited.entry(v).or_default() += 1;
+                    }
                 }
                 StmtKind::Assign(v, _) => {
                     uses.subs.insert(*v, s.sub);
@@ -144,7 +152,9 @@ impl<'a> Uses<'a> {
         }
         let indexed = self.indexed.get(&v).copied().unwrap_or(0);
         let one = Atom::Const(Const::u64(1));
-        match (self.reads.get(&v)? - indexed, indexed) {
+        let limited = self.limited.get(&v).copied().unwrap_or(0);
+        match (self.reads.get(&v)? - indexed - limited, indexed) {
+            (1, 0) if limited > 0 && !(ty == Ty::U64 && op == Op::Add && joined == one) => running,
             (1, _) if ty == Ty::U64 && op == Op::Add && joined == one => Some(Role::Count { sub }),
             (1, 0) if in_any_order => Some(Role::Join(op, joined)),
             _ => running,

@@ -5,6 +5,7 @@ use super::cost::Cost;
 use super::{Role, Step};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, GroupId, RateId, Stmt, StmtKind, Var};
+use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -175,6 +176,24 @@ impl<'a> Sweep<'a> {
     /// A statement with all statements in its regions, itself last.
     pub fn within(&self, s: &Statement<'a>) -> &[Statement<'a>] {
         &self.statements[s.first..=s.id]
+    }
+
+    /// The variable and its limit, if a statement makes nothing but an exit of that: it goes on while the one is less.
+    pub fn limit(&self, s: &Stmt) -> Option<(Var, Atom)> {
+        let StmtKind::Let(made, Op::Lt, args) = &s.kind else {
+            return None;
+        };
+        let &[Atom::Var(v), limit] = &args[..] else {
+            return None;
+        };
+        if !self.exits.contains(&Atom::Var(*made)) || self.varies(limit) {
+            return None;
+        }
+        let mut read = false;
+        for s in &self.statements {
+            facts::each_use(s.stmt, &mut |u| read |= u == *made);
+        }
+        (!read).then_some((v, limit))
     }
 
     /// Whether a sub rate is another one, or around it; each is known by the step that enters it.
