@@ -117,6 +117,7 @@ fn loops_over_segments() {
     println!("{taken} steps, {drawn:#?}");
     // Most are in tiles of the inner loops alone: where those have vectors, or what is undone is taken so.
     assert!(drawn.in_segments > taken / 8, "{drawn:#?}");
+    assert!(drawn.said.contains("segment in vectors"), "{drawn:#?}");
 }
 
 #[test]

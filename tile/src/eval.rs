@@ -210,6 +210,10 @@ impl Run<'_> {
             StmtKind::Positions { to, from } => {
                 self.set(*to, |run, k| run.scalar(*from).wrapping_add(k as u64));
             }
+            StmtKind::Until { to, at, end } => {
+                let left = self.scalar(*end).saturating_sub(self.scalar(*at));
+                self.set(*to, |_, k| u64::from((k as u64) < left));
+            }
             StmtKind::Load {
                 to,
                 from,
@@ -302,12 +306,6 @@ impl Run<'_> {
                 let any = (0..lanes).any(|k| self.lane(*of, k) != 0);
                 self.set(*to, |_, _| u64::from(any));
             }
-            StmtKind::Fold { to, op, start, of } => {
-                let Shape { ty, lanes } = self.shape(*of);
-                let join = |sum, k| eval(*op, ty, ty, &[sum, self.lane(*of, k)]);
-                let sum = (0..lanes as usize).fold(self.scalar(*start), join);
-                self.set(*to, |_, _| sum);
-            }
             StmtKind::Scan { to, op, of } => {
                 let Shape { ty, lanes } = self.tile.shape(*to);
                 self.set(*to, |run, k| run.lane(*of, k));
@@ -397,14 +395,19 @@ impl Run<'_> {
                 counter,
                 from,
                 to,
+                step,
                 rooms,
                 body,
+                tail,
             } => {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
-                if from < to && self.enter_segment(to - from, rooms) {
-                    for at in from..to {
+                if from < to && self.enter_segment(to - from, *step, rooms) {
+                    let mut at = from;
+                    while at < to {
                         self.set(*counter, |_, _| at);
-                        self.stmts(body)?;
+                        let is_tail = *step > 1 && to - at <= *step;
+                        self.stmts(if is_tail { tail } else { body })?;
+                        at = at.saturating_add(*step);
                     }
                 }
             }
@@ -444,10 +447,11 @@ impl Run<'_> {
     }
 
     /// Takes steps for a segment, or undoes the turn.
-    fn enter_segment(&mut self, size: u64, rooms: &[(Var, Operand)]) -> bool {
+    fn enter_segment(&mut self, size: u64, step: u64, rooms: &[(Var, Operand)]) -> bool {
+        let whole = size.checked_next_multiple_of(step);
         let room = |(array, index): &(Var, Operand)| {
-            let length = self.world.length(*array);
-            length.saturating_sub(self.scalar(*index)) >= size
+            let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
+            whole.is_some_and(|whole| room >= whole)
         };
         let fits = rooms.iter().all(room);
         let Some(turn) = &mut self.turn else {

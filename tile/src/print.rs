@@ -146,7 +146,11 @@ impl Shown<'_> {
                 _ => writeln!(f, " @{}", self.program.comb(first.comb).name)?,
             }
             match &first.kind {
-                StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => {
+                StmtKind::For { body, .. } => open.push((body, depth + 1, None)),
+                StmtKind::Segment { body, tail, .. } => {
+                    if !tail.is_empty() {
+                        open.push((tail, depth + 1, Some("tail".to_string())));
+                    }
                     open.push((body, depth + 1, None));
                 }
                 StmtKind::If { then, other, .. } => {
@@ -177,6 +181,10 @@ impl Shown<'_> {
             StmtKind::Positions { to, from } => {
                 self.let_(f, *to)?;
                 write!(f, "positions {}", self.operand(*from))
+            }
+            StmtKind::Until { to, at, end } => {
+                self.let_(f, *to)?;
+                write!(f, "until {} {}", self.operand(*at), self.operand(*end))
             }
             StmtKind::Load {
                 to,
@@ -245,11 +253,6 @@ impl Shown<'_> {
                 self.let_(f, *to)?;
                 write!(f, "any {}", self.operand(*of))
             }
-            StmtKind::Fold { to, op, start, of } => {
-                self.let_(f, *to)?;
-                let (start, of) = (self.operand(*start), self.operand(*of));
-                write!(f, "fold {} {start} {of}", op.name())
-            }
             StmtKind::Scan { to, op, of } => {
                 self.let_(f, *to)?;
                 write!(f, "scan {} {}", op.name(), self.operand(*of))
@@ -306,11 +309,15 @@ impl Shown<'_> {
                 counter,
                 from,
                 to,
+                step,
                 rooms,
                 ..
             } => {
                 let (from, to) = (self.operand(*from), self.operand(*to));
                 write!(f, "segment {} in {from} .. {to}", self.name(*counter))?;
+                if *step != 1 {
+                    write!(f, " step {step}")?;
+                }
                 rooms.iter().try_for_each(|(array, index)| {
                     write!(f, " room {} at {}", self.var(*array), self.operand(*index))
                 })

@@ -95,6 +95,11 @@ fn segments_with_lanes() {
 }
 
 #[test]
+fn segments_in_vectors() {
+    golden("normalise");
+}
+
+#[test]
 fn an_exit() {
     golden("exit_filter_take");
 }

@@ -63,6 +63,7 @@ impl Drawn {
                 StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
+                StmtKind::Segment { step: 2.., .. } => Some("segment in vectors"),
                 StmtKind::Load {
                     from: Memory::Tree(_),
                     ..

@@ -89,6 +89,15 @@ pub enum StmtKind {
         /// The first.
         from: Operand,
     },
+    /// `let m = until i n`: set in the lanes `k` for which `i + k` is below `n`.
+    Until {
+        /// The mask.
+        to: Value,
+        /// Where the first lane is.
+        at: Operand,
+        /// What the others are below.
+        end: Operand,
+    },
     /// `let v = load a[i]`: neighbours from `i` on, one a lane; under a mask only where it is set, zero elsewhere.
     Load {
         /// The result.
@@ -175,17 +184,6 @@ pub enum StmtKind {
         /// The result.
         to: Value,
         /// The mask.
-        of: Operand,
-    },
-    /// `let s = fold op start v`: start, joined with each lane in turn.
-    Fold {
-        /// The result.
-        to: Value,
-        /// The operator.
-        op: Op,
-        /// What it begins with.
-        start: Operand,
-        /// The lanes.
         of: Operand,
     },
     /// `let s = scan op v`: each lane joined with those before it, in the order of a block's tree: see
@@ -276,10 +274,13 @@ pub enum StmtKind {
         /// What is done.
         body: Vec<Stmt>,
     },
-    /// `segment i in a .. b room x at i`: the steps of an inner rate, one by one, in a step of the loop over the range; the
-    /// counter is defined in the body. They count as steps of the span. Where these would not leave one of those that the
+    /// `segment i in a .. b room x at i`: the steps of an inner rate in a step of the loop over the range; the counter is
+    /// defined in the bodies. They count as steps of the span. Where these would not leave one of those that the
     /// tile may take, or an array has no room for all of them, the step around is undone: state is as it was when that began,
     /// and the range ends there.
+    ///
+    /// `segment i in a .. b step s`: so many steps are taken in a turn, and the last turn, which may have fewer, is the
+    /// tail's. There is room for whole turns.
     Segment {
         /// The counter.
         counter: Value,
@@ -287,11 +288,15 @@ pub enum StmtKind {
         from: Operand,
         /// Where it ends; no step is taken if that is not behind where it begins.
         to: Operand,
-        /// Arrays with indices, from whose values on there must be as many elements as steps. An index is where the counter
-        /// begins, or a count that goes up by at most one in a step.
+        /// What the counter goes up by, a power of two.
+        step: u64,
+        /// Arrays with indices, from whose values on there must be as many elements as whole turns have steps. An index is
+        /// where the counter begins, or a count that goes up by at most one in a step.
         rooms: Vec<(Var, Operand)>,
-        /// What is done.
+        /// What is done in each turn; but for the last one if turns have several steps.
         body: Vec<Stmt>,
+        /// What is done in the last turn, if turns have several steps.
+        tail: Vec<Stmt>,
     },
     /// `if c { .. } else { .. }`, of a scalar condition.
     If {
@@ -317,7 +322,8 @@ impl StmtKind {
     /// The statements within it, in order.
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
-            StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => vec![body],
+            StmtKind::For { body, .. } => vec![body],
+            StmtKind::Segment { body, tail, .. } => vec![body, tail],
             StmtKind::If { then, other, .. } => vec![then, other],
             StmtKind::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),
@@ -330,12 +336,12 @@ impl StmtKind {
             StmtKind::Let { to, .. }
             | StmtKind::Beat { to, .. }
             | StmtKind::Positions { to, .. }
+            | StmtKind::Until { to, .. }
             | StmtKind::Load { to, .. }
             | StmtKind::Gather { to, .. }
             | StmtKind::Length { to, .. }
             | StmtKind::Count { to, .. }
             | StmtKind::Any { to, .. }
-            | StmtKind::Fold { to, .. }
             | StmtKind::Scan { to, .. }
             | StmtKind::Last { to, .. }
             | StmtKind::Lane { to, .. }
@@ -373,6 +379,10 @@ impl StmtKind {
                 f(*old);
             }
             StmtKind::Positions { from, .. } => f(*from),
+            StmtKind::Until { at, end, .. } => {
+                f(*at);
+                f(*end);
+            }
             StmtKind::Load { at, under, .. } => {
                 f(*at);
                 under.iter().for_each(|a| f(*a));
@@ -405,10 +415,7 @@ impl StmtKind {
             | StmtKind::Scan { of, .. }
             | StmtKind::Last { of, .. }
             | StmtKind::Halves { of, .. } => f(*of),
-            StmtKind::Fold {
-                start: first, of, ..
-            }
-            | StmtKind::Slide { first, of, .. } => {
+            StmtKind::Slide { first, of, .. } => {
                 f(*first);
                 f(*of);
             }

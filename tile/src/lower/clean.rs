@@ -59,8 +59,10 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
 fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
     for s in stmts.iter_mut() {
         match &mut s.kind {
-            StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => {
+            StmtKind::For { body, .. } => keep(tile, body, needed),
+            StmtKind::Segment { body, tail, .. } => {
                 keep(tile, body, needed);
+                keep(tile, tail, needed);
             }
             StmtKind::If { then, other, .. } => {
                 keep(tile, then, needed);
@@ -142,6 +144,11 @@ impl StmtKind {
                 f(to);
                 operand(from, f);
             }
+            StmtKind::Until { to, at, end } => {
+                f(to);
+                operand(at, f);
+                operand(end, f);
+            }
             StmtKind::Load {
                 to,
                 from,
@@ -197,13 +204,7 @@ impl StmtKind {
                 f(to);
                 operand(of, f);
             }
-            StmtKind::Fold {
-                to,
-                start: first,
-                of,
-                ..
-            }
-            | StmtKind::Slide { to, first, of } => {
+            StmtKind::Slide { to, first, of } => {
                 f(to);
                 operand(first, f);
                 operand(of, f);
@@ -245,12 +246,15 @@ impl StmtKind {
                 to,
                 rooms,
                 body,
+                tail,
+                ..
             } => {
                 f(counter);
                 operand(from, f);
                 operand(to, f);
                 rooms.iter_mut().for_each(|(_, index)| operand(index, f));
-                body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
+                let inner = body.iter_mut().chain(tail);
+                inner.for_each(|s| s.kind.each_value_mut(f));
             }
             StmtKind::If { cond, then, other } => {
                 operand(cond, f);

@@ -35,16 +35,7 @@ impl Lower<'_, '_> {
         } else {
             let counter = self.add("strip", Shape::scalar(Ty::U64), Origin::Let);
             let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
-            let at = self.op(&name, Ty::U64, Op::Add, &[counter.into(), place.into()]);
-            (self.at, self.turn) = (Some(at), Some((counter.into(), place.into())));
-            // Of each lane, where nobody asks for them, too: what is not needed goes in the end.
-            let each = Shape::of(Ty::U64, self.lanes);
-            let positions = self.add(&format!("{name}_each"), each, Origin::Let);
-            self.push(StmtKind::Positions {
-                to: positions,
-                from: at,
-            });
-            self.positions = Some(positions.into());
+            self.vector_at(counter, place);
             self.step(lanes);
             let vector = self.body(Vec::new());
             let turn = (Lower::u64(0), Lower::u64(step));
@@ -52,6 +43,21 @@ impl Lower<'_, '_> {
             let body = self.body(outer);
             self.for_(counter, range, step, false, body);
         }
+    }
+
+    /// A vector begins, at a place of a turn: its counters.
+    pub(super) fn vector_at(&mut self, turn: Value, place: Value) {
+        let name = self.region.program.name(self.sweep.counter).to_string();
+        let at = self.op(&name, Ty::U64, Op::Add, &[turn.into(), place.into()]);
+        (self.at, self.turn) = (Some(at), Some((turn.into(), place.into())));
+        // Of each lane, where nobody asks for them, too: what is not needed goes in the end.
+        let each = Shape::of(Ty::U64, self.lanes);
+        let positions = self.add(&format!("{name}_each"), each, Origin::Let);
+        self.push(StmtKind::Positions {
+            to: positions,
+            from: at,
+        });
+        self.positions = Some(positions.into());
     }
 
     fn range(&self) -> (Operand, Operand) {
@@ -150,6 +156,12 @@ impl Lower<'_, '_> {
         }
         self.begin_quick();
         self.widen();
+        self.start_joins();
+    }
+
+    /// Registers for what vectors join, with nothing joined.
+    pub(super) fn start_joins(&mut self) {
+        let program = self.region.program;
         let joins: Vec<(Var, Op)> = (self.sweep.roles.iter())
             .filter_map(|(v, role)| match role {
                 Role::Join(op, _) => Some((*v, *op)),
@@ -180,19 +192,25 @@ impl Lower<'_, '_> {
         }
         self.end_chain();
         self.narrow();
+        self.end_joins();
+    }
+
+    /// What vectors have joined.
+    pub(super) fn end_joins(&mut self) {
         let sweep = self.sweep;
         for (v, role) in &sweep.roles {
             if let Role::Join(op, _) = role {
                 let (state, sums) = (self.carried[v], self.next[v]);
                 let shape = self.tile.shape(state);
                 let to = self.add("joined", shape, Origin::Let);
-                self.push(StmtKind::Fold {
+                self.push(StmtKind::Halves {
                     to,
                     op: *op,
-                    start: state.into(),
                     of: sums.into(),
                 });
-                self.set(state, to.into());
+                let name = self.region.program.name(*v).to_string();
+                let all = self.op(&name, shape.ty, *op, &[state.into(), to.into()]);
+                self.set(state, all);
             }
         }
     }

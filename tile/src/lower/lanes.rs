@@ -29,7 +29,7 @@ impl Lower<'_, '_> {
     /// Whether a turn of vectors takes all lanes of a group, so that they are in registers. Else they are in the frame,
     /// where each vector finds its own.
     pub(super) fn in_registers(&self, of: u32) -> bool {
-        self.lanes * self.unroll >= of
+        self.lanes * self.unroll >= of.min(self.most)
     }
 
     /// Where the lanes of a group's variable are while vectors are taken.
@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
     pub(super) fn lane_at(&mut self, g: GroupId) -> Operand {
         let of = match self.region.program.groups[g.index()].order {
             Order::Runs(_) => return Lower::u64(1),
-            Order::Lanes(of) => u64::from(of),
+            Order::Lanes(of) => u64::from(of.min(self.most)),
             Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
         };
         let last = Lower::u64(of.saturating_sub(1));

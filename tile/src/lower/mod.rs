@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `nest` | segments in the steps of a root |
+//! | `segment` | segments in vectors |
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
@@ -28,10 +29,13 @@ mod quick;
 mod regions;
 mod runs;
 mod scans;
+mod segment;
 mod stmt;
 mod subs;
 
-use crate::ir::{Kept, MAX_DEPTH, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value};
+use crate::ir::{
+    Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value,
+};
 use crate::region::{Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
@@ -82,7 +86,7 @@ pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile,
     finish(lower.tile)
 }
 
-/// The tile of a root with sweeps inside of its steps, which go step by step.
+/// The tile of a root with sweeps inside of its steps.
 ///
 /// Errors: decisions for the inner sweeps that are not legal, a nest that tiles cannot say.
 pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, NoTile> {
@@ -154,6 +158,10 @@ struct Lower<'r, 'a> {
     /// The first counter of the turn of vectors, and where in it the vector is.
     turn: Option<(Operand, Operand)>,
     positions: Option<Operand>,
+    /// Which lanes are there, in the last turn of a segment.
+    here: Option<Operand>,
+    /// Groups have no more lanes than this in a short segment.
+    most: u32,
     /// By which each access at an index cannot miss.
     proofs: BTreeMap<(Var, Var), Proof>,
     subs: Vec<Sub>,
@@ -214,6 +222,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             at: None,
             turn: None,
             positions: None,
+            here: None,
+            most: MAX_LANES,
             proofs: BTreeMap::new(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
@@ -302,10 +312,10 @@ impl<'r, 'a> Lower<'r, 'a> {
         if let Some(mask) = self.regions.last() {
             return Some(*mask);
         }
-        let sub = self.subs.last()?;
-        match (sub.how, self.lanes) {
-            (Admit::Branch, 1) => None,
-            _ => Some(sub.mask),
+        match self.subs.last() {
+            Some(sub) if (sub.how, self.lanes) == (Admit::Branch, 1) => None,
+            Some(sub) => Some(sub.mask),
+            None => self.here,
         }
     }
 

@@ -1,13 +1,14 @@
-//! Segments in the steps of a root. A step is undone where a segment does not fit into what is left of the span, or into what
+//! Segments in the steps of a root, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
-use super::Lower;
-use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, StmtKind};
+use super::{Lower, segment};
+use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::{Nest, Part, Region, Sweep};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use std::collections::BTreeMap;
 
 /// Whether there are words for all that a nest does.
 pub(super) fn sayable(
@@ -23,9 +24,6 @@ pub(super) fn sayable(
         let Some(sweep) = region.sweep(*rate) else {
             return Err("an inner loop that is no sweep");
         };
-        if schedule.vectors(*rate) != (1, 1) {
-            return Err("segments in vectors");
-        }
         if !sweep.exits.is_empty() {
             return Err("an exit of an inner loop");
         }
@@ -37,12 +35,16 @@ pub(super) fn sayable(
                 _ => return Err("lanes that segments share"),
             }
         }
+        segment::sayable(sweep, nest, schedule)?;
     }
     match nest.can_be_undone(region) {
         true => Ok(()),
         false => Err("a step that writes what it has read"),
     }
 }
+
+/// Where a segment begins and ends, and its rooms.
+pub(super) type Segment<'s> = (Operand, Operand, &'s [(Var, Operand)]);
 
 impl<'r, 'a> Lower<'r, 'a> {
     /// Whether an inner sweep carries a variable, so that it may go up by more than one in a step of the root.
@@ -82,16 +84,13 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// The steps of an inner sweep.
     fn segment(&mut self, inner: &'r Sweep<'a>) {
-        let program = self.region.program;
         self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
         let from = self.operand(Atom::Var(inner.counter));
         let to = self.operand(inner.bound);
-        let name = program.name(inner.counter);
-        let counter = self.add(name, Shape::scalar(Ty::U64), Origin::Let);
         let mut proven: Vec<(Var, Var)> = inner.proven.iter().copied().collect();
         proven.sort();
         let mut rooms: Vec<(Var, Operand)> = Vec::new();
-        let mut proofs = std::collections::BTreeMap::new();
+        let mut proofs = BTreeMap::new();
         for (k, (array, index)) in proven.into_iter().enumerate() {
             rooms.push((array, self.operand(Atom::Var(index))));
             proofs.insert((array, index), Proof::Room(k));
@@ -100,9 +99,24 @@ impl<'r, 'a> Lower<'r, 'a> {
         let outer = (
             std::mem::replace(&mut self.sweep, inner),
             std::mem::replace(&mut self.proofs, proofs),
-            self.at.replace(counter.into()),
+            self.at,
             std::mem::take(&mut self.next),
         );
+        let range = (from, to, &rooms[..]);
+        match self.schedule.vectors(inner.rate) {
+            (1, _) => self.one_by_one(range),
+            vectors => self.in_vectors(range, vectors),
+        }
+        (self.sweep, self.proofs, self.at, self.next) = outer;
+        self.comb = comb;
+        let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
+        self.set(self.carried[&inner.counter], end);
+    }
+
+    fn one_by_one(&mut self, (from, to, rooms): Segment) {
+        let comb = self.comb;
+        let counter = self.counter();
+        self.at = Some(counter.into());
         self.next = self.waiting();
         let around = std::mem::take(&mut self.out);
         let lanes = self.lane_vars();
@@ -112,20 +126,25 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.take_effect();
         self.end_lanes(&lanes);
         let body = self.body(around);
-        (self.sweep, self.proofs, self.at, self.next) = outer;
         self.comb = comb;
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
-            rooms,
+            step: 1,
+            rooms: rooms.to_vec(),
             body,
+            tail: Vec::new(),
         });
-        let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
-        self.set(self.carried[&inner.counter], end);
         for (_, v) in lanes {
             self.join_lanes(v);
         }
+    }
+
+    /// A value for the counter of a segment.
+    pub(super) fn counter(&mut self) -> Value {
+        let name = self.region.program.name(self.sweep.counter);
+        self.add(name, Shape::scalar(Ty::U64), Origin::Let)
     }
 
     /// Lanes begin anew, with what they are joined onto in the end.
@@ -142,12 +161,14 @@ impl<'r, 'a> Lower<'r, 'a> {
         let name = format!("{}_start", program.name(v));
         let register = self.add(&name, shape, Origin::Register);
         self.set(register, start);
+        self.starts.insert(v, register);
+        if self.schedule.vectors(group.owner).0 > 1 {
+            return;
+        }
         let lane = self.add(program.name(v), shape, Origin::Register);
         self.carried.insert(v, lane);
         self.now.insert(v, lane.into());
-        self.starts.insert(v, register);
-        let identity = group.identity.first().copied();
-        let value = self.operand(identity.unwrap_or(Const::zero(ty).into()));
+        let value = self.identity(v);
         self.push(StmtKind::Store {
             into: Memory::Lanes(v),
             at: Lower::u64(0),
@@ -156,6 +177,14 @@ impl<'r, 'a> Lower<'r, 'a> {
             lanes,
             proof: Proof::Literal,
         });
+    }
+
+    /// What joins onto nothing in a group of one variable.
+    pub(super) fn identity(&mut self, v: Var) -> Operand {
+        let program = self.region.program;
+        let group = program.group_of(v).map(|g| &program.groups[g.index()]);
+        let identity = group.and_then(|g| g.identity.first().copied());
+        self.operand(identity.unwrap_or(Const::zero(program.ty(v).elem()).into()))
     }
 
     /// What the lanes of a segment have come to.

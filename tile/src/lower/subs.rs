@@ -30,11 +30,7 @@ impl Lower<'_, '_> {
                     if matches!(of(v), Some(Role::Count { .. })))
         };
         let counted = self.lanes > 1 && self.sweep.statements.iter().any(|s| counts(&s));
-        let count = counted.then(|| {
-            let to = self.add("count", Shape::scalar(Ty::U64), Origin::Let);
-            self.push(StmtKind::Count { to, of: mask });
-            to.into()
-        });
+        let count = counted.then(|| self.count_of(mask));
         let branches = how == Admit::Branch;
         let outer = branches.then(|| std::mem::take(&mut self.out));
         self.subs.push(super::Sub {
@@ -45,6 +41,13 @@ impl Lower<'_, '_> {
             outer,
         });
         self.run_from(Some(step));
+    }
+
+    /// How many lanes of a mask are set.
+    fn count_of(&mut self, of: Operand) -> Operand {
+        let to = self.add("count", Shape::scalar(Ty::U64), Origin::Let);
+        self.push(StmtKind::Count { to, of });
+        to.into()
     }
 
     /// A mask of as many lanes as there are steps at a time.
@@ -90,15 +93,16 @@ impl Lower<'_, '_> {
         if self.lanes == 1 || self.again.is_some() {
             return;
         }
-        let more = match self.subs.last() {
-            Some(sub) => sub.count,
-            None => Some(Lower::u64(u64::from(self.lanes))),
-        };
-        let here: Vec<Var> = (self.sweep.roles.iter())
+        let counts: Vec<Var> = (self.sweep.roles.iter())
             .filter(|(_, role)| **role == Role::Count { sub })
             .map(|(v, _)| *v)
             .collect();
-        for (v, more) in here.into_iter().zip(more.into_iter().cycle()) {
+        let more = match (self.subs.last(), self.here) {
+            (Some(sub), _) => sub.count,
+            (None, Some(here)) if !counts.is_empty() => Some(self.count_of(here)),
+            (None, _) => Some(Lower::u64(u64::from(self.lanes))),
+        };
+        for (v, more) in counts.into_iter().zip(more.into_iter().cycle()) {
             let state = self.carried[&v];
             let next = self.op("next", Ty::U64, Op::Add, &[state.into(), more]);
             self.set(state, next);

@@ -10,26 +10,33 @@ use loop_lang::types::Ty;
 impl<'t> Parser<'t> {
     /// A statement, with the bodies below its line. Bodies are in each other no deeper than `body` allows.
     pub(super) fn stmt(&mut self, mut line: Line<'t>, depth: usize) -> Parsed<Stmt> {
+        let mut stmt = self.alone(&mut line)?;
+        self.bodies(&mut stmt.kind, &line, depth)?;
+        Ok(stmt)
+    }
+
+    /// The line of a statement, which has no bodies yet.
+    fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
             "let", "store", "put", "compress", "set", "trap", "leave", "for", "segment", "if",
             "while",
         ];
         let what = "`let`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
-        let mut kind = match word {
-            "let" => self.let_(&mut line)?,
-            "store" => self.store(&mut line)?,
-            "put" => self.put(&mut line)?,
-            "compress" => self.compress(&mut line)?,
+        let kind = match word {
+            "let" => self.let_(line)?,
+            "store" => self.store(line)?,
+            "put" => self.put(line)?,
+            "compress" => self.compress(line)?,
             "set" => {
                 let lane = line.peek().0 == Some("lane");
                 if lane {
                     line.expect("lane")?;
                 }
                 let to = line.take("a value", |w| self.values.get(w).copied())?;
-                let at = lane.then(|| self.operand(&mut line)).transpose()?;
+                let at = lane.then(|| self.operand(line)).transpose()?;
                 line.expect("=")?;
-                let value = self.operand(&mut line)?;
+                let value = self.operand(line)?;
                 match at {
                     Some(at) => StmtKind::SetLane { to, at, value },
                     None => StmtKind::Set { to, value },
@@ -37,20 +44,20 @@ impl<'t> Parser<'t> {
             }
             "trap" => {
                 line.expect("unless")?;
-                let unless = self.operand(&mut line)?;
+                let unless = self.operand(line)?;
                 StmtKind::Trap { unless }
             }
             "leave" => {
                 line.expect("at")?;
-                let at = self.operand(&mut line)?;
+                let at = self.operand(line)?;
                 line.expect("unless")?;
-                let unless = self.operand(&mut line)?;
+                let unless = self.operand(line)?;
                 StmtKind::Leave { at, unless }
             }
-            "for" => self.for_(&mut line)?,
-            "segment" => self.segment(&mut line)?,
+            "for" => self.for_(line)?,
+            "segment" => self.segment(line)?,
             "if" => StmtKind::If {
-                cond: self.operand(&mut line)?,
+                cond: self.operand(line)?,
                 then: Vec::new(),
                 other: Vec::new(),
             },
@@ -60,9 +67,8 @@ impl<'t> Parser<'t> {
                 body: Vec::new(),
             },
         };
-        let comb = self.owner(&mut line)?;
+        let comb = self.owner(line)?;
         line.end()?;
-        self.bodies(&mut kind, &line, depth)?;
         Ok(Stmt { comb, kind })
     }
 
@@ -82,8 +88,14 @@ impl<'t> Parser<'t> {
     /// What stands below the line of a statement.
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
-            StmtKind::For { body, .. } | StmtKind::Segment { body, .. } => {
+            StmtKind::For { body, .. } => *body = self.body(depth + 1)?,
+            StmtKind::Segment { body, tail, .. } => {
                 *body = self.body(depth + 1)?;
+                if let Some(mut line) = self.title("tail", depth) {
+                    line.expect("tail")?;
+                    line.end()?;
+                    *tail = self.body(depth + 1)?;
+                }
             }
             StmtKind::If { then, other, .. } => {
                 *then = self.body(depth + 1)?;
@@ -121,12 +133,12 @@ impl<'t> Parser<'t> {
         line.expect("=")?;
         let words = [
             "positions",
+            "until",
             "load",
             "gather",
             "length",
             "count",
             "any",
-            "fold",
             "scan",
             "beat",
             "lane",
@@ -143,6 +155,11 @@ impl<'t> Parser<'t> {
             "positions" => StmtKind::Positions {
                 to,
                 from: self.operand(line)?,
+            },
+            "until" => StmtKind::Until {
+                to,
+                at: self.operand(line)?,
+                end: self.operand(line)?,
             },
             "load" => {
                 let (from, at) = self.memory(line)?;
@@ -173,12 +190,6 @@ impl<'t> Parser<'t> {
             "halves" => StmtKind::Halves {
                 to,
                 op: line.take("an operator", Op::from_name)?,
-                of: self.operand(line)?,
-            },
-            "fold" => StmtKind::Fold {
-                to,
-                op: line.take("an operator", Op::from_name)?,
-                start: self.operand(line)?,
                 of: self.operand(line)?,
             },
             "scan" => StmtKind::Scan {
@@ -288,6 +299,10 @@ impl<'t> Parser<'t> {
         let from = self.operand(line)?;
         line.expect("..")?;
         let to = self.operand(line)?;
+        let step = match line.eat("step") {
+            true => line.number()?,
+            false => 1,
+        };
         let mut rooms = Vec::new();
         while line.eat("room") {
             let array = self.var(line)?;
@@ -298,8 +313,10 @@ impl<'t> Parser<'t> {
             counter: self.add(name, Shape::scalar(Ty::U64), Origin::Let),
             from,
             to,
+            step,
             rooms,
             body: Vec::new(),
+            tail: Vec::new(),
         })
     }
 

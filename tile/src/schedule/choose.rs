@@ -44,7 +44,8 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
             _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
             Aim::Start => block_by_block(region, sweep, target)
                 .or_else(|| side_by_side(region, sweep, target)),
-            Aim::Speed => many_side_by_side(region, sweep, target),
+            Aim::Speed => many_side_by_side(region, sweep, target)
+                .or_else(|| segments_side_by_side(region, sweep, target)),
         };
         let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
         for (rate, decision) in decisions.decisions() {
@@ -227,6 +228,32 @@ fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<
         with(region, &schedule, sweep.rate, vectorise)
     })?;
     Some(quick(region, sweep, schedule))
+}
+
+/// Steps of segments side by side, so many in a turn that it takes all lanes; none if that is not legal, or thought to be no
+/// faster. Segments are short: what they fold is worth it, since lanes are joined for each of them.
+fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+    let nest = (region.nests().iter()).find(|n| n.inner.contains(&sweep.rate))?;
+    let inner = nest.inner.iter().filter_map(|r| region.sweep(*r));
+    let folds = |s: &&Sweep| {
+        let mut roles = s.roles.values();
+        roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..)))
+    };
+    let scans = sweep.roles.values().any(|r| matches!(r, Role::Scan(_)));
+    if !target.has_vectors() || !folds(&sweep) || scans || goes_on(sweep) || !sweep.exits.is_empty() || !fits_vectors(region, sweep) {
+        return None;
+    }
+    // Vectors of one tile have as many lanes.
+    let widest = inner.filter(folds).filter_map(|s| widths(region, s));
+    let lanes = target.vector_bytes() as u32 / widest.map(|w| w.1).max()?;
+    let groups = sweep.roles.values().filter_map(|role| match role {
+        Role::Lanes(of) => Some(of / lanes.max(1)),
+        _ => None,
+    });
+    let unroll = groups.max().unwrap_or(1);
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes)?;
+    let vectorise = Decision::Vectorise { lanes, unroll };
+    with(region, &schedule, sweep.rate, vectorise)
 }
 
 /// Whether what goes from one element to the next leaves vectors enough to do: it seldom changes, or there is more beside

@@ -11,6 +11,7 @@
 //!   elements from the counter's value at entry on.
 //! * At a count that goes up by at most `s` in each turn, by `g` so far in this one: `g + h + w <= s`, and the entry says
 //!   the same of the count. Then turn `t` writes below `count + t * s + s`.
+//! * In a segment, which takes `s` steps at a time and has room for whole turns, the same of its counter and rooms.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
 
 use super::Faults;
@@ -60,10 +61,17 @@ pub(super) struct Walk<'f, 'a> {
     turns: u64,
     /// Where in the turn over the range the innermost turn has begun, as long as nothing carried has changed in it.
     pub(super) begun: Option<u64>,
-    /// Where the segment around begins, and its rooms.
-    pub(super) segment: Option<(Operand, &'a [(Var, Operand)])>,
+    /// The segment around.
+    pub(super) segment: Option<Around<'a>>,
     /// Whether the turn over the range may still be undone: no lanes have changed in it.
     pub(super) undoable: bool,
+}
+
+/// A segment: where it begins, what it takes at a time, and its rooms.
+pub(super) struct Around<'a> {
+    pub(super) from: Operand,
+    pub(super) step: u64,
+    pub(super) rooms: &'a [(Var, Operand)],
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -133,13 +141,7 @@ impl<'a> Walk<'_, 'a> {
                 self.know(*to, None);
             }
             StmtKind::For { .. } => self.turns(kind),
-            StmtKind::Segment {
-                counter,
-                from,
-                rooms,
-                body,
-                ..
-            } => self.segment(*counter, (*from, rooms), body),
+            StmtKind::Segment { .. } => self.segment(kind),
             StmtKind::If { then, other, .. } => {
                 let before = (self.gone.clone(), self.places.clone());
                 let begun = self.begun;
@@ -161,11 +163,11 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::Positions { .. }
             | StmtKind::Beat { .. }
+            | StmtKind::Until { .. }
             | StmtKind::Gather { .. }
             | StmtKind::Put { .. }
             | StmtKind::Length { .. }
             | StmtKind::Any { .. }
-            | StmtKind::Fold { .. }
             | StmtKind::Scan { .. }
             | StmtKind::Last { .. }
             | StmtKind::Slide { .. }
@@ -350,10 +352,11 @@ impl<'a> Walk<'_, 'a> {
                     .ok_or("it is beyond the steps that are taken at a time")
             }
             Proof::Room(i) => {
-                let (from, rooms) = self.segment.ok_or("it is in no segment")?;
-                let (array, index) = rooms.get(i).ok_or("the segment has no such room")?;
+                let around = self.segment.as_ref().ok_or("it is in no segment")?;
+                let room = around.rooms.get(i);
+                let (array, index) = room.ok_or("the segment has no such room")?;
                 let (of_index, plus) = match place {
-                    Place::Within(plus) => (from, plus),
+                    Place::Within(plus) => (around.from, plus),
                     Place::Count { state, since, plus } => {
                         (state.into(), since.saturating_add(plus))
                     }
@@ -362,9 +365,9 @@ impl<'a> Walk<'_, 'a> {
                 if (Memory::Array(*array), *index) != (memory, of_index) {
                     return Err("the room is that of another array or index");
                 }
-                within(plus, 1)
+                within(plus, around.step)
                     .then_some(())
-                    .ok_or("it is beyond the segment's step")
+                    .ok_or("it is beyond the steps that the segment takes at a time")
             }
         }
     }

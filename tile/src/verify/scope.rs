@@ -93,11 +93,13 @@ impl<'a> Scope<'_, 'a> {
                 });
                 return;
             }
-            StmtKind::For { counter, body, .. } | StmtKind::Segment { counter, body, .. } => {
+            StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => {
                 s.kind.each_operand(&mut |a| self.uses(a));
                 let mut inner = Vec::new();
                 self.define(*counter, &mut inner);
-                self.stmts(body);
+                for body in s.kind.bodies() {
+                    self.stmts(body);
+                }
                 inner.iter().for_each(|v| {
                     self.visible.remove(v);
                 });

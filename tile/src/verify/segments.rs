@@ -1,16 +1,15 @@
 //! Segments, and where a tile may be left.
 //!
-//! A segment is a range of its own, of steps one by one, and its rooms are entries that are asked where it begins. The turn
-//! around is undone where it does not fit: that is state, so no lanes have changed before it.
+//! A segment is a range of its own, and its rooms are entries that are asked where it begins, for whole turns: so the tail may
+//! access what a turn may. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
 //!
 //! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
 //! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
 
 use super::Faults;
-use super::bounds::{Walk, changed};
+use super::bounds::{Around, Walk, changed};
 use super::places::Place;
 use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
-use loop_lang::ir::Var;
 
 impl<'a> Walk<'_, 'a> {
     /// A tile is left.
@@ -27,12 +26,25 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// A segment: a range of its own, which its rooms speak of.
-    pub(super) fn segment(
-        &mut self,
-        counter: Value,
-        (from, rooms): (Operand, &'a [(Var, Operand)]),
-        body: &'a [Stmt],
-    ) {
+    pub(super) fn segment(&mut self, kind: &'a StmtKind) {
+        let StmtKind::Segment {
+            counter,
+            from,
+            step,
+            rooms,
+            body,
+            tail,
+            ..
+        } = kind
+        else {
+            return;
+        };
+        let (counter, from, step) = (*counter, *from, *step);
+        if !step.is_power_of_two() || step == 1 && !tail.is_empty() {
+            let message =
+                "a segment goes by a power of two, and has a tail only if that is more than one";
+            return self.faults.add(message);
+        }
         match (self.step, &self.segment) {
             (Some(_), None) if self.undoable => {}
             (Some(_), None) => return self.faults.add("lanes have changed, which is not undone"),
@@ -41,28 +53,31 @@ impl<'a> Walk<'_, 'a> {
                 return self.faults.add(message);
             }
         }
-        self.segment = Some((from, rooms));
+        self.segment = Some(Around { from, step, rooms });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
         // Rooms speak of counts as they are here.
         self.places.retain(|_, p| !matches!(p, Place::Count { .. }));
-        let changed = changed(body);
+        let changed = [changed(body), changed(tail)].concat();
         let faults = self.faults.all.len();
-        self.step_of_segment(counter, &[], &changed, body);
-        let lost: Vec<Value> = (self.gone.iter())
-            .filter(|(_, gone)| **gone > 1)
-            .map(|(v, _)| *v)
-            .collect();
+        let mut lost: Vec<Value> = Vec::new();
+        for body in [body, tail] {
+            self.turn_of_segment(counter, &[], &changed, body);
+            let gone = self.gone.iter().filter(|(_, gone)| **gone > step);
+            lost.extend(gone.map(|(v, _)| *v));
+        }
         if !lost.is_empty() {
             self.faults.all.truncate(faults);
-            self.step_of_segment(counter, &lost, &changed, body);
+            for body in [body, tail] {
+                self.turn_of_segment(counter, &lost, &changed, body);
+            }
         }
         self.segment = None;
         (self.gone, self.places) = around;
         self.forget(&changed);
     }
 
-    /// A step of a segment, of which nothing else is known than that these went up by too much.
-    fn step_of_segment(
+    /// A turn of a segment, of which nothing else is known than that these went up by too much.
+    fn turn_of_segment(
         &mut self,
         counter: Value,
         lost: &[Value],

@@ -140,6 +140,14 @@ impl<'a> Types<'_, 'a> {
                 let shape = self.tile.shape(*to);
                 self.want(shape.ty == Ty::U64, || format!("positions are no {shape}"));
             }
+            StmtKind::Until { to, at, end } => {
+                self.scalar(*at, Ty::U64, "where lanes begin");
+                self.scalar(*end, Ty::U64, "where lanes end");
+                let shape = self.tile.shape(*to);
+                self.want(shape.ty == Ty::Bool, || {
+                    format!("lanes that are there are no {shape}")
+                });
+            }
             StmtKind::Load {
                 to,
                 from,
@@ -226,13 +234,6 @@ impl<'a> Types<'_, 'a> {
             }
             StmtKind::Count { to, of } => self.of_mask(*to, Ty::U64, *of),
             StmtKind::Any { to, of } => self.of_mask(*to, Ty::Bool, *of),
-            StmtKind::Fold { to, op, start, of } => {
-                let ty = self.shape(*of).ty;
-                self.scalar(*start, ty, "where a fold starts");
-                let shape = self.tile.shape(*to);
-                let fits = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);
-                self.want(fits, || format!("a fold by {} is no {shape}", op.name()));
-            }
             StmtKind::Scan { to, op, of } => {
                 let shape = self.tile.shape(*to);
                 self.fits(*of, shape, "what is scanned");

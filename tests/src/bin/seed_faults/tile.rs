@@ -37,8 +37,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "what vectors join is not joined with what was before",
         file: "lower/frame.rs",
-        sound: "start: state.into(),",
-        faulty: "start: op.identity(shape.ty).unwrap_or(Const::zero(shape.ty)).into(),",
+        sound: "let all = self.op(&name, shape.ty, *op, &[state.into(), to.into()]);",
+        faulty: "let _ = (name, shape); let all = Operand::from(to);",
     },
     Fault {
         what: "a filter in a filter admits what that one rejects",
@@ -49,8 +49,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a count is taken before the mask",
         file: "lower/subs.rs",
-        sound: "self.push(StmtKind::Count { to, of: mask });",
-        faulty: "let of = self.wide(Const::bool(true).into()); self.push(StmtKind::Count { to, of });",
+        sound: "counted.then(|| self.count_of(mask));",
+        faulty: "counted.then(|| { let of = self.wide(Const::bool(true).into()); self.count_of(of) });",
     },
     Fault {
         what: "a count has gone up before what is written at it",
@@ -89,10 +89,22 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let end = self.op(\"end\", Ty::U64, Op::Min, &[from, to]);",
     },
     Fault {
+        what: "what a segment lacks in its tail counts",
+        file: "lower/mod.rs",
+        sound: "None => self.here,",
+        faulty: "None => None,",
+    },
+    Fault {
+        what: "a segment needs no room for whole turns",
+        file: "eval.rs",
+        sound: "let whole = size.checked_next_multiple_of(step);",
+        faulty: "let _ = step; let whole = Some(size);",
+    },
+    Fault {
         what: "lanes of a segment go on from those of the one before",
         file: "lower/nest.rs",
-        sound: "let value = self.operand(identity.unwrap_or(Const::zero(ty).into())); self.push(StmtKind::Store {",
-        faulty: "let value = self.operand(identity.unwrap_or(Const::zero(ty).into())); let _ = (StmtKind::Store {",
+        sound: "let value = self.identity(v); self.push(StmtKind::Store {",
+        faulty: "let value = self.identity(v); let _ = (StmtKind::Store {",
     },
     Fault {
         what: "what a segment begins with is not joined",

@@ -25,7 +25,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile) -> Writer<'u, 'a, 't> {
         let mut unique = Unique::default();
         for word in [
-            "trapped", "rest", "after", "first", "size", "lf_halt", "l", "k", "x", "y", "m",
+            "trapped", "rest", "after", "first", "size", "last", "lf_halt", "l", "k", "x", "y", "m",
         ] {
             unique.pick(word);
         }
@@ -204,6 +204,10 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     w.define(*to, &format!("{all}({at}{before}) + {positions}()"));
                 });
             }
+            StmtKind::Until { to, at, end } => {
+                let lanes = self.tile.shape(*to).lanes;
+                self.each_part(lanes, |w| w.until(*to, *at, *end));
+            }
             StmtKind::Load {
                 to,
                 from,
@@ -261,7 +265,6 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let any = self.any_of_parts(*of);
                 self.define(*to, &format!("{any} != 0"));
             }
-            StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
             StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
             StmtKind::Beat { to, op, new, old } => {
                 let lanes = self.tile.shape(*to).lanes;
@@ -313,13 +316,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     self.unit.depth += 1;
                 }
             }
-            StmtKind::Segment {
-                counter,
-                from,
-                to,
-                rooms,
-                body,
-            } => self.segment(*counter, (*from, *to), rooms, body),
+            StmtKind::Segment { .. } => self.segment(kind),
             StmtKind::If { cond, then, other } => {
                 let cond = self.operand(*cond);
                 self.unit.open(format!("if ({cond}) {{"));

@@ -317,24 +317,57 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// A scalar joined with each lane in turn.
-    pub(super) fn fold(&mut self, to: Value, op: Op, start: Operand, of: Operand) {
-        let (ty, lanes) = (self.shape(to).ty, self.operand_shape(of).lanes);
-        let (name, start) = (self.name(to), self.operand(start));
-        self.unit.line(format!("{} {name} = {start};", ty.name()));
-        for part in 0..self.parts(self.tile.operand_shape(of).lanes) {
+    /// The first half joined with the second, until one lane is left: vectors first, then the lanes of one.
+    pub(super) fn halves(&mut self, to: Value, op: Op, of: Operand) {
+        let (shape, lanes) = (self.operand_shape(of), self.tile.operand_shape(of).lanes);
+        if lanes == 1 {
+            let one = self.operand(of);
+            return self.define(to, &one);
+        }
+        let two = ["x".to_string(), "y".to_string()];
+        let Some(joined) = self.vectors_join(op, shape, &two) else {
+            return self.halves_of_lanes(to, op, of);
+        };
+        let (v, name) = (self.vector(shape), self.name(to));
+        let mut all = Vec::new();
+        for part in 0..self.parts(lanes) {
             self.part = part;
-            let lane = self.lane(of);
-            let text = self.unit.helpers.op(op, ty, ty, &[name.clone(), lane]);
-            self.unit.line(format!(
-                "for (u64 k = 0; k < {lanes}; k++) {name} = {text};"
-            ));
+            all.push(self.operand(of));
         }
         self.part = 0;
+        while all.len() > 1 {
+            let half = all.len() / 2;
+            for k in 0..half {
+                let two = [all[k].clone(), all[half + k].clone()];
+                let text = self.vectors_join(op, shape, &two).unwrap_or_default();
+                all[k] = format!("{name}_{half}_{k}");
+                self.unit.line(format!("const {v} {} = {text};", all[k]));
+            }
+            all.truncate(half);
+        }
+        let within = self.halves_of_vector(op, shape, &joined);
+        self.define(to, &format!("{within}({})", all[0]));
     }
 
-    /// The first half joined with the second, until one lane is left.
-    pub(super) fn halves(&mut self, to: Value, op: Op, of: Operand) {
+    /// A function that joins the lanes of one vector by halves.
+    fn halves_of_vector(&mut self, op: Op, shape: Shape, joined: &str) -> String {
+        let v = self.vector(shape);
+        let name = format!("{v}_halves_{}", op.name());
+        let mut body = String::new();
+        let mut half = shape.lanes / 2;
+        while half > 0 {
+            let behind = self.lanes_of_two(shape, "x", "x", |k| (k + half) % shape.lanes);
+            body += &format!("  y = {behind};\n  x = {joined};\n");
+            half /= 2;
+        }
+        let ty = shape.ty.name();
+        self.unit.helpers.require(&name, || {
+            format!("static inline {ty} {name}({v} x) {{\n  {v} y;\n{body}  return x[0];\n}}\n")
+        });
+        name
+    }
+
+    fn halves_of_lanes(&mut self, to: Value, op: Op, of: Operand) {
         let (ty, lanes) = (self.shape(to).ty, self.tile.operand_shape(of).lanes);
         let (name, each) = (self.name(to), self.operand_shape(of).lanes);
         self.unit.line(format!("{} {name}_l[{lanes}];", ty.name()));

@@ -7,10 +7,13 @@
 use super::Writer;
 use super::builtins::{blend_builtin, compare_builtin};
 use crate::emit::vector::{Shape as Packed, signed};
-use livefusion_tile::ir::{Operand, Shape, StmtKind, Tile};
+use livefusion_tile::ir::{Operand, Shape, StmtKind, Tile, Value};
 use livefusion_tile::target::{self, Target};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+
+/// What is at most so much, and some lanes more, fits into two bytes.
+const NEAR: u64 = 1 << 13;
 
 /// How a tile's masks are kept.
 #[derive(Clone, Copy)]
@@ -221,6 +224,46 @@ impl Writer<'_, '_, '_> {
         let places: Vec<String> = (0..lanes).map(|k| (k * apart).to_string()).collect();
         let places = places.join(", ");
         format!("__builtin_shufflevector(({narrow})m, ({narrow})m, {places})")
+    }
+
+    /// Set in the lanes that are below an end.
+    pub(super) fn until(&mut self, to: Value, at: Operand, end: Operand) {
+        let (lanes, before) = (self.shape(to).lanes, self.before());
+        let near = self.masks.bytes > 1 && self.is_near(at);
+        let (at, end) = (self.operand(at), self.operand(end));
+        if lanes == 1 {
+            return self.define(to, &format!("{at} < {end}"));
+        }
+        // As wide as what the mask is for.
+        let ty = signed(self.masks.bytes);
+        let shape = Shape::of(ty, lanes);
+        let (all, positions) = (self.all(shape), self.positions(shape));
+        let t = ty.name();
+        let (first, end) = match near {
+            // All vectors of a turn are held against the same end.
+            true => (
+                format!("({all}(({t})({at}{before})) + {positions}())"),
+                format!("lf_least({end}, {})", 2 * NEAR),
+            ),
+            false => (
+                format!("{positions}()"),
+                format!("lf_least(lf_room({end}, {at}{before}), {lanes})"),
+            ),
+        };
+        let text = self.compare(Op::Lt, ty, &first, &format!("{all}(({t}){end})"));
+        self.define(to, &text);
+    }
+
+    /// Whether an operand is a literal, or the counter of a loop between literals, that two bytes hold.
+    fn is_near(&self, a: Operand) -> bool {
+        let near = |a: &Operand| matches!(a, Operand::Const(c) if c.bits <= NEAR);
+        let mut is_near = near(&a);
+        self.tile.each_stmt(&mut |s| {
+            if let StmtKind::For { counter, to, .. } = &s.kind {
+                is_near |= a == Operand::Value(*counter) && near(to);
+            }
+        });
+        is_near
     }
 
     /// The bits of a mask, the first lane lowest.

@@ -1,8 +1,7 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
 use super::Writer;
-use livefusion_tile::ir::{Operand, Origin, Stmt, Value};
-use loop_lang::ir::Var;
+use livefusion_tile::ir::{Origin, StmtKind, Value};
 
 impl Writer<'_, '_, '_> {
     /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
@@ -27,32 +26,58 @@ impl Writer<'_, '_, '_> {
         self.unit.line("rest = after;");
     }
 
-    pub(super) fn segment(
-        &mut self,
-        counter: Value,
-        (from, to): (Operand, Operand),
-        rooms: &[(Var, Operand)],
-        body: &[Stmt],
-    ) {
-        let (from, to) = (self.operand(from), self.operand(to));
+    pub(super) fn segment(&mut self, kind: &StmtKind) {
+        let StmtKind::Segment {
+            counter,
+            from,
+            to,
+            step,
+            rooms,
+            body,
+            tail,
+        } = kind
+        else {
+            return;
+        };
+        let (from, to) = (self.operand(*from), self.operand(*to));
         self.unit.open(format!("if ({from} < {to}) {{"));
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         let mut misfits = vec!["size >= after".to_string()];
+        let whole = match step {
+            1 => "size".to_string(),
+            _ => format!("((size + {0}) & ~{0}ul)", step - 1),
+        };
         for (array, index) in rooms {
             let (length, index) = (self.unit.length(*array), self.operand(*index));
-            misfits.push(format!("lf_room({length}, {index}) < size"));
+            misfits.push(format!("lf_room({length}, {index}) < {whole}"));
         }
         self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
         self.undo();
         self.unit.close();
         self.unit.line("after -= size;");
-        let name = self.name(counter);
-        self.unit.open(format!(
-            "for (u64 {name} = first; {name} < first + size; {name}++) {{"
-        ));
-        self.stmts(body);
-        self.unit.close();
+        let name = self.name(*counter);
+        if *step == 1 {
+            self.unit.open(format!(
+                "for (u64 {name} = first; {name} < first + size; {name}++) {{"
+            ));
+            self.stmts(body);
+            self.unit.close();
+        } else {
+            let last = format!("const u64 last = first + ((size - 1) & ~{}ul);", step - 1);
+            self.unit.line(last);
+            if !body.is_empty() {
+                self.unit.open(format!(
+                    "for (u64 {name} = first; {name} < last; {name} += {step}) {{"
+                ));
+                self.stmts(body);
+                self.unit.close();
+            }
+            self.unit.open("{");
+            self.unit.line(format!("const u64 {name} = last;"));
+            self.stmts(tail);
+            self.unit.close();
+        }
         self.unit.close();
     }
 

@@ -42,7 +42,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// Two vectors joined, if compilers have that for vectors. Masks are no vectors everywhere.
-    fn vectors_join(&mut self, op: Op, shape: Shape, two: &[String]) -> Option<String> {
+    pub(super) fn vectors_join(&mut self, op: Op, shape: Shape, two: &[String]) -> Option<String> {
         match shape.ty {
             Ty::Bool => None,
             ty => self.vector_op(op, ty, shape, two),
@@ -87,7 +87,13 @@ impl Writer<'_, '_, '_> {
     }
 
     /// Lanes of two vectors, by number.
-    fn lanes_of_two(&mut self, shape: Shape, a: &str, b: &str, of: impl Fn(u32) -> u32) -> String {
+    pub(super) fn lanes_of_two(
+        &mut self,
+        shape: Shape,
+        a: &str,
+        b: &str,
+        of: impl Fn(u32) -> u32,
+    ) -> String {
         let numbers = self.vector(Shape::of(signed(shape.ty.size()), shape.lanes));
         let at: Vec<String> = (0..shape.lanes).map(|k| of(k).to_string()).collect();
         format!("LF_SHUFFLE({numbers}, {a}, {b}, {})", at.join(", "))

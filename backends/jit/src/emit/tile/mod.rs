@@ -77,6 +77,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         match kind {
             StmtKind::Let { to, op, args } => self.let_op(*to, *op, args),
             StmtKind::Positions { to, from } => self.positions(*to, *from),
+            StmtKind::Until { to, at, end } => self.until(*to, *at, *end),
             StmtKind::Load {
                 to,
                 from,
@@ -114,7 +115,6 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             }
             StmtKind::Count { to, of } => self.count(*to, *of),
             StmtKind::Any { to, of } => self.any(*to, *of),
-            StmtKind::Fold { to, op, start, of } => self.fold(*to, *op, *start, *of),
             StmtKind::Scan { to, op, of } => self.scan(*to, *op, *of),
             StmtKind::Beat { to, op, new, old } => self.beat(*to, *op, (*new, *old)),
             StmtKind::Lane { to, of, at } => self.one_lane(*to, *of, *at),
@@ -145,13 +145,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 body,
             } => self.unrolled(*counter, (*from, *to), *step, body),
             StmtKind::For { .. } => self.for_(kind),
-            StmtKind::Segment {
-                counter,
-                from,
-                to,
-                rooms,
-                body,
-            } => self.segment(*counter, (*from, *to), rooms, body),
+            StmtKind::Segment { .. } => self.segment(kind),
             StmtKind::If { cond, then, other } => self.if_(*cond, then, other),
             StmtKind::While { test, cond, body } => self.while_(test, *cond, body),
         }

@@ -5,7 +5,7 @@ use crate::emit::Part;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Operand, Origin, Stmt};
+use livefusion_tile::ir::{self, Origin, Stmt, StmtKind};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -85,19 +85,24 @@ impl Printer<'_, '_, '_> {
         }
     }
 
-    pub(super) fn segment(
-        &mut self,
-        counter: ir::Value,
-        (from, to): (Operand, Operand),
-        rooms: &[(Var, Operand)],
-        body: &[Stmt],
-    ) {
+    pub(super) fn segment(&mut self, kind: &StmtKind) {
+        let StmtKind::Segment {
+            counter,
+            from,
+            to,
+            step,
+            rooms,
+            body,
+            tail,
+        } = kind
+        else {
+            return;
+        };
         let Some(after) = self.turns.as_ref().map(|t| t.after) else {
             return;
         };
-        let (from, to) = (self.scalar(from), self.scalar(to));
+        let (from, to) = (self.scalar(*from), self.scalar(*to));
         let asks = self.emit.builder.create_block();
-        let inside = self.emit.builder.create_block();
         let done = self.emit.builder.create_block();
         let some = self.emit.less(from, to);
         self.branch(some, asks, done);
@@ -105,12 +110,13 @@ impl Printer<'_, '_, '_> {
         let size = self.emit.builder.ins().isub(to, from);
         let left = self.emit.builder.use_var(after);
         let mut fits = self.emit.less(size, left);
+        let turns = self.whole(size, *step);
         for (array, index) in rooms {
             let (length, index) = (self.emit.length(*array), self.scalar(*index));
             let inside = self.emit.less(index, length);
             let room = self.emit.builder.ins().isub(length, index);
             let ins = self.emit.builder.ins();
-            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, size);
+            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, turns);
             let both = self.emit.builder.ins().band(inside, enough);
             fits = self.emit.builder.ins().band(fits, both);
         }
@@ -118,6 +124,47 @@ impl Printer<'_, '_, '_> {
         self.undo_unless(fits, on);
         let left = self.emit.builder.ins().isub(left, size);
         self.emit.builder.def_var(after, left);
+        if *step == 1 {
+            self.turns_of_segment(*counter, (from, to, 1), body, done);
+        } else {
+            let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
+            let last = self.emit.builder.ins().iadd(from, last);
+            let behind = self.emit.builder.create_block();
+            if !body.is_empty() {
+                let before = self.emit.builder.create_block();
+                let some = self.emit.less(from, last);
+                self.branch(some, before, behind);
+                self.emit.begin(before);
+                self.turns_of_segment(*counter, (from, last, *step), body, behind);
+            } else {
+                self.emit.builder.ins().jump(behind, &[]);
+            }
+            self.emit.begin(behind);
+            self.define(*counter, Printed::Scalar(last, 0));
+            self.stmts(tail);
+            self.emit.builder.ins().jump(done, &[]);
+        }
+        self.emit.begin(done);
+    }
+
+    /// So many steps as a multiple of those that are taken at a time. They are fewer than those of a span.
+    fn whole(&mut self, size: Value, step: u64) -> Value {
+        if step == 1 {
+            return size;
+        }
+        let more = self.emit.builder.ins().iadd_imm_s(size, step as i64 - 1);
+        self.emit.builder.ins().band_imm_s(more, -(step as i64))
+    }
+
+    /// Turns from one counter to another, at least one.
+    fn turns_of_segment(
+        &mut self,
+        counter: ir::Value,
+        (from, to, step): (Value, Value, u64),
+        body: &[Stmt],
+        done: Block,
+    ) {
+        let inside = self.emit.builder.create_block();
         let index = self.emit.builder.declare_var(types::I64);
         self.emit.builder.def_var(index, from);
         self.emit.builder.ins().jump(inside, &[]);
@@ -125,12 +172,11 @@ impl Printer<'_, '_, '_> {
         let at = self.emit.builder.use_var(index);
         self.define(counter, Printed::Scalar(at, 0));
         self.stmts(body);
-        let next = self.emit.builder.ins().iadd_imm_u(at, 1);
+        let next = self.emit.builder.ins().iadd_imm_s(at, step as i64);
         self.emit.builder.def_var(index, next);
         let more = self.emit.less(next, to);
         self.branch(more, inside, done);
         self.emit.builder.seal_block(inside);
-        self.emit.begin(done);
     }
 
     /// Goes on if a segment fits; else what is carried is as it was, and the range ends where the turn began.

@@ -287,17 +287,6 @@ impl Printer<'_, '_, '_> {
         result
     }
 
-    /// `let s = fold op start v`.
-    pub(super) fn fold(&mut self, to: ir::Value, op: Op, start: Operand, of: Operand) {
-        let Shape { ty, lanes } = self.shape(of);
-        let mut sum = self.scalar(start);
-        for k in 0..lanes {
-            let x = self.lane(of, k);
-            sum = self.scalar_op(op, ty, ty, &[sum, x]);
-        }
-        self.define(to, Printed::Scalar(sum, 0));
-    }
-
     /// The first half joined with the second, until one lane is left: registers, then lanes.
     pub(super) fn halves(&mut self, to: ir::Value, op: Op, of: Operand) {
         let Shape { ty, lanes } = self.shape(of);
@@ -315,8 +304,10 @@ impl Printer<'_, '_, '_> {
             lanes /= 2;
         }
         let wide = !self.shape(of).is_scalar();
+        // Registers may have fewer lanes than fit.
+        let per = (lanes / all.len() as u32).max(1);
         let each = (0..lanes).map(|k| match wide {
-            true => self.extract(ty, &all, k),
+            true => self.extract(ty, &all[(k / per) as usize..], k % per),
             false => all[0],
         });
         let mut each: Vec<Value> = each.collect();

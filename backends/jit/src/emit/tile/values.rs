@@ -3,6 +3,7 @@
 use super::Printer;
 use super::run::part_of;
 use crate::emit::Emit;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types,
 };
@@ -231,14 +232,51 @@ impl Printer<'_, '_, '_> {
             self.emit.set(v, part, value);
             return;
         }
-        let values = match lanes {
-            1 => vec![self.scalar(value)],
-            _ => self.wide(value, lanes),
-        };
         let registers = self.registers[&to].clone();
+        let values = match self.shape(value).is_scalar() {
+            true if lanes == 1 => vec![self.scalar(value)],
+            true => {
+                let one = self.wide(value, 1);
+                vec![one[0]; registers.len()]
+            }
+            false => self.wide(value, lanes),
+        };
         for (register, value) in registers.into_iter().zip(values) {
             self.emit.builder.def_var(register, value);
         }
+    }
+
+    /// Set in the lanes that are below an end.
+    pub(super) fn until(&mut self, to: ir::Value, at: Operand, end: Operand) {
+        let lanes = self.tile.shape(to).lanes;
+        let (at, end) = (self.scalar(at), self.scalar(end));
+        let some = self.emit.less(at, end);
+        if lanes == 1 {
+            return self.define(to, Printed::Scalar(some, 0));
+        }
+        let left = self.emit.builder.ins().isub(end, at);
+        let none = self.emit.u64(0);
+        let left = self.emit.builder.ins().select(some, left, none);
+        let most = self.emit.u64(u64::from(lanes));
+        let left = self.emit.builder.ins().umin(left, most);
+        let lane = self.mask;
+        let left = match lane.size() {
+            8 => left,
+            _ => (self.emit.builder.ins()).ireduce(Emit::register(lane), left),
+        };
+        let left = self.splat(lane, left);
+        let per = per_register(lane);
+        let mut all = Vec::new();
+        for first in (0..lanes).step_by(per as usize) {
+            let each = (first..first + per).flat_map(|k| {
+                let bytes = u64::from(k).to_le_bytes();
+                bytes.into_iter().take(lane.size())
+            });
+            let lanes = self.literal(vector(lane), each.collect());
+            let ins = self.emit.builder.ins();
+            all.push(ins.icmp(IntCC::UnsignedGreaterThan, left, lanes));
+        }
+        self.define(to, Printed::Lanes(all));
     }
 
     /// `i`, `i + 1`, ... in the lanes.

@@ -1,0 +1,159 @@
+//! Segments in vectors: turns of as many steps as a turn of vectors takes, and a tail in which what is not there has no effect.
+//!
+//! A fold that begins anew has its lanes in registers. Which lane an element goes to depends on where its segment begins; but
+//! lanes are joined by halves, and operators commute, so that turning all lanes around changes nothing, and a segment may begin
+//! in lane 0. A lane that got nothing holds the identity: for a short segment, fewer lanes do.
+
+use super::Lower;
+use super::nest::Segment;
+use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
+use crate::region::{Nest, Role, Sweep};
+use crate::schedule::Schedule;
+use loop_lang::ir::{Combine, GroupId, Order, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+/// Segments of up to this many elements are folded in as few lanes.
+const FEW: u32 = 16;
+
+/// Whether there are words for an inner sweep in vectors.
+pub(super) fn sayable(sweep: &Sweep, nest: &Nest, schedule: &Schedule) -> Result<(), &'static str> {
+    let (lanes, unroll) = schedule.vectors(sweep.rate);
+    let goes_on = |r: &Role| matches!(r, Role::Running { .. } | Role::Scan(_) | Role::Serial);
+    if lanes > 1 && (sweep.roles.values().any(goes_on) || !sweep.exits.is_empty()) {
+        return Err("what goes from one step to the next, in vectors of segments");
+    }
+    let others = nest.inner.iter().map(|r| schedule.vectors(*r).0);
+    let in_vectors = |of: &u32| *of > 1;
+    let mut others = others.filter(in_vectors);
+    let of = sweep.roles.values().filter_map(|role| match role {
+        Role::Lanes(of) => Some(*of),
+        _ => None,
+    });
+    match of.max() {
+        Some(_) if lanes == 1 && others.next().is_some() => {
+            Err("lanes that go one by one beside vectors")
+        }
+        Some(of) if lanes > 1 && of > lanes * unroll => {
+            Err("turns that do not take all lanes of a segment")
+        }
+        _ if lanes > 1 && others.any(|of| of != lanes) => Err("vectors of several widths"),
+        _ => Ok(()),
+    }
+}
+
+impl Lower<'_, '_> {
+    /// The steps of an inner sweep in vectors.
+    pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32)) {
+        let outer = (self.lanes, self.unroll);
+        (self.lanes, self.unroll) = (lanes, unroll);
+        let groups = self.lane_vars();
+        self.start_joins();
+        let few = FEW.max(lanes);
+        if groups.is_empty() || few >= lanes * unroll {
+            self.folds(segment, &groups);
+        } else {
+            let (from, to, _) = segment;
+            let size = self.op("size", Ty::U64, Op::Sub, &[to, from]);
+            let few_do = [size, Lower::u64(u64::from(few))];
+            let cond = self.op("few", Ty::Bool, Op::Le, &few_do);
+            let around = std::mem::take(&mut self.out);
+            (self.unroll, self.most) = (few / lanes, few);
+            self.folds(segment, &groups);
+            (self.unroll, self.most) = (unroll, MAX_LANES);
+            let then = self.body(Vec::new());
+            self.folds(segment, &groups);
+            let other = self.body(around);
+            self.push(StmtKind::If { cond, then, other });
+        }
+        self.end_joins();
+        for (_, v) in groups {
+            if let Some(total) = self.starts.get(&v) {
+                self.now.insert(v, (*total).into());
+            }
+        }
+        (self.lanes, self.unroll) = outer;
+        (self.turn, self.positions) = (None, None);
+    }
+
+    /// The segment, and what its lanes have come to.
+    fn folds(&mut self, (from, to, rooms): Segment, groups: &[(GroupId, Var)]) {
+        let (program, comb) = (self.region.program, self.comb);
+        for (g, v) in groups {
+            let Order::Lanes(of) = program.groups[g.index()].order else {
+                continue;
+            };
+            let shape = Shape::of(program.ty(*v).elem(), of.min(self.most));
+            let name = format!("{}_lanes", program.name(*v));
+            let register = self.add(&name, shape, Origin::Register);
+            let identity = self.identity(*v);
+            self.set(register, identity);
+            self.carried.insert(*v, register);
+        }
+        let counter = self.counter();
+        // A short segment is all tail.
+        let short = self.most < MAX_LANES;
+        let body = match short {
+            true => Vec::new(),
+            false => self.turn_of(counter, None, groups),
+        };
+        let tail = self.turn_of(counter, Some(to), groups);
+        self.comb = comb;
+        self.push(StmtKind::Segment {
+            counter,
+            from,
+            to,
+            step: u64::from(self.lanes * self.unroll),
+            rooms: rooms.to_vec(),
+            body,
+            tail,
+        });
+        for (g, v) in groups {
+            let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
+                continue;
+            };
+            let ty = program.ty(*v).elem();
+            let to = self.add("halves", Shape::scalar(ty), Origin::Let);
+            self.push(StmtKind::Halves {
+                to,
+                op,
+                of: self.carried[v].into(),
+            });
+            if let Some(start) = self.starts.get(v).copied() {
+                let total = self.op(program.name(*v), ty, op, &[start.into(), to.into()]);
+                self.set(start, total);
+            }
+        }
+    }
+
+    /// A turn of vectors: of steps that are all there, or of those up to an end.
+    fn turn_of(
+        &mut self,
+        counter: Value,
+        end: Option<Operand>,
+        groups: &[(GroupId, Var)],
+    ) -> Vec<Stmt> {
+        let outer = std::mem::take(&mut self.out);
+        // Statements are written again for each kind of turn.
+        self.known.clear();
+        let left = end.map(|end| self.op("left", Ty::U64, Op::Sub, &[end, counter.into()]));
+        let turn = std::mem::take(&mut self.out);
+        let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
+        self.vector_at(counter, place);
+        self.here = left.map(|end| {
+            let to = self.add("here", Shape::of(Ty::Bool, self.lanes), Origin::Let);
+            let at = place.into();
+            self.push(StmtKind::Until { to, at, end });
+            to.into()
+        });
+        self.begin_lanes(groups);
+        self.straight();
+        self.counts(None);
+        self.here = None;
+        let vector = self.body(turn);
+        let steps = u64::from(self.lanes * self.unroll);
+        let range = (Lower::u64(0), Lower::u64(steps));
+        self.for_(place, range, u64::from(self.lanes), true, vector);
+        self.body(outer)
+    }
+}
