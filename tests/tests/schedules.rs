@@ -117,7 +117,9 @@ fn loops_over_segments() {
     println!("{taken} steps, {drawn:#?}");
     // Most are in tiles of the inner loops alone: where those have vectors, or what is undone is taken so.
     assert!(drawn.in_segments > taken / 8, "{drawn:#?}");
-    assert!(drawn.said.contains("segment in vectors"), "{drawn:#?}");
+    for word in ["segment in vectors", "leave of a segment", "tree"] {
+        assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
+    }
 }
 
 #[test]

@@ -81,6 +81,7 @@ pub fn run(
         world,
         left: None,
         leaving: false,
+        stop: None,
         rest: most,
         turn: tile.has_segments().then(Turn::default),
         trapped: false,
@@ -117,8 +118,10 @@ struct Run<'a> {
     values: Vec<Vec<u64>>,
     /// Where the range has ended, before its end.
     left: Option<u64>,
-    /// Whether the loop over the range is being left.
+    /// Whether the loop over the range, or a segment, is being left.
     leaving: bool,
+    /// Where the segment ends that is under way.
+    stop: Option<u64>,
     /// How many steps are left for what has not been done.
     rest: u64,
     /// The turn over the range, of a tile with segments.
@@ -364,7 +367,11 @@ impl Run<'_> {
             }
             StmtKind::Leave { at, unless } => {
                 if self.scalar(*unless) == 0 {
-                    self.left = Some(self.scalar(*at));
+                    let at = self.scalar(*at);
+                    match &mut self.stop {
+                        Some(stop) => *stop = at,
+                        None => self.left = Some(at),
+                    }
                     self.leaving = true;
                 }
             }
@@ -403,12 +410,14 @@ impl Run<'_> {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 if from < to && self.enter_segment(to - from, *step, rooms) {
                     let mut at = from;
-                    while at < to {
+                    self.stop = Some(to);
+                    while at < to && !self.leaving {
                         self.set(*counter, |_, _| at);
                         let is_tail = *step > 1 && to - at <= *step;
                         self.stmts(if is_tail { tail } else { body })?;
                         at = at.saturating_add(*step);
                     }
+                    self.leave_segment(to);
                 }
             }
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
@@ -444,6 +453,14 @@ impl Run<'_> {
             rest: self.rest - step,
         };
         true
+    }
+
+    /// A segment ends, whose end was to be there: what was not taken of it is left.
+    fn leave_segment(&mut self, to: u64) {
+        if let (Some(stop), Some(turn)) = (self.stop.take(), &mut self.turn) {
+            turn.rest += to - stop;
+        }
+        self.leaving = false;
     }
 
     /// Takes steps for a segment, or undoes the turn.

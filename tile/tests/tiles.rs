@@ -100,6 +100,16 @@ fn segments_in_vectors() {
 }
 
 #[test]
+fn segments_with_a_scan() {
+    golden("segmented");
+}
+
+#[test]
+fn segments_with_an_exit() {
+    golden("exit_of_segments");
+}
+
+#[test]
 fn an_exit() {
     golden("exit_filter_take");
 }

@@ -1,6 +1,6 @@
 //! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, filters in these,
-//! reads and writes at the counters and at filters' counts, folds of the whole and of each segment. Segments are short, with
-//! some that are long or empty.
+//! reads and writes at the counters and at filters' counts, folds and scans of the whole and of each segment, exits. Segments
+//! are short, with some that are long or empty.
 
 use super::{Argument, Making, RandomLoop, TYPES};
 use crate::program::buffer;
@@ -109,6 +109,12 @@ impl Making {
         let before = self.pool.len();
         let mut folded = Vec::new();
         let written = runs_on.then_some(&counter[..]);
+        if self.rng.chance(20) {
+            folded.extend(self.segment_scan(i, &comb, runs_on));
+        }
+        if self.rng.chance(20) {
+            self.segment_exit(i, &comb);
+        }
         let parts = self.in_segment(i, (&comb, i), written, 0, &mut folded);
         self.pool.truncate(before);
         self.pool.extend(folded);
@@ -205,6 +211,55 @@ impl Making {
             self.results.push(acc.clone());
         }
         (acc, ty)
+    }
+
+    /// A scan of each segment, or of all of them.
+    fn segment_scan(&mut self, rate: usize, comb: &str, runs_on: bool) -> Option<(String, Ty)> {
+        let anew = self.rng.chance(60);
+        let ty = self.rng.pick(&[Ty::F32, Ty::F64, Ty::I64]);
+        let (op, id) = match ty.is_float() {
+            true => self.float_monoid(ty),
+            false => ("mul", "1".to_string() + ty.name()),
+        };
+        // Blocks want counters that do not begin anew before the scan does.
+        let block = match anew || runs_on {
+            true => self.rng.pick(&[1, 4, 8]),
+            false => 1,
+        };
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
+        let (start, x) = (self.literal(ty), self.atom(ty));
+        let (owner, section) = if anew { (rate, "nest") } else { (0, "init") };
+        self.emit(section, comb, format!("carry {acc} = {start}"));
+        self.emit("body", comb, format!("let {new} = scan {acc} with {x}"));
+        self.groups.push(format!(
+            "group {acc} owner r{owner} step r{rate} start {start} id {id} next {new} combine {op} level 0 prefix {block}"
+        ));
+        self.pool.extend([(new, ty), (acc.clone(), ty)]);
+        if !anew {
+            self.results.push(acc);
+            return None;
+        }
+        Some((acc, ty))
+    }
+
+    /// A flag that ends each segment, or this one and all that come.
+    fn segment_exit(&mut self, rate: usize, comb: &str) {
+        let [live, go] = ["live", "go"].map(|base| self.fresh(base, comb));
+        let (owner, section) = match self.rng.chance(70) {
+            true => (rate, "nest"),
+            false => (0, "init"),
+        };
+        self.emit(section, comb, format!("carry {live} = true"));
+        self.emit("guard", comb, format!("unless {live}"));
+        let p = self.condition("yield", comb);
+        self.emit("yield", comb, format!("let {go} = and {live} {p}"));
+        self.emit("yield", comb, format!("{live} := {go}"));
+        self.groups.push(format!(
+            "group {live} owner r{owner} step r{rate} start true id true next {go} combine and level 0 exact"
+        ));
+        if owner == 0 {
+            self.results.push(live);
+        }
     }
 
     /// What is written at a counter that runs on, or at a filter's count.

@@ -1,7 +1,7 @@
 //! Schedules that are drawn at random, all of them legal but one decision.
 
 use crate::rng::Rng;
-use livefusion_tile::ir::{Memory, StmtKind, Tile};
+use livefusion_tile::ir::{Memory, Stmt, StmtKind, Tile};
 use livefusion_tile::region::{Region, Role, Step};
 use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
@@ -64,6 +64,7 @@ impl Drawn {
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
                 StmtKind::Segment { step: 2.., .. } => Some("segment in vectors"),
+                StmtKind::Segment { body, .. } if leaves(body) => Some("leave of a segment"),
                 StmtKind::Load {
                     from: Memory::Tree(_),
                     ..
@@ -105,6 +106,14 @@ impl Drawn {
         all.extend((self.left == 0).then(|| "leave".to_string()));
         all
     }
+}
+
+/// Whether statements leave the segment that they are in.
+fn leaves(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|s| {
+        let mut bodies = s.kind.bodies().into_iter();
+        matches!(s.kind, StmtKind::Leave { .. }) || bodies.any(leaves)
+    })
 }
 
 /// What a decision is counted as.

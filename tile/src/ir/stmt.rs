@@ -252,7 +252,8 @@ pub enum StmtKind {
         unless: Operand,
     },
     /// `leave at i unless ok`: where it is false, the tile's range ends here, at the counter. What stands behind the loop
-    /// over the range is done; the step that begins here is whoever's who goes on.
+    /// over the range is done; the step that begins here is whoever's who goes on. In a segment that one ends, at its counter,
+    /// and the steps from there on are not taken.
     Leave {
         /// The counter.
         at: Operand,

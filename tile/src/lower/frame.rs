@@ -267,12 +267,27 @@ impl Lower<'_, '_> {
         next
     }
 
-    /// What else the guard tests: where one is false, the loop has ended, which is the guard's to say.
+    /// What else the guard tests: where one is false, the loop has ended. Of the range that is the guard's to say; of a
+    /// segment its counter does.
     pub(super) fn exits(&mut self) {
         let at = self.at.unwrap_or(Lower::u64(0));
         for exit in &self.sweep.exits {
             let unless = self.operand(*exit);
+            let Some(stop) = self.stop else {
+                self.push(StmtKind::Leave { at, unless });
+                continue;
+            };
+            let cond = self.op("over", Ty::Bool, Op::Not, &[unless]);
+            let outer = std::mem::take(&mut self.out);
+            self.set(stop, at);
+            let unless = Const::bool(false).into();
             self.push(StmtKind::Leave { at, unless });
+            let then = self.body(outer);
+            self.push(StmtKind::If {
+                cond,
+                then,
+                other: Vec::new(),
+            });
         }
     }
 

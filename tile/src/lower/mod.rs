@@ -179,6 +179,8 @@ struct Lower<'r, 'a> {
     known: FxHashSet<Var>,
     /// Masks of the arms and scalar loops around, where these have one.
     regions: Vec<Operand>,
+    /// Where a segment ends that has exits.
+    stop: Option<Value>,
     /// What the lanes of a segment are joined onto.
     starts: FxHashMap<Var, Value>,
     /// Where the vector's lanes of each group's variable are.
@@ -233,6 +235,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             again: None,
             known: FxHashSet::default(),
             regions: Vec::new(),
+            stop: None,
             starts: FxHashMap::default(),
             lane_places: FxHashMap::default(),
             out: Vec::new(),

@@ -5,7 +5,7 @@ use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::{Nest, Part, Region, Sweep};
 use crate::schedule::Schedule;
-use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
+use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::collections::BTreeMap;
@@ -16,22 +16,24 @@ pub(super) fn sayable(
     nest: &Nest,
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
-    let scans = |g: &GroupId| matches!(region.program.groups[g.index()].order, Order::Prefix(_));
-    if nest.outer.groups.iter().any(scans) {
+    // What a scan keeps in the frame is not undone.
+    let scans = |g: &&GroupId| matches!(region.program.groups[g.index()].order, Order::Prefix(_));
+    let last = nest.inner.last().and_then(|r| region.sweep(*r));
+    let in_last = |g: &GroupId| last.is_some_and(|sweep| sweep.groups.contains(g));
+    if !nest.outer.groups.iter().filter(scans).all(in_last) {
         return Err("a scan of steps that may be undone");
     }
     for rate in &nest.inner {
         let Some(sweep) = region.sweep(*rate) else {
             return Err("an inner loop that is no sweep");
         };
-        if !sweep.exits.is_empty() {
-            return Err("an exit of an inner loop");
-        }
         for g in &sweep.groups {
             let group = &region.program.groups[g.index()];
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
                 (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
+                (Order::Prefix(_), ..) if schedule.vectors(*rate).0 == 1 => {}
+                (Order::Prefix(_), ..) => return Err("scans of segments in vectors"),
                 _ => return Err("lanes that segments share"),
             }
         }
@@ -109,7 +111,10 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
         (self.sweep, self.proofs, self.at, self.next) = outer;
         self.comb = comb;
-        let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
+        let end = match self.stop.take() {
+            Some(stop) => stop.into(),
+            None => self.op("end", Ty::U64, Op::Max, &[from, to]),
+        };
         self.set(self.carried[&inner.counter], end);
     }
 
@@ -118,6 +123,12 @@ impl<'r, 'a> Lower<'r, 'a> {
         let counter = self.counter();
         self.at = Some(counter.into());
         self.next = self.waiting();
+        if !self.sweep.exits.is_empty() {
+            let stop = self.add("stop", Shape::scalar(Ty::U64), Origin::Register);
+            let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
+            self.set(stop, end);
+            self.stop = Some(stop);
+        }
         let around = std::mem::take(&mut self.out);
         let lanes = self.lane_vars();
         self.begin_lanes(&lanes);
@@ -147,16 +158,23 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.add(name, Shape::scalar(Ty::U64), Origin::Let)
     }
 
-    /// Lanes begin anew, with what they are joined onto in the end.
-    pub(super) fn start_lanes(&mut self, v: Var, start: Operand) {
+    /// A group that has a local part begins anew.
+    pub(super) fn start_local(&mut self, v: Var, start: Operand) {
         let program = self.region.program;
         let Some(g) = program.group_of(v) else {
             return;
         };
-        let (group, ty) = (&program.groups[g.index()], program.ty(v).elem());
-        let Order::Lanes(lanes) = group.order else {
-            return;
-        };
+        match program.groups[g.index()].order {
+            Order::Lanes(lanes) => self.start_lanes(v, &program.groups[g.index()], (lanes, start)),
+            Order::Prefix(block) => self.start_scan(v, block, start),
+            Order::Runs(_) | Order::Exact | Order::Sequential => {}
+        }
+    }
+
+    /// Lanes begin anew, with what they are joined onto in the end.
+    fn start_lanes(&mut self, v: Var, group: &Group, (lanes, start): (u32, Operand)) {
+        let program = self.region.program;
+        let ty = program.ty(v).elem();
         let shape = Shape::scalar(ty);
         let name = format!("{}_start", program.name(v));
         let register = self.add(&name, shape, Origin::Register);
@@ -179,11 +197,14 @@ impl<'r, 'a> Lower<'r, 'a> {
         });
     }
 
-    /// What joins onto nothing in a group of one variable.
+    /// What joins onto nothing.
     pub(super) fn identity(&mut self, v: Var) -> Operand {
         let program = self.region.program;
         let group = program.group_of(v).map(|g| &program.groups[g.index()]);
-        let identity = group.and_then(|g| g.identity.first().copied());
+        let identity = group.and_then(|g| {
+            let at = g.vars.iter().position(|of| *of == v)?;
+            g.identity.get(at).copied()
+        });
         self.operand(identity.unwrap_or(Const::zero(program.ty(v).elem()).into()))
     }
 

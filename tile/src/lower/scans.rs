@@ -112,6 +112,38 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// A scan begins anew: nothing has been joined yet.
+    pub(super) fn start_scan(&mut self, v: Var, block: u32, start: Operand) {
+        let program = self.region.program;
+        let shape = Shape::scalar(program.ty(v).elem());
+        let identity = self.identity(v);
+        for kept in Kept::ALL {
+            let name = format!("{}_{}", program.name(v), kept.name());
+            let register = self.add(&name, shape, Origin::Register);
+            let value = if kept == Kept::Prefix {
+                start
+            } else {
+                identity
+            };
+            self.set(register, value);
+            self.kept.insert((v, kept), register);
+        }
+        let now = self.add(program.name(v), shape, Origin::Register);
+        self.set(now, start);
+        self.carried.insert(v, now);
+        self.now.insert(v, now.into());
+        for step in 0..block.trailing_zeros() {
+            self.push(StmtKind::Store {
+                into: Memory::Tree(v),
+                at: Lower::u64(u64::from(step)),
+                value: identity,
+                under: None,
+                lanes: 1,
+                proof: Proof::Literal,
+            });
+        }
+    }
+
     /// What is kept of a scan's variables.
     fn kept(&mut self, vars: &[Var], kept: Kept) -> Vec<Value> {
         let mut all = Vec::new();

@@ -48,7 +48,7 @@ impl Lower<'_, '_> {
                 let start = self.operand(*start);
                 match self.carried.get(v) {
                     Some(carried) if !self.is_local(*v) => self.set(*carried, start),
-                    _ => self.start_lanes(*v, start),
+                    _ => self.start_local(*v, start),
                 }
             }
             // No sweep has these.

@@ -3,6 +3,8 @@
 //! A segment is a range of its own, and its rooms are entries that are asked where it begins, for whole turns: so the tail may
 //! access what a turn may. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
 //!
+//! A segment of steps one by one may be left at its counter, wherever in a step that is: the turn around goes on.
+//!
 //! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
 //! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
 
@@ -12,9 +14,16 @@ use super::places::Place;
 use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
 
 impl<'a> Walk<'_, 'a> {
-    /// A tile is left.
+    /// A tile is left, or a segment.
     pub(super) fn leave(&mut self, at: Operand) {
         let at = self.place(at);
+        if let Some(around) = &self.segment {
+            if at != Some(Place::Within(0)) || around.step != 1 {
+                let message = "a segment is left elsewhere than where a step begins";
+                self.faults.add(message);
+            }
+            return;
+        }
         let within = |begun: &u64| self.step.is_some_and(|step| *begun < step);
         match self.begun.filter(within) {
             Some(begun) if at == Some(Place::Counter(begun)) => {}

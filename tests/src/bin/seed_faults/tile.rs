@@ -85,8 +85,14 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "the counter of a segment stays where it began",
         file: "lower/nest.rs",
-        sound: "let end = self.op(\"end\", Ty::U64, Op::Max, &[from, to]);",
-        faulty: "let end = self.op(\"end\", Ty::U64, Op::Min, &[from, to]);",
+        sound: "None => self.op(\"end\", Ty::U64, Op::Max, &[from, to]),",
+        faulty: "None => self.op(\"end\", Ty::U64, Op::Min, &[from, to]),",
+    },
+    Fault {
+        what: "a segment that is left has come to its end",
+        file: "lower/frame.rs",
+        sound: "self.set(stop, at);",
+        faulty: "let _ = stop;",
     },
     Fault {
         what: "what a segment lacks in its tail counts",
@@ -99,6 +105,12 @@ pub(super) const LOWERED: &[Fault] = &[
         file: "eval.rs",
         sound: "let whole = size.checked_next_multiple_of(step);",
         faulty: "let _ = step; let whole = Some(size);",
+    },
+    Fault {
+        what: "a segment that is left has taken all its steps",
+        file: "eval.rs",
+        sound: "turn.rest += to - stop;",
+        faulty: "let _ = (turn, to - stop);",
     },
     Fault {
         what: "lanes of a segment go on from those of the one before",

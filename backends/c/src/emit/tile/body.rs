@@ -17,6 +17,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) names: Vec<String>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
+    /// What stands behind the segment that is written.
+    pub(super) segment: Option<String>,
     comb: Option<CombId>,
 }
 
@@ -64,6 +66,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             masks,
             names,
             part: 0,
+            segment: None,
             comb: None,
         }
     }
@@ -289,8 +292,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             }
             StmtKind::Leave { at, unless } => {
                 let (at, unless) = (self.operand(*at), self.operand(*unless));
-                self.unit
-                    .line(format!("if (!{unless}) {{ *lf_left = {at}; goto left; }}"));
+                let out = match &self.segment {
+                    Some(label) => format!("after += first + size - {at}; goto {label};"),
+                    None => format!("*lf_left = {at}; goto left;"),
+                };
+                self.unit.line(format!("if (!{unless}) {{ {out} }}"));
             }
             StmtKind::For {
                 counter,

@@ -325,7 +325,12 @@ impl Writer<'_, '_, '_> {
             return self.define(to, &one);
         }
         let two = ["x".to_string(), "y".to_string()];
-        let Some(joined) = self.vectors_join(op, shape, &two) else {
+        // Masks have as many lanes as the tile's vectors.
+        let joined = match shape.lanes == self.masks.lanes {
+            true => self.vectors_join(op, shape, &two),
+            false => None,
+        };
+        let Some(joined) = joined else {
             return self.halves_of_lanes(to, op, of);
         };
         let (v, name) = (self.vector(shape), self.name(to));

@@ -1,7 +1,7 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
 use super::Writer;
-use livefusion_tile::ir::{Origin, StmtKind, Value};
+use livefusion_tile::ir::{Stmt, StmtKind, Value};
 
 impl Writer<'_, '_, '_> {
     /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
@@ -13,7 +13,7 @@ impl Writer<'_, '_, '_> {
         self.unit.close();
         self.unit.line(format!("u64 after = rest - {step};"));
         for (v, data) in self.tile.each_value() {
-            if let Origin::State(_) = data.origin {
+            if data.origin.is_state() {
                 let (ty, name) = (data.shape.ty.name(), self.name(v));
                 let line = format!("const {ty} lf_old_{name} = {name};");
                 self.unit.line(line);
@@ -61,8 +61,14 @@ impl Writer<'_, '_, '_> {
             self.unit.open(format!(
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
             ));
+            let label = format!("out_{name}");
+            self.segment = Some(label.clone());
             self.stmts(body);
+            self.segment = None;
             self.unit.close();
+            if any_leaves(body) {
+                self.unit.line(format!("{label}:;"));
+            }
         } else {
             let last = format!("const u64 last = first + ((size - 1) & ~{}ul);", step - 1);
             self.unit.line(last);
@@ -84,7 +90,7 @@ impl Writer<'_, '_, '_> {
     /// What is carried is as it was, and the range ends where the turn began.
     fn undo(&mut self) {
         for (v, data) in self.tile.each_value() {
-            if let Origin::State(_) = data.origin {
+            if data.origin.is_state() {
                 let name = self.name(v);
                 self.unit.line(format!("{name} = lf_old_{name};"));
             }
@@ -99,4 +105,12 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.line("goto left;");
     }
+}
+
+/// Whether statements leave the segment that they are in.
+fn any_leaves(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|s| {
+        let mut bodies = s.kind.bodies().into_iter();
+        matches!(s.kind, StmtKind::Leave { .. }) || bodies.any(any_leaves)
+    })
 }

@@ -133,7 +133,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 let (at, unless) = (self.scalar(*at), self.scalar(*unless));
                 self.branch(unless, on, out);
                 self.emit.begin(out);
-                self.leave(at);
+                self.leave_at(at);
                 self.emit.begin(on);
             }
             StmtKind::For {

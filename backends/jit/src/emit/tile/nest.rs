@@ -1,5 +1,6 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
+use super::run::part_of;
 use super::{Printed, Printer};
 use crate::emit::Part;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -16,7 +17,9 @@ pub(super) struct Turns {
     after: Variable,
     /// The counter where the turn began, and what was carried.
     at: Option<Value>,
-    before: Vec<(Var, Value)>,
+    before: Vec<(Var, Part, Value)>,
+    /// Where the segment ends that is written, and what stands behind it.
+    segment: Option<(Value, Block)>,
 }
 
 impl Printer<'_, '_, '_> {
@@ -35,6 +38,7 @@ impl Printer<'_, '_, '_> {
             after,
             at: None,
             before: Vec::new(),
+            segment: None,
         });
     }
 
@@ -56,14 +60,16 @@ impl Printer<'_, '_, '_> {
         let left = self.emit.builder.ins().iadd_imm_s(rest, -step);
         self.emit.builder.def_var(after, left);
         let states = self.tile.each_value();
-        let states: Vec<Var> = states
+        let states: Vec<(Var, Part)> = states
             .filter_map(|(_, data)| match data.origin {
-                Origin::State(v) => Some(v),
+                Origin::State(v) => Some((v, self.emit.seen(v))),
+                Origin::Scan(v, kept) if data.origin.is_state() => Some((v, part_of(kept))),
                 _ => None,
             })
             .collect();
         let before = states.into_iter();
-        let before = before.map(|v| (v, self.emit.get(v, Part::Value))).collect();
+        let before = before.map(|(v, part)| (v, part, self.emit.get(v, part)));
+        let before = before.collect();
         if let Some(turns) = &mut self.turns {
             (turns.at, turns.before) = (Some(at), before);
         }
@@ -77,8 +83,22 @@ impl Printer<'_, '_, '_> {
         }
     }
 
+    /// The segment under way ends at a counter, or the range does.
+    pub(super) fn leave_at(&mut self, at: Value) {
+        let Some((after, (to, done))) =
+            (self.turns.as_ref()).and_then(|t| Some((t.after, t.segment?)))
+        else {
+            return self.leave(at);
+        };
+        let left = self.emit.builder.use_var(after);
+        let more = self.emit.builder.ins().isub(to, at);
+        let left = self.emit.builder.ins().iadd(left, more);
+        self.emit.builder.def_var(after, left);
+        self.emit.builder.ins().jump(done, &[]);
+    }
+
     /// The range ends at a counter.
-    pub(super) fn leave(&mut self, at: Value) {
+    fn leave(&mut self, at: Value) {
         if let Some((counter, behind)) = self.range {
             self.emit.builder.def_var(counter, at);
             self.emit.builder.ins().jump(behind, &[]);
@@ -125,7 +145,9 @@ impl Printer<'_, '_, '_> {
         let left = self.emit.builder.ins().isub(left, size);
         self.emit.builder.def_var(after, left);
         if *step == 1 {
+            self.within_segment(Some((to, done)));
             self.turns_of_segment(*counter, (from, to, 1), body, done);
+            self.within_segment(None);
         } else {
             let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
             let last = self.emit.builder.ins().iadd(from, last);
@@ -145,6 +167,12 @@ impl Printer<'_, '_, '_> {
             self.emit.builder.ins().jump(done, &[]);
         }
         self.emit.begin(done);
+    }
+
+    fn within_segment(&mut self, segment: Option<(Value, Block)>) {
+        if let Some(turns) = &mut self.turns {
+            turns.segment = segment;
+        }
     }
 
     /// So many steps as a multiple of those that are taken at a time. They are fewer than those of a span.
@@ -187,8 +215,8 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.set_cold_block(out);
         let before = self.turns.as_ref().map(|t| (t.at, t.before.clone()));
         if let Some((Some(at), before)) = before {
-            for (v, value) in before {
-                self.emit.set(v, Part::Value, value);
+            for (v, part, value) in before {
+                self.emit.set(v, part, value);
             }
             self.leave(at);
         }
