@@ -30,8 +30,6 @@ pub enum Idea {
     Scans,
     /// Loops over segments with the loops over their elements.
     Nests,
-    /// Folds of a segment in vectors.
-    Segments,
     /// Zips of streams that advance differently, tile by tile.
     Zips,
     /// Large results stored past the caches.
@@ -54,7 +52,6 @@ impl Idea {
         Idea::Extrema,
         Idea::Scans,
         Idea::Nests,
-        Idea::Segments,
         Idea::Zips,
         Idea::Streaming,
         Idea::Exits,
@@ -75,7 +72,6 @@ impl fmt::Display for Idea {
             Idea::Extrema => "extrema",
             Idea::Scans => "scans",
             Idea::Nests => "nests",
-            Idea::Segments => "segments",
             Idea::Zips => "zips",
             Idea::Streaming => "streaming",
             Idea::Exits => "exits",

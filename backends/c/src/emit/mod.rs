@@ -202,7 +202,10 @@ impl File {
             asked || tile::is_better(region, sweep, &schedule) || short && !has_form(sweep.rate)
         };
         let sweeps = region.sweeps().filter(|s| wanted(s));
-        let nests = region.nests().iter().filter(|n| wanted(&n.outer));
+        let nests = region
+            .nests()
+            .iter()
+            .filter(|n| wanted(&n.outer) || tile::is_better_nest(region, n, &schedule));
         // For some there are no words.
         let sweeps = sweeps.filter_map(|s| lower::tile(region, s, &schedule).ok());
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
@@ -268,7 +271,10 @@ impl File {
         let tiled = |rate: RateId| tiles.iter().any(|t| t.rate == rate);
         plans.retain(|plan| !tiled(plan.sweep.rate));
         let nests: Vec<_> = (nests.into_iter())
-            .filter(|n| !n.inner.iter().any(|i| tiled(i.plan.sweep.rate)))
+            .filter(|n| {
+                let inner = n.inner.iter().map(|i| i.plan.sweep.rate);
+                !inner.chain([n.outer.sweep.rate]).any(tiled)
+            })
             .collect();
         for tile in &tiles {
             tile::Writer::new(&mut unit, tile).write(symbol);

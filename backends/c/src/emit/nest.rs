@@ -12,7 +12,6 @@
 //! element too, on what follows in memory, and the identity is taken instead.
 
 use super::plan::Plan;
-use super::vector::{Segment, segment};
 use livefusion_tile::region::cost::is_cheap;
 use livefusion_tile::region::{self, Region};
 use loop_lang::Loop;
@@ -38,8 +37,6 @@ pub(super) struct Inner<'r> {
     pub(super) lanes: Vec<GroupId>,
     /// Whether the body may run for elements that are not there.
     pub(super) only_computes: bool,
-    /// Its form in vectors.
-    pub(super) vectors: Option<Segment>,
 }
 
 /// The nests of a loop.
@@ -92,9 +89,7 @@ impl<'r> Inner<'r> {
             && plan.sweep.is_plain()
             && (plan.sweep.all_tops()).all(|s| only_computes(program, s.stmt))
             && plan.proven.iter().all(|(_, i)| *i == plan.sweep.counter);
-        let vectors = segment(region, plan.sweep, plan.strip);
         Some(Inner {
-            vectors,
             plan,
             lanes,
             only_computes,

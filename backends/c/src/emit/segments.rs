@@ -126,7 +126,7 @@ impl Nest<'_> {
         proven.sort();
         for (a, i) in proven {
             let (length, index) = (unit.length(*a), unit.names.var(*i).to_string());
-            let wanted = match inner.only_computes || inner.vectors.is_some() {
+            let wanted = match inner.only_computes {
                 true => format!("((size + {0}) & ~{0}ul)", plan.strip - 1),
                 false => "size".to_string(),
             };
@@ -141,9 +141,6 @@ impl Nest<'_> {
             plan.write_body(unit, None);
             unit.close();
             inner.join(unit, None);
-        } else if let Some(vectors) = &inner.vectors {
-            vectors.write(unit, plan);
-            unit.line(format!("{counter} = {bound};"));
         } else if plan.has_extrema(unit) {
             // As in a loop by itself: with one instruction, and by the rules if that says nothing.
             unit.line("bool lf_again = 0;");

@@ -75,11 +75,12 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register.
+    /// Whether gcc would read the same memory again for each use, if it were not told to keep it in a register. Of a short
+    /// segment that costs no more.
     fn is_read_again(&self, from: Memory, shape: Shape) -> bool {
         let bytes = shape.lanes as usize * shape.ty.size();
         let whole = bytes >= 32 && bytes == self.unit.helpers.target.vector_bytes();
-        matches!(from, Memory::Array(_)) && whole
+        matches!(from, Memory::Array(_)) && self.segment.is_none() && whole
     }
 
     /// Lanes that a mask lets.

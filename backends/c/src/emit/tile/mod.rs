@@ -25,9 +25,11 @@ mod scans;
 
 pub use body::Writer;
 
-use livefusion_tile::region::{Region, Role, Step, Sweep};
+use livefusion_tile::region::{Nest, Region, Role, Step, Sweep};
 use livefusion_tile::schedule::Schedule;
-use loop_lang::ir::StmtKind;
+use loop_lang::Loop;
+use loop_lang::ir::{Combine, StmtKind};
+use loop_lang::op::Op;
 
 /// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans, extrema or exits.
 pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
@@ -39,4 +41,26 @@ pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let vectors = schedule.vectors(sweep.rate).0 > 1;
     let quick = !schedule.quick(region, sweep).is_empty();
     vectors && (turns || filters || scans || quick || !sweep.exits.is_empty())
+}
+
+/// Whether a root with inner sweeps is one: all that these fold in lanes is in vectors.
+pub fn is_better_nest(region: &Region, nest: &Nest, schedule: &Schedule) -> bool {
+    let mut inner = nest.inner.iter().filter_map(|r| region.sweep(*r));
+    inner.all(|sweep| {
+        let mut roles = sweep.roles.values();
+        let lanes = roles.any(|r| matches!(r, Role::Lanes(_)));
+        let vectors = schedule.vectors(sweep.rate).0 > 1;
+        (vectors || !lanes) && !has_extrema(region.program, sweep)
+    })
+}
+
+/// Whether it finds largest or smallest floats, which take one instruction elsewhere.
+fn has_extrema(program: &Loop, sweep: &Sweep) -> bool {
+    sweep.groups.iter().any(|g| {
+        let group = &program.groups[g.index()];
+        let extremum = matches!(group.combine, Some(Combine::Op(Op::Min | Op::Max)));
+        let float = group.vars.iter().any(|v| program.ty(*v).elem().is_float());
+        let lanes = |v| matches!(sweep.roles.get(v), Some(Role::Lanes(_)));
+        extremum && float && group.vars.iter().any(lanes)
+    })
 }

@@ -57,14 +57,13 @@ impl Writer<'_, '_, '_> {
         self.unit.close();
         self.unit.line("after -= size;");
         let name = self.name(*counter);
+        let label = format!("out_{name}");
+        self.segment = Some(label.clone());
         if *step == 1 {
             self.unit.open(format!(
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
             ));
-            let label = format!("out_{name}");
-            self.segment = Some(label.clone());
             self.stmts(body);
-            self.segment = None;
             self.unit.close();
             if any_leaves(body) {
                 self.unit.line(format!("{label}:;"));
@@ -84,6 +83,7 @@ impl Writer<'_, '_, '_> {
             self.stmts(tail);
             self.unit.close();
         }
+        self.segment = None;
         self.unit.close();
     }
 

@@ -37,9 +37,6 @@ pub(super) struct Body<'u, 'a> {
     pub apart: Option<u64>,
     /// Truth that needs no mask.
     pub known: FxHashMap<Var, bool>,
-    /// Whether the folds of a segment are written, and whether under the mask of what is there.
-    pub segment: bool,
-    pub here: bool,
 }
 
 impl Vectors {
@@ -82,8 +79,6 @@ impl<'u, 'a> Body<'u, 'a> {
             fixed: None,
             apart: None,
             known: FxHashMap::default(),
-            segment: false,
-            here: false,
         }
     }
 
@@ -295,9 +290,6 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// The lanes of a variable that belong to the vector's elements.
     pub fn lane(&mut self, g: GroupId, v: Var) -> String {
-        if self.segment {
-            return self.segment_lane(v);
-        }
         let group = &self.unit.program.groups[g.index()];
         let lanes = match group.order {
             Order::Lanes(l) => l,
@@ -381,8 +373,7 @@ impl<'u, 'a> Body<'u, 'a> {
 
     /// The mask of the subrate that statements are in.
     pub fn mask(&self) -> Option<String> {
-        let here = self.here.then(|| "lf_here".to_string());
-        self.subs.last().map(|at| format!("lf_in_{at}")).or(here)
+        self.subs.last().map(|at| format!("lf_in_{at}"))
     }
 
     /// The bits of the mask of a subrate.

@@ -24,7 +24,6 @@
 //! | `runs` | folds, a run in each lane |
 //! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
-//! | `segment` | folds of segments |
 //! | `extremes` | minima and maxima of floats |
 //! | `pack` | masks as bits, packing |
 
@@ -35,9 +34,7 @@ mod fit;
 mod ops;
 mod pack;
 mod runs;
-mod segment;
 mod stmt;
 
 pub use fit::{Vectors, fit, runs};
 pub use pack::{Shape, signed};
-pub use segment::{Segment, segment};

@@ -110,7 +110,6 @@ impl<'a> Body<'_, 'a> {
             // gcc would read the same memory again for each use, if it were not told to keep it in a register.
             _ if self.unit.helpers.target.vector_bytes() == 32
                 && ty.size() == self.shape.0
-                && !self.segment
                 && (self.pass.is_none() || self.rest) =>
             {
                 let vector = self.shape.vector(self.unit.helpers, ty);
