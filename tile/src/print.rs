@@ -23,6 +23,7 @@
 //!
 //! `@filt` is the combinator of a line and of those below it, until another stands there. A value of the loop that has
 //! another name here says which it is: `given n_2: u64 of n`. What a scan keeps says what of it: `scan t: f64 of acc total`.
+//! `stream 262144 out_1` names what goes past the caches, and from how many steps on.
 
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
 use loop_lang::Loop;
@@ -73,6 +74,12 @@ impl fmt::Display for Shown<'_> {
                 Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
                 Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
             }
+        }
+        if let Some(stream) = &tile.stream {
+            write!(f, "  stream {}", stream.least)?;
+            let mut names = stream.arrays.iter().map(|a| self.var(*a));
+            names.try_for_each(|name| write!(f, " {name}"))?;
+            writeln!(f)?;
         }
         for (_, data) in tile.each_value() {
             let (word, of) = match data.origin {

@@ -89,6 +89,22 @@ fn cases() -> Vec<Case> {
             "filter_sum",
             "r2 vectorise 8 unroll 1",
         ),
+        case("the rate is no sweep", "filter_sum", "r2 stream 0"),
+        case(
+            "what is streamed is written by a root",
+            "rows",
+            "r1 stream 0",
+        ),
+        case(
+            "its guard has exits, which must be asked step by step",
+            "exit_filter_take",
+            "r0 stream 0",
+        ),
+        case(
+            "it writes no result in step that it does nothing else with",
+            "filter_sum",
+            "r0 stream 0",
+        ),
         case(
             "the rate is no sub rate of a sweep that tests",
             "map",

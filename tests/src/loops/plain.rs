@@ -290,8 +290,12 @@ impl Making {
         let ty = self.rng.pick(&TYPES);
         let (out, x) = (self.fresh("out", comb), self.atom(ty));
         if counter == "ix_0" || self.rng.chance(15) {
-            let fill = self.literal(ty);
-            let line = format!("let {out} = fillArray {ty} len_0 {fill}");
+            // Where all are written, nobody asks what was there before.
+            let made = match counter == "ix_0" && self.rng.chance(60) {
+                true => format!("newArray {ty} len_0"),
+                false => format!("fillArray {ty} len_0 {}", self.literal(ty)),
+            };
+            let line = format!("let {out} = {made}");
             self.emit("init", comb, line);
             self.emit("yield", comb, format!("writeArray {out} ix_0 {x}"));
             self.results.push(out);

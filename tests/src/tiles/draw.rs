@@ -80,6 +80,7 @@ impl Drawn {
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
         all.push("quick".to_string());
+        all.push("stream".to_string());
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -120,6 +121,7 @@ fn leaves(stmts: &[Stmt]) -> bool {
 fn name(d: &Decision) -> String {
     match d {
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
+        Decision::Stream(_) => "stream".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
     }
@@ -138,18 +140,14 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
         decisions.push((a_loop, Decision::Admit(Admit::Branch)));
     }
     let at = rng.below(decisions.len());
-    let again = rng.chance(20) && !schedule.decisions().is_empty();
+    let once = schedule.decisions().is_empty() || !rng.chance(20);
     let (rule, spoilt) = match decisions[at] {
-        same if again => {
-            decisions.push(same);
-            ("it was decided before", same)
-        }
-        (rate, Decision::Vectorise { unroll, .. }) if rng.chance(50) => {
+        (rate, Decision::Vectorise { unroll, .. }) if once && rng.chance(50) => {
             let lanes = rng.pick(&[0, 1, 3, 24, 128]);
             let vectors = Decision::Vectorise { lanes, unroll };
             ("lanes are a power of two, from 2 to 64", (rate, vectors))
         }
-        (rate, Decision::Vectorise { lanes, .. }) => {
+        (rate, Decision::Vectorise { lanes, .. }) if once => {
             let unroll = rng.pick(&[0, 3, 12, 64]);
             let vectors = Decision::Vectorise { lanes, unroll };
             let rule = "vectors in a turn are a power of two, at most 32";
@@ -159,14 +157,16 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let rule = "the rate is no sub rate of a sweep that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
-        (_, Decision::Admit(how)) => {
+        (_, Decision::Admit(how)) if once => {
             let rule = "the rate is no sub rate of a sweep that tests";
             (rule, (a_loop, Decision::Admit(how)))
         }
+        same => {
+            decisions.push(same);
+            ("it was decided before", same)
+        }
     };
-    if !again {
-        decisions[at] = spoilt;
-    }
+    decisions[at] = spoilt;
     let all = decisions.into_iter();
     let illegal = all.fold(Schedule::new(), |s, (rate, d)| s.with(rate, d));
     let refused = legal(region, &illegal).expect_err("an illegal schedule");
@@ -248,6 +248,13 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
                 let how = Admit::ALL[rng.below(3)];
                 propose(&mut schedule, sub, Decision::Admit(how));
             }
+        }
+        if rng.chance(50) {
+            propose(
+                &mut schedule,
+                sweep.rate,
+                Decision::Stream(rng.below(40) as u64),
+            );
         }
     }
     spoil(&region, &schedule, rng);

@@ -145,6 +145,17 @@ pub struct ValueData {
     pub origin: Origin,
 }
 
+/// Results that go past the caches of a long loop: who reads them next would not find them there anyway. A tile stores
+/// them in step, and does nothing else with them, so whoever calls it may have it write so many steps' elements elsewhere
+/// first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stream {
+    /// From how many steps on, of the whole root.
+    pub least: u64,
+    /// The arrays.
+    pub arrays: Vec<Var>,
+}
+
 /// A scheduled sweep.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tile {
@@ -156,6 +167,8 @@ pub struct Tile {
     pub counter: Var,
     /// What must hold where it is entered, and for how many steps it does.
     pub entries: Vec<Entry>,
+    /// What goes past the caches.
+    pub stream: Option<Stream>,
     /// Values by [`Value`].
     pub values: Vec<ValueData>,
     /// What it does.
@@ -264,22 +277,7 @@ impl Tile {
             Some((_, known)) => *known |= length,
             None => arrays.push((array, length)),
         };
-        self.each_stmt(&mut |s| match &s.kind {
-            StmtKind::Load {
-                from: Memory::Array(a),
-                ..
-            }
-            | StmtKind::Store {
-                into: Memory::Array(a),
-                ..
-            }
-            | StmtKind::Compress { array: a, .. } => see(*a, false),
-            StmtKind::Gather { array: a, .. }
-            | StmtKind::Put { array: a, .. }
-            | StmtKind::Length { array: a, .. } => see(*a, true),
-            StmtKind::Segment { rooms, .. } => rooms.iter().for_each(|(a, _)| see(*a, true)),
-            _ => {}
-        });
+        self.each_stmt(&mut |s| s.kind.each_array(&mut see));
         arrays
     }
 

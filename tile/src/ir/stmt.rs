@@ -371,6 +371,21 @@ impl StmtKind {
         }
     }
 
+    /// Calls `f` on every array that it reads, writes or asks about itself, and whether it asks for its length.
+    pub fn each_array(&self, f: &mut impl FnMut(Var, bool)) {
+        match self {
+            StmtKind::Gather { array, .. }
+            | StmtKind::Put { array, .. }
+            | StmtKind::Length { array, .. } => f(*array, true),
+            StmtKind::Segment { rooms, .. } => rooms.iter().for_each(|(a, _)| f(*a, true)),
+            kind => {
+                if let Some(Memory::Array(array)) = kind.memory() {
+                    f(array, false);
+                }
+            }
+        }
+    }
+
     /// Calls `f` on every operand that it reads itself, its bodies aside.
     pub fn each_operand(&self, f: &mut impl FnMut(Operand)) {
         match self {

@@ -1,8 +1,9 @@
 //! Entries, what goes in and out, and the loop over the range.
 
 use super::Lower;
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Stream, Value};
 use crate::region::{Role, Step};
+use crate::schedule::streamed;
 use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -111,6 +112,11 @@ impl Lower<'_, '_> {
                 self.tile.entries.push(Entry::Aligned(lanes));
             }
         }
+        let least = self.schedule.streams(self.sweep.rate);
+        self.tile.stream = least.map(|least| Stream {
+            least,
+            arrays: streamed(self.region, self.sweep),
+        });
         let mut carried: Vec<Var> = self.sweep.carried.iter().copied().collect();
         carried.extend(
             self.group_vars(|order| matches!(order, Order::Prefix(_)))

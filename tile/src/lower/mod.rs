@@ -212,6 +212,7 @@ impl<'r, 'a> Lower<'r, 'a> {
                 rate: sweep.rate,
                 counter: sweep.counter,
                 entries: Vec::new(),
+                stream: None,
                 values: Vec::new(),
                 body: Vec::new(),
             },

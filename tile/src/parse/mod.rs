@@ -6,7 +6,7 @@
 mod stmt;
 mod words;
 
-use crate::ir::{Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Tile, Value, letter};
+use crate::ir::{Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Tile, Value, letter};
 use loop_lang::Loop;
 use loop_lang::ir::{CombId, RateId, Var};
 use loop_lang::types::Ty;
@@ -63,6 +63,7 @@ pub fn parse(text: &str, program: &Loop) -> Result<Tile, ParseError> {
             rate,
             counter,
             entries: Vec::new(),
+            stream: None,
             values: Vec::new(),
             body: Vec::new(),
         },
@@ -88,7 +89,9 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     /// The range, entries, and the values that are there before the first statement.
     fn frame(&mut self) -> Parsed<()> {
-        let words = ["range", "entry", "given", "state", "scan", "register"];
+        let words = [
+            "range", "entry", "stream", "given", "state", "scan", "register",
+        ];
         let is_frame = |l: &Line| l.depth == 1 && l.peek().0.is_some_and(|w| words.contains(&w));
         while let Some(mut line) = self.lines.next_if(is_frame) {
             match line.name("a word")? {
@@ -100,6 +103,15 @@ impl<'t> Parser<'t> {
                     self.add(end, Shape::scalar(Ty::U64), Origin::End);
                 }
                 "entry" => self.entry(&mut line)?,
+                "stream" if self.tile.stream.is_none() => {
+                    let least = line.number()?;
+                    let mut arrays = vec![self.var(&mut line)?];
+                    while line.peek().0.is_some() {
+                        arrays.push(self.var(&mut line)?);
+                    }
+                    self.tile.stream = Some(Stream { least, arrays });
+                }
+                "stream" => return Err(line.expected("the only `stream` of a tile")),
                 "given" => self.outer(&mut line, Origin::Given)?,
                 "state" => self.outer(&mut line, Origin::State)?,
                 "scan" => {

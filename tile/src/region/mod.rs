@@ -12,6 +12,7 @@
 //! | `extremum` | folds to the largest or smallest float that may be computed again |
 //! | `affine` | how words go with a sweep's counter |
 //! | `case` | the same under answers to comparisons with the counter |
+//! | `streamed` | results that are written in step, and not looked at |
 //! | `cost` | how much statements do, and how long one waits for another |
 //! | `show` | nothing: it prints all of this |
 //!
@@ -28,6 +29,7 @@ mod nest;
 mod order;
 mod role;
 mod show;
+mod streamed;
 mod sweep;
 
 pub use affine::{Affine, Stride, Term};
@@ -38,12 +40,14 @@ pub use flags::Flags;
 pub use nest::{Nest, Part};
 pub use order::Step;
 pub use role::Role;
+pub use streamed::Streamed;
 pub use sweep::{Access, Effect, Index, Statement, Sweep};
 
 use livefusion_backend::facts::Facts;
 use loop_lang::Loop;
 use loop_lang::ir::{ParamKind, Place, RateId, Var};
 use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 
 /// A loop and what is known of it.
 ///
@@ -80,6 +84,8 @@ pub struct Region<'a> {
     sweeps: Vec<Option<Sweep<'a>>>,
     /// Its roots with sweeps below them.
     nests: Vec<Nest<'a>>,
+    /// The arrays that it fills, once somebody has asked.
+    filled: OnceCell<FxHashSet<Var>>,
 }
 
 impl<'a> Region<'a> {
@@ -97,6 +103,7 @@ impl<'a> Region<'a> {
             made,
             sweeps: Vec::new(),
             nests: Vec::new(),
+            filled: OnceCell::new(),
         };
         let random = program
             .params
@@ -127,6 +134,12 @@ impl<'a> Region<'a> {
     /// The roots that have sweeps below them, and nothing else.
     pub fn nests(&self) -> &[Nest<'a>] {
         &self.nests
+    }
+
+    /// The arrays that it fills from end to end, and does nothing else with.
+    pub fn filled(&self) -> &FxHashSet<Var> {
+        self.filled
+            .get_or_init(|| loop_lang::filled::filled(self.program))
     }
 
     /// The rate that a block belongs to.

@@ -11,6 +11,9 @@ use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
+/// Bytes that a loop reads and writes in step from which on its results go past the caches: there is no room for them all, and
+/// to write them there each line would be read before. Below, whoever reads them next may find them.
+const LARGE: u64 = 4 << 20;
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
 /// More statements than this are not written twice.
@@ -51,8 +54,29 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
         for (rate, decision) in decisions.decisions() {
             schedule = schedule.with(*rate, *decision);
         }
+        if aim == Aim::Speed
+            && let Some(more) = past_the_caches(region, sweep, &schedule)
+        {
+            schedule = more;
+        }
     }
     schedule
+}
+
+/// From how many steps on a sweep's results are large.
+pub fn large(region: &Region, sweep: &Sweep) -> u64 {
+    let size = |a: &Var| region.program.ty(*a).elem().size() as u64;
+    let bytes: u64 = sweep.arrays.iter().map(size).sum();
+    LARGE / bytes.max(1)
+}
+
+/// Large results past the caches, if that is legal. What a filter keeps goes through them beside it, and what turns for long
+/// does not wait for memory.
+fn past_the_caches(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Option<Schedule> {
+    let stream = Decision::Stream(large(region, sweep));
+    let streams =
+        (sweep.is_plain() && !turns(sweep)).then(|| with(region, schedule, sweep.rate, stream));
+    streams.flatten()
 }
 
 /// The sub rates of a sweep, by the steps that enter them.

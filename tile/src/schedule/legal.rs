@@ -1,9 +1,9 @@
 //! Which decisions keep the Loop's meaning.
 
-use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
+use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
 use crate::region::{Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, StmtKind, Var};
+use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
 use std::fmt;
 
 /// Lanes that are written one by one.
@@ -97,6 +97,10 @@ pub(super) fn allows(
             Some(sweep) => finds_again(region, schedule, sweep),
             None => Err("the rate is no sweep"),
         },
+        Decision::Stream(_) => match region.sweep(rate) {
+            Some(sweep) => streams(region, sweep),
+            None => Err("the rate is no sweep"),
+        },
         Decision::Admit(how) => match around(region, rate) {
             Some((sweep, step)) => admits(region, schedule, sweep, step, how),
             None => Err("the rate is no sub rate of a sweep that tests"),
@@ -110,6 +114,32 @@ fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<()
         true => Err("it has no extrema of floats in vectors that it may find again"),
         false => Ok(()),
     }
+}
+
+/// Whether what a sweep writes in step may go past the caches.
+fn streams(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
+    if !matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. }) {
+        return Err("what is streamed is written by a root");
+    }
+    if !sweep.exits.is_empty() {
+        return Err("its guard has exits, which must be asked step by step");
+    }
+    match streamed(region, sweep).is_empty() {
+        true => Err("it writes no result in step that it does nothing else with"),
+        false => Ok(()),
+    }
+}
+
+/// The arrays that go past the caches: they are written at the counter and nowhere else.
+pub(crate) fn streamed(region: &Region, sweep: &Sweep) -> Vec<Var> {
+    let all = region.streamed(sweep).into_iter();
+    let in_step = all.filter(|s| s.beyond.is_empty()).map(|s| s.array);
+    let written = |array: &Var| {
+        let mut here = sweep.accesses.iter().filter(|a| a.array == *array);
+        let once = here.next().is_some_and(|a| !a.is_read && a.is_proven);
+        once && here.next().is_none()
+    };
+    in_step.filter(written).take(MAX_STREAMED).collect()
 }
 
 /// The sweep that a sub rate is in, and the step that enters it.

@@ -14,7 +14,8 @@ mod choose;
 mod legal;
 mod text;
 
-pub use choose::{Aim, choose};
+pub use choose::{Aim, choose, large};
+pub(crate) use legal::streamed;
 pub use legal::{Refused, legal, legal_in};
 pub use text::{ScheduleError, Schedules};
 
@@ -27,6 +28,9 @@ pub const MAX_LANES: u32 = 64;
 /// More vectors than this are not taken in one turn.
 pub const MAX_UNROLL: u32 = 32;
 
+/// No more results of a sweep than this go past the caches: what is under way of each is on the stack.
+pub const MAX_STREAMED: usize = 8;
+
 /// What is decided for one rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Decision {
@@ -38,6 +42,8 @@ pub enum Decision {
         /// Vectors in a turn.
         unroll: u32,
     },
+    /// Of a root that is a sweep: what it writes in step goes past the caches, if the root has at least so many steps.
+    Stream(u64),
     /// Of a sub rate: how it admits.
     Admit(Admit),
     /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
@@ -84,6 +90,7 @@ impl fmt::Display for Decision {
             Decision::Vectorise { lanes, unroll } => {
                 write!(f, "vectorise {lanes} unroll {unroll}")
             }
+            Decision::Stream(least) => write!(f, "stream {least}"),
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
         }
@@ -143,6 +150,15 @@ impl Schedule {
             _ => false,
         });
         extrema
+    }
+
+    /// From how many steps on what a root writes in step goes past the caches; none if it never does.
+    pub fn streams(&self, rate: RateId) -> Option<u64> {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Stream(least) if *r == rate => Some(*least),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of)
     }
 
     /// How a sub rate admits; by a branch where nothing is decided.

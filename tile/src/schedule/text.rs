@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! r0 vectorise 8 unroll 4
+//! r0 stream 262144
 //! r2 compact
 //! ```
 
@@ -68,7 +69,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `quick`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `quick`, `stream N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -163,6 +164,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             unroll: unroll.parse().ok()?,
         }),
         ["quick"] => Some(Decision::Quick),
+        ["stream", least] => Some(Decision::Stream(least.parse().ok()?)),
         [word] => {
             let mut all = Admit::ALL.into_iter();
             all.find(|a| a.name() == *word).map(Decision::Admit)

@@ -101,6 +101,7 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
         _ => true,
     };
     let mut known = tile.values.iter().all(outer);
+    known &= tile.stream.iter().flat_map(|s| &s.arrays).all(|a| var(*a));
     known &= tile.arrays().into_iter().all(|(a, _)| var(a));
     tile.each_stmt(&mut |s| {
         known &= s.comb.index() < program.combs.len();

@@ -20,12 +20,16 @@
 //!
 //! `segments`
 //! * A tile is left, and undone, only in a state that the frame has at the guard: see there.
+//!
+//! `stream`
+//! * What goes past the caches is stored in step, and nothing else is done with it.
 
 mod bounds;
 mod frame;
 mod places;
 mod scope;
 mod segments;
+mod stream;
 mod types;
 
 use crate::ir::{MAX_DEPTH, StmtKind, Tile};
@@ -90,6 +94,7 @@ pub fn verify(tile: &Tile, program: &Loop) -> Result<(), Vec<Fault>> {
         && types::check(tile, program, &mut faults)
     {
         segments::check(tile, &mut faults);
+        stream::check(tile, &mut faults);
         bounds::check(tile, program, &mut faults);
     }
     match faults.all.is_empty() {

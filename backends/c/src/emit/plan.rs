@@ -1,9 +1,11 @@
 //! How each sweep is written: in strips or one by one, in vectors, in which versions.
 
+use super::stream::TILE;
+use super::unit::Unit;
 use super::vector::{self, Vectors};
-use livefusion_tile::region::{Case, Region, Sweep, Test};
-use loop_lang::filled::filled;
-use loop_lang::ir::{Atom, Order, Var};
+use livefusion_tile::region::{Case, Region, Streamed, Sweep, Test};
+use livefusion_tile::schedule::{MAX_STREAMED, large};
+use loop_lang::ir::{Atom, Order, RateKind, Var};
 use rustc_hash::FxHashSet;
 
 /// Loops with more statements than this stay with the state machine, unless they are cut in pieces.
@@ -27,6 +29,8 @@ pub struct Plan<'r> {
     pub proven: FxHashSet<(Var, Var)>,
     /// Results that are written in step and not looked at.
     pub streamed: Vec<Streamed>,
+    /// From how many iterations on these go past the caches.
+    many: u64,
     /// Its form in vectors.
     pub vectors: Option<Vectors>,
     /// Its form with a run in each lane.
@@ -37,35 +41,17 @@ pub struct Plan<'r> {
     pub stops: Vec<Test>,
 }
 
-/// A result that is written in step.
-#[derive(Clone, Debug)]
-pub struct Streamed {
-    /// The array.
-    pub array: Var,
-    /// How far behind the counter: a later phase writes behind the earlier ones.
-    pub beyond: Vec<Atom>,
-}
-
 /// Plans for the sweeps that have a straight form.
 pub fn plans<'r>(region: &'r Region<'r>) -> Vec<Plan<'r>> {
-    // The same loop writes these from end to end, and does nothing else with them.
-    let filled = filled(region.program);
-    let streamed: Vec<Var> = (region.made.iter().copied())
-        .filter(|a| filled.contains(a))
-        .collect();
     let sweeps = region.sweeps();
     sweeps
-        .filter_map(|s| versions(region, &streamed, s))
+        .filter_map(|s| versions(region, s))
         .flatten()
         .collect()
 }
 
 /// The versions of a sweep's straight loop.
-fn versions<'r>(
-    region: &'r Region<'r>,
-    streamed: &[Var],
-    sweep: &'r Sweep<'r>,
-) -> Option<Vec<Plan<'r>>> {
+fn versions<'r>(region: &'r Region<'r>, sweep: &'r Sweep<'r>) -> Option<Vec<Plan<'r>>> {
     if sweep.statements.len() > MAX_IN_PIECES {
         return None;
     }
@@ -78,12 +64,7 @@ fn versions<'r>(
     if plan.needs_scans(region) {
         return None;
     }
-    for a in streamed {
-        let here = sweep.accesses.iter().find(|x| x.array == *a);
-        if let Some(beyond) = here.and_then(|x| sweep.affine(x.index)?.beyond()) {
-            plan.streamed.push(Streamed { array: *a, beyond });
-        }
-    }
+    plan.streamed = region.streamed(sweep);
     let mut versions = cases(region, plan);
     if let [plan] = &mut versions[..]
         && plan.stops.is_empty()
@@ -146,6 +127,7 @@ impl<'r> Plan<'r> {
             strip: lanes.min().unwrap_or(1),
             proven: sweep.proven.clone(),
             streamed: Vec::new(),
+            many: large(region, sweep),
             vectors: None,
             runs: None,
             case: Case::default(),
@@ -166,6 +148,15 @@ impl<'r> Plan<'r> {
             matches!(group, Some((_, _, Order::Prefix(_))))
         };
         self.sweep.scalars.iter().any(scans)
+    }
+
+    /// From how many iterations on results go past the caches, if they ever do.
+    pub(super) fn streams(&self, unit: &Unit) -> Option<u64> {
+        let rate = unit.program.rate(self.sweep.rate);
+        let root = matches!(rate.kind, RateKind::Root { .. });
+        let strips = TILE.is_multiple_of(self.strip.max(1));
+        let some = (1..=MAX_STREAMED).contains(&self.streamed.len());
+        (root && strips && some).then_some(self.many)
     }
 
     /// The version for a case.

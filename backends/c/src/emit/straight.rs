@@ -9,11 +9,12 @@ use super::ideas::Idea;
 use super::pieces::pieces;
 use super::plan::Plan;
 use super::stop::HALT;
+use super::stream::TILE;
 use super::strips::Aside;
 use super::unit::{Unit, comment};
 use crate::facts::{self, Source};
 use crate::names::{Part, identifier};
-use livefusion_tile::region::Step;
+use livefusion_tile::region::{Step, Streamed};
 use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::types::Ty;
@@ -419,17 +420,25 @@ impl Plan<'_> {
             return;
         }
         let streams = self.streams(unit);
-        if streams {
+        if let Some(many) = streams {
             unit.uses(Idea::Streaming);
-            unit.open(format!("if ({bound} >= {}) {{", self.many(unit)));
-            self.stream(unit, &|unit, instead| call(unit, "n", instead));
+            unit.open(format!("if ({bound} >= {many}) {{"));
+            let mut index = |s: &Streamed| {
+                let beyond = s.beyond.iter().map(|a| unit.atom(*a));
+                let index: Vec<String> = std::iter::once(counter.clone()).chain(beyond).collect();
+                (s.array, index.join(" + "))
+            };
+            let streamed: Vec<_> = self.streamed.iter().map(&mut index).collect();
+            unit.stream(&counter, TILE, &streamed, &|unit, instead| {
+                call(unit, "n", instead)
+            });
             unit.close();
             unit.open("else {");
         }
         let text = format!("trapped |= {};", call(unit, "count", &|_| None));
         unit.line(text);
         unit.line(format!("{counter} += count;"));
-        if streams {
+        if streams.is_some() {
             unit.close();
         }
         self.follow_updates(unit);

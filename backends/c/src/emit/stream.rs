@@ -1,7 +1,7 @@
 //! Large results go past the caches: what a loop over more data than they hold writes would only push out
 //! what it reads, and each line of it would be read before it is written.
 //!
-//! The straight function knows nothing of this. It is called for tiles that fit into the first cache, and
+//! The function of a straight loop, or of a tile of one, knows nothing of this. It is called for tiles that fit into the first cache, and
 //! writes to a tile's memory, which then goes to its place in whole lines, by non-temporal stores.
 //!
 //! ```text
@@ -15,95 +15,65 @@
 //! ```
 
 use super::ops::Helpers;
-use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
 use livefusion_tile::target::{Extension, Target};
-use loop_lang::ir::{RateKind, Var};
+use loop_lang::ir::Var;
 
-/// Bytes that a loop reads and writes in step from which on its results go past the caches. Below, they
-/// are better off there: whoever reads them next may find them.
-const LARGE: u64 = 4 << 20;
+/// Iterations per tile, where a turn takes no more.
+pub const TILE: u64 = 256;
 
-/// Iterations per tile.
-const TILE: u64 = 256;
-
-/// Results that are streamed at most: their tiles are on the stack.
-const MOST: usize = 8;
-
-/// Writes a call, given what to pass for the arrays.
+/// Writes a call of `n` iterations, given what to pass for the arrays.
 type Call<'c> = dyn Fn(&Unit, &dyn Fn(Var) -> Option<String>) -> String + 'c;
 
-impl Plan<'_> {
-    /// Whether results of this loop are ever streamed.
-    pub fn streams(&self, unit: &Unit) -> bool {
-        let root = matches!(
-            unit.program.rate(self.sweep.rate).kind,
-            RateKind::Root { .. }
-        );
-        let strips = TILE.is_multiple_of(self.strip.max(1));
-        root && strips && !self.streamed.is_empty() && self.streamed.len() <= MOST
-    }
-
-    /// The number of iterations from which on results are streamed.
-    pub fn many(&self, unit: &Unit) -> u64 {
-        let size = |a: &Var| facts::elem(unit.program, *a).size() as u64;
-        let bytes: u64 = self.sweep.arrays.iter().map(size).sum();
-        LARGE / bytes.max(1)
-    }
-
-    /// Writes the calls for `count` iterations, tile by tile. `call` is the call of the straight function
-    /// up to `n`, given what to pass for the arrays.
-    pub fn stream(&self, unit: &mut Unit, call: &Call) {
-        let vector = unit.helpers.target.vector_bytes();
-        let text = stream(&unit.helpers.target);
-        unit.helpers.require("lf_stream", || text);
-        let counter = unit.names.var(self.sweep.counter).to_string();
-        for s in &self.streamed {
-            let bytes = TILE * facts::elem(unit.program, s.array).size() as u64;
+impl Unit<'_> {
+    /// Writes the calls for `count` iterations from a counter on, tile by tile: so many at a time. Each array is written
+    /// from an index on. `call` is the call of the straight function.
+    pub fn stream(&mut self, counter: &str, tile: u64, streamed: &[(Var, String)], call: &Call) {
+        let vector = self.helpers.target.vector_bytes();
+        let text = stream(&self.helpers.target);
+        self.helpers.require("lf_stream", || text);
+        for (array, _) in streamed {
+            let bytes = tile * facts::elem(self.program, *array).size() as u64;
             // A whole register may be stored behind the last element.
-            let tile = tile(s.array);
-            unit.line(format!(
-                "u8 {tile}[{bytes} + {vector}] __attribute__((aligned({vector})));"
+            let name = tile_of(*array);
+            self.line(format!(
+                "u8 {name}[{bytes} + {vector}] __attribute__((aligned({vector})));"
             ));
         }
-        unit.open("for (u64 left = count, n; left != 0; left -= n) {");
-        unit.line(format!("n = lf_least(left, {TILE});"));
-        for s in &self.streamed {
-            let beyond: Vec<String> = s.beyond.iter().map(|a| unit.atom(*a)).collect();
-            let index = [std::slice::from_ref(&counter), &beyond]
-                .concat()
-                .join(" + ");
-            unit.line(format!("const u64 {} = {index};", at(s.array)));
+        self.open("for (u64 left = count, n; left != 0; left -= n) {");
+        self.line(format!("n = lf_least(left, {tile});"));
+        for (array, index) in streamed {
+            self.line(format!("const u64 {} = {index};", at(*array)));
         }
         let instead = |a: Var| {
-            let s = self.streamed.iter().find(|s| s.array == a)?;
-            let ty = facts::elem(unit.program, a);
-            let (tile, at) = (tile(s.array), at(s.array));
+            streamed.iter().find(|(array, _)| *array == a)?;
+            let ty = facts::elem(self.program, a);
+            let (tile, at) = (tile_of(a), at(a));
             Some(format!(
                 "({} *)((u64){tile} - {at} * {})",
                 ty.name(),
                 ty.size()
             ))
         };
-        let text = format!("trapped |= {};", call(unit, &instead));
-        unit.line(text);
-        unit.line(format!("{counter} += n;"));
-        for s in &self.streamed {
-            let (data, tile, at) = (unit.array(s.array), tile(s.array), at(s.array));
-            let size = facts::elem(unit.program, s.array).size();
-            unit.line(format!(
+        let text = format!("trapped |= {};", call(self, &instead));
+        self.line(text);
+        self.line(format!("{counter} += n;"));
+        for (array, _) in streamed {
+            let (data, tile, at) = (self.array(*array), tile_of(*array), at(*array));
+            let size = facts::elem(self.program, *array).size();
+            self.line(format!(
                 "lf_stream((u8 *)({data} + {at}), {tile}, n * {size});"
             ));
         }
-        unit.close();
+        self.close();
         // Whoever is told that the loop is done must see all of it.
-        fence(unit.helpers);
-        unit.line("lf_fence();");
+        fence(self.helpers);
+        self.line("lf_fence();");
     }
 }
 
-fn tile(a: Var) -> String {
+fn tile_of(a: Var) -> String {
     format!("lf_tile_{}", a.index())
 }
 

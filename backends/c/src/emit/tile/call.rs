@@ -1,9 +1,12 @@
 //! The call of a tile: at its rate's guard, for as many steps as its entries allow.
 
 use super::Writer;
+use super::passed::Passed;
+use crate::emit::ideas::Idea;
+use crate::emit::stream::TILE;
 use crate::names::Part;
 use livefusion_tile::ir::{Entry, Origin};
-use loop_lang::ir::{Atom, Order};
+use loop_lang::ir::{Atom, Order, Var};
 
 impl Writer<'_, '_, '_> {
     /// Writes it.
@@ -52,18 +55,42 @@ impl Writer<'_, '_, '_> {
             self.unit.line("u64 rest = event - steps;");
         }
         let rest = segments.then(|| "&rest".to_string());
-        let range = [counter.clone(), end].into_iter().chain(rest);
-        let passed = self.passed().into_iter().map(|p| p.argument);
-        let arguments: Vec<String> = range.chain(passed).collect();
+        let passed = self.passed();
         let function = self.function(symbol);
-        self.unit
-            .line(format!("trapped |= {function}({});", arguments.join(", ")));
+        let call = |end: &str, rest: Option<String>, instead: &dyn Fn(Var) -> Option<String>| {
+            let range = [counter.clone(), end.to_string()].into_iter().chain(rest);
+            let argument = |p: &Passed| {
+                let other = p.array.and_then(instead);
+                other.unwrap_or_else(|| p.argument.clone())
+            };
+            let arguments: Vec<String> = range.chain(passed.iter().map(argument)).collect();
+            format!("{function}({})", arguments.join(", "))
+        };
+        if let Some(stream) = &self.tile.stream {
+            self.unit.uses(Idea::Streaming);
+            self.unit
+                .open(format!("if ({bound} >= {}) {{", stream.least));
+            let index = |a: &Var| (*a, counter.clone());
+            let streamed: Vec<_> = stream.arrays.iter().map(index).collect();
+            let tile = TILE.max(self.tile.granule());
+            let end = format!("{counter} + n");
+            self.unit.stream(&counter, tile, &streamed, &|_, instead| {
+                call(&end, None, instead)
+            });
+            self.unit.close();
+            self.unit.open("else {");
+        }
+        let text = format!("trapped |= {};", call(&end, rest, &|_| None));
+        self.unit.line(text);
         if leaves {
             // It has taken nothing where its first step ends the loop.
             self.unit.line(format!("count = left - {counter};"));
             self.unit.open("if (count != 0) {");
         }
         self.unit.line(format!("{counter} += count;"));
+        if self.tile.stream.is_some() {
+            self.unit.close();
+        }
         self.follow();
         self.unit.line(match segments {
             true => "steps = event - rest;",

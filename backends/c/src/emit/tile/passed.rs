@@ -12,6 +12,8 @@ use loop_lang::ir::{Order, Var};
 pub(super) struct Passed {
     pub declaration: String,
     pub argument: String,
+    /// The array that it is.
+    pub array: Option<Var>,
     /// The state that it points to.
     pub state: Option<Value>,
 }
@@ -30,6 +32,7 @@ impl Writer<'_, '_, '_> {
         let plain = |declaration: String, argument: &str| Passed {
             declaration,
             argument: argument.to_string(),
+            array: None,
             state: None,
         };
         for (a, length) in self.tile.arrays() {
@@ -38,7 +41,10 @@ impl Writer<'_, '_, '_> {
                 Some(Source::Param(_)) => "const ",
                 _ => "",
             };
-            passed.push(plain(format!("{given}{ty} *restrict {name}"), name));
+            passed.push(Passed {
+                array: Some(a),
+                ..plain(format!("{given}{ty} *restrict {name}"), name)
+            });
             if length {
                 let n = self.unit.length(a);
                 passed.push(plain(format!("const u64 {n}"), &n));
@@ -66,6 +72,7 @@ impl Writer<'_, '_, '_> {
                     passed.push(Passed {
                         declaration: format!("{ty} *restrict lf_{name}"),
                         argument: format!("&{name}"),
+                        array: None,
                         state: Some(v),
                     });
                 }
