@@ -25,7 +25,7 @@
 //! another name here says which it is: `given n_2: u64 of n`. What a scan keeps says what of it: `scan t: f64 of acc total`.
 //! `stream 262144 out_1` names what goes past the caches, and from how many steps on.
 
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::{CombId, Var};
 use std::fmt;
@@ -68,8 +68,17 @@ impl fmt::Display for Shown<'_> {
             write!(f, "  entry ({letter}) ")?;
             match entry {
                 Entry::Room { array, index } => {
-                    let (array, index) = (self.var(*array), self.var(*index));
-                    writeln!(f, "room {array} at {index}")?;
+                    writeln!(f, "room {} at {}", self.var(*array), self.sum(index))?;
+                }
+                Entry::Keeps { asked, holds } => {
+                    let word = match holds {
+                        Some(true) => "holds",
+                        Some(false) => "fails",
+                        None => "keeps",
+                    };
+                    let than = if asked.inclusive { "<=" } else { "<" };
+                    let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+                    writeln!(f, "{word} {moving} {than} {edge}")?;
                 }
                 Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
                 Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
@@ -103,6 +112,29 @@ impl fmt::Display for Shown<'_> {
 impl Shown<'_> {
     fn var(&self, v: Var) -> &str {
         self.program.name(v)
+    }
+
+    /// What is added first, then what is taken away.
+    fn sum(&self, sum: &Sum) -> String {
+        let often = |(n, v): &(i64, Var)| {
+            let times = n.unsigned_abs() as usize;
+            std::iter::repeat_n(self.var(*v), times).collect::<Vec<_>>()
+        };
+        let (more, less): (Vec<_>, Vec<_>) = sum.terms.iter().partition(|(n, _)| *n > 0);
+        let more: Vec<&str> = more.iter().copied().flat_map(often).collect();
+        let less: Vec<&str> = less.iter().copied().flat_map(often).collect();
+        let number = (sum.plus as i64).unsigned_abs();
+        let mut text = match more.is_empty() {
+            true => sum.plus.to_string(),
+            false => more.join(" + "),
+        };
+        less.iter().for_each(|name| text += &format!(" - {name}"));
+        match (more.is_empty(), sum.plus as i64) {
+            (true, _) | (_, 0) => {}
+            (_, 1..) => text += &format!(" + {number}"),
+            _ => text += &format!(" - {number}"),
+        }
+        text
     }
 
     fn name(&self, v: Value) -> &str {

@@ -90,6 +90,17 @@ fn cases() -> Vec<Case> {
             "r2 vectorise 8 unroll 1",
         ),
         case("the rate is no sweep", "filter_sum", "r2 stream 0"),
+        case("the rate is no sweep", "filter_sum", "r2 split"),
+        case(
+            "its guard has exits, which must be asked step by step",
+            "exit_filter_take",
+            "r0 split",
+        ),
+        case(
+            "nothing that it asks or accesses goes with its counter",
+            "filter_sum",
+            "r0 split",
+        ),
         case(
             "what is streamed is written by a root",
             "rows",
@@ -150,6 +161,15 @@ fn cases() -> Vec<Case> {
             "vectors in a turn are a power of two, at most 32",
             "map",
             "r0 vectorise 8 unroll 64",
+        ),
+        changed(
+            "what goes from one step to the next, in cases",
+            "running",
+            (
+                "  let elt_0 = readArray arr_0 ix_0",
+                "  let elt_0 = readArray arr_0 ix_0\n  let near_0 = lt ix_0 100".into(),
+            ),
+            "r0 split\nr0 vectorise 8 unroll 1",
         ),
         case(
             "what goes from one step to the next is written for each lane",

@@ -20,17 +20,21 @@ fn golden(name: &str) {
     let schedule = Schedule::parse(&text, &program).expect("a schedule");
     assert_eq!(schedule.show(&program), text, "the schedule's own text");
     let mut got = String::new();
-    let mut show = |tile: Result<Tile, lower::NoTile>| {
-        let tile = tile.expect("a tile");
-        verify(&tile, &program).expect("a sound tile");
+    let mut show = |tile: Tile| {
         let text = tile.show(&program).to_string();
+        assert_eq!(verify(&tile, &program), Ok(()), "{text}");
         assert_eq!(parse(&text, &program), Ok(tile));
         got += &text;
     };
     let sweeps = region.sweeps();
-    sweeps.for_each(|s| show(lower::tile(&region, s, &schedule)));
+    for sweep in sweeps {
+        let tiles = lower::tiles(&region, sweep, &schedule).expect("tiles");
+        tiles.into_iter().for_each(&mut show);
+    }
     let nests = region.nests().iter();
-    nests.for_each(|n| show(lower::nest(&region, n, &schedule)));
+    // Segments go step by step.
+    let nests = nests.filter_map(|n| lower::nest(&region, n, &schedule).ok());
+    nests.for_each(&mut show);
     common::golden(&format!("{name}.tile"), &got);
 }
 
@@ -117,4 +121,19 @@ fn an_exit() {
 #[test]
 fn a_read_anywhere_that_traps_step_by_step() {
     golden("gather_trap");
+}
+
+#[test]
+fn a_phase_that_writes_behind_another() {
+    golden("append");
+}
+
+#[test]
+fn the_middle_of_a_row_and_its_ends() {
+    golden("stencil");
+}
+
+#[test]
+fn reads_from_the_end() {
+    golden("mirror_phases");
 }

@@ -36,13 +36,16 @@ fn compiled_for(target: &Target, compiler: &Path, name: &str, flags: &[&str]) ->
     (source, run)
 }
 
-/// The lines of the straight loops' innermost `for`, and the lines that gcc says it vectorised.
+/// The lines of the `for` loops of the last straight function, and the lines that gcc says it vectorised.
 fn report(compiler: &Path, name: &str) -> (Vec<usize>, Vec<usize>) {
     let (source, vectorised) = vectorised(compiler, name);
-    let straight = source
-        .lines()
-        .enumerate()
-        .skip_while(|(_, l)| !l.contains("noinline"));
+    // Of several versions the last one is the general one.
+    let functions = source.lines().filter(|l| l.contains("noinline")).count();
+    let mut before = 0;
+    let straight = source.lines().enumerate().skip_while(|(_, l)| {
+        before += usize::from(l.contains("noinline"));
+        before < functions
+    });
     let mut loops = Vec::new();
     for (i, line) in straight.take_while(|(_, l)| *l != "}") {
         if line.trim_start().starts_with("for (u64") {

@@ -4,7 +4,7 @@ use super::Lowered;
 use crate::error::Result;
 use crate::runtime::{Asked, Engine, with_region};
 use livefusion_tile::ir::Tile;
-use livefusion_tile::lower::{NoTile, tile};
+use livefusion_tile::lower::{NoTile, tiles};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
@@ -87,7 +87,7 @@ pub(crate) struct Tiled {
     /// None if nothing is asked of it.
     asked: Option<Schedule>,
     /// In the order of their rates.
-    sweeps: Vec<(RateId, std::result::Result<Tile, NoTile>)>,
+    sweeps: Vec<(RateId, std::result::Result<Vec<Tile>, NoTile>)>,
 }
 
 impl Tiled {
@@ -101,7 +101,7 @@ impl Tiled {
             let schedule = asked.as_ref().unwrap_or(&none);
             let sweeps = region.sweeps();
             let sweeps = sweeps
-                .map(|s| (s.rate, tile(region, s, schedule)))
+                .map(|s| (s.rate, tiles(region, s, schedule)))
                 .collect();
             Ok(Tiled {
                 program: program.clone(),
@@ -140,7 +140,10 @@ impl fmt::Display for Tiled {
         }
         for (rate, made) in &self.sweeps {
             match made {
-                Ok(tile) => write!(f, "{}", tile.show(&self.program))?,
+                Ok(tiles) => {
+                    let mut tiles = tiles.iter();
+                    tiles.try_for_each(|tile| write!(f, "{}", tile.show(&self.program)))?;
+                }
                 Err(why) => {
                     let rate = &self.program.rate(*rate).name;
                     writeln!(f, "# {rate} is a sweep without a tile: {why}")?;

@@ -79,8 +79,7 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.push("quick".to_string());
-        all.push("stream".to_string());
+        all.extend(["quick", "stream", "split"].map(str::to_string));
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -122,6 +121,7 @@ fn name(d: &Decision) -> String {
     match d {
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Stream(_) => "stream".to_string(),
+        Decision::Split => "split".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
     }
@@ -229,6 +229,10 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
             false => 1 << rng.below(3),
         };
         let vectorise = Decision::Vectorise { lanes, unroll };
+        // What is split is proven, and may be taken side by side.
+        if rng.chance(60) {
+            propose(&mut schedule, sweep.rate, Decision::Split);
+        }
         let mut whole = schedule.clone();
         for sub in &subs {
             let how = match rng.below(4) {

@@ -45,14 +45,14 @@ pub struct Evaluated {
 pub fn tiles(program: &Loop, schedule: &Schedule) -> Vec<Tile> {
     let layout = Layout::of(program);
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
-    let tile = |sweep| match lower::tile(&region, sweep, schedule) {
-        Ok(tile) => Some(tile),
-        Err(lower::NoTile::NoWords(_)) => None,
+    let tile = |sweep| match lower::tiles(&region, sweep, schedule) {
+        Ok(tiles) => tiles,
+        Err(lower::NoTile::NoWords(_)) => Vec::new(),
         Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
     };
     let nests = region.nests().iter();
     let nests = nests.filter_map(|nest| lower::nest(&region, nest, schedule).ok());
-    let tiles: Vec<Tile> = region.sweeps().filter_map(tile).chain(nests).collect();
+    let tiles: Vec<Tile> = region.sweeps().flat_map(tile).chain(nests).collect();
     for tile in &tiles {
         if let Err(faults) = livefusion_tile::verify::verify(tile, program) {
             let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -133,13 +133,11 @@ impl Evaluated {
         let last = u64::from(tile.has_segments());
         let mut count = left.min(bound.saturating_sub(counter).saturating_sub(last));
         for entry in &tile.entries {
-            if let Entry::Room { array, index } = entry {
-                count = count.min(state.length(*array).saturating_sub(word(*index)));
-            }
+            count = count.min(entry.allows(tile.counter, word, |a| state.length(a)));
         }
         for entry in &tile.entries {
             match entry {
-                Entry::Room { .. } => {}
+                Entry::Room { .. } | Entry::Keeps { .. } => {}
                 Entry::Whole(steps) => count &= !(steps - 1),
                 Entry::Aligned(steps) if counter & (steps - 1) == 0 => {}
                 Entry::Aligned(_) => count = 0,
@@ -156,12 +154,14 @@ impl Evaluated {
         // The step that fills a chunk or a run is the interpreter's: it joins them when it comes to the guard.
         let left = left.min(chunk - 1 - frame.words[1] % chunk);
         let mut state = State::new(&self.program, &self.layout, frame, args);
-        let at = self.tiles.iter().position(|t| t.rate == *rate)?;
-        let tile = &self.tiles[at];
-        let most = self.enters(tile, &state, left);
-        if most == 0 {
-            return None;
-        }
+        let tiles = self.tiles.iter().enumerate();
+        let entered = tiles
+            .filter(|(_, t)| t.rate == *rate)
+            .find_map(|(at, tile)| {
+                let most = self.enters(tile, &state, left);
+                (most > 0).then_some((at, tile, most))
+            });
+        let (at, tile, most) = entered?;
         let turns = most / tile.granule();
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let count = match rng.chance(70) {

@@ -16,7 +16,7 @@ mod entry;
 mod stmt;
 
 pub(crate) use entry::letter;
-pub use entry::{Entry, Proof};
+pub use entry::{Asked, Entry, Proof, Sum};
 pub use stmt::{Memory, Operand, Stmt, StmtKind};
 
 use loop_lang::ir::{RateId, Var};

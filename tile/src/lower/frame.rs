@@ -1,7 +1,7 @@
 //! Entries, what goes in and out, and the loop over the range.
 
 use super::Lower;
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Stream, Value};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Shape, StmtKind, Stream, Sum, Value};
 use crate::region::{Role, Step};
 use crate::schedule::streamed;
 use loop_lang::ir::{GroupId, Order, Var};
@@ -96,8 +96,12 @@ impl Lower<'_, '_> {
         for (array, index) in rooms {
             let proof = Proof::Entry(self.tile.entries.len());
             self.proofs.insert((array, index), proof);
-            self.tile.entries.push(Entry::Room { array, index });
+            self.tile.entries.push(Entry::Room {
+                array,
+                index: Sum::of(index),
+            });
         }
+        self.enter_case();
         if self.lanes > 1 {
             let step = u64::from(self.lanes * self.unroll);
             self.tile.entries.push(Entry::Whole(step));
@@ -113,9 +117,9 @@ impl Lower<'_, '_> {
             }
         }
         let least = self.schedule.streams(self.sweep.rate);
-        self.tile.stream = least.map(|least| Stream {
+        self.tile.stream = least.filter(|_| self.proves_all()).map(|least| Stream {
             least,
-            arrays: streamed(self.region, self.sweep),
+            arrays: streamed(self.region, self.schedule, self.sweep),
         });
         let mut carried: Vec<Var> = self.sweep.carried.iter().copied().collect();
         carried.extend(

@@ -17,8 +17,10 @@
 //! | `scans` | what scans come to, step by step or a block at a time |
 //! | `runs` | what each element sees of what those before it have come to |
 //! | `regions` | arms and scalar loops |
+//! | `cases` | what follows from comparisons with the counter |
 //! | `clean` | what nobody needs goes |
 
+mod cases;
 mod chain;
 mod clean;
 mod frame;
@@ -38,6 +40,7 @@ use crate::ir::{
 };
 use crate::region::{Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
+use cases::Known;
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
@@ -69,21 +72,43 @@ impl fmt::Display for NoTile {
 
 impl std::error::Error for NoTile {}
 
-/// The tile of a sweep under a schedule.
+/// The tiles of a sweep under a schedule, in the order in which they are tried: one, or, where it is split, one for each
+/// case.
 ///
 /// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
-pub fn tile(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Tile, NoTile> {
+pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
     legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     sayable(sweep).map_err(NoTile::NoWords)?;
-    let mut lower = Lower::of(region, sweep, schedule);
-    lower.quick = schedule.quick(region, sweep);
-    if lower.lanes > 1 {
-        // The judge has seen to it that these are there if they are needed.
-        lower.flags = region.flags(sweep).unwrap_or_default();
-        lower.chain = region.chain(sweep).ok().flatten();
+    let write = |schedule: &Schedule, known: Known, version: usize| {
+        let mut lower = Lower::of(region, sweep, schedule);
+        lower.known_case = known;
+        lower.quick = schedule.quick(region, sweep);
+        if lower.lanes > 1 {
+            // The judge has seen to it that these are there if they are needed.
+            lower.flags = region.flags(sweep).unwrap_or_default();
+            lower.chain = region.chain(sweep).ok().flatten();
+        }
+        if version > 0 {
+            lower.tile.name += &format!("_{version}");
+        }
+        lower.write();
+        finish(lower.tile)
+    };
+    if !schedule.splits(sweep.rate) {
+        return Ok(vec![write(schedule, Known::Nothing, 0)?]);
     }
-    lower.write();
-    finish(lower.tile)
+    let cases = region.cases(sweep);
+    let each = (1..).zip(&cases.cases);
+    let tiles = each.map(|(k, case)| write(schedule, Known::Case(case), k));
+    let mut tiles = tiles.collect::<Result<Vec<Tile>, NoTile>>()?;
+    if let Some((stops, defs)) = &cases.general {
+        // Few steps at either end.
+        let slowly = schedule.step_by_step(sweep.rate);
+        if legal_in(region, &slowly, sweep).is_ok() {
+            tiles.push(write(&slowly, Known::UpTo(stops, defs), tiles.len() + 1)?);
+        }
+    }
+    Ok(tiles)
 }
 
 /// The tile of a root with sweeps inside of its steps.
@@ -142,6 +167,8 @@ struct Lower<'r, 'a> {
     lanes: u32,
     unroll: u32,
     tile: Tile,
+    /// What is taken for granted.
+    known_case: Known<'r>,
     /// Names that are taken, and the last number that was put behind each.
     names: FxHashMap<String, u32>,
     /// What each variable of the loop is at this place.
@@ -177,6 +204,8 @@ struct Lower<'r, 'a> {
     again: Option<Vec<Extremum>>,
     /// What scalar loops define that is the same in all lanes, and computed before it is asked which lanes need it.
     known: FxHashSet<Var>,
+    /// What is at a distance from the counter, in the first lane.
+    firsts: FxHashMap<Var, Operand>,
     /// Masks of the arms and scalar loops around, where these have one.
     regions: Vec<Operand>,
     /// Where a segment ends that has exits.
@@ -234,7 +263,9 @@ impl<'r, 'a> Lower<'r, 'a> {
             chain: None,
             quick: Vec::new(),
             again: None,
+            known_case: Known::Nothing,
             known: FxHashSet::default(),
+            firsts: FxHashMap::default(),
             regions: Vec::new(),
             stop: None,
             starts: FxHashMap::default(),

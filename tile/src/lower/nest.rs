@@ -27,6 +27,9 @@ pub(super) fn sayable(
         let Some(sweep) = region.sweep(*rate) else {
             return Err("an inner loop that is no sweep");
         };
+        if schedule.splits(*rate) {
+            return Err("segments that are split");
+        }
         for g in &sweep.groups {
             let group = &region.program.groups[g.index()];
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));

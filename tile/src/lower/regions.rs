@@ -31,6 +31,11 @@ impl Lower<'_, '_> {
         (then, other): (&[Stmt], &[Stmt]),
         results: &[Picked],
     ) {
+        match self.answer(cond) {
+            Some(true) => return self.taken(then, results.iter().map(|r| (r.0, r.1))),
+            Some(false) => return self.taken(other, results.iter().map(|r| (r.0, r.2))),
+            None => {}
+        }
         let cond = self.operand(cond);
         match self.shape(cond).is_scalar() {
             true => self.one_arm(cond, (then, other), results),

@@ -6,7 +6,7 @@ use crate::region::Role;
 use crate::schedule::Admit;
 use loop_lang::ir::{Atom, Stmt, StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 
 impl Lower<'_, '_> {
     /// Writes a statement. Regions are nested no deeper than the judge allows, so this may call itself.
@@ -68,22 +68,23 @@ impl Lower<'_, '_> {
         to
     }
 
-    fn let_op(&mut self, v: Var, op: Op, of: &[Atom]) {
+    fn let_op(&mut self, v: Var, op: Op, from: &[Atom]) {
         // What runs is next what its elements have come to.
-        if self.run_to.contains(&v) {
+        if self.run_to.contains(&v) || self.follows(v, op, from) {
             return;
         }
         let quick = self.quick.iter().find(|e| e.next == v).copied();
         if let Some(extremum) = quick.filter(|_| self.again.is_none()) {
             return self.beat(v, extremum);
         }
-        let of: Vec<Operand> = of.iter().map(|a| self.operand(*a)).collect();
+        let of: Vec<Operand> = from.iter().map(|a| self.operand(*a)).collect();
         let to = self.define(v, self.lanes_of(&of));
         self.push(StmtKind::Let {
             to,
             op,
             args: args(&of),
         });
+        self.know_first(v, op, from);
     }
 
     /// The entry by which an access cannot miss.
@@ -96,6 +97,7 @@ impl Lower<'_, '_> {
         match (index.var(), self.lanes) {
             (Some(v), _) if v == self.sweep.counter => self.at,
             (_, 1) => Some(self.operand(index)),
+            (Some(v), _) => self.firsts.get(&v).copied(),
             _ => None,
         }
     }
@@ -158,6 +160,9 @@ impl Lower<'_, '_> {
 
     fn trap(&mut self, unless: Atom) {
         let mut unless = self.operand(unless);
+        if unless == Const::bool(true).into() {
+            return;
+        }
         if let Some(mask) = self.mask() {
             let out = self.op("out", Ty::Bool, Op::Not, &[mask]);
             unless = self.op("ok", Ty::Bool, Op::Or, &[out, unless]);

@@ -6,7 +6,9 @@
 mod stmt;
 mod words;
 
-use crate::ir::{Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Tile, Value, letter};
+use crate::ir::{
+    Asked, Entry, Kept, MAX_DEPTH, Origin, Shape, Stmt, Stream, Sum, Tile, Value, letter,
+};
 use loop_lang::Loop;
 use loop_lang::ir::{CombId, RateId, Var};
 use loop_lang::types::Ty;
@@ -154,25 +156,60 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at index`, `(a) whole N` or `(a) aligned N`.
+    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) whole N` or `(a) aligned N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
-        let kinds = ["room", "whole", "aligned"];
-        let what = "`room`, `whole` or `aligned`";
+        let kinds = ["room", "holds", "fails", "keeps", "whole", "aligned"];
+        let what = "`room`, `holds`, `fails`, `keeps`, `whole` or `aligned`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
             "room" => {
                 let array = self.var(line)?;
                 line.expect("at")?;
-                let index = self.var(line)?;
+                let index = self.sum(line)?;
                 Entry::Room { array, index }
+            }
+            word @ ("holds" | "fails" | "keeps") => {
+                let moving = self.sum(line)?;
+                let inclusive = line.take("`<` or `<=`", |w| match w {
+                    "<" => Some(false),
+                    "<=" => Some(true),
+                    _ => None,
+                })?;
+                let edge = self.sum(line)?;
+                let asked = Asked {
+                    moving,
+                    edge,
+                    inclusive,
+                };
+                let holds = (word != "keeps").then_some(word == "holds");
+                Entry::Keeps { asked, holds }
             }
             "whole" => Entry::Whole(line.number()?),
             _ => Entry::Aligned(line.number()?),
         };
         self.tile.entries.push(entry);
         Ok(())
+    }
+
+    /// Numbers and variables, added and taken away.
+    fn sum(&self, line: &mut Line<'t>) -> Parsed<Sum> {
+        let mut sum = Sum::default();
+        let mut times = 1;
+        loop {
+            let one = line.take("a number or a variable of the loop", |w| match w.parse() {
+                Ok(number) => Some(Sum::number(number)),
+                Err(_) => self.vars.get(w).copied().map(Sum::of),
+            })?;
+            sum = sum.plus(times, &one);
+            times = match line.peek().0 {
+                Some("+") => 1,
+                Some("-") => -1,
+                _ => return Ok(sum),
+            };
+            line.skip();
+        }
     }
 
     /// A variable of the loop.

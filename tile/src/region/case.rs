@@ -4,13 +4,18 @@
 //! range of the counter on which these answers stay what they are, the body is plain: what it reads
 //! is at a fixed distance from the counter.
 
-use super::{Region, Sweep};
+use super::{Access, Region, Sweep};
+use livefusion_backend::facts;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// More versions than this of one sweep are not told apart.
+const MAX_CASES: usize = 4;
+/// Comparisons in one case.
+const MAX_TESTS: usize = 64;
 /// Values of more operators than this are not followed.
 const MAX_SIZE: usize = 32;
 
@@ -58,12 +63,12 @@ impl Test {
     }
 }
 
-/// A read that cannot miss in a case.
+/// An access that cannot miss in a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// The array: a parameter, or one that the loop makes.
     pub array: Var,
-    /// Where it is read.
+    /// Where it is read or written.
     pub index: Var,
     /// Whether the index goes down.
     pub down: bool,
@@ -74,7 +79,7 @@ pub struct Room {
 pub struct Case {
     /// The answers.
     pub tests: Vec<Test>,
-    /// Reads that whoever enters the case makes sure of.
+    /// Accesses that whoever enters the case makes sure of.
     pub rooms: Vec<Room>,
     /// Conditions whose value is known.
     pub known: FxHashMap<Var, bool>,
@@ -82,6 +87,8 @@ pub struct Case {
     pub same: FxHashMap<Var, Atom>,
     /// Variables at a fixed distance from the counter, and fixed ones.
     pub near: FxHashSet<Var>,
+    /// What is defined in arms that are not taken.
+    pub skipped: FxHashSet<Var>,
     /// Definitions, and of how many operators each is made.
     defs: FxHashMap<Var, (Def, usize)>,
 }
@@ -102,10 +109,89 @@ impl Case {
     }
 }
 
+/// What is known of a sweep range by range.
+#[derive(Clone, Default)]
+pub struct Cases {
+    /// One for each combination of answers, or, where these are many, the one for the middle of a long sweep.
+    pub cases: Vec<Case>,
+    /// What else there is where the cases are not all: comparisons up to whose next change nothing is known, and what computes
+    /// them.
+    pub general: Option<(Vec<Test>, Case)>,
+}
+
+impl Cases {
+    /// Whether they tell more than what is known anyway.
+    pub fn tell(&self, sweep: &Sweep) -> bool {
+        let near = |r: &Room| r.index != sweep.counter;
+        self.ask() || self.cases.iter().any(|c| c.rooms.iter().any(near))
+    }
+
+    /// Whether anything is compared.
+    pub fn ask(&self) -> bool {
+        self.cases.iter().any(|c| !c.tests.is_empty())
+    }
+
+    /// Whether an access is to neighbours, in each case that does it.
+    pub fn prove(&self, sweep: &Sweep, access: &Access) -> bool {
+        let place = (access.array, access.index);
+        let read = match &sweep.statements[access.statement].stmt.kind {
+            StmtKind::ReadArray(v, ..) => Some(*v),
+            _ => None,
+        };
+        let proves = |c: &Case| {
+            let room = |r: &Room| !r.down && (r.array, Atom::Var(r.index)) == place;
+            read.is_some_and(|v| c.skipped.contains(&v)) || c.rooms.iter().any(room)
+        };
+        !self.cases.is_empty() && self.cases.iter().all(proves)
+    }
+}
+
 impl Region<'_> {
+    /// The cases of a sweep.
+    pub fn cases(&self, sweep: &Sweep) -> Cases {
+        let mut cases = Vec::new();
+        let mut open = vec![Vec::new()];
+        while let Some(answers) = open.pop() {
+            match self.case(sweep, &answers) {
+                Ok(case) => cases.push(case),
+                Err(_) => {
+                    for answer in [false, true] {
+                        open.push(answers.iter().copied().chain([answer]).collect());
+                    }
+                }
+            }
+            if cases.len() + open.len() > MAX_CASES {
+                return self.middle(sweep);
+            }
+        }
+        Cases {
+            cases,
+            general: None,
+        }
+    }
+
+    /// The case for the middle of a long sweep, and what goes on up to it.
+    fn middle(&self, sweep: &Sweep) -> Cases {
+        let mut answers = Vec::new();
+        while answers.len() <= MAX_TESTS {
+            match self.case(sweep, &answers) {
+                Ok(case) => {
+                    let general = Some((case.tests.clone(), case.defs_alone()));
+                    return Cases {
+                        cases: vec![case],
+                        general,
+                    };
+                }
+                // The counter is beyond what is asked near the beginning, and well before the end.
+                Err(test) => answers.push(!test.down && test.moving != Atom::Var(sweep.counter)),
+            }
+        }
+        Cases::default()
+    }
+
     /// What is known of a sweep under answers to its comparisons, in the order of their statements; the comparison
     /// that wants one more answer, if these are too few.
-    pub fn case(&self, sweep: &Sweep, answers: &[bool]) -> Result<Case, Test> {
+    fn case(&self, sweep: &Sweep, answers: &[bool]) -> Result<Case, Test> {
         let mut walk = Walk {
             region: self,
             sweep,
@@ -180,12 +266,23 @@ impl Walk<'_> {
             work.push((rest, sure));
             match &s.kind {
                 StmtKind::Let(v, op, args) => self.let_op(*v, *op, args),
-                StmtKind::ReadArray(_, a, Atom::Var(i)) if sure => self.read(*a, *i),
+                StmtKind::ReadArray(_, a, Atom::Var(i))
+                | StmtKind::WriteArray(a, Atom::Var(i), _)
+                    if sure =>
+                {
+                    self.access(*a, *i);
+                }
                 StmtKind::If {
                     cond, then, other, ..
                 } => match self.known(*cond) {
-                    Some(true) => work.push((then, sure)),
-                    Some(false) => work.push((other, sure)),
+                    Some(true) => {
+                        self.skip(other);
+                        work.push((then, sure));
+                    }
+                    Some(false) => {
+                        self.skip(then);
+                        work.push((other, sure));
+                    }
                     None => work.extend([(&other[..], false), (&then[..], false)]),
                 },
                 _ => {}
@@ -306,7 +403,16 @@ impl Walk<'_> {
         Some(holds != negated)
     }
 
-    fn read(&mut self, array: Var, index: Var) {
+    /// Statements of an arm that is not taken.
+    fn skip(&mut self, stmts: &[Stmt]) {
+        facts::each_stmt(stmts, &mut |s| {
+            facts::each_def(s, &mut |v| {
+                self.case.skipped.insert(v);
+            });
+        });
+    }
+
+    fn access(&mut self, array: Var, index: Var) {
         let Some(shape @ (Shape::Up | Shape::Down)) = self.shape(Atom::Var(index)) else {
             return;
         };

@@ -33,7 +33,7 @@ mod streamed;
 mod sweep;
 
 pub use affine::{Affine, Stride, Term};
-pub use case::{Case, Def, Room, Test};
+pub use case::{Case, Cases, Def, Room, Test};
 pub use chain::{Chain, Change};
 pub use extremum::Extremum;
 pub use flags::Flags;

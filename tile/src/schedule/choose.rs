@@ -4,7 +4,7 @@
 use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::is_cheap;
-use crate::region::{Region, Role, Statement, Step, Sweep};
+use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use crate::target::{Masks, Target};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
@@ -43,14 +43,19 @@ impl Aim {
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
+        // Each case is code of its own.
+        let split = match aim {
+            Aim::Start => Schedule::new(),
+            Aim::Speed => split(region, sweep).unwrap_or_default(),
+        };
         let wide = match aim {
             _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
             Aim::Start => block_by_block(region, sweep, target)
                 .or_else(|| side_by_side(region, sweep, target)),
-            Aim::Speed => many_side_by_side(region, sweep, target)
+            Aim::Speed => many_side_by_side(region, sweep, target, &split)
                 .or_else(|| segments_side_by_side(region, sweep, target)),
         };
-        let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep));
+        let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep, split));
         for (rate, decision) in decisions.decisions() {
             schedule = schedule.with(*rate, *decision);
         }
@@ -79,6 +84,19 @@ fn past_the_caches(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Optio
     streams.flatten()
 }
 
+/// A sweep range by range, if that is legal. Rows are left to the loop around them, unless they ask something; segments are,
+/// since they may be short.
+fn split(region: &Region, sweep: &Sweep) -> Option<Schedule> {
+    let asks = || region.cases(sweep).ask();
+    let fits = match region.program.rate(sweep.rate).kind {
+        RateKind::Root { .. } => true,
+        RateKind::Nested { uniform, .. } => uniform && sweep.groups.is_empty() && asks(),
+        RateKind::Sub { .. } | RateKind::Cursor { .. } => false,
+    };
+    let schedule = Schedule::new();
+    fits.then(|| with(region, &schedule, sweep.rate, Decision::Split))?
+}
+
 /// The sub rates of a sweep, by the steps that enter them.
 fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
     let steps = sweep.steps.iter().enumerate();
@@ -92,11 +110,16 @@ fn subs(region: &Region, sweep: &Sweep) -> Vec<(usize, RateId)> {
 /// What is packed side by side needs no second look; what updates alone is kept back by a mask.
 const SIDE_BY_SIDE: [Admit; 2] = [Admit::Compact, Admit::Mask];
 
-/// A schedule in which each sub rate of a sweep in vectors of so many lanes admits in the first of these ways that is legal;
+/// The schedule in which each sub rate of a sweep in vectors of so many lanes admits in the first of these ways that is legal;
 /// none if one has none.
-fn admitting(region: &Region, sweep: &Sweep, ways: [Admit; 2], lanes: u32) -> Option<Schedule> {
+fn admitting(
+    region: &Region,
+    sweep: &Sweep,
+    ways: [Admit; 2],
+    lanes: u32,
+    mut schedule: Schedule,
+) -> Option<Schedule> {
     let vectors = Decision::Vectorise { lanes, unroll: 1 };
-    let mut schedule = Schedule::new();
     for (_, rate) in subs(region, sweep) {
         let around = schedule.clone().with(sweep.rate, vectors);
         let is_legal = |how: &Admit| allows(region, &around, rate, Decision::Admit(*how)).is_ok();
@@ -119,8 +142,7 @@ fn with(
 
 /// Step by step. What is rejected is computed too where that costs less than a mispredicted branch: which elements pass
 /// is often as good as random.
-fn step_by_step(region: &Region, sweep: &Sweep) -> Schedule {
-    let mut schedule = Schedule::new();
+fn step_by_step(region: &Region, sweep: &Sweep, mut schedule: Schedule) -> Schedule {
     for (step, rate) in subs(region, sweep) {
         if needs_no_branch(region, sweep, step)
             && let Some(more) = with(region, &schedule, rate, Decision::Admit(Admit::Compact))
@@ -215,7 +237,7 @@ fn block(sweep: &Sweep) -> Option<u32> {
 
 /// Vectors of so many lanes, if that is legal; what is rejected has no effect.
 fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Schedule> {
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes)?;
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
     // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
     let little = sweep.is_plain() && sweep.all_tops().count() <= MAX_TWICE;
     let turns: &[u32] = if little { &[2, 1] } else { &[1] };
@@ -228,14 +250,22 @@ fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Sched
 
 /// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
 /// if that is not legal, or thought to be no faster.
-fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+fn many_side_by_side(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+    split: &Schedule,
+) -> Option<Schedule> {
     let (_, widest) = widths(region, sweep)?;
     let lanes = match block(sweep) {
         Some(block) => block,
         None => target.vector_bytes() as u32 / widest,
     };
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
+    let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
+    let proves = |a: &Access| cases.as_ref().is_some_and(|c| c.prove(sweep, a));
+    let mut reads = sweep.accesses.iter().filter(|a| a.is_read);
+    let reads_aside = reads.any(|a| !a.is_proven && !proves(a));
     let cheap =
         |s: &Statement| in_vectors(region, sweep, s.stmt) || is_cheap(region.program, s.stmt);
     let few = if running(sweep) { 4 } else { 2 };
@@ -245,7 +275,7 @@ fn many_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<
     if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
         return None;
     }
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes)?;
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
     let mut turns = [all_lanes(region, sweep, target, lanes), 2, 1].into_iter();
     let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
@@ -264,7 +294,13 @@ fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Opt
         roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..)))
     };
     let scans = sweep.roles.values().any(|r| matches!(r, Role::Scan(_)));
-    if !target.has_vectors() || !folds(&sweep) || scans || goes_on(sweep) || !sweep.exits.is_empty() || !fits_vectors(region, sweep) {
+    if !target.has_vectors()
+        || !folds(&sweep)
+        || scans
+        || goes_on(sweep)
+        || !sweep.exits.is_empty()
+        || !fits_vectors(region, sweep)
+    {
         return None;
     }
     // Vectors of one tile have as many lanes.
@@ -275,7 +311,7 @@ fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Opt
         _ => None,
     });
     let unroll = groups.max().unwrap_or(1);
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes)?;
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll };
     with(region, &schedule, sweep.rate, vectorise)
 }
@@ -358,7 +394,8 @@ fn turns_side_by_side(
     let (_, widest) = widths(region, sweep)?;
     let lanes = (aim.in_flight() * target.vector_bytes() as u32 / widest).min(MAX_LANES);
     // Who is rejected by all lanes has no turns.
-    let schedule = admitting(region, sweep, [Admit::Branch, Admit::Compact], lanes)?;
+    let ways = [Admit::Branch, Admit::Compact];
+    let schedule = admitting(region, sweep, ways, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll: 1 };
     with(region, &schedule, sweep.rate, vectorise)
 }

@@ -1,7 +1,7 @@
 //! Which decisions keep the Loop's meaning.
 
 use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
-use crate::region::{Region, Role, Statement, Step, Sweep};
+use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
 use std::fmt;
@@ -98,7 +98,11 @@ pub(super) fn allows(
             None => Err("the rate is no sweep"),
         },
         Decision::Stream(_) => match region.sweep(rate) {
-            Some(sweep) => streams(region, sweep),
+            Some(sweep) => streams(region, schedule, sweep),
+            None => Err("the rate is no sweep"),
+        },
+        Decision::Split => match region.sweep(rate) {
+            Some(sweep) => splits(region, sweep),
             None => Err("the rate is no sweep"),
         },
         Decision::Admit(how) => match around(region, rate) {
@@ -116,30 +120,52 @@ fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<()
     }
 }
 
+/// Whether a sweep may be split.
+fn splits(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
+    if !sweep.exits.is_empty() {
+        return Err("its guard has exits, which must be asked step by step");
+    }
+    match region.cases(sweep).tell(sweep) {
+        true => Ok(()),
+        false => Err("nothing that it asks or accesses goes with its counter"),
+    }
+}
+
+/// Whether what is written at an index is written side by side in each case, and nothing else is done with the array.
+fn near(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
+    let array = region.owner(a);
+    let mut here = sweep.accesses.iter().filter(|x| x.array == array);
+    let first = here.next().filter(|x| x.index == index);
+    let proves = |x| region.cases(sweep).prove(sweep, x);
+    here.next().is_none() && first.is_some_and(proves)
+}
+
 /// Whether what a sweep writes in step may go past the caches.
-fn streams(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
+fn streams(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     if !matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. }) {
         return Err("what is streamed is written by a root");
     }
     if !sweep.exits.is_empty() {
         return Err("its guard has exits, which must be asked step by step");
     }
-    match streamed(region, sweep).is_empty() {
+    match streamed(region, schedule, sweep).is_empty() {
         true => Err("it writes no result in step that it does nothing else with"),
         false => Ok(()),
     }
 }
 
-/// The arrays that go past the caches: they are written at the counter and nowhere else.
-pub(crate) fn streamed(region: &Region, sweep: &Sweep) -> Vec<Var> {
-    let all = region.streamed(sweep).into_iter();
-    let in_step = all.filter(|s| s.beyond.is_empty()).map(|s| s.array);
+/// The arrays that go past the caches: they are written at the counter and nowhere else, or, where a sweep is split, at a
+/// distance from it.
+pub(crate) fn streamed(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Vec<Var> {
+    let all = region.streamed(sweep).into_iter().map(|s| s.array);
     let written = |array: &Var| {
         let mut here = sweep.accesses.iter().filter(|a| a.array == *array);
-        let once = here.next().is_some_and(|a| !a.is_read && a.is_proven);
+        let split = |index| schedule.splits(sweep.rate) && near(region, sweep, *array, index);
+        let proven = |a: &Access| a.is_proven || split(a.index);
+        let once = here.next().is_some_and(|a| !a.is_read && proven(a));
         once && here.next().is_none()
     };
-    in_step.filter(written).take(MAX_STREAMED).collect()
+    all.filter(written).take(MAX_STREAMED).collect()
 }
 
 /// The sweep that a sub rate is in, and the step that enters it.
@@ -221,7 +247,9 @@ fn side_by_side(
                 });
                 let compact = how.is_some_and(|r| schedule.admits(r) == Admit::Compact);
                 let packed = compact && packs(region, sweep, (*a, *index), s.sub);
-                if !in_step(region, sweep, *a, *index) && !packed {
+                let split = s.sub.is_none() && s.top && schedule.splits(sweep.rate);
+                let near = || split && near(region, sweep, *a, *index);
+                if !in_step(region, sweep, *a, *index) && !packed && !near() {
                     return Err("it writes elsewhere than at the counter, or packed at a count");
                 }
             }
@@ -245,8 +273,13 @@ fn side_by_side(
             _ => {}
         }
     }
-    if region.chain(sweep)?.is_some() && lanes > MAX_LINKS {
-        return Err("what goes from one step to the next is written for each lane");
+    if region.chain(sweep)?.is_some() {
+        if lanes > MAX_LINKS {
+            return Err("what goes from one step to the next is written for each lane");
+        }
+        if schedule.splits(sweep.rate) {
+            return Err("what goes from one step to the next, in cases");
+        }
     }
     let deep = (sweep.statements.iter()).any(|s| s.top && depth(s.stmt) > MAX_DEPTH);
     match deep {

@@ -44,6 +44,8 @@ pub enum Decision {
     },
     /// Of a root that is a sweep: what it writes in step goes past the caches, if the root has at least so many steps.
     Stream(u64),
+    /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own.
+    Split,
     /// Of a sub rate: how it admits.
     Admit(Admit),
     /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
@@ -91,6 +93,7 @@ impl fmt::Display for Decision {
                 write!(f, "vectorise {lanes} unroll {unroll}")
             }
             Decision::Stream(least) => write!(f, "stream {least}"),
+            Decision::Split => f.write_str("split"),
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
         }
@@ -159,6 +162,21 @@ impl Schedule {
             _ => None,
         };
         self.decisions.iter().find_map(of)
+    }
+
+    /// Whether a sweep is split where comparisons with its counter change.
+    pub fn splits(&self, rate: RateId) -> bool {
+        self.decisions.contains(&(rate, Decision::Split))
+    }
+
+    /// The schedule without vectors for a rate.
+    pub fn step_by_step(&self, rate: RateId) -> Schedule {
+        let mut schedule = self.clone();
+        let vectors = |d: &Decision| matches!(d, Decision::Vectorise { .. });
+        schedule
+            .decisions
+            .retain(|(r, d)| *r != rate || !vectors(d));
+        schedule
     }
 
     /// How a sub rate admits; by a branch where nothing is decided.

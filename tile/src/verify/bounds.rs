@@ -16,7 +16,7 @@
 
 use super::Faults;
 use super::places::Place;
-use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Var};
 use rustc_hash::FxHashMap;
@@ -36,6 +36,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         faults,
         aligned: aligned.max().unwrap_or(1),
         places: FxHashMap::default(),
+        sums: Vec::new(),
         gone: FxHashMap::default(),
         step: None,
         turns: 1,
@@ -43,6 +44,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         segment: None,
         undoable: false,
     };
+    walk.know_given();
     walk.stmts(&tile.body);
 }
 
@@ -53,6 +55,8 @@ pub(super) struct Walk<'f, 'a> {
     /// What the range's first counter is a multiple of.
     pub(super) aligned: u64,
     pub(super) places: FxHashMap<Value, Place>,
+    /// The sums that places are, by their numbers.
+    pub(super) sums: Vec<Sum>,
     /// By how much each count has gone up at most in this turn.
     pub(super) gone: FxHashMap<Value, u64>,
     /// What the loop over the range takes at a time, in it.
@@ -287,7 +291,7 @@ impl<'a> Walk<'_, 'a> {
             self.places.remove(v);
         });
         self.gone = unknown.iter().map(|v| (*v, u64::MAX)).collect();
-        self.places.insert(counter, Place::Counter(0));
+        self.places.insert(counter, Place::Counter(0, 0));
         (self.begun, self.undoable) = (Some(0), true);
         self.stmts(body);
         (self.begun, self.undoable) = (None, false);
@@ -329,9 +333,14 @@ impl<'a> Walk<'_, 'a> {
                     return Err("the entry speaks of no room");
                 };
                 let step = self.step.ok_or("it is outside of the range")?;
+                let sum = matches!(place, Place::Near(..)) || index.single().is_none();
+                if sum && *of == array {
+                    return self.near_entry(index, place, (u64::from(lanes), step));
+                }
                 let (of_index, plus) = match place {
                     Place::Literal(..) => return Err("the index is a literal"),
-                    Place::Counter(plus) => (Some(self.tile.counter), plus),
+                    Place::Near(..) => return Err("the index is a sum"),
+                    Place::Counter(_, plus) => (Some(self.tile.counter), plus),
                     Place::Within(_) => return Err("the index goes with a segment"),
                     Place::Count { .. } if self.segment.is_some() => {
                         return Err("in a segment a count goes up more than once in a turn");
@@ -341,7 +350,7 @@ impl<'a> Walk<'_, 'a> {
                         _ => (None, plus),
                     },
                 };
-                if (*of, Some(*index)) != (array, of_index) {
+                if (*of, index.single()) != (array, of_index) || of_index.is_none() {
                     return Err("the entry speaks of another array or index");
                 }
                 if matches!(place, Place::Count { since, .. } if since > step) {
@@ -379,6 +388,38 @@ impl<'a> Walk<'_, 'a> {
             self.faults
                 .add(format!("a lane beyond the {lanes} that there are"));
         }
+    }
+
+    /// Whether an access is within so many steps from the index of an entry on, or down from it.
+    fn near_entry(
+        &self,
+        index: &Sum,
+        place: Place,
+        (lanes, step): (u64, u64),
+    ) -> Result<(), &'static str> {
+        let apart = "the entry speaks of another array or index";
+        let (sum, low, high) = self.near(place).ok_or(apart)?;
+        let terms = Sum {
+            plus: 0,
+            ..index.clone()
+        };
+        if sum != terms {
+            return Err(apart);
+        }
+        // What is added to the entry's index.
+        let less = |x: i64| x.checked_sub(index.plus as i64);
+        let last = (high.checked_add(lanes as i64)).and_then(|end| less(end)?.checked_sub(1));
+        let (Some(first), Some(last), Ok(most)) = (less(low), last, i64::try_from(step)) else {
+            return Err("it is beyond the steps that are taken at a time");
+        };
+        let within = match index.times(self.tile.counter) {
+            1 => first >= 0 && last < most,
+            -1 => first > -most && last <= 0,
+            _ => return Err("the entry's index does not go with the counter"),
+        };
+        within
+            .then_some(())
+            .ok_or("it is beyond the steps that are taken at a time")
     }
 
     /// How many elements memory has whose size the loop says.

@@ -1,7 +1,7 @@
 //! What a tile is entered with: its rate, its range, its entries, and what it has from the loop.
 
 use super::Faults;
-use crate::ir::{Entry, Memory, Origin, Tile, Value, ValueData};
+use crate::ir::{Entry, Memory, Origin, Sum, Tile, Value, ValueData};
 use livefusion_backend::facts;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Order, StmtKind, Type, Var};
@@ -53,9 +53,15 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
             Entry::Room { array, index } => {
                 let ty = |v: Var| program.vars.get(v.index()).map(|d| d.ty);
                 let is_array = matches!(ty(*array), Some(Type::Array(_)));
-                let counts = ty(*index) == Some(Type::Scalar(Ty::U64)) && !scans(program, *index);
-                if !is_array || !counts {
+                if !is_array || !is_index(tile, program, &inside, index) {
                     faults.add("an entry for room in what is no array, or at what is no index");
+                }
+            }
+            Entry::Keeps { asked, .. } => {
+                let moves = goes(tile, program, &inside, &asked.moving);
+                let edge = goes(tile, program, &inside, &asked.edge);
+                if !matches!((moves, edge), (Some(1 | -1), Some(0))) {
+                    faults.add("an entry for a comparison that does not go with the counter");
                 }
             }
             Entry::Whole(n) | Entry::Aligned(n) if !n.is_power_of_two() => {
@@ -68,6 +74,33 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
         faults.add("it names what is not there");
     }
     faults.all.len() == before
+}
+
+/// Whether an index of an entry is a word of the frame, or goes with the counter.
+fn is_index(tile: &Tile, program: &Loop, inside: &FxHashSet<Var>, index: &Sum) -> bool {
+    match index.single() {
+        Some(v) => is_u64(program, v) && !scans(program, v),
+        None => matches!(goes(tile, program, inside, index), Some(1 | -1)),
+    }
+}
+
+/// How a sum goes with the counter, if nothing else in it is made by the rate itself.
+fn goes(tile: &Tile, program: &Loop, inside: &FxHashSet<Var>, sum: &Sum) -> Option<i64> {
+    let known = |v: Var| {
+        is_u64(program, v) && is_plain(program, v) && (v == tile.counter || !inside.contains(&v))
+    };
+    let all = sum.terms.iter().all(|(_, v)| known(*v));
+    all.then(|| sum.times(tile.counter))
+}
+
+fn is_u64(program: &Loop, v: Var) -> bool {
+    let ty = program.vars.get(v.index()).map(|d| d.ty);
+    ty == Some(Type::Scalar(Ty::U64))
+}
+
+/// Whether a variable is one word.
+fn is_plain(program: &Loop, v: Var) -> bool {
+    order(program, v).is_none_or(|o| !o.is_local())
 }
 
 /// What an iteration of the tile's rate defines or assigns.

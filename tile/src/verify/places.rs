@@ -1,19 +1,25 @@
 //! What is known of an index, and how that follows from what its operands are.
 
 use super::bounds::Walk;
-use crate::ir::{Operand, Origin, Shape, Value};
+use crate::ir::{Operand, Origin, Shape, Sum, Value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+
+/// More sums than this, and sums of more terms, are not followed.
+const MAX_SUMS: usize = 512;
+const MAX_TERMS: usize = 32;
 
 /// What is known of an index.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
     /// At least the first, at most the second.
     Literal(u64, u64),
-    /// The counter of the loop over the range, and at most this.
-    Counter(u64),
+    /// The counter of the loop over the range, and at least the first, at most the second.
+    Counter(u64, u64),
     /// The counter of the segment around, and at most this.
     Within(u64),
+    /// The sum of this number, and from the first to the second of these more; it wraps around.
+    Near(usize, i64, i64),
     /// A count as it was when the step had gone up by `since`, and at most this.
     Count { state: Value, since: u64, plus: u64 },
 }
@@ -42,9 +48,9 @@ impl Walk<'_, '_> {
             (Place::Literal(a, b), Place::Literal(c, d)) => {
                 Place::Literal(a.checked_add(c)?, b.checked_add(d)?)
             }
-            (Place::Counter(plus), Place::Literal(_, more))
-            | (Place::Literal(_, more), Place::Counter(plus)) => {
-                Place::Counter(plus.checked_add(more)?)
+            (Place::Counter(a, b), Place::Literal(c, d))
+            | (Place::Literal(c, d), Place::Counter(a, b)) => {
+                Place::Counter(a.checked_add(c)?, b.checked_add(d)?)
             }
             (Place::Within(plus), Place::Literal(_, more))
             | (Place::Literal(_, more), Place::Within(plus)) => {
@@ -60,13 +66,68 @@ impl Walk<'_, '_> {
         })
     }
 
+    /// Scalars from outside are sums.
+    pub(super) fn know_given(&mut self) {
+        for (v, data) in self.tile.each_value() {
+            if let Origin::Given(of) = data.origin {
+                let sum = self.numbered(Sum::of(of));
+                self.know(v, sum.map(|sum| Place::Near(sum, 0, 0)));
+            }
+        }
+    }
+
+    /// The number of a sum that adds no number.
+    fn numbered(&mut self, sum: Sum) -> Option<usize> {
+        let known = self.sums.iter().position(|s| *s == sum);
+        known.or_else(|| {
+            let fits = self.sums.len() < MAX_SUMS && sum.terms.len() <= MAX_TERMS;
+            fits.then(|| {
+                self.sums.push(sum);
+                self.sums.len() - 1
+            })
+        })
+    }
+
+    /// A place as a sum that adds no number, and from where to where more than that it is.
+    pub(super) fn near(&self, place: Place) -> Option<(Sum, i64, i64)> {
+        match place {
+            Place::Literal(a, b) if a == b => Some((Sum::default(), a as i64, a as i64)),
+            Place::Literal(a, b) => {
+                let (a, b) = (i64::try_from(a).ok()?, i64::try_from(b).ok()?);
+                Some((Sum::default(), a, b))
+            }
+            Place::Counter(a, b) => {
+                let (a, b) = (i64::try_from(a).ok()?, i64::try_from(b).ok()?);
+                Some((Sum::of(self.tile.counter), a, b))
+            }
+            Place::Near(sum, low, high) => Some((self.sums[sum].clone(), low, high)),
+            Place::Within(_) | Place::Count { .. } => None,
+        }
+    }
+
+    /// What `a + b` is, or `a - b`, as a sum.
+    fn near_sum(&mut self, a: Operand, times: i64, b: Operand) -> Option<Place> {
+        let (a, b) = (self.near(self.place(a)?)?, self.near(self.place(b)?)?);
+        let (low, high) = match times {
+            1 => (a.1.checked_add(b.1)?, a.2.checked_add(b.2)?),
+            _ => (a.1.checked_sub(b.2)?, a.2.checked_sub(b.1)?),
+        };
+        let sum = self.numbered(a.0.plus(times, &b.0))?;
+        Some(Place::Near(sum, low, high))
+    }
+
     /// What holds of either.
     pub(super) fn larger(&self, a: Option<Place>, b: Option<Place>) -> Option<Place> {
         match (a?, b?) {
             (Place::Literal(a, b), Place::Literal(c, d)) => {
                 Some(Place::Literal(a.min(c), b.max(d)))
             }
-            (Place::Counter(a), Place::Counter(b)) => Some(Place::Counter(a.max(b))),
+            (Place::Counter(a, b), Place::Counter(c, d)) => {
+                Some(Place::Counter(a.min(c), b.max(d)))
+            }
+            (Place::Near(sum, a, b), Place::Near(of, c, d)) if sum == of => {
+                Some(Place::Near(sum, a.min(c), b.max(d)))
+            }
             (Place::Within(a), Place::Within(b)) => Some(Place::Within(a.max(b))),
             (
                 Place::Count { state, since, plus },
@@ -90,7 +151,9 @@ impl Walk<'_, '_> {
             (Some(Place::Literal(a, b)), _) if a == b => {
                 return Some(Place::Literal(a & mask, a & mask));
             }
-            (Some(Place::Counter(0)), Some(step)) => self.aligned.min(step & step.wrapping_neg()),
+            (Some(Place::Counter(0, 0)), Some(step)) => {
+                self.aligned.min(step & step.wrapping_neg())
+            }
             _ => 1,
         };
         let size = mask.checked_add(1).filter(|n| n.is_power_of_two())?;
@@ -99,7 +162,8 @@ impl Walk<'_, '_> {
 
     pub(super) fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
         let place = match (op, args) {
-            (Op::Add, [a, b]) => self.sum(*a, *b),
+            (Op::Add, [a, b]) => self.sum(*a, *b).or_else(|| self.near_sum(*a, 1, *b)),
+            (Op::Sub, [a, b]) => self.near_sum(*a, -1, *b),
             (Op::And, [a, Operand::Const(c)] | [Operand::Const(c), a]) => self.masked(*a, c.bits),
             (Op::Copy, [a]) => self.place(*a),
             (Op::Select, [_, a, b]) => self.larger(self.place(*a), self.place(*b)),

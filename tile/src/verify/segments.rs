@@ -26,7 +26,7 @@ impl<'a> Walk<'_, 'a> {
         }
         let within = |begun: &u64| self.step.is_some_and(|step| *begun < step);
         match self.begun.filter(within) {
-            Some(begun) if at == Some(Place::Counter(begun)) => {}
+            Some(begun) if at == Some(Place::Counter(begun, begun)) => {}
             _ => {
                 let message = "the tile is left elsewhere than where a turn begins";
                 self.faults.add(message);

@@ -21,7 +21,7 @@ pub(super) fn check<'a>(tile: &'a Tile, faults: &mut Faults<'a>) {
     let in_step = |proof: &Proof| match proof {
         Proof::Entry(i) => {
             let entry = tile.entries.get(*i);
-            matches!(entry, Some(Entry::Room { index, .. }) if *index == tile.counter)
+            matches!(entry, Some(Entry::Room { index, .. }) if index.times(tile.counter) == 1)
         }
         Proof::Room(_) | Proof::Literal => false,
     };

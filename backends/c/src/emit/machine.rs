@@ -184,9 +184,10 @@ impl Machine<'_, '_> {
                 zip.call(self.unit, self.symbol, &self.labels[i]);
             }
             self.join_for_plans(rate);
-            for tile in self.tiles.iter().filter(|t| t.rate == rate) {
+            let tiles = self.tiles.iter().filter(|t| t.rate == rate);
+            for (version, tile) in tiles.enumerate() {
                 let bound = self.unit.program.rate(rate).kind.bound();
-                let mut writer = Writer::new(self.unit, tile);
+                let mut writer = Writer::new(self.unit, tile, version);
                 bound
                     .into_iter()
                     .for_each(|b| writer.call(self.symbol, b, &self.labels[i]));

@@ -6,7 +6,7 @@
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
 //! | `plan` | nothing: it decides how sweeps are written, and in which versions |
-//! | `straight`, `cases` | sweeps as `for` loops; what ends a version of one |
+//! | `straight`, `cases` | sweeps as `for` loops; what ends a version of one that is no tile |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
@@ -207,9 +207,9 @@ impl File {
             .iter()
             .filter(|n| wanted(&n.outer) || tile::is_better_nest(region, n, &schedule));
         // For some there are no words.
-        let sweeps = sweeps.filter_map(|s| lower::tile(region, s, &schedule).ok());
+        let sweeps = sweeps.filter_map(|s| lower::tiles(region, s, &schedule).ok());
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
-        Ok(sweeps.chain(nests).collect())
+        Ok(sweeps.flatten().chain(nests).collect())
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
@@ -276,8 +276,10 @@ impl File {
                 !inner.chain([n.outer.sweep.rate]).any(tiled)
             })
             .collect();
-        for tile in &tiles {
-            tile::Writer::new(&mut unit, tile).write(symbol);
+        for (k, tile) in tiles.iter().enumerate() {
+            let before = tiles[..k].iter().filter(|t| t.rate == tile.rate);
+            let version = before.count();
+            tile::Writer::new(&mut unit, tile, version).write(symbol);
         }
         for (version, plan) in plans.iter().enumerate() {
             // Facts and names outlive the unit; a plan only this turn of it.

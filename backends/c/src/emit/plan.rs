@@ -13,11 +13,6 @@ pub(super) const MAX_STATEMENTS: usize = 4096;
 /// Loops with more statements than this are not cut in pieces either.
 const MAX_IN_PIECES: usize = 64 << 10;
 
-/// More versions than this of one loop are not written.
-const MAX_CASES: usize = 4;
-/// Comparisons in one case.
-const MAX_TESTS: usize = 64;
-
 /// How a sweep is written.
 #[derive(Clone)]
 pub struct Plan<'r> {
@@ -76,42 +71,13 @@ fn versions<'r>(region: &'r Region<'r>, sweep: &'r Sweep<'r>) -> Option<Vec<Plan
 
 /// The versions of a plan, the general form last if they do not cover everything.
 fn cases<'r>(region: &Region, plan: Plan<'r>) -> Vec<Plan<'r>> {
-    let mut found = Vec::new();
-    let mut open = vec![Vec::new()];
-    while let Some(answers) = open.pop() {
-        match region.case(plan.sweep, &answers) {
-            Ok(case) => found.push(case),
-            Err(_) => {
-                for answer in [false, true] {
-                    open.push(answers.iter().copied().chain([answer]).collect());
-                }
-            }
-        }
-        if found.len() + open.len() > MAX_CASES {
-            return middle(region, plan);
-        }
+    let found = region.cases(plan.sweep);
+    let mut general = (found.general.is_some() || found.cases.is_empty()).then(|| plan.clone());
+    if let (Some(plan), Some((stops, defs))) = (&mut general, found.general) {
+        (plan.stops, plan.case) = (stops, defs);
     }
-    found.into_iter().map(|case| plan.in_case(case)).collect()
-}
-
-/// The version for the middle of a long loop, and the general form, which stops before it.
-fn middle<'r>(region: &Region, plan: Plan<'r>) -> Vec<Plan<'r>> {
-    let mut answers = Vec::new();
-    while answers.len() <= MAX_TESTS {
-        match region.case(plan.sweep, &answers) {
-            Ok(case) => {
-                let mut general = plan.clone();
-                general.stops.clone_from(&case.tests);
-                general.case = case.defs_alone();
-                return vec![plan.in_case(case), general];
-            }
-            // The counter is beyond what is asked near the beginning, and well before the end.
-            Err(test) => {
-                answers.push(!test.down && test.moving != Atom::Var(plan.sweep.counter));
-            }
-        }
-    }
-    vec![plan]
+    let cases = found.cases.into_iter().map(|case| plan.in_case(case));
+    cases.chain(general).collect()
 }
 
 impl<'r> Plan<'r> {

@@ -317,6 +317,18 @@ impl Unit<'_> {
     fn gather(&mut self, v: Var, data: &str, n: &str, index: &str) {
         let ty = self.program.ty(v).elem();
         let (define, name) = (self.define(v), self.names.var(v));
+        self.line(format!("{define};"));
+        let line = self.masked(ty, name, (data, n, index));
+        self.line(line);
+    }
+
+    /// The statement of such a read into a variable.
+    pub(super) fn masked(
+        &mut self,
+        ty: Ty,
+        name: &str,
+        (data, n, index): (&str, &str, &str),
+    ) -> String {
         let cell = format!("{data}[{index} & lf_in]");
         let masked = match ty {
             Ty::F32 => format!("(u32)({} & lf_in)", self.helpers.word_of(ty, &cell)),
@@ -324,12 +336,7 @@ impl Unit<'_> {
             _ => format!("({cell} & lf_in)"),
         };
         let value = self.helpers.value_of(ty, &masked);
-        let (test, set) = (
-            format!("-(u64)({index} < {n})"),
-            format!("{name} = {value};"),
-        );
-        self.line(format!("{define};"));
-        self.line(format!("{{ const u64 lf_in = {test}; {set} }}"));
+        format!("{{ const u64 lf_in = -(u64)({index} < {n}); {name} = {value}; }}")
     }
 
     fn write(&mut self, a: Var, i: Atom, x: Atom) {

@@ -1,89 +1,69 @@
 /* Loop both_ways */
 /*   0: append at r0 */
 /*   1: shift at r0 */
-/* Rate r0: ix_0 from `from` to `end`. */
+/* Rate r0 */
 static __attribute__((noinline)) u64
-both_ways_emit_loop_0_r0_0(const u64 from, const u64 end, const f64 *restrict arr_0, const u64 n_arr_0, const f64 *restrict arr_1, const u64 n_arr_1, f64 *restrict out_0, f64 *restrict out_1, const u64 far_1, const u64 len_0, const u64 n_0, const u64 n_1, const u64 last_0) {
+both_ways_emit_tile_0_r0(const u64 from, const u64 end, const f64 *restrict arr_1, f64 *restrict out_0, f64 *restrict out_1, const u64 n_0, const u64 far_1) {
   u64 trapped = 0;
-  for (u64 ix_0 = from; ix_0 < end; ix_0++) {
-    /* 0: append */
-    bool more_0 = 1;
-    bool first_0 = 0;
-    f64 elt_0;
-    if (first_0) {
-      u64 back_0 = (u64)(last_0 - ix_0);
-      f64 x_0 = back_0 < n_arr_0 ? arr_0[back_0] : 0;
-      elt_0 = x_0;
-    } else {
-      u64 at_0 = (u64)(ix_0 - n_0);
-      f64 y_0 = arr_1[at_0];
-      elt_0 = y_0;
+  for (u64 strip = from; strip < end; strip += 4) {
+    #pragma GCC unroll 2
+    for (u64 lane = 0ul; lane < 4ul; lane += 2) {
+      /* 0: append */
+      const u64 ix_0 = (u64)(strip + lane);
+      const u64 at_0_first = (u64)(ix_0 - n_0);
+      const lf_v2f64 y_0 = *(const lf_v2f64_at *)(arr_1 + at_0_first);
+      /* 1: shift */
+      const u64 there_1_first = (u64)(ix_0 + far_1);
+      const u64 before_1_first = (u64)(ix_0 - far_1);
+      const lf_v2f64 a_1 = *(const lf_v2f64_at *)(arr_1 + before_1_first);
+      const lf_v2f64 b_1 = *(const lf_v2f64_at *)(arr_1 + there_1_first);
+      const lf_v2f64 elt_1 = a_1 + b_1;
+      /* 0: append */
+      *(lf_v2f64_at *)(out_0 + ix_0) = y_0;
+      /* 1: shift */
+      *(lf_v2f64_at *)(out_1 + ix_0) = elt_1;
     }
-    /* 1: shift */
-    u64 there_1 = (u64)(ix_0 + far_1);
-    u64 room_1 = (u64)(n_1 - ix_0);
-    bool inside_1 = 1;
-    u64 near_1 = far_1;
-    u64 before_1 = (u64)(ix_0 - near_1);
-    f64 a_1 = arr_1[before_1];
-    f64 c_1;
-    if (inside_1) {
-      f64 b_1 = arr_1[there_1];
-      c_1 = b_1;
-    } else {
-      c_1 = 0.5;
-    }
-    f64 elt_1 = a_1 + c_1;
-    /* 0: append */
-    out_0[ix_0] = elt_0;
-    /* 1: shift */
-    out_1[ix_0] = elt_1;
-    /* 0: append */
-    u64 nix_0 = (u64)(ix_0 + 1ul);
   }
   return trapped;
 }
 
-/* Rate r0: ix_0 from `from` to `end`. */
+/* Rate r0 */
 static __attribute__((noinline)) u64
-both_ways_emit_loop_0_r0_1(const u64 from, const u64 end, const f64 *restrict arr_0, const u64 n_arr_0, const f64 *restrict arr_1, const u64 n_arr_1, f64 *restrict out_0, f64 *restrict out_1, const u64 far_1, const u64 len_0, const u64 n_0, const u64 n_1, const u64 last_0) {
+both_ways_emit_tile_0_r0_1(const u64 from, const u64 end, const f64 *restrict arr_0, const u64 n_arr_0, const f64 *restrict arr_1, const u64 n_arr_1, f64 *restrict out_0, f64 *restrict out_1, const u64 n_0, const u64 last_0, const u64 far_1, const u64 n_1) {
   u64 trapped = 0;
-  for (u64 ix_0 = from; ix_0 < end; ix_0++) {
+  f64 elt_0;
+  f64 c_1;
+  for (u64 ix_0 = from; ix_0 < end; ix_0 += 1) {
     /* 0: append */
-    bool more_0 = ix_0 < len_0;
-    bool first_0 = ix_0 < n_0;
-    f64 elt_0;
+    const bool first_0 = ix_0 < n_0;
     if (first_0) {
-      u64 back_0 = (u64)(last_0 - ix_0);
-      f64 x_0 = back_0 < n_arr_0 ? arr_0[back_0] : 0;
+      const u64 back_0 = (u64)(last_0 - ix_0);
+      const f64 x_0 = back_0 < n_arr_0 ? arr_0[back_0] : 0;
       elt_0 = x_0;
     } else {
-      u64 at_0 = (u64)(ix_0 - n_0);
-      f64 y_0 = at_0 < n_arr_1 ? arr_1[at_0] : 0;
+      const u64 at_0 = (u64)(ix_0 - n_0);
+      const f64 y_0 = at_0 < n_arr_1 ? arr_1[at_0] : 0;
       elt_0 = y_0;
     }
     /* 1: shift */
-    u64 there_1 = (u64)(ix_0 + far_1);
-    u64 room_1 = (u64)(n_1 - ix_0);
-    bool inside_1 = far_1 < room_1;
-    u64 near_1 = lf_min_u64(ix_0, far_1);
-    u64 before_1 = (u64)(ix_0 - near_1);
+    const u64 there_1 = (u64)(ix_0 + far_1);
+    const u64 room_1 = (u64)(n_1 - ix_0);
+    const bool inside_1 = far_1 < room_1;
+    const u64 near_1 = lf_min_u64(ix_0, far_1);
+    const u64 before_1 = (u64)(ix_0 - near_1);
     f64 a_1;
     { const u64 lf_in = -(u64)(before_1 < n_arr_1); a_1 = lf_f64_of_u64((lf_u64_of_f64(arr_1[before_1 & lf_in]) & lf_in)); }
-    f64 c_1;
     if (inside_1) {
-      f64 b_1 = there_1 < n_arr_1 ? arr_1[there_1] : 0;
+      const f64 b_1 = there_1 < n_arr_1 ? arr_1[there_1] : 0;
       c_1 = b_1;
     } else {
       c_1 = 0.5;
     }
-    f64 elt_1 = a_1 + c_1;
+    const f64 elt_1 = a_1 + c_1;
     /* 0: append */
-    out_0[ix_0] = elt_0;
+    *(out_0 + ix_0) = elt_0;
     /* 1: shift */
-    out_1[ix_0] = elt_1;
-    /* 0: append */
-    u64 nix_0 = (u64)(ix_0 + 1ul);
+    *(out_1 + ix_0) = elt_1;
   }
   return trapped;
 }
@@ -137,16 +117,17 @@ init_0:; /* init_1 */
 
 guard_0:; /* guard_1 */
   if (steps >= event || trapped) { position = 1; goto event; }
-  if (ix_0 < len_0 && ix_0 >= n_0 && (n_1 - ix_0) > far_1 && ix_0 >= far_1) {
+  if (ix_0 < len_0 && ix_0 >= n_0 && n_1 - ix_0 > far_1 && ix_0 >= far_1) {
     u64 count = lf_least(len_0 - ix_0, event - steps);
     count = lf_least(count, lf_room(n_out_0, ix_0));
     count = lf_least(count, lf_room(n_out_1, ix_0));
     count = lf_least(count, lf_same_up(ix_0, n_0));
-    count = lf_least(count, lf_same_down((n_1 - ix_0), far_1 + 1));
+    count = lf_least(count, lf_same_down(n_1 - ix_0, far_1 + 1));
     count = lf_least(count, lf_same_up(ix_0, far_1));
-    count = lf_least(count, lf_room(n_arr_1, (ix_0 - n_0)));
-    count = lf_least(count, lf_room(n_arr_1, (ix_0 - far_1)));
-    count = lf_least(count, lf_room(n_arr_1, (ix_0 + far_1)));
+    count = lf_least(count, lf_room(n_arr_1, ix_0 - n_0));
+    count = lf_least(count, lf_room(n_arr_1, ix_0 - far_1));
+    count = lf_least(count, lf_room(n_arr_1, far_1 + ix_0));
+    count &= ~3ul;
     if (count != 0) {
       if (len_0 >= 131072) {
         u8 lf_tile_8[2048 + 16] __attribute__((aligned(16)));
@@ -155,7 +136,7 @@ guard_0:; /* guard_1 */
           n = lf_least(left, 256);
           const u64 lf_at_8 = ix_0;
           const u64 lf_at_9 = ix_0;
-          trapped |= both_ways_emit_loop_0_r0_0(ix_0, ix_0 + n, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, (f64 *)((u64)lf_tile_8 - lf_at_8 * 8), (f64 *)((u64)lf_tile_9 - lf_at_9 * 8), far_1, len_0, n_0, n_1, last_0);
+          trapped |= both_ways_emit_tile_0_r0(ix_0, ix_0 + n, arr_1, (f64 *)((u64)lf_tile_8 - lf_at_8 * 8), (f64 *)((u64)lf_tile_9 - lf_at_9 * 8), n_0, far_1);
           ix_0 += n;
           lf_stream((u8 *)(out_0 + lf_at_8), lf_tile_8, n * 8);
           lf_stream((u8 *)(out_1 + lf_at_9), lf_tile_9, n * 8);
@@ -163,7 +144,7 @@ guard_0:; /* guard_1 */
         lf_fence();
       }
       else {
-        trapped |= both_ways_emit_loop_0_r0_0(ix_0, ix_0 + count, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, out_0, out_1, far_1, len_0, n_0, n_1, last_0);
+        trapped |= both_ways_emit_tile_0_r0(ix_0, ix_0 + count, arr_1, out_0, out_1, n_0, far_1);
         ix_0 += count;
       }
       steps += count;
@@ -175,27 +156,11 @@ guard_0:; /* guard_1 */
     count = lf_least(count, lf_room(n_out_0, ix_0));
     count = lf_least(count, lf_room(n_out_1, ix_0));
     count = lf_least(count, lf_same_up(ix_0, n_0));
-    count = lf_least(count, lf_same_down((n_1 - ix_0), far_1 + 1));
+    count = lf_least(count, lf_same_down(n_1 - ix_0, far_1 + 1));
     count = lf_least(count, lf_same_up(ix_0, far_1));
     if (count != 0) {
-      if (len_0 >= 131072) {
-        u8 lf_tile_8[2048 + 16] __attribute__((aligned(16)));
-        u8 lf_tile_9[2048 + 16] __attribute__((aligned(16)));
-        for (u64 left = count, n; left != 0; left -= n) {
-          n = lf_least(left, 256);
-          const u64 lf_at_8 = ix_0;
-          const u64 lf_at_9 = ix_0;
-          trapped |= both_ways_emit_loop_0_r0_1(ix_0, ix_0 + n, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, (f64 *)((u64)lf_tile_8 - lf_at_8 * 8), (f64 *)((u64)lf_tile_9 - lf_at_9 * 8), far_1, len_0, n_0, n_1, last_0);
-          ix_0 += n;
-          lf_stream((u8 *)(out_0 + lf_at_8), lf_tile_8, n * 8);
-          lf_stream((u8 *)(out_1 + lf_at_9), lf_tile_9, n * 8);
-        }
-        lf_fence();
-      }
-      else {
-        trapped |= both_ways_emit_loop_0_r0_1(ix_0, ix_0 + count, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, out_0, out_1, far_1, len_0, n_0, n_1, last_0);
-        ix_0 += count;
-      }
+      trapped |= both_ways_emit_tile_0_r0_1(ix_0, ix_0 + count, n_arr_0 ? arr_0 : (void *)lf_zero, n_arr_0, n_arr_1 ? arr_1 : (void *)lf_zero, n_arr_1, out_0, out_1, n_0, last_0, far_1, n_1);
+      ix_0 += count;
       steps += count;
       goto guard_0;
     }

@@ -58,10 +58,10 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
     let plain = std::cell::OnceCell::new();
     let plain = || plain.get_or_init(|| choose(region, &Target::plain(), Aim::Start));
     let straight = |sweep| {
-        let mut tiles: Vec<Tile> = lower::tile(region, sweep, schedule).into_iter().collect();
+        let mut tiles = lower::tiles(region, sweep, schedule).unwrap_or_default();
         // Vectors take whole turns; what is left is taken step by step.
         if tiles.iter().any(|t| t.granule() > 1) {
-            tiles.extend(lower::tile(region, sweep, plain()));
+            tiles.extend(lower::tiles(region, sweep, plain()).unwrap_or_default());
         }
         let branchless = match tiles.is_empty() {
             true => branchless(region, sweep, plain()),
@@ -170,7 +170,7 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How far it is to an end; 0 behind it.
-    fn room(&mut self, end: Value, at: Value) -> Value {
+    pub(super) fn room(&mut self, end: Value, at: Value) -> Value {
         let furthest = self.builder.ins().umax(end, at);
         self.builder.ins().isub(furthest, at)
     }

@@ -65,6 +65,24 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "waiting.clear(); let _ = facts;",
     },
     Fault {
+        what: "a case goes on whatever the answers are",
+        file: "lower/cases.rs",
+        sound: "holds: Some(test.holds),",
+        faulty: "holds: None,",
+    },
+    Fault {
+        what: "room beside the counter is asked at the counter",
+        file: "lower/cases.rs",
+        sound: "index: sum(case, Atom::Var(room.index)),",
+        faulty: "index: Sum::of(self.sweep.counter),",
+    },
+    Fault {
+        what: "what is at a distance is read at the counter",
+        file: "lower/cases.rs",
+        sound: "let first = self.op(&name, Ty::U64, op, &[a, b]);",
+        faulty: "let first = self.op(&name, Ty::U64, op, &[a, b]); let first = self.at.unwrap_or(first);",
+    },
+    Fault {
         what: "an access is proven by another entry",
         file: "lower/frame.rs",
         sound: "let proof = Proof::Entry(self.tile.entries.len());",
@@ -263,8 +281,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "any entry proves any access",
         file: "verify/bounds.rs",
-        sound: "if (*of, Some(*index)) != (array, of_index) {",
-        faulty: "if (*of, Some(*index)) == (array, None) && of_index.is_some() {",
+        sound: "if (*of, index.single()) != (array, of_index) || of_index.is_none() {",
+        faulty: "if of_index.is_none() {",
     },
     Fault {
         what: "an access may be one beyond the step",
@@ -323,8 +341,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "a tile is left beyond its turn",
         file: "verify/segments.rs",
-        sound: "Some(begun) if at == Some(Place::Counter(begun)) => {}",
-        faulty: "Some(_) if matches!(at, Some(Place::Counter(_))) => {}",
+        sound: "Some(begun) if at == Some(Place::Counter(begun, begun)) => {}",
+        faulty: "Some(_) if matches!(at, Some(Place::Counter(..))) => {}",
     },
     Fault {
         what: "any room of a segment proves any access",
@@ -393,10 +411,22 @@ pub(super) const JUDGED: &[Fault] = &[
         faulty: "let plain = order(program, v).is_none_or(|o| !o.is_local());",
     },
     Fault {
+        what: "an access at a sum may be one beyond the step",
+        file: "verify/bounds.rs",
+        sound: "1 => first >= 0 && last < most,",
+        faulty: "1 => first >= 0 && last <= most,",
+    },
+    Fault {
+        what: "an access down from the end may be before the step",
+        file: "verify/bounds.rs",
+        sound: "-1 => first > -most && last <= 0,",
+        faulty: "-1 => last <= 0,",
+    },
+    Fault {
         what: "a room may be for what a scan has come to",
         file: "verify/frame.rs",
-        sound: "let counts = ty(*index) == Some(Type::Scalar(Ty::U64)) && !scans(program, *index);",
-        faulty: "let counts = ty(*index) == Some(Type::Scalar(Ty::U64));",
+        sound: "Some(v) => is_u64(program, v) && !scans(program, v),",
+        faulty: "Some(v) => is_u64(program, v),",
     },
     Fault {
         what: "what a scan keeps is anything that is carried",

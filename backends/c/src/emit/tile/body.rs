@@ -1,20 +1,26 @@
 //! The function of a tile.
 
 use super::masks::Masks;
+use super::memory::near;
 use super::passed::{scanned, seen};
 use crate::emit::ideas::Idea;
 use crate::emit::unit::{Unit, comment};
 use crate::names::{Part, Unique, identifier};
-use livefusion_tile::ir::{Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
+use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
 
 /// A tile's function, being written.
 pub struct Writer<'u, 'a, 't> {
     pub(super) unit: &'u mut Unit<'a>,
     pub(super) tile: &'t Tile,
+    /// Its number among the tiles of its rate.
+    pub(super) version: usize,
     pub(super) masks: Masks,
     pub(super) names: Vec<String>,
+    /// What goes with a counter.
+    pub(super) near: FxHashSet<Value>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
     /// What stands behind the segment that is written.
@@ -24,7 +30,7 @@ pub struct Writer<'u, 'a, 't> {
 
 impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     /// The writer of a tile.
-    pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile) -> Writer<'u, 'a, 't> {
+    pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile, version: usize) -> Writer<'u, 'a, 't> {
         let mut unique = Unique::default();
         for word in [
             "trapped", "rest", "after", "first", "size", "last", "lf_halt", "l", "k", "x", "y", "m",
@@ -63,7 +69,9 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         Writer {
             unit,
             tile,
+            version,
             masks,
+            near: near(tile),
             names,
             part: 0,
             segment: None,
@@ -74,6 +82,10 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     /// Writes the function.
     pub fn write(&mut self, symbol: &str) {
         self.unit.uses(Idea::Tiles);
+        let keeps = |e: &Entry| matches!(e, Entry::Keeps { .. });
+        if self.tile.entries.iter().any(keeps) {
+            self.unit.uses(Idea::Cases);
+        }
         let passed = self.passed();
         let leaves = self.tile.leaves();
         let end = match leaves {

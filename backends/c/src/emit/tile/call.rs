@@ -5,7 +5,7 @@ use super::passed::Passed;
 use crate::emit::ideas::Idea;
 use crate::emit::stream::TILE;
 use crate::names::Part;
-use livefusion_tile::ir::{Entry, Origin};
+use livefusion_tile::ir::{Entry, Origin, Sum};
 use loop_lang::ir::{Atom, Order, Var};
 
 impl Writer<'_, '_, '_> {
@@ -13,7 +13,9 @@ impl Writer<'_, '_, '_> {
     pub fn call(&mut self, symbol: &str, bound: Atom, guard: &str) {
         let counter = self.unit.names.var(self.tile.counter).to_string();
         let bound = self.unit.atom(bound);
-        self.unit.open(format!("if ({counter} < {bound}) {{"));
+        let conditions = self.conditions();
+        self.unit
+            .open(format!("if ({counter} < {bound}{conditions}) {{"));
         // The last step around segments leaves what else a frame keeps, and is the machine's.
         let last = match self.tile.has_segments() {
             true => " - 1",
@@ -23,15 +25,13 @@ impl Writer<'_, '_, '_> {
             "u64 count = lf_least({bound} - {counter}{last}, event - steps);"
         ));
         for entry in &self.tile.entries {
-            if let Entry::Room { array, index } = entry {
-                let (length, index) = (self.unit.length(*array), self.unit.names.var(*index));
-                let line = format!("count = lf_least(count, lf_room({length}, {index}));");
-                self.unit.line(line);
+            if let Some(most) = self.allows(entry) {
+                self.unit.line(format!("count = lf_least(count, {most});"));
             }
         }
         for entry in &self.tile.entries {
             match entry {
-                Entry::Room { .. } => {}
+                Entry::Room { .. } | Entry::Keeps { .. } => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
                 Entry::Aligned(steps) => {
@@ -70,7 +70,7 @@ impl Writer<'_, '_, '_> {
             self.unit.uses(Idea::Streaming);
             self.unit
                 .open(format!("if ({bound} >= {}) {{", stream.least));
-            let index = |a: &Var| (*a, counter.clone());
+            let index = |a: &Var| (*a, self.begins(*a));
             let streamed: Vec<_> = stream.arrays.iter().map(index).collect();
             let tile = TILE.max(self.tile.granule());
             let end = format!("{counter} + n");
@@ -102,6 +102,81 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.close();
         self.unit.close();
+    }
+
+    /// A sum, as the caller computes it.
+    fn sum(&self, sum: &Sum) -> String {
+        let mut terms = sum.terms.clone();
+        // What is added comes first.
+        terms.sort_by_key(|(times, _)| *times < 0);
+        let mut text = String::new();
+        for (times, v) in terms {
+            let sign = match (times < 0, text.is_empty()) {
+                (true, true) => "-",
+                (true, false) => " - ",
+                (false, true) => "",
+                (false, false) => " + ",
+            };
+            let often = match times.unsigned_abs() {
+                1 => String::new(),
+                n => format!("{n} * "),
+            };
+            text += &format!("{sign}{often}{}", self.unit.names.var(v));
+        }
+        match (text.is_empty(), sum.plus as i64) {
+            (true, _) => format!("{}ul", sum.plus),
+            (_, 0) => text,
+            (_, plus @ 1..) => format!("{text} + {plus}"),
+            (_, plus) => format!("{text} - {}", plus.unsigned_abs()),
+        }
+    }
+
+    /// How many steps an entry allows, if it is not any number.
+    fn allows(&self, entry: &Entry) -> Option<String> {
+        let down = |sum: &Sum| sum.times(self.tile.counter) < 0;
+        match entry {
+            Entry::Room { array, index } => {
+                let (length, at) = (self.unit.length(*array), self.sum(index));
+                Some(match down(index) {
+                    true => format!("{at} < {length} ? {at} + 1 : 0"),
+                    false => format!("lf_room({length}, {at})"),
+                })
+            }
+            Entry::Keeps { asked, .. } => {
+                let way = if down(&asked.moving) { "down" } else { "up" };
+                let edge = asked.edge.plus(1, &Sum::number(asked.inclusive.into()));
+                let (moving, edge) = (self.sum(&asked.moving), self.sum(&edge));
+                Some(format!("lf_same_{way}({moving}, {edge})"))
+            }
+            Entry::Whole(_) | Entry::Aligned(_) => None,
+        }
+    }
+
+    /// Answers that are wanted, as further conditions.
+    fn conditions(&self) -> String {
+        let wanted = |entry: &Entry| {
+            let Entry::Keeps { asked, holds } = entry else {
+                return None;
+            };
+            let sign = match (asked.inclusive, (*holds)?) {
+                (false, true) => "<",
+                (true, true) => "<=",
+                (false, false) => ">=",
+                (true, false) => ">",
+            };
+            let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+            Some(format!(" && {moving} {sign} {edge}"))
+        };
+        self.tile.entries.iter().filter_map(wanted).collect()
+    }
+
+    /// Where in an array a tile that streams it begins to write.
+    fn begins(&self, array: Var) -> String {
+        let index = self.tile.entries.iter().find_map(|entry| match entry {
+            Entry::Room { array: a, index } if *a == array => Some(index),
+            _ => None,
+        });
+        index.map_or(String::new(), |index| self.sum(index))
     }
 
     /// Next values of what the tile has updated.

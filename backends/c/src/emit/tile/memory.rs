@@ -4,10 +4,38 @@ use super::Writer;
 use crate::emit::vector::Shape as Packed;
 use crate::facts;
 use crate::names::Part;
-use livefusion_tile::ir::{Memory, Operand, Shape, Value};
+use livefusion_tile::ir::{Memory, Operand, Origin, Shape, StmtKind, Tile, Value};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
+
+/// Values that go up or down with a counter: what is read there lies side by side.
+pub(super) fn near(tile: &Tile) -> FxHashSet<Value> {
+    let mut near = FxHashSet::default();
+    tile.each_stmt(&mut |s| match &s.kind {
+        StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => {
+            near.insert(*counter);
+        }
+        StmtKind::Let {
+            to,
+            op: Op::Add | Op::Sub,
+            args,
+        } => {
+            let goes = |a: &&Operand| a.value().is_some_and(|v| near.contains(&v));
+            let fixed = |a: &&Operand| {
+                let given = |v| matches!(tile.value(v).origin, Origin::Given(_));
+                a.value().is_none_or(given)
+            };
+            let count = args.iter().filter(goes).count();
+            if count == 1 && args.iter().filter(fixed).count() == 1 {
+                near.insert(*to);
+            }
+        }
+        _ => {}
+    });
+    near
+}
 
 impl Writer<'_, '_, '_> {
     /// Where an access begins, as an expression for a place in memory.
@@ -108,7 +136,13 @@ impl Writer<'_, '_, '_> {
         let (data, n) = (self.unit.array(array), self.unit.length(array));
         let index = self.operand(at);
         if shape.is_scalar() {
-            self.define(to, &format!("{index} < {n} ? {data}[{index}] : 0"));
+            if at.value().is_none_or(|v| self.near.contains(&v)) {
+                return self.define(to, &format!("{index} < {n} ? {data}[{index}] : 0"));
+            }
+            let (ty, name) = (self.vector(shape), self.name(to));
+            self.unit.line(format!("{ty} {name};"));
+            let line = self.unit.masked(shape.ty, &name, (&data, &n, &index));
+            self.unit.line(line);
             return;
         }
         let read = format!("({index}[k] < {n} ? {data}[{index}[k]] : 0)");

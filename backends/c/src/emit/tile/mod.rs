@@ -31,7 +31,11 @@ use loop_lang::Loop;
 use loop_lang::ir::{Combine, StmtKind};
 use loop_lang::op::Op;
 
-/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans, extrema or exits.
+/// Bodies of more statements run in pieces, not in a tile for each case.
+const MAX_SPLIT: usize = 256;
+
+/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans, extrema or
+/// exits; one that is split, if its lanes are in vectors.
 pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut statements = sweep.statements.iter();
     let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
@@ -40,7 +44,10 @@ pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let scans = sweep.roles.values().any(goes_on);
     let vectors = schedule.vectors(sweep.rate).0 > 1;
     let quick = !schedule.quick(region, sweep).is_empty();
-    vectors && (turns || filters || scans || quick || !sweep.exits.is_empty())
+    let lanes = vectors || sweep.groups.is_empty();
+    let short = sweep.statements.len() <= MAX_SPLIT;
+    let split = schedule.splits(sweep.rate) && short && lanes;
+    vectors && (turns || filters || scans || quick || !sweep.exits.is_empty()) || split
 }
 
 /// Whether a root with inner sweeps is one: all that these fold in lanes is in vectors.

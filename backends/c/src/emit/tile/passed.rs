@@ -5,7 +5,7 @@ use crate::emit::stop::HALT;
 use crate::emit::unit::Unit;
 use crate::facts::{self, Source};
 use crate::names::{Part, identifier};
-use livefusion_tile::ir::{Kept, Memory, Origin, Value};
+use livefusion_tile::ir::{Kept, Memory, Origin, StmtKind, Value};
 use loop_lang::ir::{Order, Var};
 
 /// A parameter of the function, and what the caller passes.
@@ -22,7 +22,11 @@ impl Writer<'_, '_, '_> {
     /// The function's name.
     pub(super) fn function(&self, symbol: &str) -> String {
         let rate = identifier(&self.unit.program.rate(self.tile.rate).name);
-        format!("{symbol}_tile_{}_{rate}", self.tile.rate.index())
+        let version = match self.version {
+            0 => String::new(),
+            n => format!("_{n}"),
+        };
+        format!("{symbol}_tile_{}_{rate}{version}", self.tile.rate.index())
     }
 
     /// Everything that goes in and out, beside the range.
@@ -35,15 +39,26 @@ impl Writer<'_, '_, '_> {
             array: None,
             state: None,
         };
+        // Reads from anywhere read an empty array, too.
+        let mut gathered = Vec::new();
+        self.tile.each_stmt(&mut |s| {
+            if let StmtKind::Gather { array, .. } = s.kind {
+                gathered.push(array);
+            }
+        });
         for (a, length) in self.tile.arrays() {
             let (ty, name) = (facts::elem(self.unit.program, a).name(), names.var(a));
             let given = match self.unit.facts.source.get(&a) {
                 Some(Source::Param(_)) => "const ",
                 _ => "",
             };
+            let argument = match gathered.contains(&a) {
+                true => format!("{} ? {name} : (void *)lf_zero", self.unit.length(a)),
+                false => name.to_string(),
+            };
             passed.push(Passed {
                 array: Some(a),
-                ..plain(format!("{given}{ty} *restrict {name}"), name)
+                ..plain(format!("{given}{ty} *restrict {name}"), &argument)
             });
             if length {
                 let n = self.unit.length(a);

@@ -4,7 +4,7 @@ use super::Printer;
 use crate::emit::straight::Straight;
 use crate::emit::{Emit, Part};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use livefusion_tile::ir::{Entry, Kept, Origin, Stmt, StmtKind, Tile};
+use livefusion_tile::ir::{Entry, Kept, Origin, Stmt, StmtKind, Sum, Tile};
 use livefusion_tile::region::Sweep;
 use loop_lang::ir::Var;
 use rustc_hash::FxHashSet;
@@ -15,11 +15,11 @@ impl<'a> Emit<'a, '_> {
     pub(in crate::emit) fn run_tiles(&mut self, straight: &'a Straight<'a>, guard: usize) {
         let (sweep, tiles) = (straight.sweep, &straight.tiles);
         let counter = self.get(sweep.counter, Part::Value);
-        let most = self.steps_left(sweep, tiles, counter);
+        let all = self.steps_left(sweep, tiles, counter);
         let some = self.builder.create_block();
         let slowly = self.builder.create_block();
         let done = self.builder.create_block();
-        self.builder.ins().brif(most, some, &[], slowly, &[]);
+        self.builder.ins().brif(all, some, &[], slowly, &[]);
         self.begin(some);
         let mut asked: FxHashSet<Var> = FxHashSet::default();
         let mut asks = |s: &Stmt| match s.kind {
@@ -32,10 +32,11 @@ impl<'a> Emit<'a, '_> {
         self.bring_near(straight.all(), |a| asked.contains(&a));
         let mut aligned = 1;
         for tile in tiles {
+            let most = self.allowed(tiles, tile, all);
             let count = self.steps_of(tile, counter, most, aligned);
             let enter = self.builder.create_block();
             let other = self.builder.create_block();
-            match count == most {
+            match count == all {
                 true => self.builder.ins().jump(enter, &[]),
                 false => self.builder.ins().brif(count, enter, &[], other, &[]),
             };
@@ -60,10 +61,10 @@ impl<'a> Emit<'a, '_> {
     fn steps_left(&mut self, sweep: &Sweep, tiles: &[Tile], counter: Value) -> Value {
         let mut rooms: Vec<(Var, Var)> = Vec::new();
         for entry in tiles.iter().flat_map(|t| &t.entries) {
-            if let Entry::Room { array, index } = entry
-                && !rooms.contains(&(*array, *index))
+            if let Some(room) = common(tiles, entry)
+                && !rooms.contains(&room)
             {
-                rooms.push((*array, *index));
+                rooms.push(room);
             }
         }
         // The last step around segments leaves what else a frame keeps, and is the machine's.
@@ -94,6 +95,76 @@ impl<'a> Emit<'a, '_> {
             count = self.builder.ins().select(into, zero, count);
         }
         count
+    }
+
+    /// How many of so many steps a tile's own entries allow.
+    fn allowed(&mut self, tiles: &[Tile], tile: &Tile, all: Value) -> Value {
+        let mut count = all;
+        for entry in tile.entries.iter().filter(|e| common(tiles, e).is_none()) {
+            let more = match entry {
+                Entry::Room { array, index } => {
+                    let (at, length) = (self.sum(index), self.length(*array));
+                    match index.times(tile.counter) < 0 {
+                        true => {
+                            let inside = self.less(at, length);
+                            let down = self.builder.ins().iadd_imm_u(at, 1);
+                            let none = self.u64(0);
+                            self.builder.ins().select(inside, down, none)
+                        }
+                        false => self.room(length, at),
+                    }
+                }
+                Entry::Keeps { asked, holds } => {
+                    let (at, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
+                    let less = match asked.inclusive {
+                        true => self.less(edge, at),
+                        false => self.less(at, edge),
+                    };
+                    let edge = self
+                        .builder
+                        .ins()
+                        .iadd_imm_u(edge, i64::from(asked.inclusive));
+                    let below = self.less(at, edge);
+                    let (yes, no) = match asked.moving.times(tile.counter) < 0 {
+                        true => {
+                            let down = self.builder.ins().iadd_imm_u(at, 1);
+                            (down, self.builder.ins().isub(down, edge))
+                        }
+                        false => {
+                            let up = self.builder.ins().isub(edge, at);
+                            // From zero it is on its side of zero for ever.
+                            let wraps = self.builder.ins().ineg(at);
+                            let ever = self.u64(u64::MAX);
+                            (up, self.builder.ins().select(at, wraps, ever))
+                        }
+                    };
+                    let same = self.builder.ins().select(below, yes, no);
+                    let none = self.u64(0);
+                    match holds.map(|holds| holds != asked.inclusive) {
+                        None => same,
+                        Some(true) => self.builder.ins().select(less, same, none),
+                        Some(false) => self.builder.ins().select(less, none, same),
+                    }
+                }
+                Entry::Whole(_) | Entry::Aligned(_) => continue,
+            };
+            count = self.builder.ins().umin(count, more);
+        }
+        count
+    }
+
+    /// A sum, at a guard.
+    fn sum(&mut self, sum: &Sum) -> Value {
+        let mut value = self.u64(sum.plus);
+        for (times, v) in &sum.terms {
+            let term = self.get(*v, Part::Value);
+            let term = match times {
+                1 => term,
+                _ => self.builder.ins().imul_imm_s(term, *times),
+            };
+            value = self.builder.ins().iadd(value, term);
+        }
+        value
     }
 
     /// Takes so many steps from a counter on, or fewer where the tile is left before. How many it took.
@@ -151,6 +222,15 @@ impl<'a> Emit<'a, '_> {
         self.builder.def_var(self.steps, steps);
         count
     }
+}
+
+/// The room that an entry asks for, if all tiles do, at one variable.
+fn common(tiles: &[Tile], entry: &Entry) -> Option<(Var, Var)> {
+    let Entry::Room { array, index } = entry else {
+        return None;
+    };
+    let all = tiles.iter().all(|t| t.entries.contains(entry));
+    index.single().filter(|_| all).map(|index| (*array, index))
 }
 
 /// What holds what a scan keeps.
