@@ -50,8 +50,12 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
         | StmtKind::Leave { .. }
         | StmtKind::For { .. }
         | StmtKind::Segment { .. }
-        | StmtKind::If { .. }
         | StmtKind::While { .. } => true,
+        // What tells whether nothing is to be done is needed by nobody.
+        StmtKind::If { then, other, .. } => {
+            let mut all = then.iter().chain(other);
+            all.any(|s| is_needed(tile, &s.kind, needed))
+        }
         _ => kind.target().is_some_and(|v| needed.contains(&v)),
     }
 }

@@ -156,8 +156,21 @@ guard_0:; /* guard_1 */
     count &= ~31ul;
     if (ix_0 & 15) count = 0;
     if (count != 0) {
-      trapped |= narrow_prefixes_emit_tile_0_r0(ix_0, ix_0 + count, arr_0, out_1, start_1, &acc_1_now, acc_1, &acc_1_total, &acc_1_last);
-      ix_0 += count;
+      if (len_0 >= 349525) {
+        u8 lf_tile_6[1024 + 32] __attribute__((aligned(32)));
+        for (u64 left = count, n; left != 0; left -= n) {
+          n = lf_least(left, 256);
+          const u64 lf_at_6 = ix_0;
+          trapped |= narrow_prefixes_emit_tile_0_r0(ix_0, ix_0 + n, arr_0, (f32 *)((u64)lf_tile_6 - lf_at_6 * 4), start_1, &acc_1_now, acc_1, &acc_1_total, &acc_1_last);
+          ix_0 += n;
+          lf_stream((u8 *)(out_1 + lf_at_6), lf_tile_6, n * 4);
+        }
+        lf_fence();
+      }
+      else {
+        trapped |= narrow_prefixes_emit_tile_0_r0(ix_0, ix_0 + count, arr_0, out_1, start_1, &acc_1_now, acc_1, &acc_1_total, &acc_1_last);
+        ix_0 += count;
+      }
       steps += count;
       goto guard_0;
     }
