@@ -14,8 +14,6 @@ pub enum Idea {
     Cases,
     /// Filters in vectors: what passes is packed in a register.
     Packing,
-    /// A value that goes from one element of a vector to the next.
-    Chains,
     /// Filters without a branch, element by element.
     Admission,
     /// Tiles: sweeps under a schedule.
@@ -44,7 +42,6 @@ impl Idea {
         Idea::Straight,
         Idea::Cases,
         Idea::Packing,
-        Idea::Chains,
         Idea::Admission,
         Idea::Tiles,
         Idea::Runs,
@@ -64,7 +61,6 @@ impl fmt::Display for Idea {
             Idea::Straight => "straight",
             Idea::Cases => "cases",
             Idea::Packing => "packing",
-            Idea::Chains => "chains",
             Idea::Admission => "admission",
             Idea::Tiles => "tiles",
             Idea::Runs => "runs",

@@ -211,8 +211,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "what a scan was before is what it comes to",
         file: "lower/scans.rs",
-        sound: "self.now.insert(*v, before);",
-        faulty: "let _ = before; self.now.insert(*v, outs[i]);",
+        sound: "self.now.insert(v, before);",
+        faulty: "let _ = before; self.now.insert(v, outs);",
     },
     Fault {
         what: "a scan has gone on before the next step",
@@ -490,9 +490,9 @@ pub(super) const JUDGED: &[Fault] = &[
     },
     Fault {
         what: "extrema are found again from what a sweep writes",
-        file: "region/extremum.rs",
-        sound: "StmtKind::ReadArray(_, a, _) => !written(*a),",
-        faulty: "StmtKind::ReadArray(_, a, _) => !written(*a) || true,",
+        file: "region/flags.rs",
+        sound: "StmtKind::ReadArray(_, a, _) if !written(*a) => {}",
+        faulty: "StmtKind::ReadArray(_, a, _) if !written(*a) || true => {}",
     },
     Fault {
         what: "what is rejected runs along",

@@ -68,8 +68,9 @@ impl Writer<'_, '_, '_> {
         };
         if let Some(stream) = &self.tile.stream {
             self.unit.uses(Idea::Streaming);
-            self.unit
-                .open(format!("if ({bound} >= {}) {{", stream.least));
+            // There is a step; compilers warn of what is always so.
+            let least = stream.least.max(1);
+            self.unit.open(format!("if ({bound} >= {least}) {{"));
             let index = |a: &Var| (*a, self.begins(*a));
             let streamed: Vec<_> = stream.arrays.iter().map(index).collect();
             let tile = TILE.max(self.tile.granule());

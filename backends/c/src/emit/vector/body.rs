@@ -2,18 +2,14 @@
 
 use super::fit::{Update, Vectors};
 use super::pack::Shape;
-use crate::emit::ideas::Idea;
 use crate::emit::plan::Plan;
 use crate::emit::unit::Unit;
 use crate::facts;
 use crate::names::Part;
 use livefusion_tile::region::Step;
-use loop_lang::ir::{Atom, GroupId, Order, Stmt, StmtKind, Var};
+use loop_lang::ir::{Atom, GroupId, Order, StmtKind, Var};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
-
-/// Statements that wait for the chain, with the subrates that they are in.
-type Late<'a> = Vec<(&'a Stmt, Vec<usize>)>;
 
 /// The body of a loop in vectors, being written.
 pub(super) struct Body<'u, 'a> {
@@ -48,7 +44,7 @@ impl Vectors {
     /// Elements that are taken in one go.
     pub fn granule(&self, unit: &Unit) -> usize {
         let elements = self.elements(unit);
-        match self.chain.is_none() && self.widest >= 4 {
+        match self.widest >= 4 {
             true => 2 * elements,
             false => elements,
         }
@@ -56,9 +52,6 @@ impl Vectors {
 
     /// Writes the loop between the function's head and the end of it.
     pub fn write(&self, unit: &mut Unit, plan: &Plan) {
-        if self.chain.is_some() {
-            unit.uses(Idea::Chains);
-        }
         Body::of(unit, plan, self).write();
     }
 }
@@ -85,20 +78,12 @@ impl<'u, 'a> Body<'u, 'a> {
     fn write(&mut self) {
         let elements = self.vectors.elements(self.unit);
         self.prepare();
-        let chain_lanes = self.chain_lanes();
-        for (local, lane) in &chain_lanes {
-            self.unit.line(format!("{local} = {lane};"));
-        }
         if self.vectors.slices.is_empty() {
             self.all_vectors();
         } else {
             self.elements_and_folds(elements);
         }
         self.finish(elements);
-        for (local, lane) in &chain_lanes {
-            let name = local.rsplit(' ').next().unwrap_or_default();
-            self.unit.line(format!("{lane} = {name};"));
-        }
     }
 
     /// Folds in one loop with the rest where there are registers for all lanes, else in loops of their own
@@ -196,11 +181,10 @@ impl<'u, 'a> Body<'u, 'a> {
             let name = self.unit.names.var(v).to_string();
             self.unit.line(format!("const {vector} {name} = {lane};"));
         }
-        let mut late = Vec::new();
         for (at, step) in self.plan.sweep.steps.iter().enumerate() {
             match *step {
-                Step::Block(_) => self.block(at, &mut late),
-                Step::Enter(i) => self.enter(at, i, &mut late),
+                Step::Block(_) => self.block(at),
+                Step::Enter(i) => self.enter(at, i),
                 Step::Leave => {
                     self.subs.pop();
                 }
@@ -208,11 +192,6 @@ impl<'u, 'a> Body<'u, 'a> {
         }
         if self.pass.is_some() && !self.rest {
             return;
-        }
-        self.run_chain();
-        for (s, subs) in late {
-            self.subs = subs;
-            self.stmt(s);
         }
         self.subs.clear();
         self.counts();
@@ -325,10 +304,7 @@ impl<'u, 'a> Body<'u, 'a> {
     pub fn is_uniform(&self, a: Atom) -> bool {
         match a {
             Atom::Const(_) => true,
-            Atom::Var(v) => {
-                let carried = self.vectors.chain.as_ref().is_some_and(|c| c.carries(v));
-                carried || self.plan.sweep.scalars.contains(&v)
-            }
+            Atom::Var(v) => self.plan.sweep.scalars.contains(&v),
         }
     }
 
@@ -341,11 +317,6 @@ impl<'u, 'a> Body<'u, 'a> {
             let positions = self.shape.positions(self.unit.helpers);
             let apart = self.apart.map_or(String::new(), |n| format!(" * {n}"));
             return format!("({all}({counter}) + {positions}(){apart})");
-        }
-        if let (Atom::Var(v), Some(chain)) = (a, &self.vectors.chain)
-            && chain.exports(v)
-        {
-            return self.export(v);
         }
         if !self.is_uniform(a) {
             return self.unit.atom(a);
@@ -382,8 +353,8 @@ impl<'u, 'a> Body<'u, 'a> {
     }
 
     /// The guard of a subrate: which elements it admits.
-    fn enter(&mut self, at: usize, i: usize, late: &mut Late<'u>) {
-        self.block(at, late);
+    fn enter(&mut self, at: usize, i: usize) {
+        self.block(at);
         let pass = self.pass.filter(|_| !self.rest);
         let slice = pass.and_then(|g| self.vectors.slices.get(&g));
         if slice.is_some_and(|s| !s.subs.contains(&at)) {
@@ -410,16 +381,10 @@ impl<'u, 'a> Body<'u, 'a> {
         self.subs.push(at);
     }
 
-    /// A step's statements, without the chain's and what waits for those.
-    fn block(&mut self, at: usize, late: &mut Late<'u>) {
+    /// A step's statements.
+    fn block(&mut self, at: usize) {
         for s in self.plan.sweep.tops(at) {
-            match &self.vectors.chain {
-                Some(chain) if chain.holds(s) => {}
-                Some(chain) if chain.comes_before(s.stmt) => {
-                    late.push((s.stmt, self.subs.clone()));
-                }
-                _ => self.stmt(s.stmt),
-            }
+            self.stmt(s.stmt);
         }
     }
 

@@ -1,6 +1,5 @@
 //! Which loops are written in vectors, and what their updates are.
 
-use super::chain::Chain;
 use crate::facts;
 use livefusion_tile::region::Step;
 use livefusion_tile::region::cost::is_cheap;
@@ -21,8 +20,6 @@ pub struct Vectors {
     pub updates: FxHashMap<Var, Update>,
     /// Groups whose lanes vectors update.
     pub lanes: Vec<GroupId>,
-    /// What goes from one element to the next.
-    pub chain: Option<Chain>,
     /// Statements' results that vectors need.
     pub needed: FxHashSet<Var>,
     /// The same, if all folds are in one loop with the rest.
@@ -97,7 +94,6 @@ impl Fitting<'_> {
             widest: 1,
             updates: FxHashMap::default(),
             lanes,
-            chain: None,
             needed: FxHashSet::default(),
             all_needed: FxHashSet::default(),
             slices: BTreeMap::new(),
@@ -112,38 +108,22 @@ impl Fitting<'_> {
             widest: 1,
             updates: FxHashMap::default(),
             lanes: Vec::new(),
-            chain: None,
             needed: FxHashSet::default(),
             all_needed: FxHashSet::default(),
             slices: BTreeMap::new(),
         };
-        let mut serial: FxHashSet<Var> = FxHashSet::default();
         for v in &self.sweep.carried {
-            match self.update(*v) {
-                Some(update) => {
-                    vectors.updates.insert(*v, update);
-                }
-                None => {
-                    serial.insert(*v);
-                }
-            }
+            let update = self.update(*v)?;
+            vectors.updates.insert(*v, update);
         }
         for g in &self.sweep.groups {
             let group = &self.program().groups[g.index()];
             let plain = |v: &Var| facts::elem(self.program(), *v) != Ty::Bool;
             match group.order {
-                Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => {
-                    vectors.lanes.push(*g);
-                }
-                Order::Lanes(1) | Order::Runs(_) | Order::Prefix(_) => serial.extend(&group.vars),
+                Order::Lanes(l) if l > 1 && group.vars.iter().all(plain) => vectors.lanes.push(*g),
                 _ => return None,
             }
         }
-        let serial = self.spread(&mut vectors, serial);
-        vectors.chain = match serial.is_empty() {
-            true => None,
-            false => Some(Chain::of(self, serial)?),
-        };
         vectors.needed = self.needed(&vectors);
         for i in &self.sweep.statements {
             self.take(&vectors, i)?;
@@ -229,78 +209,9 @@ impl Fitting<'_> {
         })
     }
 
-    /// What is updated with values of the chain belongs to it, lanes too: element by element there.
-    fn spread(&self, vectors: &mut Vectors, mut serial: FxHashSet<Var>) -> FxHashSet<Var> {
-        loop {
-            let chained = self.chained(&serial);
-            let more: Vec<Var> = vectors
-                .updates
-                .iter()
-                .filter(|(_, u)| matches!(u, Update::Join(_, Atom::Var(x)) if chained.contains(x)))
-                .map(|(v, _)| *v)
-                .collect();
-            let lanes: Vec<GroupId> = vectors
-                .lanes
-                .iter()
-                .copied()
-                .filter(|g| {
-                    let vars = &self.program().groups[g.index()].vars;
-                    let updates =
-                        |s: &Stmt| matches!(&s.kind, StmtKind::Assign(v, _) if vars.contains(v));
-                    let mut inner = self.sweep.statements.iter();
-                    inner.any(|i| i.top && updates(i.stmt) && self.reads_any(i, &chained))
-                })
-                .collect();
-            if more.is_empty() && lanes.is_empty() {
-                return serial;
-            }
-            vectors.lanes.retain(|g| !lanes.contains(g));
-            for g in lanes {
-                serial.extend(&self.program().groups[g.index()].vars);
-            }
-            for v in more {
-                vectors.updates.remove(&v);
-                serial.insert(v);
-            }
-        }
-    }
-
-    /// The chain's variables, and all that is computed from them.
-    pub fn chained(&self, serial: &FxHashSet<Var>) -> FxHashSet<Var> {
-        let mut chained = serial.clone();
-        for i in self.sweep.statements.iter().filter(|i| i.top) {
-            if self.reads_any(i, &chained) {
-                let stmts = std::slice::from_ref(i.stmt);
-                facts::each_stmt(stmts, &mut |s| {
-                    facts::each_def(s, &mut |v| {
-                        chained.insert(v);
-                    });
-                });
-            }
-        }
-        chained
-    }
-
-    /// Whether a statement, its regions included, reads or updates one of these variables.
-    pub fn reads_any(&self, i: &Statement, vars: &FxHashSet<Var>) -> bool {
-        let mut found = false;
-        facts::each_stmt(std::slice::from_ref(i.stmt), &mut |s| {
-            facts::each_use(s, &mut |v| found |= vars.contains(&v));
-            facts::each_update(self.program(), s, &mut |v| found |= vars.contains(&v));
-        });
-        found
-    }
-
-    /// Whether a statement belongs to the chain: it depends on it, and is no write of its results.
-    pub fn is_chained(&self, i: &Statement, chained: &FxHashSet<Var>) -> bool {
-        !matches!(i.stmt.kind, StmtKind::WriteArray(..)) && self.reads_any(i, chained)
-    }
-
     /// Whether a statement has a form in vectors; notes what it needs.
     pub(super) fn take(&self, vectors: &Vectors, i: &Statement) -> Option<()> {
-        let chained = vectors.chain.as_ref().is_some_and(|c| c.holds(i));
         match &i.stmt.kind {
-            _ if chained => Some(()),
             StmtKind::Let(..) => is_cheap(self.program(), i.stmt).then_some(()),
             StmtKind::If { .. } => Some(()),
             StmtKind::ReadArray(_, a, Atom::Var(index)) => {
@@ -391,13 +302,7 @@ impl Fitting<'_> {
         found
     }
 
-    /// Whether one of these variables does.
-    pub fn leaves_any(&self, vars: &FxHashSet<Var>) -> bool {
-        vars.iter().any(|v| self.leaves(*v))
-    }
-
-    /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside,
-    /// and for the chain.
+    /// What vectors need in the end: for writes, tests, traps and updates, counts and the counter's aside.
     pub(super) fn needed(&self, vectors: &Vectors) -> FxHashSet<Var> {
         let mut needed = FxHashSet::default();
         let mut need = |a: Atom| {
@@ -423,9 +328,6 @@ impl Fitting<'_> {
                 StmtKind::Trap { unless, .. } => need(*unless),
                 _ => {}
             }
-        }
-        if let Some(chain) = &vectors.chain {
-            chain.inputs.iter().for_each(|v| need(Atom::Var(*v)));
         }
         self.sweep.close(&mut needed);
         needed

@@ -22,13 +22,11 @@
 //! | `body` | the function |
 //! | `stmt` | statements |
 //! | `runs` | folds, a run in each lane |
-//! | `chain` | what goes from one element to the next |
 //! | `ops` | operators on vectors |
 //! | `extremes` | minima and maxima of floats |
 //! | `pack` | masks as bits, packing |
 
 mod body;
-mod chain;
 mod extremes;
 mod fit;
 mod ops;
