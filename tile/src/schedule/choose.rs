@@ -261,7 +261,9 @@ fn many_side_by_side(
         Some(block) => block,
         None => target.vector_bytes() as u32 / widest,
     };
-    let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
+    // In a nest, what the root does with its segments counts.
+    let mut nests = region.nests().iter();
+    let alone = !nests.any(|n| n.inner.contains(&sweep.rate));
     let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
     let proves = |a: &Access| cases.as_ref().is_some_and(|c| c.prove(sweep, a));
     let mut reads = sweep.accesses.iter().filter(|a| a.is_read);
@@ -269,7 +271,7 @@ fn many_side_by_side(
     let cheap =
         |s: &Statement| in_vectors(region, sweep, s.stmt) || is_cheap(region.program, s.stmt);
     let few = if running(sweep) { 4 } else { 2 };
-    if !target.has_vectors() || lanes < few || !root || reads_aside {
+    if !target.has_vectors() || lanes < few || !alone || reads_aside {
         return None;
     }
     if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
