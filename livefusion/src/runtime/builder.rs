@@ -155,6 +155,14 @@ impl EngineBuilder {
     /// bits. [`Explanation`](super::Explanation) has the names of loops and rates, and says which decisions there are
     /// for a program; loops that it has not are no mistake.
     ///
+    /// | decision | of | what it does |
+    /// | --- | --- | --- |
+    /// | `vectorise N unroll M` | a loop rate | N steps side by side, M such vectors in a turn |
+    /// | `branch`, `mask`, `compact` | a sub rate | what is rejected is jumped over; kept without effect; written, and overwritten |
+    /// | `quick` | a loop rate in vectors | largest and smallest floats by one instruction, and again by the rules in doubt |
+    /// | `split` | a loop rate | a form for each answer to comparisons with its counter |
+    /// | `stream N` | a root | from N steps on its results go past the caches |
+    ///
     /// It is for the engine's own C backend: that of an engine of C alone, and the last tier of the default one, whose
     /// other tiers take no notice of it. A backend that is given to [`backend`](EngineBuilder::backend) has its own.
     ///
