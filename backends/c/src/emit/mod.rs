@@ -16,7 +16,8 @@
 //! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
 //! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
-//! | `vector`, `compact` | filters without a branch, in vectors or element by element |
+//! | `vector` | the sides of zips in vectors, folds by runs; packing, for tiles too |
+//! | `compact` | filters without a branch, element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
 //! | `ideas` | nothing: it notes which of these were of use |

@@ -1,4 +1,5 @@
-//! Filters in vectors: loops with subrates, written with the compiler's vector extensions.
+//! Filters on the sides of zips and behind them, in vectors, written with the compiler's vector extensions; folds with a run in
+//! each lane; and packing, which tiles use too.
 //!
 //! Which elements pass is often as good as random, so there is no branch per element. Everything is computed
 //! for a whole vector of elements; a test gives a mask; what a subrate writes is packed together in a
