@@ -269,7 +269,11 @@ impl Writer<'_, '_, '_> {
     /// The bits of a mask, the first lane lowest.
     pub(super) fn bits(&mut self, m: &str) -> String {
         if self.masks.registers {
-            return format!("(u64)({m})");
+            // gcc leaves what it likes in the bits behind the last lane of a few.
+            return match self.masks.lanes {
+                8.. => format!("(u64)({m})"),
+                _ => format!("(u64)(({m}) & {})", self.full()),
+            };
         }
         let Masks { lanes, bytes, .. } = self.masks;
         let target = self.unit.helpers.target.vector_bytes();
