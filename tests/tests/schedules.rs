@@ -306,3 +306,30 @@ fn in_c() {
         }
     }
 }
+
+/// Masks of AVX-512 that do not fit into registers keep their bits in memory: gcc 12 lost some.
+#[test]
+fn masks_without_registers_keep_their_bits() {
+    let loops = golden_loops().into_iter();
+    let mut named = loops.filter(|(_, p)| p.name == "spilled_masks");
+    let (_, program) = named.next().expect("the golden loop");
+    let text = "spilled_masks\n  r1 compact\n  r2 compact\n  r0 vectorise 2 unroll 16\n";
+    let schedules = Schedules::parse(text).expect("schedules");
+    let backend = livefusion_tests::backends::c().with_schedules(schedules);
+    let kernel = backend.compile(&program).expect("it is compiled");
+    let alone = InterpBackend::new()
+        .compile(&program)
+        .expect("it is interpreted");
+    let elements: Vec<f64> = (0..1000)
+        .map(|i| if i % 17 == 0 { f64::NAN } else { f64::from(i) })
+        .collect();
+    for flag in [0, 1] {
+        let args = [
+            livefusion_backend::Arg::Array(livefusion_backend::View::new(&elements)),
+            livefusion_backend::Arg::Scalar(loop_lang::Const::u64(flag)),
+        ];
+        let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+        let got = loops::run(&*kernel, Pass::Emit, STEPS, &args);
+        assert_eq!(want.differs(&got), None);
+    }
+}

@@ -71,7 +71,7 @@ pub fn run(
             Origin::End => range.end,
             Origin::Given(v) | Origin::State(v) => world.scalar(v),
             Origin::Scan(v, kept) => world.scanned(v, kept),
-            Origin::Register | Origin::Let => 0,
+            Origin::Register | Origin::Buffer | Origin::Let => 0,
         };
         vec![start; data.shape.lanes as usize]
     });
@@ -176,13 +176,15 @@ impl Run<'_> {
 
     fn read(&self, from: Memory, at: u64) -> Option<u64> {
         match from {
-            Memory::Register(v) => self.values[v.index()].get(at as usize).copied(),
+            Memory::Register(v) | Memory::Buffer(v) => {
+                self.values[v.index()].get(at as usize).copied()
+            }
             _ => self.world.read(from, at),
         }
     }
 
     fn write(&mut self, into: Memory, at: u64, word: u64) -> bool {
-        let Memory::Register(v) = into else {
+        let (Memory::Register(v) | Memory::Buffer(v)) = into else {
             return self.world.write(into, at, word);
         };
         let place = self.values[v.index()].get_mut(at as usize);

@@ -80,6 +80,7 @@ impl fmt::Display for Shown<'_> {
                     let (moving, edge) = (self.sum(&asked.moving), self.sum(&asked.edge));
                     writeln!(f, "{word} {moving} {than} {edge}")?;
                 }
+                Entry::Most(steps) => writeln!(f, "most {steps}")?,
                 Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
                 Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
             }
@@ -96,6 +97,7 @@ impl fmt::Display for Shown<'_> {
                 Origin::State(v) => ("state", Some(v)),
                 Origin::Scan(v, _) => ("scan", Some(v)),
                 Origin::Register => ("register", None),
+                Origin::Buffer => ("buffer", None),
                 Origin::From | Origin::End | Origin::Let => continue,
             };
             write!(f, "  {word} {}: {}", data.name, data.shape)?;
@@ -154,7 +156,7 @@ impl Shown<'_> {
             Memory::Array(a) => format!("{}[{at}]", self.var(a)),
             Memory::Lanes(v) => format!("lanes {}[{at}]", self.var(v)),
             Memory::Tree(v) => format!("tree {}[{at}]", self.var(v)),
-            Memory::Register(v) => format!("{}[{at}]", self.name(v)),
+            Memory::Register(v) | Memory::Buffer(v) => format!("{}[{at}]", self.name(v)),
         }
     }
 

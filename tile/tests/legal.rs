@@ -92,6 +92,31 @@ fn cases() -> Vec<Case> {
         case("the rate is no sweep", "filter_sum", "r2 stream 0"),
         case("the rate is no sweep", "filter_sum", "r2 split"),
         case(
+            "the rate is no sweep",
+            "filter_sum",
+            "r2 distribute wait 8 work 64 buffer 64",
+        ),
+        case(
+            "a buffer has a power of two of elements, at most 256, and those of a turn",
+            "filter_sum",
+            "r0 distribute wait 8 work 64 buffer 512",
+        ),
+        case(
+            "a buffer has a power of two of elements, at most 256, and those of a turn",
+            "map",
+            "r0 vectorise 8 unroll 4\nr0 distribute wait 8 work 64 buffer 16",
+        ),
+        case(
+            "its guard has exits, which must be asked step by step",
+            "exit_filter_take",
+            "r0 distribute wait 8 work 64 buffer 64",
+        ),
+        case(
+            "it is in a step of another loop, or another in its own",
+            "normalise",
+            "r1 distribute wait 8 work 64 buffer 64",
+        ),
+        case(
             "its guard has exits, which must be asked step by step",
             "exit_filter_take",
             "r0 split",

@@ -89,6 +89,11 @@ fn a_scan_step_by_step() {
 }
 
 #[test]
+fn a_long_body_in_pieces() {
+    golden("long_chain");
+}
+
+#[test]
 fn segments_with_a_filter() {
     golden("segment_filter");
 }

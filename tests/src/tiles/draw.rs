@@ -69,6 +69,10 @@ impl Drawn {
                     from: Memory::Tree(_),
                     ..
                 } => Some("tree"),
+                StmtKind::Load {
+                    from: Memory::Buffer(_),
+                    ..
+                } => Some("buffer"),
                 _ => None,
             });
         });
@@ -79,7 +83,7 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.extend(["quick", "stream", "split"].map(str::to_string));
+        all.extend(["quick", "stream", "split", "distribute"].map(str::to_string));
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -100,6 +104,7 @@ impl Drawn {
             "set lane",
             "leave in vectors",
             "tree",
+            "buffer",
         ];
         let unsaid = words.into_iter().filter(|w| !self.said.contains(w));
         all.extend(unsaid.map(str::to_string));
@@ -122,6 +127,7 @@ fn name(d: &Decision) -> String {
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Stream(_) => "stream".to_string(),
         Decision::Split => "split".to_string(),
+        Decision::Distribute { .. } => "distribute".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
     }
@@ -152,6 +158,14 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let vectors = Decision::Vectorise { lanes, unroll };
             let rule = "vectors in a turn are a power of two, at most 32";
             (rule, (rate, vectors))
+        }
+        (rate, Decision::Distribute { wait, work, .. }) if once => {
+            let steps = rng.pick(&[0, 100, 512]);
+            let pieces = Decision::Distribute { wait, work, steps };
+            (
+                "a buffer has a power of two of elements, at most 256, and those of a turn",
+                (rate, pieces),
+            )
         }
         (_, Decision::Quick) => {
             let rule = "the rate is no sub rate of a sweep that tests";
@@ -252,6 +266,13 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
                 let how = Admit::ALL[rng.below(3)];
                 propose(&mut schedule, sub, Decision::Admit(how));
             }
+        }
+        // Random bodies are short: what waits for little is cut, too.
+        if rng.chance(50) {
+            let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
+            let steps = 1 << (4 + rng.below(5));
+            let pieces = Decision::Distribute { wait, work, steps };
+            propose(&mut schedule, sweep.rate, pieces);
         }
         if rng.chance(50) {
             propose(

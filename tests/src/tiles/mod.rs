@@ -137,7 +137,7 @@ impl Evaluated {
         }
         for entry in &tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Room { .. } | Entry::Keeps { .. } | Entry::Most(_) => {}
                 Entry::Whole(steps) => count &= !(steps - 1),
                 Entry::Aligned(steps) if counter & (steps - 1) == 0 => {}
                 Entry::Aligned(_) => count = 0,

@@ -139,7 +139,7 @@ impl World for State<'_, '_> {
             }
             Memory::Lanes(v) => Some(self.frame.words[self.lane(v, at)?]),
             Memory::Tree(v) => Some(self.frame.words[self.of_scan(v, at.checked_add(TREE)?)?]),
-            Memory::Register(_) => None,
+            Memory::Register(_) | Memory::Buffer(_) => None,
         }
     }
 
@@ -159,7 +159,7 @@ impl World for State<'_, '_> {
                 let tree = at.checked_add(TREE).and_then(|at| self.of_scan(v, at));
                 tree.map(|w| self.frame.words[w] = word).is_some()
             }
-            Memory::Register(_) => false,
+            Memory::Register(_) | Memory::Buffer(_) => false,
         }
     }
 }

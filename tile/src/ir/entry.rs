@@ -118,6 +118,8 @@ pub enum Entry {
         /// The answer that is wanted, if one is.
         holds: Option<bool>,
     },
+    /// At most so many steps, a power of two.
+    Most(u64),
     /// A multiple of so many steps, a power of two.
     Whole(u64),
     /// The counter is a multiple of so many steps, a power of two.
@@ -149,6 +151,7 @@ impl Entry {
                     false => 0,
                 }
             }
+            Entry::Most(steps) => *steps,
             Entry::Whole(_) | Entry::Aligned(_) => u64::MAX,
         }
     }
@@ -157,7 +160,8 @@ impl Entry {
 /// Why an access that is not checked stays inside of its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Proof {
-    /// It is at a place within the range, and the entry of this number says that the array has as many.
+    /// It is at a place within the range, and the entry of this number says that the array has as many; or that the range
+    /// has no more steps than a buffer has elements.
     Entry(usize),
     /// It is at a place within the segment around, whose room of this number says that the array has as many.
     Room(usize),

@@ -10,14 +10,16 @@
 //! * A value is *given* (a scalar that no step changes), *state* (a carried variable: it begins as what the frame
 //!   holds, and at the end the frame holds it; a scan keeps more than one such word), a *register* (zero, then set any number of times) or defined once, by a
 //!   `let`. A register may have more lanes than a machine's: then it is several, and some lanes at a time are loaded and stored.
+//!   A *buffer* is no operand, but memory of as many elements as it has lanes.
 //! * An access that is not checked names its [`Proof`], and [`verify`](crate::verify) checks it.
 
 mod entry;
+mod rename;
 mod stmt;
 
 pub(crate) use entry::letter;
 pub use entry::{Asked, Entry, Proof, Sum};
-pub use stmt::{Memory, Operand, Stmt, StmtKind};
+pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, each_stmt, named};
 
 use loop_lang::ir::{RateId, Var};
 use loop_lang::types::Ty;
@@ -90,6 +92,8 @@ pub enum Origin {
     Scan(Var, Kept),
     /// Set by statements.
     Register,
+    /// Elements that steps leave for later steps of the same range: memory that statements load from and store to.
+    Buffer,
     /// Defined by one statement.
     Let,
 }
@@ -129,6 +133,7 @@ impl Origin {
             | Origin::Given(_)
             | Origin::Scan(_, Kept::Prefix)
             | Origin::Register
+            | Origin::Buffer
             | Origin::Let => false,
         }
     }
@@ -240,20 +245,7 @@ impl Tile {
 
     /// Calls `f` on every statement, outer ones first.
     pub fn each_stmt<'s>(&'s self, f: &mut impl FnMut(&'s Stmt)) {
-        let mut open: Vec<&'s [Stmt]> = vec![&self.body];
-        while let Some(stmts) = open.pop() {
-            let Some((first, rest)) = stmts.split_first() else {
-                continue;
-            };
-            open.push(rest);
-            f(first);
-            first
-                .kind
-                .bodies()
-                .into_iter()
-                .rev()
-                .for_each(|b| open.push(b));
-        }
+        each_stmt(&self.body, f);
     }
 
     /// How many bodies are in each other, its own counted.
@@ -269,16 +261,9 @@ impl Tile {
         deepest
     }
 
-    /// The arrays that it reads or writes, in the order of their first use, and whether it asks for their length:
-    /// by a check, or as a value.
+    /// The arrays that it reads or writes: see [`arrays`].
     pub fn arrays(&self) -> Vec<(Var, bool)> {
-        let mut arrays: Vec<(Var, bool)> = Vec::new();
-        let mut see = |array: Var, length| match arrays.iter_mut().find(|(b, _)| *b == array) {
-            Some((_, known)) => *known |= length,
-            None => arrays.push((array, length)),
-        };
-        self.each_stmt(&mut |s| s.kind.each_array(&mut see));
-        arrays
+        arrays(&self.body)
     }
 
     /// How many steps it takes at a time: its ranges are multiples of it.

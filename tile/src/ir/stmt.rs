@@ -4,6 +4,7 @@ use super::{Proof, Value};
 use loop_lang::ir::{CombId, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Const;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// A value or a literal.
@@ -48,6 +49,8 @@ pub enum Memory {
     Tree(Var),
     /// The lanes of a register.
     Register(Value),
+    /// The elements of a buffer.
+    Buffer(Value),
 }
 
 /// A statement and the combinator that it came from.
@@ -463,4 +466,42 @@ impl StmtKind {
             StmtKind::If { cond, .. } | StmtKind::While { cond, .. } => f(*cond),
         }
     }
+}
+
+/// Calls `f` on statements and those in their bodies, outer ones first.
+pub fn each_stmt<'s>(stmts: &'s [Stmt], f: &mut impl FnMut(&'s Stmt)) {
+    let mut open: Vec<&'s [Stmt]> = vec![stmts];
+    while let Some(stmts) = open.pop() {
+        let Some((first, rest)) = stmts.split_first() else {
+            continue;
+        };
+        open.push(rest);
+        f(first);
+        open.extend(first.kind.bodies().into_iter().rev());
+    }
+}
+
+/// What statements name, and those in their bodies: operands, what they define and set, registers and buffers as memory.
+pub fn named(stmts: &[Stmt]) -> FxHashSet<Value> {
+    let mut all = FxHashSet::default();
+    each_stmt(stmts, &mut |s| {
+        s.kind.each_operand(&mut |a| all.extend(a.value()));
+        all.extend(s.kind.target());
+        if let Some(Memory::Register(v) | Memory::Buffer(v)) = s.kind.memory() {
+            all.insert(v);
+        }
+    });
+    all
+}
+
+/// The arrays that statements read or write, in the order of their first use, and whether they ask for their length: by a
+/// check, or as a value.
+pub fn arrays(stmts: &[Stmt]) -> Vec<(Var, bool)> {
+    let mut arrays: Vec<(Var, bool)> = Vec::new();
+    let mut see = |array: Var, length| match arrays.iter_mut().find(|(b, _)| *b == array) {
+        Some((_, known)) => *known |= length,
+        None => arrays.push((array, length)),
+    };
+    each_stmt(stmts, &mut |s| s.kind.each_array(&mut see));
+    arrays
 }

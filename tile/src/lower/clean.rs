@@ -1,6 +1,6 @@
 //! What nobody needs goes: statements first, then values.
 
-use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Memory, Origin, Stmt, StmtKind, Tile, Value};
 use rustc_hash::FxHashSet;
 
 /// Removes statements without effect whose results nobody reads, and values that are left unused.
@@ -17,7 +17,7 @@ pub(super) fn clean(tile: &mut Tile) {
             }
             kind.each_operand(&mut |a| needed.extend(a.value()));
             if let StmtKind::Load {
-                from: Memory::Register(r),
+                from: Memory::Register(r) | Memory::Buffer(r),
                 ..
             } = kind
             {
@@ -38,7 +38,7 @@ pub(super) fn clean(tile: &mut Tile) {
 fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
     match kind {
         StmtKind::Store {
-            into: Memory::Register(r),
+            into: Memory::Register(r) | Memory::Buffer(r),
             ..
         } => needed.contains(r),
         StmtKind::SetLane { to, .. } => needed.contains(to),
@@ -94,7 +94,7 @@ fn renumber(tile: &mut Tile) {
         s.kind.each_operand(&mut |a| used.extend(a.value()));
         used.extend(s.kind.target());
         used.extend(s.kind.memory().and_then(|m| match m {
-            Memory::Register(r) => Some(r),
+            Memory::Register(r) | Memory::Buffer(r) => Some(r),
             Memory::Array(_) | Memory::Lanes(_) | Memory::Tree(_) => None,
         }));
         let target = s.kind.target();
@@ -107,11 +107,12 @@ fn renumber(tile: &mut Tile) {
         Origin::State(_) => 3,
         Origin::Scan(..) => 4,
         Origin::Register => 5,
-        Origin::Let => 6,
+        Origin::Buffer => 6,
+        Origin::Let => 7,
     };
     let all = tile.each_value().map(|(v, _)| v);
     let mut frame: Vec<Value> = all
-        .filter(|v| of(v) < 2 || of(v) < 6 && used.contains(v))
+        .filter(|v| of(v) < 2 || of(v) < 7 && used.contains(v))
         .collect();
     frame.sort_by_key(of);
     let order: Vec<Value> = frame.into_iter().chain(lets).collect();
@@ -123,153 +124,5 @@ fn renumber(tile: &mut Tile) {
     let new = |v: &mut Value| *v = to[v.index()];
     for s in &mut tile.body {
         s.kind.each_value_mut(&mut |v| new(v));
-    }
-}
-
-impl StmtKind {
-    /// Calls `f` on every value that it names, its bodies' included.
-    fn each_value_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
-        let operand = |a: &mut Operand, f: &mut dyn FnMut(&mut Value)| {
-            if let Operand::Value(v) = a {
-                f(v);
-            }
-        };
-        match self {
-            StmtKind::Let { to, args, .. } => {
-                f(to);
-                args.iter_mut().for_each(|a| operand(a, f));
-            }
-            StmtKind::Beat { to, new, old, .. } => {
-                f(to);
-                operand(new, f);
-                operand(old, f);
-            }
-            StmtKind::Positions { to, from } => {
-                f(to);
-                operand(from, f);
-            }
-            StmtKind::Until { to, at, end } => {
-                f(to);
-                operand(at, f);
-                operand(end, f);
-            }
-            StmtKind::Load {
-                to,
-                from,
-                at,
-                under,
-                ..
-            } => {
-                f(to);
-                if let Memory::Register(r) = from {
-                    f(r);
-                }
-                operand(at, f);
-                under.iter_mut().for_each(|a| operand(a, f));
-            }
-            StmtKind::Gather { to, at, .. } => {
-                f(to);
-                operand(at, f);
-            }
-            StmtKind::Store {
-                into,
-                at,
-                value,
-                under,
-                ..
-            } => {
-                if let Memory::Register(r) = into {
-                    f(r);
-                }
-                operand(at, f);
-                operand(value, f);
-                under.iter_mut().for_each(|a| operand(a, f));
-            }
-            StmtKind::Put {
-                at, value, under, ..
-            } => {
-                operand(at, f);
-                operand(value, f);
-                under.iter_mut().for_each(|a| operand(a, f));
-            }
-            StmtKind::Compress {
-                at, value, under, ..
-            } => {
-                operand(at, f);
-                operand(value, f);
-                operand(under, f);
-            }
-            StmtKind::Length { to, .. } => f(to),
-            StmtKind::Count { to, of }
-            | StmtKind::Any { to, of }
-            | StmtKind::Scan { to, of, .. }
-            | StmtKind::Last { to, of }
-            | StmtKind::Halves { to, of, .. } => {
-                f(to);
-                operand(of, f);
-            }
-            StmtKind::Slide { to, first, of } => {
-                f(to);
-                operand(first, f);
-                operand(of, f);
-            }
-            StmtKind::Lane { to, of, at } => {
-                f(to);
-                operand(of, f);
-                operand(at, f);
-            }
-            StmtKind::SetLane { to, at, value } => {
-                f(to);
-                operand(at, f);
-                operand(value, f);
-            }
-            StmtKind::Set { to, value } => {
-                f(to);
-                operand(value, f);
-            }
-            StmtKind::Trap { unless } => operand(unless, f),
-            StmtKind::Leave { at, unless } => {
-                operand(at, f);
-                operand(unless, f);
-            }
-            StmtKind::For {
-                counter,
-                from,
-                to,
-                body,
-                ..
-            } => {
-                f(counter);
-                operand(from, f);
-                operand(to, f);
-                body.iter_mut().for_each(|s| s.kind.each_value_mut(f));
-            }
-            StmtKind::Segment {
-                counter,
-                from,
-                to,
-                rooms,
-                body,
-                tail,
-                ..
-            } => {
-                f(counter);
-                operand(from, f);
-                operand(to, f);
-                rooms.iter_mut().for_each(|(_, index)| operand(index, f));
-                let inner = body.iter_mut().chain(tail);
-                inner.for_each(|s| s.kind.each_value_mut(f));
-            }
-            StmtKind::If { cond, then, other } => {
-                operand(cond, f);
-                let inner = then.iter_mut().chain(other);
-                inner.for_each(|s| s.kind.each_value_mut(f));
-            }
-            StmtKind::While { test, cond, body } => {
-                operand(cond, f);
-                let inner = test.iter_mut().chain(body);
-                inner.for_each(|s| s.kind.each_value_mut(f));
-            }
-        }
     }
 }

@@ -19,10 +19,12 @@
 //! | `regions` | arms and scalar loops |
 //! | `cases` | what follows from comparisons with the counter |
 //! | `clean` | what nobody needs goes |
+//! | `distribute` | long bodies in pieces |
 
 mod cases;
 mod chain;
 mod clean;
+mod distribute;
 mod frame;
 mod joins;
 mod lanes;
@@ -92,6 +94,7 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
             lower.tile.name += &format!("_{version}");
         }
         lower.write();
+        lower.distribute();
         finish(lower.tile)
     };
     if !schedule.splits(sweep.rate) {

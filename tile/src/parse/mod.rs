@@ -92,7 +92,7 @@ impl<'t> Parser<'t> {
     /// The range, entries, and the values that are there before the first statement.
     fn frame(&mut self) -> Parsed<()> {
         let words = [
-            "range", "entry", "stream", "given", "state", "scan", "register",
+            "range", "entry", "stream", "given", "state", "scan", "register", "buffer",
         ];
         let is_frame = |l: &Line| l.depth == 1 && l.peek().0.is_some_and(|w| words.contains(&w));
         while let Some(mut line) = self.lines.next_if(is_frame) {
@@ -125,9 +125,13 @@ impl<'t> Parser<'t> {
                     })?;
                     self.add(name, shape, Origin::Scan(v, kept));
                 }
-                _ => {
+                word => {
                     let (name, shape) = typed(&mut line)?;
-                    self.add(name, shape, Origin::Register);
+                    let origin = match word {
+                        "buffer" => Origin::Buffer,
+                        _ => Origin::Register,
+                    };
+                    self.add(name, shape, origin);
                 }
             }
             line.end()?;
@@ -156,13 +160,15 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) whole N` or `(a) aligned N`.
+    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a) whole N` or `(a) aligned N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
-        let kinds = ["room", "holds", "fails", "keeps", "whole", "aligned"];
-        let what = "`room`, `holds`, `fails`, `keeps`, `whole` or `aligned`";
+        let kinds = [
+            "room", "holds", "fails", "keeps", "most", "whole", "aligned",
+        ];
+        let what = "`room`, `holds`, `fails`, `keeps`, `most`, `whole` or `aligned`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
             "room" => {
                 let array = self.var(line)?;
@@ -186,6 +192,7 @@ impl<'t> Parser<'t> {
                 let holds = (word != "keeps").then_some(word == "holds");
                 Entry::Keeps { asked, holds }
             }
+            "most" => Entry::Most(line.number()?),
             "whole" => Entry::Whole(line.number()?),
             _ => Entry::Aligned(line.number()?),
         };

@@ -347,7 +347,7 @@ impl<'t> Parser<'t> {
         Ok((self.var(line)?, self.index(line)?))
     }
 
-    /// `a[i]`, of an array or a register, or `lanes v[i]` or `tree v[i]`.
+    /// `a[i]`, of an array, a register or a buffer, or `lanes v[i]` or `tree v[i]`.
     fn memory(&self, line: &mut Line<'t>) -> Parsed<(Memory, Operand)> {
         if line.peek().1 != Some("[") && line.eat("lanes") {
             let (v, at) = self.array(line)?;
@@ -357,9 +357,13 @@ impl<'t> Parser<'t> {
             let (v, at) = self.array(line)?;
             return Ok((Memory::Tree(v), at));
         }
-        let memory = line.take("an array or a register", |w| {
-            let register = self.values.get(w).copied().map(Memory::Register);
-            register.or_else(|| self.vars.get(w).copied().map(Memory::Array))
+        let memory = line.take("an array, a register or a buffer", |w| {
+            let value = self.values.get(w).copied();
+            let own = value.map(|v| match self.tile.value(v).origin {
+                Origin::Buffer => Memory::Buffer(v),
+                _ => Memory::Register(v),
+            });
+            own.or_else(|| self.vars.get(w).copied().map(Memory::Array))
         })?;
         Ok((memory, self.index(line)?))
     }

@@ -17,6 +17,11 @@ pub fn cost(program: &Loop, s: &Stmt) -> Cost {
     }
 }
 
+/// For how many cycles a processor is busy with so much work, if nothing waits.
+pub fn busy(cost: Cost) -> u64 {
+    cost.work / WANTED
+}
+
 /// Whether the processor would find less to do in each cycle than a `share` of what it could.
 pub fn waits(cost: Cost, share: u64) -> bool {
     cost.wait * WANTED > cost.work.max(AHEAD) * share

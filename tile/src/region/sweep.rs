@@ -178,6 +178,26 @@ impl<'a> Sweep<'a> {
         &self.statements[s.first..=s.id]
     }
 
+    /// What a step costs: how much there is to do, and the longest that one thing waits for another.
+    pub fn cost(&self) -> Cost {
+        let mut ready: FxHashMap<Var, u64> = FxHashMap::default();
+        let mut sum = Cost::default();
+        for top in self.all_tops() {
+            let mut starts = 0;
+            for s in self.within(top) {
+                let mut waits = |v| starts = starts.max(ready.get(&v).copied().unwrap_or(0));
+                facts::each_use(s.stmt, &mut waits);
+            }
+            let ends = starts + top.cost.wait;
+            for s in self.within(top) {
+                facts::each_def(s.stmt, &mut |v| _ = ready.insert(v, ends));
+            }
+            sum.work += top.cost.work;
+            sum.wait = sum.wait.max(ends);
+        }
+        sum
+    }
+
     /// The variable and its limit, if a statement makes nothing but an exit of that: it goes on while the one is less.
     pub fn limit(&self, s: &Stmt) -> Option<(Var, Atom)> {
         let StmtKind::Let(made, Op::Lt, args) = &s.kind else {

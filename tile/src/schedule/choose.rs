@@ -3,7 +3,7 @@
 
 use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
-use crate::region::cost::is_cheap;
+use crate::region::cost::{is_cheap, waits};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use crate::target::{Masks, Target};
 use livefusion_backend::facts;
@@ -14,6 +14,15 @@ use loop_lang::types::Ty;
 /// Bytes that a loop reads and writes in step from which on its results go past the caches: there is no room for them all, and
 /// to write them there each line would be read before. Below, whoever reads them next may find them.
 const LARGE: u64 = 4 << 20;
+/// Cycles that a piece of a body waits for one thing after the other: it has as many operations that are ready in the
+/// elements of which a processor thinks at a time.
+const WAIT: u32 = 32;
+/// More vectors of lanes than this for each register of the machine are not in the code of one turn.
+const MAX_HELD: usize = 24;
+/// What there is to do in a piece at most.
+const WORK: u32 = 128;
+/// Elements in a buffer between pieces.
+const BUFFER: u32 = 256;
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
 /// More statements than this are not written twice.
@@ -59,10 +68,10 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
         for (rate, decision) in decisions.decisions() {
             schedule = schedule.with(*rate, *decision);
         }
-        if aim == Aim::Speed
-            && let Some(more) = past_the_caches(region, sweep, &schedule)
-        {
-            schedule = more;
+        if aim == Aim::Speed {
+            for idea in [in_pieces, past_the_caches] {
+                schedule = idea(region, sweep, &schedule).unwrap_or(schedule);
+            }
         }
     }
     schedule
@@ -73,6 +82,24 @@ pub fn large(region: &Region, sweep: &Sweep) -> u64 {
     let size = |a: &Var| region.program.ty(*a).elem().size() as u64;
     let bytes: u64 = sweep.arrays.iter().map(size).sum();
     LARGE / bytes.max(1)
+}
+
+/// Bodies in which more waits for each other than a processor looks ahead are cut in pieces, and those of which compilers
+/// would make a long function. Around one thing that takes as long as the rest, as a lone exponential, cuts are of no use.
+fn in_pieces(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Option<Schedule> {
+    let (lanes, unroll) = schedule.vectors(sweep.rate);
+    let whole = sweep.cost();
+    let mut alone = sweep.all_tops().map(|s| s.cost.wait);
+    let waits = waits(whole, 2) && alone.all(|one| 2 * one <= whole.wait);
+    if turns(sweep) || !waits && whole.work <= 2 * u64::from(WORK) {
+        return None;
+    }
+    let pieces = Decision::Distribute {
+        wait: WAIT,
+        work: WORK,
+        steps: BUFFER.max(lanes * unroll),
+    };
+    with(region, schedule, sweep.rate, pieces)
 }
 
 /// Large results past the caches, if that is legal. What a filter keeps goes through them beside it, and what turns for long
@@ -355,8 +382,8 @@ fn quick(region: &Region, sweep: &Sweep, schedule: Schedule) -> Schedule {
     with(region, &schedule, sweep.rate, Decision::Quick).unwrap_or(schedule)
 }
 
-/// How many vectors take all lanes of groups, if these leave registers for other things, or extrema are the quicker for it;
-/// else one.
+/// How many vectors take all lanes of groups, if these are not so many that compilers take long for it, or extrema are the
+/// quicker for it; else one.
 fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
     let groups: Vec<u32> = (sweep.roles.values())
         .filter_map(|role| match role {
@@ -366,7 +393,7 @@ fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32
         .collect();
     let taken: u32 = groups.iter().sum();
     match groups.iter().max() {
-        Some(most) if taken as usize <= target.registers() => *most,
+        Some(most) if taken as usize <= MAX_HELD * target.registers() => *most,
         Some(most) if !region.extrema(sweep).is_empty() => *most,
         Some(_) => 1,
         None => 2,

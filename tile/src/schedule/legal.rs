@@ -105,6 +105,10 @@ pub(super) fn allows(
             Some(sweep) => splits(region, sweep),
             None => Err("the rate is no sweep"),
         },
+        Decision::Distribute { steps, .. } => match region.sweep(rate) {
+            Some(sweep) => distributes(region, schedule, sweep, steps),
+            None => Err("the rate is no sweep"),
+        },
         Decision::Admit(how) => match around(region, rate) {
             Some((sweep, step)) => admits(region, schedule, sweep, step, how),
             None => Err("the rate is no sub rate of a sweep that tests"),
@@ -116,6 +120,27 @@ pub(super) fn allows(
 fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     match schedule.may_be_quick(region, sweep).is_empty() {
         true => Err("it has no extrema of floats in vectors that it may find again"),
+        false => Ok(()),
+    }
+}
+
+/// Whether a sweep's body may be cut in pieces.
+fn distributes(
+    region: &Region,
+    schedule: &Schedule,
+    sweep: &Sweep,
+    steps: u32,
+) -> Result<(), &'static str> {
+    let (lanes, unroll) = schedule.vectors(sweep.rate);
+    if !steps.is_power_of_two() || steps > crate::ir::MAX_LANES || steps < lanes * unroll {
+        return Err("a buffer has a power of two of elements, at most 256, and those of a turn");
+    }
+    if !sweep.exits.is_empty() {
+        return Err("its guard has exits, which must be asked step by step");
+    }
+    let mut nests = region.nests().iter();
+    match nests.any(|n| n.outer.rate == sweep.rate || n.inner.contains(&sweep.rate)) {
+        true => Err("it is in a step of another loop, or another in its own"),
         false => Ok(()),
     }
 }

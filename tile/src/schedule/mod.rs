@@ -46,6 +46,16 @@ pub enum Decision {
     Stream(u64),
     /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own.
     Split,
+    /// Of a sweep: its body is cut in pieces, each of which is done for all steps of a range before the next begins. What one
+    /// computes and another needs crosses in buffers.
+    Distribute {
+        /// How many cycles a piece waits at most for one thing after the other; more, if it has enough to do meanwhile.
+        wait: u32,
+        /// How much there is to do in a piece at most.
+        work: u32,
+        /// How many steps a range has at most.
+        steps: u32,
+    },
     /// Of a sub rate: how it admits.
     Admit(Admit),
     /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
@@ -94,6 +104,9 @@ impl fmt::Display for Decision {
             }
             Decision::Stream(least) => write!(f, "stream {least}"),
             Decision::Split => f.write_str("split"),
+            Decision::Distribute { wait, work, steps } => {
+                write!(f, "distribute wait {wait} work {work} buffer {steps}")
+            }
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
         }
@@ -164,15 +177,23 @@ impl Schedule {
         self.decisions.iter().find_map(of)
     }
 
+    /// Whether a sweep's body is cut in pieces.
+    pub fn distributes(&self, rate: RateId) -> bool {
+        let of =
+            |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Distribute { .. });
+        self.decisions.iter().any(of)
+    }
+
     /// Whether a sweep is split where comparisons with its counter change.
     pub fn splits(&self, rate: RateId) -> bool {
         self.decisions.contains(&(rate, Decision::Split))
     }
 
-    /// The schedule without vectors for a rate.
+    /// The schedule without vectors and pieces for a rate.
     pub fn step_by_step(&self, rate: RateId) -> Schedule {
         let mut schedule = self.clone();
-        let vectors = |d: &Decision| matches!(d, Decision::Vectorise { .. });
+        let vectors =
+            |d: &Decision| matches!(d, Decision::Vectorise { .. } | Decision::Distribute { .. });
         schedule
             .decisions
             .retain(|(r, d)| *r != rate || !vectors(d));

@@ -69,7 +69,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `quick`, `stream N`, `split`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -166,6 +166,11 @@ fn decision(words: &[&str]) -> Option<Decision> {
         ["quick"] => Some(Decision::Quick),
         ["stream", least] => Some(Decision::Stream(least.parse().ok()?)),
         ["split"] => Some(Decision::Split),
+        ["distribute", "wait", wait, "work", work, "buffer", steps] => Some(Decision::Distribute {
+            wait: wait.parse().ok()?,
+            work: work.parse().ok()?,
+            steps: steps.parse().ok()?,
+        }),
         [word] => {
             let mut all = Admit::ALL.into_iter();
             all.find(|a| a.name() == *word).map(Decision::Admit)

@@ -11,6 +11,8 @@
 //!   elements from the counter's value at entry on.
 //! * At a count that goes up by at most `s` in each turn, by `g` so far in this one: `g + h + w <= s`, and the entry says
 //!   the same of the count. Then turn `t` writes below `count + t * s + s`.
+//! * At how far the loop over the range has come, plus at most `h`: `h + w <= s`, the entry says that a range has at most `n`
+//!   steps, and the memory has that many elements.
 //! * In a segment, which takes `s` steps at a time and has room for whole turns, the same of its counter and rooms.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
 
@@ -326,6 +328,9 @@ impl<'a> Walk<'_, 'a> {
                     .ok_or("it is beyond the end")
             }
             Proof::Entry(i) => {
+                if let Some(Entry::Most(most)) = self.tile.entries.get(i) {
+                    return self.along(place, (u64::from(lanes), *most), memory);
+                }
                 let Memory::Array(array) = memory else {
                     return Err("entries speak of arrays");
                 };
@@ -340,6 +345,7 @@ impl<'a> Walk<'_, 'a> {
                 let (of_index, plus) = match place {
                     Place::Literal(..) => return Err("the index is a literal"),
                     Place::Near(..) => return Err("the index is a sum"),
+                    Place::Along(..) => return Err("the index begins with the range"),
                     Place::Counter(_, plus) => (Some(self.tile.counter), plus),
                     Place::Within(_) => return Err("the index goes with a segment"),
                     Place::Count { .. } if self.segment.is_some() => {
@@ -390,6 +396,26 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
+    /// Whether an access goes with the range, of at most so many steps, in memory for all of them.
+    fn along(
+        &self,
+        place: Place,
+        (lanes, most): (u64, u64),
+        memory: Memory,
+    ) -> Result<(), &'static str> {
+        let Place::Along(_, plus) = place else {
+            return Err("the index does not begin with the range");
+        };
+        if self.size(memory).is_none_or(|size| size < most) {
+            return Err("the memory has no room for all steps of a range");
+        }
+        let step = self.step.ok_or("it is outside of the range")?;
+        match plus.checked_add(lanes) {
+            Some(end) if end <= step => Ok(()),
+            _ => Err("it is beyond the steps that are taken at a time"),
+        }
+    }
+
     /// Whether an access is within so many steps from the index of an entry on, or down from it.
     fn near_entry(
         &self,
@@ -426,7 +452,9 @@ impl<'a> Walk<'_, 'a> {
     fn size(&self, memory: Memory) -> Option<u64> {
         let v = match memory {
             Memory::Lanes(v) | Memory::Tree(v) => v,
-            Memory::Register(v) => return Some(u64::from(self.tile.shape(v).lanes)),
+            Memory::Register(v) | Memory::Buffer(v) => {
+                return Some(u64::from(self.tile.shape(v).lanes));
+            }
             Memory::Array(_) => return None,
         };
         let order = self.program.groups[self.program.group_of(v)?.index()].order;

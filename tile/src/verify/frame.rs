@@ -64,10 +64,10 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
                     faults.add("an entry for a comparison that does not go with the counter");
                 }
             }
-            Entry::Whole(n) | Entry::Aligned(n) if !n.is_power_of_two() => {
+            Entry::Most(n) | Entry::Whole(n) | Entry::Aligned(n) if !n.is_power_of_two() => {
                 faults.add(format!("an entry for {n} steps, which is no power of two"));
             }
-            Entry::Whole(_) | Entry::Aligned(_) => {}
+            Entry::Most(_) | Entry::Whole(_) | Entry::Aligned(_) => {}
         }
     }
     if !is_known(tile, program) {
@@ -141,7 +141,7 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
         known &= s.kind.target().is_none_or(value);
         known &= match s.kind.memory() {
             Some(Memory::Array(v) | Memory::Lanes(v) | Memory::Tree(v)) => var(v),
-            Some(Memory::Register(v)) => value(v),
+            Some(Memory::Register(v) | Memory::Buffer(v)) => value(v),
             None => true,
         };
         s.kind

@@ -16,6 +16,8 @@ pub(super) enum Place {
     Literal(u64, u64),
     /// The counter of the loop over the range, and at least the first, at most the second.
     Counter(u64, u64),
+    /// How far the loop over the range has come, and at least the first, at most the second.
+    Along(u64, u64),
     /// The counter of the segment around, and at most this.
     Within(u64),
     /// The sum of this number, and from the first to the second of these more; it wraps around.
@@ -51,6 +53,10 @@ impl Walk<'_, '_> {
             (Place::Counter(a, b), Place::Literal(c, d))
             | (Place::Literal(c, d), Place::Counter(a, b)) => {
                 Place::Counter(a.checked_add(c)?, b.checked_add(d)?)
+            }
+            (Place::Along(a, b), Place::Literal(c, d))
+            | (Place::Literal(c, d), Place::Along(a, b)) => {
+                Place::Along(a.checked_add(c)?, b.checked_add(d)?)
             }
             (Place::Within(plus), Place::Literal(_, more))
             | (Place::Literal(_, more), Place::Within(plus)) => {
@@ -101,7 +107,7 @@ impl Walk<'_, '_> {
                 Some((Sum::of(self.tile.counter), a, b))
             }
             Place::Near(sum, low, high) => Some((self.sums[sum].clone(), low, high)),
-            Place::Within(_) | Place::Count { .. } => None,
+            Place::Along(..) | Place::Within(_) | Place::Count { .. } => None,
         }
     }
 
@@ -125,6 +131,7 @@ impl Walk<'_, '_> {
             (Place::Counter(a, b), Place::Counter(c, d)) => {
                 Some(Place::Counter(a.min(c), b.max(d)))
             }
+            (Place::Along(a, b), Place::Along(c, d)) => Some(Place::Along(a.min(c), b.max(d))),
             (Place::Near(sum, a, b), Place::Near(of, c, d)) if sum == of => {
                 Some(Place::Near(sum, a.min(c), b.max(d)))
             }
@@ -163,6 +170,10 @@ impl Walk<'_, '_> {
     pub(super) fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
         let place = match (op, args) {
             (Op::Add, [a, b]) => self.sum(*a, *b).or_else(|| self.near_sum(*a, 1, *b)),
+            (Op::Sub, [a, b]) if self.begins(*b) => match self.place(*a) {
+                Some(Place::Counter(low, high)) => Some(Place::Along(low, high)),
+                _ => None,
+            },
             (Op::Sub, [a, b]) => self.near_sum(*a, -1, *b),
             (Op::And, [a, Operand::Const(c)] | [Operand::Const(c), a]) => self.masked(*a, c.bits),
             (Op::Copy, [a]) => self.place(*a),
@@ -173,6 +184,12 @@ impl Walk<'_, '_> {
             _ => None,
         };
         self.know(to, place);
+    }
+
+    /// Whether it is the range's first counter.
+    fn begins(&self, a: Operand) -> bool {
+        let origin = a.value().map(|v| self.tile.value(v).origin);
+        origin == Some(Origin::From)
     }
 
     /// What a value is from here on. Only indices have places: others may wrap around earlier.

@@ -25,7 +25,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &Loop, faults: &mut Faults<'a>)
         tile,
         faults,
         visible: (tile.each_value())
-            .filter(|(_, d)| d.origin != Origin::Let)
+            .filter(|(_, d)| !matches!(d.origin, Origin::Let | Origin::Buffer))
             .map(|(v, _)| v)
             .collect(),
         defined: FxHashSet::default(),

@@ -118,7 +118,7 @@ impl<'a> Walk<'_, 'a> {
             return false;
         };
         let group = match into {
-            Memory::Array(_) | Memory::Register(_) => return false,
+            Memory::Array(_) | Memory::Register(_) | Memory::Buffer(_) => return false,
             Memory::Lanes(v) | Memory::Tree(v) => self.program.group_of(*v),
         };
         group.is_none_or(|g| self.program.groups[g.index()].owner == self.tile.rate)

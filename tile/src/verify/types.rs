@@ -21,7 +21,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         let right = match data.origin {
             Origin::From | Origin::End => Some(Shape::scalar(Ty::U64)),
             Origin::Given(v) | Origin::State(v) | Origin::Scan(v, _) => types.scalar_of(v),
-            Origin::Register | Origin::Let => Some(data.shape),
+            Origin::Register | Origin::Buffer | Origin::Let => Some(data.shape),
         };
         if right != Some(data.shape) {
             types
@@ -90,7 +90,8 @@ impl<'a> Types<'_, 'a> {
         let (v, wants) = match m {
             Memory::Array(a) => (a, true),
             Memory::Lanes(v) | Memory::Tree(v) => (v, false),
-            Memory::Register(v) => return self.register(v),
+            Memory::Register(v) => return self.own(v, Origin::Register),
+            Memory::Buffer(v) => return self.own(v, Origin::Buffer),
         };
         let ty = self.program.vars.get(v.index()).map(|d| d.ty);
         let given = !writes && self.program.params.iter().any(|p| p.var == v);
@@ -106,12 +107,14 @@ impl<'a> Types<'_, 'a> {
         }
     }
 
-    /// The type of a register's lanes.
-    fn register(&mut self, v: Value) -> Option<Ty> {
+    /// The type of the lanes of a register, or of a buffer.
+    fn own(&mut self, v: Value, origin: Origin) -> Option<Ty> {
         let data = self.tile.values.get(v.index());
-        let register = data.filter(|d| d.origin == Origin::Register);
-        self.want(register.is_some(), || "lanes of no register".to_string());
-        register.map(|d| d.shape.ty)
+        let own = data.filter(|d| d.origin == origin);
+        self.want(own.is_some(), || {
+            "lanes of no register or buffer".to_string()
+        });
+        own.map(|d| d.shape.ty)
     }
 
     fn stmt(&mut self, s: &'a Stmt) {

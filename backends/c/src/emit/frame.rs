@@ -1,6 +1,6 @@
 //! The state machine's variables, and how a frame restores and keeps them.
 
-use super::machine::{Machine, scratch_bytes};
+use super::machine::{LINE, Machine, scratch_bytes};
 use super::stop::HALT;
 use crate::facts;
 use crate::names::Part;
@@ -100,14 +100,18 @@ impl Machine<'_, '_> {
                 let part = |p| names.part(*v, p);
                 match (group.order.lanes(), group.order) {
                     (Some(l), _) if scratch => {
-                        let at = format!("({ty} *)((u8 *)run->scratch + {offset})");
+                        let begin = format!("((u64)run->scratch + {LINE} - 1 & ~{LINE}ul)");
+                        let at = format!("({ty} *)({begin} + {offset})");
                         let lanes = part(Part::Lanes);
                         self.line(format!("{ty} *const {lanes} = {at};"));
                         self.line(format!("{ty} {} = 0;", part(Part::Joined)));
                         offset += 8 * l as usize;
                     }
                     (Some(l), _) => {
-                        self.line(format!("{ty} {}[{l}];", part(Part::Lanes)));
+                        let lanes = part(Part::Lanes);
+                        self.line(format!(
+                            "{ty} {lanes}[{l}] __attribute__((aligned({LINE})));"
+                        ));
                         self.line(format!("{ty} {} = 0;", part(Part::Joined)));
                     }
                     (None, Order::Prefix(l)) => {

@@ -18,6 +18,9 @@ use rustc_hash::FxHashMap;
 /// Lanes beyond this many bytes live in memory that the host brings, not on the stack.
 const MAX_STACK_LANES: usize = 64 << 10;
 
+/// Bytes of a line of the caches: vectors of lanes that lie in two take twice as long.
+pub const LINE: usize = 64;
+
 /// Statements of a block that make the state machine's function a long one. Plans keep loops below this; a
 /// closure of many terms makes a longer block.
 const MANY: usize = 500;
@@ -43,8 +46,11 @@ pub struct Machine<'u, 'a> {
 pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
     let lanes = |g: &Group| g.order.lanes().unwrap_or(0) as usize;
     let groups = program.groups.iter();
-    let bytes = groups.map(|g| g.vars.len() * 8 * lanes(g)).sum();
-    if bytes > MAX_STACK_LANES { bytes } else { 0 }
+    let bytes: usize = groups.map(|g| g.vars.len() * 8 * lanes(g)).sum();
+    match bytes > MAX_STACK_LANES {
+        true => bytes + LINE,
+        false => 0,
+    }
 }
 
 /// Writes the exported function `symbol`. In a summary pass the returning block does not run. Gives whether it

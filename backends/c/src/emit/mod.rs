@@ -11,7 +11,6 @@
 //! | `extrema` | largest and smallest floats |
 //! | `prefix` | scans, a block in vector registers |
 //! | `phases` | bodies that run in phases over strips |
-//! | `pieces`, `strips` | long bodies and many folds, in pieces over tiles |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
 //! | `zip` | zips of streams that advance differently, tile by tile |
@@ -34,7 +33,6 @@ mod math;
 mod nest;
 pub mod ops;
 mod phases;
-mod pieces;
 mod plan;
 mod prefix;
 mod segments;
@@ -42,7 +40,6 @@ mod stmt;
 mod stop;
 mod straight;
 mod stream;
-mod strips;
 mod tile;
 mod unit;
 mod vector;
@@ -262,13 +259,12 @@ impl File {
             admits: false,
             plain: Vec::new(),
             stops: stop::any_looks(program),
-            aside: strips::Aside::default(),
         };
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
         let short = |plan: &plan::Plan| plan.sweep.statements.len() <= plan::MAX_STATEMENTS;
-        plans.retain(|plan| short(plan) || pieces::pieces(plan, &unit).is_some());
+        plans.retain(short);
         let tiled = |rate: RateId| tiles.iter().any(|t| t.rate == rate);
         plans.retain(|plan| !tiled(plan.sweep.rate));
         let nests: Vec<_> = (nests.into_iter())
@@ -291,7 +287,6 @@ impl File {
                 comb: None,
                 admits: false,
                 plain: Vec::new(),
-                aside: strips::Aside::default(),
                 ..unit
             };
             plan.write(&mut straight, symbol, version);
@@ -307,7 +302,6 @@ impl File {
                 comb: None,
                 admits: false,
                 plain: Vec::new(),
-                aside: strips::Aside::default(),
                 ..unit
             };
             nest.write(&mut straight, symbol);

@@ -6,7 +6,6 @@
 use super::plan::Plan;
 use super::unit::Unit;
 use crate::facts;
-use livefusion_tile::region::cost::Cost;
 use livefusion_tile::region::{Statement, Sweep};
 use loop_lang::Loop;
 use loop_lang::ir::{StmtKind, Type, Var};
@@ -41,13 +40,6 @@ impl<'s> Phase<'s> {
             uses,
             is_cut,
         }
-    }
-
-    /// What its statements cost that follow each other.
-    pub(super) fn cost(&self) -> Cost {
-        let mut sum = Cost::default();
-        self.statements.iter().for_each(|s| sum += s.cost);
-        sum
     }
 
     /// Writes its statements.

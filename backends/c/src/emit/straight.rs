@@ -6,11 +6,9 @@
 //! With lanes, the loop is cut in strips of as many elements, from an aligned counter on.
 
 use super::ideas::Idea;
-use super::pieces::pieces;
 use super::plan::Plan;
 use super::stop::HALT;
 use super::stream::TILE;
-use super::strips::Aside;
 use super::unit::{Unit, comment};
 use crate::facts::{self, Source};
 use crate::names::{Part, identifier};
@@ -19,15 +17,10 @@ use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Order, Var};
 use loop_lang::types::Ty;
 
-/// Pieces that make the function that calls them a long one.
-const MANY: usize = 16;
-
 /// A parameter of the straight function.
 pub(super) struct Passed {
     /// Its declaration.
     pub(super) declaration: String,
-    /// What the function's text calls it.
-    pub(super) name: String,
     /// What the caller passes.
     pub(super) argument: String,
     /// The array that it is.
@@ -47,21 +40,18 @@ impl Plan<'_> {
         let name = |v: Var| unit.names.var(v).to_string();
         let constant = |ty: Ty, name: &str| Passed {
             declaration: format!("const {} {name}", ty.name()),
-            name: name.to_string(),
             argument: name.to_string(),
             array: None,
             local: None,
         };
         let pointer = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict {name}", ty.name()),
-            name: name.to_string(),
             argument: name.to_string(),
             array: None,
             local: None,
         };
         let through = |ty: Ty, name: &str| Passed {
             declaration: format!("{} *restrict lf_{name}", ty.name()),
-            name: name.to_string(),
             argument: format!("&{name}"),
             array: None,
             local: Some((ty, name.to_string())),
@@ -115,7 +105,6 @@ impl Plan<'_> {
             passed.push(Passed {
                 declaration: "u64 *restrict lf_reached".to_string(),
                 argument: "&lf_reached".to_string(),
-                name: "lf_reached".to_string(),
                 array: None,
                 local: None,
             });
@@ -124,7 +113,6 @@ impl Plan<'_> {
             passed.push(Passed {
                 declaration: HALT.to_string(),
                 argument: "lf_halt".to_string(),
-                name: "lf_halt".to_string(),
                 array: None,
                 local: None,
             });
@@ -153,7 +141,6 @@ impl Plan<'_> {
 
     /// Writes the straight function.
     pub fn write(&self, unit: &mut Unit, symbol: &str, version: usize) {
-        let start = unit.out.len();
         let passed = self.passed(unit);
         let counter = unit.names.var(self.sweep.counter).to_string();
         let parameters: Vec<&str> = ["const u64 from", "const u64 end"]
@@ -163,11 +150,9 @@ impl Plan<'_> {
         let rate = &unit.program.rate(self.sweep.rate).name;
         let what = format!("/* Rate {rate}: {counter} from `from` to `end`. */");
         unit.line(comment(&what));
-        let head = unit.out.len();
         unit.line("static __attribute__((noinline)) u64");
         let function = self.function(unit, symbol, version);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
-        unit.aside = Aside::of(function);
         unit.line("u64 trapped = 0;");
         for (ty, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("{} {name} = *lf_{name};", ty.name()));
@@ -190,9 +175,6 @@ impl Plan<'_> {
             self.write_extrema(unit, &counter);
         } else {
             self.write_loop(unit, &counter);
-            if unit.aside.count() > MANY {
-                unit.out.insert_str(head, "LF_LONG ");
-            }
         }
         for (_, name) in passed.iter().filter_map(|p| p.local.as_ref()) {
             unit.line(format!("*lf_{name} = {name};"));
@@ -200,18 +182,10 @@ impl Plan<'_> {
         unit.line("return trapped;");
         unit.close();
         unit.line("");
-        // What it calls goes before it.
-        let aside = std::mem::take(&mut unit.aside);
-        unit.out.insert_str(start, &aside.text);
     }
 
     /// Writes the loop, in strips or not.
     pub(super) fn write_loop(&self, unit: &mut Unit, counter: &str) {
-        if let Some(pieces) = pieces(self, unit) {
-            unit.uses(Idea::Pieces);
-            self.write_pieces(unit, &pieces);
-            return;
-        }
         if self.strip > 1 {
             unit.open(format!(
                 "for (u64 strip = from; strip < end; strip += {}) {{",

@@ -2,7 +2,6 @@
 
 use super::ops::Helpers;
 use super::plan::Plan;
-use super::strips::Aside;
 use crate::facts::Facts;
 use crate::names::{Names, Part};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
@@ -47,8 +46,6 @@ pub struct Unit<'a> {
     pub plain: Vec<(Var, Op)>,
     /// Whether scalar loops look at `lf_halt`, which every function has then: see [`super::stop`].
     pub stops: bool,
-    /// Functions that go before the one that is written: see [`super::strips`].
-    pub aside: Aside,
 }
 
 impl<'a> Unit<'a> {

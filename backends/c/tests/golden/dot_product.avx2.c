@@ -59,7 +59,7 @@ i32 dot_product_emit(lf_run *run) {
   bool same_2 = 0, more_0 = 0;
   u64 len_0 = 0, len_1 = 0, ix_0 = 0, nix_0 = 0;
   f64 acc_3 = 0, elt_0 = 0, elt_1 = 0, elt_2 = 0, new_3 = 0;
-  f64 acc_3_lane[32];
+  f64 acc_3_lane[32] __attribute__((aligned(64)));
   f64 acc_3_joined = 0;
   len_0 = run->words[2];
   ix_0 = run->words[3];

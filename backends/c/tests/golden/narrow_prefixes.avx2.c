@@ -13,16 +13,16 @@ narrow_prefixes_emit_tile_0_r0(const u64 from, const u64 end, const f64 *restric
   lf_v4f32 acc_1_all[4];
   /* 0: manifest */
   acc_1_total_all[0] = lf_v4f32_all(acc_1_total);
-  acc_1_last_all[0] = lf_v4f32_all(acc_1_last);
-  acc_1_all[0] = lf_v4f32_all(acc_1_now);
   acc_1_total_all[1] = lf_v4f32_all(acc_1_total);
-  acc_1_last_all[1] = lf_v4f32_all(acc_1_last);
-  acc_1_all[1] = lf_v4f32_all(acc_1_now);
   acc_1_total_all[2] = lf_v4f32_all(acc_1_total);
-  acc_1_last_all[2] = lf_v4f32_all(acc_1_last);
-  acc_1_all[2] = lf_v4f32_all(acc_1_now);
   acc_1_total_all[3] = lf_v4f32_all(acc_1_total);
+  acc_1_last_all[0] = lf_v4f32_all(acc_1_last);
+  acc_1_last_all[1] = lf_v4f32_all(acc_1_last);
+  acc_1_last_all[2] = lf_v4f32_all(acc_1_last);
   acc_1_last_all[3] = lf_v4f32_all(acc_1_last);
+  acc_1_all[0] = lf_v4f32_all(acc_1_now);
+  acc_1_all[1] = lf_v4f32_all(acc_1_now);
+  acc_1_all[2] = lf_v4f32_all(acc_1_now);
   acc_1_all[3] = lf_v4f32_all(acc_1_now);
   for (u64 strip = from; strip < end; strip += 32) {
     #pragma GCC unroll 2

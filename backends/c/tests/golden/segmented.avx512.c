@@ -181,7 +181,7 @@ i32 segmented_emit(lf_run *run) {
   u64 len_0 = 0, len_1 = 0, ix_0 = 0, ix_1 = 0, elt_0 = 0, room_1 = 0, end_1 = 0, nix_1 = 0;
   u64 nix_0 = 0;
   f64 acc_2 = 0, acc_3 = 0, elt_1 = 0, elt_3 = 0, new_2 = 0, elt_2 = 0;
-  f64 acc_2_lane[32];
+  f64 acc_2_lane[32] __attribute__((aligned(64)));
   f64 acc_2_joined = 0;
   f64 acc_3_now = 0, acc_3_total = 0, acc_3_last = 0;
   f64 acc_3_tree[3];

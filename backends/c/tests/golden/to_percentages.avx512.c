@@ -16,10 +16,10 @@ to_percentages_emit_tile_0_mfst(const u64 from, const u64 end, const f64 *restri
       __asm__("" : "+v"(elt_mfst));
       /* filt: filter */
       const u8 p_filt = lf_ge_lf_v8f64(elt_mfst, lf_v8f64_all(least_filt));
-      const u64 count = __builtin_popcountl((u64)(p_filt));
+      const u64 count = __builtin_popcountl(lf_bits_of_u8(p_filt));
       /* map: map */
       const lf_v8f64 elt_map = elt_mfst * lf_v8f64_all(factor_map);
-      lf_pack_8_8((void *)(out_map + ix_filt), (lf_8u64)(elt_map), (u64)(p_filt));
+      lf_pack_8_8((void *)(out_map + ix_filt), (lf_8u64)(elt_map), lf_bits_of_u8(p_filt));
       /* filt: filter */
       const u64 next = (u64)(ix_filt + count);
       ix_filt = next;

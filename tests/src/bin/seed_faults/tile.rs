@@ -17,6 +17,30 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = lanes;",
     },
     Fault {
+        what: "a range is longer than the buffers between its pieces",
+        file: "lower/distribute/mod.rs",
+        sound: "self.tile.entries.push(Entry::Most(steps));",
+        faulty: "self.tile.entries.push(Entry::Most(2 * steps));",
+    },
+    Fault {
+        what: "a buffer is used again while it is needed",
+        file: "lower/distribute/mod.rs",
+        sound: "types[*b] == shape.ty && busy[*b] < k",
+        faulty: "types[*b] == shape.ty",
+    },
+    Fault {
+        what: "pieces change the same state in turns",
+        file: "lower/distribute/parts.rs",
+        sound: "_ => all.iter().for_each(|i| joined.join(first, *i)),",
+        faulty: "_ => {}",
+    },
+    Fault {
+        what: "what goes around in a circle is taken apart",
+        file: "lower/distribute/parts.rs",
+        sound: "low[g] = low[g].min(low[before]);",
+        faulty: "_ = before;",
+    },
+    Fault {
         what: "every vector of a turn is in the first lanes",
         file: "lower/lanes.rs",
         sound: "Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,",

@@ -11,6 +11,9 @@ use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashSet;
 
+/// Pieces of a body that make the function that calls them a long one.
+const MANY: usize = 16;
+
 /// A tile's function, being written.
 pub struct Writer<'u, 'a, 't> {
     pub(super) unit: &'u mut Unit<'a>,
@@ -18,6 +21,9 @@ pub struct Writer<'u, 'a, 't> {
     /// Its number among the tiles of its rate.
     pub(super) version: usize,
     pub(super) masks: Masks,
+    /// Whether it may be left within its range, and whether there are segments in its steps.
+    pub(super) leaves: bool,
+    pub(super) has_segments: bool,
     pub(super) names: Vec<String>,
     /// What goes with a counter.
     pub(super) near: FxHashSet<Value>,
@@ -25,7 +31,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) part: u32,
     /// What stands behind the segment that is written.
     pub(super) segment: Option<String>,
-    comb: Option<CombId>,
+    /// The combinator that the last comment named.
+    pub(super) comb: Option<CombId>,
 }
 
 impl<'u, 'a, 't> Writer<'u, 'a, 't> {
@@ -46,7 +53,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 Origin::Given(v) => _ = unique.pick(unit.names.var(v)),
                 Origin::State(v) => _ = unique.pick(&seen(unit, v)),
                 Origin::Scan(v, kept) => _ = unique.pick(scanned(unit, v, kept)),
-                Origin::From | Origin::End | Origin::Register | Origin::Let => {}
+                Origin::From | Origin::End | Origin::Register | Origin::Buffer | Origin::Let => {}
             }
         }
         let masks = Masks::of(tile, &unit.helpers.target);
@@ -57,7 +64,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 Origin::Given(v) => unit.names.var(v).to_string(),
                 Origin::State(v) => seen(unit, v),
                 Origin::Scan(v, kept) => scanned(unit, v, kept).to_string(),
-                Origin::Register | Origin::Let => {
+                Origin::Register | Origin::Buffer | Origin::Let => {
                     let name = unique.pick(&identifier(&data.name));
                     for part in 0..data.shape.lanes / masks.lanes {
                         unique.pick(&format!("{name}_p{part}"));
@@ -70,6 +77,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             unit,
             tile,
             version,
+            leaves: tile.leaves(),
+            has_segments: tile.has_segments(),
             masks,
             near: near(tile),
             names,
@@ -86,13 +95,12 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         if self.tile.entries.iter().any(keeps) {
             self.unit.uses(Idea::Cases);
         }
-        let passed = self.passed();
-        let leaves = self.tile.leaves();
+        let passed = self.passed(&self.tile.body);
+        let (leaves, segments) = (self.leaves, self.has_segments);
         let end = match leaves {
             true => "u64 *restrict lf_left",
             false => "const u64 end",
         };
-        let segments = self.tile.has_segments();
         let steps = segments.then_some("u64 *restrict lf_rest");
         let parameters: Vec<&str> = ["const u64 from", end]
             .into_iter()
@@ -101,8 +109,14 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             .collect();
         let rate = &self.unit.program.rate(self.tile.rate).name;
         self.unit.line(comment(&format!("/* Rate {rate} */")));
-        self.unit.line("static __attribute__((noinline)) u64");
         let function = self.function(symbol);
+        let pieces = self.pieces(&function);
+        let long = match pieces.len() > MANY {
+            true => "LF_LONG ",
+            false => "",
+        };
+        self.unit
+            .line(format!("{long}static __attribute__((noinline)) u64"));
         self.unit
             .open(format!("{function}({}) {{", parameters.join(", ")));
         self.unit.line("u64 trapped = 0;");
@@ -118,11 +132,18 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             self.unit.line(format!("{ty} {name} = *lf_{name};"));
         }
         for (v, data) in self.tile.each_value() {
-            if data.origin == Origin::Register {
-                self.register(v);
+            match data.origin {
+                Origin::Register => self.register(v),
+                Origin::Buffer => self.buffer(v),
+                _ => {}
             }
         }
-        self.stmts(&self.tile.body);
+        for (k, s) in self.tile.body.iter().enumerate() {
+            match pieces.get(&k) {
+                Some(call) => self.unit.line(call),
+                None => self.stmts(std::slice::from_ref(s)),
+            }
+        }
         for v in &states {
             let name = self.name(*v);
             self.unit.line(format!("*lf_{name} = {name};"));
@@ -142,6 +163,25 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             parts => format!("{ty} {name}[{parts}];"),
         };
         self.unit.line(text);
+    }
+
+    /// Declares memory for a buffer: truth takes a byte there.
+    fn buffer(&mut self, v: Value) {
+        let (shape, name, ty) = (self.tile.shape(v), self.whole(v), self.element(v));
+        let aligned = self.unit.helpers.target.vector_bytes();
+        let text = format!(
+            "{ty} {name}[{}] __attribute__((aligned({aligned})));",
+            shape.lanes
+        );
+        self.unit.line(text);
+    }
+
+    /// The type of a buffer's elements.
+    pub(super) fn element(&self, v: Value) -> &'static str {
+        match self.tile.shape(v).ty {
+            Ty::Bool => Ty::U8.name(),
+            ty => ty.name(),
+        }
     }
 
     /// A scalar, or a vector as it is.
@@ -320,7 +360,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             } => {
                 let range = self.tile.is_range(kind);
                 self.turns(*counter, (*from, *to), *step, *unroll);
-                if range && self.tile.has_segments() {
+                if range && self.has_segments {
                     self.begin_turn(*counter, *step);
                     self.stmts(body);
                     self.end_turn();
@@ -328,7 +368,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                     self.stmts(body);
                 }
                 self.unit.close();
-                if range && self.tile.leaves() {
+                if range && self.leaves {
                     self.unit.depth -= 1;
                     self.unit.line("left:;");
                     self.unit.depth += 1;

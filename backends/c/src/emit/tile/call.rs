@@ -17,7 +17,7 @@ impl Writer<'_, '_, '_> {
         self.unit
             .open(format!("if ({counter} < {bound}{conditions}) {{"));
         // The last step around segments leaves what else a frame keeps, and is the machine's.
-        let last = match self.tile.has_segments() {
+        let last = match self.has_segments {
             true => " - 1",
             false => "",
         };
@@ -31,7 +31,7 @@ impl Writer<'_, '_, '_> {
         }
         for entry in &self.tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Room { .. } | Entry::Keeps { .. } | Entry::Most(_) => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
                 Entry::Aligned(steps) => {
@@ -42,7 +42,7 @@ impl Writer<'_, '_, '_> {
             }
         }
         self.unit.open("if (count != 0) {");
-        let leaves = self.tile.leaves();
+        let leaves = self.leaves;
         let end = match leaves {
             true => {
                 self.unit.line(format!("u64 left = {counter} + count;"));
@@ -50,12 +50,12 @@ impl Writer<'_, '_, '_> {
             }
             false => format!("{counter} + count"),
         };
-        let segments = self.tile.has_segments();
+        let segments = self.has_segments;
         if segments {
             self.unit.line("u64 rest = event - steps;");
         }
         let rest = segments.then(|| "&rest".to_string());
-        let passed = self.passed();
+        let passed = self.passed(&self.tile.body);
         let function = self.function(symbol);
         let call = |end: &str, rest: Option<String>, instead: &dyn Fn(Var) -> Option<String>| {
             let range = [counter.clone(), end.to_string()].into_iter().chain(rest);
@@ -149,6 +149,7 @@ impl Writer<'_, '_, '_> {
                 let (moving, edge) = (self.sum(&asked.moving), self.sum(&edge));
                 Some(format!("lf_same_{way}({moving}, {edge})"))
             }
+            Entry::Most(steps) => Some(format!("{steps}ul")),
             Entry::Whole(_) | Entry::Aligned(_) => None,
         }
     }

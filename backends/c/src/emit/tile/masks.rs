@@ -269,11 +269,7 @@ impl Writer<'_, '_, '_> {
     /// The bits of a mask, the first lane lowest.
     pub(super) fn bits(&mut self, m: &str) -> String {
         if self.masks.registers {
-            // gcc leaves what it likes in the bits behind the last lane of a few.
-            return match self.masks.lanes {
-                8.. => format!("(u64)({m})"),
-                _ => format!("(u64)(({m}) & {})", self.full()),
-            };
+            return self.bits_of_register(m);
         }
         let Masks { lanes, bytes, .. } = self.masks;
         let target = self.unit.helpers.target.vector_bytes();
@@ -287,6 +283,24 @@ impl Writer<'_, '_, '_> {
             format!(
                 "static inline u64 {name}({mask} m) {{ u64 bits = 0; \
                  for (u64 k = 0; k < {lanes}; k++) bits |= (u64)(m[k] & 1) << k; return bits; }}\n"
+            )
+        });
+        format!("{name}({m})")
+    }
+
+    /// The bits of a mask in a register of its own.
+    ///
+    /// gcc 12 makes words of them there, and where registers run out keeps a word in memory by the instruction for as many
+    /// bits as the mask has: what it reads again has whatever was there behind them. So they go through another register.
+    fn bits_of_register(&mut self, m: &str) -> String {
+        let mask = self.bit_type();
+        if mask == "u64" {
+            return m.to_string();
+        }
+        let name = format!("lf_bits_of_{mask}");
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline u64 {name}({mask} m) {{ u32 bits = m; __asm__(\"\" : \"+r\"(bits)); return bits; }}\n"
             )
         });
         format!("{name}({m})")

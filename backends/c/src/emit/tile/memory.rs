@@ -48,6 +48,7 @@ impl Writer<'_, '_, '_> {
             }
             Memory::Tree(v) => format!("{} + {at}{before}", self.unit.names.part(v, Part::Tree)),
             Memory::Register(v) => self.name(v),
+            Memory::Buffer(v) => format!("{} + {at}{before}", self.whole(v)),
         }
     }
 
@@ -230,7 +231,7 @@ impl Writer<'_, '_, '_> {
             Memory::Array(v) | Memory::Lanes(v) | Memory::Tree(v) => {
                 facts::elem(self.unit.program, v)
             }
-            Memory::Register(_) => self.tile.operand_shape(value).ty,
+            Memory::Register(_) | Memory::Buffer(_) => self.tile.operand_shape(value).ty,
         }
     }
 

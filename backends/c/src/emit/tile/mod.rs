@@ -5,6 +5,7 @@
 //! | `call` | the call, as the tile's entries say |
 //! | `passed` | what goes in and out |
 //! | `body` | the function, its structure and its names |
+//! | `pieces` | pieces of a long body, in functions of their own |
 //! | `parts` | values of more lanes than a vector has |
 //! | `memory` | loads, stores, packing, reads at any index |
 //! | `masks`, `builtins` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
@@ -21,6 +22,7 @@ mod memory;
 mod nest;
 mod parts;
 mod passed;
+mod pieces;
 mod scans;
 
 pub use body::Writer;
@@ -35,7 +37,7 @@ use loop_lang::op::Op;
 const MAX_SPLIT: usize = 256;
 
 /// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans, extrema or
-/// exits; one that is split, if its lanes are in vectors.
+/// exits, or in pieces; one that is split, if its lanes are in vectors.
 pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let mut statements = sweep.statements.iter();
     let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
@@ -45,9 +47,10 @@ pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let vectors = schedule.vectors(sweep.rate).0 > 1;
     let quick = !schedule.quick(region, sweep).is_empty();
     let lanes = vectors || sweep.groups.is_empty();
+    let pieces = schedule.distributes(sweep.rate);
     let short = sweep.statements.len() <= MAX_SPLIT;
     let split = schedule.splits(sweep.rate) && short && lanes;
-    vectors && (turns || filters || scans || quick || !sweep.exits.is_empty()) || split
+    pieces || vectors && (turns || filters || scans || quick || !sweep.exits.is_empty()) || split
 }
 
 /// Whether a root with inner sweeps is one: all that these fold in lanes is in vectors.

@@ -5,13 +5,15 @@ use crate::emit::stop::HALT;
 use crate::emit::unit::Unit;
 use crate::facts::{self, Source};
 use crate::names::{Part, identifier};
-use livefusion_tile::ir::{Kept, Memory, Origin, StmtKind, Value};
+use livefusion_tile::ir::{Kept, Memory, Origin, Stmt, StmtKind, Value, arrays, each_stmt, named};
 use loop_lang::ir::{Order, Var};
 
 /// A parameter of the function, and what the caller passes.
 pub(super) struct Passed {
     pub declaration: String,
     pub argument: String,
+    /// What a piece of the function is passed for it.
+    pub inside: String,
     /// The array that it is.
     pub array: Option<Var>,
     /// The state that it points to.
@@ -29,24 +31,25 @@ impl Writer<'_, '_, '_> {
         format!("{symbol}_tile_{}_{rate}{version}", self.tile.rate.index())
     }
 
-    /// Everything that goes in and out, beside the range.
-    pub(super) fn passed(&self) -> Vec<Passed> {
+    /// Everything of the frame that statements of its body have to do with.
+    pub(super) fn passed(&self, stmts: &[Stmt]) -> Vec<Passed> {
         let mut passed = Vec::new();
         let names = self.unit.names;
-        let plain = |declaration: String, argument: &str| Passed {
-            declaration,
+        let plain = |declaration: String, inside: &str, argument: &str| Passed {
+            declaration: format!("{declaration} {inside}"),
             argument: argument.to_string(),
+            inside: inside.to_string(),
             array: None,
             state: None,
         };
         // Reads from anywhere read an empty array, too.
         let mut gathered = Vec::new();
-        self.tile.each_stmt(&mut |s| {
+        each_stmt(stmts, &mut |s| {
             if let StmtKind::Gather { array, .. } = s.kind {
                 gathered.push(array);
             }
         });
-        for (a, length) in self.tile.arrays() {
+        for (a, length) in arrays(stmts) {
             let (ty, name) = (facts::elem(self.unit.program, a).name(), names.var(a));
             let given = match self.unit.facts.source.get(&a) {
                 Some(Source::Param(_)) => "const ",
@@ -58,14 +61,17 @@ impl Writer<'_, '_, '_> {
             };
             passed.push(Passed {
                 array: Some(a),
-                ..plain(format!("{given}{ty} *restrict {name}"), &argument)
+                ..plain(format!("{given}{ty} *restrict"), name, &argument)
             });
             if length {
                 let n = self.unit.length(a);
-                passed.push(plain(format!("const u64 {n}"), &n));
+                passed.push(plain("const u64".to_string(), &n, &n));
             }
         }
-        for (v, data) in self.tile.each_value() {
+        let mut named: Vec<Value> = named(stmts).into_iter().collect();
+        named.sort();
+        for v in named {
+            let data = self.tile.value(v);
             let ty = data.shape.ty.name();
             match data.origin {
                 Origin::Given(var) => {
@@ -76,52 +82,59 @@ impl Writer<'_, '_, '_> {
                         }
                         _ => seen(self.unit, var),
                     };
-                    passed.push(plain(format!("const {ty} {}", names.var(var)), &argument));
+                    passed.push(plain(format!("const {ty}"), names.var(var), &argument));
                 }
                 Origin::Scan(_, Kept::Prefix) => {
                     let name = self.whole(v);
-                    passed.push(plain(format!("const {ty} {name}"), name));
+                    passed.push(plain(format!("const {ty}"), name, name));
                 }
                 Origin::State(_) | Origin::Scan(..) => {
                     let name = self.whole(v);
                     passed.push(Passed {
                         declaration: format!("{ty} *restrict lf_{name}"),
                         argument: format!("&{name}"),
+                        inside: format!("&{name}"),
                         array: None,
                         state: Some(v),
                     });
                 }
-                Origin::From | Origin::End | Origin::Register | Origin::Let => {}
+                Origin::From | Origin::End | Origin::Register | Origin::Buffer | Origin::Let => {}
             }
         }
-        for (v, part) in self.in_frame() {
+        for (v, part) in in_frame(stmts) {
             let (ty, name) = (
                 facts::elem(self.unit.program, v).name(),
                 names.part(v, part),
             );
-            passed.push(plain(format!("{ty} *restrict {name}"), name));
+            passed.push(plain(format!("{ty} *restrict"), name, name));
         }
         if self.unit.stops {
-            passed.push(plain(HALT.to_string(), "lf_halt"));
+            passed.push(Passed {
+                declaration: HALT.to_string(),
+                argument: "lf_halt".to_string(),
+                inside: "lf_halt".to_string(),
+                array: None,
+                state: None,
+            });
         }
         passed
     }
+}
 
-    /// The variables whose lanes, or trees, it reads or writes.
-    pub(super) fn in_frame(&self) -> Vec<(Var, Part)> {
-        let mut all = Vec::new();
-        self.tile.each_stmt(&mut |s| {
-            let part = match s.kind.memory() {
-                Some(Memory::Lanes(v)) => (v, Part::Lanes),
-                Some(Memory::Tree(v)) => (v, Part::Tree),
-                _ => return,
-            };
-            if !all.contains(&part) {
-                all.push(part);
-            }
-        });
-        all
-    }
+/// The variables whose lanes, or trees, statements read or write.
+pub(super) fn in_frame(stmts: &[Stmt]) -> Vec<(Var, Part)> {
+    let mut all = Vec::new();
+    each_stmt(stmts, &mut |s| {
+        let part = match s.kind.memory() {
+            Some(Memory::Lanes(v)) => (v, Part::Lanes),
+            Some(Memory::Tree(v)) => (v, Part::Tree),
+            _ => return,
+        };
+        if !all.contains(&part) {
+            all.push(part);
+        }
+    });
+    all
 }
 
 /// What readers see of a carried variable is called so in the state machine.

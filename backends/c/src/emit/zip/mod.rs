@@ -27,7 +27,6 @@ mod look;
 use super::ideas::Idea;
 use super::plan::Plan;
 use super::straight::Passed;
-use super::strips::Aside;
 use super::unit::{Mode, Unit, comment};
 use super::vector;
 use derive::Buffers;
@@ -237,7 +236,6 @@ impl<'r> Straight<'r> {
                 admits: false,
                 plain: Vec::new(),
                 stops: unit.stops,
-                aside: Aside::default(),
             };
             match (version, until) {
                 (0, _) => plan.write(&mut straight, symbol, version),

@@ -58,6 +58,13 @@ impl Printer<'_, '_, '_> {
         self.place(data, ty.size(), at)
     }
 
+    /// Where elements of a buffer are: on the stack.
+    fn buffered(&mut self, buffer: ir::Value, at: Operand) -> Place {
+        let slot = self.buffers[&buffer];
+        let data = self.emit.builder.ins().stack_addr(types::I64, slot, 0);
+        self.place(data, self.tile.shape(buffer).ty.size(), at)
+    }
+
     /// Where a group's lanes are, or a scan's tree: each has a word.
     fn group_lanes(&mut self, v: Var, at: Operand) -> Place {
         let words = self.emit.words;
@@ -153,6 +160,39 @@ impl Printer<'_, '_, '_> {
         self.store_lanes(Shape::of(Ty::U64, lanes), &words, place);
     }
 
+    /// Neighbours, or one element.
+    fn load_elements(&mut self, shape: Shape, (at, offset): Place) -> Printed {
+        if !shape.is_scalar() {
+            return Printed::Lanes(self.load_lanes(shape, (at, offset)));
+        }
+        let register = Emit::register(shape.ty);
+        let ins = self.emit.builder.ins();
+        Printed::Scalar(ins.load(register, MEMORY, at, offset), 0)
+    }
+
+    /// Writes neighbours, or one element. Where a mask is not set, what is there is written once more.
+    fn store_elements(
+        &mut self,
+        shape: Shape,
+        (at, offset): Place,
+        value: Operand,
+        under: Option<Operand>,
+    ) {
+        if !shape.is_scalar() {
+            let all = self.wide(value, shape.lanes);
+            let all = self.kept(shape, all, under, |p| p.load_lanes(shape, (at, offset)));
+            return self.store_lanes(shape, &all, (at, offset));
+        }
+        let mut value = self.scalar(value);
+        if let Some(cond) = under {
+            let cond = self.scalar(cond);
+            let ins = self.emit.builder.ins();
+            let old = ins.load(Emit::register(shape.ty), MEMORY, at, offset);
+            value = self.emit.choose(shape.ty, cond, value, old);
+        }
+        self.emit.builder.ins().store(MEMORY, value, at, offset);
+    }
+
     /// `let v = load a[i]`.
     pub(super) fn load(
         &mut self,
@@ -167,15 +207,13 @@ impl Printer<'_, '_, '_> {
             return self.load_where_set(to, array, at, mask);
         }
         let printed = match (from, lanes) {
-            (Memory::Array(array), 1) => {
-                let (at, offset) = self.elements(array, at);
-                let register = Emit::register(ty);
-                let ins = self.emit.builder.ins();
-                Printed::Scalar(ins.load(register, MEMORY, at, offset), 0)
-            }
             (Memory::Array(array), _) => {
                 let place = self.elements(array, at);
-                Printed::Lanes(self.load_lanes(shape, place))
+                self.load_elements(shape, place)
+            }
+            (Memory::Buffer(buffer), _) => {
+                let place = self.buffered(buffer, at);
+                self.load_elements(shape, place)
             }
             (Memory::Lanes(v) | Memory::Tree(v), 1) => {
                 let (at, offset) = self.group_lanes(v, at);
@@ -273,22 +311,13 @@ impl Printer<'_, '_, '_> {
     ) {
         let shape = Shape::of(self.shape(value).ty, lanes);
         match (into, lanes) {
-            (Memory::Array(array), 1) => {
-                let (at, offset) = self.elements(array, at);
-                let mut value = self.scalar(value);
-                if let Some(cond) = under {
-                    let cond = self.scalar(cond);
-                    let ins = self.emit.builder.ins();
-                    let old = ins.load(Emit::register(shape.ty), MEMORY, at, offset);
-                    value = self.emit.choose(shape.ty, cond, value, old);
-                }
-                self.emit.builder.ins().store(MEMORY, value, at, offset);
-            }
             (Memory::Array(array), _) => {
                 let place = self.elements(array, at);
-                let all = self.wide(value, lanes);
-                let all = self.kept(shape, all, under, |p| p.load_lanes(shape, place));
-                self.store_lanes(shape, &all, place);
+                self.store_elements(shape, place, value, under);
+            }
+            (Memory::Buffer(buffer), _) => {
+                let place = self.buffered(buffer, at);
+                self.store_elements(shape, place, value, under);
             }
             (Memory::Lanes(v) | Memory::Tree(v), 1) => {
                 let (at, offset) = self.group_lanes(v, at);

@@ -22,7 +22,7 @@ mod values;
 
 use super::Emit;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value};
 use cranelift_frontend::Variable;
 use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind, Tile};
 use loop_lang::types::Ty;
@@ -39,6 +39,8 @@ struct Printer<'p, 'a, 'f> {
     mask: Ty,
     values: Vec<Option<Printed>>,
     registers: FxHashMap<ir::Value, Vec<Variable>>,
+    /// Memory for buffers.
+    buffers: FxHashMap<ir::Value, StackSlot>,
     /// The loop over the range: its counter, and what stands behind it.
     range: Option<(Variable, Block)>,
     /// Of a tile with segments.
@@ -62,6 +64,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             mask: values::unsigned(widest.unwrap_or(1)),
             values: vec![None; tile.values.len()],
             registers: FxHashMap::default(),
+            buffers: FxHashMap::default(),
             range: None,
             turns: None,
         };

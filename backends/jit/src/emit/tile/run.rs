@@ -146,6 +146,7 @@ impl<'a> Emit<'a, '_> {
                         Some(false) => self.builder.ins().select(less, none, same),
                     }
                 }
+                Entry::Most(steps) => self.u64(*steps),
                 Entry::Whole(_) | Entry::Aligned(_) => continue,
             };
             count = self.builder.ins().umin(count, more);

@@ -5,7 +5,8 @@ use super::run::part_of;
 use crate::emit::Emit;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    ConstantData, Endianness, InstBuilder, MemFlagsData, Type, Value, types,
+    ConstantData, Endianness, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type, Value,
+    types,
 };
 use livefusion_tile::ir::{self, Operand, Origin, Shape};
 use loop_lang::types::{Const, Ty};
@@ -78,6 +79,13 @@ impl Printer<'_, '_, '_> {
                     let all = (0..count).map(|_| builder.declare_var(ty)).collect();
                     self.registers.insert(v, all);
                 }
+                Origin::Buffer => {
+                    let bytes = data.shape.lanes * data.shape.ty.size() as u32;
+                    // A buffer's vectors are not aligned to more than words.
+                    let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 3);
+                    let slot = self.emit.builder.create_sized_stack_slot(slot);
+                    self.buffers.insert(v, slot);
+                }
                 Origin::Given(_) | Origin::State(_) | Origin::Scan(..) | Origin::Let => {}
             }
         }
@@ -117,7 +125,7 @@ impl Printer<'_, '_, '_> {
                     false => Printed::Lanes(all),
                 }
             }
-            Origin::From | Origin::End | Origin::Let => {
+            Origin::From | Origin::End | Origin::Buffer | Origin::Let => {
                 let known = self.values[v.index()].clone();
                 known.unwrap_or(Printed::Known(0))
             }
