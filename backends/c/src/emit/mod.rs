@@ -52,7 +52,7 @@ pub use ideas::{Idea, Ideas};
 use livefusion_backend::CompileError;
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{self, NoTile};
-use livefusion_tile::region::{Region, Sweep};
+use livefusion_tile::region::{Nest, Region, Sweep};
 use livefusion_tile::schedule::{Aim, Schedules, choose, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
@@ -197,13 +197,18 @@ impl File {
         }
         let wanted = |sweep: &Sweep| {
             let short = sweep.statements.len() <= plan::MAX_STATEMENTS;
-            asked || tile::is_better(region, sweep, &schedule) || short && !has_form(sweep.rate)
+            asked || tile::is_better(sweep, &schedule) || short && !has_form(sweep.rate)
         };
-        let sweeps = region.sweeps().filter(|s| wanted(s));
-        let nests = region
-            .nests()
-            .iter()
-            .filter(|n| wanted(&n.outer) || tile::is_better_nest(region, n, &schedule));
+        // What stays a nest of the old form takes its inner loops with it.
+        let nest_wanted = |n: &&Nest| {
+            asked || !has_form(n.outer.rate) || tile::is_better_nest(region, n, &schedule)
+        };
+        let kept = |rate: RateId| {
+            let mut nests = region.nests().iter().filter(|n| !nest_wanted(n));
+            nests.any(|n| n.inner.contains(&rate))
+        };
+        let sweeps = (region.sweeps()).filter(|s| !kept(s.rate) && wanted(s));
+        let nests = region.nests().iter().filter(nest_wanted);
         // For some there are no words.
         let sweeps = sweeps.filter_map(|s| lower::tiles(region, s, &schedule).ok());
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());

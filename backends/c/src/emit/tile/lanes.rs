@@ -114,14 +114,8 @@ impl Writer<'_, '_, '_> {
                 let name = self.extremum(op, own);
                 format!("{name}({a}, {b})")
             }
-            Abs if float => {
-                let bits = Shape::of(signed(from.size()), lanes);
-                let (v, bits, all) = (self.vector(own), self.vector(bits), self.all(bits));
-                let low = match from {
-                    Ty::F32 => "0x7fffffff",
-                    _ => "0x7fffffffffffffffl",
-                };
-                format!("({v})(({bits}){a} & {all}({low}))")
+            Shl | Shr | Abs | Signum | Copysign | SignBit | Round => {
+                return self.bits_op(op, own, of);
             }
             Cast if from == Ty::Bool && to.ty == Ty::Bool => a.clone(),
             Cast if from == Ty::Bool => {
@@ -151,11 +145,12 @@ impl Writer<'_, '_, '_> {
             Bitcast => format!("({}){a}", self.vector(to)),
             Copy => a.clone(),
             // One lane after the other.
-            Div | Rem | DivEuclid | RemEuclid | DivOk | Shl | Shr | Abs | Signum | CountOnes
-            | LeadingZeros | TrailingZeros | Floor | Ceil | Round | RoundEven | Trunc | Sqrt
-            | Cbrt | Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin
-            | Acos | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Powf | Powi | Atan2
-            | Hypot | Copysign | MulAdd | SignBit => return None,
+            Div | Rem | DivEuclid | RemEuclid | DivOk | CountOnes | LeadingZeros
+            | TrailingZeros | Floor | Ceil | RoundEven | Trunc | Sqrt | Cbrt | Exp | Exp2
+            | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin | Acos | Atan | Sinh
+            | Cosh | Tanh | Asinh | Acosh | Atanh | Powf | Powi | Atan2 | Hypot | MulAdd => {
+                return None;
+            }
         })
     }
 

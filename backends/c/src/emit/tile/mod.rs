@@ -11,6 +11,7 @@
 //! | `masks`, `builtins` | comparisons, choices and bits: in vectors, or in registers of bits where the target has them |
 //! | `nest` | segments, and turns that are undone |
 //! | `lanes` | operators on vectors |
+//! | `signs` | operators on their bits |
 //! | `scans` | what goes from lane to lane |
 
 mod body;
@@ -24,33 +25,22 @@ mod parts;
 mod passed;
 mod pieces;
 mod scans;
+mod signs;
 
 pub use body::Writer;
 
-use livefusion_tile::region::{Nest, Region, Role, Step, Sweep};
+use livefusion_tile::region::{Nest, Region, Role, Sweep};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
-use loop_lang::ir::{Combine, StmtKind};
+use loop_lang::ir::Combine;
 use loop_lang::op::Op;
 
-/// Bodies of more statements run in pieces, not in a tile for each case.
-const MAX_SPLIT: usize = 256;
-
-/// Whether a sweep is written as a tile though nobody asked: one in vectors, with scalar loops, filters, scans, extrema or
-/// exits, or in pieces; one that is split, if its lanes are in vectors.
-pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
-    let mut statements = sweep.statements.iter();
-    let turns = statements.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }));
-    let filters = sweep.steps.iter().any(|s| matches!(s, Step::Enter(_)));
-    let goes_on = |r: &Role| matches!(r, Role::Scan(_) | Role::Running { .. });
-    let scans = sweep.roles.values().any(goes_on);
+/// Whether a sweep is written as a tile though nobody asked: all are but those with lanes that no vectors take, and scans
+/// step by step.
+pub fn is_better(sweep: &Sweep, schedule: &Schedule) -> bool {
     let vectors = schedule.vectors(sweep.rate).0 > 1;
-    let quick = !schedule.quick(region, sweep).is_empty();
-    let lanes = vectors || sweep.groups.is_empty();
-    let pieces = schedule.distributes(sweep.rate);
-    let short = sweep.statements.len() <= MAX_SPLIT;
-    let split = schedule.splits(sweep.rate) && short && lanes;
-    pieces || vectors && (turns || filters || scans || quick || !sweep.exits.is_empty()) || split
+    let scans = |r: &Role| matches!(r, Role::Scan(_));
+    vectors || sweep.groups.is_empty() && !sweep.roles.values().any(scans)
 }
 
 /// Whether a root with inner sweeps is one: all that these fold in lanes is in vectors.

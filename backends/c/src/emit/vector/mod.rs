@@ -36,4 +36,4 @@ mod runs;
 mod stmt;
 
 pub use fit::{Vectors, fit, runs};
-pub use pack::{Shape, signed};
+pub use pack::{Shape, signed, unsigned};

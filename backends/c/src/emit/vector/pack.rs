@@ -265,7 +265,7 @@ pub fn signed(size: usize) -> Ty {
 }
 
 /// The unsigned integer of so many bytes.
-fn unsigned(size: usize) -> Ty {
+pub fn unsigned(size: usize) -> Ty {
     match size {
         1 => Ty::U8,
         2 => Ty::U16,
