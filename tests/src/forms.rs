@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Default)]
 pub struct Recording {
     inner: InterpBackend,
-    /// Loops, with the ideas that C makes use of for each.
+    /// Loops, with the ideas that C makes use of for each, with AVX2.
     seen: Mutex<Vec<(Loop, String)>>,
 }
 
@@ -28,7 +28,7 @@ impl Recording {
         seen.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Each loop so far, in the order in which it came, behind a line with the ideas that C makes use of for it.
+    /// Each loop so far, in the order in which it came, behind a line with the ideas that C makes use of for it, with AVX2.
     pub fn text(&self) -> String {
         let seen = self.seen().into_iter();
         seen.map(|(program, ideas)| format!("# C: {ideas}\n{program}\n"))
@@ -116,7 +116,8 @@ impl Backend for Recording {
     }
 
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
-        let ideas = CBackend::new().ideas(program)?;
+        // The same on every machine.
+        let ideas = CBackend::new().with_target(Target::avx2()).ideas(program)?;
         let ideas: Vec<String> = ideas.iter().map(ToString::to_string).collect();
         let ideas = match &ideas[..] {
             [] => "state machine".into(),
