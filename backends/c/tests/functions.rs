@@ -114,8 +114,8 @@ fn check_vectorised(ty: Ty, kernels: &[(Op, Arc<dyn Kernel>)]) {
     for (op, _) in kernels {
         let start = source
             .lines()
-            .position(|l| l.starts_with(&format!("{}_of_emit_loop", op.name())))
-            .expect("a straight loop");
+            .position(|l| l.starts_with(&format!("{}_of_emit_tile", op.name())))
+            .expect("a tile");
         let end = source.lines().skip(start).position(|l| l == "}").unwrap();
         let inside = vectorised.iter().any(|l| (start..start + end).contains(l));
         assert!(inside, "{op:?} {ty} is not vectorised");

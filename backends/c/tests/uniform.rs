@@ -28,8 +28,7 @@ fn each_has_the_ideas_that_it_should_have() {
         match name {
             "stencil" => &[Idea::Cases, Idea::Tiles],
             "row_sums" => &[Idea::Straight, Idea::Nests],
-            "transpose" => &[Idea::Straight, Idea::Tiles],
-            _ => &[Idea::Straight],
+            _ => &[Idea::Tiles],
         }
     };
     for name in NAMES {

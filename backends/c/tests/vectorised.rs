@@ -36,23 +36,15 @@ fn compiled_for(target: &Target, compiler: &Path, name: &str, flags: &[&str]) ->
     (source, run)
 }
 
-/// The lines of the `for` loops of the last straight function, and the lines that gcc says it vectorised.
-fn report(compiler: &Path, name: &str) -> (Vec<usize>, Vec<usize>) {
+/// Whether one of a loop's tiles is in vectors: as it is written, or as gcc says that it made of a plain loop.
+fn is_in_vectors(compiler: &Path, name: &str) -> bool {
     let (source, vectorised) = vectorised(compiler, name);
-    // Of several versions the last one is the general one.
-    let functions = source.lines().filter(|l| l.contains("noinline")).count();
-    let mut before = 0;
-    let straight = source.lines().enumerate().skip_while(|(_, l)| {
-        before += usize::from(l.contains("noinline"));
-        before < functions
+    let mut inside = false;
+    let mut lines = source.lines().enumerate().filter(|(_, l)| {
+        inside = l.contains("_emit_tile_") && l.ends_with('{') || inside && *l != "}";
+        inside
     });
-    let mut loops = Vec::new();
-    for (i, line) in straight.take_while(|(_, l)| *l != "}") {
-        if line.trim_start().starts_with("for (u64") {
-            loops.push(i + 1);
-        }
-    }
-    (loops, vectorised)
+    lines.any(|(i, l)| l.contains(" lf_v") || vectorised.contains(&(i + 1)))
 }
 
 /// A kernel's source, and the lines of it that gcc says it vectorised.
@@ -110,17 +102,11 @@ fn innermost_loops_are_vectorised() {
         _ => &["map", "dot"],
     };
     for name in names {
-        if !gcc {
-            let (source, _) = compiled(&compiler, name, &["-o", "/dev/null"]);
-            assert!(source.contains("for (u64 "));
-            continue;
+        // Other compilers report otherwise; that they take the code is what counts.
+        match gcc {
+            true => assert!(is_in_vectors(&compiler, name), "{name}"),
+            false => drop(compiled(&compiler, name, &["-o", "/dev/null"])),
         }
-        let (loops, vectorised) = report(&compiler, name);
-        let innermost = loops.last().expect("a straight loop");
-        assert!(
-            vectorised.contains(innermost),
-            "{name}: {vectorised:?} without {innermost}"
-        );
     }
 }
 

@@ -23,28 +23,39 @@ static void dot_product_emit_join_acc_3(u64 *trapped, f64 *restrict lf_out_0, co
   (*lf_out_0) = (*lf_out_0) + lf_lane_0[0];
 }
 
-/* Rate r0: ix_0 from `from` to `end`. */
+/* Rate r0 */
 static __attribute__((noinline)) u64
-dot_product_emit_loop_0_r0_0(const u64 from, const u64 end, const f64 *restrict arr_0, const f64 *restrict arr_1, const u64 len_0, f64 *restrict acc_3_lane) {
+dot_product_emit_tile_0_r0(const u64 from, const u64 end, const f64 *restrict arr_0, const f64 *restrict arr_1, f64 *restrict acc_3_lane) {
   u64 trapped = 0;
+  lf_v4f64 acc_3_lanes[8];
+  #pragma GCC unroll 8
+  for (u64 lane = 0ul; lane < 32ul; lane += 4) {
+    /* 0: manifest */
+    const lf_v4f64 some = *(const lf_v4f64_at *)(acc_3_lane + lane);
+    acc_3_lanes[lane / 4] = some;
+  }
   for (u64 strip = from; strip < end; strip += 32) {
-    for (u64 lane = 0; lane < 32; lane++) {
-      const u64 ix_0 = strip + lane;
-      f64 acc_3 = acc_3_lane[lane];
-      /* 0: manifest */
-      bool more_0 = 1;
-      f64 elt_0 = arr_0[ix_0];
+    #pragma GCC unroll 8
+    for (u64 lane_2 = 0ul; lane_2 < 32ul; lane_2 += 4) {
+      const u64 ix_0 = (u64)(strip + lane_2);
+      const lf_v4f64 acc_3 = acc_3_lanes[lane_2 / 4];
+      lf_v4f64 elt_0 = *(const lf_v4f64_at *)(arr_0 + ix_0);
+      __asm__("" : "+v"(elt_0));
       /* 1: manifest */
-      f64 elt_1 = arr_1[ix_0];
+      lf_v4f64 elt_1 = *(const lf_v4f64_at *)(arr_1 + ix_0);
+      __asm__("" : "+v"(elt_1));
       /* 2: zip_with */
-      f64 elt_2 = elt_0 * elt_1;
+      const lf_v4f64 elt_2 = elt_0 * elt_1;
       /* 3: sum */
-      f64 new_3 = acc_3 + elt_2;
-      acc_3 = new_3;
-      /* 0: manifest */
-      u64 nix_0 = (u64)(ix_0 + 1ul);
-      acc_3_lane[lane] = acc_3;
+      const lf_v4f64 new_3 = acc_3 + elt_2;
+      acc_3_lanes[lane_2 / 4] = new_3;
     }
+  }
+  #pragma GCC unroll 8
+  for (u64 lane_3 = 0ul; lane_3 < 32ul; lane_3 += 4) {
+    /* 0: manifest */
+    const lf_v4f64 some_2 = acc_3_lanes[lane_3 / 4];
+    *(lf_v4f64_at *)(acc_3_lane + lane_3) = some_2;
   }
   return trapped;
 }
@@ -94,9 +105,10 @@ guard_0:; /* guard_1, guard_2, guard_3 */
     u64 count = lf_least(len_0 - ix_0, event - steps);
     count = lf_least(count, lf_room(n_arr_0, ix_0));
     count = lf_least(count, lf_room(n_arr_1, ix_0));
-    count = (ix_0 & 31) == 0 ? count & ~31ul : 0;
+    count &= ~31ul;
+    if (ix_0 & 31) count = 0;
     if (count != 0) {
-      trapped |= dot_product_emit_loop_0_r0_0(ix_0, ix_0 + count, arr_0, arr_1, len_0, acc_3_lane);
+      trapped |= dot_product_emit_tile_0_r0(ix_0, ix_0 + count, arr_0, arr_1, acc_3_lane);
       ix_0 += count;
       steps += count;
       goto guard_0;
