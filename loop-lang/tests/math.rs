@@ -286,3 +286,17 @@ fn other_operators_have_no_body() {
     assert!(math::body(Op::Exp, Ty::I32).is_none());
     assert_eq!(math::limit(Op::Exp, Ty::F64), None);
 }
+
+#[test]
+fn bodies_keep_their_width_where_that_is_said() {
+    for op in Op::ALL {
+        for ty in [Ty::F32, Ty::F64] {
+            let keeps = math::body(*op, ty).is_some_and(|body| {
+                let mut vars = body.vars.iter().map(|v| v.ty.elem());
+                // Truth is as wide as what was compared.
+                vars.all(|of| of == Ty::Bool || of.size() == ty.size())
+            });
+            assert_eq!(math::keeps_width(*op, ty), keeps, "{op:?} {ty}");
+        }
+    }
+}

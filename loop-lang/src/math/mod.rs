@@ -156,3 +156,36 @@ macro_rules! trace {
 }
 
 for_all_functions!(trace);
+
+/// Says which functions of `f32` are computed at that width.
+macro_rules! own {
+    (@own) => { true };
+    (@wide) => { false };
+    ($($arity:ident { $($op:ident $name:ident $module:ident $width:ident;)* })*) => {
+        fn is_single(op: Op) -> Option<bool> {
+            match op {
+                $($(Op::$op => Some(own!(@$width)),)*)*
+                _ => None,
+            }
+        }
+    };
+}
+
+for_all_functions!(own);
+
+/// Whether [`body`] has values of no other width than the operator's, so that as many of them fit into a vector.
+///
+/// ```
+/// use loop_lang::{Op, Ty, math};
+///
+/// assert!(math::keeps_width(Op::Exp, Ty::F32));
+/// assert!(!math::keeps_width(Op::Asin, Ty::F32));
+/// assert!(math::keeps_width(Op::Asin, Ty::F64));
+/// assert!(!math::keeps_width(Op::Add, Ty::F64));
+/// ```
+pub fn keeps_width(op: Op, ty: Ty) -> bool {
+    match is_single(op).filter(|_| (op, ty) != (Op::Powf, Ty::F32)) {
+        Some(own) => own && ty == Ty::F32 || ty == Ty::F64,
+        None => false,
+    }
+}

@@ -5,9 +5,10 @@ use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::{is_cheap, waits};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
-use crate::target::{Masks, Target};
+use crate::target::{Extension, Masks, Target};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
+use loop_lang::math;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
@@ -211,7 +212,7 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep) {
         return None;
     }
-    if !fits_vectors(region, sweep) {
+    if !fits_vectors(region, sweep, (target, Aim::Start)) {
         return None;
     }
     one_vector_a_turn(region, sweep, lanes)
@@ -295,8 +296,9 @@ fn many_side_by_side(
     let proves = |a: &Access| cases.as_ref().is_some_and(|c| c.prove(sweep, a));
     let mut reads = sweep.accesses.iter().filter(|a| a.is_read);
     let reads_aside = reads.any(|a| !a.is_proven && !proves(a));
-    let cheap =
-        |s: &Statement| in_vectors(region, sweep, s.stmt) || is_cheap(region.program, s.stmt);
+    let cheap = |s: &Statement| {
+        in_vectors(region, sweep, s.stmt, (target, Aim::Speed)) || is_cheap(region.program, s.stmt)
+    };
     let few = if running(sweep) { 4 } else { 2 };
     if !target.has_vectors() || lanes < few || !alone || reads_aside {
         return None;
@@ -328,7 +330,7 @@ fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Opt
         || scans
         || goes_on(sweep)
         || !sweep.exits.is_empty()
-        || !fits_vectors(region, sweep)
+        || !fits_vectors(region, sweep, (target, Aim::Speed))
     {
         return None;
     }
@@ -416,7 +418,7 @@ fn turns_side_by_side(
 ) -> Option<Schedule> {
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
     let mut inside = sweep.statements.iter().filter(|s| !s.top);
-    let fits = inside.all(|s| in_vectors(region, sweep, s.stmt));
+    let fits = inside.all(|s| in_vectors(region, sweep, s.stmt, (target, aim)));
     if !target.has_vectors() || !root || !fits {
         return None;
     }
@@ -459,17 +461,17 @@ fn is_next_count(sweep: &Sweep, v: Var) -> bool {
 
 /// Whether vectors are thought to be faster: all operators have them, memory is read side by side, and no lane waits for
 /// another's scalar loop.
-fn fits_vectors(region: &Region, sweep: &Sweep) -> bool {
+fn fits_vectors(region: &Region, sweep: &Sweep, code: (&Target, Aim)) -> bool {
     let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
     !reads_aside
         && sweep
             .statements
             .iter()
-            .all(|s| in_vectors(region, sweep, s.stmt))
+            .all(|s| in_vectors(region, sweep, s.stmt, code))
 }
 
 /// Whether a statement is one of vectors, and not of one lane after the other.
-fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt) -> bool {
+fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt, code: (&Target, Aim)) -> bool {
     let program = region.program;
     match &s.kind {
         // Lanes are joined onto elements one after the other.
@@ -478,8 +480,14 @@ fn in_vectors(region: &Region, sweep: &Sweep, s: &Stmt) -> bool {
             let typed = args[usize::from(args.len() == 3)];
             let mut known = true;
             facts::each_use(s, &mut |u| known &= !sweep.varies(Atom::Var(u)));
-            known || op.vectorises(program.atom_ty(typed), program.ty(*v).elem())
+            let (from, to) = (program.atom_ty(typed), program.ty(*v).elem());
+            known || op.vectorises(from, to) || is_written_out(*op, from, code)
         }
         _ => true,
     }
+}
+
+/// Whether an operator is a function whose body is written out in vectors. That takes too long for code that is to start soon.
+fn is_written_out(op: Op, ty: Ty, (target, aim): (&Target, Aim)) -> bool {
+    aim == Aim::Speed && target.has(Extension::Fma) && math::keeps_width(op, ty)
 }

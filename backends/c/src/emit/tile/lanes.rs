@@ -144,13 +144,16 @@ impl Writer<'_, '_, '_> {
             }
             Bitcast => format!("({}){a}", self.vector(to)),
             Copy => a.clone(),
+            MulAdd | Sqrt | Floor | Ceil | RoundEven | Trunc => {
+                return self.instruction(op, own, of);
+            }
+            Exp | Exp2 | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin | Acos
+            | Atan | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Cbrt | Powf | Atan2 | Hypot => {
+                return self.function_op(op, own, of);
+            }
             // One lane after the other.
             Div | Rem | DivEuclid | RemEuclid | DivOk | CountOnes | LeadingZeros
-            | TrailingZeros | Floor | Ceil | RoundEven | Trunc | Sqrt | Cbrt | Exp | Exp2
-            | ExpM1 | Ln | Ln1p | Log2 | Log10 | Sin | Cos | Tan | Asin | Acos | Atan | Sinh
-            | Cosh | Tanh | Asinh | Acosh | Atanh | Powf | Powi | Atan2 | Hypot | MulAdd => {
-                return None;
-            }
+            | TrailingZeros | Powi => return None,
         })
     }
 

@@ -12,11 +12,13 @@
 //! | `nest` | segments, and turns that are undone |
 //! | `lanes` | operators on vectors |
 //! | `signs` | operators on their bits |
+//! | `functions` | transcendental functions on vectors |
 //! | `scans` | what goes from lane to lane |
 
 mod body;
 mod builtins;
 mod call;
+mod functions;
 mod lanes;
 mod masks;
 mod memory;
