@@ -26,7 +26,7 @@ pub enum Idea {
     Extrema,
     /// Scans by blocks in registers.
     Scans,
-    /// Loops over segments with the loops over their elements.
+    /// Loops over segments with the loops over their elements in one function.
     Nests,
     /// Zips of streams that advance differently, tile by tile.
     Zips,

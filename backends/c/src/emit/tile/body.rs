@@ -90,11 +90,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
 
     /// Writes the function.
     pub fn write(&mut self, symbol: &str) {
-        self.unit.uses(Idea::Tiles);
-        let keeps = |e: &Entry| matches!(e, Entry::Keeps { .. });
-        if self.tile.entries.iter().any(keeps) {
-            self.unit.uses(Idea::Cases);
-        }
+        self.ideas();
         let passed = self.passed(&self.tile.body);
         let (leaves, segments) = (self.leaves, self.has_segments);
         let end = match leaves {
@@ -154,6 +150,27 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         self.unit.line("return trapped;");
         self.unit.close();
         self.unit.line("");
+    }
+
+    /// Notes which ideas its words make use of.
+    fn ideas(&mut self) {
+        self.unit.uses(Idea::Tiles);
+        let keeps = |e: &Entry| matches!(e, Entry::Keeps { .. });
+        if self.tile.entries.iter().any(keeps) {
+            self.unit.uses(Idea::Cases);
+        }
+        let tile = self.tile;
+        tile.each_stmt(&mut |s| {
+            let idea = match &s.kind {
+                StmtKind::Compress { .. } => Idea::Packing,
+                StmtKind::Beat { .. } => Idea::Extrema,
+                StmtKind::Scan { .. } => Idea::Scans,
+                StmtKind::Leave { .. } => Idea::Exits,
+                StmtKind::Segment { .. } => Idea::Nests,
+                _ => return,
+            };
+            self.unit.uses(idea);
+        });
     }
 
     fn register(&mut self, v: Value) {
