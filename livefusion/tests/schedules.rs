@@ -104,9 +104,9 @@ fn explain_says_what_is_asked_of_which_loop() {
         report.contains("\nloop_0: 2 counters\n  r0: root"),
         "{report}"
     );
-    let asked =
+    let scheduled =
         "\n  schedule of its C:\n    loop_0\n      r0 vectorise 16 unroll 2\n      r1 compact\n";
-    assert!(report.contains(asked), "{report}");
+    assert!(report.contains(scheduled), "{report}");
     assert!(
         report.ends_with("\nscheduled, but in no loop here: loop_7\n"),
         "{report}"
@@ -114,11 +114,24 @@ fn explain_says_what_is_asked_of_which_loop() {
     assert_eq!(explained.loops[0].schedule.as_deref(), Some(ASKED));
     assert_eq!(explained.absent, ["loop_7"]);
     let report = (&kept, &sum).explain_with(&Engine::c()).expect("planned");
-    assert_eq!(
-        (&report.loops[0].schedule, &report.absent[..]),
-        (&None, &[][..])
+    let chosen = report.loops[0].schedule.as_deref().expect("C");
+    assert!(
+        chosen.starts_with("loop_0 # chosen for this machine\n"),
+        "{chosen}"
     );
-    assert!(!report.to_string().contains("schedule of"), "{report}");
+    let report = report.to_string();
+    assert!(report.contains("\n  schedule of its C:\n    loop_0 # chosen"));
+    assert!(!report.contains("in no loop here"), "{report}");
+    // What is chosen may be asked for: it is the same C.
+    let source = |engine: &Engine| {
+        let explained = (&kept, &sum).explain_with(engine).expect("planned");
+        explained.loops[0].source.clone().expect("C")
+    };
+    assert_eq!(source(&asked(chosen).build()), source(&Engine::c()));
+    let report = (&kept, &sum)
+        .explain_with(&Engine::interp())
+        .expect("planned");
+    assert_eq!(report.loops[0].schedule, None);
 }
 
 /// What goes from step to step has tiles, too, and decisions for it their effect.
@@ -149,7 +162,9 @@ fn loops_that_count_are_scheduled_by_their_own_names() {
         many(&asked("size_0\n  r1 vectorise 2 unroll 1\n").build()).expect("it runs");
     assert_eq!(made, [0.5, 0.5, 0.25]);
     let schedule = explained.loops[0].schedule.as_deref();
-    assert_eq!(schedule, Some("size_0\n  r1 vectorise 2 unroll 1\n"));
+    let asked_for = "size_0\n  r1 vectorise 2 unroll 1\nloop_0 # chosen for this machine\n";
+    let said = schedule.expect("C");
+    assert!(said.starts_with(asked_for), "{said}");
     let report = explained.to_string();
     assert!(
         report.contains("\n  counted first: size_0, which"),
@@ -225,10 +240,16 @@ fn the_text_of_schedules_is_one_that_an_engine_takes() {
             .to_string()
             .contains("compress p_1 elt_0 -> out_1[ix_1]")
     );
-    let none = loops.tiles(&Engine::interp()).expect("nothing is asked");
-    assert_eq!(none.schedules(), "# loop_0: nothing is asked for\n");
-    let head = "# loop_0, step by step: no schedule is asked for\ntile loop_0_r0 at r0\n";
-    assert!(none.to_string().starts_with(head), "{none}");
+    let chosen = loops.tiles(&Engine::c()).expect("nothing is asked");
+    let head =
+        "# loop_0, under the schedule that is chosen for this machine\ntile loop_0_r0 at r0\n";
+    assert!(chosen.to_string().starts_with(head), "{chosen}");
+    let again = loops.tiles(&asked(&chosen.schedules()).build());
+    let asked_for = again.expect("legal").to_string();
+    assert_eq!(
+        asked_for.split_once('\n').map(|t| t.1),
+        chosen.to_string().split_once('\n').map(|t| t.1)
+    );
     let error = loops.tiles(&asked("loop_0\n  r0 vectorise 3 unroll 8").build());
     assert!(matches!(
         error.expect_err("refused").kind,

@@ -213,7 +213,10 @@ impl EngineBuilder {
         };
         match &self.backend {
             Some(backend) => RunsOn::only(backend.clone()),
-            None if self.only_c => RunsOn::only(Arc::new(c())),
+            None if self.only_c => RunsOn {
+                has_c: true,
+                ..RunsOn::only(Arc::new(c()))
+            },
             None => RunsOn::best(c()),
         }
     }
@@ -240,6 +243,8 @@ pub(super) struct Choices {
 /// What an engine runs loops on.
 pub(super) struct RunsOn {
     pub backend: Arc<dyn Backend>,
+    /// Whether C is compiled for it, by a backend of its own.
+    pub has_c: bool,
     /// Whether what the backend cannot compile here is interpreted.
     pub may_fall_back: bool,
     #[cfg(feature = "jit")]
@@ -250,6 +255,7 @@ impl RunsOn {
     fn only(backend: Arc<dyn Backend>) -> RunsOn {
         RunsOn {
             backend,
+            has_c: false,
             may_fall_back: false,
             #[cfg(feature = "jit")]
             tiers: None,
@@ -272,6 +278,7 @@ impl RunsOn {
         let tiers = super::tier::Tiers::new(c);
         RunsOn {
             backend: Arc::new(tiers.clone()),
+            has_c: true,
             may_fall_back: false,
             tiers: Some(tiers),
         }
@@ -281,6 +288,7 @@ impl RunsOn {
     fn best(c: CBackend) -> RunsOn {
         RunsOn {
             backend: Arc::new(c),
+            has_c: true,
             may_fall_back: true,
         }
     }

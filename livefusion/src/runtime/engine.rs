@@ -17,7 +17,6 @@ use crate::lower::Lowered;
 use crate::sharing::{self, Graph};
 use crate::stages;
 use livefusion_backend::{Backend, CompileError, Kernel};
-use livefusion_c::CBackend;
 use livefusion_interp::InterpBackend;
 use loop_lang::Loop;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -111,7 +110,7 @@ impl Engine {
 
     /// An engine on the C backend, which fails to force where there is no C compiler.
     pub fn c() -> Engine {
-        Engine::new(Arc::new(CBackend::new()))
+        Engine::builder().only_c().build()
     }
 
     /// An engine on the embedded compiler: Cranelift compiles a loop in about a millisecond.
@@ -201,6 +200,11 @@ impl Engine {
     /// The schedules that its C backend is asked for.
     pub(crate) fn asked(&self) -> &Asked {
         &self.0.choices.asked
+    }
+
+    /// Whether it compiles C by a backend of its own.
+    pub(crate) fn has_c(&self) -> bool {
+        self.0.choices.runs_on.has_c
     }
 
     pub(super) fn is_eager(&self) -> bool {

@@ -192,7 +192,7 @@
 //! | [`Plan`] | [`Graph::plan`] | rates, the loops' combinators, what crosses from loop to loop and why |
 //! | [`Placements`] | [`Plan::place`] | where everything happens: rates, stages, where each element comes from |
 //! | [`Loops`] | [`Plan::lower`], [`Loops::optimize`] | programs of the Loop language, tied to the graph |
-//! | [`Tiles`] | [`Loops::tiles`] | the loops' sweeps under the schedules that an engine is asked for |
+//! | [`Tiles`] | [`Loops::tiles`] | the loops' sweeps under the schedules that an engine is asked for, or that are chosen |
 //! | [`Code`] | [`Loops::code`] | what a backend compiled |
 
 mod ast;

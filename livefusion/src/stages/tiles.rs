@@ -5,14 +5,15 @@ use crate::error::Result;
 use crate::runtime::{Asked, Engine, with_region};
 use livefusion_tile::ir::Tile;
 use livefusion_tile::lower::{NoTile, tiles};
-use livefusion_tile::schedule::Schedule;
+use livefusion_tile::schedule::{Aim, Schedule, choose};
+use livefusion_tile::target::Target;
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
 use std::fmt;
 
 /// The sweeps of loops (rates that a `for` loop can do) under the schedules that an
-/// [engine](crate::runtime::EngineBuilder::schedule) is asked for. Its text has each sweep's tile, or why it has none.
-/// A loop of which nothing is asked has the tiles of the empty schedule here, step by step; its C is made without them.
+/// [engine](crate::runtime::EngineBuilder::schedule) is asked for, or that are chosen for this machine. Its text has each
+/// sweep's tile, or why it has none.
 ///
 /// ```
 /// use livefusion::prelude::*;
@@ -56,13 +57,9 @@ impl Tiles {
         Ok(Tiles(tiled.collect::<Result<_>>()?))
     }
 
-    /// The schedules as text, which [`schedule`](crate::runtime::EngineBuilder::schedule) takes.
+    /// The schedules as text, which [`schedule`](crate::runtime::EngineBuilder::schedule) takes: as it is, or changed.
     pub fn schedules(&self) -> String {
-        let one = |l: &Tiled| match l.schedule() {
-            Some(schedule) => schedule,
-            None => format!("# {}: nothing is asked for\n", l.program.name),
-        };
-        self.0.iter().map(one).collect()
+        self.0.iter().map(Tiled::schedule).collect()
     }
 }
 
@@ -84,8 +81,9 @@ impl fmt::Display for Tiles {
 /// One loop under its schedule.
 pub(crate) struct Tiled {
     program: Loop,
-    /// None if nothing is asked of it.
-    asked: Option<Schedule>,
+    schedule: Schedule,
+    /// Whether nothing is asked of it, so that the schedule is chosen for this machine.
+    is_chosen: bool,
     /// In the order of their rates.
     sweeps: Vec<(RateId, std::result::Result<Vec<Tile>, NoTile>)>,
 }
@@ -97,26 +95,30 @@ impl Tiled {
     pub(crate) fn of(program: &Loop, asked: &Asked) -> Result<Tiled> {
         with_region(program, |region| {
             let asked = asked.of(region)?;
-            let none = Schedule::new();
-            let schedule = asked.as_ref().unwrap_or(&none);
+            let is_chosen = asked.is_none();
+            let schedule = asked.unwrap_or_else(|| choose(region, &Target::here(), Aim::Speed));
             let sweeps = region.sweeps();
             let sweeps = sweeps
-                .map(|s| (s.rate, tiles(region, s, schedule)))
+                .map(|s| (s.rate, tiles(region, s, &schedule)))
                 .collect();
             Ok(Tiled {
                 program: program.clone(),
-                asked,
+                schedule,
+                is_chosen,
                 sweeps,
             })
         })
     }
 
-    /// What is asked of the loop as text, with what has no effect since its sweep has no tile.
-    pub(crate) fn schedule(&self) -> Option<String> {
-        let asked = self.asked.as_ref()?;
-        let mut text = format!("{}\n", self.program.name);
-        let lines = asked.show(&self.program);
-        for (line, (rate, _)) in lines.lines().zip(asked.decisions()) {
+    /// The loop's schedule as text, with what has no effect since its sweep has no tile.
+    pub(crate) fn schedule(&self) -> String {
+        let how = match self.is_chosen {
+            true => " # chosen for this machine",
+            false => "",
+        };
+        let mut text = format!("{}{how}\n", self.program.name);
+        let lines = self.schedule.show(&self.program);
+        for (line, (rate, _)) in lines.lines().zip(self.schedule.decisions()) {
             let sweep = self.program.loop_rate(*rate);
             let none = self.sweeps.iter().find_map(|(rate, made)| match made {
                 Err(why) if *rate == sweep => Some(format!(" # no effect: no tile has {why}")),
@@ -124,15 +126,15 @@ impl Tiled {
             });
             text += &format!("  {line}{}\n", none.unwrap_or_default());
         }
-        Some(text)
+        text
     }
 }
 
 impl fmt::Display for Tiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = match self.asked {
-            Some(_) => "under the schedule that is asked for",
-            None => "step by step: no schedule is asked for",
+        let how = match self.is_chosen {
+            false => "under the schedule that is asked for",
+            true => "under the schedule that is chosen for this machine",
         };
         writeln!(f, "# {}, {how}", self.program.name)?;
         if self.sweeps.is_empty() {

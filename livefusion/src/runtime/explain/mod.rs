@@ -14,7 +14,6 @@ mod literals;
 mod pictures;
 mod text;
 
-use super::asked::Asked;
 use super::engine::Engine;
 use super::program::{CompiledLoop, Program};
 use crate::ast::Node;
@@ -97,8 +96,8 @@ pub struct ExplainedLoop {
     pub arrays_written: usize,
     /// What runs it now, if the engine is tiered.
     pub tier: Option<Cow<'static, str>>,
-    /// What its C is asked for, as [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes it; first of the
-    /// loop that counts for it, if there is one. None if nothing is asked of either.
+    /// What its C is scheduled as, asked for or chosen, as [`EngineBuilder::schedule`](super::EngineBuilder::schedule) takes
+    /// it; first of the loop that counts for it, if there is one. None if the engine has no C of its own.
     pub schedule: Option<String>,
     /// Generated source, where the backend has one.
     pub source: Option<String>,
@@ -150,7 +149,7 @@ impl Explanation {
             .iter()
             .enumerate()
             .map(|(at, l)| {
-                let schedule = asked_of(&l.lowered, engine.asked())?;
+                let schedule = scheduled(&l.lowered, engine)?;
                 Ok(ExplainedLoop::new(
                     graph,
                     &counting,
@@ -255,16 +254,14 @@ impl ExplainedLoop {
     }
 }
 
-/// What is asked of a loop, and of the one that counts for it.
-fn asked_of(lowered: &Lowered, asked: &Asked) -> Result<Option<String>> {
-    let schedules = asked.schedules()?;
-    let mut text = String::new();
-    for program in lowered.programs() {
-        if schedules.names().any(|name| name == program.name) {
-            text.extend(Tiled::of(program, asked)?.schedule());
-        }
+/// The schedules of a loop's C, and of the one that counts for it; none if the engine has no C of its own.
+fn scheduled(lowered: &Lowered, engine: &Engine) -> Result<Option<String>> {
+    if !engine.has_c() {
+        return Ok(None);
     }
-    Ok((!text.is_empty()).then_some(text))
+    let programs = lowered.programs();
+    let texts = programs.map(|program| Ok(Tiled::of(program, engine.asked())?.schedule()));
+    Ok(Some(texts.collect::<Result<String>>()?))
 }
 
 /// What one loop per combinator would move, for each loop of the plan and in total.
