@@ -1,7 +1,6 @@
 //! Which ideas the code of a loop makes use of, under the ideas' names: what tests count, so that no idea
 //! goes untried.
 
-use super::unit::Unit;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -77,10 +76,3 @@ impl fmt::Display for Idea {
 
 /// The ideas of a text.
 pub type Ideas = BTreeSet<Idea>;
-
-impl Unit<'_> {
-    /// Notes that the text makes use of an idea.
-    pub(super) fn uses(&mut self, idea: Idea) {
-        self.helpers.ideas.insert(idea);
-    }
-}

@@ -1,5 +1,6 @@
 //! A C function being written, whatever its kind: lines, operands, names.
 
+use super::ideas::Idea;
 use super::ops::Helpers;
 use super::plan::Plan;
 use crate::facts::Facts;
@@ -49,6 +50,11 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
+    /// Notes that the text makes use of an idea.
+    pub(super) fn uses(&mut self, idea: Idea) {
+        self.helpers.ideas.insert(idea);
+    }
+
     /// Adds a line.
     pub fn line(&mut self, text: impl AsRef<str>) {
         let depth = if text.as_ref().is_empty() {
