@@ -351,6 +351,10 @@ impl Run<'_> {
                 0 => run.lane(*first, run.shape(*first).lanes as usize - 1),
                 k => run.lane(*of, k - 1),
             }),
+            StmtKind::Reverse { to, of } => {
+                let last = self.shape(*of).lanes as usize - 1;
+                self.set(*to, |run, k| run.lane(*of, last - k.min(last)));
+            }
             StmtKind::Halves { to, op, of } => {
                 let Shape { ty, lanes } = self.shape(*of);
                 let mut words: Vec<u64> = (0..lanes as usize).map(|k| self.lane(*of, k)).collect();

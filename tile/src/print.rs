@@ -321,6 +321,10 @@ impl Shown<'_> {
                 let (first, of) = (self.operand(*first), self.operand(*of));
                 write!(f, "slide {first} {of}")
             }
+            StmtKind::Reverse { to, of } => {
+                self.let_(f, *to)?;
+                write!(f, "reverse {}", self.operand(*of))
+            }
             StmtKind::Halves { to, op, of } => {
                 self.let_(f, *to)?;
                 write!(f, "halves {} {}", op.name(), self.operand(*of))

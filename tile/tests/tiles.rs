@@ -142,3 +142,8 @@ fn the_middle_of_a_row_and_its_ends() {
 fn reads_from_the_end() {
     golden("mirror_phases");
 }
+
+#[test]
+fn lanes_from_the_end() {
+    golden("mirror_scan");
+}

@@ -55,9 +55,13 @@ impl Making {
         for _ in 0..self.rng.range(1, 3) {
             let ty = self.rng.pick(&TYPES);
             let elt = self.fresh("elt", &comb);
-            let (from, at) = match self.rng.weighted(&[65, 10, 25]) {
+            let (from, at) = match self.rng.weighted(&[55, 10, 15, 20]) {
                 0 => ("long", "ix_0".to_string()),
                 1 => ("tab", "ix_0".to_string()),
+                2 => {
+                    let last = self.rng.pick(&[LONG as u64 - 1, 150, 20]);
+                    ("long", self.mirrored("body", &comb, &last.to_string()))
+                }
                 _ => {
                     let (at, n) = (self.fresh("at", &comb), self.rng.range(2, LONG));
                     self.emit("body", &comb, format!("let {at} = rem ix_0 {n}"));
@@ -116,6 +120,14 @@ impl Making {
         }
         self.pool.truncate(before);
         parts.join("; ")
+    }
+
+    /// An index that goes down from what is the last one.
+    fn mirrored(&mut self, section: &str, comb: &str, last: &str) -> String {
+        let [from, at] = ["last", "rix"].map(|base| self.fresh(base, comb));
+        self.emit("init", comb, format!("let {from} = copy {last}"));
+        self.emit(section, comb, format!("let {at} = sub {from} ix_0"));
+        at
     }
 
     fn plain_filter(&mut self, parent: &str, i: usize, depth: usize) {
@@ -297,7 +309,15 @@ impl Making {
             };
             let line = format!("let {out} = {made}");
             self.emit("init", comb, line);
-            self.emit("yield", comb, format!("writeArray {out} ix_0 {x}"));
+            let at = match counter == "ix_0" && self.rng.chance(25) {
+                true => {
+                    let last = self.fresh("end", comb);
+                    self.emit("init", comb, format!("let {last} = sub len_0 1"));
+                    self.mirrored("yield", comb, &last)
+                }
+                false => "ix_0".to_string(),
+            };
+            self.emit("yield", comb, format!("writeArray {out} {at} {x}"));
             self.results.push(out);
             return;
         }

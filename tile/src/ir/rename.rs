@@ -80,6 +80,7 @@ impl StmtKind {
             | StmtKind::Any { to, of }
             | StmtKind::Scan { to, of, .. }
             | StmtKind::Last { to, of }
+            | StmtKind::Reverse { to, of }
             | StmtKind::Halves { to, of, .. } => {
                 f(to);
                 operand(of, f);

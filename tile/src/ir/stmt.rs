@@ -233,6 +233,13 @@ pub enum StmtKind {
         /// The lanes; the last one goes.
         of: Operand,
     },
+    /// `let w = reverse v`: the last lane first.
+    Reverse {
+        /// The result.
+        to: Value,
+        /// The lanes.
+        of: Operand,
+    },
     /// `let s = halves op v`: the first half of the lanes joined with the second, lane by lane, until one is left.
     Halves {
         /// The result.
@@ -351,6 +358,7 @@ impl StmtKind {
             | StmtKind::Lane { to, .. }
             | StmtKind::SetLane { to, .. }
             | StmtKind::Slide { to, .. }
+            | StmtKind::Reverse { to, .. }
             | StmtKind::Halves { to, .. }
             | StmtKind::Set { to, .. } => Some(*to),
             StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => Some(*counter),
@@ -433,6 +441,7 @@ impl StmtKind {
             | StmtKind::Any { of, .. }
             | StmtKind::Scan { of, .. }
             | StmtKind::Last { of, .. }
+            | StmtKind::Reverse { of, .. }
             | StmtKind::Halves { of, .. } => f(*of),
             StmtKind::Slide { first, of, .. } => {
                 f(*first);

@@ -59,10 +59,6 @@ impl Lower<'_, '_> {
         };
         self.tile.entries.extend(case.tests.iter().map(keep));
         for room in &case.rooms {
-            // Neighbours that lie the other way round are read one by one.
-            if room.down && self.lanes > 1 {
-                continue;
-            }
             let entry = Entry::Room {
                 array: room.array,
                 index: sum(case, Atom::Var(room.index)),
@@ -88,6 +84,12 @@ impl Lower<'_, '_> {
             Known::Case(case) => Some(case),
             Known::Nothing | Known::UpTo(..) => None,
         }
+    }
+
+    /// Whether an index goes down with the counter.
+    pub(super) fn is_down(&self, v: Var) -> bool {
+        let mut rooms = self.case().into_iter().flat_map(|case| &case.rooms);
+        rooms.any(|room| room.index == v && room.down)
     }
 
     /// The answer to a condition that is known.

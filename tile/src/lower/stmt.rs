@@ -102,11 +102,35 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Whether the neighbours of a vector lie the other way round.
+    fn goes_down(&self, index: Atom) -> bool {
+        self.lanes > 1 && index.var().is_some_and(|v| self.is_down(v))
+    }
+
+    /// The place of a vector's last lane, where neighbours lie the other way round: the lowest.
+    fn lowest(&mut self, first: Operand) -> Operand {
+        let back = Lower::u64(u64::from(self.lanes - 1));
+        self.op("lowest", Ty::U64, Op::Sub, &[first, back])
+    }
+
+    /// The lanes of a vector, the last one first.
+    fn reverse(&mut self, name: &str, of: Operand) -> Operand {
+        let shape = self.shape(of);
+        if shape.is_scalar() {
+            return of;
+        }
+        let to = self.add(name, shape, Origin::Let);
+        self.push(StmtKind::Reverse { to, of });
+        to.into()
+    }
+
     fn read(&mut self, v: Var, a: Var, index: Atom) {
         let array = self.region.owner(a);
         if let Some(proof) = self.proof(array, index)
-            && let Some(at) = self.first(index)
+            && let Some(first) = self.first(index)
         {
+            let down = self.goes_down(index);
+            let at = if down { self.lowest(first) } else { first };
             let to = self.define(v, self.lanes);
             self.push(StmtKind::Load {
                 to,
@@ -115,6 +139,10 @@ impl Lower<'_, '_> {
                 under: None,
                 proof,
             });
+            if down {
+                let turned = self.reverse(self.region.program.name(v), to.into());
+                self.now.insert(v, turned);
+            }
             return;
         }
         let at = self.operand(index);
@@ -139,16 +167,24 @@ impl Lower<'_, '_> {
                 });
             }
             (Some(proof), under) => {
-                if let Some(at) = self.first(index) {
-                    self.push(StmtKind::Store {
-                        into: Memory::Array(array),
-                        at,
-                        value,
-                        under,
-                        lanes: self.lanes,
-                        proof,
-                    });
-                }
+                let Some(first) = self.first(index) else {
+                    return;
+                };
+                let (at, value, under) = match self.goes_down(index) {
+                    false => (first, value, under),
+                    true => {
+                        let under = under.map(|mask| self.reverse("under", mask));
+                        (self.lowest(first), self.reverse("down", value), under)
+                    }
+                };
+                self.push(StmtKind::Store {
+                    into: Memory::Array(array),
+                    at,
+                    value,
+                    under,
+                    lanes: self.lanes,
+                    proof,
+                });
             }
             // Only step by step.
             (None, under) => {

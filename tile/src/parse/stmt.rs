@@ -144,6 +144,7 @@ impl<'t> Parser<'t> {
             "lane",
             "last",
             "slide",
+            "reverse",
             "halves",
         ];
         let what = "an operator, or `load` or another way to define a value";
@@ -209,6 +210,10 @@ impl<'t> Parser<'t> {
                 at: self.operand(line)?,
             },
             "last" => StmtKind::Last {
+                to,
+                of: self.operand(line)?,
+            },
+            "reverse" => StmtKind::Reverse {
                 to,
                 of: self.operand(line)?,
             },

@@ -139,7 +139,7 @@ impl Cases {
             _ => None,
         };
         let proves = |c: &Case| {
-            let room = |r: &Room| !r.down && (r.array, Atom::Var(r.index)) == place;
+            let room = |r: &Room| (r.array, Atom::Var(r.index)) == place;
             read.is_some_and(|v| c.skipped.contains(&v)) || c.rooms.iter().any(room)
         };
         !self.cases.is_empty() && self.cases.iter().all(proves)

@@ -53,15 +53,11 @@ impl Aim {
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
-        // Each case is code of its own.
-        let split = match aim {
-            Aim::Start => Schedule::new(),
-            Aim::Speed => split(region, sweep).unwrap_or_default(),
-        };
+        let split = split(region, sweep, aim).unwrap_or_default();
         let wide = match aim {
             _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
-            Aim::Start => block_by_block(region, sweep, target)
-                .or_else(|| side_by_side(region, sweep, target)),
+            Aim::Start => block_by_block(region, sweep, target, &split)
+                .or_else(|| side_by_side(region, sweep, target, &split)),
             Aim::Speed => many_side_by_side(region, sweep, target, &split)
                 .or_else(|| segments_side_by_side(region, sweep, target)),
         };
@@ -113,11 +109,15 @@ fn past_the_caches(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Optio
 }
 
 /// A sweep range by range, if that is legal. Rows are left to the loop around them, unless they ask something; segments are,
-/// since they may be short.
-fn split(region: &Region, sweep: &Sweep) -> Option<Schedule> {
+/// since they may be short. Each case is code of its own, which takes long to compile if there are several.
+fn split(region: &Region, sweep: &Sweep, aim: Aim) -> Option<Schedule> {
     let asks = || region.cases(sweep).ask();
     let fits = match region.program.rate(sweep.rate).kind {
+        RateKind::Root { .. } if aim == Aim::Start => {
+            sweep.accesses.iter().any(|a| !a.is_proven) && !asks()
+        }
         RateKind::Root { .. } => true,
+        RateKind::Nested { .. } if aim == Aim::Start => false,
         RateKind::Nested { uniform, .. } => uniform && sweep.groups.is_empty() && asks(),
         RateKind::Sub { .. } | RateKind::Cursor { .. } => false,
     };
@@ -203,7 +203,12 @@ fn needs_no_branch(region: &Region, sweep: &Sweep, enter: usize) -> bool {
 }
 
 /// Steps side by side, in vectors; none if that is not legal, or thought to be no faster.
-fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+fn side_by_side(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+    split: &Schedule,
+) -> Option<Schedule> {
     let (narrowest, widest) = widths(region, sweep)?;
     // What is twice as wide is two vectors. What fills a part of one costs as much as what fills it.
     let lanes = target.vector_bytes() as u32 / narrowest;
@@ -212,15 +217,20 @@ fn side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sched
     if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep) {
         return None;
     }
-    if !fits_vectors(region, sweep, (target, Aim::Start)) {
+    if !fits_vectors(region, sweep, split, (target, Aim::Start)) {
         return None;
     }
-    one_vector_a_turn(region, sweep, lanes)
+    one_vector_a_turn(region, sweep, lanes, split)
 }
 
 /// Scans a block at a time. What goes from step to step takes longer than what vectors do lane by lane for want of an
 /// operator, or make wider and narrower.
-fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
+fn block_by_block(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+    split: &Schedule,
+) -> Option<Schedule> {
     let lanes = block(sweep).filter(|_| target.has_vectors())?;
     let program = region.program;
     let fits = |s: &Stmt| match &s.kind {
@@ -238,7 +248,7 @@ fn block_by_block(region: &Region, sweep: &Sweep, target: &Target) -> Option<Sch
     };
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
     match root && sweep.statements.iter().all(|s| fits(s.stmt)) {
-        true => one_vector_a_turn(region, sweep, lanes),
+        true => one_vector_a_turn(region, sweep, lanes, split),
         false => None,
     }
 }
@@ -264,8 +274,13 @@ fn block(sweep: &Sweep) -> Option<u32> {
 }
 
 /// Vectors of so many lanes, if that is legal; what is rejected has no effect.
-fn one_vector_a_turn(region: &Region, sweep: &Sweep, lanes: u32) -> Option<Schedule> {
-    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
+fn one_vector_a_turn(
+    region: &Region,
+    sweep: &Sweep,
+    lanes: u32,
+    split: &Schedule,
+) -> Option<Schedule> {
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
     // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
     let little = sweep.is_plain() && sweep.all_tops().count() <= MAX_TWICE;
     let turns: &[u32] = if little { &[2, 1] } else { &[1] };
@@ -292,15 +307,17 @@ fn many_side_by_side(
     // In a nest, what the root does with its segments counts.
     let mut nests = region.nests().iter();
     let alone = !nests.any(|n| n.inner.contains(&sweep.rate));
-    let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
-    let proves = |a: &Access| cases.as_ref().is_some_and(|c| c.prove(sweep, a));
-    let mut reads = sweep.accesses.iter().filter(|a| a.is_read);
-    let reads_aside = reads.any(|a| !a.is_proven && !proves(a));
-    let cheap = |s: &Statement| {
-        in_vectors(region, sweep, s.stmt, (target, Aim::Speed)) || is_cheap(region.program, s.stmt)
+    // To scan step by step takes longer than to do the rest lane by lane.
+    let scans = block(sweep).is_some();
+    let code = (target, Aim::Speed);
+    let cheap = |s: &Statement| match &s.stmt.kind {
+        StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
+        _ if scans => true,
+        _ => in_vectors(region, sweep, s.stmt, code) || is_cheap(region.program, s.stmt),
     };
     let few = if running(sweep) { 4 } else { 2 };
-    if !target.has_vectors() || lanes < few || !alone || reads_aside {
+    let aside = !scans && reads_aside(region, sweep, split);
+    if !target.has_vectors() || lanes < few || !alone || aside {
         return None;
     }
     if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
@@ -330,7 +347,7 @@ fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Opt
         || scans
         || goes_on(sweep)
         || !sweep.exits.is_empty()
-        || !fits_vectors(region, sweep, (target, Aim::Speed))
+        || !fits_vectors(region, sweep, &Schedule::new(), (target, Aim::Speed))
     {
         return None;
     }
@@ -423,7 +440,8 @@ fn turns_side_by_side(
         return None;
     }
     let (_, widest) = widths(region, sweep)?;
-    let lanes = (aim.in_flight() * target.vector_bytes() as u32 / widest).min(MAX_LANES);
+    let in_flight = aim.in_flight() * target.vector_bytes() as u32 / widest;
+    let lanes = block(sweep).unwrap_or(in_flight.min(MAX_LANES));
     // Who is rejected by all lanes has no turns.
     let ways = [Admit::Branch, Admit::Compact];
     let schedule = admitting(region, sweep, ways, lanes, Schedule::new())?;
@@ -461,13 +479,20 @@ fn is_next_count(sweep: &Sweep, v: Var) -> bool {
 
 /// Whether vectors are thought to be faster: all operators have them, memory is read side by side, and no lane waits for
 /// another's scalar loop.
-fn fits_vectors(region: &Region, sweep: &Sweep, code: (&Target, Aim)) -> bool {
-    let reads_aside = (sweep.accesses.iter()).any(|a| a.is_read && !a.is_proven);
-    !reads_aside
+fn fits_vectors(region: &Region, sweep: &Sweep, split: &Schedule, code: (&Target, Aim)) -> bool {
+    !reads_aside(region, sweep, split)
         && sweep
             .statements
             .iter()
             .all(|s| in_vectors(region, sweep, s.stmt, code))
+}
+
+/// Whether a sweep reads what does not lie side by side.
+fn reads_aside(region: &Region, sweep: &Sweep, split: &Schedule) -> bool {
+    let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
+    let proves = |a: &Access| cases.as_ref().is_some_and(|c| c.prove(sweep, a));
+    let mut reads = sweep.accesses.iter().filter(|a| a.is_read);
+    reads.any(|a| !a.is_proven && !proves(a))
 }
 
 /// Whether a statement is one of vectors, and not of one lane after the other.

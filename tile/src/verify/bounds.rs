@@ -177,6 +177,7 @@ impl<'a> Walk<'_, 'a> {
             | StmtKind::Scan { .. }
             | StmtKind::Last { .. }
             | StmtKind::Slide { .. }
+            | StmtKind::Reverse { .. }
             | StmtKind::Halves { .. }
             | StmtKind::Trap { .. } => {}
         }

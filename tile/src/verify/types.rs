@@ -273,6 +273,9 @@ impl<'a> Types<'_, 'a> {
                 self.want(fits, || format!("{comes} does not come into {shape}"));
                 self.fits(*of, shape, "what slides");
             }
+            StmtKind::Reverse { to, of } => {
+                self.fits(*of, self.tile.shape(*to), "what is turned round");
+            }
             StmtKind::Halves { to, op, of } => {
                 let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to));
                 let fits = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);

@@ -9,8 +9,6 @@
 //! | `straight`, `cases` | sweeps as `for` loops; what ends a version of one that is no tile |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
 //! | `extrema` | largest and smallest floats |
-//! | `prefix` | scans, a block in vector registers |
-//! | `phases` | bodies that run in phases over strips |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
 //! | `zip` | zips of streams that advance differently, tile by tile |
@@ -32,9 +30,7 @@ pub mod machine;
 mod math;
 mod nest;
 pub mod ops;
-mod phases;
 mod plan;
-mod prefix;
 mod segments;
 mod stmt;
 mod stop;
@@ -197,7 +193,7 @@ impl File {
         }
         let wanted = |sweep: &Sweep| {
             let short = sweep.statements.len() <= plan::MAX_STATEMENTS;
-            asked || tile::is_better(sweep, &schedule) || short && !has_form(sweep.rate)
+            asked || tile::is_better(region, sweep, &schedule) || short && !has_form(sweep.rate)
         };
         // What stays a nest of the old form takes its inner loops with it.
         let nest_wanted = |n: &&Nest| {

@@ -90,31 +90,6 @@ impl Helpers {
         });
     }
 
-    /// The type of vectors of 32 bytes.
-    pub fn vector(&mut self, ty: Ty) -> String {
-        let (t, name) = (ty.name(), format!("lf_{}x{}", ty.name(), 32 / ty.size()));
-        self.require(&name, || {
-            format!("typedef {t} {name} __attribute__((vector_size(32)));\n")
-        });
-        name
-    }
-
-    /// Two vectors of 32 bytes joined by an operator, where one instruction does ([`joins_at_once`]).
-    pub fn vector_join(&mut self, op: Op, ty: Ty, a: &str, b: &str) -> String {
-        join(op, a, b, || {
-            let vector = self.vector(ty);
-            let name = format!("{vector}_{}", op.name());
-            let less = if op == Op::Min { "<" } else { ">" };
-            self.require(&name, || {
-                format!(
-                    "static inline {vector} {name}({vector} x, {vector} y) {{ \
-                     {vector} m = ({vector})(x {less} y); return (x & m) | (y & ~m); }}\n"
-                )
-            });
-            name
-        })
-    }
-
     /// Conversion of a bit pattern: `lf_f64_of(u64)` and the like.
     fn bitcast(&mut self, from: &str, to: &str) -> String {
         let name = format!("lf_{to}_of_{from}");
@@ -377,11 +352,6 @@ impl Helpers {
         self.function(&name, t, &format!("{f} x"), &body);
         format!("{name}({a})")
     }
-}
-
-/// Whether vectors join values of this type by one instruction: not extrema of floats.
-pub(super) fn joins_at_once(op: Op, ty: Ty) -> bool {
-    op.identity(ty).is_some() && ty != Ty::Bool && (ty.is_int() || sign(op).is_some())
 }
 
 /// Two vectors joined by an operator that folds are by; extrema by a function.

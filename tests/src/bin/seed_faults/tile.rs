@@ -107,6 +107,18 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let first = self.op(&name, Ty::U64, op, &[a, b]); let first = self.at.unwrap_or(first);",
     },
     Fault {
+        what: "neighbours that lie the other way round begin with the first lane",
+        file: "lower/stmt.rs",
+        sound: "let back = Lower::u64(u64::from(self.lanes - 1));",
+        faulty: "let back = Lower::u64(0);",
+    },
+    Fault {
+        what: "neighbours that lie the other way round are not turned round",
+        file: "lower/stmt.rs",
+        sound: "if shape.is_scalar() { return of; }",
+        faulty: "if shape.lanes > 0 { return of; }",
+    },
+    Fault {
         what: "an access is proven by another entry",
         file: "lower/frame.rs",
         sound: "let proof = Proof::Entry(self.tile.entries.len());",

@@ -346,6 +346,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             StmtKind::SetLane { to, at, value } => self.set_lane(*to, *at, *value),
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
+            StmtKind::Reverse { to, of } => self.reverse(*to, *of),
             StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {

@@ -34,15 +34,15 @@ pub use body::Writer;
 use livefusion_tile::region::{Nest, Region, Role, Sweep};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
-use loop_lang::ir::Combine;
+use loop_lang::ir::{Combine, GroupId};
 use loop_lang::op::Op;
 
-/// Whether a sweep is written as a tile though nobody asked: all are but those with lanes that no vectors take, and scans
-/// step by step.
-pub fn is_better(sweep: &Sweep, schedule: &Schedule) -> bool {
+/// Whether a sweep is written as a tile though nobody asked: all are but those with lanes that no vectors take.
+pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
     let vectors = schedule.vectors(sweep.rate).0 > 1;
-    let scans = |r: &Role| matches!(r, Role::Scan(_));
-    vectors || sweep.groups.is_empty() && !sweep.roles.values().any(scans)
+    let groups = &region.program.groups;
+    let lanes = |g: &GroupId| groups[g.index()].order.lanes().is_some();
+    vectors || !sweep.groups.iter().any(lanes)
 }
 
 /// Whether a root with inner sweeps is one: all that these fold in lanes is in vectors.

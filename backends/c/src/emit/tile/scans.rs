@@ -242,4 +242,26 @@ impl Writer<'_, '_, '_> {
         }
         self.part = 0;
     }
+
+    /// `let w = reverse v`: the parts the other way round, and the lanes of each.
+    pub(super) fn reverse(&mut self, to: Value, of: Operand) {
+        let (shape, lanes) = (self.shape(to), self.tile.shape(to).lanes);
+        // Masks are no vectors everywhere.
+        if shape.ty == Ty::Bool && lanes > 1 {
+            let cells = self.cells(to, of);
+            return self.each_cell(to, |before| format!("{cells}[{} - (k{before})]", lanes - 1));
+        }
+        let parts = self.parts(lanes);
+        for part in 0..parts {
+            self.part = parts - 1 - part;
+            let x = self.in_lanes(of, shape.lanes);
+            self.part = part;
+            let turned = match lanes {
+                1 => x,
+                _ => self.lanes_of_two(shape, &x, &x, |k| shape.lanes - 1 - k),
+            };
+            self.define(to, &turned);
+        }
+        self.part = 0;
+    }
 }

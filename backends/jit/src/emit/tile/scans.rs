@@ -154,6 +154,25 @@ impl Printer<'_, '_, '_> {
         self.define(to, Printed::Lanes(moved));
     }
 
+    /// `let w = reverse v`.
+    pub(super) fn reverse(&mut self, to: ir::Value, of: Operand) {
+        let Shape { ty, lanes } = self.tile.shape(to);
+        if lanes == 1 {
+            let one = self.scalar(of);
+            return self.define(to, Printed::Scalar(one, 0));
+        }
+        let lane = self.lane_type(ty);
+        // Registers of few lanes are not full.
+        let per = per_register(lane).min(lanes);
+        let all = self.wide(of, lanes).into_iter().rev();
+        let all = all.map(|x| {
+            let other_way = |k: u32| (2 * per - 1 - k) % per;
+            self.lanes_of_two(lane, (x, x), other_way)
+        });
+        let all = all.collect();
+        self.define(to, Printed::Lanes(all));
+    }
+
     /// Lanes of two registers, by number.
     fn lanes_of_two(&mut self, lane: Ty, two: (Value, Value), of: impl Fn(u32) -> u32) -> Value {
         let size = lane.size() as u32;
