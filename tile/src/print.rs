@@ -81,6 +81,7 @@ impl fmt::Display for Shown<'_> {
                     writeln!(f, "{word} {moving} {than} {edge}")?;
                 }
                 Entry::Most(steps) => writeln!(f, "most {steps}")?,
+                Entry::Before(steps) => writeln!(f, "before {steps}")?,
                 Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
                 Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
             }

@@ -146,9 +146,10 @@ fn cases() -> Vec<Case> {
             "map",
             "r0 mask",
         ),
-        case(
+        changed(
             "it writes elsewhere than at its count",
             "exit_filter_take",
+            ("writeArray out_2 ix_1", "writeArray out_2 n_2".into()),
             "r1 compact",
         ),
         case(

@@ -137,7 +137,8 @@ impl Evaluated {
         }
         for entry in &tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } | Entry::Most(_) => {}
+                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Most(_) | Entry::Before(_) => {}
                 Entry::Whole(steps) => count &= !(steps - 1),
                 Entry::Aligned(steps) if counter & (steps - 1) == 0 => {}
                 Entry::Aligned(_) => count = 0,

@@ -120,6 +120,8 @@ pub enum Entry {
     },
     /// At most so many steps, a power of two.
     Most(u64),
+    /// At most up to the next multiple of so many steps, a power of two.
+    Before(u64),
     /// A multiple of so many steps, a power of two.
     Whole(u64),
     /// The counter is a multiple of so many steps, a power of two.
@@ -152,6 +154,7 @@ impl Entry {
                 }
             }
             Entry::Most(steps) => *steps,
+            Entry::Before(steps) => *steps - (word(counter) & steps.saturating_sub(1)),
             Entry::Whole(_) | Entry::Aligned(_) => u64::MAX,
         }
     }

@@ -91,6 +91,9 @@ impl Lower<'_, '_> {
         self.add("from", scalar, Origin::From);
         self.add("end", scalar, Origin::End);
         let mut rooms: Vec<(Var, Var)> = self.sweep.proven.iter().copied().collect();
+        if self.lanes > 1 {
+            rooms.extend(&self.sweep.scarce);
+        }
         rooms.retain(|(_, index)| !self.is_carried_inside(*index));
         rooms.sort();
         for (array, index) in rooms {

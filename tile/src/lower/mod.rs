@@ -38,7 +38,7 @@ mod stmt;
 mod subs;
 
 use crate::ir::{
-    Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value,
+    Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value,
 };
 use crate::region::{Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
@@ -50,6 +50,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use std::collections::BTreeMap;
 use std::fmt;
+
+/// Where vectors may not go on, the steps up to a multiple of this are taken one by one.
+const ONE_BY_ONE: u64 = 256;
 
 /// Why a sweep has no tile under a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -75,13 +78,13 @@ impl fmt::Display for NoTile {
 impl std::error::Error for NoTile {}
 
 /// The tiles of a sweep under a schedule, in the order in which they are tried: one, or, where it is split, one for each
-/// case.
+/// case, or, in vectors that exits end, that for the steps where these may not go on.
 ///
 /// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
 pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
     legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     sayable(sweep).map_err(NoTile::NoWords)?;
-    let write = |schedule: &Schedule, known: Known, version: usize| {
+    let tile = |schedule: &Schedule, known: Known, version: usize| {
         let mut lower = Lower::of(region, sweep, schedule);
         lower.known_case = known;
         lower.quick = schedule.quick(region, sweep);
@@ -95,10 +98,22 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
         }
         lower.write();
         lower.distribute();
-        finish(lower.tile)
+        lower.tile
     };
+    let write =
+        |schedule: &Schedule, known: Known, version: usize| finish(tile(schedule, known, version));
+    let slowly = schedule.step_by_step(sweep.rate);
+    let is_legal = || legal_in(region, &slowly, sweep).is_ok();
     if !schedule.splits(sweep.rate) {
-        return Ok(vec![write(schedule, Known::Nothing, 0)?]);
+        let mut tiles = vec![write(schedule, Known::Nothing, 0)?];
+        // Where vectors may not go on, since an exit is near, or little room is left of what it bounds.
+        let granule = tiles[0].granule();
+        if granule > 1 && !sweep.exits.is_empty() && is_legal() {
+            let mut rest = tile(&slowly, Known::Nothing, 1);
+            rest.entries.push(Entry::Before(granule.max(ONE_BY_ONE)));
+            tiles.push(finish(rest)?);
+        }
+        return Ok(tiles);
     }
     let cases = region.cases(sweep);
     let each = (1..).zip(&cases.cases);
@@ -106,8 +121,7 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     let mut tiles = tiles.collect::<Result<Vec<Tile>, NoTile>>()?;
     if let Some((stops, defs)) = &cases.general {
         // Few steps at either end.
-        let slowly = schedule.step_by_step(sweep.rate);
-        if legal_in(region, &slowly, sweep).is_ok() {
+        if is_legal() {
             tiles.push(write(&slowly, Known::UpTo(stops, defs), tiles.len() + 1)?);
         }
     }

@@ -93,6 +93,9 @@ impl<'r, 'a> Lower<'r, 'a> {
         let from = self.operand(Atom::Var(inner.counter));
         let to = self.operand(inner.bound);
         let mut proven: Vec<(Var, Var)> = inner.proven.iter().copied().collect();
+        if self.schedule.vectors(inner.rate).0 > 1 {
+            proven.extend(&inner.scarce);
+        }
         proven.sort();
         let mut rooms: Vec<(Var, Operand)> = Vec::new();
         let mut proofs = BTreeMap::new();

@@ -160,15 +160,15 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a) whole N` or `(a) aligned N`.
+    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a) before N`, `(a) whole N` or `(a) aligned N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
         let kinds = [
-            "room", "holds", "fails", "keeps", "most", "whole", "aligned",
+            "room", "holds", "fails", "keeps", "most", "before", "whole", "aligned",
         ];
-        let what = "`room`, `holds`, `fails`, `keeps`, `most`, `whole` or `aligned`";
+        let what = "`room`, `holds`, `fails`, `keeps`, `most`, `before`, `whole` or `aligned`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
             "room" => {
                 let array = self.var(line)?;
@@ -193,6 +193,7 @@ impl<'t> Parser<'t> {
                 Entry::Keeps { asked, holds }
             }
             "most" => Entry::Most(line.number()?),
+            "before" => Entry::Before(line.number()?),
             "whole" => Entry::Whole(line.number()?),
             _ => Entry::Aligned(line.number()?),
         };

@@ -43,6 +43,7 @@ impl<'a> Sweep<'a> {
             statements: Vec::new(),
             accesses: Vec::new(),
             proven: FxHashSet::default(),
+            scarce: FxHashSet::default(),
             uses: FxHashSet::default(),
             defs: FxHashSet::default(),
             updates: FxHashMap::default(),
@@ -233,8 +234,11 @@ impl<'a> Sweep<'a> {
                 None => Index::Random,
             };
             let sometimes = !self.statements[access.statement].top && random.contains(&a);
-            // Few elements may be left of what an exit bounds, and many to go until it is full.
-            access.is_proven = !sometimes && counts && (is_counter || self.exits.is_empty());
+            let scarce = !is_counter && !self.exits.is_empty();
+            access.is_proven = !sometimes && counts && !scarce;
+            if !sometimes && counts && scarce {
+                self.scarce.extend(index.map(|v| (a, v)));
+            }
             match index.filter(|_| access.is_proven) {
                 Some(v) => {
                     self.proven.insert((a, v));

@@ -32,6 +32,9 @@ pub struct Sweep<'a> {
     /// there is room before the loop. What only some iterations read may be shorter than the rate, and is not among
     /// them: it must not end the loop.
     pub proven: FxHashSet<(Var, Var)>,
+    /// Accesses (array, index) at a count that goes up by at most one in an iteration, beside exits. Few elements may be left
+    /// of what an exit bounds, and many iterations to go until it is full: who counts on room has to know what to do then.
+    pub scarce: FxHashSet<(Var, Var)>,
     /// Variables that it reads.
     pub uses: FxHashSet<Var>,
     /// Variables that it defines.

@@ -244,8 +244,9 @@ fn packs(region: &Region, sweep: &Sweep, (a, index): (Var, Atom), sub: Option<us
     let Some(v) = index.var() else {
         return false;
     };
+    let place = (region.owner(a), v);
     sweep.roles.get(&v) == Some(&Role::Count { sub })
-        && sweep.proven.contains(&(region.owner(a), v))
+        && (sweep.proven.contains(&place) || sweep.scarce.contains(&place))
         && region.facts.is_cut_to(a, v)
 }
 

@@ -64,10 +64,11 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
                     faults.add("an entry for a comparison that does not go with the counter");
                 }
             }
-            Entry::Most(n) | Entry::Whole(n) | Entry::Aligned(n) if !n.is_power_of_two() => {
-                faults.add(format!("an entry for {n} steps, which is no power of two"));
+            Entry::Most(n) | Entry::Before(n) | Entry::Whole(n) | Entry::Aligned(n) => {
+                if !n.is_power_of_two() {
+                    faults.add(format!("an entry for {n} steps, which is no power of two"));
+                }
             }
-            Entry::Most(_) | Entry::Whole(_) | Entry::Aligned(_) => {}
         }
     }
     if !is_known(tile, program) {

@@ -31,7 +31,8 @@ impl Writer<'_, '_, '_> {
         }
         for entry in &self.tile.entries {
             match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } | Entry::Most(_) => {}
+                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Most(_) | Entry::Before(_) => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
                 Entry::Aligned(steps) => {
@@ -150,6 +151,10 @@ impl Writer<'_, '_, '_> {
                 Some(format!("lf_same_{way}({moving}, {edge})"))
             }
             Entry::Most(steps) => Some(format!("{steps}ul")),
+            Entry::Before(steps) => {
+                let counter = self.unit.names.var(self.tile.counter);
+                Some(format!("{steps}ul - ({counter} & {})", steps - 1))
+            }
             Entry::Whole(_) | Entry::Aligned(_) => None,
         }
     }

@@ -147,6 +147,13 @@ impl<'a> Emit<'a, '_> {
                     }
                 }
                 Entry::Most(steps) => self.u64(*steps),
+                Entry::Before(steps) => {
+                    let counter = self.get(tile.counter, Part::Value);
+                    let ins = self.builder.ins();
+                    let into = ins.band_imm_u(counter, *steps as i64 - 1);
+                    let whole = self.u64(*steps);
+                    self.builder.ins().isub(whole, into)
+                }
                 Entry::Whole(_) | Entry::Aligned(_) => continue,
             };
             count = self.builder.ins().umin(count, more);
