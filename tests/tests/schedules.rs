@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 const LOOPS: u64 = 400;
 /// Loops of shapes that tiles take: so many, at least, run every decision, and every pair of them.
-const PLAIN: u64 = 240;
+const PLAIN: u64 = 300;
 /// Loops over segments.
 const NESTED: u64 = 300;
 /// Random programs of each kind that are looked at, by how many seeds, and how many at a time.

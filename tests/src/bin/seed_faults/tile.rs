@@ -107,6 +107,12 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let first = self.op(&name, Ty::U64, op, &[a, b]); let first = self.at.unwrap_or(first);",
     },
     Fault {
+        what: "nobody asks for room at a count that exits bound",
+        file: "lower/frame.rs",
+        sound: "rooms.extend(&self.sweep.scarce);",
+        faulty: "let _ = &self.sweep.scarce;",
+    },
+    Fault {
         what: "neighbours that lie the other way round begin with the first lane",
         file: "lower/stmt.rs",
         sound: "let back = Lower::u64(u64::from(self.lanes - 1));",
