@@ -206,6 +206,9 @@ struct Lower<'r, 'a> {
     here: Option<Operand>,
     /// Groups have no more lanes than this in a short segment.
     most: u32,
+    /// Lengths that are known before, of arrays that are read anywhere: what is held against one twice is held against the
+    /// same.
+    lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
     proofs: BTreeMap<(Var, Var), Proof>,
     subs: Vec<Sub>,
@@ -273,6 +276,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             positions: None,
             here: None,
             most: MAX_LANES,
+            lengths: region.lengths(),
             proofs: BTreeMap::new(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
@@ -353,6 +357,13 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
         // What no step defines comes from outside.
         let program = self.region.program;
+        if let Some(array) = self.lengths.get(&v).copied()
+            && self.sweep.checked.contains(&array)
+        {
+            let to = self.add(program.name(v), Shape::scalar(Ty::U64), Origin::Let);
+            self.push(StmtKind::Length { to, array });
+            return to.into();
+        }
         let shape = Shape::scalar(program.ty(v).elem());
         let given = self.add(program.name(v), shape, Origin::Given(v));
         self.now.insert(v, given.into());

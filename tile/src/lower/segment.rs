@@ -7,7 +7,7 @@
 use super::Lower;
 use super::nest::Segment;
 use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
-use crate::region::{Nest, Role, Sweep};
+use crate::region::{Aside, Nest, Role, Sweep};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -150,7 +150,19 @@ impl Lower<'_, '_> {
         self.straight();
         self.counts(None);
         self.here = None;
-        let vector = self.body(turn);
+        let mut vector = self.body(turn);
+        // What reads anywhere costs more than a branch.
+        let aside = self.sweep.reads_aside(|_| false);
+        if let Some(left) = left.filter(|_| aside != Aside::Nowhere) {
+            let some = std::mem::take(&mut self.out);
+            let cond = self.op("some", Ty::Bool, Op::Lt, &[place.into(), left]);
+            self.push(StmtKind::If {
+                cond,
+                then: vector,
+                other: Vec::new(),
+            });
+            vector = self.body(some);
+        }
         let steps = u64::from(self.lanes * self.unroll);
         let range = (Lower::u64(0), Lower::u64(steps));
         self.for_(place, range, u64::from(self.lanes), true, vector);

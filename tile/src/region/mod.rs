@@ -41,12 +41,12 @@ pub use nest::{Nest, Part};
 pub use order::Step;
 pub use role::Role;
 pub use streamed::Streamed;
-pub use sweep::{Access, Effect, Index, Statement, Sweep};
+pub use sweep::{Access, Aside, Effect, Index, Statement, Sweep};
 
 use livefusion_backend::facts::Facts;
 use loop_lang::Loop;
-use loop_lang::ir::{ParamKind, Place, RateId, Var};
-use rustc_hash::FxHashSet;
+use loop_lang::ir::{ParamKind, Place, RateId, Stmt, StmtKind, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
 /// A loop and what is known of it.
@@ -140,6 +140,18 @@ impl<'a> Region<'a> {
     pub fn filled(&self) -> &FxHashSet<Var> {
         self.filled
             .get_or_init(|| loop_lang::filled::filled(self.program))
+    }
+
+    /// Which variables are lengths of arrays that the loop is given, from its start on.
+    pub fn lengths(&self) -> FxHashMap<Var, Var> {
+        let start = self.facts.at.get(&Place::Init);
+        let stmts = start.map_or(&[][..], |i| &self.facts.blocks[*i].block.stmts);
+        let given = |a: Var| self.program.params.iter().any(|p| p.var == a);
+        let of = |s: &Stmt| match s.kind {
+            StmtKind::ArrayLength(v, a) if given(a) => Some((v, a)),
+            _ => None,
+        };
+        stmts.iter().filter_map(of).collect()
     }
 
     /// The rate that a block belongs to.

@@ -134,6 +134,17 @@ pub enum Index {
     Random,
 }
 
+/// Where a sweep reads what no proof speaks of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Aside {
+    /// Nowhere.
+    Nowhere,
+    /// Anywhere.
+    Anywhere,
+    /// Side by side.
+    Near,
+}
+
 impl<'a> Sweep<'a> {
     /// Whether it neither defines nor updates a variable.
     pub fn leaves(&self, v: Var) -> bool {
@@ -154,6 +165,16 @@ impl<'a> Sweep<'a> {
     /// A word as a sum over the counter, if it is one of few terms.
     pub fn affine(&self, a: Atom) -> Option<Affine> {
         self.sums.get(a, |v| self.leaves(v))
+    }
+
+    /// What it reads without a proof, and what proves it otherwise; side by side if any of it is.
+    pub fn reads_aside(&self, proves: impl Fn(&Access) -> bool) -> Aside {
+        let reads = self.accesses.iter().filter(|a| a.is_read && !a.is_proven);
+        let aside = reads.filter(|a| !proves(a)).map(|a| match &a.shape {
+            Index::Affine(affine) if affine.is_near() => Aside::Near,
+            _ => Aside::Anywhere,
+        });
+        aside.max().unwrap_or(Aside::Nowhere)
     }
 
     /// Its blocks, in order.

@@ -4,7 +4,7 @@
 use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::{is_cheap, waits};
-use crate::region::{Access, Region, Role, Statement, Step, Sweep};
+use crate::region::{Aside, Region, Role, Statement, Step, Sweep};
 use crate::target::{Extension, Masks, Target};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, RateId, RateKind, Stmt, StmtKind, Var};
@@ -217,7 +217,9 @@ fn side_by_side(
     if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep) {
         return None;
     }
-    if !fits_vectors(region, sweep, split, (target, Aim::Start)) {
+    // What is read anywhere is read lane by lane, which takes longer to compile than it wins.
+    let aside = aside(region, sweep, split);
+    if aside != Aside::Nowhere || !all_in_vectors(region, sweep, (target, Aim::Start)) {
         return None;
     }
     one_vector_a_turn(region, sweep, lanes, split)
@@ -307,17 +309,22 @@ fn many_side_by_side(
     // In a nest, what the root does with its segments counts.
     let mut nests = region.nests().iter();
     let alone = !nests.any(|n| n.inner.contains(&sweep.rate));
-    // To scan step by step takes longer than to do the rest lane by lane.
+    // To scan step by step takes longer than to do the rest lane by lane. What is joined onto elements anywhere costs the same
+    // lane by lane.
     let scans = block(sweep).is_some();
     let code = (target, Aim::Speed);
     let cheap = |s: &Statement| match &s.stmt.kind {
-        StmtKind::While { .. } | StmtKind::ScatterArray { .. } => false,
+        StmtKind::While { .. } => false,
+        StmtKind::ScatterArray { .. } => true,
         _ if scans => true,
         _ => in_vectors(region, sweep, s.stmt, code) || is_cheap(region.program, s.stmt),
     };
-    let few = if running(sweep) { 4 } else { 2 };
-    let aside = !scans && reads_aside(region, sweep, split);
-    if !target.has_vectors() || lanes < few || !alone || aside {
+    let aside = aside(region, sweep, split);
+    let few = match running(sweep) || aside == Aside::Anywhere || sweep.scatters {
+        true => 4,
+        false => 2,
+    };
+    if !target.has_vectors() || lanes < few || !alone || !scans && aside == Aside::Near {
         return None;
     }
     if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
@@ -347,13 +354,18 @@ fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Opt
         || scans
         || goes_on(sweep)
         || !sweep.exits.is_empty()
-        || !fits_vectors(region, sweep, &Schedule::new(), (target, Aim::Speed))
+        || !all_in_vectors(region, sweep, (target, Aim::Speed))
     {
         return None;
     }
     // Vectors of one tile have as many lanes.
     let widest = inner.filter(folds).filter_map(|s| widths(region, s));
     let lanes = target.vector_bytes() as u32 / widest.map(|w| w.1).max()?;
+    match sweep.reads_aside(|_| false) {
+        Aside::Near => return None,
+        Aside::Anywhere if lanes < 4 => return None,
+        _ => {}
+    }
     let groups = sweep.roles.values().filter_map(|role| match role {
         Role::Lanes(of) => Some(of / lanes.max(1)),
         _ => None,
@@ -477,22 +489,16 @@ fn is_next_count(sweep: &Sweep, v: Var) -> bool {
     sweep.next_of(v).is_some_and(|u| updated(&u))
 }
 
-/// Whether vectors are thought to be faster: all operators have them, memory is read side by side, and no lane waits for
-/// another's scalar loop.
-fn fits_vectors(region: &Region, sweep: &Sweep, split: &Schedule, code: (&Target, Aim)) -> bool {
-    !reads_aside(region, sweep, split)
-        && sweep
-            .statements
-            .iter()
-            .all(|s| in_vectors(region, sweep, s.stmt, code))
+/// Whether all operators have vectors, and no lane waits for another's scalar loop.
+fn all_in_vectors(region: &Region, sweep: &Sweep, code: (&Target, Aim)) -> bool {
+    let mut all = sweep.statements.iter();
+    all.all(|s| in_vectors(region, sweep, s.stmt, code))
 }
 
-/// Whether a sweep reads what does not lie side by side.
-fn reads_aside(region: &Region, sweep: &Sweep, split: &Schedule) -> bool {
+/// What a sweep reads that does not lie side by side.
+fn aside(region: &Region, sweep: &Sweep, split: &Schedule) -> Aside {
     let cases = split.splits(sweep.rate).then(|| region.cases(sweep));
-    let proves = |a: &Access| cases.as_ref().is_some_and(|c| c.prove(sweep, a));
-    let mut reads = sweep.accesses.iter().filter(|a| a.is_read);
-    reads.any(|a| !a.is_proven && !proves(a))
+    sweep.reads_aside(|a| cases.as_ref().is_some_and(|c| c.prove(sweep, a)))
 }
 
 /// Whether a statement is one of vectors, and not of one lane after the other.

@@ -1,15 +1,16 @@
 //! The function of a tile.
 
 use super::masks::Masks;
-use super::memory::near;
+use super::memory::{Neighbours, near, neighbours};
 use super::passed::{scanned, seen};
 use crate::emit::ideas::Idea;
 use crate::emit::unit::{Unit, comment};
+use crate::facts::Source;
 use crate::names::{Part, Unique, identifier};
 use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Pieces of a body that make the function that calls them a long one.
 const MANY: usize = 16;
@@ -27,6 +28,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) names: Vec<String>,
     /// What goes with a counter.
     pub(super) near: FxHashSet<Value>,
+    /// Whose lanes lie side by side in memory.
+    pub(super) neighbours: FxHashMap<Value, Neighbours>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
     /// What stands behind the segment that is written.
@@ -73,7 +76,11 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 }
             })
             .collect();
+        let source = &unit.facts.source;
+        let is_given = |a| matches!(source.get(&a), Some(Source::Param(_)));
+        let neighbours = neighbours(tile, is_given);
         Writer {
+            neighbours,
             unit,
             tile,
             version,

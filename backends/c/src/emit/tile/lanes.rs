@@ -2,7 +2,7 @@
 
 use super::Writer;
 use crate::emit::ops::limits;
-use crate::emit::vector::signed;
+use crate::emit::vector::{signed, unsigned};
 use livefusion_tile::ir::{Operand, Shape, Value};
 use livefusion_tile::target::Arch;
 use loop_lang::op::Op;
@@ -138,10 +138,13 @@ impl Writer<'_, '_, '_> {
                 let name = self.saturating(from, to);
                 format!("{name}({a})")
             }
-            Cast => {
-                let v = self.vector(to);
-                format!("__builtin_convertvector({a}, {v})")
-            }
+            Cast => match self.wider(from, to) {
+                Some(name) => format!("{name}({a})"),
+                None => {
+                    let v = self.vector(to);
+                    format!("__builtin_convertvector({a}, {v})")
+                }
+            },
             Bitcast => format!("({}){a}", self.vector(to)),
             Copy => a.clone(),
             MulAdd | Sqrt | Floor | Ceil | RoundEven | Trunc => {
@@ -262,6 +265,53 @@ impl Writer<'_, '_, '_> {
             )
         });
         name
+    }
+
+    /// A function to wider integers, where there is one instruction for it: gcc makes five of a conversion.
+    fn wider(&mut self, from: Ty, to: Shape) -> Option<String> {
+        let bytes = to.lanes as usize * to.ty.size();
+        let whole = bytes == 32 && self.unit.helpers.target.vector_bytes() == 32;
+        if !whole || from.is_float() || to.ty.is_float() || from.size() >= to.ty.size() {
+            return None;
+        }
+        let (x, y) = (self.vector(Shape::of(from, to.lanes)), self.vector(to));
+        let letter = |size| match size {
+            1 => 'b',
+            2 => 'w',
+            4 => 'd',
+            _ => 'q',
+        };
+        let kind = if from.is_signed() { "sx" } else { "zx" };
+        let builtin = format!(
+            "__builtin_ia32_pmov{kind}{}{}256",
+            letter(from.size()),
+            letter(to.ty.size())
+        );
+        let name = format!("{y}_of_{x}");
+        // The instruction reads the first lanes of a vector.
+        let element = match from.size() {
+            1 => "char",
+            2 => "short",
+            _ => "int",
+        };
+        let narrow = to.lanes as usize * from.size();
+        let first = match narrow {
+            16 => "(lf_x)x".to_string(),
+            _ => {
+                let word = unsigned(narrow).name();
+                format!("(lf_x)(lf_l){{ ((union {{ {x} x; {word} word; }}){{ x }}).word }}")
+            }
+        };
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline {y} {name}({x} x) {{\n#ifdef __clang__\n  \
+                 return __builtin_convertvector(x, {y});\n#else\n  \
+                 typedef {element} lf_x __attribute__((vector_size(16)));\n  \
+                 typedef u64 lf_l __attribute__((vector_size(16)));\n  \
+                 return ({y}){builtin}({first});\n#endif\n}}\n"
+            )
+        });
+        Some(name)
     }
 
     /// What wins by one comparison, else what was there.

@@ -47,7 +47,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// All bits that lanes have.
-    fn full(&self) -> String {
+    pub(super) fn full(&self) -> String {
         match self.masks.lanes {
             64.. => "~0ul".to_string(),
             lanes => format!("{:#x}", (1u64 << lanes) - 1),
@@ -75,15 +75,22 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    /// Whether a mask lacks a lane.
+    /// Bits that a mask lacks, in the end of an expression.
     pub(super) fn lacks(&mut self, m: &str) -> String {
         match self.masks.registers {
-            true => format!("{m} != {}", self.full()),
-            false => {
-                let not = self.not_mask(m);
-                format!("{} != 0", self.bits(&not))
-            }
+            true => format!("{m} ^ {}", self.full()),
+            false => format!("{} ^ {}", self.bits(m), self.full()),
         }
+    }
+
+    /// `x` where the mask is set, zero elsewhere.
+    pub(super) fn only(&mut self, ty: Ty, m: &str, x: &str) -> String {
+        let v = self.vector(Shape::of(ty, self.masks.lanes));
+        if self.masks.registers || ty.size() != self.masks.bytes {
+            return self.select(ty, m, x, &format!("({v}){{0}}"));
+        }
+        let mask = self.mask();
+        format!("({v})(({mask}){x} & {m})")
     }
 
     /// Operators on truth, lane by lane.

@@ -8,7 +8,7 @@ use livefusion_tile::ir::{Memory, Operand, Origin, Shape, StmtKind, Tile, Value}
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Values that go up or down with a counter: what is read there lies side by side.
 pub(super) fn near(tile: &Tile) -> FxHashSet<Value> {
@@ -35,6 +35,47 @@ pub(super) fn near(tile: &Tile) -> FxHashSet<Value> {
         _ => {}
     });
     near
+}
+
+/// Where the lanes of a value lie side by side.
+#[derive(Clone, Copy)]
+pub(super) enum Neighbours {
+    /// In an array that the loop is given, from an index on.
+    Of(Var, Operand),
+    /// They are casts of lanes that do.
+    Cast(Operand),
+}
+
+/// Values whose lanes lie side by side in memory that nobody writes to.
+pub(super) fn neighbours(
+    tile: &Tile,
+    is_given: impl Fn(Var) -> bool,
+) -> FxHashMap<Value, Neighbours> {
+    let mut all = FxHashMap::default();
+    let stays = |a: Operand| {
+        a.value()
+            .is_none_or(|v| tile.value(v).origin == Origin::Let)
+    };
+    tile.each_stmt(&mut |s| match &s.kind {
+        StmtKind::Load {
+            to,
+            from: Memory::Array(array),
+            at,
+            under: None,
+            ..
+        } if is_given(*array) && stays(*at) && !tile.shape(*to).is_scalar() => {
+            all.insert(*to, Neighbours::Of(*array, *at));
+        }
+        StmtKind::Let {
+            to,
+            op: Op::Cast,
+            args,
+        } if args[0].value().is_some_and(|v| all.contains_key(&v)) => {
+            all.insert(*to, Neighbours::Cast(args[0]));
+        }
+        _ => {}
+    });
+    all
 }
 
 impl Writer<'_, '_, '_> {
@@ -146,8 +187,85 @@ impl Writer<'_, '_, '_> {
             self.unit.line(line);
             return;
         }
-        let read = format!("({index}[k] < {n} ? {data}[{index}[k]] : 0)");
-        self.each(to, &read);
+        let gathered = self.gatherer(shape);
+        let out = self.outside(at, &n);
+        let each: Vec<String> = (0..shape.lanes)
+            .map(|k| format!("{data}[{}]", self.index_at(at, &k.to_string())))
+            .collect();
+        let held = self.in_memory(shape);
+        let mut all = format!("({held}){{ {} }}", each.join(", "));
+        if shape.ty == Ty::Bool {
+            all = self.mask_of_bytes(&all);
+        }
+        let (v, name) = (self.vector(shape), self.name(to));
+        self.unit.line(format!("{v} {name};"));
+        self.unit.line(format!(
+            "if ({out}) {name} = {gathered}({data}, {n}, {index});"
+        ));
+        self.unit.line(format!("else {name} = {all};"));
+    }
+
+    /// What is not zero where one of a vector's indices is outside, which is seldom.
+    fn outside(&mut self, at: Operand, n: &str) -> String {
+        let indices = Shape::of(Ty::U64, self.operand_shape(at).lanes);
+        let (index, all) = (self.operand(at), self.all(indices));
+        let inside = self.compare(Op::Lt, Ty::U64, &index, &format!("{all}({n})"));
+        format!("__builtin_expect({}, 0)", self.lacks(&inside))
+    }
+
+    /// A lane of an index. What lies side by side in memory that nobody writes to is read there: an address is known the
+    /// earlier for it.
+    fn index_at(&mut self, at: Operand, k: &str) -> String {
+        let lies = at.value().and_then(|v| self.neighbours.get(&v).copied());
+        match lies {
+            Some(Neighbours::Of(array, first)) => {
+                let place = self.place(Memory::Array(array), first);
+                format!("({place})[{k}]")
+            }
+            Some(Neighbours::Cast(of)) => {
+                let lane = self.index_at(of, k);
+                let (from, to) = (self.operand_shape(of).ty, self.operand_shape(at).ty);
+                self.unit.helpers.op(Op::Cast, from, to, &[lane])
+            }
+            None => self.lane_at(at, k),
+        }
+    }
+
+    /// A function that reads a vector of elements, each at an index of its own. Indices are held against the length once. Where
+    /// one is outside it is zero, where an empty array has something too: so nothing is jumped over.
+    fn gatherer(&mut self, shape: Shape) -> String {
+        let indices = Shape::of(Ty::U64, shape.lanes);
+        let (v, held) = (self.vector(shape), self.in_memory(shape));
+        let (index, all, mask) = (self.vector(indices), self.all(indices), self.mask());
+        let cell = match shape.ty {
+            Ty::Bool => Ty::U8.name(),
+            ty => ty.name(),
+        };
+        let inside = self.compare(Op::Lt, Ty::U64, "at", &format!("{all}(n)"));
+        let at = self.only(Ty::U64, "inside", "at");
+        let found = match shape.ty {
+            Ty::Bool => {
+                let set = self.mask_of_bytes("x");
+                self.mask_op(Op::And, "inside", &set).unwrap_or_default()
+            }
+            ty => self.only(ty, "inside", "x"),
+        };
+        let each: Vec<String> = (0..shape.lanes).map(|k| format!("p[i[{k}]]")).collect();
+        let name = format!(
+            "lf_gather_{}x{}_{}",
+            shape.ty.name(),
+            shape.lanes,
+            self.masks.bytes
+        );
+        self.unit.helpers.require(&name, || {
+            format!(
+                "static inline {v} {name}(const {cell} *p, u64 n, {index} at) {{\n  \
+                 const {mask} inside = {inside};\n  const {index} i = {at};\n  \
+                 const {held} x = {{ {} }};\n  return {found};\n}}\n",
+                each.join(", ")
+            )
+        });
+        name
     }
 
     pub(super) fn store(
@@ -183,10 +301,12 @@ impl Writer<'_, '_, '_> {
                 .unit
                 .line(format!("*({vector}_at *)({place}) = {value};")),
             Some(under) => {
-                let bits = self.bits_of(under);
+                // Most vectors of a segment are there as a whole.
+                let (bits, full) = (self.bits_of(under), self.full());
                 self.unit.line(format!(
                     "{{ const u64 l = {bits}; const {vector} x = {value}; \
-                     for (u64 k = 0; k < {lanes}; k++) if (l >> k & 1) ({place})[k] = x[k]; }}"
+                     if (l == {full}) *({vector}_at *)({place}) = x; \
+                     else for (u64 k = 0; k < {lanes}; k++) if (l >> k & 1) ({place})[k] = x[k]; }}"
                 ));
             }
         }
@@ -203,27 +323,31 @@ impl Writer<'_, '_, '_> {
     ) {
         let (data, n) = (self.unit.array(array), self.unit.length(array));
         let ty = facts::elem(self.unit.program, array);
-        let (at, value) = (self.lane(at), self.lane(value));
-        let test = under.map_or(String::new(), |m| format!("{} && ", self.lane(m)));
-        let put = |w: &mut Self, at: &str| {
+        let cell = |w: &mut Self, at: &str, value: &str| {
             let cell = format!("{data}[{at}]");
-            let value = match by {
-                Some(op) => w
-                    .unit
-                    .helpers
-                    .op(op, ty, ty, &[cell.clone(), value.clone()]),
-                None => value.clone(),
+            let joined = match by {
+                Some(op) => (w.unit.helpers).op(op, ty, ty, &[cell.clone(), value.to_string()]),
+                None => value.to_string(),
             };
-            format!("if ({test}{at} < {n}) {cell} = {value};")
+            format!("{cell} = {joined};")
         };
-        let line = match lanes {
-            1 => put(self, &at),
-            _ => {
-                let put = put(self, "l");
-                format!("for (u64 k = 0; k < {lanes}; k++) {{ const u64 l = {at}; {put} }}")
-            }
-        };
-        self.unit.line(line);
+        let put = self.lane(value);
+        let test = under.map_or(String::new(), |m| format!("{} && ", self.lane(m)));
+        if lanes == 1 {
+            let at = self.operand(at);
+            let put = cell(self, &at, &put);
+            return self.unit.line(format!("if ({test}{at} < {n}) {put}"));
+        }
+        let (lane, put) = (self.index_at(at, "k"), cell(self, "l", &put));
+        let each = format!("for (u64 k = 0; k < {lanes}; k++) {{ const u64 l = {lane};");
+        if under.is_some() || self.operand_shape(at).is_scalar() {
+            let line = format!("{each} if ({test}l < {n}) {put} }}");
+            return self.unit.line(line);
+        }
+        let out = self.outside(at, &n);
+        self.unit
+            .line(format!("if ({out}) {each} if (l < {n}) {put} }}"));
+        self.unit.line(format!("else {each} {put} }}"));
     }
 
     fn memory_type(&self, memory: Memory, value: Operand) -> Ty {
