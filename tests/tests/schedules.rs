@@ -117,7 +117,13 @@ fn loops_over_segments() {
     println!("{taken} steps, {drawn:#?}");
     // Most are in tiles of the inner loops alone: where those have vectors, or what is undone is taken so.
     assert!(drawn.in_segments > taken / 8, "{drawn:#?}");
-    for word in ["segment in vectors", "leave of a segment", "tree"] {
+    for word in [
+        "segment in vectors",
+        "segment again",
+        "halves beat",
+        "leave of a segment",
+        "tree",
+    ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }
 }

@@ -324,13 +324,8 @@ impl Run<'_> {
             }
             StmtKind::Beat { to, op, new, old } => {
                 let ty = self.tile.shape(*to).ty;
-                let wins = if *op == Op::Max { Op::Gt } else { Op::Lt };
                 self.set(*to, |run, k| {
-                    let (new, old) = (run.lane(*new, k), run.lane(*old, k));
-                    match eval(wins, ty, Ty::Bool, &[new, old]) {
-                        0 => old,
-                        _ => new,
-                    }
+                    beat(*op, ty, run.lane(*new, k), run.lane(*old, k))
                 });
             }
             StmtKind::Lane { to, of, at } => {
@@ -355,13 +350,16 @@ impl Run<'_> {
                 let last = self.shape(*of).lanes as usize - 1;
                 self.set(*to, |run, k| run.lane(*of, last - k.min(last)));
             }
-            StmtKind::Halves { to, op, of } => {
+            StmtKind::Halves { to, op, beats, of } => {
                 let Shape { ty, lanes } = self.shape(*of);
                 let mut words: Vec<u64> = (0..lanes as usize).map(|k| self.lane(*of, k)).collect();
                 while words.len() > 1 {
                     let behind = words.split_off(words.len() / 2);
                     for (word, other) in words.iter_mut().zip(behind) {
-                        *word = eval(*op, ty, ty, &[*word, other]);
+                        *word = match beats {
+                            true => beat(*op, ty, other, *word),
+                            false => eval(*op, ty, ty, &[*word, other]),
+                        };
                     }
                 }
                 self.set(*to, |_, _| words[0]);
@@ -409,12 +407,13 @@ impl Run<'_> {
                 from,
                 to,
                 step,
+                again,
                 rooms,
                 body,
                 tail,
             } => {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
-                if from < to && self.enter_segment(to - from, *step, rooms) {
+                if from < to && (*again || self.enter_segment(to - from, *step, rooms)) {
                     let mut at = from;
                     self.stop = Some(to);
                     while at < to && !self.leaving {
@@ -488,6 +487,15 @@ impl Run<'_> {
         self.left = Some(turn.at);
         self.leaving = true;
         false
+    }
+}
+
+/// The new one where it is larger, or smaller; the old one elsewhere.
+fn beat(op: Op, ty: Ty, new: u64, old: u64) -> u64 {
+    let wins = if op == Op::Max { Op::Gt } else { Op::Lt };
+    match eval(wins, ty, Ty::Bool, &[new, old]) {
+        0 => old,
+        _ => new,
     }
 }
 

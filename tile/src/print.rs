@@ -326,9 +326,10 @@ impl Shown<'_> {
                 self.let_(f, *to)?;
                 write!(f, "reverse {}", self.operand(*of))
             }
-            StmtKind::Halves { to, op, of } => {
+            StmtKind::Halves { to, op, beats, of } => {
                 self.let_(f, *to)?;
-                write!(f, "halves {} {}", op.name(), self.operand(*of))
+                let how = if *beats { "beat " } else { "" };
+                write!(f, "halves {how}{} {}", op.name(), self.operand(*of))
             }
             StmtKind::Set { to, value } => {
                 write!(f, "set {} = {}", self.name(*to), self.operand(*value))
@@ -356,6 +357,7 @@ impl Shown<'_> {
                 from,
                 to,
                 step,
+                again,
                 rooms,
                 ..
             } => {
@@ -363,6 +365,9 @@ impl Shown<'_> {
                 write!(f, "segment {} in {from} .. {to}", self.name(*counter))?;
                 if *step != 1 {
                     write!(f, " step {step}")?;
+                }
+                if *again {
+                    f.write_str(" again")?;
                 }
                 rooms.iter().try_for_each(|(array, index)| {
                     write!(f, " room {} at {}", self.var(*array), self.operand(*index))

@@ -74,7 +74,7 @@ fn extrema_follow_the_rules() {
     let program = loop_file("bounds");
     let c = CBackend::new().compile(&program).unwrap();
     let source = c.source().unwrap();
-    assert!(source.contains("if (lf_again) {"), "{source}");
+    assert!(source.contains("if (doubt) {"), "{source}");
     let interp = InterpBackend::new().compile(&program).unwrap();
     let special = [
         f64::NAN,

@@ -64,6 +64,8 @@ impl Drawn {
                 StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
+                StmtKind::Segment { again: true, .. } => Some("segment again"),
+                StmtKind::Halves { beats: true, .. } => Some("halves beat"),
                 StmtKind::Segment { step: 2.., .. } => Some("segment in vectors"),
                 StmtKind::Segment { body, .. } if leaves(body) => Some("leave of a segment"),
                 StmtKind::Load {

@@ -241,11 +241,16 @@ pub enum StmtKind {
         of: Operand,
     },
     /// `let s = halves op v`: the first half of the lanes joined with the second, lane by lane, until one is left.
+    ///
+    /// `let s = halves beat max v`: by what machines have, where a lane of the second half is taken if it beats that of the
+    /// first.
     Halves {
         /// The result.
         to: Value,
         /// The operator.
         op: Op,
+        /// Whether it is `max` or `min` as machines have it.
+        beats: bool,
         /// The lanes.
         of: Operand,
     },
@@ -292,6 +297,8 @@ pub enum StmtKind {
     ///
     /// `segment i in a .. b step s`: so many steps are taken in a turn, and the last turn, which may have fewer, is the
     /// tail's. There is room for whole turns.
+    ///
+    /// `segment i in a .. b again`: one that was gone through before in this turn, and so fits. Its steps are no further ones.
     Segment {
         /// The counter.
         counter: Value,
@@ -301,6 +308,8 @@ pub enum StmtKind {
         to: Operand,
         /// What the counter goes up by, a power of two.
         step: u64,
+        /// Whether it was gone through before.
+        again: bool,
         /// Arrays with indices, from whose values on there must be as many elements as whole turns have steps. An index is
         /// where the counter begins, or a count that goes up by at most one in a step.
         rooms: Vec<(Var, Operand)>,

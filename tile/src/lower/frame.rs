@@ -219,6 +219,7 @@ impl Lower<'_, '_> {
                 self.push(StmtKind::Halves {
                     to,
                     op: *op,
+                    beats: false,
                     of: sums.into(),
                 });
                 let name = self.region.program.name(*v).to_string();

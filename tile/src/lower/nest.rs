@@ -149,6 +149,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             from,
             to,
             step: 1,
+            again: false,
             rooms: rooms.to_vec(),
             body,
             tail: Vec::new(),
@@ -236,6 +237,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.push(StmtKind::Halves {
             to,
             op,
+            beats: false,
             of: all.into(),
         });
         if let Some(start) = self.starts.get(&v).copied() {

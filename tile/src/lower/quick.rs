@@ -5,11 +5,13 @@
 //! what the rules would say, and the range is gone through again for these folds alone, from the lanes in the frame.
 
 use super::Lower;
+use super::nest::Segment;
 use crate::ir::{Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::Extremum;
 use loop_lang::ir::{GroupId, Stmt, StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rustc_hash::FxHashMap;
 
 impl Lower<'_, '_> {
     /// Whether a statement is done in this pass over the range: in a second one only what leaves no trace, and the folds.
@@ -63,7 +65,13 @@ impl Lower<'_, '_> {
         let doubt = self.add("doubt", Shape::scalar(Ty::Bool), Origin::Register);
         self.set(doubt, Const::bool(false).into());
         for e in self.quick.clone() {
-            self.doubt(e, doubt);
+            self.each_some(e, |lower, _, some| {
+                let of = lower.says_nothing(e, some);
+                let any = lower.add("any", Shape::scalar(Ty::Bool), Origin::Let);
+                lower.push(StmtKind::Any { to: any, of });
+                let more = lower.op("more", Ty::Bool, Op::Or, &[doubt.into(), any.into()]);
+                lower.set(doubt, more);
+            });
         }
         let outer = std::mem::take(&mut self.out);
         for e in self.quick.clone() {
@@ -83,19 +91,74 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// Whether a lane is what says nothing.
-    fn doubt(&mut self, e: Extremum, doubt: Value) {
-        let losing = self.losing(e);
-        self.each_some(e, |lower, _, some| {
-            let zero = Const::zero(lower.shape(some).ty);
-            let nothing = lower.op("nothing", Ty::Bool, Op::Eq, &[some, losing]);
-            let zero = lower.op("zero", Ty::Bool, Op::Eq, &[some, zero.into()]);
-            let of = lower.op("either", Ty::Bool, Op::Or, &[nothing, zero]);
-            let any = lower.add("any", Shape::scalar(Ty::Bool), Origin::Let);
-            lower.push(StmtKind::Any { to: any, of });
-            let more = lower.op("more", Ty::Bool, Op::Or, &[doubt.into(), any.into()]);
-            lower.set(doubt, more);
+    /// What extrema of a segment come to, whose lanes began as what loses to everything. If that says nothing, the segment is
+    /// gone through again for them.
+    pub(super) fn find_segment_again(
+        &mut self,
+        (from, to, rooms): Segment,
+        groups: &[(GroupId, Var)],
+    ) -> FxHashMap<Var, Value> {
+        let mut found = FxHashMap::default();
+        let mut doubt: Option<Operand> = None;
+        for e in self.quick.clone() {
+            let best = self.halves(e.var, (e.op, true));
+            let shape = self.shape(best);
+            let register = self.add("found", shape, Origin::Register);
+            self.set(register, best);
+            found.insert(e.var, register);
+            let nothing = self.says_nothing(e, best);
+            doubt = Some(match doubt {
+                Some(doubt) => self.op("doubt", Ty::Bool, Op::Or, &[doubt, nothing]),
+                None => nothing,
+            });
+        }
+        let Some(cond) = doubt else {
+            return found;
+        };
+        let outer = std::mem::take(&mut self.out);
+        for e in self.quick.clone() {
+            let identity = self.identity(e.var);
+            self.set(self.carried[&e.var], identity);
+        }
+        // Counts have gone on since; what is found again is not at them.
+        let at_counter = |room: &&(Var, Operand)| room.1 == from;
+        let same: Vec<(Var, Operand)> = rooms.iter().filter(at_counter).copied().collect();
+        let mut proofs = self.proofs.clone();
+        proofs.retain(|_, proof| match proof {
+            Proof::Room(k) => match same.iter().position(|room| *room == rooms[*k]) {
+                Some(at) => {
+                    *k = at;
+                    true
+                }
+                None => false,
+            },
+            _ => true,
         });
+        let proofs = std::mem::replace(&mut self.proofs, proofs);
+        self.again = Some(self.quick.clone());
+        self.go_through((from, to, &same), groups);
+        self.again = None;
+        self.proofs = proofs;
+        for e in self.quick.clone() {
+            let best = self.halves(e.var, (e.op, false));
+            self.set(found[&e.var], best);
+        }
+        let then = self.body(outer);
+        self.push(StmtKind::If {
+            cond,
+            then,
+            other: Vec::new(),
+        });
+        found
+    }
+
+    /// Whether an extremum, or a lane of one, is what says nothing.
+    fn says_nothing(&mut self, e: Extremum, found: Operand) -> Operand {
+        let losing = self.losing(e);
+        let zero = Const::zero(self.shape(found).ty);
+        let nothing = self.op("nothing", Ty::Bool, Op::Eq, &[found, losing]);
+        let zero = self.op("zero", Ty::Bool, Op::Eq, &[found, zero.into()]);
+        self.op("either", Ty::Bool, Op::Or, &[nothing, zero])
     }
 
     /// Something for all lanes, as many at a time as a vector has.
@@ -119,7 +182,7 @@ impl Lower<'_, '_> {
     }
 
     /// The infinity that loses to everything.
-    fn losing(&self, e: Extremum) -> Operand {
+    pub(super) fn losing(&self, e: Extremum) -> Operand {
         let limit = match e.op {
             Op::Max => f64::NEG_INFINITY,
             _ => f64::INFINITY,

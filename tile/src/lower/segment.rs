@@ -47,6 +47,7 @@ impl Lower<'_, '_> {
     pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32)) {
         let outer = (self.lanes, self.unroll);
         (self.lanes, self.unroll) = (lanes, unroll);
+        self.quick = self.schedule.quick(self.region, self.sweep);
         let groups = self.lane_vars();
         self.start_joins();
         let few = FEW.max(lanes);
@@ -72,13 +73,14 @@ impl Lower<'_, '_> {
                 self.now.insert(v, (*total).into());
             }
         }
+        self.quick.clear();
         (self.lanes, self.unroll) = outer;
         (self.turn, self.positions) = (None, None);
     }
 
     /// The segment, and what its lanes have come to.
-    fn folds(&mut self, (from, to, rooms): Segment, groups: &[(GroupId, Var)]) {
-        let (program, comb) = (self.region.program, self.comb);
+    fn folds(&mut self, segment: Segment, groups: &[(GroupId, Var)]) {
+        let program = self.region.program;
         for (g, v) in groups {
             let Order::Lanes(of) = program.groups[g.index()].order else {
                 continue;
@@ -86,10 +88,44 @@ impl Lower<'_, '_> {
             let shape = Shape::of(program.ty(*v).elem(), of.min(self.most));
             let name = format!("{}_lanes", program.name(*v));
             let register = self.add(&name, shape, Origin::Register);
-            let identity = self.identity(*v);
-            self.set(register, identity);
+            let extremum = self.quick.iter().find(|e| e.var == *v);
+            let nothing = match extremum.copied() {
+                Some(e) => self.losing(e),
+                None => self.identity(*v),
+            };
+            self.set(register, nothing);
             self.carried.insert(*v, register);
         }
+        self.go_through(segment, groups);
+        let found = self.find_segment_again(segment, groups);
+        for (g, v) in groups {
+            let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
+                continue;
+            };
+            let to = match found.get(v) {
+                Some(found) => (*found).into(),
+                None => self.halves(*v, (op, false)),
+            };
+            if let Some(start) = self.starts.get(v).copied() {
+                let ty = program.ty(*v).elem();
+                let total = self.op(program.name(*v), ty, op, &[start.into(), to]);
+                self.set(start, total);
+            }
+        }
+    }
+
+    /// What the lanes of a variable come to.
+    pub(super) fn halves(&mut self, v: Var, (op, beats): (Op, bool)) -> Operand {
+        let shape = Shape::scalar(self.region.program.ty(v).elem());
+        let to = self.add("halves", shape, Origin::Let);
+        let of = self.carried[&v].into();
+        self.push(StmtKind::Halves { to, op, beats, of });
+        to.into()
+    }
+
+    /// The turns of a segment.
+    pub(super) fn go_through(&mut self, (from, to, rooms): Segment, groups: &[(GroupId, Var)]) {
+        let comb = self.comb;
         let counter = self.counter();
         // A short segment is all tail.
         let short = self.most < MAX_LANES;
@@ -104,26 +140,11 @@ impl Lower<'_, '_> {
             from,
             to,
             step: u64::from(self.lanes * self.unroll),
+            again: self.again.is_some(),
             rooms: rooms.to_vec(),
             body,
             tail,
         });
-        for (g, v) in groups {
-            let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
-                continue;
-            };
-            let ty = program.ty(*v).elem();
-            let to = self.add("halves", Shape::scalar(ty), Origin::Let);
-            self.push(StmtKind::Halves {
-                to,
-                op,
-                of: self.carried[v].into(),
-            });
-            if let Some(start) = self.starts.get(v).copied() {
-                let total = self.op(program.name(*v), ty, op, &[start.into(), to.into()]);
-                self.set(start, total);
-            }
-        }
     }
 
     /// A turn of vectors: of steps that are all there, or of those up to an end.

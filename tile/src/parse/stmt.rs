@@ -190,6 +190,7 @@ impl<'t> Parser<'t> {
             },
             "halves" => StmtKind::Halves {
                 to,
+                beats: line.eat("beat"),
                 op: line.take("an operator", Op::from_name)?,
                 of: self.operand(line)?,
             },
@@ -308,6 +309,7 @@ impl<'t> Parser<'t> {
             true => line.number()?,
             false => 1,
         };
+        let again = line.eat("again");
         let mut rooms = Vec::new();
         while line.eat("room") {
             let array = self.var(line)?;
@@ -319,6 +321,7 @@ impl<'t> Parser<'t> {
             from,
             to,
             step,
+            again,
             rooms,
             body: Vec::new(),
             tail: Vec::new(),

@@ -373,7 +373,8 @@ fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Opt
     let unroll = groups.max().unwrap_or(1);
     let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll };
-    with(region, &schedule, sweep.rate, vectorise)
+    let schedule = with(region, &schedule, sweep.rate, vectorise)?;
+    Some(quick(region, sweep, schedule))
 }
 
 /// Whether what goes from one element to the next leaves vectors enough to do: it seldom changes, or there is more beside

@@ -18,6 +18,7 @@
 
 use super::Faults;
 use super::places::Place;
+use super::segments::Fitted;
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};
 use loop_lang::Loop;
 use loop_lang::ir::{Order, Var};
@@ -44,6 +45,7 @@ pub(super) fn check<'a>(tile: &'a Tile, program: &'a Loop, faults: &mut Faults<'
         turns: 1,
         begun: None,
         segment: None,
+        fitted: Vec::new(),
         undoable: false,
     };
     walk.know_given();
@@ -69,6 +71,8 @@ pub(super) struct Walk<'f, 'a> {
     pub(super) begun: Option<u64>,
     /// The segment around.
     pub(super) segment: Option<Around<'a>>,
+    /// The segments that were gone through in this turn on the way here.
+    pub(super) fitted: Vec<Fitted>,
     /// Whether the turn over the range may still be undone: no lanes have changed in it.
     pub(super) undoable: bool,
 }
@@ -83,6 +87,7 @@ pub(super) struct Around<'a> {
 impl<'a> Walk<'_, 'a> {
     /// A count goes up, or is something else from here on.
     fn set(&mut self, to: Value, value: Operand) {
+        self.unfit(&[to]);
         let Origin::State(_) = self.tile.value(to).origin else {
             return self.know(to, self.place(value));
         };
@@ -124,6 +129,7 @@ impl<'a> Walk<'_, 'a> {
             } => {
                 self.access(*into, *at, *lanes, *proof);
                 if let Memory::Register(r) = into {
+                    self.unfit(&[*r]);
                     self.know(*r, None);
                 }
             }
@@ -144,18 +150,22 @@ impl<'a> Walk<'_, 'a> {
             }
             StmtKind::SetLane { to, at, .. } => {
                 self.lane(*at, self.tile.shape(*to).lanes);
+                self.unfit(&[*to]);
                 self.know(*to, None);
             }
             StmtKind::For { .. } => self.turns(kind),
             StmtKind::Segment { .. } => self.segment(kind),
             StmtKind::If { then, other, .. } => {
                 let before = (self.gone.clone(), self.places.clone());
-                let begun = self.begun;
+                let (begun, fitted) = (self.begun, self.fitted.clone());
                 self.stmts(then);
+                self.fitted.clone_from(&fitted);
                 let after = std::mem::replace(&mut self.begun, begun);
                 let gone = std::mem::replace(&mut self.gone, before.0);
                 let mut places = std::mem::replace(&mut self.places, before.1);
                 self.stmts(other);
+                self.fitted = fitted;
+                self.unfit(&[changed(then), changed(other)].concat());
                 self.begun = self.begun.and(after);
                 self.at_most(gone);
                 // Of a register that either arm sets, what holds of both.
@@ -190,7 +200,10 @@ impl<'a> Walk<'_, 'a> {
         if bodies.iter().any(|b| self.any_carries(b)) {
             (self.begun, self.undoable) = (None, false);
         }
+        let fitted = std::mem::take(&mut self.fitted);
         bodies.iter().for_each(|b| self.stmts(b));
+        self.fitted = fitted;
+        self.unfit(&changed);
         self.forget(&changed);
     }
 
@@ -252,13 +265,17 @@ impl<'a> Walk<'_, 'a> {
         let around = std::mem::replace(&mut self.turns, all);
         let begun = self.begun;
         let mut same = true;
+        let fitted = std::mem::take(&mut self.fitted);
         for turn in 0..turns {
+            self.fitted.clear();
             let at = from + turn * step;
             self.know(counter, Some(Place::Literal(at, at)));
             self.begun = begun.map(|_| at);
             self.stmts(body);
             same &= self.begun.is_some();
         }
+        self.fitted = fitted;
+        self.unfit(&changed(body));
         self.begun = begun.filter(|_| same);
         self.turns = around;
     }
@@ -296,6 +313,7 @@ impl<'a> Walk<'_, 'a> {
         self.gone = unknown.iter().map(|v| (*v, u64::MAX)).collect();
         self.places.insert(counter, Place::Counter(0, 0));
         (self.begun, self.undoable) = (Some(0), true);
+        self.fitted.clear();
         self.stmts(body);
         (self.begun, self.undoable) = (None, false);
     }

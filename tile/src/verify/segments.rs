@@ -3,6 +3,8 @@
 //! A segment is a range of its own, and its rooms are entries that are asked where it begins, for whole turns: so the tail may
 //! access what a turn may. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
 //!
+//! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
+//!
 //! A segment of steps one by one may be left at its counter, wherever in a step that is: the turn around goes on.
 //!
 //! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
@@ -12,6 +14,16 @@ use super::Faults;
 use super::bounds::{Around, Walk, changed};
 use super::places::Place;
 use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
+use loop_lang::ir::Var;
+
+/// A segment that was gone through in this turn.
+#[derive(Clone)]
+pub(super) struct Fitted {
+    from: Operand,
+    to: Operand,
+    step: u64,
+    rooms: Vec<(Var, Operand)>,
+}
 
 impl<'a> Walk<'_, 'a> {
     /// A tile is left, or a segment.
@@ -39,11 +51,12 @@ impl<'a> Walk<'_, 'a> {
         let StmtKind::Segment {
             counter,
             from,
+            to,
             step,
+            again,
             rooms,
             body,
             tail,
-            ..
         } = kind
         else {
             return;
@@ -55,6 +68,7 @@ impl<'a> Walk<'_, 'a> {
             return self.faults.add(message);
         }
         match (self.step, &self.segment) {
+            (Some(_), None) if *again => self.went_through(kind),
             (Some(_), None) if self.undoable => {}
             (Some(_), None) => return self.faults.add("lanes have changed, which is not undone"),
             _ => {
@@ -83,6 +97,49 @@ impl<'a> Walk<'_, 'a> {
         self.segment = None;
         (self.gone, self.places) = around;
         self.forget(&changed);
+        if !again {
+            let rooms = rooms.clone();
+            let to = *to;
+            self.fitted.push(Fitted {
+                from,
+                to,
+                step,
+                rooms,
+            });
+        }
+        self.unfit(&changed);
+    }
+
+    /// A segment is gone through again: one with its range and turns, and all of its rooms, was before.
+    fn went_through(&mut self, kind: &StmtKind) {
+        let StmtKind::Segment {
+            from,
+            to,
+            step,
+            rooms,
+            ..
+        } = kind
+        else {
+            return;
+        };
+        let had = |f: &Fitted| {
+            let all = rooms.iter().all(|room| f.rooms.contains(room));
+            (f.from, f.to, f.step) == (*from, *to, *step) && all
+        };
+        if !self.fitted.iter().any(had) {
+            let message = "no segment with this range and these rooms was gone through before";
+            self.faults.add(message);
+        }
+    }
+
+    /// What these are is another thing from here on: of segments that begin or end there, or rooms from there on, nobody knows
+    /// whether they would fit.
+    pub(super) fn unfit(&mut self, changed: &[Value]) {
+        let is_new = |a: &Operand| a.value().is_some_and(|v| changed.contains(&v));
+        self.fitted.retain(|f| !is_new(&f.from) && !is_new(&f.to));
+        for f in &mut self.fitted {
+            f.rooms.retain(|(_, index)| !is_new(index));
+        }
     }
 
     /// A turn of a segment, of which nothing else is known than that these went up by too much.

@@ -276,9 +276,11 @@ impl<'a> Types<'_, 'a> {
             StmtKind::Reverse { to, of } => {
                 self.fits(*of, self.tile.shape(*to), "what is turned round");
             }
-            StmtKind::Halves { to, op, of } => {
+            StmtKind::Halves { to, op, beats, of } => {
                 let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to));
-                let fits = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);
+                let joins = op.result(&[ty, ty], None) == Some(ty) && shape == Shape::scalar(ty);
+                let contest = matches!(op, Op::Min | Op::Max) && ty.is_float();
+                let fits = joins && (contest || !beats);
                 self.want(fits, || format!("halves by {} are no {shape}", op.name()));
             }
             StmtKind::Set { to, value } => {

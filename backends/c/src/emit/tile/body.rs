@@ -354,7 +354,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Reverse { to, of } => self.reverse(*to, *of),
-            StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),
+            StmtKind::Halves { to, op, beats, of } => self.halves(*to, (*op, *beats), *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let lanes = self.tile.operand_shape(*unless).lanes;

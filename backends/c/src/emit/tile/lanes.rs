@@ -321,14 +321,18 @@ impl Writer<'_, '_, '_> {
             self.in_lanes(new, shape.lanes),
             self.in_lanes(old, shape.lanes),
         );
-        let (name, sign) = match op {
-            Op::Min => ("min", "<"),
-            _ => ("max", ">"),
-        };
+        let sign = if op == Op::Min { "<" } else { ">" };
         if shape.is_scalar() {
             return self.define(to, &format!("{new} {sign} {old} ? {new} : {old}"));
         }
+        let function = self.beat_of_vectors(op, shape);
+        self.define(to, &format!("{function}({new}, {old})"));
+    }
+
+    /// A function that says which lanes of its first vector beat those of its second, which stay elsewhere.
+    fn beat_of_vectors(&mut self, op: Op, shape: Shape) -> String {
         let v = self.vector(shape);
+        let name = if op == Op::Min { "min" } else { "max" };
         let function = format!("{v}_beat_{name}_{}", self.masks.bytes);
         let wins = if op == Op::Min { Op::Lt } else { Op::Gt };
         let wins = self.compare(wins, shape.ty, "x", "y");
@@ -343,7 +347,7 @@ impl Writer<'_, '_, '_> {
             };
             format!("static inline {v} {function}({v} x, {v} y) {{{body}}}\n")
         });
-        self.define(to, &format!("{function}({new}, {old})"));
+        function
     }
 
     /// gcc's builtin for that, of `x` and `y`.
@@ -366,7 +370,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// The first half joined with the second, until one lane is left: vectors first, then the lanes of one.
-    pub(super) fn halves(&mut self, to: Value, op: Op, of: Operand) {
+    pub(super) fn halves(&mut self, to: Value, (op, beats): (Op, bool), of: Operand) {
         let (shape, lanes) = (self.operand_shape(of), self.tile.operand_shape(of).lanes);
         if lanes == 1 {
             let one = self.operand(of);
@@ -375,11 +379,11 @@ impl Writer<'_, '_, '_> {
         let two = ["x".to_string(), "y".to_string()];
         // Masks have as many lanes as the tile's vectors.
         let joined = match shape.lanes == self.masks.lanes {
-            true => self.vectors_join(op, shape, &two),
+            true => self.two_halves((op, beats), shape, &two),
             false => None,
         };
         let Some(joined) = joined else {
-            return self.halves_of_lanes(to, op, of);
+            return self.halves_of_lanes(to, (op, beats), of);
         };
         let (v, name) = (self.vector(shape), self.name(to));
         let mut all = Vec::new();
@@ -392,20 +396,36 @@ impl Writer<'_, '_, '_> {
             let half = all.len() / 2;
             for k in 0..half {
                 let two = [all[k].clone(), all[half + k].clone()];
-                let text = self.vectors_join(op, shape, &two).unwrap_or_default();
+                let text = self.two_halves((op, beats), shape, &two);
+                let text = text.unwrap_or_default();
                 all[k] = format!("{name}_{half}_{k}");
                 self.unit.line(format!("const {v} {} = {text};", all[k]));
             }
             all.truncate(half);
         }
-        let within = self.halves_of_vector(op, shape, &joined);
+        let within = self.halves_of_vector((op, beats), shape, &joined);
         self.define(to, &format!("{within}({})", all[0]));
     }
 
+    /// Two vectors joined, if compilers have that for vectors.
+    fn two_halves(
+        &mut self,
+        (op, beats): (Op, bool),
+        shape: Shape,
+        two: &[String; 2],
+    ) -> Option<String> {
+        if !beats {
+            return self.vectors_join(op, shape, two);
+        }
+        let function = self.beat_of_vectors(op, shape);
+        Some(format!("{function}({}, {})", two[1], two[0]))
+    }
+
     /// A function that joins the lanes of one vector by halves.
-    fn halves_of_vector(&mut self, op: Op, shape: Shape, joined: &str) -> String {
+    fn halves_of_vector(&mut self, (op, beats): (Op, bool), shape: Shape, joined: &str) -> String {
         let v = self.vector(shape);
-        let name = format!("{v}_halves_{}", op.name());
+        let how = if beats { "_beat" } else { "" };
+        let name = format!("{v}_halves{how}_{}", op.name());
         let mut body = String::new();
         let mut half = shape.lanes / 2;
         while half > 0 {
@@ -420,7 +440,7 @@ impl Writer<'_, '_, '_> {
         name
     }
 
-    fn halves_of_lanes(&mut self, to: Value, op: Op, of: Operand) {
+    fn halves_of_lanes(&mut self, to: Value, (op, beats): (Op, bool), of: Operand) {
         let (ty, lanes) = (self.shape(to).ty, self.tile.operand_shape(of).lanes);
         let (name, each) = (self.name(to), self.operand_shape(of).lanes);
         self.unit.line(format!("{} {name}_l[{lanes}];", ty.name()));
@@ -434,8 +454,12 @@ impl Writer<'_, '_, '_> {
         self.part = 0;
         let mut half = lanes / 2;
         while half > 0 {
-            let joined = [format!("{name}_l[k]"), format!("{name}_l[k + {half}]")];
-            let text = self.unit.helpers.op(op, ty, ty, &joined);
+            let [front, behind] = [format!("{name}_l[k]"), format!("{name}_l[k + {half}]")];
+            let text = match (beats, op) {
+                (false, _) => self.unit.helpers.op(op, ty, ty, &[front, behind]),
+                (true, Op::Min) => format!("{behind} < {front} ? {behind} : {front}"),
+                (true, _) => format!("{behind} > {front} ? {behind} : {front}"),
+            };
             self.unit.line(format!(
                 "for (u64 k = 0; k < {half}; k++) {name}_l[k] = {text};"
             ));

@@ -33,9 +33,7 @@ pub use body::Writer;
 
 use livefusion_tile::region::{Nest, Region, Role, Sweep};
 use livefusion_tile::schedule::Schedule;
-use loop_lang::Loop;
-use loop_lang::ir::{Combine, GroupId};
-use loop_lang::op::Op;
+use loop_lang::ir::GroupId;
 
 /// Whether a sweep is written as a tile though nobody asked: all are but those with lanes that no vectors take.
 pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
@@ -52,17 +50,6 @@ pub fn is_better_nest(region: &Region, nest: &Nest, schedule: &Schedule) -> bool
         let mut roles = sweep.roles.values();
         let lanes = roles.any(|r| matches!(r, Role::Lanes(_)));
         let vectors = schedule.vectors(sweep.rate).0 > 1;
-        (vectors || !lanes) && !has_extrema(region.program, sweep)
-    })
-}
-
-/// Whether it finds largest or smallest floats, which take one instruction elsewhere.
-fn has_extrema(program: &Loop, sweep: &Sweep) -> bool {
-    sweep.groups.iter().any(|g| {
-        let group = &program.groups[g.index()];
-        let extremum = matches!(group.combine, Some(Combine::Op(Op::Min | Op::Max)));
-        let float = group.vars.iter().any(|v| program.ty(*v).elem().is_float());
-        let lanes = |v| matches!(sweep.roles.get(v), Some(Role::Lanes(_)));
-        extremum && float && group.vars.iter().any(lanes)
+        vectors || !lanes
     })
 }

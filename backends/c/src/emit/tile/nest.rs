@@ -1,7 +1,8 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
 use super::Writer;
-use livefusion_tile::ir::{Stmt, StmtKind, Value};
+use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value};
+use loop_lang::ir::Var;
 
 impl Writer<'_, '_, '_> {
     /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
@@ -32,6 +33,7 @@ impl Writer<'_, '_, '_> {
             from,
             to,
             step,
+            again,
             rooms,
             body,
             tail,
@@ -43,19 +45,9 @@ impl Writer<'_, '_, '_> {
         self.unit.open(format!("if ({from} < {to}) {{"));
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
-        let mut misfits = vec!["size >= after".to_string()];
-        let whole = match step {
-            1 => "size".to_string(),
-            _ => format!("((size + {0}) & ~{0}ul)", step - 1),
-        };
-        for (array, index) in rooms {
-            let (length, index) = (self.unit.length(*array), self.operand(*index));
-            misfits.push(format!("lf_room({length}, {index}) < {whole}"));
+        if !again {
+            self.enter_segment(*step, rooms);
         }
-        self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
-        self.undo();
-        self.unit.close();
-        self.unit.line("after -= size;");
         let name = self.name(*counter);
         let label = format!("out_{name}");
         self.segment = Some(label.clone());
@@ -85,6 +77,23 @@ impl Writer<'_, '_, '_> {
         }
         self.segment = None;
         self.unit.close();
+    }
+
+    /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
+    fn enter_segment(&mut self, step: u64, rooms: &[(Var, Operand)]) {
+        let mut misfits = vec!["size >= after".to_string()];
+        let whole = match step {
+            1 => "size".to_string(),
+            _ => format!("((size + {0}) & ~{0}ul)", step - 1),
+        };
+        for (array, index) in rooms {
+            let (length, index) = (self.unit.length(*array), self.operand(*index));
+            misfits.push(format!("lf_room({length}, {index}) < {whole}"));
+        }
+        self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
+        self.undo();
+        self.unit.close();
+        self.unit.line("after -= size;");
     }
 
     /// What is carried is as it was, and the range ends where the turn began.

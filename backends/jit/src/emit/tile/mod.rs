@@ -125,7 +125,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
             StmtKind::Last { to, of } => self.last(*to, *of),
             StmtKind::Slide { to, first, of } => self.slide(*to, *first, *of),
             StmtKind::Reverse { to, of } => self.reverse(*to, *of),
-            StmtKind::Halves { to, op, of } => self.halves(*to, *op, *of),
+            StmtKind::Halves { to, op, beats, of } => self.halves(*to, (*op, *beats), *of),
             StmtKind::Set { to, value } => self.set(*to, *value),
             StmtKind::Trap { unless } => {
                 let ok = self.all(*unless);

@@ -6,7 +6,7 @@ use crate::emit::Part;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Origin, Stmt, StmtKind};
+use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind};
 use loop_lang::ir::Var;
 
 /// What a tile with segments knows of its steps.
@@ -111,6 +111,7 @@ impl Printer<'_, '_, '_> {
             from,
             to,
             step,
+            again,
             rooms,
             body,
             tail,
@@ -128,22 +129,10 @@ impl Printer<'_, '_, '_> {
         self.branch(some, asks, done);
         self.emit.begin(asks);
         let size = self.emit.builder.ins().isub(to, from);
-        let left = self.emit.builder.use_var(after);
-        let mut fits = self.emit.less(size, left);
         let turns = self.whole(size, *step);
-        for (array, index) in rooms {
-            let (length, index) = (self.emit.length(*array), self.scalar(*index));
-            let inside = self.emit.less(index, length);
-            let room = self.emit.builder.ins().isub(length, index);
-            let ins = self.emit.builder.ins();
-            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, turns);
-            let both = self.emit.builder.ins().band(inside, enough);
-            fits = self.emit.builder.ins().band(fits, both);
+        if !again {
+            self.enter_segment(after, (size, turns), rooms);
         }
-        let on = self.emit.builder.create_block();
-        self.undo_unless(fits, on);
-        let left = self.emit.builder.ins().isub(left, size);
-        self.emit.builder.def_var(after, left);
         if *step == 1 {
             self.within_segment(Some((to, done)));
             self.turns_of_segment(*counter, (from, to, 1), body, done);
@@ -205,6 +194,30 @@ impl Printer<'_, '_, '_> {
         let more = self.emit.less(next, to);
         self.branch(more, inside, done);
         self.emit.builder.seal_block(inside);
+    }
+
+    /// Its steps are taken, if there are so many left, and memory has room for whole turns; else the turn is undone.
+    fn enter_segment(
+        &mut self,
+        after: Variable,
+        (size, turns): (Value, Value),
+        rooms: &[(Var, Operand)],
+    ) {
+        let left = self.emit.builder.use_var(after);
+        let mut fits = self.emit.less(size, left);
+        for (array, index) in rooms {
+            let (length, index) = (self.emit.length(*array), self.scalar(*index));
+            let inside = self.emit.less(index, length);
+            let room = self.emit.builder.ins().isub(length, index);
+            let ins = self.emit.builder.ins();
+            let enough = ins.icmp(IntCC::UnsignedGreaterThanOrEqual, room, turns);
+            let both = self.emit.builder.ins().band(inside, enough);
+            fits = self.emit.builder.ins().band(fits, both);
+        }
+        let on = self.emit.builder.create_block();
+        self.undo_unless(fits, on);
+        let left = self.emit.builder.ins().isub(left, size);
+        self.emit.builder.def_var(after, left);
     }
 
     /// Goes on if a segment fits; else what is carried is as it was, and the range ends where the turn began.

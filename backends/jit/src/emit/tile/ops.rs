@@ -26,24 +26,27 @@ impl Printer<'_, '_, '_> {
     /// What wins by one comparison, else what was there: machines have this.
     pub(super) fn beat(&mut self, to: ir::Value, op: Op, (new, old): (Operand, Operand)) {
         let Shape { ty, lanes } = self.tile.shape(to);
-        let code = match op {
-            Op::Min => FloatCC::LessThan,
-            _ => FloatCC::GreaterThan,
-        };
         if lanes == 1 {
-            let (new, old) = (self.scalar(new), self.scalar(old));
-            let wins = self.emit.builder.ins().fcmp(code, new, old);
-            let best = self.emit.builder.ins().select(wins, new, old);
+            let two = (self.scalar(new), self.scalar(old));
+            let best = self.one_beats(op, two);
             return self.define(to, Printed::Scalar(best, 0));
         }
         let pairs = self.wide(new, lanes).into_iter().zip(self.wide(old, lanes));
-        let best = pairs.map(|(new, old)| {
-            let wins = self.emit.builder.ins().fcmp(code, new, old);
-            let wins = self.bits(vector(ty), wins);
-            self.emit.builder.ins().bitselect(wins, new, old)
-        });
-        let best = best.collect();
+        let best = pairs.map(|two| self.beats(op, ty, two)).collect();
         self.define(to, Printed::Lanes(best));
+    }
+
+    /// The lanes of a new register that beat those of an old one, which stay elsewhere.
+    fn beats(&mut self, op: Op, ty: Ty, (new, old): (Value, Value)) -> Value {
+        let wins = self.emit.builder.ins().fcmp(winning(op), new, old);
+        let wins = self.bits(vector(ty), wins);
+        self.emit.builder.ins().bitselect(wins, new, old)
+    }
+
+    /// The same of one lane.
+    fn one_beats(&mut self, op: Op, (new, old): (Value, Value)) -> Value {
+        let wins = self.emit.builder.ins().fcmp(winning(op), new, old);
+        self.emit.builder.ins().select(wins, new, old)
     }
 
     /// An operator on scalars; on known ones it is known.
@@ -288,18 +291,21 @@ impl Printer<'_, '_, '_> {
     }
 
     /// The first half joined with the second, until one lane is left: registers, then lanes.
-    pub(super) fn halves(&mut self, to: ir::Value, op: Op, of: Operand) {
+    pub(super) fn halves(&mut self, to: ir::Value, (op, beats): (Op, bool), of: Operand) {
         let Shape { ty, lanes } = self.shape(of);
         let mut lanes = lanes;
         let mut all = match self.printed(of) {
             Printed::Lanes(all) => all,
             _ => vec![self.scalar(of)],
         };
-        while all.len() > 1 && self.has(op, ty) {
+        while all.len() > 1 && (beats || self.has(op, ty)) {
             let behind = all.split_off(all.len() / 2);
             let pairs = all.iter().zip(behind);
             all = pairs
-                .map(|(x, y)| self.register_op(op, ty, &[*x, y]))
+                .map(|(x, y)| match beats {
+                    true => self.beats(op, ty, (y, *x)),
+                    false => self.register_op(op, ty, &[*x, y]),
+                })
                 .collect();
             lanes /= 2;
         }
@@ -315,10 +321,21 @@ impl Printer<'_, '_, '_> {
             let behind = each.split_off(each.len() / 2);
             let pairs = each.iter().zip(behind);
             each = pairs
-                .map(|(x, y)| self.scalar_op(op, ty, ty, &[*x, y]))
+                .map(|(x, y)| match beats {
+                    true => self.one_beats(op, (y, *x)),
+                    false => self.scalar_op(op, ty, ty, &[*x, y]),
+                })
                 .collect();
         }
         self.define(to, Printed::Scalar(each[0], 0));
+    }
+}
+
+/// What is asked of the winner of a contest.
+fn winning(op: Op) -> FloatCC {
+    match op {
+        Op::Min => FloatCC::LessThan,
+        _ => FloatCC::GreaterThan,
     }
 }
 
