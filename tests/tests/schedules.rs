@@ -122,7 +122,7 @@ fn loops_over_segments() {
         "segment again",
         "halves beat",
         "leave of a segment",
-        "tree",
+        "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
     }

@@ -40,6 +40,14 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Where they are while steps are taken one by one: those of a segment are its own.
+    pub(super) fn lanes_of_steps(&self, v: Var) -> Memory {
+        match self.buffers.get(&v) {
+            Some(buffer) => Memory::Buffer(*buffer),
+            None => Memory::Lanes(v),
+        }
+    }
+
     /// Copies lanes, as many at a time as a vector has.
     pub(super) fn copy(&mut self, from: Memory, into: Memory, shape: Shape) {
         let outer = std::mem::take(&mut self.out);
@@ -77,6 +85,7 @@ impl Lower<'_, '_> {
             _ if of == 1 => Lower::u64(0),
             None => {
                 let at = self.at.unwrap_or(Lower::u64(0));
+                let last = self.lasts.get(&of).copied().unwrap_or(last);
                 self.op("lane", Ty::U64, Op::And, &[at, last])
             }
             Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,
@@ -98,7 +107,7 @@ impl Lower<'_, '_> {
             let name = self.region.program.name(*v).to_string();
             let ty = self.region.program.ty(*v).elem();
             let (from, shape) = match self.lanes {
-                1 => (Memory::Lanes(*v), Shape::scalar(ty)),
+                1 => (self.lanes_of_steps(*v), Shape::scalar(ty)),
                 lanes => (self.lanes_in(*v), Shape::of(ty, lanes)),
             };
             let old = self.add(&name, shape, Origin::Let);
@@ -122,7 +131,7 @@ impl Lower<'_, '_> {
     /// What lanes are behind a step.
     pub(super) fn end_lanes(&mut self, lanes: &[(GroupId, Var)]) {
         for (_, v) in lanes {
-            self.keep_lane(*v, Memory::Lanes(*v), self.carried[v].into());
+            self.keep_lane(*v, self.lanes_of_steps(*v), self.carried[v].into());
         }
     }
 

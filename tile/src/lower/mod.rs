@@ -232,6 +232,10 @@ struct Lower<'r, 'a> {
     stop: Option<Value>,
     /// What the lanes of a segment are joined onto.
     starts: FxHashMap<Var, Value>,
+    /// What a segment of steps one by one keeps in lanes, and in the tree of a scan: it is known in that alone.
+    buffers: FxHashMap<Var, Value>,
+    /// The last lane that such a segment has of so many.
+    lasts: FxHashMap<u64, Operand>,
     /// Where the vector's lanes of each group's variable are.
     lane_places: FxHashMap<Var, Operand>,
     /// Statements of the body that is written.
@@ -290,6 +294,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             regions: Vec::new(),
             stop: None,
             starts: FxHashMap::default(),
+            buffers: FxHashMap::default(),
+            lasts: FxHashMap::default(),
             lane_places: FxHashMap::default(),
             out: Vec::new(),
             comb: owner,

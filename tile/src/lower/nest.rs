@@ -2,13 +2,16 @@
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
 use super::{Lower, segment};
-use crate::ir::{MAX_LANES, Memory, Operand, Origin, Proof, Shape, StmtKind, Value};
+use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::{Nest, Part, Region, Sweep};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use std::collections::BTreeMap;
+
+/// Segments of up to this many elements are folded in as few lanes, one by one.
+const FEW: u32 = 8;
 
 /// Whether there are words for all that a nest does.
 pub(super) fn sayable(
@@ -135,8 +138,9 @@ impl<'r, 'a> Lower<'r, 'a> {
             self.set(stop, end);
             self.stop = Some(stop);
         }
-        let around = std::mem::take(&mut self.out);
         let lanes = self.lane_vars();
+        let few = self.clear_lanes(&lanes, (from, to));
+        let around = std::mem::take(&mut self.out);
         self.begin_lanes(&lanes);
         self.wait();
         self.straight();
@@ -154,9 +158,10 @@ impl<'r, 'a> Lower<'r, 'a> {
             body,
             tail: Vec::new(),
         });
-        for (_, v) in lanes {
-            self.join_lanes(v);
+        for (g, v) in lanes {
+            self.join_lanes(g, v, few);
         }
+        self.lasts.clear();
     }
 
     /// A value for the counter of a segment.
@@ -193,15 +198,69 @@ impl<'r, 'a> Lower<'r, 'a> {
         let lane = self.add(program.name(v), shape, Origin::Register);
         self.carried.insert(v, lane);
         self.now.insert(v, lane.into());
-        let value = self.identity(v);
-        self.push(StmtKind::Store {
-            into: Memory::Lanes(v),
-            at: Lower::u64(0),
-            value,
-            under: None,
-            lanes,
-            proof: Proof::Literal,
+        let name = format!("{}_lanes", program.name(v));
+        let buffer = self.add(&name, Shape::of(ty, lanes), Origin::Buffer);
+        self.buffers.insert(v, buffer);
+    }
+
+    /// Lanes of a segment that goes step by step, with nothing in them. A short one has few: whether it is.
+    fn clear_lanes(
+        &mut self,
+        groups: &[(GroupId, Var)],
+        (from, to): (Operand, Operand),
+    ) -> Option<Operand> {
+        let most = groups.iter().map(|(g, _)| self.lanes_of_group(*g)).max();
+        let few = most.filter(|most| *most > FEW).map(|_| {
+            let size = self.op("size", Ty::U64, Op::Sub, &[to, from]);
+            let most = Lower::u64(u64::from(FEW));
+            self.op("few", Ty::Bool, Op::Le, &[size, most])
         });
+        for (g, v) in groups {
+            let of = self.lanes_of_group(*g);
+            let value = self.identity(*v);
+            let store = |lower: &mut Self, lanes| {
+                lower.push(StmtKind::Store {
+                    into: lower.lanes_of_steps(*v),
+                    at: Lower::u64(0),
+                    value,
+                    under: None,
+                    lanes,
+                    proof: Proof::Literal,
+                });
+            };
+            let Some(few) = few.filter(|_| of > FEW) else {
+                store(self, of);
+                continue;
+            };
+            self.either(few, |lower| store(lower, FEW), |lower| store(lower, of));
+            let lasts = [FEW, of].map(|lanes| Lower::u64(u64::from(lanes - 1)));
+            let last = self.op("last", Ty::U64, Op::Select, &[few, lasts[0], lasts[1]]);
+            self.lasts.insert(u64::from(of), last);
+        }
+        few
+    }
+
+    /// One thing or another.
+    fn either(
+        &mut self,
+        cond: Operand,
+        then: impl FnOnce(&mut Self),
+        other: impl FnOnce(&mut Self),
+    ) {
+        let around = std::mem::take(&mut self.out);
+        then(self);
+        let then = self.body(Vec::new());
+        other(self);
+        let other = self.body(around);
+        self.push(StmtKind::If { cond, then, other });
+    }
+
+    /// How many lanes a group has.
+    fn lanes_of_group(&self, g: GroupId) -> u32 {
+        match self.region.program.groups[g.index()].order {
+            Order::Lanes(lanes) => lanes,
+            Order::Runs(_) | Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
+        }
     }
 
     /// What joins onto nothing.
@@ -216,33 +275,57 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// What the lanes of a segment have come to.
-    fn join_lanes(&mut self, v: Var) {
+    fn join_lanes(&mut self, g: GroupId, v: Var, few: Option<Operand>) {
         let program = self.region.program;
-        let group = program.group_of(v).map(|g| &program.groups[g.index()]);
-        let Some((Order::Lanes(lanes), Some(Combine::Op(op)))) =
-            group.map(|g| (g.order, g.combine))
-        else {
+        let (of, ty) = (self.lanes_of_group(g), program.ty(v).elem());
+        let Some(Combine::Op(op)) = program.groups[g.index()].combine else {
             return;
         };
-        let ty = program.ty(v).elem();
-        let all = self.add("lanes", Shape::of(ty, lanes), Origin::Let);
-        self.push(StmtKind::Load {
-            to: all,
-            from: Memory::Lanes(v),
-            at: Lower::u64(0),
-            under: None,
-            proof: Proof::Literal,
-        });
-        let to = self.add("halves", Shape::scalar(ty), Origin::Let);
-        self.push(StmtKind::Halves {
-            to,
-            op,
-            beats: false,
-            of: all.into(),
-        });
+        let come_to = match few.filter(|_| of > FEW) {
+            None => self.halves_of(v, op, of),
+            Some(few) => {
+                let register = self.add("joined", Shape::scalar(ty), Origin::Register);
+                let join = |lower: &mut Self, lanes| {
+                    let come_to = lower.halves_of(v, op, lanes);
+                    lower.set(register, come_to);
+                };
+                self.either(few, |lower| join(lower, FEW), |lower| join(lower, of));
+                register.into()
+            }
+        };
         if let Some(start) = self.starts.get(&v).copied() {
-            let total = self.op(program.name(v), ty, op, &[start.into(), to.into()]);
+            let total = self.op(program.name(v), ty, op, &[start.into(), come_to]);
             self.now.insert(v, total);
+        }
+    }
+
+    /// What so many lanes of a segment come to. Few are loaded as they were stored, one by one: machines wait before they find
+    /// several that were just stored.
+    fn halves_of(&mut self, v: Var, op: Op, lanes: u32) -> Operand {
+        let ty = self.region.program.ty(v).elem();
+        let each = if lanes > FEW { lanes } else { 1 };
+        let some = (0..lanes / each).map(|k| {
+            let to = self.add("lanes", Shape::of(ty, each), Origin::Let);
+            self.push(StmtKind::Load {
+                to,
+                from: self.lanes_of_steps(v),
+                at: Lower::u64(u64::from(k)),
+                under: None,
+                proof: Proof::Literal,
+            });
+            Operand::from(to)
+        });
+        let mut some: Vec<Operand> = some.collect();
+        while some.len() > 1 {
+            let behind = some.split_off(some.len() / 2);
+            let pairs = some.iter().zip(behind);
+            some = pairs
+                .map(|(x, y)| self.op("half", ty, op, &[*x, y]))
+                .collect();
+        }
+        match each {
+            1 => some[0],
+            _ => self.joined_halves(some[0], (op, false)),
         }
     }
 }

@@ -132,15 +132,22 @@ impl Lower<'_, '_> {
         self.set(now, start);
         self.carried.insert(v, now);
         self.now.insert(v, now.into());
-        for step in 0..block.trailing_zeros() {
-            self.push(StmtKind::Store {
-                into: Memory::Tree(v),
-                at: Lower::u64(u64::from(step)),
-                value: identity,
-                under: None,
-                lanes: 1,
-                proof: Proof::Literal,
-            });
+        let entries = block.trailing_zeros();
+        if entries > 0 {
+            let shape = Shape::of(shape.ty, entries.next_power_of_two());
+            let name = format!("{}_tree", program.name(v));
+            let tree = self.add(&name, shape, Origin::Buffer);
+            self.buffers.insert(v, tree);
+            for step in 0..entries {
+                self.push(StmtKind::Store {
+                    into: Memory::Buffer(tree),
+                    at: Lower::u64(u64::from(step)),
+                    value: identity,
+                    under: None,
+                    lanes: 1,
+                    proof: Proof::Literal,
+                });
+            }
         }
     }
 
@@ -191,7 +198,7 @@ impl Lower<'_, '_> {
             let to = self.add("before", self.tile.shape(*sum), Origin::Let);
             self.push(StmtKind::Load {
                 to,
-                from: Memory::Tree(*v),
+                from: self.tree(*v),
                 at: step.into(),
                 under: None,
                 proof: Proof::Literal,
@@ -205,7 +212,7 @@ impl Lower<'_, '_> {
         let then = self.body(Vec::new());
         for (v, sum) in vars.iter().zip(&sums) {
             self.push(StmtKind::Store {
-                into: Memory::Tree(*v),
+                into: self.tree(*v),
                 at: step.into(),
                 value: (*sum).into(),
                 under: None,
@@ -224,6 +231,14 @@ impl Lower<'_, '_> {
         self.for_(step, (Lower::u64(0), steps), 1, true, body);
         self.comb = comb;
         operands(&sums)
+    }
+
+    /// Where a scan keeps the block under way: of a segment, in a memory of its own.
+    fn tree(&self, v: Var) -> Memory {
+        match self.buffers.get(&v) {
+            Some(buffer) => Memory::Buffer(*buffer),
+            None => Memory::Tree(v),
+        }
     }
 
     /// A block's elements, each joined with those before it.

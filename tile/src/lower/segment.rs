@@ -115,10 +115,14 @@ impl Lower<'_, '_> {
     }
 
     /// What the lanes of a variable come to.
-    pub(super) fn halves(&mut self, v: Var, (op, beats): (Op, bool)) -> Operand {
-        let shape = Shape::scalar(self.region.program.ty(v).elem());
+    pub(super) fn halves(&mut self, v: Var, how: (Op, bool)) -> Operand {
+        self.joined_halves(self.carried[&v].into(), how)
+    }
+
+    /// Lanes joined by halves.
+    pub(super) fn joined_halves(&mut self, of: Operand, (op, beats): (Op, bool)) -> Operand {
+        let shape = Shape::scalar(self.shape(of).ty);
         let to = self.add("halves", shape, Origin::Let);
-        let of = self.carried[&v].into();
         self.push(StmtKind::Halves { to, op, beats, of });
         to.into()
     }

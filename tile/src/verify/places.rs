@@ -176,6 +176,12 @@ impl Walk<'_, '_> {
             },
             (Op::Sub, [a, b]) => self.near_sum(*a, -1, *b),
             (Op::And, [a, Operand::Const(c)] | [Operand::Const(c), a]) => self.masked(*a, c.bits),
+            (Op::And, [a, b]) => match (self.place(*a), self.place(*b)) {
+                (Some(Place::Literal(_, most)), _) | (_, Some(Place::Literal(_, most))) => {
+                    Some(Place::Literal(0, most))
+                }
+                _ => None,
+            },
             (Op::Copy, [a]) => self.place(*a),
             (Op::Select, [_, a, b]) => self.larger(self.place(*a), self.place(*b)),
             (Op::Cast, [a]) if self.tile.operand_shape(*a).ty == Ty::Bool => {
