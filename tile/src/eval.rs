@@ -415,7 +415,7 @@ impl Run<'_> {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 if from < to && (*again || self.enter_segment(to - from, *step, rooms)) {
                     let mut at = from;
-                    self.stop = Some(to);
+                    let around = self.stop.replace(to);
                     while at < to && !self.leaving {
                         self.set(*counter, |_, _| at);
                         let is_tail = *step > 1 && to - at <= *step;
@@ -423,6 +423,7 @@ impl Run<'_> {
                         at = at.saturating_add(*step);
                     }
                     self.leave_segment(to);
+                    self.stop = around;
                 }
             }
             StmtKind::If { cond, then, other } => match self.scalar(*cond) != 0 {
@@ -465,7 +466,8 @@ impl Run<'_> {
         if let (Some(stop), Some(turn)) = (self.stop.take(), &mut self.turn) {
             turn.rest += to - stop;
         }
-        self.leaving = false;
+        // A turn that was undone in it is not gone on with.
+        self.leaving &= self.left.is_some();
     }
 
     /// Takes steps for a segment, or undoes the turn.

@@ -1,4 +1,4 @@
-//! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, filters in these,
+//! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, segments in these, filters in those,
 //! reads and writes at the counters and at filters' counts, folds and scans of the whole and of each segment, exits. Segments
 //! are short, with some that are long or empty.
 
@@ -44,7 +44,10 @@ pub fn nested(seed: u64) -> RandomLoop {
     }
     let mut parts = "stage 0".to_string();
     for stage in 1..=m.rng.weighted(&[0, 75, 25]) {
-        let inner = m.segments();
+        let inner = match m.rng.chance(30) {
+            true => m.groups_of_segments(),
+            false => m.segments(0, "size_0"),
+        };
         parts += &format!("; child r{inner}; stage {stage}");
         let comb = format!("s{stage}");
         m.combs.push(format!("comb {comb} map at r0 stage {stage}"));
@@ -82,30 +85,67 @@ impl Making {
         }
     }
 
-    /// An inner loop, over as many elements as the segment has; gives its rate.
-    fn segments(&mut self) -> usize {
+    /// An inner loop of few steps, in each of which there is another one; gives its rate.
+    fn groups_of_segments(&mut self) -> usize {
         let i = self.rates.len();
         let comb = i.to_string();
         self.rates.push(String::new());
         self.combs.push(format!("comb {comb} map at r{i}"));
+        let few = format!("few_{comb}");
+        self.emit("nest", &comb, format!("let {few} = and size_0 3"));
+        let (counter, _) = self.begins(i, &comb, &few);
+        let before = self.pool.len();
+        let [at, size] = ["at", "size"].map(|base| format!("{base}_{comb}"));
+        self.emit("body", &comb, format!("let {at} = rem {counter} {SIZES}"));
+        self.emit("body", &comb, format!("let {size} = readArray sizes {at}"));
+        self.reads(&comb, &counter);
+        let inner = self.segments(i, &size);
+        let behind = format!("g{comb}");
+        self.combs
+            .push(format!("comb {behind} map at r{i} stage 1"));
+        let mut folded = Vec::new();
+        for _ in 0..self.rng.range(1, 3) {
+            let anew = self.rng.chance(70);
+            let fold = self.segment_fold((i, &behind), (&comb, i), anew);
+            folded.extend(anew.then_some(fold));
+        }
+        self.pool.truncate(before);
+        self.pool.extend(folded);
+        let parts = format!("stage 0; child r{inner}; stage 1");
+        self.rates[i] = format!("rate r{i} nested r0 {counter} < end_{comb} {{ {parts} }}");
+        i
+    }
+
+    /// An inner loop begins, of so many steps; gives its counter, and whether that runs on from the last one's end.
+    fn begins(&mut self, i: usize, comb: &str, size: &str) -> (String, bool) {
         let counter = format!("ix_{comb}");
         let runs_on = self.rng.chance(60);
         let begins = match runs_on {
             true => {
-                self.emit("init", &comb, format!("carry {counter} = 0"));
+                self.emit("init", comb, format!("carry {counter} = 0"));
                 self.groups.push(format!(
                     "group {counter} owner r0 step r{i} start 0 id 0 next n{counter} combine add level 0 exact"
                 ));
-                format!("let end_{comb} = add {counter} size_0")
+                format!("let end_{comb} = add {counter} {size}")
             }
             false => {
-                self.emit("nest", &comb, format!("carry {counter} = 0"));
-                format!("let end_{comb} = copy size_0")
+                self.emit("nest", comb, format!("carry {counter} = 0"));
+                format!("let end_{comb} = copy {size}")
             }
         };
-        self.emit("nest", &comb, begins);
-        self.counted_guard(&comb, &format!("end_{comb}"));
-        self.count_up(&comb, "bottom");
+        self.emit("nest", comb, begins);
+        self.counted_guard(comb, &format!("end_{comb}"));
+        self.count_up(comb, "bottom");
+        (counter, runs_on)
+    }
+
+    /// An inner loop, over as many elements as the segment has; gives its rate.
+    fn segments(&mut self, around: usize, size: &str) -> usize {
+        let i = self.rates.len();
+        let comb = i.to_string();
+        self.rates.push(String::new());
+        self.combs.push(format!("comb {comb} map at r{i}"));
+        let (counter, runs_on) = self.begins(i, &comb, size);
         let before = self.pool.len();
         let mut folded = Vec::new();
         let written = runs_on.then_some(&counter[..]);
@@ -118,7 +158,7 @@ impl Making {
         let parts = self.in_segment(i, (&comb, i), written, 0, &mut folded);
         self.pool.truncate(before);
         self.pool.extend(folded);
-        self.rates[i] = format!("rate r{i} nested r0 {counter} < end_{comb} {{ {parts} }}");
+        self.rates[i] = format!("rate r{i} nested r{around} {counter} < end_{comb} {{ {parts} }}");
         i
     }
 
@@ -136,7 +176,7 @@ impl Making {
         self.reads(&comb, &format!("ix_{inner}"));
         for _ in 0..self.rng.below(3) {
             let anew = self.rng.chance(60);
-            let fold = self.segment_fold(rate, (nest, inner), anew);
+            let fold = self.segment_fold((rate, &comb), (nest, inner), anew);
             folded.extend(anew.then_some(fold));
         }
         if let Some(counter) = written.filter(|_| self.rng.chance(50)) {
@@ -172,13 +212,12 @@ impl Making {
     /// A fold of each segment, or of all of them.
     fn segment_fold(
         &mut self,
-        rate: usize,
+        (rate, comb): (usize, &str),
         (nest, inner): (&str, usize),
         anew: bool,
     ) -> (String, Ty) {
-        let comb = rate.to_string();
         let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
-        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, &comb));
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
         let (start, x) = (self.literal(ty), self.atom(ty));
         let (op, how) = match (ty, self.rng.chance(70)) {
             (Ty::F64 | Ty::F32, true) if anew => {
@@ -197,8 +236,8 @@ impl Making {
                 format!("id 1{ty} next {new} combine mul level 0 exact"),
             ),
         };
-        self.emit("yield", &comb, format!("let {new} = {op} {acc} {x}"));
-        self.emit("yield", &comb, format!("{acc} := {new}"));
+        self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
+        self.emit("yield", comb, format!("{acc} := {new}"));
         let (owner, at) = match anew {
             true => (inner, ("nest", nest)),
             false => (0, ("init", nest)),

@@ -1,7 +1,7 @@
 //! Schedules that are drawn at random, all of them legal but one decision.
 
 use crate::rng::Rng;
-use livefusion_tile::ir::{Memory, Stmt, StmtKind, Tile};
+use livefusion_tile::ir::{Memory, Stmt, StmtKind, Tile, each_stmt};
 use livefusion_tile::region::{Region, Role, Step};
 use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
@@ -66,6 +66,9 @@ impl Drawn {
                 StmtKind::SetLane { .. } => Some("set lane"),
                 StmtKind::Segment { again: true, .. } => Some("segment again"),
                 StmtKind::Halves { beats: true, .. } => Some("halves beat"),
+                StmtKind::Segment { body, .. } if has_segments(body) => {
+                    Some("segment in a segment")
+                }
                 StmtKind::Segment { step: 2.., .. } => Some("segment in vectors"),
                 StmtKind::Segment { body, .. } if leaves(body) => Some("leave of a segment"),
                 StmtKind::Load {
@@ -115,6 +118,15 @@ impl Drawn {
         all.extend((self.left == 0).then(|| "leave".to_string()));
         all
     }
+}
+
+/// Whether there are segments in statements.
+fn has_segments(stmts: &[Stmt]) -> bool {
+    let mut has = false;
+    each_stmt(stmts, &mut |s| {
+        has |= matches!(s.kind, StmtKind::Segment { .. })
+    });
+    has
 }
 
 /// Whether statements leave the segment that they are in.

@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
         if self.lanes > 1 {
             rooms.extend(&self.sweep.scarce);
         }
-        rooms.retain(|(_, index)| !self.is_carried_inside(*index));
+        rooms.retain(|(_, index)| !self.is_carried_inside(self.nest, *index));
         rooms.sort();
         for (array, index) in rooms {
             let proof = Proof::Entry(self.tile.entries.len());

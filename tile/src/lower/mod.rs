@@ -128,11 +128,11 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     Ok(tiles)
 }
 
-/// The tile of a root with sweeps inside of its steps.
+/// The tile of a rate with loops inside of its steps.
 ///
-/// Errors: decisions for the inner sweeps that are not legal, a nest that tiles cannot say.
+/// Errors: decisions for the sweeps in it that are not legal, a nest that tiles cannot say.
 pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, NoTile> {
-    for sweep in nest.inner.iter().filter_map(|r| region.sweep(*r)) {
+    for sweep in nest.sweeps(region) {
         legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     }
     nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;

@@ -1,9 +1,9 @@
-//! Segments in the steps of a root, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
+//! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, StmtKind, Value};
-use crate::region::{Nest, Part, Region, Sweep};
+use crate::region::{Inner, Nest, Part, Region};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -26,24 +26,9 @@ pub(super) fn sayable(
     if !nest.outer.groups.iter().filter(scans).all(in_last) {
         return Err("a scan of steps that may be undone");
     }
-    for rate in &nest.inner {
-        let Some(sweep) = region.sweep(*rate) else {
-            return Err("an inner loop that is no sweep");
-        };
-        if schedule.splits(*rate) {
-            return Err("segments that are split");
-        }
-        for g in &sweep.groups {
-            let group = &region.program.groups[g.index()];
-            let anew = group.vars.iter().all(|v| nest.starts.contains(v));
-            match (group.order, group.combine, &group.vars[..]) {
-                (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
-                (Order::Prefix(_), ..) if schedule.vectors(*rate).0 == 1 => {}
-                (Order::Prefix(_), ..) => return Err("scans of segments in vectors"),
-                _ => return Err("lanes that segments share"),
-            }
-        }
-        segment::sayable(sweep, nest, schedule)?;
+    segments(region, nest, schedule)?;
+    for sweep in nest.sweeps(region) {
+        segment::sayable(region, sweep, nest, schedule)?;
     }
     match nest.can_be_undone(region) {
         true => Ok(()),
@@ -51,15 +36,38 @@ pub(super) fn sayable(
     }
 }
 
+/// Whether there are words for what is carried from step to step of inner loops.
+fn segments(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<(), &'static str> {
+    for inner in nest.loops(region) {
+        let sweep = inner.sweep();
+        if schedule.splits(sweep.rate) {
+            return Err("segments that are split");
+        }
+        if let Inner::Nest(nest) = inner {
+            segments(region, nest, schedule)?;
+        }
+        for g in &sweep.groups {
+            let group = &region.program.groups[g.index()];
+            let anew = group.vars.iter().all(|v| nest.starts.contains(v));
+            match (group.order, group.combine, &group.vars[..]) {
+                (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
+                (Order::Prefix(_), ..) if schedule.vectors(sweep.rate).0 == 1 => {}
+                (Order::Prefix(_), ..) => return Err("scans of segments in vectors"),
+                _ => return Err("lanes that segments share"),
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Where a segment begins and ends, and its rooms.
 pub(super) type Segment<'s> = (Operand, Operand, &'s [(Var, Operand)]);
 
 impl<'r, 'a> Lower<'r, 'a> {
-    /// Whether an inner sweep carries a variable, so that it may go up by more than one in a step of the root.
-    pub(super) fn is_carried_inside(&self, v: Var) -> bool {
-        let inner = self.nest.into_iter().flat_map(|n| &n.inner);
-        let mut sweeps = inner.filter_map(|r| self.region.sweep(*r));
-        sweeps.any(|s| s.counter == v || s.carried.contains(&v))
+    /// Whether a loop in the steps of another carries a variable, so that it may go up by more than one in a step.
+    pub(super) fn is_carried_inside(&self, nest: Option<&Nest>, v: Var) -> bool {
+        let mut inner = nest.into_iter().flat_map(|n| n.inside(self.region));
+        inner.any(|s| s.counter == v || s.carried.contains(&v))
     }
 
     /// Whether a variable has lanes, a run or a prefix.
@@ -68,9 +76,11 @@ impl<'r, 'a> Lower<'r, 'a> {
         group.is_some()
     }
 
-    /// The parts of a step of the root, in order.
+    /// The parts of a step around others, in order.
     pub(super) fn parts(&mut self, nest: &'r Nest<'a>) {
-        self.now.extend(self.at.map(|at| (self.sweep.counter, at)));
+        let counter = self.sweep.counter;
+        let outer = self.now.get(&counter).copied();
+        self.now.extend(self.at.map(|at| (counter, at)));
         let mut blocks = 0;
         for part in &nest.parts {
             match part {
@@ -81,17 +91,23 @@ impl<'r, 'a> Lower<'r, 'a> {
                     }
                     blocks += 1;
                 }
-                Part::Sweep(k) => {
-                    if let Some(sweep) = self.region.sweep(nest.inner[*k]) {
-                        self.segment(sweep);
+                Part::Inner(k) => {
+                    if let Some(inner) = self.region.inner(nest.inner[*k]) {
+                        self.segment(inner);
                     }
                 }
             }
         }
+        self.now.extend(outer.map(|outer| (counter, outer)));
     }
 
-    /// The steps of an inner sweep.
-    fn segment(&mut self, inner: &'r Sweep<'a>) {
+    /// The steps of an inner loop.
+    fn segment(&mut self, inner: Inner<'r, 'a>) {
+        let nest = match inner {
+            Inner::Sweep(_) => None,
+            Inner::Nest(nest) => Some(nest),
+        };
+        let inner = inner.sweep();
         self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
         let from = self.operand(Atom::Var(inner.counter));
         let to = self.operand(inner.bound);
@@ -99,6 +115,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         if self.schedule.vectors(inner.rate).0 > 1 {
             proven.extend(&inner.scarce);
         }
+        proven.retain(|(_, index)| !self.is_carried_inside(nest, *index));
         proven.sort();
         let mut rooms: Vec<(Var, Operand)> = Vec::new();
         let mut proofs = BTreeMap::new();
@@ -114,20 +131,21 @@ impl<'r, 'a> Lower<'r, 'a> {
             std::mem::take(&mut self.next),
         );
         let range = (from, to, &rooms[..]);
+        let stop = self.stop.take();
         match self.schedule.vectors(inner.rate) {
-            (1, _) => self.one_by_one(range),
+            (1, _) => self.one_by_one(range, nest),
             vectors => self.in_vectors(range, vectors),
         }
         (self.sweep, self.proofs, self.at, self.next) = outer;
         self.comb = comb;
-        let end = match self.stop.take() {
+        let end = match std::mem::replace(&mut self.stop, stop) {
             Some(stop) => stop.into(),
             None => self.op("end", Ty::U64, Op::Max, &[from, to]),
         };
         self.set(self.carried[&inner.counter], end);
     }
 
-    fn one_by_one(&mut self, (from, to, rooms): Segment) {
+    fn one_by_one(&mut self, (from, to, rooms): Segment, nest: Option<&'r Nest<'a>>) {
         let comb = self.comb;
         let counter = self.counter();
         self.at = Some(counter.into());
@@ -139,11 +157,15 @@ impl<'r, 'a> Lower<'r, 'a> {
             self.stop = Some(stop);
         }
         let lanes = self.lane_vars();
+        let lasts = std::mem::take(&mut self.lasts);
         let few = self.clear_lanes(&lanes, (from, to));
         let around = std::mem::take(&mut self.out);
         self.begin_lanes(&lanes);
         self.wait();
-        self.straight();
+        match nest {
+            Some(nest) => self.parts(nest),
+            None => self.straight(),
+        }
         self.take_effect();
         self.end_lanes(&lanes);
         let body = self.body(around);
@@ -161,7 +183,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         for (g, v) in lanes {
             self.join_lanes(g, v, few);
         }
-        self.lasts.clear();
+        self.lasts = lasts;
     }
 
     /// A value for the counter of a segment.

@@ -7,7 +7,7 @@
 use super::Lower;
 use super::nest::Segment;
 use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
-use crate::region::{Aside, Nest, Role, Sweep};
+use crate::region::{Aside, Nest, Region, Role, Sweep};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -17,13 +17,19 @@ use loop_lang::types::Ty;
 const FEW: u32 = 16;
 
 /// Whether there are words for an inner sweep in vectors.
-pub(super) fn sayable(sweep: &Sweep, nest: &Nest, schedule: &Schedule) -> Result<(), &'static str> {
+pub(super) fn sayable(
+    region: &Region,
+    sweep: &Sweep,
+    nest: &Nest,
+    schedule: &Schedule,
+) -> Result<(), &'static str> {
     let (lanes, unroll) = schedule.vectors(sweep.rate);
     let goes_on = |r: &Role| matches!(r, Role::Running { .. } | Role::Scan(_) | Role::Serial);
     if lanes > 1 && (sweep.roles.values().any(goes_on) || !sweep.exits.is_empty()) {
         return Err("what goes from one step to the next, in vectors of segments");
     }
-    let others = nest.inner.iter().map(|r| schedule.vectors(*r).0);
+    let others = nest.sweeps(region).into_iter();
+    let others = others.map(|s| schedule.vectors(s.rate).0);
     let in_vectors = |of: &u32| *of > 1;
     let mut others = others.filter(in_vectors);
     let of = sweep.roles.values().filter_map(|role| match role {

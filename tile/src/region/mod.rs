@@ -37,7 +37,7 @@ pub use case::{Case, Cases, Def, Room, Test};
 pub use chain::{Chain, Change};
 pub use extremum::Extremum;
 pub use flags::Flags;
-pub use nest::{Nest, Part};
+pub use nest::{Inner, Nest, Part};
 pub use order::Step;
 pub use role::Role;
 pub use streamed::Streamed;
@@ -82,7 +82,7 @@ pub struct Region<'a> {
     pub made: &'a [Var],
     /// Its sweeps, by rate.
     sweeps: Vec<Option<Sweep<'a>>>,
-    /// Its roots with sweeps below them.
+    /// Its loop rates with others in them, inner ones first.
     nests: Vec<Nest<'a>>,
     /// The arrays that it fills, once somebody has asked.
     filled: OnceCell<FxHashSet<Var>>,
@@ -113,11 +113,11 @@ impl<'a> Region<'a> {
         let rates = (0..program.rates.len()).map(RateId::new);
         let sweeps = rates.map(|r| Sweep::of(&region, &random, r)).collect();
         region.sweeps = sweeps;
-        let roots = program.roots.iter();
-        let nests = roots
-            .filter_map(|r| Nest::of(&region, &random, *r))
-            .collect();
-        region.nests = nests;
+        // Inner rates come behind those around them.
+        for rate in (0..program.rates.len()).rev().map(RateId::new) {
+            let nest = Nest::of(&region, &random, rate);
+            region.nests.extend(nest);
+        }
         Ok(region)
     }
 
@@ -131,9 +131,16 @@ impl<'a> Region<'a> {
         self.sweeps.iter().flatten()
     }
 
-    /// The roots that have sweeps below them, and nothing else.
+    /// The loop rates whose children are all loops themselves, inner ones first.
     pub fn nests(&self) -> &[Nest<'a>] {
         &self.nests
+    }
+
+    /// A loop in the steps of another, if it is a sweep or a nest.
+    pub fn inner(&self, rate: RateId) -> Option<Inner<'_, 'a>> {
+        let mut nests = self.nests.iter();
+        let nest = || nests.find(|n| n.outer.rate == rate).map(Inner::Nest);
+        self.sweep(rate).map(Inner::Sweep).or_else(nest)
     }
 
     /// The arrays that it fills from end to end, and does nothing else with.

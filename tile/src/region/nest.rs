@@ -1,4 +1,4 @@
-//! A root with sweeps inside: what an iteration of it does around them.
+//! A loop rate with others inside: what an iteration of it does around them.
 
 use super::{Region, Step, Sweep};
 use livefusion_backend::facts;
@@ -6,16 +6,35 @@ use loop_lang::ir::{Atom, End, Order, Part as TreePart, RateId, RateKind, Sectio
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
-/// A root whose children are all sweeps.
+/// A loop rate whose children are all sweeps, or nests themselves.
 pub struct Nest<'a> {
-    /// What is done around the sweeps; what these need goes in and out with it.
+    /// What is done around the inner loops; what these need goes in and out with it.
     pub outer: Sweep<'a>,
     /// The order of an iteration.
     pub parts: Vec<Part>,
-    /// The rates of the sweeps.
+    /// The rates of the inner loops.
     pub inner: Vec<RateId>,
-    /// Variables that begin anew in each iteration.
+    /// Variables that begin anew in each iteration, or in one of an inner loop's.
     pub starts: BTreeSet<Var>,
+}
+
+/// A loop in a step of a nest.
+#[derive(Clone, Copy)]
+pub enum Inner<'r, 'a> {
+    /// One with no loops in it.
+    Sweep(&'r Sweep<'a>),
+    /// One with loops in it.
+    Nest(&'r Nest<'a>),
+}
+
+impl<'r, 'a> Inner<'r, 'a> {
+    /// What it does itself.
+    pub fn sweep(self) -> &'r Sweep<'a> {
+        match self {
+            Inner::Sweep(sweep) => sweep,
+            Inner::Nest(nest) => &nest.outer,
+        }
+    }
 }
 
 /// A part of an iteration.
@@ -23,33 +42,38 @@ pub struct Nest<'a> {
 pub enum Part {
     /// A block's statements.
     Block(usize),
-    /// A sweep, by its position among the inner ones.
-    Sweep(usize),
+    /// An inner loop, by its position among them.
+    Inner(usize),
 }
 
 impl<'a> Nest<'a> {
-    /// The nest of a root, if it is one.
+    /// The nest of a rate, if it is one; those inside of it are known.
     pub(super) fn of(
         region: &Region<'a>,
         random: &FxHashSet<Var>,
         rate: RateId,
     ) -> Option<Nest<'a>> {
         let (parts, inner) = parts(region, rate)?;
-        let sweeps: Option<Vec<&Sweep>> = inner.iter().map(|r| region.sweep(*r)).collect();
-        let sweeps = sweeps.filter(|all| !all.is_empty())?;
+        let loops: Option<Vec<Inner>> = inner.iter().map(|r| region.inner(*r)).collect();
+        let loops = loops.filter(|all| !all.is_empty())?;
         let blocks = parts.iter().filter_map(|p| match p {
             Part::Block(i) => Some(Step::Block(*i)),
-            Part::Sweep(_) => None,
+            Part::Inner(_) => None,
         });
         let mut outer = Sweep::with(region, random, rate, blocks.collect())?;
-        let starts = std::mem::take(&mut outer.starts);
+        let mut starts = std::mem::take(&mut outer.starts);
         outer.carried.retain(|v| !starts.contains(v));
         let mut inside: FxHashSet<Var> = FxHashSet::default();
-        for sweep in &sweeps {
-            take_in(region, &mut outer, sweep, &starts)?;
-            inside.extend(&sweep.defs);
+        for inner in &loops {
+            take_in(region, &mut outer, inner.sweep(), &starts)?;
+            each_inside(region, *inner, &mut |sweep| inside.extend(&sweep.defs));
         }
-        // What a sweep defines is known in it alone: a guard's test, say, that is used behind the loop.
+        for inner in &loops {
+            if let Inner::Nest(nest) = inner {
+                starts.extend(&nest.starts);
+            }
+        }
+        // What an inner loop defines is known in it alone: a guard's test, say, that is used behind the loop.
         if outer.scalars.iter().any(|v| inside.contains(v)) {
             return None;
         }
@@ -66,7 +90,39 @@ impl<'a> Nest<'a> {
     }
 }
 
-impl Nest<'_> {
+/// Calls `f` on what an inner loop does, and on what those in it do.
+fn each_inside<'r, 'a>(
+    region: &'r Region<'a>,
+    inner: Inner<'r, 'a>,
+    f: &mut impl FnMut(&'r Sweep<'a>),
+) {
+    // Rates are in each other no deeper than the language allows.
+    f(inner.sweep());
+    if let Inner::Nest(nest) = inner {
+        nest.loops(region).for_each(|i| each_inside(region, i, f));
+    }
+}
+
+impl<'a> Nest<'a> {
+    /// Its inner loops, in order.
+    pub fn loops<'r>(&'r self, region: &'r Region<'a>) -> impl Iterator<Item = Inner<'r, 'a>> {
+        self.inner.iter().filter_map(|r| region.inner(*r))
+    }
+
+    /// What all loops inside of it do, those in its inner loops included.
+    pub fn inside<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r Sweep<'a>> {
+        let mut all = Vec::new();
+        self.loops(region)
+            .for_each(|i| each_inside(region, i, &mut |sweep| all.push(sweep)));
+        all
+    }
+
+    /// The sweeps in it, those of its inner loops included: they have no loops in them.
+    pub fn sweeps<'r>(&'r self, region: &'r Region<'a>) -> Vec<&'r Sweep<'a>> {
+        let all = self.inside(region).into_iter();
+        all.filter(|s| region.sweep(s.rate).is_some()).collect()
+    }
+
     /// Whether an iteration that is undone leaves nothing behind that the next try would see: a write is written
     /// again, but nothing may be read before it that it changes.
     pub fn can_be_undone(&self, region: &Region) -> bool {
@@ -74,9 +130,12 @@ impl Nest<'_> {
         self.parts.iter().all(|part| {
             let (blocks, repeats): (Vec<usize>, bool) = match part {
                 Part::Block(i) => (vec![*i], false),
-                Part::Sweep(k) => {
-                    let sweep = region.sweep(self.inner[*k]).into_iter();
-                    (sweep.flat_map(Sweep::blocks).collect(), true)
+                Part::Inner(k) => {
+                    let mut blocks = Vec::new();
+                    if let Some(inner) = region.inner(self.inner[*k]) {
+                        each_inside(region, inner, &mut |s| blocks.extend(s.blocks()));
+                    }
+                    (blocks, true)
                 }
             };
             let (mut written, mut sound) = (BTreeSet::new(), true);
@@ -134,7 +193,7 @@ fn take_in(
     (!joined(inner.bound)).then_some(())
 }
 
-/// The blocks of a root in order, with the inner rates between them.
+/// The blocks of a rate in order, with the inner ones between them.
 fn parts(region: &Region, rate: RateId) -> Option<(Vec<Part>, Vec<RateId>)> {
     let program = region.program;
     let block = |rate, stage, section| {
@@ -157,7 +216,7 @@ fn parts(region: &Region, rate: RateId) -> Option<(Vec<Part>, Vec<RateId>)> {
                     return None;
                 };
                 parts.push(block(r, 0, Section::Nest)?);
-                parts.push(Part::Sweep(rates.len()));
+                parts.push(Part::Inner(rates.len()));
                 parts.push(block(r, 0, Section::Done)?);
                 rates.push(r);
             }

@@ -342,8 +342,10 @@ fn many_side_by_side(
 /// Steps of segments side by side, so many in a turn that it takes all lanes; none if that is not legal, or thought to be no
 /// faster. Segments are short: what they fold is worth it, since lanes are joined for each of them.
 fn segments_side_by_side(region: &Region, sweep: &Sweep, target: &Target) -> Option<Schedule> {
-    let nest = (region.nests().iter()).find(|n| n.inner.contains(&sweep.rate))?;
-    let inner = nest.inner.iter().filter_map(|r| region.sweep(*r));
+    // Inner ones come first.
+    let mut around = region.nests().iter().rev();
+    let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == sweep.rate))?;
+    let inner = nest.sweeps(region).into_iter();
     let folds = |s: &&Sweep| {
         let mut roles = s.roles.values();
         roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..)))

@@ -2,6 +2,7 @@
 //!
 //! A segment is a range of its own, and its rooms are entries that are asked where it begins, for whole turns: so the tail may
 //! access what a turn may. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
+//! Steps of a segment may have segments in them; these undo the same turn.
 //!
 //! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
 //!
@@ -13,7 +14,7 @@
 use super::Faults;
 use super::bounds::{Around, Walk, changed};
 use super::places::Place;
-use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value};
+use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, each_stmt};
 use loop_lang::ir::Var;
 
 /// A segment that was gone through in this turn.
@@ -67,19 +68,24 @@ impl<'a> Walk<'_, 'a> {
                 "a segment goes by a power of two, and has a tail only if that is more than one";
             return self.faults.add(message);
         }
+        let keeps = |b: &&Vec<Stmt>| self.any_keeps_lanes(b);
+        self.undoable &= ![body, tail].iter().any(keeps) || !has_segments(body);
         match (self.step, &self.segment) {
-            (Some(_), None) if *again => self.went_through(kind),
-            (Some(_), None) if self.undoable => {}
-            (Some(_), None) => return self.faults.add("lanes have changed, which is not undone"),
+            (Some(_), None | Some(Around { step: 1, .. })) if *again => self.went_through(kind),
+            (Some(_), None | Some(Around { step: 1, .. })) if self.undoable => {}
+            (Some(_), None | Some(Around { step: 1, .. })) => {
+                return self.faults.add("lanes have changed, which is not undone");
+            }
             _ => {
-                let message = "a segment is in a turn over the range, and in no other segment";
+                let message = "a segment is in a turn over the range, and in no segment in vectors";
                 return self.faults.add(message);
             }
         }
-        self.segment = Some(Around { from, step, rooms });
+        let outer = self.segment.replace(Around { from, step, rooms });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
         // Rooms speak of counts as they are here.
-        self.places.retain(|_, p| !matches!(p, Place::Count { .. }));
+        let speaks = |p: &Place| matches!(p, Place::Count { .. } | Place::Within(_));
+        self.places.retain(|_, p| !speaks(p));
         let changed = [changed(body), changed(tail)].concat();
         let faults = self.faults.all.len();
         let mut lost: Vec<Value> = Vec::new();
@@ -94,7 +100,7 @@ impl<'a> Walk<'_, 'a> {
                 self.turn_of_segment(counter, &lost, &changed, body);
             }
         }
-        self.segment = None;
+        self.segment = outer;
         (self.gone, self.places) = around;
         self.forget(&changed);
         if !again {
@@ -155,7 +161,10 @@ impl<'a> Walk<'_, 'a> {
         });
         self.gone = lost.iter().map(|v| (*v, u64::MAX)).collect();
         self.know(counter, Some(Place::Within(0)));
+        let fitted = self.fitted.clone();
+        self.unfit(changed);
         self.stmts(body);
+        self.fitted = fitted;
     }
 
     /// Whether a statement changes what is carried, its bodies aside.
@@ -182,12 +191,28 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// The same of statements and all that is in them.
+    fn any_keeps_lanes(&self, stmts: &[Stmt]) -> bool {
+        let mut any = false;
+        each_stmt(stmts, &mut |s| any |= self.keeps_lanes(&s.kind));
+        any
+    }
+
+    /// Whether statements change what is carried, or what is in them does.
     pub(super) fn any_carries(&self, stmts: &[Stmt]) -> bool {
         stmts.iter().any(|s| {
             let inner = s.kind.bodies().into_iter();
             self.carries(&s.kind) || inner.into_iter().any(|b| self.any_carries(b))
         })
     }
+}
+
+/// Whether there are segments in statements.
+fn has_segments(stmts: &[Stmt]) -> bool {
+    let mut has = false;
+    each_stmt(stmts, &mut |s| {
+        has |= matches!(s.kind, StmtKind::Segment { .. })
+    });
+    has
 }
 
 /// Checks that where a tile is left says all.

@@ -41,7 +41,8 @@ pub(super) struct Inner<'r> {
 
 /// The nests of a loop.
 pub fn nests<'r>(region: &'r Region<'r>) -> Vec<Nest<'r>> {
-    let nests = region.nests().iter();
+    let roots = &region.program.roots;
+    let nests = (region.nests().iter()).filter(|n| roots.contains(&n.outer.rate));
     nests.filter_map(|n| nest(region, n)).collect()
 }
 

@@ -66,7 +66,7 @@ impl Nest<'_> {
                     unit.place = unit.facts.blocks[*i].place;
                     unit.stmts(&unit.facts.blocks[*i].block.stmts);
                 }
-                region::Part::Sweep(i) => {
+                region::Part::Inner(i) => {
                     self.inner(unit, &self.inner[*i]);
                     unit.mode = Mode::Straight(&self.outer);
                 }

@@ -46,8 +46,12 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
         sweep.statements.len() <= MAX_STATEMENTS
             && !sweep.uses.iter().any(|v| folded_around(sweep, v))
     };
-    let nested = region.nests().iter().filter_map(|nest| {
-        let all = nest.inner.iter().map(|r| region.sweep(*r).filter(fits));
+    let roots = &region.program.roots;
+    let nested = region.nests().iter();
+    let nested = nested.filter(|nest| roots.contains(&nest.outer.rate));
+    let nested = nested.filter_map(|nest| {
+        let all = nest.sweeps(region).into_iter();
+        let all = all.map(|sweep| Some(sweep).filter(fits));
         Some(Straight {
             sweep: &nest.outer,
             inner: all.collect::<Option<Vec<_>>>()?,

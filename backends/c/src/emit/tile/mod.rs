@@ -45,7 +45,7 @@ pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
 
 /// Whether a root with inner sweeps is one: all that these fold in lanes is in vectors.
 pub fn is_better_nest(region: &Region, nest: &Nest, schedule: &Schedule) -> bool {
-    let mut inner = nest.inner.iter().filter_map(|r| region.sweep(*r));
+    let mut inner = nest.sweeps(region).into_iter();
     inner.all(|sweep| {
         let mut roles = sweep.roles.values();
         let lanes = roles.any(|r| matches!(r, Role::Lanes(_)));

@@ -50,7 +50,7 @@ impl Writer<'_, '_, '_> {
         }
         let name = self.name(*counter);
         let label = format!("out_{name}");
-        self.segment = Some(label.clone());
+        let around = self.segment.replace(label.clone());
         if *step == 1 {
             self.unit.open(format!(
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
@@ -75,7 +75,7 @@ impl Writer<'_, '_, '_> {
             self.stmts(tail);
             self.unit.close();
         }
-        self.segment = None;
+        self.segment = around;
         self.unit.close();
     }
 

@@ -134,9 +134,9 @@ impl Printer<'_, '_, '_> {
             self.enter_segment(after, (size, turns), rooms);
         }
         if *step == 1 {
-            self.within_segment(Some((to, done)));
+            let around = self.within_segment(Some((to, done)));
             self.turns_of_segment(*counter, (from, to, 1), body, done);
-            self.within_segment(None);
+            self.within_segment(around);
         } else {
             let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
             let last = self.emit.builder.ins().iadd(from, last);
@@ -158,10 +158,10 @@ impl Printer<'_, '_, '_> {
         self.emit.begin(done);
     }
 
-    fn within_segment(&mut self, segment: Option<(Value, Block)>) {
-        if let Some(turns) = &mut self.turns {
-            turns.segment = segment;
-        }
+    /// What is written next is in a segment; which it was in before.
+    fn within_segment(&mut self, segment: Option<(Value, Block)>) -> Option<(Value, Block)> {
+        let turns = self.turns.as_mut()?;
+        std::mem::replace(&mut turns.segment, segment)
     }
 
     /// So many steps as a multiple of those that are taken at a time. They are fewer than those of a span.
