@@ -14,7 +14,7 @@ use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::eval;
-use livefusion_tile::ir::{Entry, Tile};
+use livefusion_tile::ir::Tile;
 use livefusion_tile::lower;
 use livefusion_tile::region::Region;
 use livefusion_tile::schedule::Schedule;
@@ -131,20 +131,8 @@ impl Evaluated {
         };
         // The last step around segments leaves what else a frame keeps.
         let last = u64::from(tile.has_segments());
-        let mut count = left.min(bound.saturating_sub(counter).saturating_sub(last));
-        for entry in &tile.entries {
-            count = count.min(entry.allows(tile.counter, word, |a| state.length(a)));
-        }
-        for entry in &tile.entries {
-            match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
-                Entry::Most(_) | Entry::Before(_) => {}
-                Entry::Whole(steps) => count &= !(steps - 1),
-                Entry::Aligned(steps) if counter & (steps - 1) == 0 => {}
-                Entry::Aligned(_) => count = 0,
-            }
-        }
-        count
+        let count = left.min(bound.saturating_sub(counter).saturating_sub(last));
+        tile.allows(count, word, |a| state.length(a))
     }
 
     /// Takes a tile's steps, if one may be entered. How many, and whether it trapped.

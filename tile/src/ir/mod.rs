@@ -16,10 +16,12 @@
 mod entry;
 mod rename;
 mod stmt;
+mod zip;
 
 pub(crate) use entry::letter;
 pub use entry::{Asked, Entry, Proof, Sum};
 pub use stmt::{Memory, Operand, Stmt, StmtKind, arrays, each_stmt, named};
+pub use zip::{Side, Zip};
 
 use loop_lang::ir::{RateId, Var};
 use loop_lang::types::Ty;
@@ -264,6 +266,33 @@ impl Tile {
     /// The arrays that it reads or writes: see [`arrays`].
     pub fn arrays(&self) -> Vec<(Var, bool)> {
         arrays(&self.body)
+    }
+
+    /// What the counter must be a multiple of where it is entered.
+    pub fn alignment(&self) -> u64 {
+        let aligned = self.entries.iter().filter_map(|e| match e {
+            Entry::Aligned(steps) => Some(*steps),
+            _ => None,
+        });
+        aligned.max().unwrap_or(1)
+    }
+
+    /// How many of so many steps it takes from here on, given variables and the lengths of arrays.
+    pub fn allows(&self, most: u64, word: impl Fn(Var) -> u64, length: impl Fn(Var) -> u64) -> u64 {
+        let mut count = most;
+        for entry in &self.entries {
+            count = count.min(entry.allows(self.counter, &word, &length));
+        }
+        for entry in &self.entries {
+            match entry {
+                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Most(_) | Entry::Before(_) => {}
+                Entry::Whole(steps) => count &= !(steps - 1),
+                Entry::Aligned(steps) if word(self.counter) & (steps - 1) == 0 => {}
+                Entry::Aligned(_) => count = 0,
+            }
+        }
+        count
     }
 
     /// How many steps it takes at a time: its ranges are multiples of it.

@@ -20,6 +20,7 @@
 //! | `cases` | what follows from comparisons with the counter |
 //! | `clean` | what nobody needs goes |
 //! | `distribute` | long bodies in pieces |
+//! | `zip` | cursors through buffers |
 
 mod cases;
 mod chain;
@@ -36,6 +37,9 @@ mod scans;
 mod segment;
 mod stmt;
 mod subs;
+mod zip;
+
+pub use zip::zip;
 
 use crate::ir::{
     Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value,

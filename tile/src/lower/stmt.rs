@@ -97,6 +97,10 @@ impl Lower<'_, '_> {
         match (index.var(), self.lanes) {
             (Some(v), _) if v == self.sweep.counter => self.at,
             (_, 1) => Some(self.operand(index)),
+            // Of a count of the rate itself every lane is another one.
+            (Some(v), _) if self.sweep.roles.get(&v) == Some(&Role::Count { sub: None }) => {
+                Some(self.operand(index))
+            }
             (Some(v), _) => self.firsts.get(&v).copied(),
             _ => None,
         }

@@ -14,6 +14,7 @@
 //! | `case` | the same under answers to comparisons with the counter |
 //! | `streamed` | results that are written in step, and not looked at |
 //! | `cost` | how much statements do, and how long one waits for another |
+//! | `zip` | roots whose cursors only deliver, and the sweeps that these and the rest are apart from each other |
 //! | `show` | nothing: it prints all of this |
 //!
 //! A region is found in time in proportion to the loop's size.
@@ -31,6 +32,7 @@ mod role;
 mod show;
 mod streamed;
 mod sweep;
+pub mod zip;
 
 pub use affine::{Affine, Stride, Term};
 pub use case::{Case, Cases, Def, Room, Test};
@@ -42,6 +44,7 @@ pub use order::Step;
 pub use role::Role;
 pub use streamed::Streamed;
 pub use sweep::{Access, Aside, Effect, Index, Statement, Sweep};
+pub use zip::{Zip, Zips};
 
 use livefusion_backend::facts::Facts;
 use loop_lang::Loop;
@@ -86,6 +89,8 @@ pub struct Region<'a> {
     nests: Vec<Nest<'a>>,
     /// The arrays that it fills, once somebody has asked.
     filled: OnceCell<FxHashSet<Var>>,
+    /// Its roots with cursors, once somebody has asked.
+    zips: OnceCell<Zips>,
 }
 
 impl<'a> Region<'a> {
@@ -104,6 +109,7 @@ impl<'a> Region<'a> {
             sweeps: Vec::new(),
             nests: Vec::new(),
             filled: OnceCell::new(),
+            zips: OnceCell::new(),
         };
         let random = program
             .params
@@ -141,6 +147,11 @@ impl<'a> Region<'a> {
         let mut nests = self.nests.iter();
         let nest = || nests.find(|n| n.outer.rate == rate).map(Inner::Nest);
         self.sweep(rate).map(Inner::Sweep).or_else(nest)
+    }
+
+    /// The roots whose cursors only deliver.
+    pub fn zips(&self) -> &Zips {
+        self.zips.get_or_init(|| Zips::of(self))
     }
 
     /// The arrays that it fills from end to end, and does nothing else with.

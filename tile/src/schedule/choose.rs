@@ -4,6 +4,7 @@
 use super::legal::allows;
 use super::{Admit, Decision, MAX_LANES, Schedule};
 use crate::region::cost::{is_cheap, waits};
+use crate::region::zip::Zip;
 use crate::region::{Aside, Region, Role, Statement, Step, Sweep};
 use crate::target::{Extension, Masks, Target};
 use livefusion_backend::facts;
@@ -24,6 +25,8 @@ const MAX_HELD: usize = 24;
 const WORK: u32 = 128;
 /// Elements in a buffer between pieces.
 const BUFFER: u32 = 256;
+/// Elements in a buffer behind a cursor: as many as fit.
+const BUFFERED: [u32; 3] = [1024, 512, 256];
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
 /// More statements than this are not written twice.
@@ -53,25 +56,50 @@ impl Aim {
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
-        let split = split(region, sweep, aim).unwrap_or_default();
-        let wide = match aim {
-            _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
-            Aim::Start => block_by_block(region, sweep, target, &split)
-                .or_else(|| side_by_side(region, sweep, target, &split)),
-            Aim::Speed => many_side_by_side(region, sweep, target, &split)
-                .or_else(|| segments_side_by_side(region, sweep, target)),
-        };
-        let decisions = wide.unwrap_or_else(|| step_by_step(region, sweep, split));
-        for (rate, decision) in decisions.decisions() {
-            schedule = schedule.with(*rate, *decision);
-        }
+        schedule = schedule.and(&of_sweep(region, sweep, target, aim));
         if aim == Aim::Speed {
-            for idea in [in_pieces, past_the_caches] {
-                schedule = idea(region, sweep, &schedule).unwrap_or(schedule);
-            }
+            schedule = past_the_caches(region, sweep, &schedule).unwrap_or(schedule);
         }
     }
+    for zip in &region.zips().all {
+        schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
+    }
     schedule
+}
+
+/// The schedule of a sweep.
+fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedule {
+    let split = split(region, sweep, aim).unwrap_or_default();
+    let wide = match aim {
+        _ if turns(sweep) => turns_side_by_side(region, sweep, target, aim),
+        Aim::Start => block_by_block(region, sweep, target, &split)
+            .or_else(|| side_by_side(region, sweep, target, &split)),
+        Aim::Speed => many_side_by_side(region, sweep, target, &split)
+            .or_else(|| segments_side_by_side(region, sweep, target)),
+    };
+    let schedule = wide.unwrap_or_else(|| step_by_step(region, sweep, split));
+    let pieces = match aim {
+        Aim::Start => None,
+        Aim::Speed => in_pieces(region, sweep, &schedule),
+    };
+    pieces.unwrap_or(schedule)
+}
+
+/// Cursors through buffers: from element to element there is a branch that is as good as random.
+fn through_buffers(
+    region: &Region,
+    zip: &Zip,
+    schedule: &Schedule,
+    (target, aim): (&Target, Aim),
+) -> Option<Schedule> {
+    let buffer = |elements: &u32| with(region, schedule, zip.rate, Decision::Buffer(*elements));
+    let mut schedule = BUFFERED.iter().find_map(buffer)?;
+    let parts = zip.parts()?;
+    let packs = parts.sides.iter().map(|(packs, _)| packs);
+    for part in packs.chain([&parts.behind]) {
+        schedule = schedule.and(&of_sweep(&part.region, part.sweep()?, target, aim));
+    }
+    Some(schedule)
 }
 
 /// From how many steps on a sweep's results are large.

@@ -1,6 +1,7 @@
 //! Which decisions keep the Loop's meaning.
 
 use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
+use crate::region::zip::{Parts, Side, Zip};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
@@ -8,6 +9,8 @@ use std::fmt;
 
 /// Lanes that are written one by one.
 const MAX_LINKS: u32 = 16;
+/// Bytes that all buffers of a zip take at most: they are on the stack, and stay in the first cache.
+const MAX_BUFFERED: u64 = 32 << 10;
 /// Regions nested deeper than this are not computed side by side.
 const MAX_DEPTH: usize = 16;
 
@@ -47,6 +50,20 @@ pub fn legal_in(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(
     })
 }
 
+/// Whether what a schedule decides for a root, and for all that is in it, keeps the loop's meaning.
+///
+/// Errors: as those of [`legal`].
+pub(crate) fn legal_below(
+    region: &Region,
+    schedule: &Schedule,
+    root: RateId,
+) -> Result<(), Vec<Refused>> {
+    let rates = region.program.rates.len();
+    judge(region, schedule, |rate| {
+        rate.index() < rates && region.program.is_within(rate, root)
+    })
+}
+
 /// Judges the decisions for some rates.
 fn judge(
     region: &Region,
@@ -55,11 +72,12 @@ fn judge(
 ) -> Result<(), Vec<Refused>> {
     let mut refused = Vec::new();
     let all = schedule.decisions();
+    let parts = parts(region, schedule);
     for (k, (rate, decision)) in all.iter().enumerate().filter(|(_, (r, _))| judges(*r)) {
         let again = |(r, d): &(RateId, Decision)| r == rate && d.is_like(decision);
         let answer = match all[..k].iter().any(again) {
             true => Err("it was decided before"),
-            false => allows(region, schedule, *rate, *decision),
+            false => allows_in_parts(region, &parts, schedule, (*rate, *decision)),
         };
         if let Err(rule) = answer {
             let known = region.program.rates.get(rate.index());
@@ -73,6 +91,32 @@ fn judge(
     match refused.is_empty() {
         true => Ok(()),
         false => Err(refused),
+    }
+}
+
+/// What runs through buffers.
+fn parts<'r>(region: &'r Region, schedule: &Schedule) -> Vec<Parts<'r>> {
+    let buffers = |(_, d): &(RateId, Decision)| matches!(d, Decision::Buffer(_));
+    if !schedule.decisions().iter().any(buffers) {
+        return Vec::new();
+    }
+    let zips = region.zips().all.iter();
+    let zips = zips.filter(|z| schedule.buffers(z.rate).is_some());
+    zips.filter_map(Zip::parts).collect()
+}
+
+/// Whether a decision keeps the loop's meaning, or that of the part that its rate is in.
+fn allows_in_parts(
+    region: &Region,
+    parts: &[Parts],
+    schedule: &Schedule,
+    (rate, decision): (RateId, Decision),
+) -> Result<(), &'static str> {
+    let part = parts.iter().find_map(|p| p.of(rate));
+    match (part, decision) {
+        (None, _) | (_, Decision::Buffer(_)) => allows(region, schedule, rate, decision),
+        (_, Decision::Stream(_)) => Err("what is behind buffers is written a part at a time"),
+        (Some(part), _) => allows(&part.region, schedule, rate, decision),
     }
 }
 
@@ -109,10 +153,32 @@ pub(super) fn allows(
             Some(sweep) => distributes(region, schedule, sweep, steps),
             None => Err("the rate is no sweep"),
         },
+        Decision::Buffer(elements) => {
+            let mut zips = region.zips().all.iter();
+            match zips.find(|z| z.rate == rate) {
+                Some(zip) => buffers(schedule, zip, elements),
+                None => Err("the rate is no root whose cursors do no more than deliver"),
+            }
+        }
         Decision::Admit(how) => match around(region, rate) {
             Some((sweep, step)) => admits(region, schedule, sweep, step, how),
             None => Err("the rate is no sub rate of a sweep that tests"),
         },
+    }
+}
+
+/// Whether a zip may run through buffers of so many elements.
+fn buffers(schedule: &Schedule, zip: &Zip, elements: u32) -> Result<(), &'static str> {
+    let turn = |side: &Side| {
+        let (lanes, unroll) = schedule.vectors(side.cursor.rate);
+        lanes.saturating_mul(unroll)
+    };
+    let fit = zip.sides.iter().all(|side| turn(side) <= elements);
+    match elements.is_power_of_two() && fit && u64::from(elements) * zip.bytes() <= MAX_BUFFERED {
+        true => Ok(()),
+        false => {
+            Err("buffers have a power of two of elements, those of a turn, and 32 KiB at most")
+        }
     }
 }
 
@@ -239,15 +305,23 @@ fn in_step(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
     index.var().is_some_and(|v| v == sweep.counter && proven(v))
 }
 
+/// Whether an access is at a count of a sub rate, or of the rate itself, and cannot miss.
+fn at_count(region: &Region, sweep: &Sweep, (a, index): (Var, Atom), sub: Option<usize>) -> bool {
+    let proven = |v| sweep.proven.contains(&(region.owner(a), v));
+    index
+        .var()
+        .is_some_and(|v| sweep.roles.get(&v) == Some(&Role::Count { sub }) && proven(v))
+}
+
 /// Whether what is written at a count may be written for elements that are rejected as well.
 fn packs(region: &Region, sweep: &Sweep, (a, index): (Var, Atom), sub: Option<usize>) -> bool {
-    let Some(v) = index.var() else {
-        return false;
+    let proven = |place| sweep.proven.contains(&place) || sweep.scarce.contains(&place);
+    let fits = |v| {
+        sweep.roles.get(&v) == Some(&Role::Count { sub })
+            && proven((region.owner(a), v))
+            && region.facts.is_cut_to(a, v)
     };
-    let place = (region.owner(a), v);
-    sweep.roles.get(&v) == Some(&Role::Count { sub })
-        && (sweep.proven.contains(&place) || sweep.scarce.contains(&place))
-        && region.facts.is_cut_to(a, v)
+    index.var().is_some_and(fits)
 }
 
 /// Whether several steps of a sweep may be taken side by side.
@@ -275,7 +349,8 @@ fn side_by_side(
                 let packed = compact && packs(region, sweep, (*a, *index), s.sub);
                 let split = s.sub.is_none() && s.top && schedule.splits(sweep.rate);
                 let near = || split && near(region, sweep, *a, *index);
-                if !in_step(region, sweep, *a, *index) && !packed && !near() {
+                let counted = s.sub.is_none() && at_count(region, sweep, (*a, *index), None);
+                if !in_step(region, sweep, *a, *index) && !packed && !counted && !near() {
                     return Err("it writes elsewhere than at the counter, or packed at a count");
                 }
             }

@@ -15,10 +15,11 @@ mod legal;
 mod text;
 
 pub use choose::{Aim, choose, large};
-pub(crate) use legal::streamed;
 pub use legal::{Refused, legal, legal_in};
+pub(crate) use legal::{legal_below, streamed};
 pub use text::{ScheduleError, Schedules};
 
+use crate::region::zip::Part;
 use crate::region::{Extremum, Region, Role, Sweep};
 use loop_lang::ir::RateId;
 use std::fmt;
@@ -56,6 +57,10 @@ pub enum Decision {
         /// How many steps a range has at most.
         steps: u32,
     },
+    /// Of a root whose cursors only deliver: what each delivers is packed into a buffer of so many elements, and what is
+    /// behind them runs over as many elements as all buffers have. What is decided for a cursor, or for the root, is decided
+    /// for what packs, or for what is behind.
+    Buffer(u32),
     /// Of a sub rate: how it admits.
     Admit(Admit),
     /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
@@ -107,6 +112,7 @@ impl fmt::Display for Decision {
             Decision::Distribute { wait, work, steps } => {
                 write!(f, "distribute wait {wait} work {work} buffer {steps}")
             }
+            Decision::Buffer(elements) => write!(f, "buffer {elements}"),
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
         }
@@ -128,6 +134,12 @@ impl Schedule {
     /// The schedule with one decision more.
     pub fn with(mut self, rate: RateId, decision: Decision) -> Schedule {
         self.decisions.push((rate, decision));
+        self
+    }
+
+    /// The schedule with all decisions of another one.
+    pub fn and(mut self, other: &Schedule) -> Schedule {
+        self.decisions.extend(&other.decisions);
         self
     }
 
@@ -182,6 +194,35 @@ impl Schedule {
         let of =
             |(r, d): &(RateId, Decision)| *r == rate && matches!(d, Decision::Distribute { .. });
         self.decisions.iter().any(of)
+    }
+
+    /// How many elements are in a buffer behind each cursor of a root; none if it has no buffers.
+    pub fn buffers(&self, rate: RateId) -> Option<u32> {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Buffer(elements) if *r == rate => Some(*elements),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of)
+    }
+
+    /// What is decided for the sweep that is a part of a zip.
+    pub(crate) fn of_part(&self, part: &Part) -> Schedule {
+        let mut schedule = self.clone();
+        let of = |d: &(RateId, Decision)| part.has(d.0) && !matches!(d.1, Decision::Buffer(_));
+        schedule.decisions.retain(of);
+        schedule
+    }
+
+    /// How the sub rates of a loop admit if its sweeps go step by step: as decided, where that is legal then.
+    pub(crate) fn slowly(&self, region: &Region) -> Schedule {
+        let mut schedule = Schedule::new();
+        for (rate, decision) in &self.decisions {
+            let admits = matches!(decision, Decision::Admit(_));
+            if admits && legal::allows(region, &schedule, *rate, *decision).is_ok() {
+                schedule = schedule.with(*rate, *decision);
+            }
+        }
+        schedule
     }
 
     /// Whether a sweep is split where comparisons with its counter change.

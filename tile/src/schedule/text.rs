@@ -4,6 +4,7 @@
 //! r0 vectorise 8 unroll 4
 //! r0 stream 262144
 //! r2 compact
+//! r3 buffer 1024
 //! ```
 
 use super::{Admit, Decision, Schedule};
@@ -69,7 +70,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -171,6 +172,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             work: work.parse().ok()?,
             steps: steps.parse().ok()?,
         }),
+        ["buffer", elements] => Some(Decision::Buffer(elements.parse().ok()?)),
         [word] => {
             let mut all = Admit::ALL.into_iter();
             all.find(|a| a.name() == *word).map(Decision::Admit)

@@ -36,7 +36,8 @@ impl Machine<'_, '_> {
     /// Lane groups that a straight loop or a tile at this guard reads as they are after their own loop.
     pub(super) fn join_for_plans(&mut self, rate: RateId) {
         let plans = self.plans.iter().filter(|p| p.sweep.rate == rate);
-        let tiles = self.tiles.iter().filter(|t| t.rate == rate);
+        let behind = self.zips.iter().flat_map(|z| &z.behind);
+        let tiles = self.tiles.iter().chain(behind).filter(|t| t.rate == rate);
         let given = |t: &Tile| -> Vec<Var> {
             let origins = t.each_value().map(|(_, d)| d.origin);
             let given = origins.filter_map(|o| match o {

@@ -3,12 +3,11 @@
 
 use super::nest::Nest;
 use super::plan::Plan;
-use super::tile::Writer;
+use super::tile::{Writer, Zipper};
 use super::unit::{Unit, comment};
-use super::zip::Zip;
 use crate::facts::Placed;
 use crate::names::{Part, Unique};
-use livefusion_tile::ir::Tile;
+use livefusion_tile::ir::{Tile, Zip};
 use loop_lang::ir::{
     Atom, CHUNK, End, Group, Label, Order, Place, RateId, RateKind, Section, Type, Var,
 };
@@ -32,7 +31,7 @@ pub struct Machine<'u, 'a> {
     pub(super) plans: &'u [Plan<'u>],
     nests: &'u [Nest<'u>],
     pub(super) tiles: &'u [Tile],
-    zips: &'u [Zip<'u>],
+    pub(super) zips: &'u [Zip],
     symbol: &'u str,
     /// C labels by block.
     labels: Vec<String>,
@@ -186,10 +185,10 @@ impl Machine<'_, '_> {
             for nest in self.nests.iter().filter(|n| n.outer.sweep.rate == rate) {
                 nest.call(self.unit, self.symbol, &self.labels[i]);
             }
-            for zip in self.zips.iter().filter(|z| z.rate == rate) {
-                zip.call(self.unit, self.symbol, &self.labels[i]);
-            }
             self.join_for_plans(rate);
+            for zip in self.zips.iter().filter(|z| z.rate == rate) {
+                Zipper::new(self.unit, zip, self.symbol).call(&self.labels[i]);
+            }
             let tiles = self.tiles.iter().filter(|t| t.rate == rate);
             for (version, tile) in tiles.enumerate() {
                 let bound = self.unit.program.rate(rate).kind.bound();

@@ -11,7 +11,6 @@
 //! | `extrema` | largest and smallest floats |
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
-//! | `zip` | zips of streams that advance differently, tile by tile |
 //! | `stream` | large results past the caches |
 //! | `vector` | the sides of zips in vectors, folds by runs; packing, for tiles too |
 //! | `compact` | filters without a branch, element by element |
@@ -39,14 +38,13 @@ mod stream;
 mod tile;
 mod unit;
 mod vector;
-mod zip;
 
 use crate::compiler::Effort;
 use crate::facts;
 use crate::names::{Names, Part};
 pub use ideas::{Idea, Ideas};
 use livefusion_backend::CompileError;
-use livefusion_tile::ir::Tile;
+use livefusion_tile::ir::{Tile, Zip};
 use livefusion_tile::lower::{self, NoTile};
 use livefusion_tile::region::{Nest, Region, Sweep};
 use livefusion_tile::schedule::{Aim, Schedules, choose, legal};
@@ -177,7 +175,7 @@ impl File {
         region: &Region,
         form: Form,
         has_form: impl Fn(RateId) -> bool,
-    ) -> Result<Vec<Tile>, CompileError> {
+    ) -> Result<(Vec<Tile>, Vec<Zip>), CompileError> {
         let refused = |why: String| CompileError::Schedule {
             program: region.program.name.clone(),
             why,
@@ -208,7 +206,9 @@ impl File {
         // For some there are no words.
         let sweeps = sweeps.filter_map(|s| lower::tiles(region, s, &schedule).ok());
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
-        Ok(sweeps.flatten().chain(nests).collect())
+        let zips = region.zips().all.iter();
+        let zips = zips.filter_map(|z| lower::zip(region, z, &schedule).ok());
+        Ok((sweeps.flatten().chain(nests).collect(), zips.collect()))
     }
 
     /// Adds the function of one pass over a loop. It is exported as `symbol`, which nothing else in
@@ -223,27 +223,21 @@ impl File {
         check_lanes(program).map_err(CompileError::Malformed)?;
         let region = Region::of(program, &layout.arrays, &layout.held);
         let region = region.map_err(CompileError::Malformed)?;
-        let derived = match form.straight {
-            true => zip::derive(&region),
-            false => None,
-        };
-        let known = derived.as_ref().map_or(Vec::new(), zip::Derived::known);
-        let zips = zip::zips(&known);
-        let (mut plans, nests, tiles) = match form.straight {
+        let (mut plans, nests, (tiles, zips)) = match form.straight {
             true => {
                 let (plans, nests) = (plan::plans(&region), nest::nests(&region));
                 let has_form = |rate| {
                     let planned = plans.iter().any(|p| p.sweep.rate == rate);
                     let nested = nests.iter().any(|n| n.outer.sweep.rate == rate);
-                    planned || nested || zips.iter().any(|z| z.rate == rate)
+                    planned || nested
                 };
                 let tiles = self.tiles(&region, form, has_form)?;
                 (plans, nests, tiles)
             }
             false => Default::default(),
         };
-        let named = derived.as_ref().filter(|_| !zips.is_empty());
-        let program = named.map_or(program, |d| &d.named);
+        let named = region.zips().named.as_ref().filter(|_| !zips.is_empty());
+        let program = named.unwrap_or(program);
         let facts = &region.facts;
         let names = Names::of(program, &facts.carried, symbol);
         let mut unit = Unit {
@@ -310,7 +304,7 @@ impl File {
             unit.out.push_str(&text);
         }
         for zip in &zips {
-            zip.write(&mut unit, symbol);
+            tile::Zipper::new(&mut unit, zip, symbol).write();
         }
         unit.mode = Mode::Machine;
         let cold = machine::write(

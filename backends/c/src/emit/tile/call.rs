@@ -4,8 +4,9 @@ use super::Writer;
 use super::passed::Passed;
 use crate::emit::ideas::Idea;
 use crate::emit::stream::TILE;
+use crate::emit::unit::Unit;
 use crate::names::Part;
-use livefusion_tile::ir::{Entry, Origin, Sum};
+use livefusion_tile::ir::{Entry, Origin, Sum, Tile};
 use loop_lang::ir::{Atom, Order, Var};
 
 impl Writer<'_, '_, '_> {
@@ -29,19 +30,7 @@ impl Writer<'_, '_, '_> {
                 self.unit.line(format!("count = lf_least(count, {most});"));
             }
         }
-        for entry in &self.tile.entries {
-            match entry {
-                Entry::Room { .. } | Entry::Keeps { .. } => {}
-                Entry::Most(_) | Entry::Before(_) => {}
-                Entry::Whole(1) | Entry::Aligned(1) => {}
-                Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
-                Entry::Aligned(steps) => {
-                    let mask = steps - 1;
-                    self.unit
-                        .line(format!("if ({counter} & {mask}) count = 0;"));
-                }
-            }
-        }
+        self.whole_turns();
         self.unit.open("if (count != 0) {");
         let leaves = self.leaves;
         let end = match leaves {
@@ -56,16 +45,10 @@ impl Writer<'_, '_, '_> {
             self.unit.line("u64 rest = event - steps;");
         }
         let rest = segments.then(|| "&rest".to_string());
-        let passed = self.passed(&self.tile.body);
-        let function = self.function(symbol);
+        let (passed, function) = (self.passed(&self.tile.body), self.function(symbol));
         let call = |end: &str, rest: Option<String>, instead: &dyn Fn(Var) -> Option<String>| {
             let range = [counter.clone(), end.to_string()].into_iter().chain(rest);
-            let argument = |p: &Passed| {
-                let other = p.array.and_then(instead);
-                other.unwrap_or_else(|| p.argument.clone())
-            };
-            let arguments: Vec<String> = range.chain(passed.iter().map(argument)).collect();
-            format!("{function}({})", arguments.join(", "))
+            text(&function, range, &passed, instead)
         };
         if let Some(stream) = &self.tile.stream {
             self.unit.uses(Idea::Streaming);
@@ -82,8 +65,8 @@ impl Writer<'_, '_, '_> {
             self.unit.close();
             self.unit.open("else {");
         }
-        let text = format!("trapped |= {};", call(&end, rest, &|_| None));
-        self.unit.line(text);
+        let all = format!("trapped |= {};", call(&end, rest, &|_| None));
+        self.unit.line(all);
         if leaves {
             // It has taken nothing where its first step ends the loop.
             self.unit.line(format!("count = left - {counter};"));
@@ -93,7 +76,7 @@ impl Writer<'_, '_, '_> {
         if self.tile.stream.is_some() {
             self.unit.close();
         }
-        self.follow();
+        follow(self.unit, &updated(self.tile));
         self.unit.line(match segments {
             true => "steps = event - rest;",
             false => "steps += count;",
@@ -104,6 +87,40 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.close();
         self.unit.close();
+    }
+
+    /// As many of `count` steps as its turns take.
+    pub(super) fn whole_turns(&mut self) {
+        let counter = self.unit.names.var(self.tile.counter);
+        for entry in &self.tile.entries {
+            match entry {
+                Entry::Room { .. } | Entry::Keeps { .. } => {}
+                Entry::Most(_) | Entry::Before(_) => {}
+                Entry::Whole(1) | Entry::Aligned(1) => {}
+                Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
+                Entry::Aligned(steps) => {
+                    let mask = steps - 1;
+                    self.unit
+                        .line(format!("if ({counter} & {mask}) count = 0;"));
+                }
+            }
+        }
+    }
+
+    /// The text of a call for a range, given what to pass for the arrays.
+    pub(super) fn call_of(
+        &self,
+        symbol: &str,
+        range: &[String],
+        instead: &dyn Fn(Var) -> Option<String>,
+    ) -> String {
+        let passed = self.passed(&self.tile.body);
+        text(
+            &self.function(symbol),
+            range.iter().cloned(),
+            &passed,
+            instead,
+        )
     }
 
     /// A sum, as the caller computes it.
@@ -134,7 +151,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// How many steps an entry allows, if it is not any number.
-    fn allows(&self, entry: &Entry) -> Option<String> {
+    pub(super) fn allows(&self, entry: &Entry) -> Option<String> {
         let down = |sum: &Sum| sum.times(self.tile.counter) < 0;
         match entry {
             Entry::Room { array, index } => {
@@ -160,7 +177,7 @@ impl Writer<'_, '_, '_> {
     }
 
     /// Answers that are wanted, as further conditions.
-    fn conditions(&self) -> String {
+    pub(super) fn conditions(&self) -> String {
         let wanted = |entry: &Entry| {
             let Entry::Keeps { asked, holds } = entry else {
                 return None;
@@ -185,25 +202,46 @@ impl Writer<'_, '_, '_> {
         });
         index.map_or(String::new(), |index| self.sum(index))
     }
+}
 
-    /// Next values of what the tile has updated.
-    fn follow(&mut self) {
-        let states = self.tile.each_value().filter_map(|(_, d)| match d.origin {
-            Origin::State(v) => Some(v),
-            _ => None,
-        });
-        let updated: Vec<_> = std::iter::once(self.tile.counter).chain(states).collect();
-        for v in updated {
-            let local = self.unit.facts.local_group(self.unit.program, v);
-            let plain = !matches!(local, Some((_, _, Order::Lanes(_) | Order::Runs(_))));
-            if plain && self.unit.facts.ever_waits(v) {
-                let now = match local {
-                    Some(_) => self.unit.names.part(v, Part::Now),
-                    None => self.unit.names.var(v),
-                };
-                let line = format!("{} = {now};", self.unit.names.part(v, Part::Next));
-                self.unit.line(line);
-            }
+/// The text of a call.
+fn text(
+    function: &str,
+    range: impl Iterator<Item = String>,
+    passed: &[Passed],
+    instead: &dyn Fn(Var) -> Option<String>,
+) -> String {
+    let argument = |p: &Passed| {
+        let other = p.array.and_then(instead);
+        other.unwrap_or_else(|| p.argument.clone())
+    };
+    let arguments: Vec<String> = range.chain(passed.iter().map(argument)).collect();
+    format!("{function}({})", arguments.join(", "))
+}
+
+/// What a tile updates: its counter, and its state.
+pub(super) fn updated(tile: &Tile) -> Vec<Var> {
+    let states = tile.each_value().filter_map(|(_, d)| match d.origin {
+        Origin::State(v) => Some(v),
+        _ => None,
+    });
+    std::iter::once(tile.counter).chain(states).collect()
+}
+
+/// Next values of what was updated.
+pub(super) fn follow(unit: &mut Unit, updated: &[Var]) {
+    let mut seen: Vec<Var> = Vec::new();
+    for v in updated {
+        let local = unit.facts.local_group(unit.program, *v);
+        let plain = !matches!(local, Some((_, _, Order::Lanes(_) | Order::Runs(_))));
+        if plain && unit.facts.ever_waits(*v) && !seen.contains(v) {
+            seen.push(*v);
+            let now = match local {
+                Some(_) => unit.names.part(*v, Part::Now),
+                None => unit.names.var(*v),
+            };
+            let line = format!("{} = {now};", unit.names.part(*v, Part::Next));
+            unit.line(line);
         }
     }
 }

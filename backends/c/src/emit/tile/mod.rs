@@ -13,6 +13,7 @@
 //! | `lanes` | operators on vectors |
 //! | `signs` | operators on their bits |
 //! | `functions` | transcendental functions on vectors |
+//! | `zip` | zips through buffers: what packs, what is behind, and what calls these |
 //! | `scans` | what goes from lane to lane |
 
 mod body;
@@ -28,8 +29,10 @@ mod passed;
 mod pieces;
 mod scans;
 mod signs;
+mod zip;
 
 pub use body::Writer;
+pub use zip::Zipper;
 
 use livefusion_tile::region::{Nest, Region, Role, Sweep};
 use livefusion_tile::schedule::Schedule;

@@ -35,5 +35,5 @@ mod pack;
 mod runs;
 mod stmt;
 
-pub use fit::{Vectors, fit, runs};
+pub use fit::{Vectors, runs};
 pub use pack::{Shape, signed, unsigned};

@@ -1,15 +1,18 @@
 //! What a zip's cursors do: where they deliver, what, and what is known of them when all go on.
 
-use crate::facts::{self, Facts, Placed, Source};
+use livefusion_backend::facts::{self, Facts, Placed, Source};
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, End, Part, Place, RateId, RateKind, Section, StmtKind, Var};
 use loop_lang::types::Const;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A cursor of a zip.
-pub(super) struct Cursor {
+pub struct Cursor {
+    /// Its rate.
     pub rate: RateId,
+    /// Its counter.
     pub counter: Var,
+    /// What the counter stays below.
     pub bound: Atom,
     /// The place from which control goes on behind it, with an element.
     pub delivers: Place,

@@ -4,65 +4,119 @@
 //! They share the variables of the loop that they are derived from. Rates keep their numbers; those that
 //! are not below a root any more are left over.
 
-use super::look::{Cursor, start};
-use crate::facts::{self, Facts};
+use super::look::Cursor;
+use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{
-    Args, Atom, Block, Combine, End, Group, Label, Order, Param, ParamKind, Part, Place, RateId,
-    RateKind, Section, Stmt, StmtKind, Type, Var,
+    Args, Atom, Block, Combine, End, Exit, Group, Label, Order, Param, ParamKind, Part, Place,
+    RateId, RateKind, Section, Stmt, StmtKind, Type, Var,
 };
 use loop_lang::op::Op;
 use loop_lang::passes::{constant_folding, copy_propagation};
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashSet;
 
-/// The variables of a side's loop.
-pub(super) struct Buffers {
-    /// How many elements have been packed.
+/// The variables of a side's loops.
+pub(super) struct Names {
+    /// How many elements are packed, or found.
     pub count: Var,
     next: Var,
+    /// How many are to be found, and whether some are missing.
+    pub wanted: Var,
+    few: Var,
     /// A buffer for each value that the side delivers.
-    pub arrays: Vec<Var>,
+    pub buffers: Vec<Var>,
     /// What is packed of each.
     packed: Vec<Var>,
 }
 
-impl Buffers {
+impl Names {
     /// Adds a side's variables to the loop.
-    pub fn of(program: &mut Loop, cursor: &Cursor) -> Buffers {
+    pub fn of(program: &mut Loop, cursor: &Cursor) -> Names {
         let name = program.name(cursor.counter).to_string();
-        let count = program.new_var(format!("kept_{name}"), Type::Scalar(Ty::U64));
-        let next = program.new_var(format!("next_kept_{name}"), Type::Scalar(Ty::U64));
-        let (mut arrays, mut packed) = (Vec::new(), Vec::new());
+        let mut word = |what: &str, ty| program.new_var(format!("{what}_{name}"), Type::Scalar(ty));
+        let (count, next) = (word("kept", Ty::U64), word("next_kept", Ty::U64));
+        let (wanted, few) = (word("wanted", Ty::U64), word("few", Ty::Bool));
+        let (mut buffers, mut packed) = (Vec::new(), Vec::new());
         for v in &cursor.values {
             let (name, ty) = (program.name(*v).to_string(), program.ty(*v).elem());
-            arrays.push(program.new_var(format!("all_{name}"), Type::Array(ty)));
+            buffers.push(program.new_var(format!("all_{name}"), Type::Array(ty)));
             packed.push(program.new_var(format!("packed_{name}"), Type::Array(ty)));
         }
-        Buffers {
+        Names {
             count,
             next,
-            arrays,
+            wanted,
+            few,
+            buffers,
             packed,
         }
     }
 }
 
-/// The loop of one side.
-pub(super) fn side(
-    program: &Loop,
-    facts: &Facts,
-    cursor: &Cursor,
-    buffers: &Buffers,
-) -> Option<Loop> {
-    let mut side = program.clone();
-    let done = Place::At {
+/// The loop of a side that packs what it delivers.
+pub(super) fn packs(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
+    let mut packs = counts(program, facts, cursor, names)?;
+    for s in packs.blocks.values_mut().flat_map(|b| &mut b.stmts) {
+        if let StmtKind::Assign(v, a) = s.kind
+            && let Some(k) = cursor.values.iter().position(|x| *x == v)
+        {
+            s.kind = StmtKind::WriteArray(names.buffers[k], names.count.into(), a);
+        }
+    }
+    let ended = label(facts, end_of(cursor))?;
+    let stmt = |kind| Stmt {
+        comb: ended.comb,
+        kind,
+    };
+    let arrays = || names.buffers.iter().zip(&names.packed);
+    let init = packs.blocks.get_mut(label(facts, Place::Init)?)?;
+    let new = |(a, _): (&Var, &Var)| stmt(StmtKind::NewArray(*a, cursor.bound));
+    init.stmts.extend(arrays().map(new));
+    let slice =
+        |(a, packed): (&Var, &Var)| stmt(StmtKind::SliceArray(*packed, *a, names.count.into()));
+    let last = packs.blocks.get_mut(ended)?;
+    last.stmts.extend(arrays().map(slice));
+    Some(packs)
+}
+
+/// The loop of a side that goes on until as many elements are delivered as are wanted.
+pub(super) fn finds(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
+    let mut finds = counts(program, facts, cursor, names)?;
+    finds.params.push(Param {
+        var: names.wanted,
+        kind: ParamKind::Scalar,
+    });
+    let guard = finds
+        .blocks
+        .get_mut(label(facts, facts::guard_of(cursor.rate))?)?;
+    let ended = label(facts, end_of(cursor))?;
+    let args = Args::from_slice(&[names.count.into(), names.wanted.into()]);
+    guard.stmts.push(Stmt {
+        comb: ended.comb,
+        kind: StmtKind::Let(names.few, Op::Lt, args),
+    });
+    guard.exits.push(Exit {
+        comb: ended.comb,
+        unless: names.few.into(),
+        target: Some(ended),
+    });
+    Some(finds)
+}
+
+fn end_of(cursor: &Cursor) -> Place {
+    Place::At {
         rate: cursor.rate,
         stage: 0,
         section: Section::Done,
-    };
-    let ended = label(facts, done)?;
+    }
+}
+
+/// The loop of a side, which counts what it delivers.
+fn counts(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
+    let mut side = program.clone();
+    let ended = label(facts, end_of(cursor))?;
     let tree = Tree::of(program);
     side.blocks.retain(|labels, _| {
         let place = labels.first().map(|l| tree.place(program, *l));
@@ -86,12 +140,12 @@ pub(super) fn side(
         return None;
     };
     side.groups.push(Group {
-        vars: vec![buffers.count],
+        vars: vec![names.count],
         owner: cursor.rate,
         step,
         start: vec![zero],
         identity: vec![zero],
-        next: vec![buffers.next.into()],
+        next: vec![names.next.into()],
         combine: Some(Combine::Op(Op::Add)),
         level: 0,
         circle: false,
@@ -99,36 +153,21 @@ pub(super) fn side(
     });
     let comb = ended.comb;
     let stmt = |kind| Stmt { comb, kind };
-    for block in side.blocks.values_mut() {
-        for s in &mut block.stmts {
-            if let StmtKind::Assign(v, a) = s.kind
-                && let Some(k) = cursor.values.iter().position(|x| *x == v)
-            {
-                s.kind = StmtKind::WriteArray(buffers.arrays[k], buffers.count.into(), a);
-            }
-        }
-    }
     let next = Tree::of(&side).next(&side, cursor.delivers)?;
     let next = label(facts, next)?;
     let delivers = side.blocks.get_mut(label(facts, cursor.delivers)?)?;
-    let args = Args::from_slice(&[buffers.count.into(), one]);
+    let args = Args::from_slice(&[names.count.into(), one]);
     delivers.stmts.extend([
-        stmt(StmtKind::Let(buffers.next, Op::Add, args)),
-        stmt(StmtKind::Assign(buffers.count, buffers.next.into())),
+        stmt(StmtKind::Let(names.next, Op::Add, args)),
+        stmt(StmtKind::Assign(names.count, names.next.into())),
     ]);
     delivers.end = End::Goto(next);
     let init = side.blocks.get_mut(label(facts, Place::Init)?)?;
-    init.stmts.push(stmt(StmtKind::Carry(buffers.count, zero)));
-    let mut last = Block {
+    init.stmts.push(stmt(StmtKind::Carry(names.count, zero)));
+    let last = Block {
         end: End::Return(Vec::new()),
         ..Block::default()
     };
-    for (a, packed) in buffers.arrays.iter().zip(&buffers.packed) {
-        let new = StmtKind::NewArray(*a, cursor.bound);
-        init.stmts.push(stmt(new));
-        let slice = StmtKind::SliceArray(*packed, *a, buffers.count.into());
-        last.stmts.push(stmt(slice));
-    }
     side.blocks.insert([ended], last).ok()?;
     Some(side)
 }
@@ -138,12 +177,13 @@ pub(super) fn behind(
     program: &Loop,
     facts: &Facts,
     root: RateId,
-    sides: &[(Cursor, Buffers)],
+    (cursors, names): (&[Cursor], &[Names]),
+    ends: &[(Var, Const)],
 ) -> Option<(Loop, Vec<Atom>)> {
     let mut behind = program.clone();
     let tree = Tree::of(program);
     let cursor_of = |rate| {
-        let mut rates = sides.iter().map(|(c, _)| c.rate);
+        let mut rates = cursors.iter().map(|c| c.rate);
         rates.find(|c| program.is_within(rate, *c))
     };
     behind.blocks.retain(|labels, _| {
@@ -163,7 +203,7 @@ pub(super) fn behind(
     let RateKind::Root { counter, .. } = program.rate(root).kind else {
         return None;
     };
-    let last = sides.last()?.0.rate;
+    let last = cursors.last()?.rate;
     let after = label(facts, facts.tree.after(program, last)?)?;
     for block in behind.blocks.values_mut() {
         let into = |l: &Label| matches!(tree.place(program, *l), Place::At { rate, .. } if cursor_of(rate).is_some());
@@ -175,15 +215,14 @@ pub(super) fn behind(
     }
     let init = behind.blocks.get_mut(label(facts, Place::Init)?)?;
     let gone = |v: &Var| {
-        sides
-            .iter()
-            .any(|(c, _)| c.values.contains(v) || c.ends.contains(v))
+        let mut all = cursors.iter();
+        all.any(|c| c.values.contains(v) || c.ends.contains(v))
     };
     init.stmts
         .retain(|s| !matches!(&s.kind, StmtKind::Carry(v, _) if gone(v)));
     // While all go on, what tells so is as it was at the start.
-    for v in sides.iter().flat_map(|(c, _)| &c.ends) {
-        let args = Args::from_slice(&[start(program, *v)?.into()]);
+    for (v, start) in ends {
+        let args = Args::from_slice(&[(*start).into()]);
         let kind = StmtKind::Let(*v, Op::Copy, args);
         init.stmts.insert(
             0,
@@ -194,8 +233,8 @@ pub(super) fn behind(
         );
     }
     let block = behind.blocks.get_mut(after)?;
-    for (cursor, buffers) in sides {
-        for (v, a) in cursor.values.iter().zip(&buffers.arrays) {
+    for (cursor, names) in cursors.iter().zip(names) {
+        for (v, a) in cursor.values.iter().zip(&names.buffers) {
             let kind = StmtKind::ReadArray(*v, *a, counter.into());
             block.stmts.insert(
                 0,

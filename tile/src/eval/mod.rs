@@ -4,6 +4,10 @@
 //! [`loop_lang::eval`]. An access outside of its memory is a [`Fault`], whatever proof it names: so a wrong proof
 //! is found here, if it was not by the verifier.
 
+mod zip;
+
+pub use zip::zip;
+
 use crate::ir::{Kept, Memory, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::eval::eval;
 use loop_lang::ir::Var;

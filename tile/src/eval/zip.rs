@@ -1,0 +1,288 @@
+//! What it means to run a zip through buffers.
+
+use super::{Fault, Left, World, run};
+use crate::ir::{Kept, Memory, Side, Tile, Zip};
+use loop_lang::ir::{Atom, Var};
+use rustc_hash::FxHashMap;
+
+type Words = FxHashMap<Var, u64>;
+
+/// Runs a zip, which takes at most so many steps. The answer's counter is the root's.
+///
+/// Errors: an access outside of its memory.
+pub fn zip(zip: &Zip, most: u64, world: &mut dyn World) -> Result<Left, Fault> {
+    let begin = |side: &Side| {
+        let words = |v: &Var| (*v, world.scalar(*v));
+        let here: Words = side.carried().iter().map(words).collect();
+        Buffered {
+            start: here[&side.counter],
+            used: here.clone(),
+            packed: here.clone(),
+            ahead: here,
+            ..Buffered::default()
+        }
+    };
+    let mut run = Run {
+        sides: zip.sides.iter().map(begin).collect(),
+        at: world.scalar(zip.counter),
+        zip,
+        most,
+        made: 0,
+        trapped: false,
+        world,
+    };
+    let ended = (zip.ends.iter()).any(|(v, c)| run.world.scalar(*v) != c.bits);
+    while !ended && !run.trapped && run.fill()? && run.behind()? {}
+    run.settle()
+}
+
+/// What is in the buffers of a side.
+#[derive(Default)]
+struct Buffered {
+    /// Where its counter was at first.
+    start: u64,
+    /// What it carries: where the buffers begin from which the last element was used; where those begin that are
+    /// there; and where they end.
+    used: Words,
+    packed: Words,
+    ahead: Words,
+    /// How many elements there are, how many of these were used, and how many of those before.
+    count: u64,
+    first: u64,
+    taken: u64,
+    /// The elements.
+    buffers: FxHashMap<Var, Vec<u64>>,
+}
+
+struct Run<'r> {
+    zip: &'r Zip,
+    world: &'r mut dyn World,
+    sides: Vec<Buffered>,
+    /// The root's counter.
+    at: u64,
+    most: u64,
+    /// Steps that were taken behind.
+    made: u64,
+    trapped: bool,
+}
+
+impl Run<'_> {
+    fn word(&self, a: Atom) -> u64 {
+        match a {
+            Atom::Const(c) => c.bits,
+            Atom::Var(v) => self.world.scalar(v),
+        }
+    }
+
+    /// Steps that were taken so far; those of the sides up to where they are ahead.
+    fn steps(&self) -> u64 {
+        let counters = self.zip.sides.iter().zip(&self.sides);
+        let tested = counters.map(|(side, b)| b.ahead[&side.counter] - b.start);
+        tested.sum::<u64>() + self.made
+    }
+
+    /// Fills the buffers that have no elements left; false where that is not possible.
+    fn fill(&mut self) -> Result<bool, Fault> {
+        let zip = self.zip;
+        for (k, side) in zip.sides.iter().enumerate() {
+            while self.sides[k].first == self.sides[k].count {
+                // Each element that is tested is a step, and may make one behind.
+                let left = self.most.saturating_sub(self.steps()) / 2;
+                let at = self.sides[k].ahead[&side.counter];
+                let left = left.min(self.word(side.bound).saturating_sub(at));
+                let b = &mut self.sides[k];
+                if b.first != 0 {
+                    b.use_up();
+                }
+                (b.first, b.count) = (0, 0);
+                b.packed = b.ahead.clone();
+                let mut words = b.ahead.clone();
+                words.insert(side.count, 0);
+                let empty = |a: &Var| (*a, vec![0; zip.elements as usize]);
+                let mut inside = Inside {
+                    words,
+                    buffers: side.buffers.iter().map(empty).collect(),
+                    shift: 0,
+                    keeps: true,
+                    world: self.world,
+                };
+                let Some((tile, count)) = inside.enter(&side.packs, left.min(zip.elements)) else {
+                    return Ok(false);
+                };
+                let left = run(tile, at..at + count, 0, &mut inside)?;
+                if left.trapped {
+                    return Ok(false);
+                }
+                b.count = inside.words.remove(&side.count).unwrap_or(0);
+                inside.words.insert(side.counter, left.at);
+                (b.ahead, b.buffers) = (inside.words, inside.buffers);
+                for all in b.buffers.values_mut() {
+                    all.truncate(b.count as usize);
+                }
+                if left.at == at {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes steps behind the cursors; false where not all of them could be taken.
+    fn behind(&mut self) -> Result<bool, Fault> {
+        let zip = self.zip;
+        let mut most = self.word(zip.bound).saturating_sub(self.at);
+        for limit in &zip.limits {
+            most = most.min(self.word(*limit).saturating_sub(self.at));
+        }
+        for b in &self.sides {
+            most = most.min(b.count - b.first);
+        }
+        // A buffer is seen from the first element on that was not used, at the counter.
+        let mut buffers = FxHashMap::default();
+        for b in &self.sides {
+            let rest = |all: &Vec<u64>| all[b.first as usize..].to_vec();
+            buffers.extend(b.buffers.iter().map(|(a, all)| (*a, rest(all))));
+        }
+        let mut inside = Inside {
+            words: Words::default(),
+            buffers,
+            shift: self.at,
+            keeps: false,
+            world: self.world,
+        };
+        let mut taken = 0;
+        while taken < most && !self.trapped {
+            let Some((tile, count)) = inside.enter(&zip.behind, most - taken) else {
+                break;
+            };
+            let left = run(tile, self.at..self.at + count, 0, &mut inside)?;
+            taken += left.at - self.at;
+            self.at = left.at;
+            inside.world.keep(zip.counter, self.at);
+            self.trapped |= left.trapped;
+            if left.steps < count {
+                break;
+            }
+        }
+        self.made += taken;
+        for b in &mut self.sides {
+            b.first += taken;
+        }
+        Ok(taken == most && taken > 0)
+    }
+
+    /// The state behind the last elements that were used.
+    fn settle(mut self) -> Result<Left, Fault> {
+        let mut steps = self.made;
+        for (side, b) in self.zip.sides.iter().zip(&mut self.sides) {
+            if b.first != 0 {
+                b.use_up();
+            }
+            if b.taken == 0 {
+                continue;
+            }
+            let at = b.used[&side.counter];
+            let mut words = b.used.clone();
+            words.extend([(side.count, 0), (side.wanted, b.taken)]);
+            for v in side.found() {
+                words.entry(v).or_insert_with(|| self.world.scalar(v));
+            }
+            let mut inside = Inside {
+                words,
+                buffers: FxHashMap::default(),
+                shift: 0,
+                keeps: true,
+                world: self.world,
+            };
+            let left = run(&side.finds, at..b.ahead[&side.counter], 0, &mut inside)?;
+            let words = inside.words;
+            for v in side.found() {
+                self.world.keep(v, words[&v]);
+            }
+            self.world.keep(side.counter, left.at);
+            steps += left.at - b.start;
+        }
+        Ok(Left {
+            at: self.at,
+            steps,
+            trapped: self.trapped,
+        })
+    }
+}
+
+impl Buffered {
+    /// The last element that was used is in the buffers that are there.
+    fn use_up(&mut self) {
+        self.used = self.packed.clone();
+        self.taken = self.first;
+    }
+}
+
+/// What a part of a zip works on: buffers, and what a side carries where it is.
+struct Inside<'w> {
+    world: &'w mut dyn World,
+    words: Words,
+    buffers: FxHashMap<Var, Vec<u64>>,
+    /// The index of a buffer's first element.
+    shift: u64,
+    /// Whether what it carries is kept here.
+    keeps: bool,
+}
+
+impl Inside<'_> {
+    /// The first tile that may take some of so many steps, and how many it takes.
+    fn enter<'t>(&self, tiles: &'t [Tile], most: u64) -> Option<(&'t Tile, u64)> {
+        let allows = |t: &Tile| t.allows(most, |v| self.scalar(v), |a| self.length(a));
+        let mut tiles = tiles.iter().map(|t| (t, allows(t)));
+        tiles.find(|(_, count)| *count > 0)
+    }
+}
+
+impl World for Inside<'_> {
+    fn scalar(&self, v: Var) -> u64 {
+        let here = self.words.get(&v).copied();
+        here.unwrap_or_else(|| self.world.scalar(v))
+    }
+
+    fn keep(&mut self, v: Var, word: u64) {
+        match self.keeps {
+            true => _ = self.words.insert(v, word),
+            false => self.world.keep(v, word),
+        }
+    }
+
+    fn scanned(&self, v: Var, kept: Kept) -> u64 {
+        self.world.scanned(v, kept)
+    }
+
+    fn keep_scanned(&mut self, v: Var, kept: Kept, word: u64) {
+        self.world.keep_scanned(v, kept, word);
+    }
+
+    fn length(&self, array: Var) -> u64 {
+        match self.buffers.get(&array) {
+            Some(all) => self.shift + all.len() as u64,
+            None => self.world.length(array),
+        }
+    }
+
+    fn read(&self, from: Memory, at: u64) -> Option<u64> {
+        if let Memory::Array(a) = from
+            && let Some(all) = self.buffers.get(&a)
+        {
+            let at = at.checked_sub(self.shift)?;
+            return all.get(usize::try_from(at).ok()?).copied();
+        }
+        self.world.read(from, at)
+    }
+
+    fn write(&mut self, into: Memory, at: u64, word: u64) -> bool {
+        if let Memory::Array(a) = into
+            && let Some(all) = self.buffers.get_mut(&a)
+        {
+            let place = usize::try_from(at).ok().and_then(|at| all.get_mut(at));
+            return place.map(|place| *place = word).is_some();
+        }
+        self.world.write(into, at, word)
+    }
+}

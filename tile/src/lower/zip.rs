@@ -1,0 +1,63 @@
+//! Roots whose cursors only deliver, through buffers.
+
+use super::{NoTile, tiles};
+use crate::ir::{self, Side, Tile};
+use crate::region::zip::{Part, Zip};
+use crate::region::{Region, Sweep};
+use crate::schedule::{Schedule, legal_below};
+
+/// The steps of a zip under a schedule that decides how many elements are in its buffers.
+///
+/// Errors: decisions for the zip that are not legal, sides that tiles cannot say.
+pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, NoTile> {
+    legal_below(region, schedule, zip.rate).map_err(NoTile::Illegal)?;
+    let elements = schedule.buffers(zip.rate);
+    let elements = elements.ok_or(NoTile::NoWords("cursors without buffers"))?;
+    let parts = zip.parts().ok_or(NoTile::NoWords("cursors"))?;
+    let (behind, of_behind) = with_schedule(&parts.behind, schedule)?;
+    let mut steps = tiles(&parts.behind.region, behind, &of_behind)?;
+    if steps.iter().any(|t| t.granule() > 1) {
+        steps.extend(slowly(&parts.behind, &of_behind)?);
+    }
+    let sides = zip.sides.iter().zip(&parts.sides);
+    let sides = sides.map(|(side, (packs, finds))| {
+        let (sweep, of_side) = with_schedule(packs, schedule)?;
+        let found = slowly(finds, &of_side)?.pop();
+        Ok(Side {
+            counter: side.cursor.counter,
+            bound: side.cursor.bound,
+            count: side.count,
+            wanted: side.wanted,
+            buffers: side.buffers.clone(),
+            packs: tiles(&packs.region, sweep, &of_side)?,
+            finds: found.ok_or(NoTile::NoWords("a cursor"))?,
+        })
+    });
+    Ok(ir::Zip {
+        rate: zip.rate,
+        counter: behind.counter,
+        bound: behind.bound,
+        limits: zip.limits.clone(),
+        ends: zip.ends.clone(),
+        elements: u64::from(elements),
+        sides: sides.collect::<Result<_, NoTile>>()?,
+        behind: steps,
+    })
+}
+
+/// The sweep of a part, and what is decided for it.
+fn with_schedule<'p, 'z>(
+    part: &'p Part<'z>,
+    schedule: &Schedule,
+) -> Result<(&'p Sweep<'z>, Schedule), NoTile> {
+    let sweep = part.sweep().ok_or(NoTile::NoWords("a part of a zip"))?;
+    Ok((sweep, schedule.of_part(part)))
+}
+
+/// The tile of a part, step by step.
+fn slowly(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+    let (sweep, _) = with_schedule(part, schedule)?;
+    let mut slow = tiles(&part.region, sweep, &schedule.slowly(&part.region))?;
+    slow.iter_mut().for_each(|t| t.name += "_slow");
+    Ok(slow)
+}
