@@ -50,6 +50,8 @@ struct Buffered {
     count: u64,
     first: u64,
     taken: u64,
+    /// What was delivered last.
+    delivered: Words,
     /// The elements.
     buffers: FxHashMap<Var, Vec<u64>>,
 }
@@ -91,9 +93,7 @@ impl Run<'_> {
                 let at = self.sides[k].ahead[&side.counter];
                 let left = left.min(self.word(side.bound).saturating_sub(at));
                 let b = &mut self.sides[k];
-                if b.first != 0 {
-                    b.use_up();
-                }
+                b.use_up(side);
                 (b.first, b.count) = (0, 0);
                 b.packed = b.ahead.clone();
                 let mut words = b.ahead.clone();
@@ -101,7 +101,7 @@ impl Run<'_> {
                 let empty = |a: &Var| (*a, vec![0; zip.elements as usize]);
                 let mut inside = Inside {
                     words,
-                    buffers: side.buffers.iter().map(empty).collect(),
+                    buffers: side.values.iter().map(|(_, a)| empty(a)).collect(),
                     shift: 0,
                     keeps: true,
                     world: self.world,
@@ -175,18 +175,12 @@ impl Run<'_> {
     fn settle(mut self) -> Result<Left, Fault> {
         let mut steps = self.made;
         for (side, b) in self.zip.sides.iter().zip(&mut self.sides) {
-            if b.first != 0 {
-                b.use_up();
-            }
+            b.use_up(side);
             if b.taken == 0 {
                 continue;
             }
-            let at = b.used[&side.counter];
-            let mut words = b.used.clone();
+            let mut words = std::mem::take(&mut b.used);
             words.extend([(side.count, 0), (side.wanted, b.taken)]);
-            for v in side.found() {
-                words.entry(v).or_insert_with(|| self.world.scalar(v));
-            }
             let mut inside = Inside {
                 words,
                 buffers: FxHashMap::default(),
@@ -194,13 +188,22 @@ impl Run<'_> {
                 keeps: true,
                 world: self.world,
             };
-            let left = run(&side.finds, at..b.ahead[&side.counter], 0, &mut inside)?;
+            for tile in &side.finds {
+                let at = inside.scalar(side.counter);
+                let (_, count) = inside.may_take(tile, b.ahead[&side.counter] - at);
+                if count > 0 {
+                    let left = run(tile, at..at + count, 0, &mut inside)?;
+                    inside.words.insert(side.counter, left.at);
+                }
+            }
             let words = inside.words;
-            for v in side.found() {
+            for v in side.carried() {
                 self.world.keep(v, words[&v]);
             }
-            self.world.keep(side.counter, left.at);
-            steps += left.at - b.start;
+            for (v, word) in &b.delivered {
+                self.world.keep(*v, *word);
+            }
+            steps += words[&side.counter] - b.start;
         }
         Ok(Left {
             at: self.at,
@@ -211,10 +214,16 @@ impl Run<'_> {
 }
 
 impl Buffered {
-    /// The last element that was used is in the buffers that are there.
-    fn use_up(&mut self) {
+    /// If an element of the buffers that are there was used, that is the last one.
+    fn use_up(&mut self, side: &Side) {
+        let Some(last) = self.first.checked_sub(1) else {
+            return;
+        };
         self.used = self.packed.clone();
         self.taken = self.first;
+        for (v, a) in &side.values {
+            self.delivered.insert(*v, self.buffers[a][last as usize]);
+        }
     }
 }
 
@@ -232,9 +241,14 @@ struct Inside<'w> {
 impl Inside<'_> {
     /// The first tile that may take some of so many steps, and how many it takes.
     fn enter<'t>(&self, tiles: &'t [Tile], most: u64) -> Option<(&'t Tile, u64)> {
-        let allows = |t: &Tile| t.allows(most, |v| self.scalar(v), |a| self.length(a));
-        let mut tiles = tiles.iter().map(|t| (t, allows(t)));
+        let mut tiles = tiles.iter().map(|t| self.may_take(t, most));
         tiles.find(|(_, count)| *count > 0)
+    }
+
+    /// A tile with how many of so many steps it may take.
+    fn may_take<'t>(&self, tile: &'t Tile, most: u64) -> (&'t Tile, u64) {
+        let count = tile.allows(most, |v| self.scalar(v), |a| self.length(a));
+        (tile, count)
     }
 }
 

@@ -48,48 +48,40 @@ pub struct Side {
     pub count: Var,
     /// How many are to be found.
     pub wanted: Var,
-    /// Buffers for what it delivers.
-    pub buffers: Vec<Var>,
+    /// What it delivers, and a buffer for each: what was used last is what is delivered where the zip is left.
+    pub values: Vec<(Var, Var)>,
     /// What packs from the counter on, and counts, in the order in which it is tried.
     pub packs: Vec<Tile>,
-    /// What goes on from the counter, and counts, until as many are found as are wanted: it is left there.
-    pub finds: Tile,
+    /// What goes on from the counter, and counts, until as many are found as are wanted: each in turn, from where the one
+    /// before has left.
+    pub finds: Vec<Tile>,
 }
 
 impl Zip {
     /// All of its tiles.
     pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
         let sides = self.sides.iter();
-        let sides = sides.flat_map(|side| side.packs.iter().chain([&side.finds]));
+        let sides = sides.flat_map(|side| side.packs.iter().chain(&side.finds));
         sides.chain(&self.behind)
     }
 
     /// The side whose buffer an array is.
     pub fn buffer(&self, array: Var) -> Option<usize> {
         let mut sides = self.sides.iter();
-        sides.position(|side| side.buffers.contains(&array))
+        sides.position(|side| side.buffers().any(|a| a == array))
     }
 }
 
 impl Side {
+    /// Its buffers.
+    pub fn buffers(&self) -> impl Iterator<Item = Var> {
+        self.values.iter().map(|(_, buffer)| *buffer)
+    }
+
     /// What goes from step to step where it packs, and so begins anew where a buffer is: the counter first.
     pub fn carried(&self) -> Vec<Var> {
         let mut all = vec![self.counter];
         for (_, data) in self.packs.iter().flat_map(Tile::each_value) {
-            if let Origin::State(v) = data.origin
-                && v != self.count
-                && !all.contains(&v)
-            {
-                all.push(v);
-            }
-        }
-        all
-    }
-
-    /// What it delivers, and what else is known where an element was found: what goes from step to step there.
-    pub fn found(&self) -> Vec<Var> {
-        let mut all = self.carried();
-        for (_, data) in self.finds.each_value() {
             if let Origin::State(v) = data.origin
                 && v != self.count
                 && !all.contains(&v)

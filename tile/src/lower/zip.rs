@@ -4,7 +4,7 @@ use super::{NoTile, tiles};
 use crate::ir::{self, Side, Tile};
 use crate::region::zip::{Part, Zip};
 use crate::region::{Region, Sweep};
-use crate::schedule::{Schedule, legal_below};
+use crate::schedule::{Schedule, legal_below, legal_in};
 
 /// The steps of a zip under a schedule that decides how many elements are in its buffers.
 ///
@@ -15,22 +15,19 @@ pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, N
     let elements = elements.ok_or(NoTile::NoWords("cursors without buffers"))?;
     let parts = zip.parts().ok_or(NoTile::NoWords("cursors"))?;
     let (behind, of_behind) = with_schedule(&parts.behind, schedule)?;
-    let mut steps = tiles(&parts.behind.region, behind, &of_behind)?;
-    if steps.iter().any(|t| t.granule() > 1) {
-        steps.extend(slowly(&parts.behind, &of_behind)?);
-    }
+    legal_in(&parts.behind.region, &of_behind, behind).map_err(NoTile::Illegal)?;
     let sides = zip.sides.iter().zip(&parts.sides);
     let sides = sides.map(|(side, (packs, finds))| {
         let (sweep, of_side) = with_schedule(packs, schedule)?;
-        let found = slowly(finds, &of_side)?.pop();
+        let values = side.cursor.values.iter().copied();
         Ok(Side {
             counter: side.cursor.counter,
             bound: side.cursor.bound,
             count: side.count,
             wanted: side.wanted,
-            buffers: side.buffers.clone(),
+            values: values.zip(side.buffers.iter().copied()).collect(),
             packs: tiles(&packs.region, sweep, &of_side)?,
-            finds: found.ok_or(NoTile::NoWords("a cursor"))?,
+            finds: in_turn(finds, &of_side)?,
         })
     });
     Ok(ir::Zip {
@@ -41,7 +38,7 @@ pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, N
         ends: zip.ends.clone(),
         elements: u64::from(elements),
         sides: sides.collect::<Result<_, NoTile>>()?,
-        behind: steps,
+        behind: in_turn(&parts.behind, &of_behind)?,
     })
 }
 
@@ -54,10 +51,19 @@ fn with_schedule<'p, 'z>(
     Ok((sweep, schedule.of_part(part)))
 }
 
-/// The tile of a part, step by step.
-fn slowly(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+/// The tiles of a part, and behind those that take several steps at a time one that goes step by step. Where a side is found
+/// again, what is decided for it may not be legal; then it goes step by step.
+fn in_turn(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+    let (region, slowly) = (&part.region, schedule.slowly(&part.region));
     let (sweep, _) = with_schedule(part, schedule)?;
-    let mut slow = tiles(&part.region, sweep, &schedule.slowly(&part.region))?;
-    slow.iter_mut().for_each(|t| t.name += "_slow");
-    Ok(slow)
+    let mut all = match tiles(region, sweep, schedule) {
+        Err(NoTile::Illegal(_)) => Vec::new(),
+        some => some?,
+    };
+    if all.is_empty() || all.iter().any(|t| t.granule() > 1) {
+        let mut slow = tiles(region, sweep, &slowly)?;
+        slow.iter_mut().for_each(|t| t.name += "_slowly");
+        all.extend(slow);
+    }
+    Ok(all)
 }

@@ -84,6 +84,12 @@ pub(super) fn packs(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Name
 /// The loop of a side that goes on until as many elements are delivered as are wanted.
 pub(super) fn finds(program: &Loop, facts: &Facts, cursor: &Cursor, names: &Names) -> Option<Loop> {
     let mut finds = counts(program, facts, cursor, names)?;
+    for block in finds.blocks.values_mut() {
+        let delivers = |v: &Var| cursor.values.contains(v);
+        block
+            .stmts
+            .retain(|s| !matches!(&s.kind, StmtKind::Assign(v, _) if delivers(v)));
+    }
     finds.params.push(Param {
         var: names.wanted,
         kind: ParamKind::Scalar,

@@ -37,7 +37,7 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         self.unit.uses(Idea::Zips);
         let symbol = self.symbol;
         for side in &self.zip.sides {
-            for (version, tile) in side.packs.iter().chain([&side.finds]).enumerate() {
+            for (version, tile) in side.packs.iter().chain(&side.finds).enumerate() {
                 self.tile(tile, version).write(symbol);
             }
         }
@@ -97,9 +97,9 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
 
     fn declare(&mut self) {
         for (k, side) in self.zip.sides.iter().enumerate() {
-            for a in &side.buffers {
-                let ty = facts::elem(self.unit.program, *a).name();
-                let (name, elements) = (self.name(*a), self.zip.elements);
+            for a in side.buffers() {
+                let ty = facts::elem(self.unit.program, a).name();
+                let (name, elements) = (self.name(a), self.zip.elements);
                 let text = format!("{ty} {name}[{elements}] __attribute__((aligned(64)));");
                 self.unit.line(text);
             }
@@ -140,9 +140,7 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         self.unit.line("u64 lf_some = 0;");
         for (version, tile) in side.packs.iter().enumerate() {
             let depth = self.enter(tile, version);
-            self.unit.open(format!("if (lf_first_{k} != 0) {{"));
             self.use_up(k, side);
-            self.unit.close();
             for v in side.carried() {
                 let name = self.name(v);
                 self.unit.line(format!("lf_packed_{name} = {name};"));
@@ -287,23 +285,28 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         self.unit.line(format!("{counter} += lf_some;"));
     }
 
-    /// The last element that was used is in the buffers that are there.
+    /// If an element of the buffers that are there was used, that is the last one.
     fn use_up(&mut self, k: usize, side: &Side) {
+        self.unit.open(format!("if (lf_first_{k} != 0) {{"));
         for v in side.carried() {
             let name = self.name(v);
             self.unit
                 .line(format!("lf_used_{name} = lf_packed_{name};"));
         }
         self.unit.line(format!("lf_taken_{k} = lf_first_{k};"));
+        for (v, a) in &side.values {
+            let (name, buffer) = (self.name(*v), self.name(*a));
+            self.unit
+                .line(format!("{name} = {buffer}[lf_first_{k} - 1];"));
+        }
+        self.unit.close();
     }
 
     /// The state behind the last element that was used.
     fn settle(&mut self, k: usize, side: &'t Side) {
         let (count, counter) = (self.name(side.count), self.name(side.counter));
-        self.unit.open(format!("if (lf_first_{k} != 0) {{"));
         self.use_up(k, side);
-        self.unit.close();
-        self.unit.line(format!("u64 lf_end_{k} = {counter};"));
+        self.unit.line(format!("const u64 lf_end_{k} = {counter};"));
         for v in side.carried() {
             let name = self.name(v);
             self.unit.line(format!("{name} = lf_used_{name};"));
@@ -313,13 +316,18 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
         let wanted = self.name(side.wanted);
         self.unit
             .line(format!("const u64 {wanted} = lf_taken_{k};"));
-        let symbol = self.symbol;
-        let writer = self.tile(&side.finds, side.packs.len());
-        let range = [counter.clone(), format!("&lf_end_{k}")];
-        let call = writer.call_of(symbol, &range, &|_| None);
-        self.unit.line(format!("{call};"));
-        self.unit.line(format!("{counter} = lf_end_{k};"));
-        follow(self.unit, &side.found());
+        for (version, tile) in (side.packs.len()..).zip(&side.finds) {
+            self.unit.open("{");
+            self.enter_within(tile, version, &format!("lf_end_{k} - {counter}"));
+            let call = self.take(tile, version, &|_, _| None);
+            self.unit.line(format!("{call};"));
+            self.unit.line(format!("{counter} = left;"));
+            self.unit.close();
+            self.unit.close();
+        }
+        let mut found = side.carried();
+        found.extend(side.values.iter().map(|(v, _)| *v));
+        follow(self.unit, &found);
         self.unit
             .line(format!("steps += {counter} - lf_start_{k};"));
         self.unit.close();
