@@ -2,10 +2,10 @@
 
 use crate::rng::Rng;
 use livefusion_tile::ir::{Memory, Stmt, StmtKind, Tile, each_stmt};
-use livefusion_tile::region::{Region, Role, Step};
+use livefusion_tile::region::{Region, Role, Step, Sweep};
 use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
-use loop_lang::ir::RateId;
+use loop_lang::ir::{RateId, RateKind};
 use loop_lang::state::Layout;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +23,8 @@ pub struct Drawn {
     pub left: u64,
     /// How many steps were taken by tiles with segments.
     pub in_segments: u64,
+    /// How many were taken through buffers.
+    pub zipped: u64,
 }
 
 impl Drawn {
@@ -33,13 +35,16 @@ impl Drawn {
             all.find(|(r, _)| *r == rate).map(|(_, d)| name(d))
         };
         for (rate, decision) in schedule.decisions() {
-            if program.loop_rate(*rate) != sweep {
+            // What is decided for a cursor is decided for the zip around it.
+            let around = program.loop_rate(*rate);
+            let cursor = matches!(program.rate(around).kind, RateKind::Cursor { .. });
+            if around != sweep && !(cursor && program.is_within(around, sweep)) {
                 continue;
             }
             let name = name(decision);
             let is_sub = program.rate(*rate).kind.is_sub();
             let around = match is_sub {
-                true => vec![Some(sweep), program.rate(*rate).kind.parent()],
+                true => vec![Some(around), program.rate(*rate).kind.parent()],
                 false => Vec::new(),
             };
             let around: BTreeSet<String> = around.into_iter().flatten().filter_map(of).collect();
@@ -144,6 +149,7 @@ fn name(d: &Decision) -> String {
         Decision::Stream(_) => "stream".to_string(),
         Decision::Split => "split".to_string(),
         Decision::Distribute { .. } => "distribute".to_string(),
+        Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
     }
@@ -183,6 +189,12 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
                 (rate, pieces),
             )
         }
+        (rate, Decision::Buffer(_)) if once => {
+            let rule =
+                "buffers have a power of two of elements, those of a turn, and 32 KiB at most";
+            let elements = rng.pick(&[0, 100, 1 << 20]);
+            (rule, (rate, Decision::Buffer(elements)))
+        }
         (_, Decision::Quick) => {
             let rule = "the rate is no sub rate of a sweep that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
@@ -217,87 +229,108 @@ pub fn draw(program: &Loop, rng: &mut Rng, drawn: &mut Drawn) -> Schedule {
     let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
-        let subs: Vec<RateId> = (sweep.steps.iter())
-            .filter_map(|step| match step {
-                Step::Enter(i) => region.rate_of_block(*i),
-                _ => None,
-            })
-            .collect();
-        let mut propose = |schedule: &mut Schedule, rate, decision| {
-            let with = schedule.clone().with(rate, decision);
-            match legal(&region, &with) {
-                Ok(()) => {
-                    *schedule = with;
-                    true
-                }
-                Err(refused) => {
-                    for r in refused {
-                        *drawn.refused.entry(r.rule).or_insert(0) += 1;
-                    }
-                    false
-                }
-            }
-        };
-        // Vectors often want what they write at a count packed: so that is proposed with them.
-        let block = sweep.roles.values().find_map(|r| match r {
-            Role::Scan(block) => Some(*block).filter(|b| *b > 1),
-            _ => None,
-        });
-        // A scan's vectors are its blocks.
-        let lanes = match block {
-            Some(block) if rng.chance(80) => block,
-            _ => 1 << (1 + rng.below(4)),
-        };
-        let most = sweep.roles.values().filter_map(|r| match r {
-            Role::Lanes(lanes) => Some(*lanes),
-            _ => None,
-        });
-        let turn = most.max().unwrap_or(1).max(lanes << rng.below(3));
-        // Turns of fewer steps leave a group's lanes where they are.
-        let unroll = match rng.chance(50) {
-            true => (turn / lanes).max(1),
-            false => 1 << rng.below(3),
-        };
-        let vectorise = Decision::Vectorise { lanes, unroll };
-        // What is split is proven, and may be taken side by side.
-        if rng.chance(60) {
-            propose(&mut schedule, sweep.rate, Decision::Split);
+        draw_of(&region, (&region, sweep), &mut schedule, rng, drawn);
+    }
+    for zip in &region.zips().all {
+        let elements = 1 << (2 + rng.below(7));
+        let with = schedule.clone().with(zip.rate, Decision::Buffer(elements));
+        if rng.chance(10) || legal(&region, &with).is_err() {
+            continue;
         }
-        let mut whole = schedule.clone();
-        for sub in &subs {
-            let how = match rng.below(4) {
-                0 => Admit::Branch,
-                1 => Admit::Mask,
-                _ => Admit::Compact,
-            };
-            propose(&mut whole, *sub, Decision::Admit(how));
-        }
-        if rng.chance(80) && propose(&mut whole, sweep.rate, vectorise) {
-            schedule = whole;
-            if rng.chance(70) {
-                propose(&mut schedule, sweep.rate, Decision::Quick);
-            }
-        } else {
-            for sub in subs {
-                let how = Admit::ALL[rng.below(3)];
-                propose(&mut schedule, sub, Decision::Admit(how));
-            }
-        }
-        // Random bodies are short: what waits for little is cut, too.
-        if rng.chance(50) {
-            let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
-            let steps = 1 << (4 + rng.below(5));
-            let pieces = Decision::Distribute { wait, work, steps };
-            propose(&mut schedule, sweep.rate, pieces);
-        }
-        if rng.chance(50) {
-            propose(
-                &mut schedule,
-                sweep.rate,
-                Decision::Stream(rng.below(40) as u64),
-            );
+        schedule = with;
+        let parts = zip.parts().expect("its parts");
+        let packs = parts.sides.iter().map(|(packs, _)| packs);
+        for part in packs.chain([&parts.behind]) {
+            let sweep = part.sweep().expect("a sweep");
+            draw_of(&region, (&part.region, sweep), &mut schedule, rng, drawn);
         }
     }
     spoil(&region, &schedule, rng);
     schedule
+}
+
+/// Decisions for a sweep of a loop, or of a part of it.
+fn draw_of(
+    region: &Region,
+    (part, sweep): (&Region, &Sweep),
+    schedule: &mut Schedule,
+    rng: &mut Rng,
+    drawn: &mut Drawn,
+) {
+    let subs: Vec<RateId> = (sweep.steps.iter())
+        .filter_map(|step| match step {
+            Step::Enter(i) => part.rate_of_block(*i),
+            _ => None,
+        })
+        .collect();
+    let mut propose = |schedule: &mut Schedule, rate, decision| {
+        let with = schedule.clone().with(rate, decision);
+        match legal(region, &with) {
+            Ok(()) => {
+                *schedule = with;
+                true
+            }
+            Err(refused) => {
+                for r in refused {
+                    *drawn.refused.entry(r.rule).or_insert(0) += 1;
+                }
+                false
+            }
+        }
+    };
+    // Vectors often want what they write at a count packed: so that is proposed with them.
+    let block = sweep.roles.values().find_map(|r| match r {
+        Role::Scan(block) => Some(*block).filter(|b| *b > 1),
+        _ => None,
+    });
+    // A scan's vectors are its blocks.
+    let lanes = match block {
+        Some(block) if rng.chance(80) => block,
+        _ => 1 << (1 + rng.below(4)),
+    };
+    let most = sweep.roles.values().filter_map(|r| match r {
+        Role::Lanes(lanes) => Some(*lanes),
+        _ => None,
+    });
+    let turn = most.max().unwrap_or(1).max(lanes << rng.below(3));
+    // Turns of fewer steps leave a group's lanes where they are.
+    let unroll = match rng.chance(50) {
+        true => (turn / lanes).max(1),
+        false => 1 << rng.below(3),
+    };
+    let vectorise = Decision::Vectorise { lanes, unroll };
+    // What is split is proven, and may be taken side by side.
+    if rng.chance(60) {
+        propose(schedule, sweep.rate, Decision::Split);
+    }
+    let mut whole = schedule.clone();
+    for sub in &subs {
+        let how = match rng.below(4) {
+            0 => Admit::Branch,
+            1 => Admit::Mask,
+            _ => Admit::Compact,
+        };
+        propose(&mut whole, *sub, Decision::Admit(how));
+    }
+    if rng.chance(80) && propose(&mut whole, sweep.rate, vectorise) {
+        *schedule = whole;
+        if rng.chance(70) {
+            propose(schedule, sweep.rate, Decision::Quick);
+        }
+    } else {
+        for sub in subs {
+            let how = Admit::ALL[rng.below(3)];
+            propose(schedule, sub, Decision::Admit(how));
+        }
+    }
+    // Random bodies are short: what waits for little is cut, too.
+    if rng.chance(50) {
+        let (wait, work) = (rng.below(12) as u32, 2 + rng.below(20) as u32);
+        let steps = 1 << (4 + rng.below(5));
+        let pieces = Decision::Distribute { wait, work, steps };
+        propose(schedule, sweep.rate, pieces);
+    }
+    if rng.chance(50) {
+        propose(schedule, sweep.rate, Decision::Stream(rng.below(40) as u64));
+    }
 }

@@ -14,9 +14,9 @@ use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_tile::eval;
-use livefusion_tile::ir::Tile;
+use livefusion_tile::ir::{Tile, Zip};
 use livefusion_tile::lower;
-use livefusion_tile::region::Region;
+use livefusion_tile::region::{self, Region};
 use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use loop_lang::ir::Atom;
@@ -31,11 +31,40 @@ pub struct Evaluated {
     layout: Layout,
     inner: Arc<dyn Kernel>,
     tiles: Vec<Tile>,
+    zips: Vec<Zip>,
     rng: Mutex<Rng>,
     /// How many steps each tile has taken.
     taken: Mutex<Vec<u64>>,
     /// How often tiles were left within their range.
     left: AtomicU64,
+    /// How many steps each zip has taken.
+    zipped: Mutex<Vec<u64>>,
+}
+
+/// The zips of a loop under a schedule that have buffers. Each of them verifies.
+///
+/// # Panics
+/// One does not, or the schedule is refused.
+pub fn zips(program: &Loop, schedule: &Schedule) -> Vec<Zip> {
+    let layout = Layout::of(program);
+    let region = Region::of(program, &layout.arrays, &layout.held).expect("a region");
+    let zip = |zip: &region::Zip| {
+        let made = match lower::zip(&region, zip, schedule) {
+            Ok(made) => made,
+            Err(lower::NoTile::NoWords(_)) => return None,
+            Err(e) => panic!("{e}\n{}\n{program}", schedule.show(program)),
+        };
+        let parts = zip.parts().expect("its parts");
+        if let Err(faults) = livefusion_tile::verify::zip(&made, &parts) {
+            let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            let named = region.zips().named.as_ref().expect("a loop with its names");
+            let tiles: Vec<String> = made.tiles().map(|t| t.show(named).to_string()).collect();
+            let (lines, tiles) = (lines.join("\n"), tiles.join("\n"));
+            panic!("{lines}\n{}\n{tiles}\n{program}", schedule.show(program));
+        }
+        Some(made)
+    };
+    region.zips().all.iter().filter_map(zip).collect()
 }
 
 /// The tiles of a loop under a schedule, one for each sweep that has one. Each of them verifies.
@@ -72,7 +101,10 @@ impl Evaluated {
         inner: Arc<dyn Kernel>,
         seed: u64,
     ) -> Evaluated {
-        Evaluated::of(program, tiles(program, schedule), inner, seed)
+        let mut evaluated = Evaluated::of(program, tiles(program, schedule), inner, seed);
+        evaluated.zips = zips(program, schedule);
+        evaluated.zipped = Mutex::new(vec![0; evaluated.zips.len()]);
+        evaluated
     }
 
     /// The kernel of a loop that takes these tiles.
@@ -84,6 +116,8 @@ impl Evaluated {
             rng: Mutex::new(Rng::new(seed)),
             taken: Mutex::new(vec![0; tiles.len()]),
             left: AtomicU64::new(0),
+            zips: Vec::new(),
+            zipped: Mutex::default(),
             tiles,
         }
     }
@@ -117,7 +151,15 @@ impl Evaluated {
             drawn.count(&self.program, schedule, tile.rate);
             drawn.note(tile);
         }
-        taken.iter().map(|t| t.1).sum()
+        let zipped = self.zipped.lock().unwrap_or_else(PoisonError::into_inner);
+        for (zip, steps) in self.zips.iter().zip(zipped.iter()) {
+            drawn.zipped += steps;
+            if *steps > 0 {
+                drawn.count(&self.program, schedule, zip.rate);
+                zip.tiles().for_each(|tile| drawn.note(tile));
+            }
+        }
+        taken.iter().map(|t| t.1).sum::<u64>() + zipped.iter().sum::<u64>()
     }
 
     /// How many steps a tile may take here, of at most `left`.
@@ -150,7 +192,15 @@ impl Evaluated {
                 let most = self.enters(tile, &state, left);
                 (most > 0).then_some((at, tile, most))
             });
-        let (at, tile, most) = entered?;
+        let Some((at, tile, most)) = entered else {
+            let zips = self.zips.iter().enumerate();
+            let (at, zip) = zips.filter(|(_, z)| z.rate == *rate).next()?;
+            let left = eval::zip(zip, left, &mut state)
+                .unwrap_or_else(|fault| panic!("{fault}\n{}", self.program));
+            frame.words[1] += left.steps;
+            self.zipped.lock().unwrap_or_else(PoisonError::into_inner)[at] += left.steps;
+            return (left.steps > 0).then_some((left.steps, left.trapped));
+        };
         let turns = most / tile.granule();
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let count = match rng.chance(70) {

@@ -21,6 +21,9 @@
 //! `segments`
 //! * A tile is left, and undone, only in a state that the frame has at the guard: see there.
 //!
+//! `zip`
+//! * Sides write to their own buffers alone, and are found again by what ends where they are.
+//!
 //! `stream`
 //! * What goes past the caches is stored in step, and nothing else is done with it.
 
@@ -31,6 +34,9 @@ mod scope;
 mod segments;
 mod stream;
 mod types;
+mod zip;
+
+pub use zip::zip;
 
 use crate::ir::{MAX_DEPTH, StmtKind, Tile};
 use crate::print::Line;

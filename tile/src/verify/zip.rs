@@ -1,0 +1,70 @@
+//! What runs through buffers: tiles of loops that are derived, whose buffers nobody else has.
+
+use super::{Fault, verify};
+use crate::ir::{StmtKind, Tile, Zip};
+use crate::region::zip::{Part, Parts};
+
+/// Checks a zip, given the loops that its tiles are of.
+///
+/// Errors: all faults that there are.
+pub fn zip(zip: &Zip, parts: &Parts) -> Result<(), Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mut check = |tile: &Tile, part: &Part| {
+        faults.extend(
+            verify(tile, part.region.program)
+                .err()
+                .into_iter()
+                .flatten(),
+        );
+        if tile.has_segments() || tile.stream.is_some() {
+            faults.push(fault(tile, "has segments, or goes past the caches"));
+        }
+    };
+    for (side, (packs, finds)) in zip.sides.iter().zip(&parts.sides) {
+        side.packs.iter().for_each(|t| check(t, packs));
+        side.finds.iter().for_each(|t| check(t, finds));
+    }
+    zip.behind.iter().for_each(|t| check(t, &parts.behind));
+    if zip.sides.len() != parts.sides.len() {
+        faults.push(Fault {
+            place: "zip".to_string(),
+            message: "has other sides than its loop".to_string(),
+        });
+    }
+    for side in &zip.sides {
+        for tile in side.packs.iter().chain(&side.finds) {
+            let own = |a| side.buffers().any(|b| b == a);
+            tile.each_stmt(&mut |s| {
+                let into = match &s.kind {
+                    StmtKind::Store { into, .. } => match into {
+                        crate::ir::Memory::Array(a) => Some(*a),
+                        _ => None,
+                    },
+                    StmtKind::Put { array, .. } | StmtKind::Compress { array, .. } => Some(*array),
+                    _ => None,
+                };
+                if into.is_some_and(|a| !own(a)) {
+                    faults.push(fault(tile, "writes elsewhere than to its side's buffers"));
+                }
+            });
+        }
+        if !side.finds.iter().all(Tile::leaves) {
+            let message = "a side is found by what does not end where it is";
+            faults.push(Fault {
+                place: "zip".to_string(),
+                message: message.to_string(),
+            });
+        }
+    }
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(faults),
+    }
+}
+
+fn fault(tile: &Tile, message: &str) -> Fault {
+    Fault {
+        place: tile.name.clone(),
+        message: message.to_string(),
+    }
+}
