@@ -216,6 +216,25 @@ impl Tile {
         has
     }
 
+    /// How many lanes its vectors have. The lanes of a group that steps one by one have filled, and that are loaded only to be
+    /// joined, are no vector beside others.
+    pub fn lanes(&self) -> u32 {
+        let (mut lanes, mut joined) = (1, 1);
+        self.each_stmt(&mut |s| match &s.kind {
+            StmtKind::Load {
+                to,
+                from: Memory::Lanes(_),
+                ..
+            } => joined = joined.max(self.shape(*to).lanes),
+            StmtKind::Set { .. } | StmtKind::For { .. } => {}
+            kind => lanes = lanes.max(kind.target().map_or(1, |to| self.shape(to).lanes)),
+        });
+        match lanes {
+            1 => joined,
+            lanes => lanes,
+        }
+    }
+
     /// The type and lanes of an operand.
     pub fn operand_shape(&self, a: Operand) -> Shape {
         match a {

@@ -390,7 +390,7 @@ impl Writer<'_, '_, '_> {
 impl Masks {
     /// How masks are kept in a tile for a target.
     pub(super) fn of(tile: &Tile, target: &Target) -> Masks {
-        let (mut lanes, mut widest) = (1, 1);
+        let (lanes, mut widest) = (tile.lanes(), 1);
         tile.each_stmt(&mut |s| {
             let mut see = |shape: Shape| {
                 if !shape.is_scalar() && shape.ty != Ty::Bool {
@@ -404,9 +404,6 @@ impl Masks {
                 .filter(|_| !matches!(s.kind, StmtKind::For { .. }))
             {
                 see(tile.shape(to));
-                if !matches!(s.kind, StmtKind::Set { .. }) {
-                    lanes = lanes.max(tile.shape(to).lanes);
-                }
             }
         });
         let fit = (target.vector_bytes() / widest).max(2) as u32;

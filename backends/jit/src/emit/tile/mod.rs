@@ -24,7 +24,7 @@ use super::Emit;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlot, Value};
 use cranelift_frontend::Variable;
-use livefusion_tile::ir::{self, Operand, Origin, Stmt, StmtKind, Tile};
+use livefusion_tile::ir::{self, Operand, Stmt, StmtKind, Tile};
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
 use values::Printed;
@@ -53,14 +53,12 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         tile: &'p Tile,
         (from, end): (Value, Value),
     ) -> Printer<'p, 'a, 'f> {
-        let lets = (tile.each_value()).filter(|(_, data)| data.origin == Origin::Let);
-        let lanes = lets.map(|(_, data)| data.shape.lanes).max().unwrap_or(1);
         let wide = (tile.each_value()).filter(|(_, data)| data.shape.lanes > 1);
         let widest = wide.map(|(_, data)| data.shape.ty.size()).max();
         let mut printer = Printer {
             emit,
             tile,
-            lanes,
+            lanes: tile.lanes(),
             mask: values::unsigned(widest.unwrap_or(1)),
             values: vec![None; tile.values.len()],
             registers: FxHashMap::default(),
