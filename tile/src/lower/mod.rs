@@ -91,6 +91,10 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     let tile = |schedule: &Schedule, known: Known, version: usize| {
         let mut lower = Lower::of(region, sweep, schedule);
         lower.known_case = known;
+        if !matches!(known, Known::Nothing) {
+            // Proofs by sums know the loop's variables by their names.
+            lower.lengths.clear();
+        }
         lower.quick = schedule.quick(region, sweep);
         if lower.lanes > 1 {
             // The judge has seen to it that these are there if they are needed.
