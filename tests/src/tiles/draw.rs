@@ -63,6 +63,9 @@ impl Drawn {
                 StmtKind::Leave { .. } if vectors => Some("leave in vectors"),
                 StmtKind::Put { lanes: 1, .. } => Some("put"),
                 StmtKind::Put { .. } => Some("put in lanes"),
+                StmtKind::Gather { to, .. } if !tile.shape(*to).is_scalar() => {
+                    Some("gather in lanes")
+                }
                 StmtKind::Scan { .. } => Some("scan"),
                 StmtKind::Slide { .. } => Some("slide"),
                 StmtKind::Reverse { .. } => Some("reverse"),
@@ -108,6 +111,7 @@ impl Drawn {
         let words = [
             "put",
             "put in lanes",
+            "gather in lanes",
             "scan",
             "slide",
             "reverse",

@@ -41,6 +41,12 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "_ = before;",
     },
     Fault {
+        what: "a vector of a tail that has steps is jumped over",
+        file: "lower/segment.rs",
+        sound: "self.op(\"some\", Ty::Bool, Op::Lt, &[place.into(), left])",
+        faulty: "self.op(\"some\", Ty::Bool, Op::Gt, &[place.into(), left])",
+    },
+    Fault {
         what: "every vector of a turn is in the first lanes",
         file: "lower/lanes.rs",
         sound: "Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,",
