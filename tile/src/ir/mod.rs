@@ -25,6 +25,7 @@ pub use zip::{Side, Zip};
 
 use loop_lang::ir::{RateId, Var};
 use loop_lang::types::Ty;
+use rustc_hash::FxHashSet;
 use std::fmt;
 
 /// No more bodies than this are in each other.
@@ -216,16 +217,20 @@ impl Tile {
         has
     }
 
-    /// How many lanes its vectors have. The lanes of a group that steps one by one have filled, and that are loaded only to be
-    /// joined, are no vector beside others.
+    /// How many lanes its vectors have. What steps one by one have left in lanes, and is loaded only to be joined, is no vector
+    /// beside others.
     pub fn lanes(&self) -> u32 {
+        let mut halved = FxHashSet::default();
+        self.each_stmt(&mut |s| {
+            if let StmtKind::Halves { of, .. } = &s.kind {
+                halved.extend(of.value());
+            }
+        });
         let (mut lanes, mut joined) = (1, 1);
         self.each_stmt(&mut |s| match &s.kind {
-            StmtKind::Load {
-                to,
-                from: Memory::Lanes(_),
-                ..
-            } => joined = joined.max(self.shape(*to).lanes),
+            StmtKind::Load { to, .. } if halved.contains(to) => {
+                joined = joined.max(self.shape(*to).lanes);
+            }
             StmtKind::Set { .. } | StmtKind::For { .. } => {}
             kind => lanes = lanes.max(kind.target().map_or(1, |to| self.shape(to).lanes)),
         });
