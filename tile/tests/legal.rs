@@ -80,6 +80,31 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 4\nr0 quick",
         ),
         case(
+            "buffers have a power of two of elements, those of a turn, and 32 KiB at most",
+            "zip_filters",
+            "zs buffer 100",
+        ),
+        case(
+            "buffers have a power of two of elements, those of a turn, and 32 KiB at most",
+            "zip_filters",
+            "kept_xs compact\nxs vectorise 8 unroll 4\nzs buffer 16",
+        ),
+        case(
+            "buffers have a power of two of elements, those of a turn, and 32 KiB at most",
+            "zip_filters",
+            "zs buffer 8192",
+        ),
+        case(
+            "the rate is no root whose cursors do no more than deliver",
+            "map",
+            "r0 buffer 64",
+        ),
+        case(
+            "what is behind buffers is written a part at a time",
+            "zip_filters",
+            "zs buffer 64\nzs stream 0",
+        ),
+        case(
             "it was decided before",
             "map",
             "r0 vectorise 8 unroll 1\nr0 vectorise 4 unroll 1",

@@ -174,7 +174,10 @@ fn buffers(schedule: &Schedule, zip: &Zip, elements: u32) -> Result<(), &'static
         lanes.saturating_mul(unroll)
     };
     let fit = zip.sides.iter().all(|side| turn(side) <= elements);
-    match elements.is_power_of_two() && fit && u64::from(elements) * zip.bytes() <= MAX_BUFFERED {
+    match elements.is_power_of_two()
+        && fit
+        && u64::from(elements) * zip.bytes().max(1) <= MAX_BUFFERED
+    {
         true => Ok(()),
         false => {
             Err("buffers have a power of two of elements, those of a turn, and 32 KiB at most")

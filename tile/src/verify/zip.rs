@@ -1,7 +1,7 @@
 //! What runs through buffers: tiles of loops that are derived, whose buffers nobody else has.
 
 use super::{Fault, verify};
-use crate::ir::{StmtKind, Tile, Zip};
+use crate::ir::{Memory, StmtKind, Tile, Zip};
 use crate::region::zip::{Part, Parts};
 
 /// Checks a zip, given the loops that its tiles are of.
@@ -10,12 +10,9 @@ use crate::region::zip::{Part, Parts};
 pub fn zip(zip: &Zip, parts: &Parts) -> Result<(), Vec<Fault>> {
     let mut faults = Vec::new();
     let mut check = |tile: &Tile, part: &Part| {
-        faults.extend(
-            verify(tile, part.region.program)
-                .err()
-                .into_iter()
-                .flatten(),
-        );
+        if let Err(more) = verify(tile, part.region.program) {
+            faults.extend(more);
+        }
         if tile.has_segments() || tile.stream.is_some() {
             faults.push(fault(tile, "has segments, or goes past the caches"));
         }
@@ -36,11 +33,12 @@ pub fn zip(zip: &Zip, parts: &Parts) -> Result<(), Vec<Fault>> {
             let own = |a| side.buffers().any(|b| b == a);
             tile.each_stmt(&mut |s| {
                 let into = match &s.kind {
-                    StmtKind::Store { into, .. } => match into {
-                        crate::ir::Memory::Array(a) => Some(*a),
-                        _ => None,
-                    },
-                    StmtKind::Put { array, .. } | StmtKind::Compress { array, .. } => Some(*array),
+                    StmtKind::Store {
+                        into: Memory::Array(array),
+                        ..
+                    }
+                    | StmtKind::Put { array, .. }
+                    | StmtKind::Compress { array, .. } => Some(*array),
                     _ => None,
                 };
                 if into.is_some_and(|a| !own(a)) {
@@ -49,10 +47,9 @@ pub fn zip(zip: &Zip, parts: &Parts) -> Result<(), Vec<Fault>> {
             });
         }
         if !side.finds.iter().all(Tile::leaves) {
-            let message = "a side is found by what does not end where it is";
             faults.push(Fault {
                 place: "zip".to_string(),
-                message: message.to_string(),
+                message: "a side is found by what does not end where it is".to_string(),
             });
         }
     }
