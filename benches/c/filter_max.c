@@ -40,31 +40,39 @@ static void scalar(const Job *job) { run_straight(job, 1, scalar_block, max_star
 static void scalar_omp(const Job *job) { run_parallel(job, 1, scalar_block, max_start, max_join, max_finish); }
 
 #ifdef COMPACTS
-INLINE void simd_block(const Job *job, size_t from, size_t to, Kept *kept, State *s) {
+// Of the largest of all only what is above the limit counts: the kept ones are larger than all others.
+INLINE void simd_block(const Job *job, size_t from, size_t to, Kept *kept, State *s, const int sets) {
   const double *x = job->in[0];
   double *out = kept->out[0];
   size_t k = kept->len[0], i = from;
-  V most0 = s->at[0], most1 = s->at[1];
   const V one = all(1.0), limit = all(1.5);
-  for (; i + 2 * W <= to; i += 2 * W) {
-    V a = load(x + i) + one, b = load(x + i + W) + one;
-    M ma = gt(a, limit), mb = gt(b, limit);
-    unsigned ka = bits(ma), kb = bits(mb);
-    most0 = max_v(only(ma, a), most0), most1 = max_v(only(mb, b), most1);
-    pack(out + k, a, ka);
-    pack(out + k + count(ka), b, kb);
-    k += count(ka | kb << W);
+  V most[4] = {s->at[0], s->at[1], s->at[0], s->at[1]};
+  for (; i + sets * W <= to; i += sets * W) {
+#pragma GCC unroll 4
+    for (int p = 0; p < sets; p++) {
+      V y = load(x + i + p * W) + one;
+      unsigned m = bits(gt(y, limit));
+      most[p] = max_v(y, most[p]);
+      pack(out + k, y, m);
+      k += count(m);
+    }
   }
   for (; i < to; i++) {
     double y = x[i] + 1.0;
-    if (y > 1.5) most0[0] = MAX(most0[0], y), out[k++] = y;
+    if (y > 1.5) most[0][0] = MAX(most[0][0], y), out[k++] = y;
   }
   kept->len[0] = k;
-  s->at[0] = most0, s->at[1] = most1;
+  for (int p = 0; p < 2; p++) {
+    V larger = max_v(most[p], most[p + 2]);
+    s->at[p] = only(gt(larger, limit), larger);
+  }
 }
-static void simd(const Job *job) { run_straight(job, 1, simd_block, max_start, max_finish); }
-static void simd_nt(const Job *job) { run_streamed(job, 1, simd_block, max_start, max_finish); }
-static void simd_omp(const Job *job) { run_parallel(job, 1, simd_block, max_start, max_join, max_finish); }
+INLINE void block_2(const Job *job, size_t from, size_t to, Kept *kept, State *s) { simd_block(job, from, to, kept, s, 2); }
+INLINE void block_4(const Job *job, size_t from, size_t to, Kept *kept, State *s) { simd_block(job, from, to, kept, s, 4); }
+static void simd_2(const Job *job) { run_straight(job, 1, block_2, max_start, max_finish); }
+static void simd_4(const Job *job) { run_straight(job, 1, block_4, max_start, max_finish); }
+static void simd_nt(const Job *job) { run_streamed(job, 1, block_4, max_start, max_finish); }
+static void simd_omp(const Job *job) { run_parallel(job, 1, block_4, max_start, max_join, max_finish); }
 #endif
 
 const Variant filterMax[] = {
@@ -72,7 +80,8 @@ const Variant filterMax[] = {
   {"branch-free", scalar, 0},
   {"branch-free, OpenMP", scalar_omp, 1},
 #ifdef COMPACTS
-  {"SIMD", simd, 0},
+  {"SIMD, 2 vectors", simd_2, 0},
+  {"SIMD, 4 vectors", simd_4, 0},
   {"SIMD, NT stores", simd_nt, 0},
   {"SIMD, OpenMP", simd_omp, 1},
 #endif

@@ -60,18 +60,45 @@ INLINE void across(VI *to, const int64_t *p, size_t row) {
   to[1] = (VI)_mm256_permute2x128_si256(t[1], t[3], 0x20);
   to[2] = (VI)_mm256_permute2x128_si256(t[0], t[2], 0x31);
   to[3] = (VI)_mm256_permute2x128_si256(t[1], t[3], 0x31);
+#elif W == 8
+  VI r[8], t[8], f[8];
+  for (int k = 0; k < 8; k++) r[k] = load_i(p + k * row);
+  // Pairs of rows, then fours, then all: what is moved doubles.
+  for (int k = 0; k < 8; k += 2) {
+    t[k] = __builtin_shuffle(r[k], r[k + 1], (VI){0, 8, 2, 10, 4, 12, 6, 14});
+    t[k + 1] = __builtin_shuffle(r[k], r[k + 1], (VI){1, 9, 3, 11, 5, 13, 7, 15});
+  }
+  for (int k = 0; k < 8; k++) {
+    const int a = k & 4, b = k & 1;
+    f[k] = k & 2 ? __builtin_shuffle(t[a + b], t[a + b + 2], (VI){2, 3, 10, 11, 6, 7, 14, 15})
+                 : __builtin_shuffle(t[a + b], t[a + b + 2], (VI){0, 1, 8, 9, 4, 5, 12, 13});
+  }
+  for (int k = 0; k < 4; k++) {
+    to[k] = __builtin_shuffle(f[k], f[k + 4], (VI){0, 1, 2, 3, 8, 9, 10, 11});
+    to[k + 4] = __builtin_shuffle(f[k], f[k + 4], (VI){4, 5, 6, 7, 12, 13, 14, 15});
+  }
 #else
   for (int j = 0; j < W; j++)
     for (int k = 0; k < W; k++) to[j][k] = p[k * row + j];
 #endif
 }
 
-// Each lane runs over a stretch of its own; SETS vectors of lanes at a time.
+INLINE VI min_i(VI a, VI b) {
+#ifdef __AVX512F__
+  return (VI)_mm512_min_epi64((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (VI)_mm256_blendv_epi8((__m256i)a, (__m256i)b, (__m256i)(a > b));
+#else
+  return (b & (a > b)) | (a & ~(a > b));
+#endif
+}
+
+// Each lane runs over a stretch of its own; SETS vectors of lanes at a time. What a sum of neighbours is most, is how far
+// the sum of all so far is above the least before: so nothing waits for a maximum to be added to.
 #define SETS 2
 static Sums lanes_part(const int64_t *x, size_t n) {
   const size_t row = n / (SETS * W) / W * W;
-  VI most[SETS] = {0}, first[SETS] = {0}, last[SETS] = {0}, total[SETS] = {0}, v[SETS][W];
-  const VI zero = {0};
+  VI most[SETS] = {0}, first[SETS] = {0}, least[SETS] = {0}, total[SETS] = {0}, v[SETS][W];
   for (size_t i = 0; i < row; i += W) {
 #pragma GCC unroll 2
     for (int s = 0; s < SETS; s++) across(v[s], x + s * W * row + i, row);
@@ -81,13 +108,13 @@ static Sums lanes_part(const int64_t *x, size_t n) {
       for (int s = 0; s < SETS; s++) {
         total[s] += v[s][j];
         first[s] = max_i(first[s], total[s]);
-        last[s] = max_i(last[s] + v[s][j], zero);
-        most[s] = max_i(most[s], last[s]);
+        least[s] = min_i(least[s], total[s]);
+        most[s] = max_i(most[s], total[s] - least[s]);
       }
   }
   Sums all = {0};
   for (int s = 0; s < SETS; s++)
-    for (int k = 0; k < W; k++) all = join(all, (Sums){most[s][k], first[s][k], last[s][k], total[s][k]});
+    for (int k = 0; k < W; k++) all = join(all, (Sums){most[s][k], first[s][k], total[s][k] - least[s][k], total[s][k]});
   size_t done = row * SETS * W;
   return join(all, scalar_part(x + done, n - done));
 }

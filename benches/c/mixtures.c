@@ -1,5 +1,6 @@
 // Mixtures: see benches/src/cases/mixtures.rs.
 #include "filter.h"
+#include "lanes.h"
 #include "scan.h"
 
 #ifdef __AVX2__
@@ -9,23 +10,6 @@ INLINE int any(VI m) {
   return _mm512_test_epi64_mask((__m512i)m, (__m512i)m) != 0;
 #else
   return !_mm256_testz_si256((__m256i)m, (__m256i)m);
-#endif
-}
-// The first lanes, and zeros.
-INLINE V load_some(const double *p, size_t lanes) {
-#ifdef __AVX512F__
-  return (V)_mm512_maskz_loadu_pd((__mmask8)((1u << lanes) - 1), p);
-#else
-  const VI at = {0, 1, 2, 3};
-  return (V)_mm256_maskload_pd(p, (__m256i)(at < (int64_t)lanes - (VI){0}));
-#endif
-}
-// Elements at W places.
-INLINE V look_up(const double *table, const uint32_t *places) {
-#ifdef __AVX512F__
-  return (V)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)places), table, 8);
-#else
-  return (V)_mm256_i32gather_pd(table, _mm_loadu_si128((const __m128i *)places), 8);
 #endif
 }
 #endif

@@ -1,5 +1,5 @@
 // segmentedSumShort, -Long and -Uneven: each segment's sum. The second input is the lengths.
-#include "common.h"
+#include "lanes.h"
 
 INLINE double strict_sum(const double *x, size_t n) {
   double s = 0;
@@ -25,6 +25,29 @@ INLINE double simd_sum(const double *x, size_t n) {
   for (; i < n; i++) rest += x[i];
   return sum_of(v) + rest;
 }
+#ifdef __AVX2__
+// Up to 16 elements without a branch on how many; the lanes of all are sums of the same.
+#define FEW 16
+INLINE V masked_lanes(const double *x, size_t n) {
+  V v = load_some(x, n);
+  const size_t few = MIN(n, FEW);
+#pragma GCC unroll 4
+  for (size_t k = W; k < FEW; k += W) v += load_some(x + k, (int64_t)few - (int64_t)k);
+  size_t i = FEW;
+  if (n > FEW) {
+    V s[3] = {0};
+    for (; i + 4 * W <= n; i += 4 * W) {
+      v += load(x + i);
+#pragma GCC unroll 3
+      for (int k = 0; k < 3; k++) s[k] += load(x + i + (k + 1) * W);
+    }
+    v = (v + s[0]) + (s[1] + s[2]);
+    for (; i < n; i += W) v += load_some(x + i, n - i);
+  }
+  return v;
+}
+INLINE double masked_sum(const double *x, size_t n) { return sum_of(masked_lanes(x, n)); }
+#endif
 
 typedef double Sum(const double *, size_t);
 
@@ -38,6 +61,24 @@ INLINE void run(const Job *job, Sum *sum) {
 static void strict(const Job *job) { run(job, strict_sum); }
 static void pairs(const Job *job) { run(job, pairs_sum); }
 static void simd(const Job *job) { run(job, simd_sum); }
+#ifdef __AVX2__
+// A vector of segments at a time: their lanes are joined together.
+static void masked(const Job *job) {
+  const double *x = job->in[0];
+  const uint64_t *lens = job->in[1];
+  double *out = job->out[0];
+  const size_t m = job->in_len[1];
+  size_t s = 0;
+  for (; s + W <= m; s += W) {
+    V v[W];
+#pragma GCC unroll 8
+    for (int k = 0; k < W; k++) v[k] = masked_lanes(x, lens[s + k]), x += lens[s + k];
+    store(out + s, sums_of(v));
+  }
+  for (; s < m; s++) out[s] = masked_sum(x, lens[s]), x += lens[s];
+  job->len[0] = m;
+}
+#endif
 
 // As many elements for each thread, wherever the segments end. A segment's part that does not begin with
 // it is added when all are done.
@@ -80,6 +121,14 @@ INLINE void run_parallel(const Job *job, Sum *sum) {
 }
 static void pairs_omp(const Job *job) { run_parallel(job, pairs_sum); }
 static void simd_omp(const Job *job) { run_parallel(job, simd_sum); }
+#ifdef __AVX2__
+static void masked_omp(const Job *job) { run_parallel(job, masked_sum); }
+#define MASKED                                         \
+    {"reassociated, masks", masked, 0},                \
+    {"reassociated, masks, OpenMP", masked_omp, 1},
+#else
+#define MASKED
+#endif
 
 #define TABLE                                          \
   {                                                    \
@@ -88,6 +137,7 @@ static void simd_omp(const Job *job) { run_parallel(job, simd_sum); }
     {"reassociated, SIMD", simd, 0},                   \
     {"reassociated, pairs, OpenMP", pairs_omp, 1},     \
     {"reassociated, SIMD, OpenMP", simd_omp, 1},       \
+    MASKED                                             \
     {0},                                               \
   }
 const Variant segmentedSumShort[] = TABLE;

@@ -10,45 +10,53 @@ use std::sync::Arc;
 pub struct Backend {
     /// What it is called in tables and on the command line.
     pub name: &'static str,
-    /// An engine on it, for a number of threads.
-    pub engine: fn(usize) -> Engine,
+    /// Makes it; none for the one that an engine has by itself, in which what runs often goes over to other code after
+    /// a while.
+    pub make: Option<fn() -> Arc<dyn livefusion_backend::Backend>>,
     /// The most elements that it is measured with.
     pub largest: usize,
+}
+
+impl Backend {
+    /// An engine on it, for a number of threads.
+    pub fn engine(&self, threads: usize) -> Engine {
+        match self.make {
+            Some(make) => on(make(), threads),
+            None => Engine::builder().threads(threads).build(),
+        }
+    }
+
     /// Whether what runs often goes over to other code after a while, which is waited for.
-    pub settles: bool,
+    pub fn settles(&self) -> bool {
+        self.make.is_none()
+    }
 }
 
 /// All of them; `default` is the tiered engine that users get.
 pub const BACKENDS: &[Backend] = &[
     Backend {
         name: "c",
-        engine: |threads| on(CBackend::new(), threads),
+        make: Some(|| Arc::new(CBackend::new())),
         largest: usize::MAX,
-        settles: false,
     },
     Backend {
         name: "jit",
-        engine: |threads| on(JitBackend::new(), threads),
+        make: Some(|| Arc::new(JitBackend::new())),
         largest: usize::MAX,
-        settles: false,
     },
     Backend {
         name: "default",
-        engine: |threads| Engine::builder().threads(threads).build(),
+        make: None,
         largest: usize::MAX,
-        settles: true,
     },
     Backend {
         name: "interp",
-        engine: |threads| on(InterpBackend::new(), threads),
+        make: Some(|| Arc::new(InterpBackend::new())),
         largest: 50_000,
-        settles: false,
     },
 ];
 
-fn on(backend: impl livefusion_backend::Backend + 'static, threads: usize) -> Engine {
-    Engine::builder()
-        .backend(Arc::new(backend))
-        .threads(threads)
-        .build()
+/// An engine on a backend.
+pub fn on(backend: Arc<dyn livefusion_backend::Backend>, threads: usize) -> Engine {
+    Engine::builder().backend(backend).threads(threads).build()
 }

@@ -7,7 +7,58 @@ use loop_lang::types::Ty;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A column: an input or a result, aligned to a cache line if it is an input.
+/// Where inputs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inputs {
+    /// At the start of a cache line, in large pages if there are many.
+    #[default]
+    Aligned,
+    /// In the memory of a `Vec`, as those of users are.
+    Vec,
+}
+
+impl Inputs {
+    /// As the command line has it.
+    pub fn named(name: &str) -> Option<Inputs> {
+        [Inputs::Aligned, Inputs::Vec]
+            .into_iter()
+            .find(|i| i.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Inputs::Aligned => "aligned",
+            Inputs::Vec => "vec",
+        }
+    }
+
+    /// A copy of some elements there.
+    pub fn copy_of(self, view: View<'_>) -> Buffer {
+        match (self, view.ty()) {
+            (Inputs::Aligned, _) => {
+                Buffer::copy_of(view).unwrap_or_else(|| Buffer::empty(view.ty()))
+            }
+            (Inputs::Vec, Ty::F64) => in_vec::<f64>(view),
+            (Inputs::Vec, Ty::F32) => in_vec::<f32>(view),
+            (Inputs::Vec, Ty::I64) => in_vec::<i64>(view),
+            (Inputs::Vec, Ty::U64) => in_vec::<u64>(view),
+            (Inputs::Vec, Ty::I32) => in_vec::<i32>(view),
+            (Inputs::Vec, Ty::U32) => in_vec::<u32>(view),
+            (Inputs::Vec, Ty::I16) => in_vec::<i16>(view),
+            (Inputs::Vec, Ty::U16) => in_vec::<u16>(view),
+            (Inputs::Vec, Ty::I8) => in_vec::<i8>(view),
+            (Inputs::Vec, Ty::U8) => in_vec::<u8>(view),
+            (Inputs::Vec, Ty::Bool) => in_vec::<bool>(view),
+        }
+    }
+}
+
+fn in_vec<T: Prim>(view: View<'_>) -> Buffer {
+    Buffer::from_vec(view.as_slice::<T>().unwrap_or_default().to_vec())
+}
+
+/// A column: an input or a result.
 #[derive(Clone)]
 pub struct Data(Arc<Buffer>);
 
@@ -21,6 +72,11 @@ impl Data {
             Some(aligned) => Data(Arc::new(aligned)),
             None => Data::result(values),
         }
+    }
+
+    /// A copy of an input in such memory.
+    pub fn moved_to(&self, inputs: Inputs) -> Data {
+        Data(Arc::new(inputs.copy_of(self.0.view())))
     }
 
     /// A result, without a copy.

@@ -3,12 +3,14 @@
 //!
 //! | module | room for |
 //! | --- | --- |
+//! | [`alone`] | kernels without the calls around them |
 //! | [`cases`] | what is compared: a program, its data, the same by hand |
 //! | [`data`] | columns of numbers |
 //! | [`growth`] | what each stage costs as graphs grow |
 //! | [`kernels`] | hand-written C, compiled and called |
 
 pub mod agreement;
+pub mod alone;
 pub mod backends;
 pub mod cases;
 pub mod compare;

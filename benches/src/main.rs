@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! cargo run --release -p livefusion-bench -- compare [--case NAME] [--n N] [--backend B] [--threads T]
-//!     [--json FILE] [--svg FOLDER] [--quick]
+//!     [--inputs aligned|vec] [--json FILE] [--svg FOLDER] [--quick]
 //! cargo run --release -p livefusion-bench -- growth [--graph NAME] [--engine E] [--elements N] [--from N]
 //!     [--to N] [--limit SECONDS]
 //! ```
 
 use lexopt::{Arg, Parser, ValueExt};
 use livefusion_bench::compare::{Options, Report, chart, compare, json, table};
+use livefusion_bench::data::Inputs;
 use livefusion_bench::growth;
 use livefusion_bench::kernels::Outcome;
 use livefusion_bench::latency;
@@ -26,6 +27,7 @@ Runs every case on every backend of livefusion, beside hand-written C and Rust.
   --n N            this many elements, not 10^4 and the case's large size
   --backend B      only this backend
   --threads T      this many threads, not one and all
+  --inputs WHERE   inputs at the start of a cache line (aligned), or as a Vec has them (vec)
   --json FILE      writes all figures to FILE
   --svg FOLDER     draws bar charts into FOLDER
   --quick          a look of a minute: few rounds, large sizes ten times smaller
@@ -93,6 +95,11 @@ fn command(parser: &mut Parser) -> Result<Command, lexopt::Error> {
             Arg::Long("n") => options.n = Some(parser.value()?.parse::<usize>()?.max(1)),
             Arg::Long("backend") => options.backend = Some(parser.value()?.string()?),
             Arg::Long("threads") => options.threads = Some(parser.value()?.parse()?),
+            Arg::Long("inputs") => {
+                let name = parser.value()?.string()?;
+                options.inputs =
+                    Inputs::named(&name).ok_or("inputs are aligned, or in a vec".to_string())?;
+            }
             Arg::Long("json") => command.json = Some(parser.value()?.into()),
             Arg::Long("svg") => command.svg = Some(parser.value()?.into()),
             Arg::Long("quick") => {

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 pub enum Role {
     /// livefusion on a backend.
     Ours(&'static str),
+    /// The kernels of such a call alone.
+    Alone(&'static str),
     /// Hand-written C that writes to the same memory every time.
     C,
     /// The fastest of these once more: how far apart its two medians are is the noise.
@@ -162,7 +164,7 @@ fn is_hopeless(timing: &Timing, all: &[Timing]) -> bool {
     let best = best_c(all).map_or(f64::INFINITY, Timing::median);
     let least = timing.samples.iter().copied().fold(f64::INFINITY, f64::min);
     match timing.role {
-        Role::Ours(_) | Role::Again | Role::Fresh => false,
+        Role::Ours(_) | Role::Alone(_) | Role::Again | Role::Fresh => false,
         Role::C => least > 1.25 * best,
         Role::Rust => least > 3.0 * best,
     }

@@ -45,7 +45,7 @@ fn the_program_writes_rows_for_machines() {
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(text.contains("| dotProduct"), "{text}");
     let report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    for key in ["machine", "roof_bytes_per_s", "latency", "rows"] {
+    for key in ["machine", "inputs", "roof_bytes_per_s", "latency", "rows"] {
         assert!(report.get(key).is_some(), "no {key}");
     }
     assert!(report["roof_bytes_per_s"]["1"].as_f64().unwrap() > 1e6);
@@ -67,6 +67,7 @@ fn the_program_writes_rows_for_machines() {
             "ns_per_element",
             "best_c_ns_per_element",
             "ratio",
+            "kernel_ns_per_element",
             "bytes_per_s",
             "peak_bytes",
             "result_bytes",

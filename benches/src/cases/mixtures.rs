@@ -272,7 +272,7 @@ fn places(n: usize) -> Data {
 }
 
 /// Lengths of segments of up to 64 elements, `n` together.
-fn lengths(n: usize) -> Data {
+pub fn lengths(n: usize) -> Data {
     let (mut random, mut lens, mut left) = (Random::new(3), Vec::new(), n as u64);
     while left > 0 {
         let len = random.below(65).min(left);
@@ -283,7 +283,7 @@ fn lengths(n: usize) -> Data {
 }
 
 /// What a function gives for the range of each segment, whose lengths are the second column.
-fn segments(input: &Input, mut of: impl FnMut(std::ops::Range<usize>) -> f64) -> Vec<f64> {
+pub fn segments(input: &Input, mut of: impl FnMut(std::ops::Range<usize>) -> f64) -> Vec<f64> {
     let mut from = 0;
     let lens = input[1].of::<u64>().iter();
     let one = |len: &u64| {

@@ -15,12 +15,14 @@ mod max_segment_sum;
 mod mean_variance;
 mod mixtures;
 mod nested_filter;
+mod newton;
 mod quickhull;
 mod saxpy;
 mod scan_affine;
 mod scans;
 mod segments;
 mod stencil;
+mod streams;
 mod wide;
 mod zip_filters;
 
@@ -72,6 +74,16 @@ pub const CASES: &[Case] = &[
     mixtures::MANY,
     exits::POSITION,
     exits::TAKE_WHILE_SUM,
+    exits::FILTER_TAKE_WHILE,
+    exits::SEGMENT_TAKE_WHILE,
+    exits::NESTED_TAKE_WHILE,
+    mandelbrot::GENERATED,
+    newton::CASE,
+    segments::TWICE,
+    segments::THRICE,
+    streams::MERGE,
+    streams::APPEND_FILTERS,
+    streams::SUFFIX_SUMS,
 ];
 
 /// A job, and ways of doing it.

@@ -52,6 +52,57 @@ pub const SOFTMAX: Case = Case {
     rust: &[fused(softmax)],
 };
 
+/// Sums of sums: segments of segments of up to 16 elements.
+pub const TWICE: Case = nested("segmentedSumTwice", |n| levels(n, 2));
+
+/// Sums of sums of sums.
+pub const THRICE: Case = nested("segmentedSumThrice", |n| levels(n, 3));
+
+const NESTED: &[Rust] = &[fused(nested_sums)];
+
+const fn nested(name: &'static str, input: fn(usize) -> Input) -> Case {
+    Case {
+        name,
+        file: "nested_sums.c",
+        large: 10_000_000,
+        agreement: Agreement::Within(1e-9),
+        input,
+        reference: nested_sums,
+        ours: nested_ours,
+        rust: NESTED,
+    }
+}
+
+/// Data, and beginning with the innermost the lengths of segments on each level.
+fn levels(n: usize, depth: usize) -> Input {
+    let mut columns = cut(n, |r| r.below(17));
+    while columns.len() <= depth {
+        let segments = columns[columns.len() - 1].len();
+        columns.extend(cut(segments, |r| r.below(17)).pop());
+    }
+    columns
+}
+
+fn nested_ours(engine: &Engine, input: &Input) -> livefusion::Result<Ours> {
+    let (data, lens) = (input[0].array::<f64>(), &input[1..]);
+    let lens: Vec<Array<u64>> = lens.iter().map(Data::array).collect();
+    let sums = |data: &Array<f64>, lens: &Array<u64>| rows(data, lens).sum_s();
+    match <[_; 3]>::try_from(lens) {
+        Ok([a, b, c]) => prepared(engine, (data, a, b, c), |(data, a, b, c)| {
+            sums(&sums(&sums(&data, &a), &b), &c)
+        }),
+        Err(two) => {
+            let columns = (data, two[0].clone(), two[1].clone());
+            prepared(engine, columns, |(data, a, b)| sums(&sums(&data, &a), &b))
+        }
+    }
+}
+
+fn nested_sums(input: &Input) -> Vec<Data> {
+    let level = |sums: Data, lens: &Data| self::sums(&vec![sums, lens.clone()]).swap_remove(0);
+    vec![input[1..].iter().fold(input[0].clone(), level)]
+}
+
 /// `n` elements in segments of these lengths, the last of which is cut short.
 fn cut(n: usize, mut len: impl FnMut(&mut Random) -> u64) -> Input {
     let (mut random, mut lens, mut left) = (Random::new(3), Vec::new(), n as u64);

@@ -1,19 +1,24 @@
 //! One case at one size: its data, its contenders, their times.
 
-use super::{Cell, Other, Row, Started};
+use super::{Cell, Other, Row, SMALL, Started};
+use crate::alone::{Runs, Watched};
+use crate::backends::{self, Backend};
 use crate::cases::{Case, Ours, Rust};
-use crate::data::{Data, Input};
+use crate::data::{Data, Input, Inputs};
 use crate::kernels::{Kernels, Outcome, Outputs, Room, Variant, room, run_fresh};
 use crate::measure::{Contender, Effort, Role, Timing, best_c, once, rounds};
 use crate::memory;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A prepared program on one of our backends.
 struct Entrant {
     backend: &'static str,
     ours: Ours,
+    /// The runs of a call, where they are measured by themselves.
+    alone: Option<Runs>,
     /// Whether its results are those of the reference.
     checked: bool,
     /// By how much a call raises the process's memory.
@@ -24,6 +29,7 @@ struct Entrant {
 pub struct Setting {
     case: &'static Case,
     n: usize,
+    inputs: Inputs,
     input: Input,
     reference: Vec<Data>,
     room: Room,
@@ -33,13 +39,22 @@ pub struct Setting {
 
 impl Setting {
     /// Makes the data, and compiles the C kernels.
-    pub fn new(case: &'static Case, n: usize, kernels: &mut Kernels) -> Outcome<Setting> {
-        let input = (case.input)(n);
+    pub fn new(
+        case: &'static Case,
+        n: usize,
+        inputs: Inputs,
+        kernels: &mut Kernels,
+    ) -> Outcome<Setting> {
+        let mut input = (case.input)(n);
+        if inputs != Inputs::Aligned {
+            input = input.iter().map(|column| column.moved_to(inputs)).collect();
+        }
         let reference = (case.reference)(&input);
         let room = room(n, &reference);
         Ok(Setting {
             case,
             n,
+            inputs,
             input,
             reference,
             variants: kernels.variants(case.file, case.name)?,
@@ -89,6 +104,14 @@ impl Setting {
             role: Role::Ours(entrant.backend),
             parallel: threads > 1,
             run: Box::new(|| drop((entrant.ours.run)())),
+        }));
+        contenders.extend(ours.iter().filter_map(|entrant| {
+            Some(Contender {
+                name: format!("livefusion, {}, kernel alone", entrant.backend),
+                role: Role::Alone(entrant.backend),
+                parallel: false,
+                run: Box::new(entrant.alone.as_ref()?.again()?),
+            })
         }));
         let timings = rounds(&mut contenders, effort);
         self.cell(threads, &timings, &ours)
@@ -170,11 +193,12 @@ impl Setting {
             match results {
                 Ok((columns, ours)) => {
                     let checked = is_right(name, columns);
-                    if started.backend.settles {
+                    if started.backend.settles() {
                         settle(&ours, effort);
                     }
                     all.push(Entrant {
                         backend: name,
+                        alone: self.alone(started.backend, threads),
                         checked,
                         peak: memory::peak(|| drop((ours.run)())),
                         ours,
@@ -188,6 +212,18 @@ impl Setting {
         all
     }
 
+    /// The runs of a call, where what is around them is a good part of it.
+    fn alone(&self, backend: &Backend, threads: usize) -> Option<Runs> {
+        let make = backend.make.filter(|_| threads == 1 && self.n <= SMALL)?;
+        let watched = Arc::new(Watched::new(make(), self.inputs));
+        let engine = backends::on(watched.clone(), threads);
+        let ours = (self.case.ours)(&engine, &self.input).ok()?;
+        // What ran before a call, to prepare it, is no part of it.
+        drop(watched.runs());
+        (ours.run)().ok()?;
+        Some(watched.runs())
+    }
+
     fn cell(&self, threads: usize, timings: &[Timing], ours: &[Entrant]) -> Cell {
         let per_element = |t: &Timing| t.median() / self.n as f64;
         let best = best_c(timings);
@@ -195,6 +231,10 @@ impl Setting {
         let result_bytes: u64 = self.reference.iter().map(Data::bytes).sum();
         let bytes = result_bytes + self.input.iter().map(Data::bytes).sum::<u64>();
         let entrant = |backend| ours.iter().find(|e| e.backend == backend);
+        let alone = |backend| {
+            let own = timings.iter().find(|t| t.role == Role::Alone(backend));
+            own.map(per_element)
+        };
         let again = timings.iter().find(|t| t.role == Role::Again);
         let mut cell = Cell {
             case: self.case.name,
@@ -213,6 +253,7 @@ impl Setting {
                     n: self.n,
                     threads,
                     ns_per_element: per_element(t),
+                    kernel_ns_per_element: alone(backend),
                     best_c_ns_per_element,
                     bytes_per_s: bytes as f64 / (t.median() * 1e-9),
                     peak_bytes: entrant(backend).and_then(|e| e.peak),
@@ -227,7 +268,7 @@ impl Setting {
                     ns_per_element: per_element(t),
                     rounds: t.samples.len(),
                 }),
-                Role::Again => {}
+                Role::Alone(_) | Role::Again => {}
             }
         }
         cell

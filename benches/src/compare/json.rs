@@ -3,7 +3,7 @@
 use super::{Cell, Report, Row};
 use serde_json::{Map, Value, json};
 
-/// The report as JSON: `machine`, `roof_bytes_per_s` by number of threads, `latency` by metric in
+/// The report as JSON: `machine`, where `inputs` were, `roof_bytes_per_s` by number of threads, `latency` by metric in
 /// microseconds, and `rows`; beside these `roof` by kind of traffic, `others` (C and Rust), `noise`, and
 /// `notes`.
 pub fn json(report: &Report) -> Value {
@@ -18,6 +18,7 @@ pub fn json(report: &Report) -> Value {
             "compiler": machine.compiler,
             "load": machine.load,
         },
+        "inputs": report.inputs.name(),
         "roof_bytes_per_s": object(report.roofs.iter().map(|r| {
             (r.threads.to_string(), json!(r.bytes_per_s()))
         })),
@@ -48,6 +49,7 @@ fn row(row: &Row) -> Value {
         "ns_per_element": row.ns_per_element,
         "best_c_ns_per_element": row.best_c_ns_per_element,
         "ratio": row.ratio(),
+        "kernel_ns_per_element": row.kernel_ns_per_element,
         "bytes_per_s": row.bytes_per_s,
         "peak_bytes": row.peak_bytes,
         "result_bytes": row.result_bytes,

@@ -7,6 +7,7 @@ pub mod table;
 
 use crate::backends::{BACKENDS, Backend};
 use crate::cases::{CASES, Case};
+use crate::data::Inputs;
 use crate::kernels::{Kernels, Outcome};
 use crate::latency::{self, Latency};
 use crate::machine::{self, Machine};
@@ -27,6 +28,8 @@ pub struct Options {
     pub backend: Option<String>,
     /// This many threads, not one and all.
     pub threads: Option<usize>,
+    /// Where inputs are.
+    pub inputs: Inputs,
     /// How long to measure.
     pub effort: Effort,
     /// Large sizes are this many times smaller.
@@ -40,6 +43,7 @@ impl Default for Options {
             n: None,
             backend: None,
             threads: None,
+            inputs: Inputs::default(),
             effort: Effort::FULL,
             shrink: 1,
         }
@@ -62,6 +66,8 @@ pub struct Row {
     pub threads: usize,
     /// Median time of a call, per element.
     pub ns_per_element: f64,
+    /// The same of the kernels that the call runs, without the rest of it; at small sizes on one thread.
+    pub kernel_ns_per_element: Option<f64>,
     /// The same of the fastest C kernel whose results are right.
     pub best_c_ns_per_element: f64,
     /// Inputs and results, per second.
@@ -81,6 +87,11 @@ impl Row {
     /// Ours over the best C.
     pub fn ratio(&self) -> f64 {
         self.ns_per_element / self.best_c_ns_per_element
+    }
+
+    /// The kernels alone over the best C.
+    pub fn kernel_ratio(&self) -> Option<f64> {
+        Some(self.kernel_ns_per_element? / self.best_c_ns_per_element)
     }
 }
 
@@ -123,6 +134,8 @@ pub struct Cell {
 pub struct Report {
     /// Where.
     pub machine: Machine,
+    /// Where inputs were.
+    pub inputs: Inputs,
     /// Bandwidth by number of threads.
     pub roofs: Vec<Roof>,
     /// Fixed costs.
@@ -155,6 +168,7 @@ pub fn compare(options: &Options) -> Outcome<Report> {
     }
     Ok(Report {
         machine: machine::this(),
+        inputs: options.inputs,
         roofs,
         latency,
         cells,
@@ -218,7 +232,7 @@ impl Plan {
         let mut cells = Vec::new();
         for case in &self.cases {
             for n in self.sizes(case) {
-                let setting = Setting::new(case, n, kernels)?;
+                let setting = Setting::new(case, n, self.options.inputs, kernels)?;
                 for &threads in &self.threads {
                     bar.set_message(format!("{}, n = {n}, threads = {threads}", case.name));
                     cells.push(setting.measure(&engines, threads, self.options.effort, notes));
@@ -244,7 +258,7 @@ fn engines(backends: &[&'static Backend], threads: &[usize]) -> Vec<Started> {
     let start = |(backend, threads): (&'static Backend, usize)| Started {
         backend,
         threads,
-        engine: (backend.engine)(threads),
+        engine: backend.engine(threads),
     };
     pairs.map(start).collect()
 }

@@ -10,8 +10,12 @@ pub fn text(report: &Report) -> String {
     let m = &report.machine;
     let _ = writeln!(
         text,
-        "{}, {} cores, vectors of {} bytes; {}",
-        m.cpu, m.cores, m.vectors, m.compiler
+        "{}, {} cores, vectors of {} bytes; {}; inputs {}",
+        m.cpu,
+        m.cores,
+        m.vectors,
+        m.compiler,
+        report.inputs.name()
     );
     for roof in &report.roofs {
         let kinds: Vec<String> = roof
@@ -59,6 +63,8 @@ fn cases(report: &Report) -> Table {
         "ns/element",
         "best C",
         "ratio",
+        "kernel alone",
+        "ratio",
         "noise",
         "C fresh",
         "Rust",
@@ -68,7 +74,7 @@ fn cases(report: &Report) -> Table {
         "results, MB",
         "best C is",
     ];
-    let mut table = table(&header, 4..14);
+    let mut table = table(&header, 4..16);
     for cell in &report.cells {
         for row in &cell.rows {
             let roof = report.roofs.iter().find(|r| r.threads == row.threads);
@@ -82,6 +88,9 @@ fn cases(report: &Report) -> Table {
                 number(row.ns_per_element),
                 number(row.best_c_ns_per_element),
                 format!("{:.2}", row.ratio()),
+                row.kernel_ns_per_element.map_or_else(|| "-".into(), number),
+                row.kernel_ratio()
+                    .map_or_else(|| "-".into(), |r| format!("{r:.2}")),
                 format!("{:.1}%", cell.noise * 100.0),
                 number(least(cell, |o| o.fresh)),
                 number(least(cell, |o| o.rust)),

@@ -1,7 +1,8 @@
 //! How the cost of each stage grows with the size of the graph.
 //!
 //! Each [family](graphs::ALL) of graphs is built at sizes that double, until one takes too long. What
-//! grows linearly has ratios of about 2 from line to line; more than that, in any stage, does not scale.
+//! grows linearly has ratios of about 2 from line to line; more than that, in any stage, does not scale. A later run
+//! should take as long per combinator whatever the size: beneath each table is how far that is from so.
 
 pub mod graphs;
 
@@ -126,7 +127,7 @@ fn table(family: &Family, options: &Options) -> Outcome<()> {
         family.name, family.what, options.engine
     );
     println!(
-        "{:>7} {:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>11}",
+        "{:>7} {:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6} {:>11} {:>9}",
         "n",
         "loops",
         "stmts",
@@ -138,11 +139,13 @@ fn table(family: &Family, options: &Options) -> Outcome<()> {
         "rest",
         "first",
         "ratio",
-        "run"
+        "run",
+        "run/n, us"
     );
     let (least, most) = family.sizes;
     let mut n = options.from.unwrap_or(least).max(1);
     let mut before: Option<Duration> = None;
+    let mut shares = Vec::new();
     while n <= options.to.unwrap_or(most) {
         let mut row = match measure(family, n, elements, &options.engine) {
             Ok(row) => row,
@@ -158,12 +161,16 @@ fn table(family: &Family, options: &Options) -> Outcome<()> {
             }
         }
         println!("{}", line(n, &row, before));
+        shares.push(row.again.as_secs_f64() / n as f64);
         if row.first > options.limit {
             break;
         }
         before = Some(row.first);
         n *= 2;
     }
+    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    println!("run/n, the largest over the smallest: {:.2}", most / least);
     Ok(())
 }
 
@@ -180,7 +187,8 @@ fn line(n: usize, row: &Row, before: Option<Duration>) -> String {
         }
         None => out.push_str("       "),
     }
-    let _ = write!(out, " {:>11.4}", row.again.as_secs_f64() * 1e3);
+    let run = row.again.as_secs_f64();
+    let _ = write!(out, " {:>11.4} {:>9.4}", run * 1e3, run * 1e6 / n as f64);
     out
 }
 
