@@ -354,26 +354,6 @@ impl Helpers {
     }
 }
 
-/// Two vectors joined by an operator that folds are by; extrema by a function.
-pub(super) fn join(op: Op, a: &str, b: &str, extremum: impl FnOnce() -> String) -> String {
-    match sign(op) {
-        Some(sign) => format!("{a} {sign} {b}"),
-        None => format!("{}({a}, {b})", extremum()),
-    }
-}
-
-/// The sign between what is joined, which extrema do not have.
-fn sign(op: Op) -> Option<&'static str> {
-    match op {
-        Op::Add => Some("+"),
-        Op::Mul => Some("*"),
-        Op::And => Some("&"),
-        Op::Or => Some("|"),
-        Op::Xor => Some("^"),
-        _ => None,
-    }
-}
-
 /// A sign between operands; integers narrower than `int` are cut to their type.
 fn infix(ty: Ty, a: &str, sign: &str, b: &str) -> String {
     match ty.is_float() {

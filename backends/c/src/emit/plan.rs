@@ -26,8 +26,6 @@ pub struct Plan<'r> {
     pub streamed: Vec<Streamed>,
     /// From how many iterations on these go past the caches.
     many: u64,
-    /// Its form in vectors.
-    pub vectors: Option<Vectors>,
     /// Its form with a run in each lane.
     pub runs: Option<Vectors>,
     /// What is taken for granted.
@@ -94,7 +92,6 @@ impl<'r> Plan<'r> {
             proven: sweep.proven.clone(),
             streamed: Vec::new(),
             many: large(region, sweep),
-            vectors: None,
             runs: None,
             case: Case::default(),
             stops: Vec::new(),

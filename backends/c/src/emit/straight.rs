@@ -164,9 +164,6 @@ impl Plan<'_> {
         if !self.sweep.exits.is_empty() {
             unit.uses(Idea::Exits);
             self.write_to_exit(unit, &counter);
-        } else if let Some(vectors) = &self.vectors {
-            unit.uses(Idea::Packing);
-            vectors.write(unit, self);
         } else if self.has_extrema(unit) {
             unit.uses(Idea::Extrema);
             self.write_extrema(unit, &counter);
@@ -348,13 +345,7 @@ impl Plan<'_> {
         for count in self.lasts(unit) {
             unit.line(format!("count = lf_least(count, {count});"));
         }
-        if let Some(vectors) = &self.vectors {
-            let (odd, apart) = (vectors.granule(unit) - 1, vectors.elements(unit) - 1);
-            unit.line(format!("count &= ~{odd}ul;"));
-            if !vectors.lanes.is_empty() {
-                unit.line(format!("if ({counter} & {apart}) count = 0;"));
-            }
-        } else if self.strip > 1 {
+        if self.strip > 1 {
             let mask = self.strip - 1;
             unit.line(format!(
                 "count = ({counter} & {mask}) == 0 ? count & ~{mask}ul : 0;"

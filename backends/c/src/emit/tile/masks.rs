@@ -6,7 +6,7 @@
 
 use super::Writer;
 use super::builtins::{blend_builtin, compare_builtin};
-use crate::emit::vector::{Shape as Packed, signed};
+use crate::emit::vector::{Width, signed};
 use livefusion_tile::ir::{Operand, Shape, StmtKind, Tile, Value};
 use livefusion_tile::target::{self, Target};
 use loop_lang::op::Op;
@@ -281,7 +281,7 @@ impl Writer<'_, '_, '_> {
         let Masks { lanes, bytes, .. } = self.masks;
         let target = self.unit.helpers.target.vector_bytes();
         if lanes as usize * bytes == target {
-            let bits = Packed(bytes).bits(self.unit.helpers);
+            let bits = Width(bytes).bits(self.unit.helpers);
             return format!("{bits}({m})");
         }
         let mask = self.mask();

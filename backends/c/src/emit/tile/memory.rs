@@ -1,7 +1,7 @@
 //! Loads, stores, packing, and reads at any index.
 
 use super::Writer;
-use crate::emit::vector::Shape as Packed;
+use crate::emit::vector::Width;
 use crate::facts;
 use crate::names::Part;
 use livefusion_tile::ir::{Memory, Operand, Origin, Shape, StmtKind, Tile, Value};
@@ -400,7 +400,7 @@ impl Writer<'_, '_, '_> {
         let helpers = &mut *self.unit.helpers;
         let widest = helpers.target.vector_bytes() / lanes as usize;
         if matches!(widest, 1 | 2 | 4 | 8) && ty.size() <= widest {
-            let (pack, int) = Packed(widest).pack(helpers, ty.size());
+            let (pack, int) = Width(widest).pack(helpers, ty.size());
             self.unit.line(format!(
                 "{pack}((void *)({data} + {index}), ({int})({value}), {bits});"
             ));

@@ -2,7 +2,7 @@
 //! by element.
 
 use super::body::Body;
-use super::pack::{Shape, signed};
+use super::pack::{Width, signed};
 use crate::emit::ops::Helpers;
 use loop_lang::ir::{Atom, Var};
 use loop_lang::op::Op;
@@ -26,7 +26,7 @@ impl Body<'_, '_> {
     /// The operator as an expression on vectors, if there is one. Of `bool` there are masks.
     fn vector_op(&mut self, op: Op, from: Ty, to: Ty, args: &[Atom]) -> Option<String> {
         use Op::*;
-        let shape = self.shape;
+        let shape = self.width;
         let of: Vec<String> = args.iter().map(|a| self.value(*a)).collect();
         let (a, b) = (&of[0], of.get(1).map_or("", |b| b.as_str()));
         let (mask, float) = (from == Ty::Bool, from.is_float());
@@ -97,7 +97,7 @@ impl Body<'_, '_> {
 
     /// Takes from one vector where a mask is set, from another elsewhere.
     fn picked(&mut self, ty: Ty, of: &[String]) -> String {
-        let pick = self.shape.pick(self.unit.helpers, ty);
+        let pick = self.width.pick(self.unit.helpers, ty);
         format!("{pick}({})", of.join(", "))
     }
 
@@ -110,7 +110,7 @@ impl Body<'_, '_> {
 
     /// The operator on one element after the other.
     fn each(&mut self, v: Var, op: Op, from: Ty, to: Ty, args: &[Atom]) {
-        let (shape, name) = (self.shape, self.unit.names.var(v).to_string());
+        let (shape, name) = (self.width, self.unit.names.var(v).to_string());
         let elements = shape.elements(self.unit.helpers);
         let vector = self.vector_of(to);
         self.unit.line(format!("{vector} {name};"));
@@ -144,7 +144,7 @@ impl Body<'_, '_> {
     }
 }
 
-impl Shape {
+impl Width {
     /// A comparison of vectors of `ty` as a mask.
     pub fn truth(self, helpers: &mut Helpers, ty: Ty, test: &str) -> String {
         let mask = self.mask(helpers);
@@ -202,7 +202,7 @@ impl Shape {
         );
         let name = format!("{v}_{}", op.name());
         let less = if op == Op::Min { "<" } else { ">" };
-        let pick = Shape(ty.size()).pick_of(self, helpers, ty);
+        let pick = Width(ty.size()).pick_of(self, helpers, ty);
         let body = match (ty.is_float(), op) {
             (false, _) => format!("return {pick}(({bits})(x {less} y), x, y);"),
             (true, Op::Min) => format!(
@@ -220,8 +220,8 @@ impl Shape {
         name
     }
 
-    /// Like [`Shape::pick`] on vectors of `of`, with a mask as wide as the elements.
-    fn pick_of(self, of: Shape, helpers: &mut Helpers, ty: Ty) -> String {
+    /// Like [`Width::pick`] on vectors of `of`, with a mask as wide as the elements.
+    fn pick_of(self, of: Width, helpers: &mut Helpers, ty: Ty) -> String {
         if of.0 == self.0 {
             return of.pick(helpers, ty);
         }

@@ -6,9 +6,9 @@ use loop_lang::types::Ty;
 
 /// The vectors of a loop whose widest element has so many bytes.
 #[derive(Clone, Copy)]
-pub struct Shape(pub usize);
+pub struct Width(pub usize);
 
-impl Shape {
+impl Width {
     /// Elements in a vector: as many as fill a register.
     pub fn elements(self, helpers: &Helpers) -> usize {
         helpers.target.vector_bytes() / self.0

@@ -14,50 +14,15 @@
 //! in the first step of a run, and set in all others.
 
 use super::body::Body;
-use super::fit::{Fitting, Vectors};
+use super::fit::TILE;
 use crate::emit::ideas::Idea;
 use crate::emit::plan::Plan;
 use crate::emit::unit::{Unit, comment};
 use crate::facts;
 use crate::names::{Part, identifier};
-use loop_lang::ir::{CHUNK, GroupId, Order, RateKind, StmtKind, Var};
+use loop_lang::ir::{CHUNK, GroupId, StmtKind, Var};
 use loop_lang::types::{Const, Ty};
 use std::collections::BTreeSet;
-
-/// Steps whose elements are brought together at a time.
-const TILE: u64 = 8;
-
-/// More variables than this in the states of a loop would not stay in registers.
-const MAX_STATE: usize = 12;
-
-impl Fitting<'_> {
-    /// What vectors of runs need, if the loop does nothing but fold by such operators.
-    pub(super) fn runs(&self) -> Option<Vectors> {
-        let (program, sweep) = (self.program(), self.sweep);
-        let groups = || sweep.groups.iter().map(|g| &program.groups[g.index()]);
-        let run = u32::try_from(program.grid()).ok()?;
-        let serial = run >= TILE as u32 && groups().all(|g| g.order == Order::Runs(run));
-        let plain = sweep.is_plain();
-        let width: usize = groups().map(|g| g.vars.len()).sum();
-        let root = matches!(program.rate(sweep.rate).kind, RateKind::Root { .. });
-        if !root || !serial || !plain || !(1..=MAX_STATE).contains(&width) {
-            return None;
-        }
-        if !sweep.carried.is_empty() {
-            return None;
-        }
-        let vectors = self.folds(sweep.groups.iter().copied().collect());
-        let computes =
-            |kind: &StmtKind| !matches!(kind, StmtKind::WriteArray(..) | StmtKind::Trap { .. });
-        for i in &sweep.statements {
-            self.take(&vectors, i)?;
-            if !computes(&i.stmt.kind) {
-                return None;
-            }
-        }
-        (vectors.widest >= 4).then_some(vectors)
-    }
-}
 
 impl Plan<'_> {
     /// The function's name.
@@ -89,9 +54,7 @@ impl Plan<'_> {
         let function = self.runs_function(unit, symbol);
         unit.open(format!("{function}({}) {{", parameters.join(", ")));
         unit.line("u64 trapped = 0;");
-        let mut body = Body::of(unit, self, vectors);
-        body.apart = Some(body.unit.program.grid());
-        body.runs();
+        Body::of(unit, self, vectors).runs();
         unit.line("return trapped;");
         unit.close();
         unit.line("");
@@ -219,7 +182,7 @@ impl Body<'_, '_> {
             .line(format!("const u64 {counter} = lf_first + lf_at + j;"));
         self.known = flags.iter().map(|v| (*v, set)).collect();
         for v in flags {
-            let mask = self.shape.mask(self.unit.helpers);
+            let mask = self.width.mask(self.unit.helpers);
             let none = format!("({mask}){{0}}");
             self.define(*v, &if set { format!("~{none}") } else { none });
         }
@@ -236,13 +199,13 @@ impl Body<'_, '_> {
                 StmtKind::Assign(..) => {}
                 StmtKind::ReadArray(v, a, _) => {
                     let vector = self
-                        .shape
+                        .width
                         .vector(self.unit.helpers, facts::elem(program, *v));
                     let tile = tile(self.unit.owner(*a));
                     let loaded = format!("*(const {vector}_at *){tile}[j]");
                     self.take(*v, &loaded);
                 }
-                _ => self.wanted(s, &self.vectors.needed),
+                _ => self.wanted(s),
             }
         }
         for (v, a) in updates {
