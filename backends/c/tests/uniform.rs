@@ -28,7 +28,7 @@ fn each_has_the_ideas_that_it_should_have() {
         match name {
             "stencil" => &[Idea::Cases, Idea::Tiles],
             "row_sums" => &[Idea::Straight, Idea::Nests],
-            "transpose" => &[Idea::Tiles, Idea::Nests],
+            "transpose" | "matrix_product" => &[Idea::Tiles, Idea::Nests],
             _ => &[Idea::Tiles],
         }
     };
