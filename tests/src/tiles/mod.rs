@@ -193,8 +193,8 @@ impl Evaluated {
                 (most > 0).then_some((at, tile, most))
             });
         let Some((at, tile, most)) = entered else {
-            let zips = self.zips.iter().enumerate();
-            let (at, zip) = zips.filter(|(_, z)| z.rate == *rate).next()?;
+            let mut zips = self.zips.iter().enumerate();
+            let (at, zip) = zips.find(|(_, z)| z.rate == *rate)?;
             let left = eval::zip(zip, left, &mut state)
                 .unwrap_or_else(|fault| panic!("{fault}\n{}", self.program));
             frame.words[1] += left.steps;
