@@ -66,6 +66,8 @@ impl Recording {
 
 /// Longer tiles, and functions, are cut: what is behind is more of the same.
 const LINES: usize = 100;
+/// Of more functions, as bodies in pieces have, these are the first.
+const FUNCTIONS: usize = 4;
 
 /// The schedule of a loop for a target where it is to be fast.
 fn chosen(program: &Loop, target: &Target) -> Schedule {
@@ -97,7 +99,13 @@ fn in_c(program: &Loop, target: &Target) -> String {
     let functions = text.split("\n\n").filter(|f| f.contains("_tile_"));
     let functions =
         functions.filter_map(|f| Some((f.find("static __attribute__((noinline))")?, f)));
-    functions.map(|(at, f)| cut(&f[at..]) + "\n").collect()
+    let all: Vec<(usize, &str)> = functions.collect();
+    let some = all.iter().take(FUNCTIONS);
+    let mut out: String = some.map(|(at, f)| cut(&f[*at..]) + "\n").collect();
+    if all.len() > FUNCTIONS {
+        let _ = writeln!(out, "... {} functions more", all.len() - FUNCTIONS);
+    }
+    out
 }
 
 fn cut(text: &str) -> String {
