@@ -8,6 +8,7 @@
 //! | [`facts`] | where blocks are, which updates may take effect at once |
 //! | [`compiled`], [`host`] | kernels of machine code: calls, results, callbacks |
 //! | [`processor`] | which processor a thread runs on |
+//! | [`lanes`] | what lanes begin as and come to, for compiled code to call |
 //! | [`math`] | the one implementation of each transcendental function, for C to call |
 
 pub mod buffer;
@@ -16,6 +17,7 @@ pub mod facts;
 pub mod frame;
 pub mod host;
 pub mod kernel;
+pub mod lanes;
 pub mod math;
 mod prim;
 pub mod processor;

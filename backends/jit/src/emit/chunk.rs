@@ -3,7 +3,6 @@
 use super::{Emit, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, JumpTableData, types};
-use livefusion_backend::host::outcome;
 use loop_lang::ir::{CHUNK, GroupId, Order, Place, Section, Var};
 
 /// Whether a group of this order has a local part.
@@ -50,12 +49,8 @@ impl Emit<'_, '_> {
             });
         }
         let spent = self.builder.ins().icmp(IntCC::Equal, steps, self.limit);
-        let (pause, on) = (self.builder.create_block(), self.builder.create_block());
-        self.builder.ins().brif(spent, pause, &[], on, &[]);
-        self.begin(pause);
-        let paused = i64::from(outcome::PAUSED);
-        let paused = self.builder.ins().iconst(types::I32, paused);
-        self.builder.ins().return_(&[paused]);
+        let (paused, on) = (self.paused_block, self.builder.create_block());
+        self.builder.ins().brif(spent, paused, &[], on, &[]);
         self.begin(on);
         self.set_event(steps);
         self.resume(position);

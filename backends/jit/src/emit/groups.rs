@@ -1,11 +1,12 @@
 //! Carried variables and groups: where they start, how elements are joined onto them.
 
 use super::homes::LOCAL;
-use super::{Emit, MEMORY, Part};
+use super::{Emit, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use livefusion_backend::facts;
 use livefusion_backend::host::Run;
+use livefusion_backend::lanes::{self, Join};
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::types::{Const, Ty};
 use std::mem::offset_of;
@@ -145,12 +146,11 @@ impl Emit<'_, '_> {
         match (group.order.lanes(), group.order) {
             (Some(lanes), _) => {
                 let word = self.word_of(ty, identity);
+                let offset = first as i64 * 8;
+                let at = self.builder.ins().iadd_imm_s(self.words, offset);
                 let count = self.u64(u64::from(lanes));
-                self.repeat(count, |emit, lane| {
-                    let offset = emit.builder.ins().ishl_imm_u(lane, 3);
-                    let at = emit.builder.ins().iadd(emit.words, offset);
-                    emit.builder.ins().store(MEMORY, word, at, first as i32 * 8);
-                });
+                let fill = lanes::fill as *const () as usize;
+                self.call_host(fill, [at, count, word]);
             }
             (None, Order::Prefix(l)) => {
                 self.set(v, Part::Total, identity);
@@ -162,6 +162,16 @@ impl Emit<'_, '_> {
             }
             (None, _) => {}
         }
+    }
+
+    /// Calls a function of the host on words.
+    fn call_host(&mut self, function: usize, args: [Value; 3]) {
+        let mut signature = Signature::new(self.frontend.default_call_conv);
+        signature.params = vec![AbiParam::new(types::I64); args.len()];
+        let signature = self.builder.import_signature(signature);
+        let address = self.u64(function as u64);
+        let ins = self.builder.ins();
+        ins.call_indirect(signature, address, &args);
     }
 
     /// Joins elements onto a `Prefix` group: a tree inside of a block, blocks left to right.
@@ -283,10 +293,32 @@ impl Emit<'_, '_> {
             at.push(self.builder.ins().iadd_imm_s(self.words, word));
         }
         if l > 1 {
+            let joins = match group.combine {
+                Some(Combine::Op(op)) if !self.turns_itself => {
+                    types.iter().map(|ty| lanes::join(op, *ty)).collect()
+                }
+                _ => None,
+            };
+            if let Some(joins) = joins {
+                return self.joined_by_host(g, l, &at, joins);
+            }
             at = self.join_halves(g, l, &at, &types);
         }
         let lanes = self.load_at(&at, &types);
         self.onto_prefix(g, &lanes, &types)
+    }
+
+    /// The same, where a function of the host does it for each variable.
+    fn joined_by_host(&mut self, g: GroupId, l: u32, at: &[Value], joins: Vec<Join>) -> Vec<Value> {
+        let types = self.group_types(g);
+        let count = self.u64(u64::from(l));
+        let scratch = self.of_run(offset_of!(Run<'_, '_>, scratch));
+        let mut joined = Vec::new();
+        for ((at, join), ty) in at.iter().zip(joins).zip(&types) {
+            self.call_host(join as usize, [*at, count, scratch]);
+            joined.push(self.load_word(*ty, scratch, 0));
+        }
+        self.onto_prefix(g, &joined, &types)
     }
 
     /// Joins the `l` lanes of each variable, which are at `words`, until one is left; gives where. The

@@ -5,7 +5,7 @@
 use super::straight::Straight;
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use livefusion_backend::facts::{self, Placed};
 use livefusion_backend::host::{Run, outcome};
 use loop_lang::ir::{Atom, CHUNK, End, Label, Order, Place, RateId, Section, Type};
@@ -20,6 +20,9 @@ impl<'a> Emit<'a, '_> {
             .filter(|p| p.inner.is_empty())
             .flat_map(|p| p.sweep.blocks().skip(1))
             .collect();
+        let mut rates = self.layout.resume.iter();
+        let is_sweep = |r: &RateId| sweeps.iter().flat_map(Straight::all).any(|s| s.rate == *r);
+        self.turns_itself = !rates.all(is_sweep);
         self.count_jumps(sweeps, &covered);
         self.enter();
         for i in 0..self.facts.blocks.len() {
@@ -31,6 +34,7 @@ impl<'a> Emit<'a, '_> {
         for (block, outcome) in [
             (self.trapped_block, outcome::TRAPPED),
             (self.no_memory_block, outcome::NO_MEMORY),
+            (self.paused_block, outcome::PAUSED),
         ] {
             self.begin(block);
             self.builder.set_cold_block(block);
@@ -157,10 +161,11 @@ impl<'a> Emit<'a, '_> {
         self.place = *place;
         self.builder.switch_to_block(self.blocks[i]);
         let guarded = self.guarded(*place);
-        let mut sweep = None;
+        let mut stop = None;
         if let Some(rate) = guarded {
-            self.stop(rate);
-            sweep = sweeps.iter().find(|p| p.sweep.rate == rate);
+            let sweep = sweeps.iter().find(|p| p.sweep.rate == rate);
+            let leaves = sweep.is_some_and(|s| s.inner.is_empty());
+            stop = self.stop(rate, leaves);
             match sweep {
                 Some(straight) if straight.tiles.is_empty() => self.run_sweep(straight, i),
                 Some(straight) => self.run_tiles(straight, i),
@@ -184,8 +189,11 @@ impl<'a> Emit<'a, '_> {
                 self.begin(on);
             }
         }
-        if let Some(sweep) = sweep.filter(|s| s.inner.is_empty()) {
-            self.leave_to_the_machine(sweep.sweep.rate);
+        if let Some(stop) = stop {
+            // An iteration that a sweep cannot do: whoever runs the pass goes on with the machine alone.
+            let leaves = self.builder.ins().iconst(types::I8, 1);
+            self.builder.ins().jump(stop, &[leaves.into()]);
+            self.builder.seal_block(stop);
             return;
         }
         if let Some(rate) = guarded {
@@ -227,8 +235,9 @@ impl<'a> Emit<'a, '_> {
         position.unwrap_or(0) + 1
     }
 
-    /// The stop at a loop rate's guard.
-    fn stop(&mut self, rate: RateId) {
+    /// The stop at a loop rate's guard. Where an iteration may be left to the machine, the pass pauses here before its time: by
+    /// a jump to a block, which says so.
+    fn stop(&mut self, rate: RateId, leaves: bool) -> Option<Block> {
         let (steps, event) = (
             self.builder.use_var(self.steps),
             self.builder.use_var(self.event),
@@ -243,22 +252,24 @@ impl<'a> Emit<'a, '_> {
         }
         let stop = self.builder.create_block();
         let on = self.builder.create_block();
-        self.builder.ins().brif(stops, stop, &[], on, &[]);
-        self.begin(stop);
+        let position = self.position(rate) as u64;
+        if leaves {
+            let left = self.builder.append_block_param(stop, types::I8);
+            let here = self.builder.ins().iconst(types::I8, 0);
+            (self.builder.ins()).brif(stops, stop, &[here.into()], on, &[]);
+            self.builder.switch_to_block(stop);
+            self.save(position);
+            let (paused, event) = (self.paused_block, self.event_block);
+            self.builder.ins().brif(left, paused, &[], event, &[]);
+        } else {
+            self.builder.ins().brif(stops, stop, &[], on, &[]);
+            self.begin(stop);
+            self.save(position);
+            self.builder.ins().jump(self.event_block, &[]);
+        }
         self.builder.set_cold_block(stop);
-        let position = self.position(rate);
-        self.save(position as u64);
-        self.builder.ins().jump(self.event_block, &[]);
         self.begin(on);
-    }
-
-    /// An iteration that a sweep cannot do. The pass pauses before its time, and whoever runs it goes
-    /// on with the machine alone.
-    fn leave_to_the_machine(&mut self, rate: RateId) {
-        self.save(self.position(rate) as u64);
-        let paused = i64::from(outcome::PAUSED);
-        let paused = self.builder.ins().iconst(types::I32, paused);
-        self.builder.ins().return_(&[paused]);
+        leaves.then_some(stop)
     }
 
     /// An iteration begins: lanes whose update waits have the old value next, if nothing changes it.

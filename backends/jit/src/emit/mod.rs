@@ -198,10 +198,14 @@ struct Emit<'a, 'f> {
     /// Jumps to each block that are still to be written.
     awaited: Vec<usize>,
     event_block: Block,
+    paused_block: Block,
     trapped_block: Block,
     no_memory_block: Block,
     /// Whether a loop rate that updates lanes has others below it.
     joins_above: bool,
+    /// Whether the machine turns for long itself, since some loop rate is no sweep: what calls in other places want kept is in
+    /// no registers there.
+    turns_itself: bool,
     /// Where lanes are joined for readers after their loop.
     totals: Totals,
 }
@@ -249,9 +253,11 @@ impl<'a, 'f> Emit<'a, 'f> {
             blocks,
             awaited: Vec::new(),
             event_block: builder.create_block(),
+            paused_block: builder.create_block(),
             trapped_block: builder.create_block(),
             no_memory_block: builder.create_block(),
             joins_above: false,
+            turns_itself: false,
             totals: Totals::of(program, facts),
             builder,
         };

@@ -1,0 +1,102 @@
+//! Lanes of a group as words of the frame: what they begin as, and what they come to. Code for that is long beside what it
+//! does, and seldom runs, so compiled code may call these instead.
+
+use loop_lang::eval::eval;
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+
+/// Joins so many lanes by halves until one is left, which is the first of the words that are worked in. The lanes stay as
+/// they are.
+///
+/// # Safety
+///
+/// So many words can be read, and half as many others written. They are a power of two, and more than one.
+pub type Join = unsafe extern "C" fn(lanes: *const u64, count: u64, work: *mut u64);
+
+/// Sets so many words.
+///
+/// # Safety
+///
+/// So many words can be written.
+pub unsafe extern "C" fn fill(words: *mut u64, count: u64, word: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts_mut(words, count as usize) }.fill(word);
+}
+
+macro_rules! joins {
+    ($($op:ident)*; $($ty:ident)*) => {
+        /// The function that joins lanes of a type by an operator; none if the operator joins no such lanes.
+        pub fn join(op: Op, ty: Ty) -> Option<Join> {
+            joins!(@ops op ty ($($op)*) ($($ty)*))
+        }
+    };
+    (@ops $o:ident $t:ident ($($op:ident)*) $types:tt) => {
+        match $o {
+            $(Op::$op => joins!(@types $t $op $types),)*
+            _ => None,
+        }
+    };
+    (@types $t:ident $op:ident ($($ty:ident)*)) => {
+        match $t {
+            $(Ty::$ty => {
+                unsafe extern "C" fn join(lanes: *const u64, count: u64, work: *mut u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { halves(lanes, count, work, |a, b| eval(Op::$op, Ty::$ty, Ty::$ty, &[a, b])) }
+                }
+                Some(join as Join)
+            })*
+        }
+    };
+}
+
+joins!(Add Mul Min Max And Or Xor; Bool I8 I16 I32 I64 U8 U16 U32 U64 F32 F64);
+
+/// # Safety
+///
+/// As for [`Join`].
+#[inline(always)]
+unsafe fn halves(lanes: *const u64, count: u64, work: *mut u64, join: impl Fn(u64, u64) -> u64) {
+    let half = count as usize / 2;
+    // SAFETY: the caller's promise: these words are there, and apart.
+    let (lanes, work) = unsafe {
+        (
+            std::slice::from_raw_parts(lanes, count as usize),
+            std::slice::from_raw_parts_mut(work, half),
+        )
+    };
+    let (first, second) = lanes.split_at(half);
+    for (to, (a, b)) in work.iter_mut().zip(first.iter().zip(second)) {
+        *to = join(*a, *b);
+    }
+    let mut left = half;
+    while left > 1 {
+        left /= 2;
+        let (first, second) = work[..2 * left].split_at_mut(left);
+        for (a, b) in first.iter_mut().zip(second) {
+            *a = join(*a, *b);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use loop_lang::types::Const;
+
+    #[test]
+    fn lanes_are_joined_by_halves() {
+        let lanes: Vec<u64> = [1e16, 1.0, -1e16, 1.0].map(|x| Const::f64(x).bits).to_vec();
+        let mut work = [0; 2];
+        let join = join(Op::Add, Ty::F64).expect("sums have lanes");
+        // SAFETY: there are as many words.
+        unsafe { join(lanes.as_ptr(), 4, work.as_mut_ptr()) };
+        assert_eq!(work[0], Const::f64(2.0).bits);
+    }
+
+    #[test]
+    fn every_operator_that_joins_has_a_function() {
+        for op in Op::ALL {
+            assert_eq!(op.joins(), join(*op, Ty::I32).is_some(), "{op:?}");
+        }
+    }
+}
