@@ -1,7 +1,7 @@
 //! Statements and their regions.
 
 use super::{Emit, MEMORY, Part};
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use livefusion_backend::facts;
 use livefusion_backend::host::Run;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Var};
@@ -111,16 +111,19 @@ impl Emit<'_, '_> {
         self.begin(after);
     }
 
-    /// Whether a scalar loop goes on. A trapped loop may count on what trapped, and its results are not
-    /// wanted: it ends. So does one that is to stop.
-    pub(super) fn unless_stopped(&mut self, mut more: Value) -> Value {
+    /// A scalar loop goes on, or not. A trapped loop may count on what trapped, and its results are not wanted: it ends. So does
+    /// one that is to stop, which is asked by a branch of its own: it is always foreseen.
+    pub(super) fn go_on(&mut self, mut more: Value, inside: Block, after: Block) {
         if self.traps {
             let trapped = self.builder.use_var(self.trapped);
             more = self.builder.ins().band_not(more, trapped);
         }
+        let asks = self.builder.create_block();
+        self.builder.ins().brif(more, asks, &[], after, &[]);
+        self.begin(asks);
         let stop = self.of_run(offset_of!(Run<'_, '_>, stop));
         let stop = self.builder.ins().load(types::I8, MEMORY, stop, 0);
-        self.builder.ins().band_not(more, stop)
+        self.builder.ins().brif(stop, after, &[], inside, &[]);
     }
 
     /// A loop with a test in front.
@@ -132,8 +135,7 @@ impl Emit<'_, '_> {
         self.builder.switch_to_block(head);
         self.stmts(test);
         let more = self.atom(cond);
-        let more = self.unless_stopped(more);
-        self.builder.ins().brif(more, inside, &[], after, &[]);
+        self.go_on(more, inside, after);
         self.begin(inside);
         body(self);
         self.builder.ins().jump(head, &[]);

@@ -252,8 +252,7 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
         self.emit.builder.switch_to_block(head);
         self.stmts(test);
         let more = self.scalar(cond);
-        let more = self.emit.unless_stopped(more);
-        self.branch(more, inside, after);
+        self.emit.go_on(more, inside, after);
         self.emit.begin(inside);
         self.stmts(body);
         self.emit.builder.ins().jump(head, &[]);
