@@ -240,13 +240,17 @@ impl Op {
     ///
     /// assert!(Op::Sqrt.vectorises(Ty::F32, Ty::F32));
     /// assert!(Op::Cast.vectorises(Ty::I32, Ty::I64));
+    /// assert!(Op::Cast.vectorises(Ty::Bool, Ty::U64));
     /// assert!(!Op::Cast.vectorises(Ty::F64, Ty::I64));
     /// ```
     pub fn vectorises(self, from: Ty, to: Ty) -> bool {
         match self.row().vectors {
             Vectors::Always => true,
             Vectors::Floats => from.is_float(),
-            Vectors::Ints => from.is_int() && to.is_int(),
+            Vectors::Casts => {
+                let among = |kind: fn(Ty) -> bool| kind(from) && kind(to);
+                among(Ty::is_int) || among(Ty::is_float) || from == Ty::Bool || to == Ty::Bool
+            }
             Vectors::Never => false,
         }
     }

@@ -56,8 +56,8 @@ pub(super) enum Vectors {
     Always,
     /// Floats.
     Floats,
-    /// Integers.
-    Ints,
+    /// Casts that machines with vectors have, or put together from a few operators.
+    Casts,
     /// None.
     Never,
 }
@@ -173,7 +173,7 @@ ops! {
     /// The operand itself.
     Copy         = "copy":          Any1,      STEP,     Step,     Never,  Fixed,    Nothing;
     /// Conversion as Rust's `as`: integers wrap, floats to integers saturate, NaN is 0; to `bool`: not equal to 0.
-    Cast         = "cast":          Cast,      STEP,     Step,     Ints,   Fixed,    Nothing;
+    Cast         = "cast":          Cast,      STEP,     Step,     Casts,  Fixed,    Nothing;
     /// Bit pattern of a float as an unsigned integer, and back.
     Bitcast      = "bitcast":       Bitcast,   STEP,     Step,     Always, Fixed,    Nothing;
     /// Negation; integers wrap.

@@ -29,8 +29,12 @@ const BUFFER: u32 = 256;
 const BUFFERED: [u32; 3] = [1024, 512, 256];
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
-/// More statements than this are not written twice.
-const MAX_TWICE: usize = 12;
+/// Code that is to start soon has no more statements of a turn than this, if the turn is more than one vector.
+const LITTLE: usize = 40;
+/// Statements that are as much code as a write which packs, or a scan.
+const LONG: usize = 8;
+/// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
+const IN_FLIGHT: u32 = 4;
 
 /// What code is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,16 +43,6 @@ pub enum Aim {
     Start,
     /// To run fast, however long that takes to compile.
     Speed,
-}
-
-impl Aim {
-    /// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
-    fn in_flight(self) -> u32 {
-        match self {
-            Aim::Start => 2,
-            Aim::Speed => 4,
-        }
-    }
 }
 
 /// The schedule of a loop on a machine: step by step, or in vectors where there are some, and that is legal and thought to
@@ -77,10 +71,15 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
         Aim::Speed => many_side_by_side(region, sweep, target, &split)
             .or_else(|| segments_side_by_side(region, sweep, target)),
     };
-    let schedule = wide.unwrap_or_else(|| step_by_step(region, sweep, split));
+    let schedule = wide.unwrap_or_else(|| match aim {
+        // An exit may ask how many were admitted: branches foresee that, and nothing waits for it.
+        Aim::Start if !sweep.exits.is_empty() => split,
+        Aim::Start | Aim::Speed => step_by_step(region, sweep, split),
+    });
     let pieces = match aim {
-        Aim::Start => None,
-        Aim::Speed => in_pieces(region, sweep, &schedule),
+        // Few steps are taken one by one then: the rest of vectors.
+        Aim::Start if schedule.vectors(sweep.rate).0 == 1 => None,
+        Aim::Start | Aim::Speed => in_pieces(region, sweep, &schedule),
     };
     pieces.unwrap_or(schedule)
 }
@@ -250,7 +249,7 @@ fn side_by_side(
     if aside != Aside::Nowhere || !all_in_vectors(region, sweep, (target, Aim::Start)) {
         return None;
     }
-    one_vector_a_turn(region, sweep, lanes, split)
+    vectors_of(region, sweep, lanes, split)
 }
 
 /// Scans a block at a time. What goes from step to step takes longer than what vectors do lane by lane for want of an
@@ -278,7 +277,7 @@ fn block_by_block(
     };
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
     match root && sweep.statements.iter().all(|s| fits(s.stmt)) {
-        true => one_vector_a_turn(region, sweep, lanes, split),
+        true => vectors_of(region, sweep, lanes, split),
         false => None,
     }
 }
@@ -304,21 +303,23 @@ fn block(sweep: &Sweep) -> Option<u32> {
 }
 
 /// Vectors of so many lanes, if that is legal; what is rejected has no effect.
-fn one_vector_a_turn(
-    region: &Region,
-    sweep: &Sweep,
-    lanes: u32,
-    split: &Schedule,
-) -> Option<Schedule> {
+fn vectors_of(region: &Region, sweep: &Sweep, lanes: u32, split: &Schedule) -> Option<Schedule> {
     let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
     // Of little, what counts and tests is a large part. More takes longer to compile than it wins.
-    let little = sweep.is_plain() && sweep.all_tops().count() <= MAX_TWICE;
-    let turns: &[u32] = if little { &[2, 1] } else { &[1] };
-    turns.iter().find_map(|unroll| {
-        let (lanes, unroll) = (lanes, *unroll);
+    let most = LITTLE / size(sweep).max(1);
+    let fits = |unroll: &u32| *unroll == 1 || *unroll as usize <= most;
+    [4, 2, 1].into_iter().filter(fits).find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
         with(region, &schedule, sweep.rate, vectorise)
     })
+}
+
+/// How much code a vector of a sweep is, in statements.
+fn size(sweep: &Sweep) -> usize {
+    let writes = sweep.accesses.iter().filter(|a| !a.is_read);
+    let packed = writes.filter(|a| a.index != Atom::Var(sweep.counter));
+    let scans = sweep.roles.values().filter(|r| matches!(r, Role::Scan(_)));
+    sweep.all_tops().count() + LONG * (packed.count() + scans.count())
 }
 
 /// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
@@ -483,7 +484,12 @@ fn turns_side_by_side(
         return None;
     }
     let (_, widest) = widths(region, sweep)?;
-    let in_flight = aim.in_flight() * target.vector_bytes() as u32 / widest;
+    // Each vector is code of its own.
+    let in_flight = match aim {
+        Aim::Start if IN_FLIGHT as usize * sweep.statements.len() > LITTLE => IN_FLIGHT / 2,
+        Aim::Start | Aim::Speed => IN_FLIGHT,
+    };
+    let in_flight = in_flight * target.vector_bytes() as u32 / widest;
     let lanes = block(sweep).unwrap_or(in_flight.min(MAX_LANES));
     // Who is rejected by all lanes has no turns.
     let ways = [Admit::Branch, Admit::Compact];
