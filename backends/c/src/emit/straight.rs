@@ -185,6 +185,14 @@ impl Plan<'_> {
                 "for (u64 strip = from; strip < end; strip += {}) {{",
                 self.strip
             ));
+            // Scans come out best when the tree's branches are decided at compile time.
+            let scans =
+                self.sweep.groups.iter().any(
+                    |g| matches!(unit.program.groups[g.index()].order, Order::Prefix(l) if l > 1),
+                );
+            if scans && self.strip <= 16 {
+                unit.line(format!("#pragma GCC unroll {}", self.strip));
+            }
             unit.open(format!(
                 "for (u64 lane = 0; lane < {}; lane++) {{",
                 self.strip

@@ -31,6 +31,7 @@ segmented_emit_loop_1_r1_0(const u64 from, const u64 end, const f64 *restrict ar
   f64 acc_3_total = *lf_acc_3_total;
   f64 acc_3_last = *lf_acc_3_last;
   for (u64 strip = from; strip < end; strip += 8) {
+    #pragma GCC unroll 8
     for (u64 lane = 0; lane < 8; lane++) {
       const u64 ix_1 = strip + lane;
       f64 acc_2 = acc_2_lane[(strip & 31) + lane];
