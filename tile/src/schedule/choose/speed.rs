@@ -1,0 +1,127 @@
+//! Vectors for code that is to run fast.
+
+use super::vectors::{
+    all_in_vectors, aside, block, goes_on, in_vectors, is_little_chained, running, widths,
+};
+use super::{Aim, SIDE_BY_SIDE, admitting, with};
+use crate::region::cost::is_cheap;
+use crate::region::{Aside, Region, Role, Statement, Sweep};
+use crate::schedule::{Decision, Schedule};
+use crate::target::Target;
+use loop_lang::ir::StmtKind;
+
+/// More vectors of lanes than this for each register of the machine are not in the code of one turn.
+pub(super) const MAX_HELD: usize = 24;
+
+/// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
+/// if that is not legal, or thought to be no faster.
+pub(super) fn many_side_by_side(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+    split: &Schedule,
+) -> Option<Schedule> {
+    let (_, widest) = widths(region, sweep)?;
+    let lanes = match block(sweep) {
+        Some(block) => block,
+        None => target.vector_bytes() as u32 / widest,
+    };
+    // In a nest, what the root does with its segments counts.
+    let mut nests = region.nests().iter();
+    let alone = !nests.any(|n| n.inner.contains(&sweep.rate));
+    // To scan step by step takes longer than to do the rest lane by lane. What is joined onto elements anywhere costs the same
+    // lane by lane.
+    let scans = block(sweep).is_some();
+    let code = (target, Aim::Speed);
+    let cheap = |s: &Statement| match &s.stmt.kind {
+        StmtKind::While { .. } => false,
+        StmtKind::ScatterArray { .. } => true,
+        _ if scans => true,
+        _ => in_vectors(region, sweep, s.stmt, code) || is_cheap(region.program, s.stmt),
+    };
+    let aside = aside(region, sweep, split);
+    let few = match running(sweep) || aside == Aside::Anywhere || sweep.scatters {
+        true => 4,
+        false => 2,
+    };
+    if !target.has_vectors() || lanes < few || !alone || !scans && aside == Aside::Near {
+        return None;
+    }
+    if !sweep.statements.iter().all(cheap) || !is_little_chained(region, sweep, target, lanes) {
+        return None;
+    }
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
+    let mut turns = [all_lanes(region, sweep, target, lanes), 2, 1].into_iter();
+    let schedule = turns.find_map(|unroll| {
+        let vectorise = Decision::Vectorise { lanes, unroll };
+        with(region, &schedule, sweep.rate, vectorise)
+    })?;
+    Some(quick(region, sweep, schedule))
+}
+
+/// Steps of segments side by side, so many in a turn that it takes all lanes; none if that is not legal, or thought to be no
+/// faster. Segments are short: what they fold is worth it, since lanes are joined for each of them.
+pub(super) fn segments_side_by_side(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+) -> Option<Schedule> {
+    // Inner ones come first.
+    let mut around = region.nests().iter().rev();
+    let nest = around.find(|n| n.inside(region).iter().any(|s| s.rate == sweep.rate))?;
+    let inner = nest.sweeps(region).into_iter();
+    let folds = |s: &&Sweep| {
+        let mut roles = s.roles.values();
+        roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..)))
+    };
+    let scans = sweep.roles.values().any(|r| matches!(r, Role::Scan(_)));
+    if !target.has_vectors()
+        || !folds(&sweep)
+        || scans
+        || goes_on(sweep)
+        || !sweep.exits.is_empty()
+        || !all_in_vectors(region, sweep, (target, Aim::Speed))
+    {
+        return None;
+    }
+    // Vectors of one tile have as many lanes.
+    let widest = inner.filter(folds).filter_map(|s| widths(region, s));
+    let lanes = target.vector_bytes() as u32 / widest.map(|w| w.1).max()?;
+    match sweep.reads_aside(|_| false) {
+        Aside::Near => return None,
+        Aside::Anywhere if lanes < 4 => return None,
+        _ => {}
+    }
+    let groups = sweep.roles.values().filter_map(|role| match role {
+        Role::Lanes(of) => Some(of / lanes.max(1)),
+        _ => None,
+    });
+    let unroll = groups.max().unwrap_or(1);
+    let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
+    let vectorise = Decision::Vectorise { lanes, unroll };
+    let schedule = with(region, &schedule, sweep.rate, vectorise)?;
+    Some(quick(region, sweep, schedule))
+}
+
+/// Extrema of floats take one instruction where they may: the range is seldom gone through again.
+pub(super) fn quick(region: &Region, sweep: &Sweep, schedule: Schedule) -> Schedule {
+    with(region, &schedule, sweep.rate, Decision::Quick).unwrap_or(schedule)
+}
+
+/// How many vectors take all lanes of groups, if these are not so many that compilers take long for it, or extrema are the
+/// quicker for it; else one.
+pub(super) fn all_lanes(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
+    let groups: Vec<u32> = (sweep.roles.values())
+        .filter_map(|role| match role {
+            Role::Lanes(of) => Some(of / lanes),
+            _ => None,
+        })
+        .collect();
+    let taken: u32 = groups.iter().sum();
+    match groups.iter().max() {
+        Some(most) if taken as usize <= MAX_HELD * target.registers() => *most,
+        Some(most) if !region.extrema(sweep).is_empty() => *most,
+        Some(_) => 1,
+        None => 2,
+    }
+}
