@@ -4,7 +4,7 @@ use super::{NoTile, tiles};
 use crate::ir::{self, Side, Tile};
 use crate::region::zip::{Part, Zip};
 use crate::region::{Region, Sweep};
-use crate::schedule::{Schedule, legal_below, legal_in};
+use crate::schedule::{Schedule, legal_below};
 
 /// The steps of a zip under a schedule that decides how many elements are in its buffers.
 ///
@@ -15,7 +15,6 @@ pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, N
     let elements = elements.ok_or(NoTile::NoWords("cursors without buffers"))?;
     let parts = zip.parts().ok_or(NoTile::NoWords("cursors"))?;
     let (behind, of_behind) = with_schedule(&parts.behind, schedule)?;
-    legal_in(&parts.behind.region, &of_behind, behind).map_err(NoTile::Illegal)?;
     let sides = zip.sides.iter().zip(&parts.sides);
     let sides = sides.map(|(side, (packs, finds))| {
         let (sweep, of_side) = with_schedule(packs, schedule)?;
@@ -27,7 +26,8 @@ pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, N
             wanted: side.wanted,
             values: values.zip(side.buffers.iter().copied()).collect(),
             packs: tiles(&packs.region, sweep, &of_side)?,
-            finds: in_turn(finds, &of_side)?,
+            // A range of a buffer at most: vectors win little, and make half as much code again.
+            finds: slowly(finds, &of_side)?,
         })
     });
     Ok(ir::Zip {
@@ -51,19 +51,20 @@ fn with_schedule<'p, 'z>(
     Ok((sweep, schedule.of_part(part)))
 }
 
-/// The tiles of a part, and behind those that take several steps at a time one that goes step by step. Where a side is found
-/// again, what is decided for it may not be legal; then it goes step by step.
+/// The tiles of a part, and behind those that take several steps at a time one that goes step by step.
 fn in_turn(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
-    let (region, slowly) = (&part.region, schedule.slowly(&part.region));
     let (sweep, _) = with_schedule(part, schedule)?;
-    let mut all = match tiles(region, sweep, schedule) {
-        Err(NoTile::Illegal(_)) => Vec::new(),
-        some => some?,
-    };
-    if all.is_empty() || all.iter().any(|t| t.granule() > 1) {
-        let mut slow = tiles(region, sweep, &slowly)?;
+    let mut all = tiles(&part.region, sweep, schedule)?;
+    if all.iter().any(|t| t.granule() > 1) {
+        let mut slow = slowly(part, schedule)?;
         slow.iter_mut().for_each(|t| t.name += "_slowly");
         all.extend(slow);
     }
     Ok(all)
+}
+
+/// The tiles of a part, step by step.
+fn slowly(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+    let (sweep, _) = with_schedule(part, schedule)?;
+    tiles(&part.region, sweep, &schedule.slowly(&part.region))
 }
