@@ -102,6 +102,12 @@ impl<'u, 'a, 't> Zipper<'u, 'a, 't> {
                 let (name, elements) = (self.name(a), self.zip.elements);
                 let text = format!("{ty} {name}[{elements}] __attribute__((aligned(64)));");
                 self.unit.line(text);
+                // What a side packs step by step at a count that it may not reach is held against it.
+                let mut tiles = side.packs.iter().chain(&side.finds);
+                if tiles.any(|tile| tile.arrays().contains(&(a, true))) {
+                    let length = self.unit.length(a);
+                    self.unit.line(format!("const u64 {length} = {elements};"));
+                }
             }
             let count = self.name(side.count);
             let text = format!("u64 {count} = 0, lf_first_{k} = 0, lf_taken_{k} = 0;");
