@@ -10,8 +10,8 @@ VECTORS float expf(float);
 VECTORS float logf(float);
 #endif
 
-// Exponentials and logarithms of whole vectors, of finite arguments: neither overflow nor subnormals, and logarithms of
-// what is above 0. A power of two is split off, a polynomial does the rest; errors are below 2 units in the last place.
+// Exponentials and logarithms of whole vectors, of finite arguments: no overflow, the smallest normal number for what is
+// below, and logarithms of what is above 0. A power of two is split off, a polynomial does the rest; errors are below 2 units in the last place.
 #ifdef __AVX2__
 #define FW (2 * W)
 typedef uint64_t VW __attribute__((vector_size(8 * W)));
@@ -21,7 +21,15 @@ typedef float FU __attribute__((vector_size(4 * FW), aligned(4), may_alias));
 INLINE F load_f(const float *p) { return *(const FU *)p; }
 INLINE void store_f(float *p, F v) { *(FU *)p = v; }
 
+#ifdef __AVX512F__
+INLINE V at_least(V x, double least) { return (V)_mm512_max_pd((__m512d)x, _mm512_set1_pd(least)); }
+INLINE F at_least_f(F x, float least) { return (F)_mm512_max_ps((__m512)x, _mm512_set1_ps(least)); }
+#else
+INLINE V at_least(V x, double least) { return (V)_mm256_max_pd((__m256d)x, _mm256_set1_pd(least)); }
+INLINE F at_least_f(F x, float least) { return (F)_mm256_max_ps((__m256)x, _mm256_set1_ps(least)); }
+#endif
 INLINE V vector_exp(V x) {
+  x = at_least(x, -708.0);
   // Added, it leaves the nearest integer in the last bits.
   const double rounds = 0x1.8p52;
   V shifted = x * 0x1.71547652b82fep0 + rounds, n = shifted - rounds;
@@ -45,6 +53,7 @@ INLINE V vector_log(V x) {
   return n * 0x1.62e42fefa39efp-1 - (half - s * (half + even + odd) - f);
 }
 INLINE F vector_expf(F x) {
+  x = at_least_f(x, -87.0f);
   const float rounds = 0x1.8p23f;
   F shifted = x * 0x1.715476p0f + rounds, n = shifted - rounds;
   F r = x - n * 0x1.62e400p-1f - n * 0x1.7f7d1cp-20f, r2 = r * r;
