@@ -19,6 +19,12 @@ struct Fault {
 /// Faults below lowering, by their files from the workspace's root: the language's files, random loops and mutants catch these.
 const BELOW: &[Fault] = &[
     Fault {
+        what: "a side of a zip is found again before the last element that was used",
+        file: "backends/c/src/emit/tile/zip.rs",
+        sound: "lf_taken_{k} = lf_first_{k};\"));",
+        faulty: "lf_taken_{k} = lf_first_{k} - 1;\"));",
+    },
+    Fault {
         what: "C takes the literal of a word for a condition",
         file: "tile/src/region/case.rs",
         sound: "Atom::Const(c) => (c.ty == Ty::Bool).then_some(c.bits != 0),",
@@ -687,12 +693,16 @@ mod tests {
     #[test]
     fn every_fault_has_a_place() {
         let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut lost = Vec::new();
         for (root, faults, _) in ROOMS {
             for fault in faults {
                 let text = std::fs::read_to_string(home.join(root).join(fault.file));
-                let text = text.unwrap_or_else(|e| panic!("{}: {e}", fault.file));
-                assert!(find(&text, fault.sound).is_some(), "{}", fault.what);
+                let found = text.ok().and_then(|text| find(&text, fault.sound));
+                if found.is_none() {
+                    lost.push((fault.file, fault.what));
+                }
             }
         }
+        assert_eq!(lost, []);
     }
 }

@@ -168,33 +168,33 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "a segment needs no room for whole turns",
-        file: "eval.rs",
+        file: "eval/mod.rs",
         sound: "let whole = size.checked_next_multiple_of(step);",
         faulty: "let _ = step; let whole = Some(size);",
     },
     Fault {
         what: "a segment that is left has taken all its steps",
-        file: "eval.rs",
+        file: "eval/mod.rs",
         sound: "turn.rest += to - stop;",
         faulty: "let _ = (turn, to - stop);",
     },
     Fault {
         what: "lanes of a segment go on from those of the one before",
         file: "lower/nest.rs",
-        sound: "let value = self.identity(v); self.push(StmtKind::Store {",
-        faulty: "let value = self.identity(v); let _ = (StmtKind::Store {",
+        sound: "let value = self.identity(*v); let store = |lower: &mut Self, lanes| { lower.push(StmtKind::Store {",
+        faulty: "let value = self.identity(*v); let store = |lower: &mut Self, lanes| { let _ = (StmtKind::Store {",
     },
     Fault {
         what: "what a segment begins with is not joined",
         file: "lower/nest.rs",
-        sound: "let total = self.op(program.name(v), ty, op, &[start.into(), to.into()]);",
-        faulty: "let _ = start; let total = to.into();",
+        sound: "let total = self.op(program.name(v), ty, op, &[start.into(), come_to]);",
+        faulty: "let _ = start; let total = come_to;",
     },
     Fault {
         what: "what waits in a segment waits for the step around",
         file: "lower/nest.rs",
-        sound: "self.straight(); self.take_effect();",
-        faulty: "self.straight();",
+        sound: "None => self.straight(), } self.take_effect(); self.end_lanes(&lanes);",
+        faulty: "None => self.straight(), } self.end_lanes(&lanes);",
     },
     Fault {
         what: "a mask is not applied to a group",
@@ -353,8 +353,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what a loop sets is known behind it",
         file: "verify/bounds.rs",
-        sound: "bodies.iter().for_each(|b| self.stmts(b)); self.forget(&changed);",
-        faulty: "bodies.iter().for_each(|b| self.stmts(b));",
+        sound: "self.fitted = fitted; self.unfit(&changed); self.forget(&changed);",
+        faulty: "self.fitted = fitted; self.unfit(&changed);",
     },
     Fault {
         what: "what a turn over the range knew is known behind it",
@@ -401,8 +401,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what a count was before a segment is what its rooms speak of",
         file: "verify/segments.rs",
-        sound: "self.places.retain(|_, p| !matches!(p, Place::Count { .. }));",
-        faulty: "",
+        sound: "let speaks = |p: &Place| matches!(p, Place::Count { .. } | Place::Within(_));",
+        faulty: "let speaks = |p: &Place| matches!(p, Place::Within(_));",
     },
     Fault {
         what: "an entry speaks of a count in a segment",
@@ -413,14 +413,14 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "halves are of any type",
         file: "verify/types.rs",
-        sound: "let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to)); let fits = op.result(&[ty, ty], None) == Some(ty)",
-        faulty: "let (ty, shape) = (self.shape(*of).ty, self.tile.shape(*to)); let fits = op.result(&[ty, ty], None).is_some()",
+        sound: "let joins = op.result(&[ty, ty], None) == Some(ty)",
+        faulty: "let joins = op.result(&[ty, ty], None).is_some()",
     },
     Fault {
         what: "lanes are undone",
         file: "verify/segments.rs",
-        sound: "(Some(_), None) if self.undoable => {}",
-        faulty: "(Some(_), None) => {} _ if false => {}",
+        sound: "(Some(_), None | Some(Around { step: 1, .. })) if self.undoable => {}",
+        faulty: "(Some(_), None | Some(Around { step: 1, .. })) if self.undoable || !again => {}",
     },
     Fault {
         what: "what is masked is at a multiple of the mask",
@@ -527,8 +527,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "extrema in doubt are believed",
         file: "lower/quick.rs",
-        sound: "let of = lower.op(\"either\", Ty::Bool, Op::Or, &[nothing, zero]);",
-        faulty: "let of = lower.op(\"either\", Ty::Bool, Op::And, &[nothing, zero]);",
+        sound: "self.op(\"either\", Ty::Bool, Op::Or, &[nothing, zero])",
+        faulty: "self.op(\"either\", Ty::Bool, Op::And, &[nothing, zero])",
     },
     Fault {
         what: "lanes that are no number stay so",
