@@ -296,19 +296,21 @@ impl Writer<'_, '_, '_> {
         };
         let narrow = to.lanes as usize * from.size();
         let first = match narrow {
-            16 => "(lf_x)x".to_string(),
+            16 => format!("return ({y}){builtin}((lf_x)x);"),
             _ => {
                 let word = unsigned(narrow).name();
-                format!("(lf_x)(lf_l){{ ((union {{ {x} x; {word} word; }}){{ x }}).word }}")
+                format!(
+                    "typedef u64 lf_l __attribute__((vector_size(16)));\n  \
+                     const lf_l l = {{ ((union {{ {x} x; {word} word; }}){{ x }}).word }};\n  \
+                     return ({y}){builtin}((lf_x)l);"
+                )
             }
         };
         self.unit.helpers.require(&name, || {
             format!(
                 "static inline {y} {name}({x} x) {{\n#ifdef __clang__\n  \
                  return __builtin_convertvector(x, {y});\n#else\n  \
-                 typedef {element} lf_x __attribute__((vector_size(16)));\n  \
-                 typedef u64 lf_l __attribute__((vector_size(16)));\n  \
-                 return ({y}){builtin}({first});\n#endif\n}}\n"
+                 typedef {element} lf_x __attribute__((vector_size(16)));\n  {first}\n#endif\n}}\n"
             )
         });
         Some(name)
