@@ -165,19 +165,22 @@
 //! "
 //! ));
 //!
-//! // The C.
+//! // The C, of a schedule that decides nothing: step by step, as on every machine.
 //! loops.optimize();
-//! let code = loops.code(&Engine::c())?.to_string();
+//! let engine = Engine::builder().only_c().schedule("loop_0").build();
+//! let code = loops.code(&engine)?.to_string();
 //! let lines: Vec<&str> = code.lines().map(str::trim).collect();
 //! let expected = [
 //!     "if (p_1) {",
 //!     "/* 2: sum */",
-//!     "i64 new_2 = (i64)(acc_2 + elt_0);",
+//!     "const i64 new_2 = (i64)(acc_2 + elt_0);",
 //!     "acc_2 = new_2;",
 //!     "/* 3: map */",
-//!     "bool few_3 = ix_4 < k_4;",
+//!     "const bool few_3 = ix_4 < k_4;",
+//!     "/* 4: take */",
 //!     "if (few_3) {",
-//!     "i64 elt_3 = (i64)(elt_0 * k_3);",
+//!     "/* 3: map */",
+//!     "const i64 elt_3 = (i64)(elt_0 * k_3);",
 //! ];
 //! assert!(lines.windows(expected.len()).any(|w| w == expected));
 //! # Ok::<(), livefusion::Error>(())
