@@ -74,6 +74,12 @@ group acc_1 owner r0 step r0 start start_1 id -0.0 next new_1 combine join_1"
 
 fn cases() -> Vec<Case> {
     vec![
+        case("a turn of one step", "map", "r0 unroll 1"),
+        case(
+            "segments go step by step, or in vectors",
+            "segmented",
+            "r1 unroll 8",
+        ),
         case(
             "it has no extrema of floats in vectors that it may find again",
             "map_sum",
@@ -204,12 +210,12 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 128 unroll 1",
         ),
         case(
-            "vectors in a turn are a power of two, at most 32",
+            "vectors in a turn, or steps, are a power of two, at most 32",
             "map",
             "r0 vectorise 8 unroll 0",
         ),
         case(
-            "vectors in a turn are a power of two, at most 32",
+            "vectors in a turn, or steps, are a power of two, at most 32",
             "map",
             "r0 vectorise 8 unroll 64",
         ),

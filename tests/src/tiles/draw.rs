@@ -97,7 +97,7 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.extend(["quick", "stream", "split", "distribute"].map(str::to_string));
+        all.extend(["unroll", "quick", "stream", "split", "distribute"].map(str::to_string));
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -149,6 +149,7 @@ fn leaves(stmts: &[Stmt]) -> bool {
 /// What a decision is counted as.
 fn name(d: &Decision) -> String {
     match d {
+        Decision::Vectorise { lanes: 1, .. } => "unroll".to_string(),
         Decision::Vectorise { lanes, .. } => format!("vectorise {lanes}"),
         Decision::Stream(_) => "stream".to_string(),
         Decision::Split => "split".to_string(),
@@ -175,14 +176,14 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
     let once = schedule.decisions().is_empty() || !rng.chance(20);
     let (rule, spoilt) = match decisions[at] {
         (rate, Decision::Vectorise { unroll, .. }) if once && rng.chance(50) => {
-            let lanes = rng.pick(&[0, 1, 3, 24, 128]);
+            let lanes = rng.pick(&[0, 3, 24, 128]);
             let vectors = Decision::Vectorise { lanes, unroll };
             ("lanes are a power of two, from 2 to 64", (rate, vectors))
         }
         (rate, Decision::Vectorise { lanes, .. }) if once => {
             let unroll = rng.pick(&[0, 3, 12, 64]);
             let vectors = Decision::Vectorise { lanes, unroll };
-            let rule = "vectors in a turn are a power of two, at most 32";
+            let rule = "vectors in a turn, or steps, are a power of two, at most 32";
             (rule, (rate, vectors))
         }
         (rate, Decision::Distribute { wait, work, .. }) if once => {
@@ -325,6 +326,11 @@ fn draw_of(
         for sub in subs {
             let how = Admit::ALL[rng.below(3)];
             propose(schedule, sub, Decision::Admit(how));
+        }
+        if rng.chance(50) {
+            let unroll = 1 << rng.below(5);
+            let turn = Decision::Vectorise { lanes: 1, unroll };
+            propose(schedule, sweep.rate, turn);
         }
     }
     // Random bodies are short: what waits for little is cut, too.

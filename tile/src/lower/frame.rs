@@ -9,6 +9,9 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
+/// More steps than this are not written one after the other.
+const MAX_UNROLLED: u32 = 8;
+
 impl Lower<'_, '_> {
     pub(super) fn write(&mut self) {
         self.begin();
@@ -26,8 +29,8 @@ impl Lower<'_, '_> {
         let program = self.region.program;
         let name = program.name(self.sweep.counter).to_string();
         let range = self.range();
-        let step = u64::from(self.lanes * self.unroll);
-        if self.lanes == 1 {
+        let step = self.granule();
+        if step == 1 {
             let counter = self.add(&name, Shape::scalar(Ty::U64), Origin::Let);
             self.at = Some(counter.into());
             self.step(lanes);
@@ -38,19 +41,24 @@ impl Lower<'_, '_> {
             let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
             self.vector_at(counter, place);
             self.step(lanes);
-            let vector = self.body(Vec::new());
+            let steps = self.body(Vec::new());
             let turn = (Lower::u64(0), Lower::u64(step));
-            self.for_(place, turn, u64::from(self.lanes), true, vector);
+            // What takes many steps one after the other is left to compilers.
+            let unroll = self.lanes > 1 || self.unroll <= MAX_UNROLLED;
+            self.for_(place, turn, u64::from(self.lanes), unroll, steps);
             let body = self.body(outer);
             self.for_(counter, range, step, false, body);
         }
     }
 
-    /// A vector begins, at a place of a turn: its counters.
+    /// A vector begins, or a step, at a place of a turn: its counters.
     pub(super) fn vector_at(&mut self, turn: Value, place: Value) {
         let name = self.region.program.name(self.sweep.counter).to_string();
         let at = self.op(&name, Ty::U64, Op::Add, &[turn.into(), place.into()]);
         (self.at, self.turn) = (Some(at), Some((turn.into(), place.into())));
+        if self.lanes == 1 {
+            return;
+        }
         // Of each lane, where nobody asks for them, too: what is not needed goes in the end.
         let each = Shape::of(Ty::U64, self.lanes);
         let positions = self.add(&format!("{name}_each"), each, Origin::Let);
@@ -105,13 +113,14 @@ impl Lower<'_, '_> {
             });
         }
         self.enter_case();
-        if self.lanes > 1 {
-            let step = u64::from(self.lanes * self.unroll);
+        let step = self.granule();
+        if step > 1 {
             self.tile.entries.push(Entry::Whole(step));
             let lanes = self.sweep.roles.values().filter_map(|r| match r {
                 Role::Lanes(l) if self.in_registers(*l) => Some(u64::from(*l)),
                 Role::Lanes(_) => Some(step),
-                Role::Scan(block) => Some(u64::from(*block)),
+                Role::Scan(block) if self.lanes > 1 => Some(u64::from(*block)),
+                Role::Scan(_) => Some(step),
                 _ => None,
             });
             // A vector's lanes are a group's, or a block, in their order from a multiple of these on.

@@ -26,6 +26,11 @@ impl Lower<'_, '_> {
         some.flat_map(|g| groups[g.index()].vars.iter().map(move |v| (g, *v)))
     }
 
+    /// How many steps a turn takes.
+    pub(super) fn granule(&self) -> u64 {
+        u64::from(self.lanes * self.unroll)
+    }
+
     /// Whether a turn of vectors takes all lanes of a group, so that they are in registers. Else they are in the frame,
     /// where each vector finds its own.
     pub(super) fn in_registers(&self, of: u32) -> bool {

@@ -256,8 +256,15 @@ impl Lower<'_, '_> {
         if self.lanes > 1 || block == 1 {
             return None;
         }
-        let (at, mask) = (self.at?, u64::from(block - 1));
-        Some(self.op("place", Ty::U64, Op::And, &[at, Lower::u64(mask)]))
+        let mask = Lower::u64(u64::from(block - 1));
+        Some(match self.turn {
+            // A turn begins at a multiple of its steps.
+            Some((_, place)) if self.granule() == u64::from(block) => place,
+            Some((_, place)) if self.granule() > u64::from(block) => {
+                self.op("place", Ty::U64, Op::And, &[place, mask])
+            }
+            _ => self.op("place", Ty::U64, Op::And, &[self.at?, mask]),
+        })
     }
 
     /// The total behind an element: it goes on where that is its block's last.

@@ -334,11 +334,22 @@ fn side_by_side(
     sweep: &Sweep,
     (lanes, unroll): (u32, u32),
 ) -> Result<(), &'static str> {
-    if !lanes.is_power_of_two() || !(2..=MAX_LANES).contains(&lanes) {
+    if !lanes.is_power_of_two() || lanes > MAX_LANES {
         return Err("lanes are a power of two, from 2 to 64");
     }
     if !unroll.is_power_of_two() || unroll > MAX_UNROLL {
-        return Err("vectors in a turn are a power of two, at most 32");
+        return Err("vectors in a turn, or steps, are a power of two, at most 32");
+    }
+    if lanes == 1 {
+        // In the order that the Loop says.
+        let mut nests = region.nests().iter();
+        return match unroll {
+            1 => Err("a turn of one step"),
+            _ if nests.any(|n| n.inner.contains(&sweep.rate)) => {
+                Err("segments go step by step, or in vectors")
+            }
+            _ => Ok(()),
+        };
     }
     region.flags(sweep)?;
     for s in &sweep.statements {

@@ -36,7 +36,7 @@ pub const MAX_STREAMED: usize = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Decision {
     /// Of a sweep: so many steps are taken side by side, in vectors of as many lanes, and so many vectors in
-    /// one turn.
+    /// one turn. With one lane, so many steps one after the other in one turn.
     Vectorise {
         /// Lanes of each vector.
         lanes: u32,
@@ -104,6 +104,7 @@ impl Admit {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Decision::Vectorise { lanes: 1, unroll } => write!(f, "unroll {unroll}"),
             Decision::Vectorise { lanes, unroll } => {
                 write!(f, "vectorise {lanes} unroll {unroll}")
             }

@@ -70,7 +70,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -162,6 +162,10 @@ fn decision(words: &[&str]) -> Option<Decision> {
     match words {
         ["vectorise", lanes, "unroll", unroll] => Some(Decision::Vectorise {
             lanes: lanes.parse().ok()?,
+            unroll: unroll.parse().ok()?,
+        }),
+        ["unroll", unroll] => Some(Decision::Vectorise {
+            lanes: 1,
             unroll: unroll.parse().ok()?,
         }),
         ["quick"] => Some(Decision::Quick),

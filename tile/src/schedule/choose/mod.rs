@@ -12,10 +12,10 @@ mod start;
 mod vectors;
 
 use super::legal::allows;
-use super::{Admit, Decision, MAX_LANES, Schedule};
+use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
 use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
-use crate::region::{Region, Step, Sweep};
+use crate::region::{Region, Role, Step, Sweep};
 use crate::target::Target;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
 use speed::{many_side_by_side, segments_side_by_side};
@@ -41,6 +41,10 @@ const BUFFERED: [u32; 3] = [1024, 512, 256];
 
 /// More statements than this cost more than a branch.
 const MAX_MASKED: usize = 24;
+
+/// Steps in a turn that takes one after the other, and what a turn has of statements at most.
+const STEPS: u32 = 8;
+const MAX_IN_TURNS: usize = 512;
 
 /// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
 const IN_FLIGHT: u32 = 4;
@@ -85,7 +89,8 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
     let schedule = wide.unwrap_or_else(|| match aim {
         // An exit may ask how many were admitted: branches foresee that, and nothing waits for it.
         Aim::Start if !sweep.exits.is_empty() => split,
-        Aim::Start | Aim::Speed => step_by_step(region, sweep, split),
+        Aim::Start => step_by_step(region, sweep, split),
+        Aim::Speed => in_turns(region, sweep, target, step_by_step(region, sweep, split)),
     });
     let pieces = match aim {
         // Few steps are taken one by one then: the rest of vectors.
@@ -217,6 +222,28 @@ fn step_by_step(region: &Region, sweep: &Sweep, mut schedule: Schedule) -> Sched
         }
     }
     schedule
+}
+
+/// Several steps in a turn, if there are lanes or blocks of a scan: which of them a step has is then known before. Where a
+/// target has no vectors that we know of, a turn takes all lanes, and compilers make of it what they can.
+fn in_turns(region: &Region, sweep: &Sweep, target: &Target, schedule: Schedule) -> Schedule {
+    let most = match target.has_vectors() || !sweep.exits.is_empty() {
+        true => STEPS,
+        false => MAX_UNROLL,
+    };
+    let lanes = sweep.roles.values().filter_map(|role| match role {
+        Role::Lanes(of) => Some((*of).min(most)),
+        _ => None,
+    });
+    let mut nests = region.nests().iter();
+    let alone = !nests.any(|n| n.outer.rate == sweep.rate || n.inner.contains(&sweep.rate));
+    let little = |unroll: &u32| *unroll as usize * sweep.statements.len() <= MAX_IN_TURNS;
+    let unroll = block(sweep).or_else(|| lanes.max()).filter(little);
+    let more = unroll.filter(|_| alone).and_then(|unroll| {
+        let turn = Decision::Vectorise { lanes: 1, unroll };
+        with(region, &schedule, sweep.rate, turn)
+    });
+    more.unwrap_or(schedule)
 }
 
 /// Whether a sub rate only computes cheaply, updates, and writes at its own count.
