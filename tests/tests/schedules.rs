@@ -120,6 +120,7 @@ fn loops_over_segments() {
     for word in [
         "segment in vectors",
         "segment again",
+        "segment aligned",
         "segment in a segment",
         "halves beat",
         "leave of a segment",

@@ -357,6 +357,7 @@ impl Shown<'_> {
                 from,
                 to,
                 step,
+                aligned,
                 again,
                 rooms,
                 ..
@@ -365,6 +366,9 @@ impl Shown<'_> {
                 write!(f, "segment {} in {from} .. {to}", self.name(*counter))?;
                 if *step != 1 {
                     write!(f, " step {step}")?;
+                }
+                if *aligned {
+                    f.write_str(" aligned")?;
                 }
                 if *again {
                     f.write_str(" again")?;

@@ -202,7 +202,7 @@ fn cases() -> Vec<Case> {
         case(
             "lanes are a power of two, from 2 to 64",
             "map",
-            "r0 vectorise 1 unroll 1",
+            "r0 vectorise 3 unroll 1",
         ),
         case(
             "lanes are a power of two, from 2 to 64",

@@ -411,18 +411,21 @@ impl Run<'_> {
                 from,
                 to,
                 step,
+                aligned,
                 again,
                 rooms,
                 body,
                 tail,
             } => {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
-                if from < to && (*again || self.enter_segment(to - from, *step, rooms)) {
-                    let mut at = from;
+                let before = if *aligned { from & (*step - 1) } else { 0 };
+                let range = (to.wrapping_sub(from), before, *step);
+                if from < to && (*again || self.enter_segment(range, rooms)) {
+                    let mut at = from - before;
                     let around = self.stop.replace(to);
                     while at < to && !self.leaving {
                         self.set(*counter, |_, _| at);
-                        let is_tail = *step > 1 && to - at <= *step;
+                        let is_tail = *step > 1 && (to - at <= *step || at < from);
                         self.stmts(if is_tail { tail } else { body })?;
                         at = at.saturating_add(*step);
                     }
@@ -475,11 +478,15 @@ impl Run<'_> {
     }
 
     /// Takes steps for a segment, or undoes the turn.
-    fn enter_segment(&mut self, size: u64, step: u64, rooms: &[(Var, Operand)]) -> bool {
-        let whole = size.checked_next_multiple_of(step);
+    fn enter_segment(
+        &mut self,
+        (size, before, step): (u64, u64, u64),
+        rooms: &[(Var, Operand)],
+    ) -> bool {
+        let whole = (size.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));
         let room = |(array, index): &(Var, Operand)| {
             let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
-            whole.is_some_and(|whole| room >= whole)
+            whole.is_some_and(|whole| room >= whole - before)
         };
         let fits = rooms.iter().all(room);
         let Some(turn) = &mut self.turn else {

@@ -298,6 +298,9 @@ pub enum StmtKind {
     /// `segment i in a .. b step s`: so many steps are taken in a turn, and the last turn, which may have fewer, is the
     /// tail's. There is room for whole turns.
     ///
+    /// `segment i in a .. b step s aligned`: turns begin at multiples of their steps. The first one may then have fewer, too: it
+    /// begins before the segment does, and is the tail's.
+    ///
     /// `segment i in a .. b again`: one that was gone through before in this turn, and so fits. Its steps are no further ones.
     Segment {
         /// The counter.
@@ -308,14 +311,16 @@ pub enum StmtKind {
         to: Operand,
         /// What the counter goes up by, a power of two.
         step: u64,
+        /// Whether turns begin at multiples of their steps.
+        aligned: bool,
         /// Whether it was gone through before.
         again: bool,
         /// Arrays with indices, from whose values on there must be as many elements as whole turns have steps. An index is
-        /// where the counter begins, or a count that goes up by at most one in a step.
+        /// where the counter begins, or a count that goes up by at most one in a step; of aligned turns the former.
         rooms: Vec<(Var, Operand)>,
-        /// What is done in each turn; but for the last one if turns have several steps.
+        /// What is done in each turn; but for one that has not all of its steps, or is the last, if turns have several.
         body: Vec<Stmt>,
-        /// What is done in the last turn, if turns have several steps.
+        /// What is done in such a turn.
         tail: Vec<Stmt>,
     },
     /// `if c { .. } else { .. }`, of a scalar condition.

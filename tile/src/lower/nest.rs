@@ -51,8 +51,13 @@ fn segments(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<(), &'s
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
                 (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
-                (Order::Prefix(_), ..) if schedule.vectors(sweep.rate).0 == 1 => {}
-                (Order::Prefix(_), ..) => return Err("scans of segments in vectors"),
+                (Order::Prefix(block), by, vars) => {
+                    let (lanes, _) = schedule.vectors(sweep.rate);
+                    let one = matches!((by, vars), (Some(Combine::Op(_)), [_]));
+                    if lanes > 1 && !(anew && one && block == lanes) {
+                        return Err("scans that go on from segment to segment, in vectors");
+                    }
+                }
                 _ => return Err("lanes that segments share"),
             }
         }
@@ -175,6 +180,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             from,
             to,
             step: 1,
+            aligned: false,
             again: false,
             rooms: rooms.to_vec(),
             body,

@@ -19,7 +19,11 @@ impl Lower<'_, '_> {
         let Order::Prefix(block) = group.order else {
             return;
         };
-        let elems: Vec<Operand> = elems.iter().map(|a| self.operand(*a)).collect();
+        let mut elems: Vec<Operand> = elems.iter().map(|a| self.operand(*a)).collect();
+        if let (Some(here), [v]) = (self.here, &group.vars[..]) {
+            let nothing = self.identity(*v);
+            elems = vec![self.select(Some(here), elems[0], nothing)];
+        }
         let place = self.in_block(block);
         let sums = match (self.lanes, group.combine) {
             (1, by) => self.in_tree(&group.vars, place.zip(Some(block)), by, elems),
@@ -132,8 +136,10 @@ impl Lower<'_, '_> {
         self.set(now, start);
         self.carried.insert(v, now);
         self.now.insert(v, now.into());
+        let owner = program.group_of(v).map(|g| program.groups[g.index()].owner);
+        let one_by_one = owner.is_none_or(|rate| self.schedule.vectors(rate).0 == 1);
         let entries = block.trailing_zeros();
-        if entries > 0 {
+        if entries > 0 && one_by_one {
             let shape = Shape::of(shape.ty, entries.next_power_of_two());
             let name = format!("{}_tree", program.name(v));
             let tree = self.add(&name, shape, Origin::Buffer);

@@ -3,6 +3,9 @@
 //! A fold that begins anew has its lanes in registers. Which lane an element goes to depends on where its segment begins; but
 //! lanes are joined by halves, and operators commute, so that turning all lanes around changes nothing, and a segment may begin
 //! in lane 0. A lane that got nothing holds the identity: for a short segment, fewer lanes do.
+//!
+//! A scan that begins anew takes its elements in blocks, and where these begin does not depend on the segment: so turns begin at
+//! multiples of their steps, and what is not there, in front or behind, is the identity.
 
 use super::Lower;
 use super::nest::Segment;
@@ -24,9 +27,14 @@ pub(super) fn sayable(
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
     let (lanes, unroll) = schedule.vectors(sweep.rate);
-    let goes_on = |r: &Role| matches!(r, Role::Running { .. } | Role::Scan(_) | Role::Serial);
+    let goes_on = |r: &Role| matches!(r, Role::Running { .. } | Role::Scan(1) | Role::Serial);
     if lanes > 1 && (sweep.roles.values().any(goes_on) || !sweep.exits.is_empty()) {
         return Err("what goes from one step to the next, in vectors of segments");
+    }
+    let elsewhere = |(_, index): &(Var, Var)| *index != sweep.counter;
+    let mut rooms = sweep.proven.iter().chain(&sweep.scarce);
+    if lanes > 1 && is_aligned(sweep) && rooms.any(elsewhere) {
+        return Err("blocks of a scan in segments, beside what is at a count");
     }
     let others = nest.sweeps(region).into_iter();
     let others = others.map(|s| schedule.vectors(s.rate).0);
@@ -48,6 +56,12 @@ pub(super) fn sayable(
     }
 }
 
+/// Whether turns begin at multiples of their steps, as blocks of a scan do.
+fn is_aligned(sweep: &Sweep) -> bool {
+    let mut roles = sweep.roles.values();
+    roles.any(|role| matches!(role, Role::Scan(block) if *block > 1))
+}
+
 impl Lower<'_, '_> {
     /// The steps of an inner sweep in vectors.
     pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32)) {
@@ -56,6 +70,7 @@ impl Lower<'_, '_> {
         self.quick = self.schedule.quick(self.region, self.sweep);
         let groups = self.lane_vars();
         self.start_joins();
+        self.widen();
         let few = FEW.max(lanes);
         if groups.is_empty() || few >= lanes * unroll {
             self.folds(segment, &groups);
@@ -73,6 +88,7 @@ impl Lower<'_, '_> {
             let other = self.body(around);
             self.push(StmtKind::If { cond, then, other });
         }
+        self.narrow();
         self.end_joins();
         for (_, v) in groups {
             if let Some(total) = self.starts.get(&v) {
@@ -143,13 +159,14 @@ impl Lower<'_, '_> {
             true => Vec::new(),
             false => self.turn_of(counter, None, groups),
         };
-        let tail = self.turn_of(counter, Some(to), groups);
+        let tail = self.turn_of(counter, Some((from, to)), groups);
         self.comb = comb;
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
             step: u64::from(self.lanes * self.unroll),
+            aligned: is_aligned(self.sweep),
             again: self.again.is_some(),
             rooms: rooms.to_vec(),
             body,
@@ -157,34 +174,47 @@ impl Lower<'_, '_> {
         });
     }
 
-    /// A turn of vectors: of steps that are all there, or of those up to an end.
+    /// Which lanes of the vector at a place of its turn are before a step of it.
+    fn until(&mut self, place: Value, name: &str, end: Operand) -> Operand {
+        let to = self.add(name, Shape::of(Ty::Bool, self.lanes), Origin::Let);
+        let at = place.into();
+        self.push(StmtKind::Until { to, at, end });
+        to.into()
+    }
+
+    /// A turn of vectors: of steps that are all there, or of those within a segment.
     fn turn_of(
         &mut self,
         counter: Value,
-        end: Option<Operand>,
+        within: Option<(Operand, Operand)>,
         groups: &[(GroupId, Var)],
     ) -> Vec<Stmt> {
         let outer = std::mem::take(&mut self.out);
         // Statements are written again for each kind of turn.
         self.known.clear();
-        let left = end.map(|end| self.op("left", Ty::U64, Op::Sub, &[end, counter.into()]));
+        let aligned = is_aligned(self.sweep);
+        let left = within.map(|(_, end)| self.op("left", Ty::U64, Op::Sub, &[end, counter.into()]));
+        let before = within.filter(|_| aligned).map(|(from, _)| {
+            let begin = self.op("begin", Ty::U64, Op::Max, &[from, counter.into()]);
+            self.op("before", Ty::U64, Op::Sub, &[begin, counter.into()])
+        });
         let turn = std::mem::take(&mut self.out);
         let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
         self.vector_at(counter, place);
-        self.here = left.map(|end| {
-            let to = self.add("here", Shape::of(Ty::Bool, self.lanes), Origin::Let);
-            let at = place.into();
-            self.push(StmtKind::Until { to, at, end });
-            to.into()
-        });
+        self.here = left.map(|end| self.until(place, "here", end));
+        if let Some(end) = before {
+            let out = self.until(place, "out", end);
+            let inside = self.op("inside", Ty::Bool, Op::Not, &[out]);
+            self.here = Some(self.both(self.here, inside));
+        }
         self.begin_lanes(groups);
         self.straight();
         self.counts(None);
         self.here = None;
         let mut vector = self.body(turn);
-        // What reads anywhere costs more than a branch.
+        // What reads anywhere costs more than a branch, and what scans.
         let aside = self.sweep.reads_aside(|_| false);
-        if let Some(left) = left.filter(|_| aside != Aside::Nowhere) {
+        if let Some(left) = left.filter(|_| aligned || aside != Aside::Nowhere) {
             let some = std::mem::take(&mut self.out);
             let cond = self.op("some", Ty::Bool, Op::Lt, &[place.into(), left]);
             self.push(StmtKind::If {

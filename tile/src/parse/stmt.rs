@@ -309,6 +309,7 @@ impl<'t> Parser<'t> {
             true => line.number()?,
             false => 1,
         };
+        let aligned = line.eat("aligned");
         let again = line.eat("again");
         let mut rooms = Vec::new();
         while line.eat("room") {
@@ -321,6 +322,7 @@ impl<'t> Parser<'t> {
             from,
             to,
             step,
+            aligned,
             again,
             rooms,
             body: Vec::new(),

@@ -1,7 +1,8 @@
 //! Segments, and where a tile may be left.
 //!
 //! A segment is a range of its own, and its rooms are entries that are asked where it begins, for whole turns: so the tail may
-//! access what a turn may. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
+//! access what a turn may. Turns that begin at multiples of their steps may begin before the segment: what they access there is
+//! at the counter, below which there are elements. The turn around is undone where it does not fit: that is state, so no lanes have changed before it.
 //! Steps of a segment may have segments in them; these undo the same turn.
 //!
 //! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
@@ -23,6 +24,7 @@ pub(super) struct Fitted {
     from: Operand,
     to: Operand,
     step: u64,
+    aligned: bool,
     rooms: Vec<(Var, Operand)>,
 }
 
@@ -54,6 +56,7 @@ impl<'a> Walk<'_, 'a> {
             from,
             to,
             step,
+            aligned,
             again,
             rooms,
             body,
@@ -62,6 +65,11 @@ impl<'a> Walk<'_, 'a> {
         else {
             return;
         };
+        let elsewhere = |(_, index): &(Var, Operand)| index != from;
+        if *aligned && (*step == 1 || rooms.iter().any(elsewhere)) {
+            let message = "aligned turns have several steps, and room at the counter alone";
+            return self.faults.add(message);
+        }
         let (counter, from, step) = (*counter, *from, *step);
         if !step.is_power_of_two() || step == 1 && !tail.is_empty() {
             let message =
@@ -110,6 +118,7 @@ impl<'a> Walk<'_, 'a> {
                 from,
                 to,
                 step,
+                aligned: *aligned,
                 rooms,
             });
         }
@@ -122,6 +131,7 @@ impl<'a> Walk<'_, 'a> {
             from,
             to,
             step,
+            aligned,
             rooms,
             ..
         } = kind
@@ -130,7 +140,7 @@ impl<'a> Walk<'_, 'a> {
         };
         let had = |f: &Fitted| {
             let all = rooms.iter().all(|room| f.rooms.contains(room));
-            (f.from, f.to, f.step) == (*from, *to, *step) && all
+            (f.from, f.to, f.step, f.aligned) == (*from, *to, *step, *aligned) && all
         };
         if !self.fitted.iter().any(had) {
             let message = "no segment with this range and these rooms was gone through before";

@@ -72,12 +72,10 @@ pub(super) fn segments_side_by_side(
     let inner = nest.sweeps(region).into_iter();
     let folds = |s: &&Sweep| {
         let mut roles = s.roles.values();
-        roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..)))
+        roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
     };
-    let scans = sweep.roles.values().any(|r| matches!(r, Role::Scan(_)));
     if !target.has_vectors()
         || !folds(&sweep)
-        || scans
         || goes_on(sweep)
         || !sweep.exits.is_empty()
         || !all_in_vectors(region, sweep, (target, Aim::Speed))
@@ -85,8 +83,17 @@ pub(super) fn segments_side_by_side(
         return None;
     }
     // Vectors of one tile have as many lanes.
-    let widest = inner.filter(folds).filter_map(|s| widths(region, s));
-    let lanes = target.vector_bytes() as u32 / widest.map(|w| w.1).max()?;
+    let inner: Vec<&Sweep> = inner.filter(folds).collect();
+    let widest = inner.iter().filter_map(|s| widths(region, s));
+    let widest = widest.map(|w| w.1).max()?;
+    let blocks = inner.iter().filter_map(|s| block(s));
+    let native = target.vector_bytes() as u32 / widest;
+    // A block in more registers takes longer than its steps.
+    let lanes = match blocks.max() {
+        Some(block) if block > 2 * native => return None,
+        Some(block) => block,
+        None => native,
+    };
     match sweep.reads_aside(|_| false) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,

@@ -33,6 +33,7 @@ impl Writer<'_, '_, '_> {
             from,
             to,
             step,
+            aligned,
             again,
             rooms,
             body,
@@ -46,7 +47,7 @@ impl Writer<'_, '_, '_> {
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         if !again {
-            self.enter_segment(*step, rooms);
+            self.enter_segment((*step, *aligned), rooms);
         }
         let name = self.name(*counter);
         let label = format!("out_{name}");
@@ -60,6 +61,24 @@ impl Writer<'_, '_, '_> {
             if any_leaves(body) {
                 self.unit.line(format!("{label}:;"));
             }
+        } else if *aligned {
+            let begin = format!("first & ~{}ul", step - 1);
+            self.unit.open(format!(
+                "for (u64 {name} = {begin}; {name} < first + size; {name} += {step}) {{"
+            ));
+            if body.is_empty() {
+                self.stmts(tail);
+            } else {
+                self.unit.open(format!(
+                    "if ({name} >= first && first + size - {name} > {step}) {{"
+                ));
+                self.stmts(body);
+                self.unit.depth -= 1;
+                self.unit.open("} else {");
+                self.stmts(tail);
+                self.unit.close();
+            }
+            self.unit.close();
         } else {
             let last = format!("const u64 last = first + ((size - 1) & ~{}ul);", step - 1);
             self.unit.line(last);
@@ -80,10 +99,12 @@ impl Writer<'_, '_, '_> {
     }
 
     /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
-    fn enter_segment(&mut self, step: u64, rooms: &[(Var, Operand)]) {
+    fn enter_segment(&mut self, (step, aligned): (u64, bool), rooms: &[(Var, Operand)]) {
         let mut misfits = vec!["size >= after".to_string()];
         let whole = match step {
             1 => "size".to_string(),
+            // From the counter on, up to where the last turn ends.
+            _ if aligned => format!("((first + size + {0}) & ~{0}ul) - first", step - 1),
             _ => format!("((size + {0}) & ~{0}ul)", step - 1),
         };
         for (array, index) in rooms {

@@ -111,6 +111,7 @@ impl Printer<'_, '_, '_> {
             from,
             to,
             step,
+            aligned,
             again,
             rooms,
             body,
@@ -129,7 +130,13 @@ impl Printer<'_, '_, '_> {
         self.branch(some, asks, done);
         self.emit.begin(asks);
         let size = self.emit.builder.ins().isub(to, from);
-        let turns = self.whole(size, *step);
+        // From the counter on, up to where the last turn ends.
+        let turns = if *aligned {
+            let end = self.whole(to, *step);
+            self.emit.builder.ins().isub(end, from)
+        } else {
+            self.whole(size, *step)
+        };
         if !again {
             self.enter_segment(after, (size, turns), rooms);
         }
@@ -137,6 +144,8 @@ impl Printer<'_, '_, '_> {
             let around = self.within_segment(Some((to, done)));
             self.turns_of_segment(*counter, (from, to, 1), body, done);
             self.within_segment(around);
+        } else if *aligned {
+            self.aligned_turns(*counter, (from, to, *step), (body, tail), done);
         } else {
             let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
             let last = self.emit.builder.ins().iadd(from, last);
@@ -189,6 +198,46 @@ impl Printer<'_, '_, '_> {
         let at = self.emit.builder.use_var(index);
         self.define(counter, Printed::Scalar(at, 0));
         self.stmts(body);
+        let next = self.emit.builder.ins().iadd_imm_s(at, step as i64);
+        self.emit.builder.def_var(index, next);
+        let more = self.emit.less(next, to);
+        self.branch(more, inside, done);
+        self.emit.builder.seal_block(inside);
+    }
+
+    /// Turns that begin at multiples of their steps: those that have all of them, and others.
+    fn aligned_turns(
+        &mut self,
+        counter: ir::Value,
+        (from, to, step): (Value, Value, u64),
+        (body, tail): (&[Stmt], &[Stmt]),
+        done: Block,
+    ) {
+        let [inside, whole, part, behind] = [(); 4].map(|()| self.emit.builder.create_block());
+        let index = self.emit.builder.declare_var(types::I64);
+        let begin = self.emit.builder.ins().band_imm_s(from, -(step as i64));
+        self.emit.builder.def_var(index, begin);
+        self.emit.builder.ins().jump(inside, &[]);
+        self.emit.builder.switch_to_block(inside);
+        let at = self.emit.builder.use_var(index);
+        self.define(counter, Printed::Scalar(at, 0));
+        if body.is_empty() {
+            self.emit.builder.ins().jump(part, &[]);
+        } else {
+            let before = self.emit.less(at, from);
+            let left = self.emit.builder.ins().isub(to, at);
+            let ins = self.emit.builder.ins();
+            let last = ins.icmp_imm_u(IntCC::UnsignedLessThanOrEqual, left, step as i64);
+            let either = self.emit.builder.ins().bor(before, last);
+            self.branch(either, part, whole);
+            self.emit.begin(whole);
+            self.stmts(body);
+            self.emit.builder.ins().jump(behind, &[]);
+        }
+        self.emit.begin(part);
+        self.stmts(tail);
+        self.emit.builder.ins().jump(behind, &[]);
+        self.emit.begin(behind);
         let next = self.emit.builder.ins().iadd_imm_s(at, step as i64);
         self.emit.builder.def_var(index, next);
         let more = self.emit.less(next, to);
