@@ -13,7 +13,7 @@
 //! | `kernel` | running it |
 //!
 //! The code is a state machine over the loop's blocks, which can begin and pause at every guard, and
-//! beside it each innermost loop in the straight form that compilers vectorise. Where straight loops do
+//! beside it a function for each tile (`livefusion_tile`), which the machine calls at its guards. Where tiles do
 //! nearly all of the work, the state machine gets little of the compiler's time. The code gives the same
 //! bits as the interpreter: no contraction, no reassociation beyond the loop's lanes, and
 //! transcendental functions from their one source, [`loop_lang::math`], written into vectorised loops
@@ -21,7 +21,7 @@
 //!
 //! Much that compilers do takes more than linear time in the size of a function. So the pieces of a long
 //! body are functions, and a chain of 250 maps takes gcc 0.6 s and not 1.9 s. A loop with more statements
-//! than straight loops are written for is one function, the machine (20,000 statements in a block: 26 s with
+//! than tiles are written for is one function, the machine (20,000 statements in a block: 26 s with
 //! `-O3`). It is compiled with `-O1` and the simpler allocator, in linear time (100,000 statements: 6 s).
 
 mod cache;
@@ -153,10 +153,10 @@ impl CBackend {
         self
     }
 
-    /// The backend without the straight form of innermost loops: smaller and slower code with the
-    /// same results, in which each of a loop's blocks appears once.
-    pub fn without_straight_loops(mut self) -> CBackend {
-        self.form.straight = false;
+    /// The backend without tiles: smaller and slower code with the same results, in which each of a loop's blocks
+    /// appears once.
+    pub fn without_tiles(mut self) -> CBackend {
+        self.form.tiles = false;
         self
     }
 

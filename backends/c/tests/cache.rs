@@ -143,7 +143,7 @@ fn write_script(path: &Path, text: &str) {
 #[test]
 fn other_flags_compilers_and_batches_are_other_entries() {
     let (_temporary, folder, _) = one_entry();
-    let other = in_folder(&folder).without_straight_loops();
+    let other = in_folder(&folder).without_tiles();
     assert_eq!(force(&other, &dot("dot")), MISS);
     let script = folder.parent().unwrap().join("cc");
     let system = livefusion_c::system_compiler().unwrap();

@@ -12,7 +12,7 @@ fn both(program: &Loop, data: &[Data], spans: &[u64]) -> (Outcome, Vec<Words>) {
     let args = args(data);
     let interp = InterpBackend::new().compile(program).unwrap();
     let want = run_by_turns(&[&*interp], spans, &args);
-    for backend in [CBackend::new(), CBackend::new().without_straight_loops()] {
+    for backend in [CBackend::new(), CBackend::new().without_tiles()] {
         let kernel = backend.compile(program).unwrap();
         assert_eq!(
             run_by_turns(&[&*kernel], spans, &args),

@@ -14,7 +14,7 @@ fn check(name: &str, data: &[Data]) {
     let interp = InterpBackend::new().compile(&program).unwrap();
     let args = args(data);
     let want = run(&*interp, &args);
-    for backend in [CBackend::new(), CBackend::new().without_straight_loops()] {
+    for backend in [CBackend::new(), CBackend::new().without_tiles()] {
         let c = backend.compile(&program).unwrap();
         assert_eq!(run(&*c, &args), want, "{name}");
         let spans = run_by_turns(&[&*c, &*interp], &[7, 40, 1], &args);

@@ -26,7 +26,7 @@ fn every_cut_gives_the_same_bits() {
     let long = cases(LONG);
     let loops: Vec<&Loop> = long.iter().map(|c| &c.0).collect();
     let straight = c_kernels(&CBackend::new(), &loops);
-    let machine = c_kernels(&CBackend::new().without_straight_loops(), &loops);
+    let machine = c_kernels(&CBackend::new().without_tiles(), &loops);
     for n in [0, 1, 2, 31, 32, 33, 100, LONG] {
         for (i, (program, data)) in cases(n).iter().enumerate() {
             let args = args(data);

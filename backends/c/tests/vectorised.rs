@@ -198,7 +198,7 @@ fn the_machine_is_cold_beside_straight_loops() {
     };
     for name in ["map", "dot", "gather_trap"] {
         assert!(cold(CBackend::new(), name), "{name}");
-        let machine = CBackend::new().without_straight_loops();
+        let machine = CBackend::new().without_tiles();
         assert!(!cold(machine, name), "{name}");
     }
     // Per row it runs the machine.

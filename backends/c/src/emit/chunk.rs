@@ -33,9 +33,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Lane groups that a straight loop or a tile at this guard reads as they are after their own loop.
-    pub(super) fn join_for_plans(&mut self, rate: RateId) {
-        let plans = self.plans.iter().filter(|p| p.sweep.rate == rate);
+    /// Lane groups that a tile at this guard reads as they are after their own loop.
+    pub(super) fn join_for_tiles(&mut self, rate: RateId) {
         let behind = self.zips.iter().flat_map(|z| &z.behind);
         let tiles = self.tiles.iter().chain(behind).filter(|t| t.rate == rate);
         let given = |t: &Tile| -> Vec<Var> {
@@ -46,10 +45,7 @@ impl Machine<'_, '_> {
             });
             given.collect()
         };
-        let scalars: BTreeSet<Var> = plans
-            .flat_map(|p| p.sweep.scalars.iter().copied())
-            .chain(tiles.flat_map(given))
-            .collect();
+        let scalars: BTreeSet<Var> = tiles.flat_map(given).collect();
         let joined = |v: &Var| {
             let group = self.unit.facts.local_group(self.unit.program, *v);
             group.filter(|(_, _, order)| order.lanes().is_some())

@@ -8,10 +8,7 @@ use loop_lang::types::{Const, Ty};
 impl Unit<'_> {
     /// Where an update of `v` goes now: the value itself, or a variable that waits for the guard.
     pub(super) fn target(&self, v: Var) -> String {
-        let at_end = match self.mode {
-            Mode::Straight(_) => None,
-            _ => self.facts.waits_at_end(self.place, v),
-        };
+        let at_end = self.facts.waits_at_end(self.place, v);
         let waits = at_end.unwrap_or_else(|| self.facts.waits(self.loop_rate(), v));
         if waits {
             return self.names.part(v, Part::Next).to_string();
@@ -36,11 +33,7 @@ impl Unit<'_> {
                 let now = self.names.part(v, Part::Now);
                 self.line(format!("{now} = {name};"));
             }
-            // A nest of straight loops has its lanes where it uses them.
-            let lanes = order.lanes().is_some();
-            if !(lanes && matches!(self.mode, Mode::Straight(_))) {
-                self.reset(g, i);
-            }
+            self.reset(g, i);
         }
         self.follow(v, &name);
     }

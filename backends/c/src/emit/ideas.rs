@@ -7,14 +7,10 @@ use std::fmt;
 /// An idea by which a loop becomes fast.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Idea {
-    /// A `for` loop that compilers vectorise.
-    Straight,
     /// A version of it for each answer to comparisons with the counter.
     Cases,
     /// Filters in vectors: what passes is packed in a register.
     Packing,
-    /// Filters without a branch, element by element.
-    Admission,
     /// Tiles: sweeps under a schedule.
     Tiles,
     /// Folds by runs, one in each lane.
@@ -38,10 +34,8 @@ pub enum Idea {
 impl Idea {
     /// All of them.
     pub const ALL: &[Idea] = &[
-        Idea::Straight,
         Idea::Cases,
         Idea::Packing,
-        Idea::Admission,
         Idea::Tiles,
         Idea::Runs,
         Idea::Pieces,
@@ -57,10 +51,8 @@ impl Idea {
 impl fmt::Display for Idea {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Idea::Straight => "straight",
             Idea::Cases => "cases",
             Idea::Packing => "packing",
-            Idea::Admission => "admission",
             Idea::Tiles => "tiles",
             Idea::Runs => "runs",
             Idea::Pieces => "pieces",

@@ -1,8 +1,6 @@
 //! The state machine: the loop's blocks and gotos as they are, with a stop at every guard of a loop
-//! rate. It can begin and pause at any of them, and is what straight loops fall back on.
+//! rate. It can begin and pause at any of them, and does what tiles leave.
 
-use super::nest::Nest;
-use super::plan::Plan;
 use super::tile::{Writer, Zipper};
 use super::unit::{Unit, comment};
 use crate::facts::Placed;
@@ -20,7 +18,7 @@ const MAX_STACK_LANES: usize = 64 << 10;
 /// Bytes of a line of the caches: vectors of lanes that lie in two take twice as long.
 pub const LINE: usize = 64;
 
-/// Statements of a block that make the state machine's function a long one. Plans keep loops below this; a
+/// Statements of a block that make the state machine's function a long one. Budgets keep loops below this; a
 /// closure of many terms makes a longer block.
 const MANY: usize = 500;
 
@@ -28,8 +26,6 @@ const MANY: usize = 500;
 pub struct Machine<'u, 'a> {
     pub(super) unit: &'u mut Unit<'a>,
     pub(super) layout: &'u Layout,
-    pub(super) plans: &'u [Plan<'u>],
-    nests: &'u [Nest<'u>],
     pub(super) tiles: &'u [Tile],
     pub(super) zips: &'u [Zip],
     symbol: &'u str,
@@ -57,7 +53,7 @@ pub fn scratch_bytes(program: &loop_lang::Loop) -> usize {
 pub fn write(
     unit: &mut Unit,
     layout: &Layout,
-    (plans, nests, zips, tiles): (&[Plan], &[Nest], &[Zip], &[Tile]),
+    (zips, tiles): (&[Zip], &[Tile]),
     symbol: &str,
     summary: bool,
 ) -> bool {
@@ -75,8 +71,6 @@ pub fn write(
     let mut machine = Machine {
         unit,
         layout,
-        plans,
-        nests,
         zips,
         tiles,
         symbol,
@@ -136,25 +130,14 @@ impl Machine<'_, '_> {
         self.line("");
     }
 
-    /// The rates that are written as straight loops or as tiles.
-    fn rates(&self) -> impl Iterator<Item = RateId> {
-        let plans = self.plans.iter().map(|p| p.sweep.rate);
-        plans.chain(self.tiles.iter().map(|t| t.rate))
-    }
-
-    /// Whether straight loops do nearly all of the work, those over segments included.
+    /// Whether tiles do nearly all of the work, those over segments included.
     fn is_cold(&self) -> bool {
-        let planned = |i| self.rates().any(|r| r == RateId::new(i));
-        let nested = |i| {
-            self.nests
-                .iter()
-                .any(|n| n.outer.sweep.rate == RateId::new(i))
-        };
+        let tiled = |i| self.tiles.iter().any(|t| t.rate == RateId::new(i));
         let zipped = |i| self.zips.iter().any(|z| z.rate == RateId::new(i));
         let mut rates = self.unit.program.rates.iter().enumerate();
         rates.all(|(i, rate)| match rate.kind {
-            RateKind::Root { .. } => planned(i) || nested(i) || zipped(i),
-            RateKind::Nested { .. } => planned(i),
+            RateKind::Root { .. } => tiled(i) || zipped(i),
+            RateKind::Nested { .. } => tiled(i),
             RateKind::Sub { .. } | RateKind::Cursor { .. } => true,
         })
     }
@@ -182,10 +165,7 @@ impl Machine<'_, '_> {
         self.unit.depth += 1;
         if let Some(rate) = self.guarded(*place) {
             self.stop(rate);
-            for nest in self.nests.iter().filter(|n| n.outer.sweep.rate == rate) {
-                nest.call(self.unit, self.symbol, &self.labels[i]);
-            }
-            self.join_for_plans(rate);
+            self.join_for_tiles(rate);
             for zip in self.zips.iter().filter(|z| z.rate == rate) {
                 Zipper::new(self.unit, zip, self.symbol).call(&self.labels[i]);
             }
@@ -196,12 +176,6 @@ impl Machine<'_, '_> {
                 bound
                     .into_iter()
                     .for_each(|b| writer.call(self.symbol, b, &self.labels[i]));
-            }
-            for (version, plan) in self.plans.iter().enumerate() {
-                if plan.sweep.rate == rate {
-                    plan.call_runs(self.unit, self.symbol, &self.labels[i]);
-                    plan.call(self.unit, self.symbol, version, &self.labels[i]);
-                }
             }
         }
         if *place == Place::Return {

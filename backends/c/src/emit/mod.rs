@@ -1,43 +1,28 @@
-//! From a loop to C. What is known of the loop is a [`Region`]; here is decided how it is written, and written.
+//! From a loop to C. What is known of a loop is a [`Region`], and what is decided a schedule; this writes the tiles that follow
+//! from both, and the loop as a state machine that calls them.
 //!
 //! | module | writes |
 //! | --- | --- |
 //! | `ops`, `math` | scalar operators, constants, frame words; transcendental functions |
 //! | `unit` | one function: names, indentation, operands |
 //! | `stmt`, `groups` | statements, carried groups |
-//! | `plan` | nothing: it decides how sweeps are written, and in which versions |
-//! | `straight`, `cases` | sweeps as `for` loops; what ends a version of one that is no tile |
 //! | `stop` | nothing: it says how scalar loops look whether they are to stop |
-//! | `extrema` | largest and smallest floats |
-//! | `nest`, `segments` | loops over segments, with their inner loops |
-//! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
-//! | `stream` | large results past the caches |
-//! | `vector` | the sides of zips in vectors, folds by runs; packing, for tiles too |
-//! | `compact` | filters without a branch, element by element |
+//! | `tile` | tiles: sweeps, nests and zips under a schedule |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
-//! | `ideas` | nothing: it notes which of these were of use |
+//! | `ideas` | nothing: it notes which of the tiles' words were of use |
 
-mod cases;
 mod chunk;
-mod compact;
-mod extrema;
 mod frame;
 mod groups;
 mod ideas;
 pub mod machine;
 mod math;
-mod nest;
 pub mod ops;
-mod plan;
-mod segments;
 mod stmt;
 mod stop;
-mod straight;
-mod stream;
 mod tile;
 mod unit;
-mod vector;
 
 use crate::compiler::Effort;
 use crate::facts;
@@ -46,15 +31,17 @@ pub use ideas::{Idea, Ideas};
 use livefusion_backend::CompileError;
 use livefusion_tile::ir::{Tile, Zip};
 use livefusion_tile::lower::{self, NoTile};
-use livefusion_tile::region::{Nest, Region, Sweep};
+use livefusion_tile::region::{Region, Sweep};
 use livefusion_tile::schedule::{Aim, Schedules, choose, legal};
 use livefusion_tile::target::Target;
 use loop_lang::Loop;
-use loop_lang::ir::{Order, Place, RateId};
+use loop_lang::ir::{Order, Place};
 use loop_lang::state::Layout;
 use ops::Helpers;
 use unit::{Mode, Unit, comment};
 
+/// Loops with more statements than this have tiles only if these are cut in pieces; compilers do not try hard on them.
+const MAX_STATEMENTS: usize = 4096;
 /// More lanes than this in one group are refused.
 const MAX_LANES: u32 = 4096;
 /// More lanes than this for all variables of one group, too: they are joined on the stack.
@@ -120,15 +107,15 @@ static inline u64 lf_same_down(u64 at, u64 edge) { return at < edge ? at + 1 : a
 pub struct Form {
     /// A summary pass: the returning block does not run.
     pub summary: bool,
-    /// Innermost loops are written in the straight form as well.
-    pub straight: bool,
+    /// There are tiles, too.
+    pub tiles: bool,
 }
 
 impl Default for Form {
     fn default() -> Form {
         Form {
             summary: false,
-            straight: true,
+            tiles: true,
         }
     }
 }
@@ -168,43 +155,28 @@ impl File {
         self
     }
 
-    /// The tiles of a loop: of all sweeps and nests if something was asked, else of those that are better off as tiles, or
-    /// have no other form.
-    fn tiles(
-        &self,
-        region: &Region,
-        form: Form,
-        has_form: impl Fn(RateId) -> bool,
-    ) -> Result<(Vec<Tile>, Vec<Zip>), CompileError> {
+    /// The tiles of a loop under the schedule that was asked for, or else is chosen.
+    fn tiles(&self, region: &Region, form: Form) -> Result<(Vec<Tile>, Vec<Zip>), CompileError> {
         let refused = |why: String| CompileError::Schedule {
             program: region.program.name.clone(),
             why,
         };
         let asked = self.schedules.of(region.program);
         let asked = asked.map_err(|e| refused(e.to_string()))?;
-        let (schedule, asked) = match asked.filter(|_| !form.summary) {
-            Some(schedule) => (schedule, true),
-            None => (choose(region, &self.helpers.target, Aim::Speed), false),
+        let schedule = match asked.filter(|_| !form.summary) {
+            Some(schedule) => {
+                let judged = legal(region, &schedule);
+                judged.map_err(|all| refused(NoTile::Illegal(all).to_string()))?;
+                schedule
+            }
+            None => choose(region, &self.helpers.target, Aim::Speed),
         };
-        if asked {
-            legal(region, &schedule).map_err(|all| refused(NoTile::Illegal(all).to_string()))?;
-        }
-        let wanted = |sweep: &Sweep| {
-            let short = sweep.statements.len() <= plan::MAX_STATEMENTS;
-            asked || tile::is_better(region, sweep, &schedule) || short && !has_form(sweep.rate)
-        };
-        // What stays a nest of the old form takes its inner loops with it.
-        let nest_wanted = |n: &&Nest| {
-            asked || !has_form(n.outer.rate) || tile::is_better_nest(region, n, &schedule)
-        };
-        let kept = |rate: RateId| {
-            let mut nests = region.nests().iter().filter(|n| !nest_wanted(n));
-            nests.any(|n| n.inner.contains(&rate))
-        };
-        let sweeps = (region.sweeps()).filter(|s| !kept(s.rate) && wanted(s));
-        let nests = region.nests().iter().filter(nest_wanted);
+        let fits =
+            |s: &&Sweep| s.statements.len() <= MAX_STATEMENTS || schedule.distributes(s.rate);
         // For some there are no words.
+        let sweeps = region.sweeps().filter(fits);
         let sweeps = sweeps.filter_map(|s| lower::tiles(region, s, &schedule).ok());
+        let nests = region.nests().iter();
         let nests = nests.filter_map(|n| lower::nest(region, n, &schedule).ok());
         let zips = region.zips().all.iter();
         let zips = zips.filter_map(|z| lower::zip(region, z, &schedule).ok());
@@ -223,17 +195,8 @@ impl File {
         check_lanes(program).map_err(CompileError::Malformed)?;
         let region = Region::of(program, &layout.arrays, &layout.held);
         let region = region.map_err(CompileError::Malformed)?;
-        let (mut plans, nests, (tiles, zips)) = match form.straight {
-            true => {
-                let (plans, nests) = (plan::plans(&region), nest::nests(&region));
-                let has_form = |rate| {
-                    let planned = plans.iter().any(|p| p.sweep.rate == rate);
-                    let nested = nests.iter().any(|n| n.outer.sweep.rate == rate);
-                    planned || nested
-                };
-                let tiles = self.tiles(&region, form, has_form)?;
-                (plans, nests, tiles)
-            }
+        let (tiles, zips) = match form.tiles {
+            true => self.tiles(&region, form)?,
             false => Default::default(),
         };
         let named = region.zips().named.as_ref().filter(|_| !zips.is_empty());
@@ -251,73 +214,25 @@ impl File {
             mode: Mode::Function,
             place: Place::Init,
             comb: None,
-            admits: false,
-            plain: Vec::new(),
             stops: stop::any_looks(program),
         };
         header(&mut unit);
         functions(&mut unit);
         joins(&mut unit);
-        let short = |plan: &plan::Plan| plan.sweep.statements.len() <= plan::MAX_STATEMENTS;
-        plans.retain(short);
-        let tiled = |rate: RateId| tiles.iter().any(|t| t.rate == rate);
-        plans.retain(|plan| !tiled(plan.sweep.rate));
-        let nests: Vec<_> = (nests.into_iter())
-            .filter(|n| {
-                let inner = n.inner.iter().map(|i| i.plan.sweep.rate);
-                !inner.chain([n.outer.sweep.rate]).any(tiled)
-            })
-            .collect();
         for (k, tile) in tiles.iter().enumerate() {
             let before = tiles[..k].iter().filter(|t| t.rate == tile.rate);
             let version = before.count();
             tile::Writer::new(&mut unit, tile, version).write(symbol);
         }
-        for (version, plan) in plans.iter().enumerate() {
-            // Facts and names outlive the unit; a plan only this turn of it.
-            let mut straight = Unit {
-                mode: Mode::Straight(plan),
-                out: String::new(),
-                helpers: &mut *unit.helpers,
-                comb: None,
-                admits: false,
-                plain: Vec::new(),
-                ..unit
-            };
-            plan.write(&mut straight, symbol, version);
-            plan.write_runs(&mut straight, symbol);
-            let text = straight.out;
-            unit.out.push_str(&text);
-        }
-        for nest in &nests {
-            let mut straight = Unit {
-                mode: Mode::Straight(&nest.outer),
-                out: String::new(),
-                helpers: &mut *unit.helpers,
-                comb: None,
-                admits: false,
-                plain: Vec::new(),
-                ..unit
-            };
-            nest.write(&mut straight, symbol);
-            let text = straight.out;
-            unit.out.push_str(&text);
-        }
         for zip in &zips {
             tile::Zipper::new(&mut unit, zip, symbol).write();
         }
         unit.mode = Mode::Machine;
-        let cold = machine::write(
-            &mut unit,
-            layout,
-            (&plans, &nests, &zips, &tiles),
-            symbol,
-            form.summary,
-        );
+        let cold = machine::write(&mut unit, layout, (&zips, &tiles), symbol, form.summary);
         let mut statements = 0;
         let blocks = facts.blocks.iter();
         blocks.for_each(|b| facts::each_stmt(&b.block.stmts, &mut |_| statements += 1));
-        self.large |= !cold && statements > plan::MAX_STATEMENTS;
+        self.large |= !cold && statements > MAX_STATEMENTS;
         self.kernels.push_str(&unit.out);
         Ok(())
     }

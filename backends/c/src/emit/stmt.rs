@@ -2,7 +2,7 @@
 
 use super::stop::{TURNS, is_short};
 use super::unit::{Mode, Unit, comment};
-use crate::facts::{self, Source};
+use crate::facts::Source;
 use crate::names::Part;
 use loop_lang::ir::{Atom, CombId, Combine, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
@@ -158,13 +158,7 @@ impl Unit<'_> {
             }
             StmtKind::Trap { unless, .. } => {
                 let (flag, ok) = (self.trapped(), self.atom(*unless));
-                // Nobody wants results, or a state to go on from, after a trap.
-                self.line(match self.mode {
-                    Mode::Straight(plan) if plan.sweep.scatters => {
-                        format!("if (__builtin_expect(!{ok}, 0)) return 1;")
-                    }
-                    _ => format!("{flag} |= !{ok};"),
-                });
+                self.line(format!("{flag} |= !{ok};"));
             }
             StmtKind::If {
                 cond,
@@ -227,46 +221,17 @@ impl Unit<'_> {
         let to = self.program.ty(v).elem();
         let operands: Vec<String> = args.iter().map(|a| self.atom(*a)).collect();
         let name = self.define(v);
-        let value = match self.known(v).or_else(|| self.plain_extremum(op, args)) {
-            Some(value) => value,
-            // Where nothing is vectorised a call serves, and takes the compiler less time.
-            None if matches!(self.mode, Mode::Machine) && op.is_transcendental() => {
-                self.helpers.host_call(op, from, &operands)
-            }
-            None => self.helpers.op(op, from, to, &operands),
+        // Where nothing is vectorised a call serves, and takes the compiler less time.
+        let value = match matches!(self.mode, Mode::Machine) && op.is_transcendental() {
+            true => self.helpers.host_call(op, from, &operands),
+            false => self.helpers.op(op, from, to, &operands),
         };
         self.line(format!("{name} = {value};"));
     }
 
-    /// What a variable is in the case that is written, if that says it.
-    fn known(&mut self, v: Var) -> Option<String> {
-        let Mode::Straight(plan) = self.mode else {
-            return None;
-        };
-        match (plan.case.known.get(&v), plan.case.same.get(&v)) {
-            (Some(answer), _) => Some(u8::from(*answer).to_string()),
-            (None, Some(a)) => Some(self.atom(*a)),
-            (None, None) => None,
-        }
-    }
-
     fn assign(&mut self, v: Var, a: Atom) {
-        if let Mode::Straight(plan) = self.mode
-            && plan.sweep.counter == v
-        {
-            return;
-        }
         let (target, value) = (self.target(v), self.atom(a));
-        let ty = facts::elem(self.program, v);
-        if self.admits && ty.is_int() {
-            // gcc makes a branch of two conditional updates; of a mask it makes none.
-            let mask = format!("-({})admitted", ty.name());
-            self.line(format!("{target} += ({value} - {target}) & {mask};"));
-        } else if self.admits {
-            self.line(format!("{target} = admitted ? {value} : {target};"));
-        } else {
-            self.line(format!("{target} = {value};"));
-        }
+        self.line(format!("{target} = {value};"));
         self.follow(v, &target);
     }
 
@@ -295,56 +260,14 @@ impl Unit<'_> {
         self.line(format!("{n} = run->made[{slot}].length;"));
     }
 
-    /// Whether an access was proven inside of its array before the straight loop was entered.
-    fn proven(&self, a: Var, i: Atom) -> bool {
-        match (self.mode, i) {
-            (Mode::Straight(plan), Atom::Var(i)) => plan.proven.contains(&(self.owner(a), i)),
-            _ => false,
-        }
-    }
-
     fn read(&mut self, v: Var, a: Var, i: Atom) {
         let (name, data, n, index) = (self.define(v), self.array(a), self.length(a), self.atom(i));
-        match self.mode {
-            _ if self.proven(a, i) => self.line(format!("{name} = {data}[{index}];")),
-            Mode::Straight(plan) if !plan.is_near(i) => self.gather(v, &data, &n, &index),
-            _ => self.line(format!("{name} = {index} < {n} ? {data}[{index}] : 0;")),
-        }
-    }
-
-    /// A read from anywhere. Compilers turn a mask into a vector of addresses where they would keep
-    /// a branch for a condition. An empty array points to a zero here.
-    fn gather(&mut self, v: Var, data: &str, n: &str, index: &str) {
-        let ty = self.program.ty(v).elem();
-        let (define, name) = (self.define(v), self.names.var(v));
-        self.line(format!("{define};"));
-        let line = self.masked(ty, name, (data, n, index));
-        self.line(line);
-    }
-
-    /// The statement of such a read into a variable.
-    pub(super) fn masked(
-        &mut self,
-        ty: Ty,
-        name: &str,
-        (data, n, index): (&str, &str, &str),
-    ) -> String {
-        let cell = format!("{data}[{index} & lf_in]");
-        let masked = match ty {
-            Ty::F32 => format!("(u32)({} & lf_in)", self.helpers.word_of(ty, &cell)),
-            Ty::F64 => format!("({} & lf_in)", self.helpers.word_of(ty, &cell)),
-            _ => format!("({cell} & lf_in)"),
-        };
-        let value = self.helpers.value_of(ty, &masked);
-        format!("{{ const u64 lf_in = -(u64)({index} < {n}); {name} = {value}; }}")
+        self.line(format!("{name} = {index} < {n} ? {data}[{index}] : 0;"));
     }
 
     fn write(&mut self, a: Var, i: Atom, x: Atom) {
         let (data, n, index, value) = (self.array(a), self.length(a), self.atom(i), self.atom(x));
-        match self.proven(a, i) {
-            true => self.line(format!("{data}[{index}] = {value};")),
-            false => self.line(format!("if ({index} < {n}) {data}[{index}] = {value};")),
-        }
+        self.line(format!("if ({index} < {n}) {data}[{index}] = {value};"));
     }
 
     fn scatter(&mut self, arrays: &[Var], index: Atom, values: &[Atom], by: Option<Combine>) {

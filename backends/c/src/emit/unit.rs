@@ -2,20 +2,16 @@
 
 use super::ideas::Idea;
 use super::ops::Helpers;
-use super::plan::Plan;
 use crate::facts::Facts;
 use crate::names::{Names, Part};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
-use loop_lang::op::Op;
 
 /// What kind of function is written.
 #[derive(Clone, Copy)]
-pub enum Mode<'a> {
+pub enum Mode {
     /// The state machine: every variable is declared up front, control flow is gotos.
     Machine,
-    /// The straight loop of one rate: variables are declared where they are defined.
-    Straight(&'a Plan<'a>),
-    /// A combine function.
+    /// A tile, or a combine function: variables are declared where they are defined.
     Function,
 }
 
@@ -36,15 +32,11 @@ pub struct Unit<'a> {
     /// Levels of indentation.
     pub depth: usize,
     /// The kind of function.
-    pub mode: Mode<'a>,
+    pub mode: Mode,
     /// Where the block that is written is in the rate tree.
     pub place: Place,
     /// The combinator last named in a comment.
     pub comb: Option<CombId>,
-    /// Whether updates depend on `admitted`: see [`super::compact`].
-    pub admits: bool,
-    /// Extrema in lanes that take one instruction now: see [`super::extrema`].
-    pub plain: Vec<(Var, Op)>,
     /// Whether scalar loops look at `lf_halt`, which every function has then: see [`super::stop`].
     pub stops: bool,
 }
@@ -107,10 +99,7 @@ impl<'a> Unit<'a> {
 
     /// The innermost loop rate around the block that is written.
     pub fn loop_rate(&self) -> Option<RateId> {
-        match self.mode {
-            Mode::Straight(plan) => Some(plan.sweep.rate),
-            _ => self.facts.chain(self.program, self.place).first().copied(),
-        }
+        self.facts.chain(self.program, self.place).first().copied()
     }
 
     /// The element's lane of a variable.
@@ -132,14 +121,6 @@ impl<'a> Unit<'a> {
         let mask = lanes - 1;
         if lanes == 1 {
             return "0".into();
-        }
-        if let Mode::Straight(plan) = self.mode
-            && plan.strip > 1
-        {
-            return match u64::from(lanes) == plan.strip {
-                true => "lane".into(),
-                false => format!("(strip & {mask}) + lane"),
-            };
         }
         let rate = self.loop_rate().and_then(|r| self.facts.lane_rate(g, r));
         match rate.and_then(|r| self.program.rate(r).kind.counter()) {
@@ -165,7 +146,7 @@ impl<'a> Unit<'a> {
     /// `u64 x` where variables are declared in place, `x` where they are already.
     pub(super) fn define(&self, v: Var) -> String {
         match (self.mode, self.program.ty(v)) {
-            (Mode::Straight(_) | Mode::Function, Type::Scalar(ty)) => {
+            (Mode::Function, Type::Scalar(ty)) => {
                 format!("{} {}", ty.name(), self.names.var(v))
             }
             _ => self.names.var(v).to_string(),

@@ -2,8 +2,8 @@
 
 use super::Writer;
 use super::passed::Passed;
+use super::stream::TILE;
 use crate::emit::ideas::Idea;
-use crate::emit::stream::TILE;
 use crate::emit::unit::Unit;
 use crate::names::Part;
 use livefusion_tile::ir::{Entry, Origin, Sum, Tile};

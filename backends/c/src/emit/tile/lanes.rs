@@ -1,8 +1,8 @@
 //! Operators on vectors: what compilers have for vectors, and everything else lane by lane.
 
 use super::Writer;
+use super::pack::{signed, unsigned};
 use crate::emit::ops::limits;
-use crate::emit::vector::{signed, unsigned};
 use livefusion_tile::ir::{Operand, Shape, Value};
 use livefusion_tile::target::Arch;
 use loop_lang::op::Op;

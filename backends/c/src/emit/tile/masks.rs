@@ -6,7 +6,7 @@
 
 use super::Writer;
 use super::builtins::{blend_builtin, compare_builtin};
-use crate::emit::vector::{Width, signed};
+use super::pack::{Width, signed};
 use livefusion_tile::ir::{Operand, Shape, StmtKind, Tile, Value};
 use livefusion_tile::target::{self, Target};
 use loop_lang::op::Op;

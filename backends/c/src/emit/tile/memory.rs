@@ -1,7 +1,7 @@
 //! Loads, stores, packing, and reads at any index.
 
 use super::Writer;
-use crate::emit::vector::Width;
+use super::pack::Width;
 use crate::facts;
 use crate::names::Part;
 use livefusion_tile::ir::{Memory, Operand, Origin, Shape, StmtKind, Tile, Value};
@@ -173,6 +173,20 @@ impl Writer<'_, '_, '_> {
         self.define(to, &text);
     }
 
+    /// The statement of a read from anywhere into a variable. Compilers turn a mask into a vector of addresses where they
+    /// would keep a branch for a condition. An empty array points to a zero here.
+    fn masked(&mut self, ty: Ty, name: &str, (data, n, index): (&str, &str, &str)) -> String {
+        let helpers = &mut *self.unit.helpers;
+        let cell = format!("{data}[{index} & lf_in]");
+        let masked = match ty {
+            Ty::F32 => format!("(u32)({} & lf_in)", helpers.word_of(ty, &cell)),
+            Ty::F64 => format!("({} & lf_in)", helpers.word_of(ty, &cell)),
+            _ => format!("({cell} & lf_in)"),
+        };
+        let value = helpers.value_of(ty, &masked);
+        format!("{{ const u64 lf_in = -(u64)({index} < {n}); {name} = {value}; }}")
+    }
+
     pub(super) fn gather(&mut self, to: Value, array: Var, at: Operand) {
         let shape = self.shape(to);
         let (data, n) = (self.unit.array(array), self.unit.length(array));
@@ -183,7 +197,7 @@ impl Writer<'_, '_, '_> {
             }
             let (ty, name) = (self.vector(shape), self.name(to));
             self.unit.line(format!("{ty} {name};"));
-            let line = self.unit.masked(shape.ty, &name, (&data, &n, &index));
+            let line = self.masked(shape.ty, &name, (&data, &n, &index));
             self.unit.line(line);
             return;
         }

@@ -1,7 +1,7 @@
 //! What goes from lane to lane: scans of a block, and lanes moved up by one.
 
 use super::Writer;
-use crate::emit::vector::signed;
+use super::pack::signed;
 use livefusion_tile::ir::{Operand, Shape, Value};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;

@@ -4,7 +4,7 @@
 //! other.
 
 use super::Writer;
-use crate::emit::vector::{signed, unsigned};
+use super::pack::{signed, unsigned};
 use livefusion_tile::ir::Shape;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;

@@ -1,8 +1,8 @@
 //! Large results go past the caches: what a loop over more data than they hold writes would only push out
 //! what it reads, and each line of it would be read before it is written.
 //!
-//! The function of a straight loop, or of a tile of one, knows nothing of this. It is called for tiles that fit into the first cache, and
-//! writes to a tile's memory, which then goes to its place in whole lines, by non-temporal stores.
+//! A tile's function knows nothing of this. It is called for as many steps as fit into the first cache, and writes to a
+//! little memory, which then goes to its place in whole lines, by non-temporal stores.
 //!
 //! ```text
 //! for (u64 left = count; left != 0; left -= n) {
@@ -14,8 +14,8 @@
 //! }
 //! ```
 
-use super::ops::Helpers;
-use super::unit::Unit;
+use crate::emit::ops::Helpers;
+use crate::emit::unit::Unit;
 use crate::facts;
 use livefusion_tile::target::{Extension, Target};
 use loop_lang::ir::Var;
