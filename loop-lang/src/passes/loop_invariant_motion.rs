@@ -1,9 +1,11 @@
-//! Loop-invariant motion: what is the same in every iteration is computed once, in `init`.
+//! Loop-invariant motion: what is the same in every iteration is computed once, in `init`; what is the same in every turn of
+//! a scalar loop, before that.
 //!
 //! *Invariant*: an operation, an array length, or a read of a random-access parameter, all of whose
 //! operands are constants, parameters, or defined in `init` and not carried. Operators are total and
 //! reads outside of an array give zero, so nothing can go wrong where the loop would not have come by.
-//! What regions compute stays there: an arm that is not taken is not computed.
+//! What an arm computes stays there: one that is not taken is not computed. A scalar loop is thought to turn: what its test
+//! or its turns compute of nothing that it defines goes before it, but for traps, which stay where they may happen.
 //!
 //! Before: in `body`, `let s_1 = sqrt k_1; let y_1 = mul x_0 s_1`. After: `let s_1 = sqrt k_1` at the end
 //! of `init`.
@@ -17,6 +19,9 @@ use crate::ir::{Atom, Block, Loop, ParamKind, Place, Section, Stmt, StmtKind, Va
 use crate::op::Op;
 use crate::walk;
 use rustc_hash::FxHashSet;
+
+/// Regions that are nested deeper than this stay as they are.
+const MAX_DEPTH: usize = 32;
 
 /// Runs the pass.
 pub fn run(program: &mut Loop) -> bool {
@@ -40,9 +45,73 @@ pub fn run(program: &mut Loop) -> bool {
     {
         fixed.hoist(block, &mut moved);
     }
-    let changed = !moved.is_empty();
+    let mut changed = !moved.is_empty();
     init.stmts.append(&mut moved);
+    for block in blocks {
+        changed |= lift(&mut block.stmts, &fixed.readable, MAX_DEPTH);
+    }
     changed
+}
+
+/// What does not vary with the turns of scalar loops goes before them, inner ones first. Regions that are nested deeper stay
+/// as they are.
+fn lift(stmts: &mut Vec<Stmt>, readable: &FxHashSet<Var>, depth: usize) -> bool {
+    let has_regions = |s: &Stmt| walk::regions(&s.kind).iter().any(|r| !r.is_empty());
+    if depth == 0 || !stmts.iter().any(has_regions) {
+        return false;
+    }
+    let mut changed = false;
+    for mut stmt in std::mem::take(stmts) {
+        match &mut stmt.kind {
+            StmtKind::If { then, other, .. } => {
+                changed |= lift(then, readable, depth - 1) | lift(other, readable, depth - 1);
+            }
+            StmtKind::While { test, body, .. } => {
+                changed |= lift(test, readable, depth - 1) | lift(body, readable, depth - 1);
+            }
+            _ => {}
+        }
+        if let StmtKind::While {
+            state, test, body, ..
+        } = &mut stmt.kind
+        {
+            let mut varies: FxHashSet<Var> = state.iter().map(|(v, _)| *v).collect();
+            for inner in test.iter().chain(body.iter()) {
+                walk::definitions(&inner.kind, &mut |v| {
+                    varies.insert(v);
+                });
+            }
+            for region in [test, body] {
+                for inner in std::mem::take(region) {
+                    let mut same = computes(&inner, readable);
+                    walk::operands(&inner.kind, &mut |a| {
+                        same &= a.var().is_none_or(|v| !varies.contains(&v));
+                    });
+                    if !same {
+                        region.push(inner);
+                        continue;
+                    }
+                    walk::definitions(&inner.kind, &mut |v| {
+                        varies.remove(&v);
+                    });
+                    stmts.push(inner);
+                    changed = true;
+                }
+            }
+        }
+        stmts.push(stmt);
+    }
+    changed
+}
+
+/// Whether a statement only computes, from its operands alone.
+fn computes(stmt: &Stmt, readable: &FxHashSet<Var>) -> bool {
+    match &stmt.kind {
+        StmtKind::Let(_, op, _) => *op != Op::Copy,
+        StmtKind::ArrayLength(..) => true,
+        StmtKind::ReadArray(_, a, _) => readable.contains(a),
+        _ => false,
+    }
 }
 
 /// Whether a place may be come by more than once: all but `init`, the end, and roots' `done`.
@@ -98,12 +167,7 @@ impl Fixed {
     }
 
     fn is_invariant(&self, stmt: &Stmt) -> bool {
-        let mut invariant = match &stmt.kind {
-            StmtKind::Let(_, op, _) => *op != Op::Copy,
-            StmtKind::ArrayLength(..) => true,
-            StmtKind::ReadArray(_, a, _) => self.readable.contains(a),
-            _ => false,
-        };
+        let mut invariant = computes(stmt, &self.readable);
         walk::operands(&stmt.kind, &mut |a| {
             invariant &= match a {
                 Atom::Const(_) => true,

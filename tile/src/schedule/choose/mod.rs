@@ -12,7 +12,7 @@ mod start;
 mod vectors;
 
 use super::legal::allows;
-use super::{Admit, Decision, MAX_LANES, MAX_UNROLL, Schedule};
+use super::{Admit, Decision, MAX_UNROLL, Schedule};
 use crate::region::cost::{is_cheap, waits};
 use crate::region::zip::Zip;
 use crate::region::{Region, Role, Step, Sweep};
@@ -20,7 +20,7 @@ use crate::target::Target;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
 use speed::{many_side_by_side, segments_side_by_side};
 use start::{LITTLE, block_by_block, side_by_side};
-use vectors::{block, in_vectors, turns, widths};
+use vectors::{block, in_vectors, turns, widest_of_turns, widths};
 
 /// Bytes that a loop reads and writes in step from which on its results go past the caches: there is no room for them all, and
 /// to write them there each line would be read before. Below, whoever reads them next may find them.
@@ -48,6 +48,9 @@ const MAX_IN_TURNS: usize = 512;
 
 /// Vectors of elements that a scalar loop takes side by side: one waits for its own last turn.
 const IN_FLIGHT: u32 = 4;
+
+/// Elements that it takes side by side at most: all wait for the one that turns longest.
+const TOGETHER: u32 = 32;
 
 /// What code is made for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -281,14 +284,14 @@ fn turns_side_by_side(
     if !target.has_vectors() || !root || !fits {
         return None;
     }
-    let (_, widest) = widths(region, sweep)?;
+    let widest = widest_of_turns(region, sweep).or(widths(region, sweep).map(|w| w.1))?;
     // Each vector is code of its own.
     let in_flight = match aim {
         Aim::Start if IN_FLIGHT as usize * sweep.statements.len() > LITTLE => IN_FLIGHT / 2,
         Aim::Start | Aim::Speed => IN_FLIGHT,
     };
     let in_flight = in_flight * target.vector_bytes() as u32 / widest;
-    let lanes = block(sweep).unwrap_or(in_flight.min(MAX_LANES));
+    let lanes = block(sweep).unwrap_or(in_flight.min(TOGETHER));
     // Who is rejected by all lanes has no turns.
     let ways = [Admit::Branch, Admit::Compact];
     let schedule = admitting(region, sweep, ways, lanes, Schedule::new())?;

@@ -73,6 +73,21 @@ pub(super) fn turns(sweep: &Sweep) -> bool {
     all.any(|s| matches!(s.stmt.kind, StmtKind::While { .. }))
 }
 
+/// The width of the widest numbers that a sweep's scalar loops compute, which is what vectors take long for; none if they
+/// compute none.
+pub(super) fn widest_of_turns(region: &Region, sweep: &Sweep) -> Option<u32> {
+    let mut widest = None;
+    for s in sweep.statements.iter().filter(|s| !s.top) {
+        facts::each_def(s.stmt, &mut |v| {
+            let ty = region.program.ty(v).elem();
+            if ty != Ty::Bool {
+                widest = widest.max(Some(ty.size() as u32));
+            }
+        });
+    }
+    widest
+}
+
 /// The widths of what differs from step to step, the smallest and the largest; none if there is nothing of the kind.
 pub(super) fn widths(region: &Region, sweep: &Sweep) -> Option<(u32, u32)> {
     let differ =
