@@ -27,8 +27,7 @@ fn each_has_the_ideas_that_it_should_have() {
     let ideas = |name: &str| -> &[Idea] {
         match name {
             "stencil" => &[Idea::Cases, Idea::Tiles],
-            "row_sums" => &[Idea::Straight, Idea::Nests],
-            "transpose" | "matrix_product" => &[Idea::Tiles, Idea::Nests],
+            "row_sums" | "transpose" | "matrix_product" => &[Idea::Tiles, Idea::Nests],
             _ => &[Idea::Tiles],
         }
     };

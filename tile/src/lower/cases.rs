@@ -145,15 +145,23 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// From here on a variable is what another value is here: what may be set later on is copied.
+    /// From here on a variable is what another value is here.
     fn stays(&mut self, v: Var, same: Atom) {
-        let mut now = self.operand(same);
-        let origin = now.value().map(|value| self.tile.value(value).origin);
-        if origin.is_some_and(|o| o == Origin::Register || o.is_state()) {
-            let (name, ty) = (self.region.program.name(v), self.shape(now).ty);
-            now = self.op(name, ty, Op::Copy, &[now]);
-        }
+        let now = self.operand(same);
+        let now = self.as_now(v, now);
         self.now.insert(v, now);
+    }
+
+    /// What an operand is at this place, by a variable's name: what may be set later on is copied.
+    pub(super) fn as_now(&mut self, v: Var, now: Operand) -> Operand {
+        let origin = now.value().map(|value| self.tile.value(value).origin);
+        match origin.is_some_and(|o| o == Origin::Register || o.is_state()) {
+            true => {
+                let (name, ty) = (self.region.program.name(v), self.shape(now).ty);
+                self.op(name, ty, Op::Copy, &[now])
+            }
+            false => now,
+        }
     }
 
     /// The arm that is taken.

@@ -8,6 +8,7 @@
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
+//! | `rooms` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
@@ -32,6 +33,7 @@ mod lanes;
 mod nest;
 mod quick;
 mod regions;
+mod rooms;
 mod runs;
 mod scans;
 mod segment;
@@ -50,6 +52,7 @@ use cases::Known;
 use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rooms::Rooms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use std::collections::BTreeMap;
@@ -219,6 +222,7 @@ struct Lower<'r, 'a> {
     lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
     proofs: BTreeMap<(Var, Var), Proof>,
+    rooms: Rooms,
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
@@ -290,6 +294,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             most: MAX_LANES,
             lengths: region.lengths(),
             proofs: BTreeMap::new(),
+            rooms: Rooms::default(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
             flags: Flags::default(),

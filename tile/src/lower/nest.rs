@@ -8,7 +8,6 @@ use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use std::collections::BTreeMap;
 
 /// Segments of up to this many elements are folded in as few lanes, one by one.
 const FEW: u32 = 8;
@@ -102,31 +101,26 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// The steps of an inner loop.
-    fn segment(&mut self, inner: Inner<'r, 'a>) {
-        let nest = match inner {
+    fn segment(&mut self, within: Inner<'r, 'a>) {
+        let nest = match within {
             Inner::Sweep(_) => None,
             Inner::Nest(nest) => Some(nest),
         };
-        let inner = inner.sweep();
+        let inner = within.sweep();
         self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
-        let from = self.operand(Atom::Var(inner.counter));
+        let mut from = self.operand(Atom::Var(inner.counter));
+        if !inner.near.is_empty() {
+            from = self.as_now(inner.counter, from);
+        }
         let to = self.operand(inner.bound);
-        let mut proven: Vec<(Var, Var)> = inner.proven.iter().copied().collect();
-        if self.schedule.vectors(inner.rate).0 > 1 {
-            proven.extend(&inner.scarce);
-        }
-        proven.retain(|(_, index)| !self.is_carried_inside(nest, *index));
-        proven.sort();
-        let mut rooms: Vec<(Var, Operand)> = Vec::new();
-        let mut proofs = BTreeMap::new();
-        for (k, (array, index)) in proven.into_iter().enumerate() {
-            rooms.push((array, self.operand(Atom::Var(index))));
-            proofs.insert((array, index), Proof::Room(k));
-        }
         let comb = self.comb;
+        let around = (
+            std::mem::take(&mut self.proofs),
+            std::mem::take(&mut self.rooms),
+        );
+        let rooms = self.ask_for_rooms(within, from);
         let outer = (
             std::mem::replace(&mut self.sweep, inner),
-            std::mem::replace(&mut self.proofs, proofs),
             self.at,
             std::mem::take(&mut self.next),
         );
@@ -136,7 +130,8 @@ impl<'r, 'a> Lower<'r, 'a> {
             (1, _) => self.one_by_one(range, nest),
             vectors => self.in_vectors(range, vectors),
         }
-        (self.sweep, self.proofs, self.at, self.next) = outer;
+        (self.sweep, self.at, self.next) = outer;
+        (self.proofs, self.rooms) = around;
         self.comb = comb;
         let end = match std::mem::replace(&mut self.stop, stop) {
             Some(stop) => stop.into(),
@@ -160,6 +155,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let lasts = std::mem::take(&mut self.lasts);
         let few = self.clear_lanes(&lanes, (from, to));
         let around = std::mem::take(&mut self.out);
+        self.come_along();
         self.begin_lanes(&lanes);
         self.wait();
         match nest {

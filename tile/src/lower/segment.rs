@@ -7,7 +7,7 @@
 use super::Lower;
 use super::nest::Segment;
 use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
-use crate::region::{Aside, Nest, Region, Role, Sweep};
+use crate::region::{Access, Aside, Nest, Region, Role, Sweep};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -171,6 +171,7 @@ impl Lower<'_, '_> {
         let turn = std::mem::take(&mut self.out);
         let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
         self.vector_at(counter, place);
+        self.come_along();
         self.here = left.map(|end| {
             let to = self.add("here", Shape::of(Ty::Bool, self.lanes), Origin::Let);
             let at = place.into();
@@ -183,7 +184,13 @@ impl Lower<'_, '_> {
         self.here = None;
         let mut vector = self.body(turn);
         // What reads anywhere costs more than a branch.
-        let aside = self.sweep.reads_aside(|_| false);
+        let proofs = &self.proofs;
+        let proves = |a: &Access| {
+            a.index
+                .var()
+                .is_some_and(|v| proofs.contains_key(&(a.array, v)))
+        };
+        let aside = self.sweep.reads_aside(proves);
         if let Some(left) = left.filter(|_| aside != Aside::Nowhere) {
             let some = std::mem::take(&mut self.out);
             let cond = self.op("some", Ty::Bool, Op::Lt, &[place.into(), left]);

@@ -77,6 +77,13 @@ impl Lower<'_, '_> {
         if let Some(extremum) = quick.filter(|_| self.again.is_none()) {
             return self.beat(v, extremum);
         }
+        if let Some(first) = self.beyond_first(v) {
+            if self.lanes == 1 {
+                self.now.insert(v, first);
+                return;
+            }
+            self.firsts.insert(v, first);
+        }
         let of: Vec<Operand> = from.iter().map(|a| self.operand(*a)).collect();
         let to = self.define(v, self.lanes_of(&of));
         self.push(StmtKind::Let {

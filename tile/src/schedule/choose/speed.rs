@@ -87,7 +87,9 @@ pub(super) fn segments_side_by_side(
     // Vectors of one tile have as many lanes.
     let widest = inner.filter(folds).filter_map(|s| widths(region, s));
     let lanes = target.vector_bytes() as u32 / widest.map(|w| w.1).max()?;
-    match sweep.reads_aside(|_| false) {
+    // Neighbours are loaded where the segment has room for them, and its step can be undone where it has not.
+    let undoes = nest.can_be_undone(region);
+    match sweep.reads_aside(|a| undoes && sweep.is_near(a)) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,
         _ => {}
