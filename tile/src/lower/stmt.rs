@@ -197,7 +197,7 @@ impl Lower<'_, '_> {
                     proof,
                 });
             }
-            // Only step by step.
+            // Step by step; or each lane in turn, where nothing is known of what a row's array has room for.
             (None, under) => {
                 let at = self.operand(index);
                 self.put((array, at), value, None, under);

@@ -9,10 +9,12 @@
 //! | `choose` | which decisions a loop gets |
 //! | `legal` | the judge: which decisions keep the Loop's meaning, and the rule that one breaks |
 //! | `text` | the text form |
+//! | `writes` | what may be written for several steps side by side |
 
 mod choose;
 mod legal;
 mod text;
+mod writes;
 
 pub use choose::{Aim, choose, large};
 pub use legal::{Refused, legal, legal_in};
