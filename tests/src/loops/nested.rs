@@ -188,7 +188,7 @@ impl Making {
         let before = self.pool.len();
         let counter = format!("ix_{inner}");
         self.reads(&comb, &counter);
-        if self.rng.chance(40) {
+        if self.rng.chance(60) {
             self.reads_at_sums(&comb, nest, &counter);
         }
         if self.rng.chance(15) {

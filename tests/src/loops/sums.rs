@@ -39,7 +39,7 @@ impl Making {
         let line = format!("let {row} = mul ix_0 {width}");
         self.emit("nest", nest, line);
         let less = self.rng.below(3);
-        let lines = match self.rng.weighted(&[50, 15, 10, 10, 15]) {
+        let lines = match self.rng.weighted(&[35, 10, 8, 8, 14, 40]) {
             0 => vec![format!("let {at} = add {row} {counter}")],
             1 => {
                 let further = self.fresh("further", comb);
@@ -62,6 +62,7 @@ impl Making {
                 let first = format!("let {scaled} = mul {row} 2");
                 vec![first, format!("let {at} = add {scaled} {counter}")]
             }
+            5 => self.clamped((comb, nest), (&row, counter), &at),
             // Against the counter, or two of it.
             _ => match self.rng.chance(50) {
                 true => {
@@ -78,5 +79,54 @@ impl Making {
         };
         lines.into_iter().for_each(|l| self.emit("body", comb, l));
         at
+    }
+
+    /// A sum that goes with the counter as long as a comparison keeps its answer.
+    fn clamped(
+        &mut self,
+        (comb, nest): (&str, &str),
+        (row, counter): (&str, &str),
+        at: &str,
+    ) -> Vec<String> {
+        let [near, far] = ["near", "far"].map(|base| self.fresh(base, comb));
+        let less = self.rng.below(3);
+        // Often not far from where the segment ends.
+        let edge = match self.rng.chance(60) {
+            true => {
+                let last = self.fresh("last", nest);
+                let line = format!("let {last} = sub end_{nest} {}", self.rng.range(1, 4));
+                self.emit("nest", nest, line);
+                last
+            }
+            false => self.rng.pick(&[1, 4, 30]).to_string(),
+        };
+        match self.rng.below(4) {
+            0 => vec![
+                format!("let {far} = max {counter} {less}"),
+                format!("let {near} = sub {far} {less}"),
+                format!("let {at} = add {row} {near}"),
+            ],
+            1 => vec![
+                format!("let {far} = add {counter} {less}"),
+                format!("let {near} = min {far} {edge}"),
+                format!("let {at} = add {row} {near}"),
+            ],
+            2 => vec![
+                format!("let {far} = sub {edge} {counter}"),
+                format!("let {near} = max {far} {less}"),
+                format!("let {at} = add {row} {near}"),
+            ],
+            _ => {
+                let [p, end] = ["p", "end"].map(|base| self.fresh(base, comb));
+                let test = self.rng.pick(&["lt", "le", "gt", "ge"]);
+                vec![
+                    format!("let {far} = sub {counter} {less}"),
+                    format!("let {p} = {test} {far} {edge}"),
+                    format!("let {near} = add {row} {counter}"),
+                    format!("let {end} = sub {near} {less}"),
+                    format!("let {at} = select {p} {near} {end}"),
+                ]
+            }
+        }
     }
 }

@@ -315,9 +315,9 @@ fn draw_of(
         false => 1 << rng.below(3),
     };
     let vectorise = Decision::Vectorise { lanes, unroll };
-    // What is split is proven, and may be taken side by side. In a step of another loop there are no words for it.
+    // What is split is proven, and may be taken side by side. In a step of another loop there are no words for both.
     let inner = matches!(part.program.rate(sweep.rate).kind, RateKind::Nested { .. });
-    if rng.chance(if inner { 25 } else { 60 }) {
+    if rng.chance(if inner { 40 } else { 60 }) {
         propose(schedule, sweep.rate, Decision::Split);
     }
     let mut whole = schedule.clone();
@@ -329,7 +329,8 @@ fn draw_of(
         };
         propose(&mut whole, *sub, Decision::Admit(how));
     }
-    if rng.chance(80) && propose(&mut whole, sweep.rate, vectorise) {
+    let both = schedule.splits(sweep.rate) && inner;
+    if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, sweep.rate, vectorise) {
         *schedule = whole;
         if rng.chance(70) {
             propose(schedule, sweep.rate, Decision::Quick);

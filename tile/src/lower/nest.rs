@@ -1,6 +1,7 @@
 //! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
+use super::cases::Known;
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::{Inner, Nest, Part, Region};
@@ -39,8 +40,9 @@ pub(super) fn sayable(
 fn segments(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<(), &'static str> {
     for inner in nest.loops(region) {
         let sweep = inner.sweep();
-        if schedule.splits(sweep.rate) {
-            return Err("segments that are split");
+        let alone = sweep.groups.is_empty() && schedule.vectors(sweep.rate).0 == 1;
+        if schedule.splits(sweep.rate) && !alone {
+            return Err("segments that are split, in vectors or beside lanes");
         }
         if let Inner::Nest(nest) = inner {
             segments(region, nest, schedule)?;
@@ -102,18 +104,40 @@ impl<'r, 'a> Lower<'r, 'a> {
 
     /// The steps of an inner loop.
     fn segment(&mut self, within: Inner<'r, 'a>) {
+        let inner = within.sweep();
+        self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
+        let middle = self.middles.iter().find(|(rate, _)| *rate == inner.rate);
+        let mut from = self.operand(Atom::Var(inner.counter));
+        if !inner.near.is_empty() || middle.is_some() {
+            from = self.as_now(inner.counter, from);
+        }
+        let to = self.operand(inner.bound);
+        let comb = self.comb;
+        let stop = self.stop.take();
+        let parts = match middle {
+            Some((_, case)) => self.parts_of_segment(inner, (from, to), case),
+            None => vec![(from, to, Known::Nothing)],
+        };
+        for (from, to, known) in parts {
+            self.known_case = known;
+            self.steps(within, (from, to));
+        }
+        self.known_case = Known::Nothing;
+        self.comb = comb;
+        let end = match std::mem::replace(&mut self.stop, stop) {
+            Some(stop) => stop.into(),
+            None => self.op("end", Ty::U64, Op::Max, &[from, to]),
+        };
+        self.set(self.carried[&inner.counter], end);
+    }
+
+    /// Some steps of an inner loop.
+    fn steps(&mut self, within: Inner<'r, 'a>, (from, to): (Operand, Operand)) {
         let nest = match within {
             Inner::Sweep(_) => None,
             Inner::Nest(nest) => Some(nest),
         };
         let inner = within.sweep();
-        self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
-        let mut from = self.operand(Atom::Var(inner.counter));
-        if !inner.near.is_empty() {
-            from = self.as_now(inner.counter, from);
-        }
-        let to = self.operand(inner.bound);
-        let comb = self.comb;
         let around = (
             std::mem::take(&mut self.proofs),
             std::mem::take(&mut self.rooms),
@@ -125,19 +149,12 @@ impl<'r, 'a> Lower<'r, 'a> {
             std::mem::take(&mut self.next),
         );
         let range = (from, to, &rooms[..]);
-        let stop = self.stop.take();
         match self.schedule.vectors(inner.rate) {
             (1, _) => self.one_by_one(range, nest),
             vectors => self.in_vectors(range, vectors),
         }
         (self.sweep, self.at, self.next) = outer;
         (self.proofs, self.rooms) = around;
-        self.comb = comb;
-        let end = match std::mem::replace(&mut self.stop, stop) {
-            Some(stop) => stop.into(),
-            None => self.op("end", Ty::U64, Op::Max, &[from, to]),
-        };
-        self.set(self.carried[&inner.counter], end);
     }
 
     fn one_by_one(&mut self, (from, to, rooms): Segment, nest: Option<&'r Nest<'a>>) {

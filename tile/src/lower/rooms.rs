@@ -6,8 +6,9 @@
 //! left to the state machine, though only some of them may miss.
 
 use super::Lower;
-use crate::ir::{Operand, Proof};
-use crate::region::{Affine, Inner, Nest, Sweep};
+use super::cases::sum as sum_in;
+use crate::ir::{Operand, Proof, Sum};
+use crate::region::{Access, Affine, Inner, Nest, Room, Stride, Sweep, Term};
 use loop_lang::ir::{Atom, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -42,8 +43,6 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
         counted.retain(|(_, index)| !self.is_carried_inside(nest, *index));
         counted.sort();
-        let mut near: Vec<(Var, Var)> = sweep.near.iter().copied().collect();
-        near.sort();
         self.proofs.clear();
         self.rooms = Rooms {
             from: Some(from),
@@ -59,13 +58,18 @@ impl<'r, 'a> Lower<'r, 'a> {
             rooms.push((array, at));
             self.proofs.insert((array, index), proof);
         }
-        let mut sums: Vec<(Affine, Operand)> = Vec::new();
-        for (array, index) in near {
-            let Some(sum) = self.sum_of(sweep, nest, index) else {
+        let mut sums: Vec<(Sum, Operand)> = Vec::new();
+        for ((array, index), sum) in self.near(sweep) {
+            if !self.stays_in(nest, (sweep.counter, &sum))
+                || self.proofs.contains_key(&(array, index))
+            {
                 continue;
-            };
+            }
             let known = sums.iter().find(|(of, _)| *of == sum).map(|known| known.1);
-            let first = known.unwrap_or_else(|| self.first_value(index, &sum, from));
+            let first = known.unwrap_or_else(|| {
+                let name = format!("{}_from", self.region.program.name(index));
+                self.value_of(&name, &sum, (sweep.counter, from))
+            });
             sums.push((sum, first));
             self.rooms.firsts.insert(index, first);
             let room = (array, first);
@@ -78,34 +82,70 @@ impl<'r, 'a> Lower<'r, 'a> {
         rooms
     }
 
-    /// An index as the counter and what is the same in all steps, if no loop in these changes that.
-    fn sum_of(&self, sweep: &Sweep, nest: Option<&Nest>, index: Var) -> Option<Affine> {
-        let sum = sweep.affine(Atom::Var(index))?;
-        let stays = |v: Var| {
-            let begins = nest.is_some_and(|nest| nest.starts.contains(&v));
-            !begins && !self.is_carried_inside(nest, v)
+    /// Accesses that go up with a sweep's counter, with the sums that their indices are.
+    fn near(&self, sweep: &Sweep) -> BTreeMap<(Var, Var), Sum> {
+        let sum = |place: &(Var, Var)| {
+            let sum = sweep.affine(Atom::Var(place.1))?;
+            Some((*place, as_sum(sweep.counter, &sum)))
         };
-        let mut base = sum.base.iter().filter_map(|term| term.of.var());
-        base.all(stays).then_some(sum)
+        let mut near: BTreeMap<(Var, Var), Sum> = sweep.near.iter().filter_map(sum).collect();
+        // What is so in a case alone.
+        let always = |room: &&Room| {
+            let here = |a: &&Access| (a.array, a.index) == (room.array, Atom::Var(room.index));
+            let mut here = sweep.accesses.iter().filter(here);
+            !room.down && here.any(|a| sweep.statements[a.statement].sub.is_none())
+        };
+        if let Some(case) = self.case() {
+            let rooms = case.rooms.iter().filter(always);
+            let rooms = rooms.map(|r| ((r.array, r.index), sum_in(case, Atom::Var(r.index))));
+            near.extend(rooms);
+        }
+        near
     }
 
-    /// What an index is in a segment's first step.
-    fn first_value(&mut self, index: Var, sum: &Affine, from: Operand) -> Operand {
-        let name = format!("{}_from", self.region.program.name(index));
-        let mut first = from;
-        for term in &sum.base {
-            let of = self.operand(term.of);
-            first = match term.times {
-                1 => self.op(&name, Ty::U64, Op::Add, &[of, first]),
-                -1 => self.op(&name, Ty::U64, Op::Sub, &[first, of]),
-                times => {
-                    let times = Lower::u64(times as u64);
-                    let more = self.op(&name, Ty::U64, Op::Mul, &[of, times]);
-                    self.op(&name, Ty::U64, Op::Add, &[more, first])
-                }
+    /// Whether no loop in a segment's steps changes what a sum is made of, beside the segment's counter.
+    fn stays_in(&self, nest: Option<&Nest>, (counter, sum): (Var, &Sum)) -> bool {
+        let begins = |v: &Var| nest.is_some_and(|nest| nest.starts.contains(v));
+        let stays = |v: &Var| !begins(v) && !self.is_carried_inside(nest, *v);
+        let mut terms = sum.terms.iter().map(|(_, v)| v);
+        terms.all(|v| *v == counter || stays(v))
+    }
+
+    /// What a sum is where a counter is so much.
+    pub(super) fn value_of(
+        &mut self,
+        name: &str,
+        sum: &Sum,
+        (counter, at): (Var, Operand),
+    ) -> Operand {
+        let mut value: Option<Operand> = None;
+        // What is taken away comes last.
+        let (more, less): (Vec<_>, Vec<_>) = sum.terms.iter().copied().partition(|term| term.0 > 0);
+        for (times, v) in more.into_iter().chain(less) {
+            let of = match v == counter {
+                true => at,
+                false => self.operand(Atom::Var(v)),
             };
+            value = Some(match (value, times) {
+                (None, 1) => of,
+                (Some(value), 1) => self.op(name, Ty::U64, Op::Add, &[value, of]),
+                (Some(value), -1) => self.op(name, Ty::U64, Op::Sub, &[value, of]),
+                (value, times) => {
+                    let times = Lower::u64(times as u64);
+                    let of = self.op(name, Ty::U64, Op::Mul, &[of, times]);
+                    match value {
+                        Some(value) => self.op(name, Ty::U64, Op::Add, &[value, of]),
+                        None => of,
+                    }
+                }
+            });
         }
-        first
+        let plus = Lower::u64(sum.plus);
+        match value {
+            Some(value) if sum.plus == 0 => value,
+            Some(value) => self.op(name, Ty::U64, Op::Add, &[value, plus]),
+            None => plus,
+        }
     }
 
     /// A step of a segment begins, or a vector of steps: how far the segment has come.
@@ -117,11 +157,31 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.rooms.along = sums.then(|| self.op("along", Ty::U64, Op::Sub, &[at, from]));
     }
 
-    /// What an index that has a room at a sum is here, in the first lane.
-    pub(super) fn beyond_first(&mut self, index: Var) -> Option<Operand> {
-        let first = self.rooms.firsts.get(&index).copied()?;
-        let along = self.rooms.along?;
+    /// Computes an index that has a room at a sum, in the first lane; whether that is all there is to it.
+    pub(super) fn is_beyond(&mut self, index: Var) -> bool {
+        let first = self.rooms.firsts.get(&index).copied();
+        let (Some(first), Some(along)) = (first, self.rooms.along) else {
+            return false;
+        };
         let name = self.region.program.name(index).to_string();
-        Some(self.op(&name, Ty::U64, Op::Add, &[first, along]))
+        let at = self.op(&name, Ty::U64, Op::Add, &[first, along]);
+        match self.lanes {
+            1 => self.now.insert(index, at),
+            _ => self.firsts.insert(index, at),
+        };
+        self.lanes == 1
     }
+}
+
+/// A sum over a counter.
+fn as_sum(counter: Var, affine: &Affine) -> Sum {
+    let counted = match affine.step {
+        Stride::By(times) => Sum::default().plus(times, &Sum::of(counter)),
+        Stride::Of(_) => Sum::default(),
+    };
+    let add = |sum: Sum, term: &Term| match term.of {
+        Atom::Var(v) => sum.plus(term.times, &Sum::of(v)),
+        Atom::Const(c) => sum.plus(term.times, &Sum::number(c.bits)),
+    };
+    affine.base.iter().fold(counted, add)
 }

@@ -69,6 +69,9 @@ impl Lower<'_, '_> {
     }
 
     fn let_op(&mut self, v: Var, op: Op, from: &[Atom]) {
+        if self.is_beyond(v) {
+            return;
+        }
         // What runs is next what its elements have come to.
         if self.run_to.contains(&v) || self.follows(v, op, from) {
             return;
@@ -76,13 +79,6 @@ impl Lower<'_, '_> {
         let quick = self.quick.iter().find(|e| e.next == v).copied();
         if let Some(extremum) = quick.filter(|_| self.again.is_none()) {
             return self.beat(v, extremum);
-        }
-        if let Some(first) = self.beyond_first(v) {
-            if self.lanes == 1 {
-                self.now.insert(v, first);
-                return;
-            }
-            self.firsts.insert(v, first);
         }
         let of: Vec<Operand> = from.iter().map(|a| self.operand(*a)).collect();
         let to = self.define(v, self.lanes_of(&of));

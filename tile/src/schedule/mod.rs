@@ -47,7 +47,8 @@ pub enum Decision {
     },
     /// Of a root that is a sweep: what it writes in step goes past the caches, if the root has at least so many steps.
     Stream(u64),
-    /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own.
+    /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own; of one in a
+    /// step of another loop: so is the middle of each segment, as a part of it.
     Split,
     /// Of a sweep: its body is cut in pieces, each of which is done for all steps of a range before the next begins. What one
     /// computes and another needs crosses in buffers.

@@ -152,13 +152,25 @@ pub(super) const LOWERED: &[Fault] = &[
         what: "a segment has room at a sum for what it accesses at another",
         file: "lower/rooms.rs",
         sound: "find(|(of, _)| *of == sum)",
-        faulty: "find(|(of, _)| of.step == sum.step)",
+        faulty: "find(|(of, _)| of.terms.len() == sum.terms.len())",
     },
     Fault {
         what: "what is the same in all steps of a segment is added once, however often it counts",
         file: "lower/rooms.rs",
-        sound: "let more = self.op(&name, Ty::U64, Op::Mul, &[of, times]);",
-        faulty: "let more = of; let _ = times;",
+        sound: "let of = self.op(name, Ty::U64, Op::Mul, &[of, times]);",
+        faulty: "let _ = times;",
+    },
+    Fault {
+        what: "the middle of a segment goes on to its end",
+        file: "lower/split.rs",
+        sound: "steps = word(self, \"steps\", Op::Min, &[steps, stays]);",
+        faulty: "let _ = stays;",
+    },
+    Fault {
+        what: "the middle of a segment is where other answers hold",
+        file: "lower/split.rs",
+        sound: "let right = match test.holds {",
+        faulty: "let right = match !test.holds {",
     },
     Fault {
         what: "the counter of a segment stays where it began",
