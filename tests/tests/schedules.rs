@@ -124,6 +124,8 @@ fn loops_over_segments() {
         "segment in a segment",
         "halves beat",
         "leave of a segment",
+        "room at a sum",
+        "room at a sum in vectors",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
@@ -214,8 +216,13 @@ fn random_programs() {
 #[test]
 fn changed_tiles_stay_inside() {
     let (mut ran, mut drawn) = (0, Drawn::default());
-    for seed in 0..CHANGED {
-        let l = plain(seed);
+    for k in 0..2 * CHANGED {
+        let seed = k / 2;
+        let l = if k % 2 == 0 {
+            plain(seed)
+        } else {
+            nested(seed)
+        };
         let interp = InterpBackend::with_chunk(CHUNK);
         let interp = interp.compile(&l.program).expect("it is interpreted");
         let mut rng = Rng::new(seed);

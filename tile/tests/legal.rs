@@ -248,6 +248,16 @@ fn cases() -> Vec<Case> {
             "to_percentages",
             "filt mask\nmfst vectorise 8 unroll 1",
         ),
+        // A row is written side by side where nothing else is done with its array.
+        changed(
+            "it writes elsewhere than at the counter, or packed at a count",
+            "transpose",
+            (
+                "  writeArray out_2 to_2 elt_1\n",
+                "  writeArray out_2 to_2 elt_1\n  writeArray out_2 ix_0 elt_1\n".into(),
+            ),
+            "r1 vectorise 4 unroll 1",
+        ),
         changed(
             "it joins onto several arrays, or by a function",
             "counts",

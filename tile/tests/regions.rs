@@ -25,6 +25,11 @@ fn segments_inside_of_a_root() {
 }
 
 #[test]
+fn rows_inside_of_a_root() {
+    golden("row_sums");
+}
+
+#[test]
 fn an_append_that_reads_up_and_down() {
     golden("both_ways");
 }
@@ -57,7 +62,8 @@ fn a_mirror() {
 /// What is said of statements in several ways is the same in all of them.
 #[test]
 fn regions_agree_with_themselves() {
-    let (mut sweeps, mut nests, mut in_regions, mut counts, mut unproven) = (0, 0, 0, 0, 0);
+    let (mut sweeps, mut nests, mut in_regions) = (0, 0, 0);
+    let (mut counts, mut unproven, mut rows) = (0, 0, 0);
     for folder in common::folders() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -93,12 +99,15 @@ fn regions_agree_with_themselves() {
                     assert!(proven || !access.is_proven, "{path:?} {}", access.statement);
                     assert!(sweep.arrays.contains(&access.array));
                     assert!(access.is_proven || sweep.lengths.contains(&access.array));
+                    let near = sweep.is_near(access);
+                    assert!(!near || !access.is_proven, "{path:?} {}", access.statement);
+                    rows += usize::from(near);
                     counts += usize::from(access.shape == Index::Count);
                     unproven += usize::from(!access.is_proven);
                 }
             }
         }
     }
-    let seen = [sweeps, nests, in_regions, counts, unproven];
+    let seen = [sweeps, nests, in_regions, counts, unproven, rows];
     assert!(seen.iter().all(|n| *n >= 5), "{seen:?}");
 }

@@ -109,6 +109,11 @@ fn segments_in_vectors() {
 }
 
 #[test]
+fn segments_that_are_written_in_vectors() {
+    golden("transpose");
+}
+
+#[test]
 fn segments_with_a_scan() {
     golden("segmented");
 }

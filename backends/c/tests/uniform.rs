@@ -26,9 +26,8 @@ fn c_and_interpreter_give_the_bits_of_plain_rust() {
 fn each_has_the_ideas_that_it_should_have() {
     let ideas = |name: &str| -> &[Idea] {
         match name {
-            "stencil" => &[Idea::Cases, Idea::Tiles],
-            "row_sums" => &[Idea::Tiles, Idea::Nests],
-            "transpose" | "matrix_product" => &[Idea::Tiles, Idea::Nests],
+            "stencil" => &[Idea::Cases, Idea::Tiles, Idea::Nests],
+            "row_sums" | "transpose" | "matrix_product" => &[Idea::Tiles, Idea::Nests],
             _ => &[Idea::Tiles],
         }
     };

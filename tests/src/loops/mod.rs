@@ -9,6 +9,7 @@ mod joined;
 mod nested;
 mod plain;
 mod statements;
+mod sums;
 
 pub(crate) use ended::MEMORY;
 pub use ended::{Ended, run};

@@ -1,5 +1,5 @@
 //! Random loops over segments, of the shapes that tiles have words for: a root with one or two inner loops, segments in these, filters in those,
-//! reads and writes at the counters and at filters' counts, folds and scans of the whole and of each segment, exits. Segments
+//! reads and writes at the counters, at sums of them, and at filters' counts, folds and scans of the whole and of each segment, exits. Segments
 //! are short, with some that are long or empty.
 
 use super::{Argument, Making, RandomLoop, TYPES};
@@ -9,6 +9,9 @@ use loop_lang::types::Ty;
 
 /// How many segments there are sizes for.
 const SIZES: usize = 40;
+
+/// The length of inner loops that are all as long.
+const WIDTH: &str = "width_0";
 
 /// The loop of a seed.
 pub fn nested(seed: u64) -> RandomLoop {
@@ -42,11 +45,15 @@ pub fn nested(seed: u64) -> RandomLoop {
     if m.rng.chance(15) {
         m.plain_exit("0");
     }
+    // Inner loops are as long in each step, or as the step says.
+    let size = if m.rng.chance(30) { WIDTH } else { "size_0" };
+    let width = m.rng.pick(&[0, 2, 5, 20]);
+    m.emit("init", "0", format!("let {WIDTH} = copy {width}"));
     let mut parts = "stage 0".to_string();
     for stage in 1..=m.rng.weighted(&[0, 75, 25]) {
         let inner = match m.rng.chance(30) {
             true => m.groups_of_segments(),
-            false => m.segments(0, "size_0"),
+            false => m.segments(0, size),
         };
         parts += &format!("; child r{inner}; stage {stage}");
         let comb = format!("s{stage}");
@@ -120,6 +127,7 @@ impl Making {
     fn begins(&mut self, i: usize, comb: &str, size: &str) -> (String, bool) {
         let counter = format!("ix_{comb}");
         let runs_on = self.rng.chance(60);
+        let set = size == WIDTH;
         let begins = match runs_on {
             true => {
                 self.emit("init", comb, format!("carry {counter} = 0"));
@@ -133,7 +141,8 @@ impl Making {
                 format!("let end_{comb} = copy {size}")
             }
         };
-        self.emit("nest", comb, begins);
+        let section = if set && !runs_on { "init" } else { "nest" };
+        self.emit(section, comb, begins);
         self.counted_guard(comb, &format!("end_{comb}"));
         self.count_up(comb, "bottom");
         (counter, runs_on)
@@ -158,7 +167,11 @@ impl Making {
         let parts = self.in_segment(i, (&comb, i), written, 0, &mut folded);
         self.pool.truncate(before);
         self.pool.extend(folded);
-        self.rates[i] = format!("rate r{i} nested r{around} {counter} < end_{comb} {{ {parts} }}");
+        let kind = match size == WIDTH {
+            true => "uniform",
+            false => "nested",
+        };
+        self.rates[i] = format!("rate r{i} {kind} r{around} {counter} < end_{comb} {{ {parts} }}");
         i
     }
 
@@ -173,7 +186,14 @@ impl Making {
     ) -> String {
         let comb = rate.to_string();
         let before = self.pool.len();
-        self.reads(&comb, &format!("ix_{inner}"));
+        let counter = format!("ix_{inner}");
+        self.reads(&comb, &counter);
+        if self.rng.chance(60) {
+            self.reads_at_sums(&comb, nest, &counter);
+        }
+        if self.rng.chance(15) {
+            self.writes_at_sums(&comb, nest, &counter);
+        }
         for _ in 0..self.rng.below(3) {
             let anew = self.rng.chance(60);
             let fold = self.segment_fold((rate, &comb), (nest, inner), anew);

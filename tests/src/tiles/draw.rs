@@ -1,7 +1,7 @@
 //! Schedules that are drawn at random, all of them legal but one decision.
 
 use crate::rng::Rng;
-use livefusion_tile::ir::{Memory, Stmt, StmtKind, Tile, each_stmt};
+use livefusion_tile::ir::{Memory, Operand, Stmt, StmtKind, Tile, each_stmt};
 use livefusion_tile::region::{Region, Role, Step, Sweep};
 use livefusion_tile::schedule::{Admit, Decision, Refused, Schedule, legal};
 use loop_lang::Loop;
@@ -58,7 +58,19 @@ impl Drawn {
     /// Notes what a tile says that took steps.
     pub fn note(&mut self, tile: &Tile) {
         let vectors = tile.granule() > 1;
+        let mut computed = Vec::new();
         tile.each_stmt(&mut |s| {
+            if let StmtKind::Let { to, .. } = s.kind {
+                computed.push(Operand::from(to));
+            }
+            if let StmtKind::Segment { step, rooms, .. } = &s.kind
+                && rooms.iter().any(|(_, index)| computed.contains(index))
+            {
+                self.said.insert(match step {
+                    1 => "room at a sum",
+                    _ => "room at a sum in vectors",
+                });
+            }
             self.said.extend(match &s.kind {
                 StmtKind::Leave { .. } if vectors => Some("leave in vectors"),
                 StmtKind::Put { lanes: 1, .. } => Some("put"),
@@ -305,8 +317,9 @@ fn draw_of(
         false => 1 << rng.below(3),
     };
     let vectorise = Decision::Vectorise { lanes, unroll };
-    // What is split is proven, and may be taken side by side.
-    if rng.chance(60) {
+    // What is split is proven, and may be taken side by side. In a step of another loop there are no words for both.
+    let inner = matches!(part.program.rate(sweep.rate).kind, RateKind::Nested { .. });
+    if rng.chance(if inner { 40 } else { 60 }) {
         propose(schedule, sweep.rate, Decision::Split);
     }
     let mut whole = schedule.clone();
@@ -318,7 +331,8 @@ fn draw_of(
         };
         propose(&mut whole, *sub, Decision::Admit(how));
     }
-    if rng.chance(80) && propose(&mut whole, sweep.rate, vectorise) {
+    let both = schedule.splits(sweep.rate) && inner;
+    if rng.chance(if both { 40 } else { 80 }) && propose(&mut whole, sweep.rate, vectorise) {
         *schedule = whole;
         if rng.chance(70) {
             propose(schedule, sweep.rate, Decision::Quick);

@@ -8,7 +8,7 @@ use loop_lang::ir::{Atom, Stmt, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
-/// What a tile takes for granted.
+/// What a tile takes for granted, or a part of a segment.
 #[derive(Clone, Copy)]
 pub(super) enum Known<'r> {
     /// Nothing.
@@ -20,7 +20,7 @@ pub(super) enum Known<'r> {
 }
 
 /// A value as a sum of what is known before the sweep, and its counter.
-fn sum(case: &Case, a: Atom) -> Sum {
+pub(super) fn sum(case: &Case, a: Atom) -> Sum {
     match (case.def(a), a) {
         (Some(Def::Sum(a, b)), _) => sum(case, a).plus(1, &sum(case, b)),
         (Some(Def::Difference(a, b)), _) => sum(case, a).plus(-1, &sum(case, b)),
@@ -30,7 +30,7 @@ fn sum(case: &Case, a: Atom) -> Sum {
     }
 }
 
-fn asked(case: &Case, test: &Test) -> Asked {
+pub(super) fn asked(case: &Case, test: &Test) -> Asked {
     Asked {
         moving: sum(case, test.moving),
         edge: sum(case, test.edge),
@@ -79,7 +79,7 @@ impl Lower<'_, '_> {
         !matches!(self.known_case, Known::UpTo(..))
     }
 
-    fn case(&self) -> Option<&Case> {
+    pub(super) fn case(&self) -> Option<&Case> {
         match self.known_case {
             Known::Case(case) => Some(case),
             Known::Nothing | Known::UpTo(..) => None,
@@ -145,15 +145,26 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// From here on a variable is what another value is here: what may be set later on is copied.
+    /// From here on a variable is what another value is here.
     fn stays(&mut self, v: Var, same: Atom) {
-        let mut now = self.operand(same);
-        let origin = now.value().map(|value| self.tile.value(value).origin);
-        if origin.is_some_and(|o| o == Origin::Register || o.is_state()) {
-            let (name, ty) = (self.region.program.name(v), self.shape(now).ty);
-            now = self.op(name, ty, Op::Copy, &[now]);
+        if self.is_beyond(v) {
+            return;
         }
+        let now = self.operand(same);
+        let now = self.as_now(v, now);
         self.now.insert(v, now);
+    }
+
+    /// What an operand is at this place, by a variable's name: what may be set later on is copied.
+    pub(super) fn as_now(&mut self, v: Var, now: Operand) -> Operand {
+        let origin = now.value().map(|value| self.tile.value(value).origin);
+        match origin.is_some_and(|o| o == Origin::Register || o.is_state()) {
+            true => {
+                let (name, ty) = (self.region.program.name(v), self.shape(now).ty);
+                self.op(name, ty, Op::Copy, &[now])
+            }
+            false => now,
+        }
     }
 
     /// The arm that is taken.

@@ -8,6 +8,8 @@
 //! | `frame` | entries, what goes in and out, the loop over the range |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
+//! | `split` | segments in three parts |
+//! | `rooms` | what must be there of the arrays that segments access |
 //! | `subs` | sub rates, and what is counted in them |
 //! | `lanes` | the lanes of groups |
 //! | `stmt` | statements, one or several steps at a time |
@@ -32,9 +34,11 @@ mod lanes;
 mod nest;
 mod quick;
 mod regions;
+mod rooms;
 mod runs;
 mod scans;
 mod segment;
+mod split;
 mod stmt;
 mod subs;
 mod zip;
@@ -44,12 +48,13 @@ pub use zip::zip;
 use crate::ir::{
     Entry, Kept, MAX_DEPTH, MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Tile, Value,
 };
-use crate::region::{Chain, Extremum, Flags, Nest, Region, Sweep};
+use crate::region::{Case, Chain, Extremum, Flags, Nest, Region, Sweep};
 use crate::schedule::{Admit, Refused, Schedule, legal_in};
 use cases::Known;
-use loop_lang::ir::{Atom, CombId, StmtKind as LoopStmt, Type, Var};
+use loop_lang::ir::{Atom, CombId, RateId, StmtKind as LoopStmt, Type, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
+use rooms::Rooms;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::smallvec;
 use std::collections::BTreeMap;
@@ -144,8 +149,14 @@ pub fn nest(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<Tile, N
         legal_in(region, schedule, sweep).map_err(NoTile::Illegal)?;
     }
     nest::sayable(region, nest, schedule).map_err(NoTile::NoWords)?;
+    let sweeps = nest.sweeps(region).into_iter();
+    let split = sweeps.filter(|sweep| schedule.splits(sweep.rate));
+    let middles = split.map(|sweep| Some((sweep.rate, region.middle(sweep)?)));
+    let middles: Option<Vec<(RateId, Case)>> = middles.collect();
+    let middles = middles.ok_or(NoTile::NoWords("segments that ask too much"))?;
     let mut lower = Lower::of(region, &nest.outer, schedule);
     lower.nest = Some(nest);
+    lower.middles = &middles;
     lower.write();
     finish(lower.tile)
 }
@@ -194,6 +205,8 @@ struct Lower<'r, 'a> {
     tile: Tile,
     /// What is taken for granted.
     known_case: Known<'r>,
+    /// Of segments that are split: what holds in the middle of them.
+    middles: &'r [(RateId, Case)],
     /// Names that are taken, and the last number that was put behind each.
     names: FxHashMap<String, u32>,
     /// What each variable of the loop is at this place.
@@ -219,6 +232,7 @@ struct Lower<'r, 'a> {
     lengths: FxHashMap<Var, Var>,
     /// By which each access at an index cannot miss.
     proofs: BTreeMap<(Var, Var), Proof>,
+    rooms: Rooms,
     subs: Vec<Sub>,
     /// What variables that run are next.
     run_to: FxHashSet<Var>,
@@ -290,6 +304,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             most: MAX_LANES,
             lengths: region.lengths(),
             proofs: BTreeMap::new(),
+            rooms: Rooms::default(),
             subs: Vec::new(),
             run_to: FxHashSet::default(),
             flags: Flags::default(),
@@ -297,6 +312,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             quick: Vec::new(),
             again: None,
             known_case: Known::Nothing,
+            middles: &[],
             known: FxHashSet::default(),
             firsts: FxHashMap::default(),
             regions: Vec::new(),

@@ -1,6 +1,7 @@
 //! Segments in the steps of a rate, and segments in those, step by step. A step is undone where a segment does not fit into what is left of the span, or into what
 //! it accesses: so each access in it is as safe as in a sweep by itself.
 
+use super::cases::Known;
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, StmtKind, Value};
 use crate::region::{Inner, Nest, Part, Region};
@@ -8,7 +9,6 @@ use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
-use std::collections::BTreeMap;
 
 /// Segments of up to this many elements are folded in as few lanes, one by one.
 const FEW: u32 = 8;
@@ -40,8 +40,9 @@ pub(super) fn sayable(
 fn segments(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<(), &'static str> {
     for inner in nest.loops(region) {
         let sweep = inner.sweep();
-        if schedule.splits(sweep.rate) {
-            return Err("segments that are split");
+        let alone = sweep.groups.is_empty() && schedule.vectors(sweep.rate).0 == 1;
+        if schedule.splits(sweep.rate) && !alone {
+            return Err("segments that are split, in vectors or beside lanes");
         }
         if let Inner::Nest(nest) = inner {
             segments(region, nest, schedule)?;
@@ -107,47 +108,58 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// The steps of an inner loop.
-    fn segment(&mut self, inner: Inner<'r, 'a>) {
-        let nest = match inner {
-            Inner::Sweep(_) => None,
-            Inner::Nest(nest) => Some(nest),
-        };
-        let inner = inner.sweep();
+    fn segment(&mut self, within: Inner<'r, 'a>) {
+        let inner = within.sweep();
         self.comb = inner.statements.first().map_or(self.comb, |s| s.stmt.comb);
-        let from = self.operand(Atom::Var(inner.counter));
+        let middle = self.middles.iter().find(|(rate, _)| *rate == inner.rate);
+        let mut from = self.operand(Atom::Var(inner.counter));
+        if !inner.near.is_empty() || middle.is_some() {
+            from = self.as_now(inner.counter, from);
+        }
         let to = self.operand(inner.bound);
-        let mut proven: Vec<(Var, Var)> = inner.proven.iter().copied().collect();
-        if self.schedule.vectors(inner.rate).0 > 1 {
-            proven.extend(&inner.scarce);
-        }
-        proven.retain(|(_, index)| !self.is_carried_inside(nest, *index));
-        proven.sort();
-        let mut rooms: Vec<(Var, Operand)> = Vec::new();
-        let mut proofs = BTreeMap::new();
-        for (k, (array, index)) in proven.into_iter().enumerate() {
-            rooms.push((array, self.operand(Atom::Var(index))));
-            proofs.insert((array, index), Proof::Room(k));
-        }
         let comb = self.comb;
-        let outer = (
-            std::mem::replace(&mut self.sweep, inner),
-            std::mem::replace(&mut self.proofs, proofs),
-            self.at,
-            std::mem::take(&mut self.next),
-        );
-        let range = (from, to, &rooms[..]);
         let stop = self.stop.take();
-        match self.schedule.vectors(inner.rate) {
-            (1, _) => self.one_by_one(range, nest),
-            vectors => self.in_vectors(range, vectors),
+        let parts = match middle {
+            Some((_, case)) => self.parts_of_segment(inner, (from, to), case),
+            None => vec![(from, to, Known::Nothing)],
+        };
+        for (from, to, known) in parts {
+            self.known_case = known;
+            self.steps(within, (from, to));
         }
-        (self.sweep, self.proofs, self.at, self.next) = outer;
+        self.known_case = Known::Nothing;
         self.comb = comb;
         let end = match std::mem::replace(&mut self.stop, stop) {
             Some(stop) => stop.into(),
             None => self.op("end", Ty::U64, Op::Max, &[from, to]),
         };
         self.set(self.carried[&inner.counter], end);
+    }
+
+    /// Some steps of an inner loop.
+    fn steps(&mut self, within: Inner<'r, 'a>, (from, to): (Operand, Operand)) {
+        let nest = match within {
+            Inner::Sweep(_) => None,
+            Inner::Nest(nest) => Some(nest),
+        };
+        let inner = within.sweep();
+        let around = (
+            std::mem::take(&mut self.proofs),
+            std::mem::take(&mut self.rooms),
+        );
+        let rooms = self.ask_for_rooms(within, from);
+        let outer = (
+            std::mem::replace(&mut self.sweep, inner),
+            self.at,
+            std::mem::take(&mut self.next),
+        );
+        let range = (from, to, &rooms[..]);
+        match self.schedule.vectors(inner.rate) {
+            (1, _) => self.one_by_one(range, nest),
+            vectors => self.in_vectors(range, vectors),
+        }
+        (self.sweep, self.at, self.next) = outer;
+        (self.proofs, self.rooms) = around;
     }
 
     fn one_by_one(&mut self, (from, to, rooms): Segment, nest: Option<&'r Nest<'a>>) {
@@ -165,6 +177,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         let lasts = std::mem::take(&mut self.lasts);
         let few = self.clear_lanes(&lanes, (from, to));
         let around = std::mem::take(&mut self.out);
+        self.come_along();
         self.begin_lanes(&lanes);
         self.wait();
         match nest {

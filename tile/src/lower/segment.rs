@@ -10,7 +10,7 @@
 use super::Lower;
 use super::nest::Segment;
 use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
-use crate::region::{Aside, Nest, Region, Role, Sweep};
+use crate::region::{Access, Aside, Nest, Region, Role, Sweep};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -36,6 +36,9 @@ pub(super) fn sayable(
     if lanes > 1 && is_aligned(sweep) && rooms.any(elsewhere) {
         return Err("blocks of a scan in segments, beside what is at a count");
     }
+    if lanes > 1 && is_aligned(sweep) && schedule.splits(sweep.rate) {
+        return Err("blocks of a scan in segments, in several parts");
+    }
     let others = nest.sweeps(region).into_iter();
     let others = others.map(|s| schedule.vectors(s.rate).0);
     let in_vectors = |of: &u32| *of > 1;
@@ -57,7 +60,7 @@ pub(super) fn sayable(
 }
 
 /// Whether turns begin at multiples of their steps, as blocks of a scan do.
-fn is_aligned(sweep: &Sweep) -> bool {
+pub(super) fn is_aligned(sweep: &Sweep) -> bool {
     let mut roles = sweep.roles.values();
     roles.any(|role| matches!(role, Role::Scan(block) if *block > 1))
 }
@@ -201,6 +204,7 @@ impl Lower<'_, '_> {
         let turn = std::mem::take(&mut self.out);
         let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
         self.vector_at(counter, place);
+        self.come_along();
         self.here = left.map(|end| self.until(place, "here", end));
         if let Some(end) = before {
             let out = self.until(place, "out", end);
@@ -213,7 +217,13 @@ impl Lower<'_, '_> {
         self.here = None;
         let mut vector = self.body(turn);
         // What reads anywhere costs more than a branch, and what scans.
-        let aside = self.sweep.reads_aside(|_| false);
+        let proofs = &self.proofs;
+        let proves = |a: &Access| {
+            a.index
+                .var()
+                .is_some_and(|v| proofs.contains_key(&(a.array, v)))
+        };
+        let aside = self.sweep.reads_aside(proves);
         if let Some(left) = left.filter(|_| aligned || aside != Aside::Nowhere) {
             let some = std::mem::take(&mut self.out);
             let cond = self.op("some", Ty::Bool, Op::Lt, &[place.into(), left]);

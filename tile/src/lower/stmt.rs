@@ -69,6 +69,9 @@ impl Lower<'_, '_> {
     }
 
     fn let_op(&mut self, v: Var, op: Op, from: &[Atom]) {
+        if self.is_beyond(v) {
+            return;
+        }
         // What runs is next what its elements have come to.
         if self.run_to.contains(&v) || self.follows(v, op, from) {
             return;
@@ -190,7 +193,7 @@ impl Lower<'_, '_> {
                     proof,
                 });
             }
-            // Only step by step.
+            // Step by step; or each lane in turn, where nothing is known of what a row's array has room for.
             (None, under) => {
                 let at = self.operand(index);
                 self.put((array, at), value, None, under);

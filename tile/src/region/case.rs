@@ -161,7 +161,13 @@ impl Region<'_> {
                 }
             }
             if cases.len() + open.len() > MAX_CASES {
-                return self.middle(sweep);
+                let Some(middle) = self.middle(sweep) else {
+                    return Cases::default();
+                };
+                return Cases {
+                    general: Some((middle.tests.clone(), middle.defs_alone())),
+                    cases: vec![middle],
+                };
             }
         }
         Cases {
@@ -170,23 +176,17 @@ impl Region<'_> {
         }
     }
 
-    /// The case for the middle of a long sweep, and what goes on up to it.
-    fn middle(&self, sweep: &Sweep) -> Cases {
+    /// The case for the middle of a long sweep, if there are not too many comparisons.
+    pub fn middle(&self, sweep: &Sweep) -> Option<Case> {
         let mut answers = Vec::new();
         while answers.len() <= MAX_TESTS {
             match self.case(sweep, &answers) {
-                Ok(case) => {
-                    let general = Some((case.tests.clone(), case.defs_alone()));
-                    return Cases {
-                        cases: vec![case],
-                        general,
-                    };
-                }
+                Ok(case) => return Some(case),
                 // The counter is beyond what is asked near the beginning, and well before the end.
                 Err(test) => answers.push(!test.down && test.moving != Atom::Var(sweep.counter)),
             }
         }
-        Cases::default()
+        None
     }
 
     /// What is known of a sweep under answers to its comparisons, in the order of their statements; the comparison

@@ -1,6 +1,6 @@
 //! How a sweep is found, and what it does.
 
-use super::affine::Sums;
+use super::affine::{Affine, Stride, Sums};
 use super::cost::{Cost, cost};
 use super::{Access, Effect, Index, Region, Statement, Step, Sweep, role};
 use livefusion_backend::facts::{self, Placed};
@@ -44,6 +44,7 @@ impl<'a> Sweep<'a> {
             accesses: Vec::new(),
             proven: FxHashSet::default(),
             scarce: FxHashSet::default(),
+            near: FxHashSet::default(),
             uses: FxHashSet::default(),
             defs: FxHashSet::default(),
             updates: FxHashMap::default(),
@@ -221,6 +222,7 @@ impl<'a> Sweep<'a> {
 
     /// Finds how arrays are accessed, and which accesses cannot miss.
     fn find_accesses(&mut self, region: &Region, random: &FxHashSet<Var>) {
+        let is_inner = matches!(region.program.rate(self.rate).kind, RateKind::Nested { .. });
         let mut accesses = std::mem::take(&mut self.accesses);
         for access in &mut accesses {
             let a = access.array;
@@ -238,6 +240,14 @@ impl<'a> Sweep<'a> {
             access.is_proven = !sometimes && counts && !scarce;
             if !sometimes && counts && scarce {
                 self.scarce.extend(index.map(|v| (a, v)));
+            }
+            let s = &self.statements[access.statement];
+            let always = is_inner && s.top && s.sub.is_none() && self.exits.is_empty();
+            let goes_up = |affine: &Affine| affine.step == Stride::By(1);
+            if let (true, false, Index::Affine(affine)) = (always, counts, &access.shape)
+                && goes_up(affine)
+            {
+                self.near.extend(index.map(|v| (a, v)));
             }
             match index.filter(|_| access.is_proven) {
                 Some(v) => {

@@ -161,10 +161,10 @@ impl Region<'_> {
             Index::Count => format!("{}, a count", self.atom(access.index)),
             Index::Random => format!("{}, anywhere", self.atom(access.index)),
         };
-        let held = if access.is_proven {
-            "by room"
-        } else {
-            "looked at"
+        let held = match access.is_proven {
+            true => "by room",
+            false if sweep.is_near(access) => "by room or looked at",
+            false => "looked at",
         };
         format!("{} at {at}, {held}", self.program.name(access.array))
     }

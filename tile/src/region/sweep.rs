@@ -35,6 +35,10 @@ pub struct Sweep<'a> {
     /// Accesses (array, index) at a count that goes up by at most one in an iteration, beside exits. Few elements may be left
     /// of what an exit bounds, and many iterations to go until it is full: who counts on room has to know what to do then.
     pub scarce: FxHashSet<(Var, Var)>,
+    /// Of an inner loop: accesses (array, index) that all iterations do, at an index that goes up by one with the counter, from somewhere. They
+    /// cannot miss in a whole range of the counter if there are as many elements from its first value on. An array may be
+    /// shorter than that, and what is beyond its end is not read then; so who counts on room has to know what to do without.
+    pub near: FxHashSet<(Var, Var)>,
     /// Variables that it reads.
     pub uses: FxHashSet<Var>,
     /// Variables that it defines.
@@ -165,6 +169,12 @@ impl<'a> Sweep<'a> {
     /// A word as a sum over the counter, if it is one of few terms.
     pub fn affine(&self, a: Atom) -> Option<Affine> {
         self.sums.get(a, |v| self.leaves(v))
+    }
+
+    /// Whether an access is one of those that a segment may have room for: see [`Sweep::near`].
+    pub fn is_near(&self, access: &Access) -> bool {
+        let index = access.index.var();
+        index.is_some_and(|v| self.near.contains(&(access.array, v)))
     }
 
     /// What it reads without a proof, and what proves it otherwise; side by side if any of it is.

@@ -1,10 +1,11 @@
 //! Which decisions keep the Loop's meaning.
 
+use super::writes::{at_count, in_row, in_step, near, packs};
 use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
 use crate::region::zip::{Parts, Side, Zip};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
+use loop_lang::ir::{Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
 use std::fmt;
 
 /// Lanes that are written one by one.
@@ -225,15 +226,6 @@ fn splits(region: &Region, sweep: &Sweep) -> Result<(), &'static str> {
     }
 }
 
-/// Whether what is written at an index is written side by side in each case, and nothing else is done with the array.
-fn near(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
-    let array = region.owner(a);
-    let mut here = sweep.accesses.iter().filter(|x| x.array == array);
-    let first = here.next().filter(|x| x.index == index);
-    let proves = |x| region.cases(sweep).prove(sweep, x);
-    here.next().is_none() && first.is_some_and(proves)
-}
-
 /// Whether what a sweep writes in step may go past the caches.
 fn streams(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
     if !matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. }) {
@@ -302,31 +294,6 @@ fn admits(
     Ok(())
 }
 
-/// Whether an access is at the counter and cannot miss.
-fn in_step(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
-    let proven = |v| sweep.proven.contains(&(region.owner(a), v));
-    index.var().is_some_and(|v| v == sweep.counter && proven(v))
-}
-
-/// Whether an access is at a count of a sub rate, or of the rate itself, and cannot miss.
-fn at_count(region: &Region, sweep: &Sweep, (a, index): (Var, Atom), sub: Option<usize>) -> bool {
-    let proven = |v| sweep.proven.contains(&(region.owner(a), v));
-    index
-        .var()
-        .is_some_and(|v| sweep.roles.get(&v) == Some(&Role::Count { sub }) && proven(v))
-}
-
-/// Whether what is written at a count may be written for elements that are rejected as well.
-fn packs(region: &Region, sweep: &Sweep, (a, index): (Var, Atom), sub: Option<usize>) -> bool {
-    let proven = |place| sweep.proven.contains(&place) || sweep.scarce.contains(&place);
-    let fits = |v| {
-        sweep.roles.get(&v) == Some(&Role::Count { sub })
-            && proven((region.owner(a), v))
-            && region.facts.is_cut_to(a, v)
-    };
-    index.var().is_some_and(fits)
-}
-
 /// Whether several steps of a sweep may be taken side by side.
 fn side_by_side(
     region: &Region,
@@ -364,7 +331,9 @@ fn side_by_side(
                 let split = s.sub.is_none() && s.top && schedule.splits(sweep.rate);
                 let near = || split && near(region, sweep, *a, *index);
                 let counted = s.sub.is_none() && at_count(region, sweep, (*a, *index), None);
-                if !in_step(region, sweep, *a, *index) && !packed && !counted && !near() {
+                let in_step = in_step(region, sweep, *a, *index);
+                let in_row = || in_row(region, sweep, *a, *index);
+                if !in_step && !packed && !counted && !near() && !in_row() {
                     return Err("it writes elsewhere than at the counter, or packed at a count");
                 }
             }

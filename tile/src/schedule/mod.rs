@@ -9,10 +9,12 @@
 //! | `choose` | which decisions a loop gets |
 //! | `legal` | the judge: which decisions keep the Loop's meaning, and the rule that one breaks |
 //! | `text` | the text form |
+//! | `writes` | what may be written for several steps side by side |
 
 mod choose;
 mod legal;
 mod text;
+mod writes;
 
 pub use choose::{Aim, choose, large};
 pub use legal::{Refused, legal, legal_in};
@@ -45,7 +47,8 @@ pub enum Decision {
     },
     /// Of a root that is a sweep: what it writes in step goes past the caches, if the root has at least so many steps.
     Stream(u64),
-    /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own.
+    /// Of a sweep: each range of its counter on which comparisons keep their answers is taken by a tile of its own; of one in a
+    /// step of another loop: so is the middle of each segment, as a part of it.
     Split,
     /// Of a sweep: its body is cut in pieces, each of which is done for all steps of a range before the next begins. What one
     /// computes and another needs crosses in buffers.

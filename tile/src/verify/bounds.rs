@@ -13,7 +13,8 @@
 //!   the same of the count. Then turn `t` writes below `count + t * s + s`.
 //! * At how far the loop over the range has come, plus at most `h`: `h + w <= s`, the entry says that a range has at most `n`
 //!   steps, and the memory has that many elements.
-//! * In a segment, which takes `s` steps at a time and has room for whole turns, the same of its counter and rooms.
+//! * In a segment, which takes `s` steps at a time and has room for whole turns, the same of its counter and rooms; and of a
+//!   value with a room, further by the counter less where that began, as long as no step changes either.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
 
 use super::Faults;
@@ -82,6 +83,15 @@ pub(super) struct Around<'a> {
     pub(super) from: Operand,
     pub(super) step: u64,
     pub(super) rooms: &'a [(Var, Operand)],
+    /// What its steps change.
+    pub(super) changed: Vec<Value>,
+}
+
+impl Around<'_> {
+    /// Whether a value is in each step what it was where the segment began.
+    pub(super) fn leaves(&self, a: Operand) -> bool {
+        a.value().is_none_or(|v| !self.changed.contains(&v))
+    }
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -366,7 +376,9 @@ impl<'a> Walk<'_, 'a> {
                     Place::Near(..) => return Err("the index is a sum"),
                     Place::Along(..) => return Err("the index begins with the range"),
                     Place::Counter(_, plus) => (Some(self.tile.counter), plus),
-                    Place::Within(_) => return Err("the index goes with a segment"),
+                    Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => {
+                        return Err("the index goes with a segment");
+                    }
                     Place::Count { .. } if self.segment.is_some() => {
                         return Err("in a segment a count goes up more than once in a turn");
                     }
@@ -391,6 +403,7 @@ impl<'a> Walk<'_, 'a> {
                 let (array, index) = room.ok_or("the segment has no such room")?;
                 let (of_index, plus) = match place {
                     Place::Within(plus) => (around.from, plus),
+                    Place::Beyond { of, plus } => (of.into(), plus),
                     Place::Count { state, since, plus } => {
                         (state.into(), since.saturating_add(plus))
                     }

@@ -20,6 +20,10 @@ pub(super) enum Place {
     Along(u64, u64),
     /// The counter of the segment around, and at most this.
     Within(u64),
+    /// How far the segment around has come, and at most this.
+    Come(u64),
+    /// A value from which on the segment around has a room, and how far that has come, and at most `plus`.
+    Beyond { of: Value, plus: u64 },
     /// The sum of this number, and from the first to the second of these more; it wraps around.
     Near(usize, i64, i64),
     /// A count as it was when the step had gone up by `since`, and at most this.
@@ -62,6 +66,13 @@ impl Walk<'_, '_> {
             | (Place::Literal(_, more), Place::Within(plus)) => {
                 Place::Within(plus.checked_add(more)?)
             }
+            (Place::Come(plus), Place::Literal(_, more))
+            | (Place::Literal(_, more), Place::Come(plus)) => Place::Come(plus.checked_add(more)?),
+            (Place::Beyond { of, plus }, Place::Literal(_, more))
+            | (Place::Literal(_, more), Place::Beyond { of, plus }) => Place::Beyond {
+                of,
+                plus: plus.checked_add(more)?,
+            },
             (Place::Count { state, since, plus }, Place::Literal(_, more))
             | (Place::Literal(_, more), Place::Count { state, since, plus }) => Place::Count {
                 state,
@@ -107,7 +118,11 @@ impl Walk<'_, '_> {
                 Some((Sum::of(self.tile.counter), a, b))
             }
             Place::Near(sum, low, high) => Some((self.sums[sum].clone(), low, high)),
-            Place::Along(..) | Place::Within(_) | Place::Count { .. } => None,
+            Place::Along(..)
+            | Place::Within(_)
+            | Place::Come(_)
+            | Place::Beyond { .. }
+            | Place::Count { .. } => None,
         }
     }
 
@@ -136,6 +151,13 @@ impl Walk<'_, '_> {
                 Some(Place::Near(sum, a.min(c), b.max(d)))
             }
             (Place::Within(a), Place::Within(b)) => Some(Place::Within(a.max(b))),
+            (Place::Come(a), Place::Come(b)) => Some(Place::Come(a.max(b))),
+            (Place::Beyond { of, plus: a }, Place::Beyond { of: other, plus: b })
+                if of == other =>
+            {
+                let plus = a.max(b);
+                Some(Place::Beyond { of, plus })
+            }
             (
                 Place::Count { state, since, plus },
                 Place::Count {
@@ -169,7 +191,13 @@ impl Walk<'_, '_> {
 
     pub(super) fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
         let place = match (op, args) {
-            (Op::Add, [a, b]) => self.sum(*a, *b).or_else(|| self.near_sum(*a, 1, *b)),
+            (Op::Add, [a, b]) => (self.beyond(*a, *b).or_else(|| self.beyond(*b, *a)))
+                .or_else(|| self.sum(*a, *b))
+                .or_else(|| self.near_sum(*a, 1, *b)),
+            (Op::Sub, [a, b]) if self.begins_segment(*b) => match self.place(*a) {
+                Some(Place::Within(plus)) => Some(Place::Come(plus)),
+                _ => None,
+            },
             (Op::Sub, [a, b]) if self.begins(*b) => match self.place(*a) {
                 Some(Place::Counter(low, high)) => Some(Place::Along(low, high)),
                 _ => None,
@@ -190,6 +218,22 @@ impl Walk<'_, '_> {
             _ => None,
         };
         self.know(to, place);
+    }
+
+    /// A value from which on the segment around has a room, and how far that has come.
+    fn beyond(&self, of: Operand, come: Operand) -> Option<Place> {
+        let around = self.segment.as_ref()?;
+        let (of, Place::Come(plus)) = (of.value()?, self.place(come)?) else {
+            return None;
+        };
+        let asked = around.rooms.iter().any(|room| room.1 == of.into());
+        (asked && around.leaves(of.into())).then_some(Place::Beyond { of, plus })
+    }
+
+    /// Whether it is still the first counter of the segment around.
+    fn begins_segment(&self, a: Operand) -> bool {
+        let around = self.segment.as_ref();
+        around.is_some_and(|around| around.from == a && around.leaves(a))
     }
 
     /// Whether it is the range's first counter.

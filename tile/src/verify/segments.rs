@@ -89,12 +89,20 @@ impl<'a> Walk<'_, 'a> {
                 return self.faults.add(message);
             }
         }
-        let outer = self.segment.replace(Around { from, step, rooms });
+        let changed = [changed(body), changed(tail)].concat();
+        let outer = self.segment.replace(Around {
+            from,
+            step,
+            rooms,
+            changed: changed.clone(),
+        });
         let around = (std::mem::take(&mut self.gone), self.places.clone());
         // Rooms speak of counts as they are here.
-        let speaks = |p: &Place| matches!(p, Place::Count { .. } | Place::Within(_));
+        let speaks = |p: &Place| match p {
+            Place::Count { .. } | Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => true,
+            Place::Literal(..) | Place::Counter(..) | Place::Along(..) | Place::Near(..) => false,
+        };
         self.places.retain(|_, p| !speaks(p));
-        let changed = [changed(body), changed(tail)].concat();
         let faults = self.faults.all.len();
         let mut lost: Vec<Value> = Vec::new();
         for body in [body, tail] {

@@ -144,9 +144,33 @@ pub(super) const LOWERED: &[Fault] = &[
     },
     Fault {
         what: "a segment has room for what it does not access",
-        file: "lower/nest.rs",
-        sound: "rooms.push((array, self.operand(Atom::Var(index))));",
-        faulty: "rooms.push((array, Lower::u64(0))); let _ = index;",
+        file: "lower/rooms.rs",
+        sound: "false => self.operand(Atom::Var(index)),",
+        faulty: "false => Lower::u64(0),",
+    },
+    Fault {
+        what: "a segment has room at a sum for what it accesses at another",
+        file: "lower/rooms.rs",
+        sound: "find(|(of, _)| *of == sum)",
+        faulty: "find(|(of, _)| of.terms.len() == sum.terms.len())",
+    },
+    Fault {
+        what: "what is the same in all steps of a segment is added once, however often it counts",
+        file: "lower/rooms.rs",
+        sound: "let of = self.op(name, Ty::U64, Op::Mul, &[of, times]);",
+        faulty: "let _ = times;",
+    },
+    Fault {
+        what: "the middle of a segment goes on to its end",
+        file: "lower/split.rs",
+        sound: "steps = word(self, \"steps\", Op::Min, &[steps, stays]);",
+        faulty: "let _ = stays;",
+    },
+    Fault {
+        what: "the middle of a segment is where other answers hold",
+        file: "lower/split.rs",
+        sound: "let right = match test.holds {",
+        faulty: "let right = match !test.holds {",
     },
     Fault {
         what: "the counter of a segment stays where it began",
@@ -321,6 +345,18 @@ pub(super) const LOWERED: &[Fault] = &[
 /// Faults of the judges, by their files in `tile/src`: each lets pass what a file or a case says is refused.
 pub(super) const JUDGED: &[Fault] = &[
     Fault {
+        what: "what a segment changes is in each of its steps what it was",
+        file: "verify/bounds.rs",
+        sound: "a.value().is_none_or(|v| !self.changed.contains(&v))",
+        faulty: "a.value().is_none_or(|v| true || !self.changed.contains(&v))",
+    },
+    Fault {
+        what: "a segment has come as far as from anywhere",
+        file: "verify/places.rs",
+        sound: "around.is_some_and(|around| around.from == a && around.leaves(a))",
+        faulty: "around.is_some_and(|around| around.leaves(a))",
+    },
+    Fault {
         what: "a compress has room for one element",
         file: "verify/bounds.rs",
         sound: "let lanes = self.tile.operand_shape(*under).lanes; self.access(Memory::Array(*array), *at, lanes, *proof);",
@@ -401,8 +437,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what a count was before a segment is what its rooms speak of",
         file: "verify/segments.rs",
-        sound: "let speaks = |p: &Place| matches!(p, Place::Count { .. } | Place::Within(_));",
-        faulty: "let speaks = |p: &Place| matches!(p, Place::Within(_));",
+        sound: "Place::Count { .. } | Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => true,",
+        faulty: "Place::Within(_) | Place::Come(_) | Place::Beyond { .. } => true, Place::Count { .. } => false,",
     },
     Fault {
         what: "an entry speaks of a count in a segment",

@@ -94,7 +94,9 @@ pub(super) fn segments_side_by_side(
         Some(block) => block,
         None => native,
     };
-    match sweep.reads_aside(|_| false) {
+    // Neighbours are loaded where the segment has room for them, and its step can be undone where it has not.
+    let undoes = nest.can_be_undone(region);
+    match sweep.reads_aside(|a| undoes && sweep.is_near(a)) {
         Aside::Near => return None,
         Aside::Anywhere if lanes < 4 => return None,
         _ => {}

@@ -1,0 +1,194 @@
+//! The rooms of segments: what must be there of each array that a segment accesses without a check.
+//!
+//! A room is at the counter, at a count, or at a sum: an index that goes up by one in each step, from what is the same in all
+//! of them, has its room at its first value, which is computed where the segment begins. In the steps it is that value and how
+//! far the segment has come, which is what the verifier knows it by. Where an array is shorter, all of the segment's steps are
+//! left to the state machine, though only some of them may miss.
+
+use super::Lower;
+use super::cases::sum as sum_in;
+use super::segment::is_aligned;
+use crate::ir::{Operand, Proof, Sum};
+use crate::region::{Access, Affine, Inner, Nest, Room, Stride, Sweep, Term};
+use loop_lang::ir::{Atom, Var};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use std::collections::BTreeMap;
+
+/// What the accesses of a segment's steps are proven by.
+#[derive(Default)]
+pub(super) struct Rooms {
+    /// Where it begins.
+    from: Option<Operand>,
+    /// The first values of indices that are sums.
+    firsts: BTreeMap<Var, Operand>,
+    /// How far it has come, where there are such.
+    along: Option<Operand>,
+}
+
+impl<'r, 'a> Lower<'r, 'a> {
+    /// Asks for the rooms of a segment that begins here; accesses in it are proven by them from here on.
+    pub(super) fn ask_for_rooms(
+        &mut self,
+        inner: Inner<'r, 'a>,
+        from: Operand,
+    ) -> Vec<(Var, Operand)> {
+        let nest = match inner {
+            Inner::Sweep(_) => None,
+            Inner::Nest(nest) => Some(nest),
+        };
+        let sweep = inner.sweep();
+        let mut counted: Vec<(Var, Var)> = sweep.proven.iter().copied().collect();
+        if self.schedule.vectors(sweep.rate).0 > 1 {
+            counted.extend(&sweep.scarce);
+        }
+        counted.retain(|(_, index)| !self.is_carried_inside(nest, *index));
+        counted.sort();
+        self.proofs.clear();
+        self.rooms = Rooms {
+            from: Some(from),
+            ..Rooms::default()
+        };
+        let mut rooms: Vec<(Var, Operand)> = Vec::new();
+        for (array, index) in counted {
+            let proof = Proof::Room(rooms.len());
+            let at = match index == sweep.counter {
+                true => from,
+                false => self.operand(Atom::Var(index)),
+            };
+            rooms.push((array, at));
+            self.proofs.insert((array, index), proof);
+        }
+        let mut sums: Vec<(Sum, Operand)> = Vec::new();
+        // Aligned turns begin before the segment, where a sum may be below the array.
+        let aligned = is_aligned(sweep) && self.schedule.vectors(sweep.rate).0 > 1;
+        let near = match aligned {
+            true => BTreeMap::new(),
+            false => self.near(sweep),
+        };
+        for ((array, index), sum) in near {
+            if !self.stays_in(nest, (sweep.counter, &sum))
+                || self.proofs.contains_key(&(array, index))
+            {
+                continue;
+            }
+            let known = sums.iter().find(|(of, _)| *of == sum).map(|known| known.1);
+            let first = known.unwrap_or_else(|| {
+                let name = format!("{}_from", self.region.program.name(index));
+                self.value_of(&name, &sum, (sweep.counter, from))
+            });
+            sums.push((sum, first));
+            self.rooms.firsts.insert(index, first);
+            let room = (array, first);
+            let at = rooms.iter().position(|r| *r == room).unwrap_or(rooms.len());
+            if at == rooms.len() {
+                rooms.push(room);
+            }
+            self.proofs.insert((array, index), Proof::Room(at));
+        }
+        rooms
+    }
+
+    /// Accesses that go up with a sweep's counter, with the sums that their indices are.
+    fn near(&self, sweep: &Sweep) -> BTreeMap<(Var, Var), Sum> {
+        let sum = |place: &(Var, Var)| {
+            let sum = sweep.affine(Atom::Var(place.1))?;
+            Some((*place, as_sum(sweep.counter, &sum)))
+        };
+        let mut near: BTreeMap<(Var, Var), Sum> = sweep.near.iter().filter_map(sum).collect();
+        // What is so in a case alone.
+        let always = |room: &&Room| {
+            let here = |a: &&Access| (a.array, a.index) == (room.array, Atom::Var(room.index));
+            let mut here = sweep.accesses.iter().filter(here);
+            !room.down && here.any(|a| sweep.statements[a.statement].sub.is_none())
+        };
+        if let Some(case) = self.case() {
+            let rooms = case.rooms.iter().filter(always);
+            let rooms = rooms.map(|r| ((r.array, r.index), sum_in(case, Atom::Var(r.index))));
+            near.extend(rooms);
+        }
+        near
+    }
+
+    /// Whether no loop in a segment's steps changes what a sum is made of, beside the segment's counter.
+    fn stays_in(&self, nest: Option<&Nest>, (counter, sum): (Var, &Sum)) -> bool {
+        let begins = |v: &Var| nest.is_some_and(|nest| nest.starts.contains(v));
+        let stays = |v: &Var| !begins(v) && !self.is_carried_inside(nest, *v);
+        let mut terms = sum.terms.iter().map(|(_, v)| v);
+        terms.all(|v| *v == counter || stays(v))
+    }
+
+    /// What a sum is where a counter is so much.
+    pub(super) fn value_of(
+        &mut self,
+        name: &str,
+        sum: &Sum,
+        (counter, at): (Var, Operand),
+    ) -> Operand {
+        let mut value: Option<Operand> = None;
+        // What is taken away comes last.
+        let (more, less): (Vec<_>, Vec<_>) = sum.terms.iter().copied().partition(|term| term.0 > 0);
+        for (times, v) in more.into_iter().chain(less) {
+            let of = match v == counter {
+                true => at,
+                false => self.operand(Atom::Var(v)),
+            };
+            value = Some(match (value, times) {
+                (None, 1) => of,
+                (Some(value), 1) => self.op(name, Ty::U64, Op::Add, &[value, of]),
+                (Some(value), -1) => self.op(name, Ty::U64, Op::Sub, &[value, of]),
+                (value, times) => {
+                    let times = Lower::u64(times as u64);
+                    let of = self.op(name, Ty::U64, Op::Mul, &[of, times]);
+                    match value {
+                        Some(value) => self.op(name, Ty::U64, Op::Add, &[value, of]),
+                        None => of,
+                    }
+                }
+            });
+        }
+        let plus = Lower::u64(sum.plus);
+        match value {
+            Some(value) if sum.plus == 0 => value,
+            Some(value) => self.op(name, Ty::U64, Op::Add, &[value, plus]),
+            None => plus,
+        }
+    }
+
+    /// A step of a segment begins, or a vector of steps: how far the segment has come.
+    pub(super) fn come_along(&mut self) {
+        let (Some(at), Some(from)) = (self.at, self.rooms.from) else {
+            return;
+        };
+        let sums = !self.rooms.firsts.is_empty();
+        self.rooms.along = sums.then(|| self.op("along", Ty::U64, Op::Sub, &[at, from]));
+    }
+
+    /// Computes an index that has a room at a sum, in the first lane; whether that is all there is to it.
+    pub(super) fn is_beyond(&mut self, index: Var) -> bool {
+        let first = self.rooms.firsts.get(&index).copied();
+        let (Some(first), Some(along)) = (first, self.rooms.along) else {
+            return false;
+        };
+        let name = self.region.program.name(index).to_string();
+        let at = self.op(&name, Ty::U64, Op::Add, &[first, along]);
+        match self.lanes {
+            1 => self.now.insert(index, at),
+            _ => self.firsts.insert(index, at),
+        };
+        self.lanes == 1
+    }
+}
+
+/// A sum over a counter.
+fn as_sum(counter: Var, affine: &Affine) -> Sum {
+    let counted = match affine.step {
+        Stride::By(times) => Sum::default().plus(times, &Sum::of(counter)),
+        Stride::Of(_) => Sum::default(),
+    };
+    let add = |sum: Sum, term: &Term| match term.of {
+        Atom::Var(v) => sum.plus(term.times, &Sum::of(v)),
+        Atom::Const(c) => sum.plus(term.times, &Sum::number(c.bits)),
+    };
+    affine.base.iter().fold(counted, add)
+}

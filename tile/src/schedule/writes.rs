@@ -1,0 +1,58 @@
+//! Where a sweep writes: what may be written for several steps side by side.
+
+use crate::region::{Access, Region, Role, Sweep};
+use loop_lang::ir::{Atom, Var};
+
+/// Whether what is written at an index is written side by side in each case, and nothing else is done with the array.
+pub(super) fn near(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
+    let alone = alone(region, sweep, a, index);
+    alone.is_some_and(|x| region.cases(sweep).prove(sweep, x))
+}
+
+/// Whether a step of a segment writes at an index, beside what the other steps write, and nothing else is done with the array.
+pub(super) fn in_row(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
+    alone(region, sweep, a, index).is_some_and(|x| sweep.is_near(x))
+}
+
+/// The access to an array at an index, if there is no other one to that.
+fn alone<'r>(region: &Region, sweep: &'r Sweep, a: Var, index: Atom) -> Option<&'r Access> {
+    let array = region.owner(a);
+    let mut here = sweep.accesses.iter().filter(|x| x.array == array);
+    let first = here.next().filter(|x| x.index == index)?;
+    here.next().is_none().then_some(first)
+}
+
+/// Whether an access is at the counter and cannot miss.
+pub(super) fn in_step(region: &Region, sweep: &Sweep, a: Var, index: Atom) -> bool {
+    let proven = |v| sweep.proven.contains(&(region.owner(a), v));
+    index.var().is_some_and(|v| v == sweep.counter && proven(v))
+}
+
+/// Whether an access is at a count of a sub rate, or of the rate itself, and cannot miss.
+pub(super) fn at_count(
+    region: &Region,
+    sweep: &Sweep,
+    (a, index): (Var, Atom),
+    sub: Option<usize>,
+) -> bool {
+    let proven = |v| sweep.proven.contains(&(region.owner(a), v));
+    index
+        .var()
+        .is_some_and(|v| sweep.roles.get(&v) == Some(&Role::Count { sub }) && proven(v))
+}
+
+/// Whether what is written at a count may be written for elements that are rejected as well.
+pub(super) fn packs(
+    region: &Region,
+    sweep: &Sweep,
+    (a, index): (Var, Atom),
+    sub: Option<usize>,
+) -> bool {
+    let proven = |place| sweep.proven.contains(&place) || sweep.scarce.contains(&place);
+    let fits = |v| {
+        sweep.roles.get(&v) == Some(&Role::Count { sub })
+            && proven((region.owner(a), v))
+            && region.facts.is_cut_to(a, v)
+    };
+    index.var().is_some_and(fits)
+}
