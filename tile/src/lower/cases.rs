@@ -146,7 +146,7 @@ impl Lower<'_, '_> {
     }
 
     /// From here on a variable is what another value is here: what may be set later on is copied.
-    fn stays(&mut self, v: Var, same: Atom) {
+    pub(super) fn stays(&mut self, v: Var, same: Atom) {
         let mut now = self.operand(same);
         let origin = now.value().map(|value| self.tile.value(value).origin);
         if origin.is_some_and(|o| o == Origin::Register || o.is_state()) {

@@ -72,6 +72,16 @@ impl Walk<'_, '_> {
         })
     }
 
+    /// That of a product: of literals it is known.
+    fn product(&self, a: Operand, b: Operand) -> Option<Place> {
+        match (self.place(a)?, self.place(b)?) {
+            (Place::Literal(a, b), Place::Literal(c, d)) => {
+                Some(Place::Literal(a.checked_mul(c)?, b.checked_mul(d)?))
+            }
+            _ => None,
+        }
+    }
+
     /// Scalars from outside are sums.
     pub(super) fn know_given(&mut self) {
         for (v, data) in self.tile.each_value() {
@@ -170,6 +180,7 @@ impl Walk<'_, '_> {
     pub(super) fn define(&mut self, to: Value, op: Op, args: &[Operand]) {
         let place = match (op, args) {
             (Op::Add, [a, b]) => self.sum(*a, *b).or_else(|| self.near_sum(*a, 1, *b)),
+            (Op::Mul, [a, b]) => self.product(*a, *b),
             (Op::Sub, [a, b]) if self.begins(*b) => match self.place(*a) {
                 Some(Place::Counter(low, high)) => Some(Place::Along(low, high)),
                 _ => None,

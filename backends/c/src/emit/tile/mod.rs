@@ -36,13 +36,13 @@ pub use zip::Zipper;
 
 use livefusion_tile::region::{Nest, Region, Role, Sweep};
 use livefusion_tile::schedule::Schedule;
-use loop_lang::ir::GroupId;
+use loop_lang::ir::{GroupId, Order};
 
 /// Whether a sweep is written as a tile though nobody asked: all are but those with lanes that no vectors take.
 pub fn is_better(region: &Region, sweep: &Sweep, schedule: &Schedule) -> bool {
-    let vectors = schedule.vectors(sweep.rate).0 > 1;
+    let vectors = schedule.vectors(sweep.rate).0 > 1 || schedule.runs(sweep.rate).is_some();
     let groups = &region.program.groups;
-    let lanes = |g: &GroupId| groups[g.index()].order.lanes().is_some();
+    let lanes = |g: &GroupId| matches!(groups[g.index()].order, Order::Lanes(_));
     vectors || !sweep.groups.iter().any(lanes)
 }
 
