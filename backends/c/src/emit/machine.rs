@@ -199,7 +199,6 @@ impl Machine<'_, '_> {
             }
             for (version, plan) in self.plans.iter().enumerate() {
                 if plan.sweep.rate == rate {
-                    plan.call_runs(self.unit, self.symbol, &self.labels[i]);
                     plan.call(self.unit, self.symbol, version, &self.labels[i]);
                 }
             }

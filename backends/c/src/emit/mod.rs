@@ -12,7 +12,7 @@
 //! | `nest`, `segments` | loops over segments, with their inner loops |
 //! | `tile` | tiles: sweeps under a schedule, one that was asked for or one that is better than the forms below |
 //! | `stream` | large results past the caches |
-//! | `vector` | the sides of zips in vectors, folds by runs; packing, for tiles too |
+//! | `vector` | vector types, and packing |
 //! | `compact` | filters without a branch, element by element |
 //! | `machine` | the loop as a state machine that can pause at every guard |
 //! | `frame`, `chunk` | the machine's variables; its stops |
@@ -285,7 +285,6 @@ impl File {
                 ..unit
             };
             plan.write(&mut straight, symbol, version);
-            plan.write_runs(&mut straight, symbol);
             let text = straight.out;
             unit.out.push_str(&text);
         }

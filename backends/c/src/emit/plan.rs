@@ -2,7 +2,6 @@
 
 use super::stream::TILE;
 use super::unit::Unit;
-use super::vector::{self, Vectors};
 use livefusion_tile::region::{Case, Region, Streamed, Sweep, Test};
 use livefusion_tile::schedule::{MAX_STREAMED, large};
 use loop_lang::ir::{Atom, Order, RateKind, Var};
@@ -26,8 +25,6 @@ pub struct Plan<'r> {
     pub streamed: Vec<Streamed>,
     /// From how many iterations on these go past the caches.
     many: u64,
-    /// Its form with a run in each lane.
-    pub runs: Option<Vectors>,
     /// What is taken for granted.
     pub case: Case,
     /// Comparisons before whose next change the general form stops.
@@ -58,13 +55,7 @@ fn versions<'r>(region: &'r Region<'r>, sweep: &'r Sweep<'r>) -> Option<Vec<Plan
         return None;
     }
     plan.streamed = region.streamed(sweep);
-    let mut versions = cases(region, plan);
-    if let [plan] = &mut versions[..]
-        && plan.stops.is_empty()
-    {
-        plan.runs = vector::runs(region, sweep);
-    }
-    Some(versions)
+    Some(cases(region, plan))
 }
 
 /// The versions of a plan, the general form last if they do not cover everything.
@@ -92,7 +83,6 @@ impl<'r> Plan<'r> {
             proven: sweep.proven.clone(),
             streamed: Vec::new(),
             many: large(region, sweep),
-            runs: None,
             case: Case::default(),
             stops: Vec::new(),
         }

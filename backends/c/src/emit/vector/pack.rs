@@ -33,31 +33,6 @@ impl Width {
         self.vector(helpers, signed(self.0))
     }
 
-    /// A function from a value to a vector of it.
-    pub fn all(self, helpers: &mut Helpers, ty: Ty) -> String {
-        let v = self.vector(helpers, ty);
-        let name = format!("{v}_all");
-        let t = ty.name();
-        // The difference to zero is the number itself, -0.0 included.
-        helpers.require(&name, || {
-            format!("static inline {v} {name}({t} x) {{ return x - ({v}){{0}}; }}\n")
-        });
-        name
-    }
-
-    /// The positions of a vector's elements.
-    pub fn positions(self, helpers: &mut Helpers) -> String {
-        let (v, n) = (self.vector(helpers, Ty::U64), self.elements(helpers));
-        let name = format!("lf_positions_{}", self.0);
-        helpers.require(&name, || {
-            format!(
-                "static inline {v} {name}(void) {{ {v} at; \
-                 for (u64 k = 0; k < {n}; k++) at[k] = k; return at; }}\n"
-            )
-        });
-        name
-    }
-
     /// A function from a mask to its bits, first element lowest.
     pub fn bits(self, helpers: &mut Helpers) -> String {
         let (mask, n, m) = (self.mask(helpers), self.elements(helpers), self.0);
