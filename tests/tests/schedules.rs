@@ -23,6 +23,10 @@ use std::sync::Arc;
 const LOOPS: u64 = 400;
 /// Loops of shapes that tiles take: so many, at least, run every decision, and every pair of them.
 const PLAIN: u64 = 300;
+/// Loops whose steps go in runs.
+const RUNS: u64 = 150;
+/// Chunks in which the most runs side by side have room.
+const LONG_CHUNK: u64 = 512;
 /// Loops over segments.
 const NESTED: u64 = 300;
 /// Random programs of each kind that are looked at, by how many seeds, and how many at a time.
@@ -147,6 +151,29 @@ fn loops_that_tiles_take() {
     assert_eq!(drawn.missing(), Vec::<String>::new(), "never ran");
 }
 
+#[test]
+fn loops_that_fold_in_runs() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", 0));
+    let mut taken = 0;
+    for seed in first..first + count.max(RUNS) {
+        let l = loops::runs(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        let chunk = if seed % 3 == 0 { CHUNK } else { LONG_CHUNK };
+        taken += agrees(&l.program, &l.args(), seed, chunk, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    let runs = [2, 4, 8, 16].map(|n| format!("runs {n}"));
+    let missing: Vec<&String> = (runs.iter())
+        .filter(|name| !drawn.ran.contains_key(*name))
+        .collect();
+    assert_eq!(missing, Vec::<&String>::new(), "never ran");
+    for word in ["across", "lane", "gather in lanes"] {
+        assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
+    }
+}
+
 /// A seed with which a loop of a program is to run one of these decisions, or pairs of them, if there is one among some.
 fn promises(p: &Program, missing: &[String]) -> Option<u64> {
     let explained = Engine::interp().explain(&p.build().roots);
@@ -218,10 +245,10 @@ fn changed_tiles_stay_inside() {
     let (mut ran, mut drawn) = (0, Drawn::default());
     for k in 0..2 * CHANGED {
         let seed = k / 2;
-        let l = if k % 2 == 0 {
-            plain(seed)
-        } else {
-            nested(seed)
+        let l = match (k % 2, seed % 4) {
+            (0, 3) => loops::runs(seed),
+            (0, _) => plain(seed),
+            _ => nested(seed),
         };
         let interp = InterpBackend::with_chunk(CHUNK);
         let interp = interp.compile(&l.program).expect("it is interpreted");
@@ -278,8 +305,9 @@ fn in_c() {
             (program, args)
         });
     let random = (first..first + count).map(|seed| {
-        let l = match seed % 2 {
-            0 => random(seed),
+        let l = match seed % 5 {
+            0 | 2 => random(seed),
+            4 => loops::runs(seed),
             _ => plain(seed),
         };
         (l.program, l.args)

@@ -84,6 +84,7 @@ impl fmt::Display for Shown<'_> {
                 Entry::Before(steps) => writeln!(f, "before {steps}")?,
                 Entry::Whole(steps) => writeln!(f, "whole {steps}")?,
                 Entry::Aligned(steps) => writeln!(f, "aligned {steps}")?,
+                Entry::Runs(steps) => writeln!(f, "runs {steps}")?,
             }
         }
         if let Some(stream) = &tile.stream {
@@ -242,6 +243,22 @@ impl Shown<'_> {
             StmtKind::Gather { to, array, at } => {
                 self.let_(f, *to)?;
                 write!(f, "gather {}", self.memory(Memory::Array(*array), *at))
+            }
+            StmtKind::Across {
+                into,
+                array,
+                at,
+                lanes,
+                apart,
+                steps,
+                proof,
+            } => {
+                let (into, memory) = (self.name(*into), self.memory(Memory::Array(*array), *at));
+                write!(
+                    f,
+                    "across {into} = {memory} x{lanes} apart {apart} steps {steps}{}",
+                    by(proof)
+                )
             }
             StmtKind::Store {
                 into,

@@ -62,6 +62,13 @@ fn arms(deep: usize) -> String {
     format!("{open}{close}  let twice_1 = mul e0_1 two_1")
 }
 
+/// Too many arms in a loop whose steps go in runs.
+fn arms_of_runs() -> String {
+    let arms = arms(18).replace("elt_0", "elt_2").replace("two_1", "k_2");
+    let arms = arms.replace("_1", "_2");
+    format!("{arms}\n  let short_3 = cast.f32 twice_2")
+}
+
 /// A group that a function joins.
 fn by_a_function() -> String {
     "fn join_1(p_1: f64, q_1: f64) {
@@ -109,6 +116,67 @@ fn cases() -> Vec<Case> {
             "what is behind buffers is written a part at a time",
             "zip_filters",
             "zs buffer 64\nzs stream 0",
+        ),
+        case(
+            "what runs through buffers runs a part at a time",
+            "zip_filters",
+            "zs buffer 64\nzs runs 8",
+        ),
+        case(
+            "runs side by side are a power of two, from 2 to 16",
+            "steepest",
+            "r0 runs 12",
+        ),
+        case(
+            "runs side by side are a power of two, from 2 to 16",
+            "steepest",
+            "r0 runs 32",
+        ),
+        case("the rate is no sweep", "filter_sum", "r2 runs 8"),
+        case("runs side by side are those of a root", "rows", "r1 runs 8"),
+        case(
+            "beside runs side by side nothing else is decided",
+            "steepest",
+            "r0 distribute wait 8 work 64 buffer 64\nr0 runs 8",
+        ),
+        case(
+            "its guard has exits, which must be asked step by step",
+            "exit_filter_take",
+            "r0 runs 8",
+        ),
+        case(
+            "it has sub rates, and runs are of steps that are all the same",
+            "filter_sum",
+            "r0 runs 8",
+        ),
+        case(
+            "it carries what does not go in runs, all of them of as many steps",
+            "map_sum",
+            "r0 runs 8",
+        ),
+        changed(
+            "it carries what does not go in runs, all of them of as many steps",
+            "steepest",
+            ("runs 128", "runs 64".into()),
+            "r0 runs 8",
+        ),
+        changed(
+            "a run that is taken beside others has from 8 to 256 steps",
+            "map_sum",
+            ("lanes 32", "runs 512".into()),
+            "r0 runs 8",
+        ),
+        changed(
+            "it does more than read, compute and fold",
+            "map_sum",
+            ("lanes 32", "runs 128".into()),
+            "r0 runs 8",
+        ),
+        changed(
+            "its arms are nested too deep",
+            "steepest",
+            ("  let short_3 = cast.f32 elt_2", arms_of_runs()),
+            "r0 runs 8",
         ),
         case(
             "it was decided before",
@@ -399,8 +467,11 @@ fn decisions_are_for_rates_of_the_loop() {
 
 #[test]
 fn every_rule_has_a_case() {
-    let source = include_str!("../src/schedule/legal.rs");
-    let rules = source.split("Err(\"").skip(1);
+    let sources = [
+        include_str!("../src/schedule/legal.rs"),
+        include_str!("../src/schedule/legal/runs.rs"),
+    ];
+    let rules = (sources.iter()).flat_map(|source| source.split("Err(\"").skip(1));
     let rules: BTreeSet<&str> = rules.filter_map(|r| r.split('"').next()).collect();
     let mut cases: BTreeSet<&str> = cases().into_iter().map(|c| c.rule).collect();
     cases.insert(STRANGER);

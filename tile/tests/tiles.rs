@@ -59,6 +59,11 @@ fn a_filter_with_a_result_and_a_fold() {
 }
 
 #[test]
+fn runs_side_by_side() {
+    golden("steepest");
+}
+
+#[test]
 fn arms_side_by_side() {
     golden("both_ways");
 }

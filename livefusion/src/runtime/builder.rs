@@ -161,6 +161,7 @@ impl EngineBuilder {
     /// | `branch`, `mask`, `compact` | a sub rate | what is rejected is jumped over; kept without effect; written, and overwritten |
     /// | `quick` | a loop rate in vectors | largest and smallest floats by one instruction, and again by the rules in doubt |
     /// | `split` | a loop rate | a form for each answer to comparisons with its counter |
+    /// | `runs N` | a root that folds in runs | N runs side by side, joined in order |
     /// | `stream N` | a root | from N steps on its results go past the caches |
     ///
     /// It is for the engine's own C backend: that of an engine of C alone, and the last tier of the default one, whose

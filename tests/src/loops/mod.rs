@@ -8,6 +8,7 @@ mod groups;
 mod joined;
 mod nested;
 mod plain;
+mod runs;
 mod statements;
 mod sums;
 
@@ -16,6 +17,7 @@ pub use ended::{Ended, run};
 pub use joined::joined;
 pub use nested::nested;
 pub use plain::plain;
+pub use runs::runs;
 
 use crate::program::buffer;
 use crate::rng::Rng;

@@ -81,6 +81,7 @@ impl Drawn {
                 StmtKind::Scan { .. } => Some("scan"),
                 StmtKind::Slide { .. } => Some("slide"),
                 StmtKind::Reverse { .. } => Some("reverse"),
+                StmtKind::Across { .. } => Some("across"),
                 StmtKind::Beat { .. } => Some("beat"),
                 StmtKind::Lane { .. } => Some("lane"),
                 StmtKind::SetLane { .. } => Some("set lane"),
@@ -170,6 +171,7 @@ fn name(d: &Decision) -> String {
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
+        Decision::Runs(lanes) => format!("runs {lanes}"),
     }
 }
 
@@ -198,6 +200,11 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let vectors = Decision::Vectorise { lanes, unroll };
             let rule = "vectors in a turn, or steps, are a power of two, at most 32";
             (rule, (rate, vectors))
+        }
+        (rate, Decision::Runs(_)) if once => {
+            let lanes = rng.pick(&[0, 1, 3, 32]);
+            let rule = "runs side by side are a power of two, from 2 to 16";
+            (rule, (rate, Decision::Runs(lanes)))
         }
         (rate, Decision::Distribute { wait, work, .. }) if once => {
             let steps = rng.pick(&[0, 100, 512]);
@@ -296,6 +303,12 @@ fn draw_of(
             }
         }
     };
+    // Beside runs nothing else is decided.
+    let goes_in_runs = sweep.run(part.program).is_some();
+    if goes_in_runs && rng.chance(85) {
+        let runs = Decision::Runs(1 << (1 + rng.below(4)));
+        propose(schedule, sweep.rate, runs);
+    }
     // Vectors often want what they write at a count packed: so that is proposed with them.
     let block = sweep.roles.values().find_map(|r| match r {
         Role::Scan(block) => Some(*block).filter(|b| *b > 1),

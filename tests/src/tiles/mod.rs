@@ -181,14 +181,22 @@ impl Evaluated {
     fn take(&self, left: u64, frame: &mut Frame<'_>, args: &[Arg<'_>]) -> Option<(u64, bool)> {
         let place = (frame.words[0] as usize).checked_sub(1)?;
         let rate = self.layout.resume.get(place)?;
-        let chunk = self.inner.chunk().min(self.program.grid());
+        let steps = frame.words[1];
         // The step that fills a chunk or a run is the interpreter's: it joins them when it comes to the guard.
-        let left = left.min(chunk - 1 - frame.words[1] % chunk);
+        let before = |grid: u64| left.min(grid - 1 - steps % grid);
+        let (in_chunk, left) = (before(self.inner.chunk()), before(self.program.grid()));
+        let left = left.min(in_chunk);
         let mut state = State::new(&self.program, &self.layout, frame, args);
         let tiles = self.tiles.iter().enumerate();
         let entered = tiles
             .filter(|(_, t)| t.rate == *rate)
             .find_map(|(at, tile)| {
+                // Whole runs the tile joins itself.
+                let left = match tile.runs() {
+                    Some(run) if steps.is_multiple_of(run) => in_chunk,
+                    Some(_) => 0,
+                    None => left,
+                };
                 let most = self.enters(tile, &state, left);
                 (most > 0).then_some((at, tile, most))
             });

@@ -247,6 +247,28 @@ impl Run<'_> {
                     run.world.read(Memory::Array(*array), at).unwrap_or(0)
                 });
             }
+            StmtKind::Across {
+                into,
+                array,
+                at,
+                lanes,
+                apart,
+                steps,
+                ..
+            } => {
+                let first = self.scalar(*at);
+                for j in 0..u64::from(*steps) {
+                    for l in 0..u64::from(*lanes) {
+                        let at = first.wrapping_add(l.wrapping_mul(*apart)).wrapping_add(j);
+                        let word = self.read(Memory::Array(*array), at);
+                        let word = word.ok_or_else(|| outside("across", at))?;
+                        let place = j * u64::from(*lanes) + l;
+                        if !self.write(Memory::Buffer(*into), place, word) {
+                            return Err(outside("across", place));
+                        }
+                    }
+                }
+            }
             StmtKind::Store {
                 into,
                 at,

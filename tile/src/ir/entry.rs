@@ -126,6 +126,9 @@ pub enum Entry {
     Whole(u64),
     /// The counter is a multiple of so many steps, a power of two.
     Aligned(u64),
+    /// The loop has taken a multiple of so many steps, a power of two: a run begins. Ranges are whole runs, which the tile
+    /// joins; so they end not where the run does, but with the chunk.
+    Runs(u64),
 }
 
 impl Entry {
@@ -155,7 +158,7 @@ impl Entry {
             }
             Entry::Most(steps) => *steps,
             Entry::Before(steps) => *steps - (word(counter) & steps.saturating_sub(1)),
-            Entry::Whole(_) | Entry::Aligned(_) => u64::MAX,
+            Entry::Whole(_) | Entry::Aligned(_) | Entry::Runs(_) => u64::MAX,
         }
     }
 }

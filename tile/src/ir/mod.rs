@@ -301,7 +301,16 @@ impl Tile {
         aligned.max().unwrap_or(1)
     }
 
-    /// How many of so many steps it takes from here on, given variables and the lengths of arrays.
+    /// How many steps a run has, if it is entered only where one begins.
+    pub fn runs(&self) -> Option<u64> {
+        self.entries.iter().find_map(|e| match e {
+            Entry::Runs(steps) => Some(*steps),
+            _ => None,
+        })
+    }
+
+    /// How many of so many steps it takes from here on, given variables and the lengths of arrays. Whether a run begins here is
+    /// not asked.
     pub fn allows(&self, most: u64, word: impl Fn(Var) -> u64, length: impl Fn(Var) -> u64) -> u64 {
         let mut count = most;
         for entry in &self.entries {
@@ -310,7 +319,7 @@ impl Tile {
         for entry in &self.entries {
             match entry {
                 Entry::Room { .. } | Entry::Keeps { .. } => {}
-                Entry::Most(_) | Entry::Before(_) => {}
+                Entry::Most(_) | Entry::Before(_) | Entry::Runs(_) => {}
                 Entry::Whole(steps) => count &= !(steps - 1),
                 Entry::Aligned(steps) if word(self.counter) & (steps - 1) == 0 => {}
                 Entry::Aligned(_) => count = 0,

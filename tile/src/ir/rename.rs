@@ -47,6 +47,10 @@ impl StmtKind {
                 f(to);
                 operand(at, f);
             }
+            StmtKind::Across { into, at, .. } => {
+                f(into);
+                operand(at, f);
+            }
             StmtKind::Store {
                 into,
                 at,

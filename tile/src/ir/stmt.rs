@@ -123,6 +123,24 @@ pub enum StmtKind {
         /// The indices.
         at: Operand,
     },
+    /// `across b = a[i] x8 apart 128 steps 4`: what lies apart comes side by side. Of each of so many lanes, the first at `i`
+    /// and the others so far apart, the elements of so many steps are brought into a buffer, those of a step together.
+    Across {
+        /// The buffer: the element of lane `l` in step `j` is its element `j * lanes + l`.
+        into: Value,
+        /// Where from.
+        array: Var,
+        /// The first element of the first lane.
+        at: Operand,
+        /// How many lanes.
+        lanes: u32,
+        /// How far from each other they are.
+        apart: u64,
+        /// How many elements each has, side by side.
+        steps: u32,
+        /// Why it stays inside.
+        proof: Proof,
+    },
     /// `store a[i] = v`: neighbours from `i` on; under a mask only where it is set.
     Store {
         /// Where to.
@@ -377,7 +395,8 @@ impl StmtKind {
             | StmtKind::Halves { to, .. }
             | StmtKind::Set { to, .. } => Some(*to),
             StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => Some(*counter),
-            StmtKind::Store { .. }
+            StmtKind::Across { .. }
+            | StmtKind::Store { .. }
             | StmtKind::Put { .. }
             | StmtKind::Compress { .. }
             | StmtKind::Trap { .. }
@@ -392,7 +411,18 @@ impl StmtKind {
         match self {
             StmtKind::Load { from, .. } => Some(*from),
             StmtKind::Store { into, .. } => Some(*into),
-            StmtKind::Compress { array, .. } => Some(Memory::Array(*array)),
+            StmtKind::Across { array, .. } | StmtKind::Compress { array, .. } => {
+                Some(Memory::Array(*array))
+            }
+            _ => None,
+        }
+    }
+
+    /// The register or buffer that it reads or writes as memory.
+    pub fn own(&self) -> Option<Value> {
+        match (self, self.memory()) {
+            (StmtKind::Across { into, .. }, _) => Some(*into),
+            (_, Some(Memory::Register(v) | Memory::Buffer(v))) => Some(v),
             _ => None,
         }
     }
@@ -429,7 +459,7 @@ impl StmtKind {
                 f(*at);
                 under.iter().for_each(|a| f(*a));
             }
-            StmtKind::Gather { at, .. } => f(*at),
+            StmtKind::Gather { at, .. } | StmtKind::Across { at, .. } => f(*at),
             StmtKind::Store {
                 at, value, under, ..
             } => {
@@ -511,9 +541,7 @@ pub fn named(stmts: &[Stmt]) -> FxHashSet<Value> {
     each_stmt(stmts, &mut |s| {
         s.kind.each_operand(&mut |a| all.extend(a.value()));
         all.extend(s.kind.target());
-        if let Some(Memory::Register(v) | Memory::Buffer(v)) = s.kind.memory() {
-            all.insert(v);
-        }
+        all.extend(s.kind.own());
     });
     all
 }

@@ -146,7 +146,7 @@ impl Lower<'_, '_> {
     }
 
     /// From here on a variable is what another value is here.
-    fn stays(&mut self, v: Var, same: Atom) {
+    pub(super) fn stays(&mut self, v: Var, same: Atom) {
         if self.is_beyond(v) {
             return;
         }

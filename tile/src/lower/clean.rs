@@ -42,6 +42,7 @@ fn is_needed(tile: &Tile, kind: &StmtKind, needed: &FxHashSet<Value>) -> bool {
             ..
         } => needed.contains(r),
         StmtKind::SetLane { to, .. } => needed.contains(to),
+        StmtKind::Across { into, .. } => needed.contains(into),
         StmtKind::Set { to, .. } => tile.value(*to).origin.is_state() || needed.contains(to),
         StmtKind::Store { .. }
         | StmtKind::Put { .. }
@@ -93,10 +94,7 @@ fn renumber(tile: &mut Tile) {
     tile.each_stmt(&mut |s| {
         s.kind.each_operand(&mut |a| used.extend(a.value()));
         used.extend(s.kind.target());
-        used.extend(s.kind.memory().and_then(|m| match m {
-            Memory::Register(r) | Memory::Buffer(r) => Some(r),
-            Memory::Array(_) | Memory::Lanes(_) | Memory::Tree(_) => None,
-        }));
+        used.extend(s.kind.own());
         let target = s.kind.target();
         lets.extend(target.filter(|v| tile.value(*v).origin == Origin::Let));
     });

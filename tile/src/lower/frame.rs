@@ -69,7 +69,7 @@ impl Lower<'_, '_> {
         self.positions = Some(positions.into());
     }
 
-    fn range(&self) -> (Operand, Operand) {
+    pub(super) fn range(&self) -> (Operand, Operand) {
         let of = |origin| self.tile.of_origin(origin).unwrap_or(Value(0)).into();
         (of(Origin::From), of(Origin::End))
     }
@@ -94,7 +94,7 @@ impl Lower<'_, '_> {
     }
 
     /// The range and the entries.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         let scalar = Shape::scalar(Ty::U64);
         self.add("from", scalar, Origin::From);
         self.add("end", scalar, Origin::End);

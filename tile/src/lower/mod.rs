@@ -17,13 +17,16 @@
 //! | `quick` | extrema by one instruction, and again by the rules |
 //! | `joins` | what is joined onto elements anywhere |
 //! | `scans` | what scans come to, step by step or a block at a time |
+//! | `apart` | runs side by side, each in a lane |
 //! | `runs` | what each element sees of what those before it have come to |
 //! | `regions` | arms and scalar loops |
 //! | `cases` | what follows from comparisons with the counter |
+//! | `literals` | what is known at a place, and so is not computed |
 //! | `clean` | what nobody needs goes |
 //! | `distribute` | long bodies in pieces |
 //! | `zip` | cursors through buffers |
 
+mod apart;
 mod cases;
 mod chain;
 mod clean;
@@ -31,6 +34,7 @@ mod distribute;
 mod frame;
 mod joins;
 mod lanes;
+mod literals;
 mod nest;
 mod quick;
 mod regions;
@@ -43,6 +47,7 @@ mod stmt;
 mod subs;
 mod zip;
 
+pub(crate) use apart::ACROSS;
 pub use zip::zip;
 
 use crate::ir::{
@@ -87,7 +92,8 @@ impl fmt::Display for NoTile {
 impl std::error::Error for NoTile {}
 
 /// The tiles of a sweep under a schedule, in the order in which they are tried: one, or, where it is split, one for each
-/// case, or, in vectors that exits end, that for the steps where these may not go on.
+/// case, or, in vectors that exits end, that for the steps where these may not go on, or, where runs are side by side, that for
+/// what is no whole run.
 ///
 /// Errors: decisions for the sweep that are not legal, a sweep that tiles cannot say.
 pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
@@ -116,6 +122,14 @@ pub fn tiles(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Result<Vec<
     let write =
         |schedule: &Schedule, known: Known, version: usize| finish(tile(schedule, known, version));
     let slowly = schedule.step_by_step(sweep.rate);
+    if let (Some(lanes), Some(run)) = (schedule.runs(sweep.rate), sweep.run(region.program)) {
+        let mut lower = Lower::of(region, sweep, schedule);
+        (lower.lanes, lower.unroll) = (lanes, run);
+        lower.write_runs(run);
+        // Where no run begins, and where there are too few of them.
+        let rest = write(&slowly, Known::Nothing, 1)?;
+        return Ok(vec![finish(lower.tile)?, rest]);
+    }
     let is_legal = || legal_in(region, &slowly, sweep).is_ok();
     if !schedule.splits(sweep.rate) {
         let mut tiles = vec![write(schedule, Known::Nothing, 0)?];
@@ -250,6 +264,8 @@ struct Lower<'r, 'a> {
     firsts: FxHashMap<Var, Operand>,
     /// Masks of the arms and scalar loops around, where these have one.
     regions: Vec<Operand>,
+    /// Runs that are taken side by side.
+    runs: Option<apart::Runs>,
     /// Where a segment ends that has exits.
     stop: Option<Value>,
     /// What the lanes of a segment are joined onto.
@@ -316,6 +332,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             known: FxHashSet::default(),
             firsts: FxHashMap::default(),
             regions: Vec::new(),
+            runs: None,
             stop: None,
             starts: FxHashMap::default(),
             buffers: FxHashMap::default(),

@@ -125,7 +125,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         };
         for (from, to, known) in parts {
             self.known_case = known;
-            self.steps(within, (from, to));
+            self.steps_of_segment(within, (from, to));
         }
         self.known_case = Known::Nothing;
         self.comb = comb;
@@ -137,7 +137,7 @@ impl<'r, 'a> Lower<'r, 'a> {
     }
 
     /// Some steps of an inner loop.
-    fn steps(&mut self, within: Inner<'r, 'a>, (from, to): (Operand, Operand)) {
+    fn steps_of_segment(&mut self, within: Inner<'r, 'a>, (from, to): (Operand, Operand)) {
         let nest = match within {
             Inner::Sweep(_) => None,
             Inner::Nest(nest) => Some(nest),

@@ -31,7 +31,7 @@ impl Lower<'_, '_> {
         (then, other): (&[Stmt], &[Stmt]),
         results: &[Picked],
     ) {
-        match self.answer(cond) {
+        match self.truth(cond) {
             Some(true) => return self.taken(then, results.iter().map(|r| (r.0, r.1))),
             Some(false) => return self.taken(other, results.iter().map(|r| (r.0, r.2))),
             None => {}

@@ -73,7 +73,7 @@ impl Lower<'_, '_> {
             return;
         }
         // What runs is next what its elements have come to.
-        if self.run_to.contains(&v) || self.follows(v, op, from) {
+        if self.run_to.contains(&v) || self.follows(v, op, from) || self.settles(v, op, from) {
             return;
         }
         let quick = self.quick.iter().find(|e| e.next == v).copied();
@@ -133,8 +133,12 @@ impl Lower<'_, '_> {
 
     fn read(&mut self, v: Var, a: Var, index: Atom) {
         let array = self.region.owner(a);
+        if self.read_across(v, array, index) {
+            return;
+        }
         if let Some(proof) = self.proof(array, index)
             && let Some(first) = self.first(index)
+            && self.runs.is_none()
         {
             let down = self.goes_down(index);
             let at = if down { self.lowest(first) } else { first };
@@ -215,7 +219,7 @@ impl Lower<'_, '_> {
 
     fn assign(&mut self, v: Var, a: Atom) {
         let (role, mask) = (self.sweep.roles.get(&v).copied(), self.mask());
-        if v == self.sweep.counter {
+        if v == self.sweep.counter || self.fold_run(v, a) {
             return;
         }
         if self.lanes == 1 {

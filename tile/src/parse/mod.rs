@@ -160,15 +160,17 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a) before N`, `(a) whole N` or `(a) aligned N`.
+    /// `(a) room array at SUM`, `(a) holds SUM < SUM` (or `fails`, `keeps`), `(a) most N`, `(a) before N`, `(a) whole N`,
+    /// `(a) aligned N` or `(a) runs N`.
     fn entry(&mut self, line: &mut Line<'t>) -> Parsed<()> {
         line.expect("(")?;
         line.expect(&letter(self.tile.entries.len()))?;
         line.expect(")")?;
         let kinds = [
-            "room", "holds", "fails", "keeps", "most", "before", "whole", "aligned",
+            "room", "holds", "fails", "keeps", "most", "before", "whole", "aligned", "runs",
         ];
-        let what = "`room`, `holds`, `fails`, `keeps`, `most`, `before`, `whole` or `aligned`";
+        let what =
+            "`room`, `holds`, `fails`, `keeps`, `most`, `before`, `whole`, `aligned` or `runs`";
         let entry = match line.take(what, |w| kinds.contains(&w).then_some(w))? {
             "room" => {
                 let array = self.var(line)?;
@@ -195,7 +197,8 @@ impl<'t> Parser<'t> {
             "most" => Entry::Most(line.number()?),
             "before" => Entry::Before(line.number()?),
             "whole" => Entry::Whole(line.number()?),
-            _ => Entry::Aligned(line.number()?),
+            "aligned" => Entry::Aligned(line.number()?),
+            _ => Entry::Runs(line.number()?),
         };
         self.tile.entries.push(entry);
         Ok(())

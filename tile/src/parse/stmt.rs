@@ -18,13 +18,14 @@ impl<'t> Parser<'t> {
     /// The line of a statement, which has no bodies yet.
     fn alone(&mut self, line: &mut Line<'t>) -> Parsed<Stmt> {
         let words = [
-            "let", "store", "put", "compress", "set", "trap", "leave", "for", "segment", "if",
-            "while",
+            "let", "across", "store", "put", "compress", "set", "trap", "leave", "for", "segment",
+            "if", "while",
         ];
-        let what = "`let`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `if` or `while`";
+        let what = "`let`, `across`, `store`, `put`, `compress`, `set`, `trap`, `leave`, `for`, `segment`, `if` or `while`";
         let word = line.take(what, |w| words.contains(&w).then_some(w))?;
         let kind = match word {
             "let" => self.let_(line)?,
+            "across" => self.across(line)?,
             "store" => self.store(line)?,
             "put" => self.put(line)?,
             "compress" => self.compress(line)?,
@@ -234,6 +235,26 @@ impl<'t> Parser<'t> {
         };
         self.add(name, shape, Origin::Let);
         Ok(kind)
+    }
+
+    fn across(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {
+        let into = line.take("a buffer", |w| self.values.get(w).copied())?;
+        line.expect("=")?;
+        let (array, at) = self.array(line)?;
+        let lanes = wide(line);
+        line.expect("apart")?;
+        let apart = line.number()?;
+        line.expect("steps")?;
+        let steps = line.take("a number of steps", |w| w.parse().ok())?;
+        Ok(StmtKind::Across {
+            into,
+            array,
+            at,
+            lanes,
+            apart,
+            steps,
+            proof: proof(line)?,
+        })
     }
 
     fn store(&mut self, line: &mut Line<'t>) -> Parsed<StmtKind> {

@@ -4,7 +4,8 @@ use super::affine::{Affine, Sums};
 use super::cost::Cost;
 use super::{Role, Step};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, GroupId, RateId, Stmt, StmtKind, Var};
+use loop_lang::Loop;
+use loop_lang::ir::{Atom, GroupId, Order, RateId, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -272,6 +273,26 @@ impl<'a> Sweep<'a> {
     /// Whether every element is admitted everywhere.
     pub fn is_plain(&self) -> bool {
         self.steps.iter().all(|s| matches!(s, Step::Block(_)))
+    }
+
+    /// How many steps a run has, if all that it carries goes in runs, and these are of as many steps.
+    pub fn run(&self, program: &Loop) -> Option<u32> {
+        let mut runs = self
+            .groups
+            .iter()
+            .map(|g| match program.groups[g.index()].order {
+                Order::Runs(steps) => Some(steps),
+                _ => None,
+            });
+        let first = runs.next().flatten().filter(|_| self.carried.is_empty());
+        first.filter(|_| runs.all(|run| run == first))
+    }
+
+    /// The arrays that it reads at its counter, where there is room for all steps.
+    pub fn in_step(&self) -> BTreeSet<Var> {
+        let all = self.accesses.iter().filter(|a| a.is_read && a.is_proven);
+        let all = all.filter(|a| a.index == Atom::Var(self.counter));
+        all.map(|a| a.array).collect()
     }
 
     /// Adds what is needed to compute what is needed; how many statements that takes.

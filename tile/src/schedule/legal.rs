@@ -1,5 +1,7 @@
 //! Which decisions keep the Loop's meaning.
 
+mod runs;
+
 use super::writes::{at_count, in_row, in_step, near, packs};
 use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
 use crate::region::zip::{Parts, Side, Zip};
@@ -117,6 +119,7 @@ fn allows_in_parts(
     match (part, decision) {
         (None, _) | (_, Decision::Buffer(_)) => allows(region, schedule, rate, decision),
         (_, Decision::Stream(_)) => Err("what is behind buffers is written a part at a time"),
+        (_, Decision::Runs(_)) => Err("what runs through buffers runs a part at a time"),
         (Some(part), _) => allows(&part.region, schedule, rate, decision),
     }
 }
@@ -140,6 +143,10 @@ pub(super) fn allows(
         },
         Decision::Quick => match region.sweep(rate) {
             Some(sweep) => finds_again(region, schedule, sweep),
+            None => Err("the rate is no sweep"),
+        },
+        Decision::Runs(lanes) => match region.sweep(rate) {
+            Some(sweep) => runs::side_by_side(region, schedule, sweep, lanes),
             None => Err("the rate is no sweep"),
         },
         Decision::Stream(_) => match region.sweep(rate) {

@@ -31,6 +31,9 @@ pub const MAX_LANES: u32 = 64;
 /// More vectors than this are not taken in one turn.
 pub const MAX_UNROLL: u32 = 32;
 
+/// More runs than this are not taken side by side.
+pub const MAX_RUNS: u32 = 16;
+
 /// No more results of a sweep than this go past the caches: what is under way of each is on the stack.
 pub const MAX_STREAMED: usize = 8;
 
@@ -69,6 +72,9 @@ pub enum Decision {
     /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
     /// and about zeros of either sign. Where what was found leaves that in doubt, they are found again by the rules.
     Quick,
+    /// Of a root that is a sweep and folds in runs: so many runs are taken side by side, each in a lane of its own, and what
+    /// they come to is joined in order.
+    Runs(u32),
 }
 
 impl Decision {
@@ -119,6 +125,7 @@ impl fmt::Display for Decision {
             Decision::Buffer(elements) => write!(f, "buffer {elements}"),
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
+            Decision::Runs(lanes) => write!(f, "runs {lanes}"),
         }
     }
 }
@@ -159,6 +166,15 @@ impl Schedule {
             _ => None,
         };
         self.decisions.iter().find_map(of).unwrap_or((1, 1))
+    }
+
+    /// How many runs of a root are taken side by side; none if each is step by step.
+    pub fn runs(&self, rate: RateId) -> Option<u32> {
+        let of = |(r, d): &(RateId, Decision)| match d {
+            Decision::Runs(lanes) if *r == rate => Some(*lanes),
+            _ => None,
+        };
+        self.decisions.iter().find_map(of)
     }
 
     /// The extrema that a sweep finds quickly, if that is decided for it: a turn of its vectors takes all of their lanes.
@@ -234,11 +250,15 @@ impl Schedule {
         self.decisions.contains(&(rate, Decision::Split))
     }
 
-    /// The schedule without vectors and pieces for a rate.
+    /// The schedule without vectors, runs side by side and pieces for a rate.
     pub fn step_by_step(&self, rate: RateId) -> Schedule {
         let mut schedule = self.clone();
-        let vectors =
-            |d: &Decision| matches!(d, Decision::Vectorise { .. } | Decision::Distribute { .. });
+        let vectors = |d: &Decision| {
+            matches!(
+                d,
+                Decision::Vectorise { .. } | Decision::Runs(_) | Decision::Distribute { .. }
+            )
+        };
         schedule
             .decisions
             .retain(|(r, d)| *r != rate || !vectors(d));

@@ -5,6 +5,7 @@
 //! r0 stream 262144
 //! r2 compact
 //! r3 buffer 1024
+//! r4 runs 8
 //! ```
 
 use super::{Admit, Decision, Schedule};
@@ -70,7 +71,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -176,6 +177,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             work: work.parse().ok()?,
             steps: steps.parse().ok()?,
         }),
+        ["runs", lanes] => Some(Decision::Runs(lanes.parse().ok()?)),
         ["buffer", elements] => Some(Decision::Buffer(elements.parse().ok()?)),
         [word] => {
             let mut all = Admit::ALL.into_iter();

@@ -16,6 +16,8 @@
 //! * In a segment, which takes `s` steps at a time and has room for whole turns, the same of its counter and rooms; and of a
 //!   value with a room, further by the counter less where that began, as long as no step changes either.
 //! * At a literal place `h`: `h + w` is at most the size of the memory.
+//!
+//! What is brought across from `n` lanes that are `d` apart, `k` elements of each, is an access of `(n - 1) * d + k` lanes.
 
 use super::Faults;
 use super::places::Place;
@@ -130,6 +132,19 @@ impl<'a> Walk<'_, 'a> {
                 proof,
                 ..
             } => self.access(*from, *at, self.tile.shape(*to).lanes, *proof),
+            StmtKind::Across {
+                array,
+                at,
+                lanes,
+                apart,
+                steps,
+                proof,
+                ..
+            } => {
+                let last = apart.checked_mul(u64::from(lanes.saturating_sub(1)));
+                let all = last.and_then(|last| last.checked_add(u64::from(*steps)));
+                self.access_all(Memory::Array(*array), *at, all.unwrap_or(u64::MAX), *proof);
+            }
             StmtKind::Store {
                 into,
                 at,
@@ -329,6 +344,11 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn access(&mut self, memory: Memory, at: Operand, lanes: u32, proof: Proof) {
+        self.access_all(memory, at, u64::from(lanes), proof);
+    }
+
+    /// An access of so many elements.
+    fn access_all(&mut self, memory: Memory, at: Operand, lanes: u64, proof: Proof) {
         if let Err(why) = self.holds(memory, at, lanes, proof) {
             self.faults.add(why);
         }
@@ -338,14 +358,11 @@ impl<'a> Walk<'_, 'a> {
         &self,
         memory: Memory,
         at: Operand,
-        lanes: u32,
+        lanes: u64,
         proof: Proof,
     ) -> Result<(), &'static str> {
         let place = self.place(at).ok_or("nothing is known of the index")?;
-        let within = |plus: u64, size: u64| {
-            plus.checked_add(u64::from(lanes))
-                .is_some_and(|n| n <= size)
-        };
+        let within = |plus: u64, size: u64| plus.checked_add(lanes).is_some_and(|n| n <= size);
         match proof {
             Proof::Literal => {
                 let Place::Literal(_, most) = place else {
@@ -358,7 +375,7 @@ impl<'a> Walk<'_, 'a> {
             }
             Proof::Entry(i) => {
                 if let Some(Entry::Most(most)) = self.tile.entries.get(i) {
-                    return self.along(place, (u64::from(lanes), *most), memory);
+                    return self.along(place, (lanes, *most), memory);
                 }
                 let Memory::Array(array) = memory else {
                     return Err("entries speak of arrays");
@@ -369,7 +386,7 @@ impl<'a> Walk<'_, 'a> {
                 let step = self.step.ok_or("it is outside of the range")?;
                 let sum = matches!(place, Place::Near(..)) || index.single().is_none();
                 if sum && *of == array {
-                    return self.near_entry(index, place, (u64::from(lanes), step));
+                    return self.near_entry(index, place, (lanes, step));
                 }
                 let (of_index, plus) = match place {
                     Place::Literal(..) => return Err("the index is a literal"),
@@ -466,7 +483,8 @@ impl<'a> Walk<'_, 'a> {
         }
         // What is added to the entry's index.
         let less = |x: i64| x.checked_sub(index.plus as i64);
-        let last = (high.checked_add(lanes as i64)).and_then(|end| less(end)?.checked_sub(1));
+        let lanes = i64::try_from(lanes).unwrap_or(i64::MAX);
+        let last = (high.checked_add(lanes)).and_then(|end| less(end)?.checked_sub(1));
         let (Some(first), Some(last), Ok(most)) = (less(low), last, i64::try_from(step)) else {
             return Err("it is beyond the steps that are taken at a time");
         };

@@ -64,9 +64,15 @@ pub(super) fn check(tile: &Tile, program: &Loop, faults: &mut Faults<'_>) -> boo
                     faults.add("an entry for a comparison that does not go with the counter");
                 }
             }
-            Entry::Most(n) | Entry::Before(n) | Entry::Whole(n) | Entry::Aligned(n) => {
+            Entry::Most(n)
+            | Entry::Before(n)
+            | Entry::Whole(n)
+            | Entry::Aligned(n)
+            | Entry::Runs(n) => {
                 if !n.is_power_of_two() {
                     faults.add(format!("an entry for {n} steps, which is no power of two"));
+                } else if tile.runs() == Some(*n) && !tile.granule().is_multiple_of(*n) {
+                    faults.add(format!("no entry says that the range is whole runs of {n}"));
                 }
             }
         }
@@ -142,9 +148,9 @@ fn is_known(tile: &Tile, program: &Loop) -> bool {
         known &= s.kind.target().is_none_or(value);
         known &= match s.kind.memory() {
             Some(Memory::Array(v) | Memory::Lanes(v) | Memory::Tree(v)) => var(v),
-            Some(Memory::Register(v) | Memory::Buffer(v)) => value(v),
-            None => true,
+            Some(Memory::Register(_) | Memory::Buffer(_)) | None => true,
         };
+        known &= s.kind.own().is_none_or(value);
         s.kind
             .each_operand(&mut |a| known &= a.value().is_none_or(value));
     });

@@ -83,6 +83,16 @@ impl Walk<'_, '_> {
         })
     }
 
+    /// That of a product: of literals it is known.
+    fn product(&self, a: Operand, b: Operand) -> Option<Place> {
+        match (self.place(a)?, self.place(b)?) {
+            (Place::Literal(a, b), Place::Literal(c, d)) => {
+                Some(Place::Literal(a.checked_mul(c)?, b.checked_mul(d)?))
+            }
+            _ => None,
+        }
+    }
+
     /// Scalars from outside are sums.
     pub(super) fn know_given(&mut self) {
         for (v, data) in self.tile.each_value() {
@@ -198,6 +208,7 @@ impl Walk<'_, '_> {
                 Some(Place::Within(plus)) => Some(Place::Come(plus)),
                 _ => None,
             },
+            (Op::Mul, [a, b]) => self.product(*a, *b),
             (Op::Sub, [a, b]) if self.begins(*b) => match self.place(*a) {
                 Some(Place::Counter(low, high)) => Some(Place::Along(low, high)),
                 _ => None,

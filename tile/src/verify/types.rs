@@ -176,6 +176,28 @@ impl<'a> Types<'_, 'a> {
                     format!("a gather of {shape}")
                 });
             }
+            StmtKind::Across {
+                into,
+                array,
+                at,
+                lanes,
+                steps,
+                ..
+            } => {
+                self.scalar(*at, Ty::U64, "an index");
+                let (ty, own) = (
+                    self.memory(Memory::Array(*array), false),
+                    self.own(*into, Origin::Buffer),
+                );
+                self.want(ty.is_none() || own.is_none() || ty == own, || {
+                    "what is brought across is of another type".to_string()
+                });
+                let size = self.tile.shape(*into).lanes;
+                let fits = lanes.checked_mul(*steps).is_some_and(|n| n <= size);
+                self.want(fits && *lanes > 0 && *steps > 0, || {
+                    format!("{steps} steps of {lanes} lanes in {size} elements")
+                });
+            }
             StmtKind::Store {
                 into,
                 at,

@@ -4,7 +4,7 @@
 use super::{Emit, Part};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use livefusion_backend::facts;
-use livefusion_tile::ir::Tile;
+use livefusion_tile::ir::{Entry, Tile};
 use livefusion_tile::lower;
 use livefusion_tile::region::{Region, Step, Sweep};
 use livefusion_tile::schedule::{Admit, Aim, Schedule, choose};
@@ -63,8 +63,9 @@ pub(super) fn sweeps<'r>(region: &'r Region<'r>, schedule: &Schedule) -> Vec<Str
     let plain = || plain.get_or_init(|| choose(region, &Target::plain(), Aim::Start));
     let straight = |sweep| {
         let mut tiles = lower::tiles(region, sweep, schedule).unwrap_or_default();
-        // Vectors take whole turns; what is left is taken step by step.
-        if tiles.iter().any(|t| t.granule() > 1) {
+        // Vectors take whole turns; what is left is taken step by step, by one of the tiles where that takes whatever is left.
+        let takes_all = |t: &Tile| t.entries.iter().all(|e| matches!(e, Entry::Room { .. }));
+        if tiles.iter().any(|t| t.granule() > 1) && !tiles.iter().any(takes_all) {
             tiles.extend(lower::tiles(region, sweep, plain()).unwrap_or_default());
         }
         let branchless = match tiles.is_empty() {
@@ -157,13 +158,23 @@ impl<'a> Emit<'a, '_> {
         rooms: &[(Var, Var)],
         counter: Value,
     ) -> Value {
-        let bound = self.atom(sweep.bound);
-        let left = self.room(bound, counter);
         let (steps, event) = (
             self.builder.use_var(self.steps),
             self.builder.use_var(self.event),
         );
         let calm = self.builder.ins().isub(event, steps);
+        self.calm_steps(sweep, rooms, (counter, calm))
+    }
+
+    /// The same, given how many there are before the next event.
+    pub(super) fn calm_steps(
+        &mut self,
+        sweep: &Sweep,
+        rooms: &[(Var, Var)],
+        (counter, calm): (Value, Value),
+    ) -> Value {
+        let bound = self.atom(sweep.bound);
+        let left = self.room(bound, counter);
         let mut count = self.builder.ins().umin(left, calm);
         for (array, index) in rooms {
             let (length, index) = (self.length(*array), self.get(*index, Part::Value));

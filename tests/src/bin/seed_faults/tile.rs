@@ -17,6 +17,24 @@ pub(super) const LOWERED: &[Fault] = &[
         faulty: "let _ = lanes;",
     },
     Fault {
+        what: "runs side by side begin wherever a tile is entered",
+        file: "lower/apart.rs",
+        sound: "self.tile.entries.push(Entry::Runs(u64::from(run)));",
+        faulty: "let _ = Entry::Runs;",
+    },
+    Fault {
+        what: "flags are set in the first step of a run",
+        file: "lower/apart.rs",
+        sound: "Some((start, _)) if is_first => start.into(),",
+        faulty: "Some((_, next)) if is_first => next.into(),",
+    },
+    Fault {
+        what: "each lane of runs side by side goes on in the next one's run",
+        file: "lower/apart.rs",
+        sound: "apart: run.into(),",
+        faulty: "apart: u64::from(run) - 1,",
+    },
+    Fault {
         what: "a range is longer than the buffers between its pieces",
         file: "lower/distribute/mod.rs",
         sound: "self.tile.entries.push(Entry::Most(steps));",

@@ -80,6 +80,10 @@ impl Touched {
                 StmtKind::Gather { array, .. } => {
                     touched.read.insert(Thing::of(Memory::Array(*array)));
                 }
+                StmtKind::Across { into, array, .. } => {
+                    touched.read.insert(Thing::of(Memory::Array(*array)));
+                    touched.changed.insert(Thing::of(Memory::Buffer(*into)));
+                }
                 StmtKind::Store { into, .. } => _ = touched.changed.insert(Thing::of(*into)),
                 StmtKind::Put { array, .. } | StmtKind::Compress { array, .. } => {
                     touched.changed.insert(Thing::of(Memory::Array(*array)));

@@ -5,8 +5,10 @@
 //! | --- | --- |
 //! | `start` | vectors for code that is to start soon |
 //! | `speed` | vectors for code that is to run fast |
+//! | `runs` | runs side by side, whatever code is for |
 //! | `vectors` | what vectors do well, and what keeps a sweep from them |
 
+mod runs;
 mod speed;
 mod start;
 mod vectors;
@@ -18,6 +20,7 @@ use crate::region::zip::Zip;
 use crate::region::{Region, Role, Step, Sweep};
 use crate::target::Target;
 use loop_lang::ir::{Atom, RateId, RateKind, StmtKind, Var};
+use runs::runs_side_by_side;
 use speed::{many_side_by_side, segments_side_by_side};
 use start::{LITTLE, block_by_block, side_by_side};
 use vectors::{block, in_vectors, turns, widest_of_turns, widths};
@@ -66,7 +69,9 @@ pub enum Aim {
 pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     let mut schedule = Schedule::new();
     for sweep in region.sweeps() {
-        schedule = schedule.and(&of_sweep(region, sweep, target, aim));
+        let runs = runs_side_by_side(region, sweep, target, aim);
+        let chosen = runs.unwrap_or_else(|| of_sweep(region, sweep, target, aim));
+        schedule = schedule.and(&chosen);
         if aim == Aim::Speed {
             schedule = past_the_caches(region, sweep, &schedule).unwrap_or(schedule);
         }
@@ -79,7 +84,7 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
     schedule
 }
 
-/// The schedule of a sweep.
+/// The schedule of a sweep, or of a part of a zip, whose runs are not side by side.
 fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedule {
     let split = split(region, sweep, aim).unwrap_or_default();
     let wide = match aim {

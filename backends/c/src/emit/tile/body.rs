@@ -173,6 +173,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 StmtKind::Beat { .. } => Idea::Extrema,
                 StmtKind::Scan { .. } => Idea::Scans,
                 StmtKind::Leave { .. } => Idea::Exits,
+                StmtKind::Across { .. } => Idea::Runs,
                 StmtKind::Segment { .. } => Idea::Nests,
                 _ => return,
             };
@@ -301,6 +302,15 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
                 let lanes = self.tile.shape(*to).lanes;
                 self.each_part(lanes, |w| w.gather(*to, *array, *at));
             }
+            StmtKind::Across {
+                into,
+                array,
+                at,
+                lanes,
+                apart,
+                steps,
+                ..
+            } => self.across(*into, (*array, *at), *lanes, (*apart, *steps)),
             StmtKind::Store {
                 into,
                 at,

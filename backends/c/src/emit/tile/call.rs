@@ -7,7 +7,7 @@ use crate::emit::ideas::Idea;
 use crate::emit::unit::Unit;
 use crate::names::Part;
 use livefusion_tile::ir::{Entry, Origin, Sum, Tile};
-use loop_lang::ir::{Atom, Order, Var};
+use loop_lang::ir::{Atom, CHUNK, Order, Var};
 
 impl Writer<'_, '_, '_> {
     /// Writes it.
@@ -22,8 +22,11 @@ impl Writer<'_, '_, '_> {
             true => " - 1",
             false => "",
         };
+        // Whole runs are joined on the way.
+        let runs = self.tile.runs().is_some();
+        let stop = if runs { "limit" } else { "event" };
         self.unit.line(format!(
-            "u64 count = lf_least({bound} - {counter}{last}, event - steps);"
+            "u64 count = lf_least({bound} - {counter}{last}, {stop} - steps);"
         ));
         for entry in &self.tile.entries {
             if let Some(most) = self.allows(entry) {
@@ -77,9 +80,10 @@ impl Writer<'_, '_, '_> {
             self.unit.close();
         }
         follow(self.unit, &updated(self.tile));
-        self.unit.line(match segments {
-            true => "steps = event - rest;",
-            false => "steps += count;",
+        self.unit.line(match (segments, runs) {
+            (true, _) => "steps = event - rest;",
+            (_, true) => "event = steps += count;",
+            (false, false) => "steps += count;",
         });
         self.unit.line(format!("goto {guard};"));
         if leaves {
@@ -95,7 +99,7 @@ impl Writer<'_, '_, '_> {
         for entry in &self.tile.entries {
             match entry {
                 Entry::Room { .. } | Entry::Keeps { .. } => {}
-                Entry::Most(_) | Entry::Before(_) => {}
+                Entry::Most(_) | Entry::Before(_) | Entry::Runs(_) => {}
                 Entry::Whole(1) | Entry::Aligned(1) => {}
                 Entry::Whole(steps) => self.unit.line(format!("count &= ~{}ul;", steps - 1)),
                 Entry::Aligned(steps) => {
@@ -172,13 +176,17 @@ impl Writer<'_, '_, '_> {
                 let counter = self.unit.names.var(self.tile.counter);
                 Some(format!("{steps}ul - ({counter} & {})", steps - 1))
             }
+            Entry::Runs(_) => Some(format!("{CHUNK} - steps % {CHUNK}")),
             Entry::Whole(_) | Entry::Aligned(_) => None,
         }
     }
 
-    /// Answers that are wanted, as further conditions.
+    /// Answers that are wanted, and whether a run begins, as further conditions.
     pub(super) fn conditions(&self) -> String {
         let wanted = |entry: &Entry| {
+            if let Entry::Runs(steps) = entry {
+                return Some(format!(" && steps % {steps} == 0"));
+            }
             let Entry::Keeps { asked, holds } = entry else {
                 return None;
             };

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlagsData, Type, Value, 
 use livefusion_tile::ir::{self, Memory, Operand, Shape};
 use loop_lang::ir::{Order, Var};
 use loop_lang::op::Op;
-use loop_lang::types::Ty;
+use loop_lang::types::{Const, Ty};
 
 /// Neighbours in memory: there, but aligned as one element is.
 const NEIGHBOURS: MemFlagsData = MemFlagsData::new()
@@ -298,6 +298,32 @@ impl Printer<'_, '_, '_> {
             })
             .collect();
         self.define_each(to, ty, &each);
+    }
+
+    /// `across b = a[i]`, element by element.
+    pub(super) fn across(
+        &mut self,
+        into: ir::Value,
+        (array, at): (Var, Operand),
+        lanes: u32,
+        (apart, steps): (u64, u32),
+    ) {
+        let ty = self.tile.shape(into).ty;
+        let size = ty.size() as i32;
+        let (first, offset) = self.elements(array, at);
+        let (buffer, begin) = self.buffered(into, Operand::Const(Const::u64(0)));
+        for k in 0..lanes {
+            let far = u64::from(k).wrapping_mul(apart).wrapping_mul(size as u64);
+            let ins = self.emit.builder.ins();
+            let lane = ins.iadd_imm_s(first, far as i64);
+            for step in 0..steps {
+                let ins = self.emit.builder.ins();
+                let from = offset + step as i32 * size;
+                let x = ins.load(Emit::register(ty), MEMORY, lane, from);
+                let to = begin + (step * lanes + k) as i32 * size;
+                self.emit.builder.ins().store(MEMORY, x, buffer, to);
+            }
+        }
     }
 
     /// `store a[i] = v`. Where a mask is not set, what is there is written once more.

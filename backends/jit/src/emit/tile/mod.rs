@@ -87,6 +87,15 @@ impl<'p, 'a, 'f> Printer<'p, 'a, 'f> {
                 ..
             } => self.load(*to, *from, *at, *under),
             StmtKind::Gather { to, array, at } => self.gather(*to, *array, *at),
+            StmtKind::Across {
+                into,
+                array,
+                at,
+                lanes,
+                apart,
+                steps,
+                ..
+            } => self.across(*into, (*array, *at), *lanes, (*apart, *steps)),
             StmtKind::Store {
                 into,
                 at,

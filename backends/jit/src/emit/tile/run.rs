@@ -6,7 +6,7 @@ use crate::emit::{Emit, Part};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use livefusion_tile::ir::{Entry, Kept, Origin, Stmt, StmtKind, Sum, Tile};
 use livefusion_tile::region::Sweep;
-use loop_lang::ir::Var;
+use loop_lang::ir::{CHUNK, Var};
 use rustc_hash::FxHashSet;
 
 impl<'a> Emit<'a, '_> {
@@ -32,7 +32,10 @@ impl<'a> Emit<'a, '_> {
         self.bring_near(straight.all(), |a| asked.contains(&a));
         let mut aligned = 1;
         for tile in tiles {
-            let most = self.allowed(tiles, tile, all);
+            let most = match tile.runs() {
+                Some(run) => self.whole_runs(sweep, tile, (run, counter)),
+                None => self.allowed(tiles, tile, all),
+            };
             let count = self.steps_of(tile, counter, most, aligned);
             let enter = self.builder.create_block();
             let other = self.builder.create_block();
@@ -71,6 +74,26 @@ impl<'a> Emit<'a, '_> {
         let last = i64::from(tiles.iter().any(Tile::has_segments));
         let behind = self.builder.ins().iadd_imm_u(counter, last);
         self.steps_with_room(sweep, &rooms, behind)
+    }
+
+    /// How many steps there are before the bound, the end of the span and of the chunk, and the end of what the tile reads in
+    /// step; none where no run begins.
+    fn whole_runs(&mut self, sweep: &Sweep, tile: &Tile, (run, counter): (u64, Value)) -> Value {
+        let steps = self.builder.use_var(self.steps);
+        let rest = self.builder.ins().isub(self.limit, steps);
+        let into = self.builder.ins().band_imm_u(steps, CHUNK as i64 - 1);
+        let whole = self.u64(CHUNK);
+        let chunk = self.builder.ins().isub(whole, into);
+        let calm = self.builder.ins().umin(rest, chunk);
+        let rooms = tile.entries.iter().filter_map(|e| match e {
+            Entry::Room { array, index } => Some((*array, index.single()?)),
+            _ => None,
+        });
+        let rooms: Vec<(Var, Var)> = rooms.collect();
+        let count = self.calm_steps(sweep, &rooms, (counter, calm));
+        let into = self.builder.ins().band_imm_u(steps, run as i64 - 1);
+        let none = self.u64(0);
+        self.builder.ins().select(into, none, count)
     }
 
     /// How many of so many steps a tile takes. Tiles before it may be entered at multiples of `aligned`.
@@ -154,7 +177,7 @@ impl<'a> Emit<'a, '_> {
                     let whole = self.u64(*steps);
                     self.builder.ins().isub(whole, into)
                 }
-                Entry::Whole(_) | Entry::Aligned(_) => continue,
+                Entry::Whole(_) | Entry::Aligned(_) | Entry::Runs(_) => continue,
             };
             count = self.builder.ins().umin(count, more);
         }
@@ -228,6 +251,10 @@ impl<'a> Emit<'a, '_> {
             }
         };
         self.builder.def_var(self.steps, steps);
+        if tile.runs().is_some() {
+            // It went beyond where the machine looked next.
+            self.builder.def_var(self.event, steps);
+        }
         count
     }
 }
