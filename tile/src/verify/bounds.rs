@@ -21,10 +21,10 @@
 
 use super::Faults;
 use super::places::Place;
-use super::segments::Fitted;
+use super::segments::{Around, Fitted};
 use crate::ir::{Entry, Memory, Operand, Origin, Proof, Stmt, StmtKind, Sum, Tile, Value};
 use loop_lang::Loop;
-use loop_lang::ir::{Order, Var};
+use loop_lang::ir::Order;
 use rustc_hash::FxHashMap;
 
 /// More turns than this, of loops in each other, are not followed.
@@ -78,22 +78,6 @@ pub(super) struct Walk<'f, 'a> {
     pub(super) fitted: Vec<Fitted>,
     /// Whether the turn over the range may still be undone: no lanes have changed in it.
     pub(super) undoable: bool,
-}
-
-/// A segment: where it begins, what it takes at a time, and its rooms.
-pub(super) struct Around<'a> {
-    pub(super) from: Operand,
-    pub(super) step: u64,
-    pub(super) rooms: &'a [(Var, Operand)],
-    /// What its steps change.
-    pub(super) changed: Vec<Value>,
-}
-
-impl Around<'_> {
-    /// Whether a value is in each step what it was where the segment began.
-    pub(super) fn leaves(&self, a: Operand) -> bool {
-        a.value().is_none_or(|v| !self.changed.contains(&v))
-    }
 }
 
 impl<'a> Walk<'_, 'a> {

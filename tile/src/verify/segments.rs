@@ -13,10 +13,26 @@
 //! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
 
 use super::Faults;
-use super::bounds::{Around, Walk, changed};
+use super::bounds::{Walk, changed};
 use super::places::Place;
 use crate::ir::{Memory, Operand, Origin, Stmt, StmtKind, Tile, Value, each_stmt};
 use loop_lang::ir::Var;
+
+/// A segment: where it begins, what it takes at a time, and its rooms.
+pub(super) struct Around<'a> {
+    pub(super) from: Operand,
+    pub(super) step: u64,
+    pub(super) rooms: &'a [(Var, Operand)],
+    /// What its steps change.
+    pub(super) changed: Vec<Value>,
+}
+
+impl Around<'_> {
+    /// Whether a value is in each step what it was where the segment began.
+    pub(super) fn leaves(&self, a: Operand) -> bool {
+        a.value().is_none_or(|v| !self.changed.contains(&v))
+    }
+}
 
 /// A segment that was gone through in this turn.
 #[derive(Clone)]

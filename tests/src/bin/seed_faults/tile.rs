@@ -364,7 +364,7 @@ pub(super) const LOWERED: &[Fault] = &[
 pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "what a segment changes is in each of its steps what it was",
-        file: "verify/bounds.rs",
+        file: "verify/segments.rs",
         sound: "a.value().is_none_or(|v| !self.changed.contains(&v))",
         faulty: "a.value().is_none_or(|v| true || !self.changed.contains(&v))",
     },
