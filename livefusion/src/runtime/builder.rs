@@ -161,7 +161,10 @@ impl EngineBuilder {
     /// | `branch`, `mask`, `compact` | a sub rate | what is rejected is jumped over; kept without effect; written, and overwritten |
     /// | `quick` | a loop rate in vectors | largest and smallest floats by one instruction, and again by the rules in doubt |
     /// | `split` | a loop rate | a form for each answer to comparisons with its counter |
+    /// | `unroll N` | a loop rate | N steps in a turn, one after the other |
     /// | `runs N` | a root that folds in runs | N runs side by side, joined in order |
+    /// | `distribute wait N work N buffer N` | a loop rate | its body in pieces, each for up to so many steps before the next |
+    /// | `buffer N` | a root behind cursors | what cursors deliver is packed into buffers of N elements |
     /// | `stream N` | a root | from N steps on its results go past the caches |
     ///
     /// It is for the engine's own C backend: that of an engine of C alone, and the last tier of the default one, whose

@@ -73,8 +73,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "vectors of a turn overlap, and repeat traps and counts",
         file: "lower/frame.rs",
-        sound: "self.for_(place, turn, u64::from(self.lanes), true, vector);",
-        faulty: "self.for_(place, turn, u64::from(self.lanes / 2), true, vector);",
+        sound: "self.for_(place, turn, u64::from(self.lanes), unroll, steps);",
+        faulty: "self.for_(place, turn, u64::from(self.lanes / 2), unroll, steps);",
     },
     Fault {
         what: "what vectors join begins with zero",
@@ -211,8 +211,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a segment needs no room for whole turns",
         file: "eval/mod.rs",
-        sound: "let whole = size.checked_next_multiple_of(step);",
-        faulty: "let _ = step; let whole = Some(size);",
+        sound: "let whole = (size.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));",
+        faulty: "let _ = step; let whole = size.checked_add(before);",
     },
     Fault {
         what: "a segment that is left has taken all its steps",
@@ -313,8 +313,8 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "blocks begin wherever a tile is entered",
         file: "lower/frame.rs",
-        sound: "Role::Scan(block) => Some(u64::from(*block)),",
-        faulty: "Role::Scan(_) => None,",
+        sound: "Role::Scan(block) if self.lanes > 1 => Some(u64::from(*block)),",
+        faulty: "Role::Scan(_) if self.lanes > 1 => None,",
     },
     Fault {
         what: "positions are one further along",

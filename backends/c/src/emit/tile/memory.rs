@@ -80,7 +80,7 @@ pub(super) fn neighbours(
 
 impl Writer<'_, '_, '_> {
     /// Where an access begins, as an expression for a place in memory.
-    fn place(&mut self, memory: Memory, at: Operand) -> String {
+    pub(super) fn place(&mut self, memory: Memory, at: Operand) -> String {
         let (at, before) = (self.operand(at), self.before());
         match memory {
             Memory::Array(a) => format!("{} + {at}{before}", self.unit.array(a)),
@@ -185,34 +185,6 @@ impl Writer<'_, '_, '_> {
         };
         let value = helpers.value_of(ty, &masked);
         format!("{{ const u64 lf_in = -(u64)({index} < {n}); {name} = {value}; }}")
-    }
-
-    /// Elements that lie apart, those of a step together.
-    pub(super) fn across(
-        &mut self,
-        into: Value,
-        (array, at): (Var, Operand),
-        lanes: u32,
-        (apart, steps): (u64, u32),
-    ) {
-        let (place, buffer) = (
-            self.place(Memory::Array(array), at),
-            self.whole(into).to_string(),
-        );
-        // The processor sees no order in lines that lie so far apart: it is told which come when those of as many lanes more are
-        // done. In a loop of their own, or the two others, unrolled, would not become shuffles.
-        let lines = [
-            format!("for (u64 k = 0; k < {lanes}; k++)"),
-            format!(
-                "  __builtin_prefetch({place} + (k + {}) * {apart});",
-                2 * lanes
-            ),
-            format!("#pragma GCC unroll {lanes}"),
-            format!("for (u64 k = 0; k < {lanes}; k++)"),
-            format!("  for (u64 l = 0; l < {steps}; l++)"),
-            format!("    {buffer}[l * {lanes} + k] = ({place})[k * {apart} + l];"),
-        ];
-        lines.iter().for_each(|l| self.unit.line(l));
     }
 
     pub(super) fn gather(&mut self, to: Value, array: Var, at: Operand) {

@@ -7,6 +7,7 @@
 //! | `body` | the function, its structure and its names |
 //! | `pieces` | pieces of a long body, in functions of their own |
 //! | `parts` | values of more lanes than a vector has |
+//! | `across` | rows of memory that become columns of vectors |
 //! | `pack` | masks as bits, and what is under them moved together |
 //! | `stream` | large results past the caches |
 //! | `memory` | loads, stores, packing, reads at any index |
@@ -18,6 +19,7 @@
 //! | `zip` | zips through buffers: what packs, what is behind, and what calls these |
 //! | `scans` | what goes from lane to lane |
 
+mod across;
 mod body;
 mod builtins;
 mod call;
