@@ -1,4 +1,4 @@
-//! Arrays: made by the host, read and written with checks, or without where that was proven.
+//! Arrays: made by the host, read and written with checks.
 
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Type, Value, types};
@@ -105,23 +105,12 @@ impl Emit<'_, '_> {
         self.builder.ins().iadd(data, offset)
     }
 
-    /// Whether an access was proven inside of its array before the sweep was entered.
-    fn proven(&self, a: Var, i: Atom) -> bool {
-        match (self.sweep, i) {
-            (Some(sweep), Atom::Var(i)) => sweep.proven.contains(&(self.owner(a), i)),
-            _ => false,
-        }
-    }
-
     pub(super) fn read(&mut self, v: Var, a: Var, i: Atom) {
         let index = self.atom(i);
-        let mut address = self.address(a, index);
-        if !self.proven(a, i) {
-            let length = self.length(a);
-            let inside = self.less(index, length);
-            let zero = self.u64(zero());
-            address = self.builder.ins().select(inside, address, zero);
-        }
+        let (address, length) = (self.address(a, index), self.length(a));
+        let inside = self.less(index, length);
+        let zero = self.u64(zero());
+        let address = self.builder.ins().select(inside, address, zero);
         let register = Self::register(facts::elem(self.program, v));
         let value = self.builder.ins().load(register, MEMORY, address, 0);
         self.set(v, Part::Value, value);
@@ -129,11 +118,6 @@ impl Emit<'_, '_> {
 
     pub(super) fn write(&mut self, a: Var, i: Atom, x: Atom) {
         let (index, value) = (self.atom(i), self.atom(x));
-        if self.proven(a, i) {
-            let address = self.address(a, index);
-            self.builder.ins().store(MEMORY, value, address, 0);
-            return;
-        }
         let length = self.length(a);
         let inside = self.less(index, length);
         self.only_if(inside, |emit| {

@@ -101,16 +101,6 @@ impl Emit<'_, '_> {
     /// An update, at once or at the guard. Where it does not wait, the next value follows.
     pub(super) fn assign(&mut self, v: Var, value: Value) {
         let waits = self.waits(v);
-        let value = match self.admitted {
-            Some(admitted) => {
-                let old = match waits {
-                    true => self.get(v, Part::Next),
-                    false => self.current(v),
-                };
-                self.choose(facts::elem(self.program, v), admitted, value, old)
-            }
-            None => value,
-        };
         if waits {
             self.set(v, Part::Next, value);
             return;

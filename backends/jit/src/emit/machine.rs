@@ -2,7 +2,7 @@
 //! rate. It can begin and pause at any of them. In the fast form sweeps have their blocks aside; what
 //! these cannot do is done by the machine in the other form, where it has all blocks.
 
-use super::straight::Straight;
+use super::tile::Calls;
 use super::{Emit, MEMORY, Part};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -15,19 +15,14 @@ use std::mem::offset_of;
 
 impl<'a> Emit<'a, '_> {
     /// Writes the function.
-    pub(super) fn machine(&mut self, sweeps: &'a [Straight<'a>]) {
-        let covered: FxHashSet<usize> = (sweeps.iter())
-            .filter(|p| p.inner.is_empty())
-            .flat_map(|p| p.sweep.blocks().skip(1))
-            .collect();
-        let mut rates = self.layout.resume.iter();
-        let is_sweep = |r: &RateId| sweeps.iter().flat_map(Straight::all).any(|s| s.rate == *r);
-        self.turns_itself = !rates.all(is_sweep);
-        self.count_jumps(sweeps, &covered);
+    pub(super) fn machine(&mut self, calls: &'a Calls<'a>) {
+        let covered = calls.sweeps.iter().flat_map(|call| call.covered());
+        let covered: FxHashSet<usize> = covered.collect();
+        self.count_jumps(calls, &covered);
         self.enter();
         for i in 0..self.facts.blocks.len() {
             if !covered.contains(&i) {
-                self.block(i, sweeps);
+                self.block(i, calls);
             }
         }
         self.event();
@@ -46,8 +41,8 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// How often each block is jumped to: by others, by what resumes there, by sweeps.
-    fn count_jumps(&mut self, sweeps: &[Straight], covered: &FxHashSet<usize>) {
+    /// How often each block is jumped to: by others, by what resumes there, by what takes tiles.
+    fn count_jumps(&mut self, calls: &Calls, covered: &FxHashSet<usize>) {
         let facts = self.facts;
         let mut awaited = vec![0; facts.blocks.len()];
         for (i, placed) in facts.blocks.iter().enumerate() {
@@ -63,7 +58,9 @@ impl<'a> Emit<'a, '_> {
         }
         for (i, placed) in facts.blocks.iter().enumerate() {
             if let Some(rate) = self.guarded(placed.place) {
-                awaited[i] += 1 + usize::from(sweeps.iter().any(|p| p.sweep.rate == rate));
+                let tiled = calls.sweeps.iter().any(|call| call.sweep.rate == rate);
+                let zipped = calls.zips.iter().any(|zip| zip.rate == rate);
+                awaited[i] += 1 + usize::from(tiled) + usize::from(zipped);
             }
             if placed.place == Place::Init {
                 awaited[i] += 1;
@@ -155,7 +152,7 @@ impl<'a> Emit<'a, '_> {
         self.builder.def_var(self.event, event);
     }
 
-    fn block(&mut self, i: usize, sweeps: &'a [Straight<'a>]) {
+    fn block(&mut self, i: usize, calls: &'a Calls<'a>) {
         let facts = self.facts;
         let Placed { block, place, .. } = &facts.blocks[i];
         self.place = *place;
@@ -163,13 +160,13 @@ impl<'a> Emit<'a, '_> {
         let guarded = self.guarded(*place);
         let mut stop = None;
         if let Some(rate) = guarded {
-            let sweep = sweeps.iter().find(|p| p.sweep.rate == rate);
-            let leaves = sweep.is_some_and(|s| s.inner.is_empty());
-            stop = self.stop(rate, leaves);
-            match sweep {
-                Some(straight) if straight.tiles.is_empty() => self.run_sweep(straight, i),
-                Some(straight) => self.run_tiles(straight, i),
-                None => {}
+            let call = calls.sweeps.iter().find(|call| call.sweep.rate == rate);
+            stop = self.stop(rate, call.is_some_and(|call| call.inner.is_empty()));
+            if let Some(call) = call {
+                self.run_tiles(call, i);
+            }
+            if let Some(zip) = calls.zips.iter().find(|zip| zip.rate == rate) {
+                self.run_zip(zip, i);
             }
         }
         if *place == Place::Return {

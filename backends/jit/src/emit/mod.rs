@@ -6,7 +6,7 @@
 //! | `stmt`, `arrays`, `groups` | statements, accesses to memory, carried groups |
 //! | `totals` | what lanes come to, for readers after their loop |
 //! | `machine` | the loop's blocks as a state machine |
-//! | `tile`, `straight` | sweeps, which run without stops: tiles, and what these have no words for |
+//! | `tile` | tiles: sweeps, nests and zips, which run without stops |
 //! | `frame`, `chunk` | how the machine pauses and goes on; ends of chunks |
 //! | `homes` | what stays in memory all the time |
 
@@ -19,7 +19,6 @@ mod homes;
 mod machine;
 mod ops;
 mod stmt;
-mod straight;
 mod tile;
 mod totals;
 
@@ -29,7 +28,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use livefusion_backend::facts::{self, Facts};
-use livefusion_tile::region::{Region, Sweep};
+use livefusion_tile::region::Region;
 use livefusion_tile::schedule::{Aim, Schedule, choose};
 use livefusion_tile::target::{Extension, Target};
 use loop_lang::Loop;
@@ -37,6 +36,7 @@ use loop_lang::ir::{Atom, End, Group, GroupId, Order, Place, RateId, Var};
 use loop_lang::state::Layout;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
+use tile::Calls;
 use totals::Totals;
 
 /// More lanes than this in one group are refused.
@@ -55,7 +55,7 @@ pub struct Request<'a> {
     pub layout: &'a Layout,
     /// Whether this is a summary: the returning block does not run.
     pub summary: bool,
-    /// Whether sweeps run without stops, and leave what these cannot do to the machine.
+    /// Whether tiles are taken, and what these cannot do is left to the machine.
     pub fast: bool,
     /// How sweeps run, if that is not to be chosen.
     pub schedule: Option<&'a Schedule>,
@@ -88,15 +88,18 @@ pub fn function(
     function.signature.params.push(AbiParam::new(types::I64));
     function.signature.returns.push(AbiParam::new(types::I32));
     let chosen = || choose(&region, request.target, Aim::Start);
-    let sweeps = match request.fast {
-        true => {
-            let schedule = request.schedule.cloned().unwrap_or_else(chosen);
-            straight::sweeps(&region, &schedule)
-        }
-        false => Vec::new(),
+    let calls = match request.fast {
+        true => Calls::of(&region, &request.schedule.cloned().unwrap_or_else(chosen)),
+        false => Calls::default(),
     };
-    let mut emit = Emit::new(FunctionBuilder::new(function, context), &request, facts);
-    emit.machine(&sweeps);
+    // What zips are made of has variables of its own.
+    let named = (!calls.zips.is_empty()).then(|| region.zips().named.as_ref());
+    let program = named.flatten().unwrap_or(program);
+    let builder = FunctionBuilder::new(function, context);
+    let mut emit = Emit::new(builder, (program, facts), &request);
+    let mut rates = layout.resume.iter();
+    emit.turns_itself = !rates.all(|rate| calls.take(&region, *rate));
+    emit.machine(&calls);
     emit.builder.finalize(request.frontend);
     Ok(())
 }
@@ -173,10 +176,6 @@ struct Emit<'a, 'f> {
     held: FxHashMap<Var, usize>,
     /// Where the block that is written is in the rate tree.
     place: Place,
-    /// The sweep that is written without stops.
-    sweep: Option<&'a Sweep<'a>>,
-    /// Whether the element was admitted, where updates depend on it: filters without a branch.
-    admitted: Option<Value>,
     /// Whether anything in the loop can trap.
     traps: bool,
     run: Value,
@@ -213,8 +212,8 @@ struct Emit<'a, 'f> {
 impl<'a, 'f> Emit<'a, 'f> {
     fn new(
         mut builder: FunctionBuilder<'f>,
+        (program, facts): (&'a Loop, &'a Facts<'a>),
         request: &Request<'a>,
-        facts: &'a Facts<'a>,
     ) -> Emit<'a, 'f> {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
@@ -223,7 +222,6 @@ impl<'a, 'f> Emit<'a, 'f> {
         let run = builder.block_params(entry)[0];
         let blocks = facts.blocks.iter().map(|_| builder.create_block());
         let blocks = blocks.collect();
-        let program = request.program;
         let mut emit = Emit {
             program,
             facts,
@@ -237,8 +235,6 @@ impl<'a, 'f> Emit<'a, 'f> {
             near: FxHashMap::default(),
             held: request.layout.held.iter().copied().collect(),
             place: Place::Init,
-            sweep: None,
-            admitted: None,
             traps: !program.traps.is_empty(),
             run,
             words: run,

@@ -76,10 +76,8 @@ pub fn choose(region: &Region, target: &Target, aim: Aim) -> Schedule {
             schedule = past_the_caches(region, sweep, &schedule).unwrap_or(schedule);
         }
     }
-    if aim == Aim::Speed {
-        for zip in &region.zips().all {
-            schedule = through_buffers(region, zip, &schedule, target).unwrap_or(schedule);
-        }
+    for zip in &region.zips().all {
+        schedule = through_buffers(region, zip, &schedule, (target, aim)).unwrap_or(schedule);
     }
     schedule
 }
@@ -113,14 +111,14 @@ fn through_buffers(
     region: &Region,
     zip: &Zip,
     schedule: &Schedule,
-    target: &Target,
+    (target, aim): (&Target, Aim),
 ) -> Option<Schedule> {
     let buffer = |elements: &u32| with(region, schedule, zip.rate, Decision::Buffer(*elements));
     let mut schedule = BUFFERED.iter().find_map(buffer)?;
     let parts = zip.parts()?;
     let packs = parts.sides.iter().map(|(packs, _)| packs);
     for part in packs.chain([&parts.behind]) {
-        schedule = schedule.and(&of_sweep(&part.region, part.sweep()?, target, Aim::Speed));
+        schedule = schedule.and(&of_sweep(&part.region, part.sweep()?, target, aim));
     }
     Some(schedule)
 }

@@ -3,7 +3,9 @@
 //!
 //! | module | writes |
 //! | --- | --- |
+//! | `calls` | which tiles there are, and at which guards |
 //! | `run` | which tile is entered, and for how many steps |
+//! | `zip` | sides that fill buffers, and what runs behind them |
 //! | `values` | scalars, lanes in registers of 128 bits, masks |
 //! | `ops`, `lanes` | operators, one for all lanes where the machine has it; other types in the lanes |
 //! | `nest` | segments, and turns that are undone |
@@ -11,6 +13,7 @@
 //! | `memory` | loads, stores, elements at indices of their own |
 //! | `pack` | lanes that a mask sets, stored side by side |
 
+mod calls;
 mod lanes;
 mod memory;
 mod nest;
@@ -19,6 +22,9 @@ mod pack;
 mod run;
 mod scans;
 mod values;
+mod zip;
+
+pub(super) use calls::Calls;
 
 use super::Emit;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -1,19 +1,19 @@
 //! The tiles of a sweep in front of its guard: which is entered, and for how many steps.
 
 use super::Printer;
-use crate::emit::straight::Straight;
+use super::calls::Call;
+use super::nest::Turns;
 use crate::emit::{Emit, Part};
 use cranelift_codegen::ir::{InstBuilder, Value};
-use livefusion_tile::ir::{Entry, Kept, Origin, Stmt, StmtKind, Sum, Tile};
+use livefusion_tile::ir::{Entry, Kept, Origin, Sum, Tile};
 use livefusion_tile::region::Sweep;
 use loop_lang::ir::{CHUNK, Var};
-use rustc_hash::FxHashSet;
 
 impl<'a> Emit<'a, '_> {
     /// Takes steps of a sweep in its tiles, and goes on at the guard; where none may be entered, it goes on here. A tile is
     /// entered only where those before it cannot be, and no further than to where they may be again.
-    pub(in crate::emit) fn run_tiles(&mut self, straight: &'a Straight<'a>, guard: usize) {
-        let (sweep, tiles) = (straight.sweep, &straight.tiles);
+    pub(in crate::emit) fn run_tiles(&mut self, call: &'a Call<'a>, guard: usize) {
+        let (sweep, tiles) = (call.sweep, &call.tiles);
         let counter = self.get(sweep.counter, Part::Value);
         let all = self.steps_left(sweep, tiles, counter);
         let some = self.builder.create_block();
@@ -21,20 +21,15 @@ impl<'a> Emit<'a, '_> {
         let done = self.builder.create_block();
         self.builder.ins().brif(all, some, &[], slowly, &[]);
         self.begin(some);
-        let mut asked: FxHashSet<Var> = FxHashSet::default();
-        let mut asks = |s: &Stmt| match s.kind {
-            StmtKind::Gather { array, .. }
-            | StmtKind::Put { array, .. }
-            | StmtKind::Length { array, .. } => asked.extend([array]),
-            _ => {}
-        };
-        tiles.iter().for_each(|t| t.each_stmt(&mut asks));
-        self.bring_near(straight.all(), |a| asked.contains(&a));
+        self.bring_near(tiles.iter());
         let mut aligned = 1;
         for tile in tiles {
             let most = match tile.runs() {
                 Some(run) => self.whole_runs(sweep, tile, (run, counter)),
-                None => self.allowed(tiles, tile, all),
+                None => {
+                    let own = tile.entries.iter();
+                    self.allowed(tile, own.filter(|e| common(tiles, e).is_none()), all)
+                }
             };
             let count = self.steps_of(tile, counter, most, aligned);
             let enter = self.builder.create_block();
@@ -44,14 +39,14 @@ impl<'a> Emit<'a, '_> {
                 false => self.builder.ins().brif(count, enter, &[], other, &[]),
             };
             self.begin(enter);
-            let taken = self.take(straight, tile, (counter, count));
+            let taken = self.take(call, tile, (counter, count));
             match tile.leaves() {
                 // It has taken nothing where its first step ends the loop.
                 true => self.builder.ins().brif(taken, done, &[], other, &[]),
                 false => self.builder.ins().jump(done, &[]),
             };
             self.begin(other);
-            aligned = aligned.max(alignment(tile));
+            aligned = aligned.max(tile.alignment());
         }
         self.near.clear();
         self.builder.ins().jump(slowly, &[]);
@@ -97,7 +92,13 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// How many of so many steps a tile takes. Tiles before it may be entered at multiples of `aligned`.
-    fn steps_of(&mut self, tile: &Tile, counter: Value, most: Value, aligned: u64) -> Value {
+    pub(super) fn steps_of(
+        &mut self,
+        tile: &Tile,
+        counter: Value,
+        most: Value,
+        aligned: u64,
+    ) -> Value {
         let mut count = most;
         if aligned > 1 {
             let ins = self.builder.ins();
@@ -110,7 +111,7 @@ impl<'a> Emit<'a, '_> {
         if whole > 1 {
             count = self.builder.ins().band_imm_s(count, -(whole as i64));
         }
-        let aligned = alignment(tile);
+        let aligned = tile.alignment();
         if aligned > 1 {
             let ins = self.builder.ins();
             let into = ins.band_imm_u(counter, aligned as i64 - 1);
@@ -120,10 +121,49 @@ impl<'a> Emit<'a, '_> {
         count
     }
 
-    /// How many of so many steps a tile's own entries allow.
-    fn allowed(&mut self, tiles: &[Tile], tile: &Tile, all: Value) -> Value {
+    /// How many steps there are before the bound, the next event, and the ends of arrays at these indices.
+    fn steps_with_room(&mut self, sweep: &Sweep, rooms: &[(Var, Var)], counter: Value) -> Value {
+        let (steps, event) = (
+            self.builder.use_var(self.steps),
+            self.builder.use_var(self.event),
+        );
+        let calm = self.builder.ins().isub(event, steps);
+        self.calm_steps(sweep, rooms, (counter, calm))
+    }
+
+    /// The same, given how many there are before the next event.
+    fn calm_steps(
+        &mut self,
+        sweep: &Sweep,
+        rooms: &[(Var, Var)],
+        (counter, calm): (Value, Value),
+    ) -> Value {
+        let bound = self.atom(sweep.bound);
+        let left = self.room(bound, counter);
+        let mut count = self.builder.ins().umin(left, calm);
+        for (array, index) in rooms {
+            let (length, index) = (self.length(*array), self.get(*index, Part::Value));
+            let room = self.room(length, index);
+            count = self.builder.ins().umin(count, room);
+        }
+        count
+    }
+
+    /// How far it is to an end; 0 behind it.
+    pub(super) fn room(&mut self, end: Value, at: Value) -> Value {
+        let furthest = self.builder.ins().umax(end, at);
+        self.builder.ins().isub(furthest, at)
+    }
+
+    /// How many of so many steps some of a tile's entries allow.
+    pub(super) fn allowed<'t>(
+        &mut self,
+        tile: &Tile,
+        entries: impl Iterator<Item = &'t Entry>,
+        all: Value,
+    ) -> Value {
         let mut count = all;
-        for entry in tile.entries.iter().filter(|e| common(tiles, e).is_none()) {
+        for entry in entries {
             let more = match entry {
                 Entry::Room { array, index } => {
                     let (at, length) = (self.sum(index), self.length(*array));
@@ -199,47 +239,16 @@ impl<'a> Emit<'a, '_> {
     }
 
     /// Takes so many steps from a counter on, or fewer where the tile is left before. How many it took.
-    fn take(
-        &mut self,
-        straight: &'a Straight<'a>,
-        tile: &Tile,
-        (from, count): (Value, Value),
-    ) -> Value {
-        let place = self.place;
+    fn take(&mut self, call: &Call, tile: &Tile, (from, count): (Value, Value)) -> Value {
         // What segments have come to, the tile joins.
-        if straight.inner.is_empty() {
-            for i in straight.sweep.blocks() {
+        if call.inner.is_empty() {
+            for i in call.sweep.blocks() {
                 self.totals_for_block(i);
             }
         }
-        let end = self.builder.ins().iadd(from, count);
         let event = self.builder.use_var(self.event);
-        let mut printer = Printer::of(self, tile, (from, end));
-        if tile.has_segments() {
-            printer.count_steps();
-        }
-        printer.stmts(&tile.body);
-        let (range, turns) = (printer.range, printer.turns);
-        self.place = place;
-        let (end, count) = match range.filter(|_| tile.leaves()) {
-            Some((counter, _)) => {
-                let end = self.builder.use_var(counter);
-                (end, self.builder.ins().isub(end, from))
-            }
-            None => (end, count),
-        };
-        self.set(tile.counter, Part::Value, end);
-        // Nothing waits at the guard.
-        let states = tile.each_value().filter_map(|(_, data)| match data.origin {
-            Origin::State(v) => Some(v),
-            _ => None,
-        });
-        for v in states.chain([tile.counter]) {
-            if self.facts.ever_waits(v) {
-                let now = self.get(v, self.seen(v));
-                self.set(v, Part::Next, now);
-            }
-        }
+        let (count, turns) = self.print(tile, (from, count));
+        self.follow(tile);
         let steps = match turns {
             Some(turns) => {
                 let rest = self.builder.use_var(turns.rest);
@@ -256,6 +265,52 @@ impl<'a> Emit<'a, '_> {
             self.builder.def_var(self.event, steps);
         }
         count
+    }
+
+    /// Writes a tile for so many steps from a counter on, and where that is then. How many steps of its rate it took, and of
+    /// one with segments what it knows of theirs.
+    pub(super) fn print(
+        &mut self,
+        tile: &Tile,
+        (from, count): (Value, Value),
+    ) -> (Value, Option<Turns>) {
+        let place = self.place;
+        let end = self.builder.ins().iadd(from, count);
+        let mut printer = Printer::of(self, tile, (from, end));
+        if tile.has_segments() {
+            printer.count_steps();
+        }
+        printer.stmts(&tile.body);
+        let (range, turns) = (printer.range, printer.turns);
+        self.place = place;
+        let (end, count) = match range.filter(|_| tile.leaves()) {
+            Some((counter, _)) => {
+                let end = self.builder.use_var(counter);
+                (end, self.builder.ins().isub(end, from))
+            }
+            None => (end, count),
+        };
+        self.set(tile.counter, Part::Value, end);
+        (count, turns)
+    }
+
+    /// Nothing that a tile updates waits at the guard.
+    pub(super) fn follow(&mut self, tile: &Tile) {
+        let states = tile.each_value().filter_map(|(_, data)| match data.origin {
+            Origin::State(v) => Some(v),
+            _ => None,
+        });
+        for v in states.chain([tile.counter]) {
+            self.follow_one(v);
+        }
+    }
+
+    /// A variable's next value is its value.
+    pub(super) fn follow_one(&mut self, v: Var) {
+        if self.facts.ever_waits(v) {
+            let now = self.get(v, self.seen(v));
+            self.set(v, Part::Next, now);
+        }
     }
 }
 
@@ -275,13 +330,4 @@ pub(super) fn part_of(kept: Kept) -> Part {
         Kept::Total => Part::Total,
         Kept::Last => Part::Last,
     }
-}
-
-/// What a counter must be a multiple of where a tile is entered.
-fn alignment(tile: &Tile) -> u64 {
-    let aligned = tile.entries.iter().filter_map(|e| match e {
-        Entry::Aligned(steps) => Some(*steps),
-        _ => None,
-    });
-    aligned.max().unwrap_or(1)
 }
