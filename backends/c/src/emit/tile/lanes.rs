@@ -8,6 +8,9 @@ use livefusion_tile::target::Arch;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
+/// Bytes of the narrowest vectors that registers hold.
+const NARROWEST: usize = 16;
+
 impl Writer<'_, '_, '_> {
     /// The type of a value.
     pub(super) fn vector(&mut self, shape: Shape) -> String {
@@ -423,21 +426,39 @@ impl Writer<'_, '_, '_> {
         Some(format!("{function}({}, {})", two[1], two[0]))
     }
 
-    /// A function that joins the lanes of one vector by halves.
+    /// A function that joins the lanes of one vector by halves: in narrower vectors from half to half, where these are joined by
+    /// the same operator, and no narrower than registers are.
     fn halves_of_vector(&mut self, (op, beats): (Op, bool), shape: Shape, joined: &str) -> String {
         let v = self.vector(shape);
         let how = if beats { "_beat" } else { "" };
         let name = format!("{v}_halves{how}_{}", op.name());
-        let mut body = String::new();
-        let mut half = shape.lanes / 2;
+        let (ty, size) = (shape.ty.name(), shape.ty.size());
+        let plain = matches!(op, Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor) && !beats;
+        let (mut body, mut now) = (String::new(), shape);
+        while plain && now.lanes as usize * size > NARROWEST {
+            let wide = self.vector(now);
+            let from = now.lanes;
+            now.lanes /= 2;
+            let half = self.vector(now);
+            let two = [0, 1].map(|k| format!("h{from}.half[{k}]"));
+            let text = self.two_halves((op, beats), now, &two).unwrap_or_default();
+            body += &format!(
+                "  const union {{ {wide} whole; {half} half[2]; }} h{from} = {{ x{from} }};\n  \
+                 {half} x{} = {text};\n",
+                now.lanes
+            );
+        }
+        let (narrow, from) = (self.vector(now), now.lanes);
+        body += &format!("  {narrow} x = x{from}, y;\n");
+        let mut half = from / 2;
         while half > 0 {
-            let behind = self.lanes_of_two(shape, "x", "x", |k| (k + half) % shape.lanes);
+            let behind = self.lanes_of_two(now, "x", "x", |k| (k + half) % from);
             body += &format!("  y = {behind};\n  x = {joined};\n");
             half /= 2;
         }
-        let ty = shape.ty.name();
+        let lanes = shape.lanes;
         self.unit.helpers.require(&name, || {
-            format!("static inline {ty} {name}({v} x) {{\n  {v} y;\n{body}  return x[0];\n}}\n")
+            format!("static inline {ty} {name}({v} x{lanes}) {{\n{body}  return x[0];\n}}\n")
         });
         name
     }
