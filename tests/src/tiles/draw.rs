@@ -111,7 +111,7 @@ impl Drawn {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.extend(["unroll", "quick", "stream", "split", "distribute"].map(str::to_string));
+        all.extend(["unroll", "quick", "ask", "stream", "split", "distribute"].map(str::to_string));
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -171,6 +171,7 @@ fn name(d: &Decision) -> String {
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
+        Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
     }
 }
@@ -220,7 +221,7 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let elements = rng.pick(&[0, 100, 1 << 20]);
             (rule, (rate, Decision::Buffer(elements)))
         }
-        (_, Decision::Quick) => {
+        (_, Decision::Quick | Decision::Ask) => {
             let rule = "the rate is no sub rate of a sweep that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
@@ -349,6 +350,9 @@ fn draw_of(
         *schedule = whole;
         if rng.chance(70) {
             propose(schedule, sweep.rate, Decision::Quick);
+        }
+        if rng.chance(50) {
+            propose(schedule, sweep.rate, Decision::Ask);
         }
     } else {
         for sub in subs {

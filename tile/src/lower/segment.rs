@@ -203,7 +203,7 @@ impl Lower<'_, '_> {
         });
         let turn = std::mem::take(&mut self.out);
         let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
-        self.vector_at(counter, place);
+        self.vector_at(counter, place.into());
         self.come_along();
         self.here = left.map(|end| self.until(place, "here", end));
         if let Some(end) = before {
