@@ -130,6 +130,8 @@ fn loops_over_segments() {
         "leave of a segment",
         "room at a sum",
         "room at a sum in vectors",
+        "exit around segments in vectors",
+        "filter beside segments",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");

@@ -58,7 +58,7 @@ pub fn nested(seed: u64) -> RandomLoop {
         parts += &format!("; child r{inner}; stage {stage}");
         let comb = format!("s{stage}");
         m.combs.push(format!("comb {comb} map at r0 stage {stage}"));
-        m.behind(&comb);
+        parts += &m.behind(&comb);
     }
     m.rates[0] = format!("rate r0 root ix_0 < len_0 {{ {parts} }}");
     m.finish(seed)
@@ -332,8 +332,9 @@ impl Making {
         self.results.push(cut);
     }
 
-    /// What stands behind an inner loop: it reads what that has folded.
-    fn behind(&mut self, comb: &str) {
+    /// What stands behind an inner loop: it reads what that has folded, may end the root by that, and may filter; gives the
+    /// text of the filter.
+    fn behind(&mut self, comb: &str) -> String {
         let before = self.pool.len();
         for _ in 0..self.rng.below(3) {
             let lines = self.compute(comb, 0);
@@ -351,6 +352,30 @@ impl Making {
         if self.rng.chance(50) {
             self.plain_fold("r0", comb);
         }
+        if self.rng.chance(15) {
+            self.exit_at("0", comb);
+        }
+        let filter = self.rng.chance(30).then(|| self.filter_behind());
         self.pool.truncate(before);
+        filter.unwrap_or_default()
+    }
+
+    /// A filter of the root's steps, with a count to write at; gives its text.
+    fn filter_behind(&mut self) -> String {
+        let i = self.rates.len();
+        let (sub, count) = (i.to_string(), format!("ix_{i}"));
+        self.rates.push(String::new());
+        self.combs.push(format!("comb {sub} map at r{i}"));
+        let p = self.condition("guard", &sub);
+        self.emit("guard", &sub, format!("unless {p}"));
+        self.emit("init", &sub, format!("carry {count} = 0"));
+        self.groups.push(format!(
+            "group {count} owner r0 step r{i} start 0 id 0 next n{count} combine add level 0 exact"
+        ));
+        self.segment_write(&sub, &count);
+        self.count_up(&sub, "yield");
+        self.results.push(count.clone());
+        self.rates[i] = format!("rate r{i} sub r0 count {count} {{ stage 0 }}");
+        format!("; child r{i}")
     }
 }

@@ -58,6 +58,7 @@ impl Drawn {
     /// Notes what a tile says that took steps.
     pub fn note(&mut self, tile: &Tile) {
         let vectors = tile.granule() > 1;
+        self.note_around_segments(tile);
         let mut computed = Vec::new();
         tile.each_stmt(&mut |s| {
             if let StmtKind::Let { to, .. } = s.kind {
@@ -103,6 +104,33 @@ impl Drawn {
                 } => Some("buffer"),
                 _ => None,
             });
+        });
+    }
+
+    /// Notes what stands beside segments in the steps of a tile.
+    fn note_around_segments(&mut self, tile: &Tile) {
+        tile.each_stmt(&mut |s| {
+            let StmtKind::For { body, .. } = &s.kind else {
+                return;
+            };
+            if !tile.is_range(&s.kind) || !has_segments(body) {
+                return;
+            }
+            let sets = |s: &Stmt| match s.kind {
+                StmtKind::Set { to, .. } => tile.value(to).origin.is_state(),
+                _ => false,
+            };
+            let mut vectors = false;
+            each_stmt(body, &mut |s| {
+                vectors |= matches!(s.kind, StmtKind::Segment { step: 2.., .. });
+            });
+            self.said.extend(body.iter().filter_map(|s| match &s.kind {
+                StmtKind::Leave { .. } if vectors => Some("exit around segments in vectors"),
+                StmtKind::If { then, .. } if !has_segments(then) && then.iter().any(sets) => {
+                    Some("filter beside segments")
+                }
+                _ => None,
+            }));
         });
     }
 

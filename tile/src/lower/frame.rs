@@ -327,12 +327,17 @@ impl Lower<'_, '_> {
             if at == 1 && self.lanes == 1 {
                 self.exits();
             }
-            match self.sweep.steps[at] {
-                Step::Block(_) if self.admits_none() => {}
-                Step::Block(_) => self.tops(at),
-                Step::Enter(i) => self.enter(at, i),
-                Step::Leave => self.leave(),
-            }
+            self.at_step(at);
+        }
+    }
+
+    /// A step of the sweep.
+    pub(super) fn at_step(&mut self, at: usize) {
+        match self.sweep.steps[at] {
+            Step::Block(_) if self.admits_none() => {}
+            Step::Block(_) => self.tops(at),
+            Step::Enter(i) => self.enter(at, i),
+            Step::Leave => self.leave(),
         }
     }
 

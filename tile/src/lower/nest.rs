@@ -87,15 +87,14 @@ impl<'r, 'a> Lower<'r, 'a> {
         let counter = self.sweep.counter;
         let outer = self.now.get(&counter).copied();
         self.now.extend(self.at.map(|at| (counter, at)));
-        let mut blocks = 0;
         for part in &nest.parts {
             match part {
-                Part::Block(_) => {
-                    self.tops(blocks);
-                    if blocks == 0 {
+                Part::Step(at) => {
+                    self.at_step(*at);
+                    // Behind the guard, which comes first.
+                    if *at == 0 {
                         self.exits();
                     }
-                    blocks += 1;
                 }
                 Part::Inner(k) => {
                     if let Some(inner) = self.region.inner(nest.inner[*k]) {
