@@ -132,6 +132,10 @@ fn loops_over_segments() {
         "room at a sum in vectors",
         "exit around segments in vectors",
         "filter beside segments",
+        "rest of a segment",
+        "shared lanes",
+        "shared lanes in vectors",
+        "rest beside shared lanes",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");

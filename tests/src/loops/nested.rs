@@ -164,7 +164,7 @@ impl Making {
         if self.rng.chance(20) {
             self.segment_exit(i, &comb);
         }
-        let parts = self.in_segment(i, (&comb, i), written, 0, &mut folded);
+        let parts = self.in_segment(i, (&comb, i, runs_on), written, 0, &mut folded);
         self.pool.truncate(before);
         self.pool.extend(folded);
         let kind = match size == WIDTH {
@@ -179,7 +179,7 @@ impl Making {
     fn in_segment(
         &mut self,
         rate: usize,
-        (nest, inner): (&str, usize),
+        (nest, inner, runs_on): (&str, usize, bool),
         written: Option<&str>,
         depth: usize,
         folded: &mut Vec<(String, Ty)>,
@@ -196,7 +196,10 @@ impl Making {
         }
         for _ in 0..self.rng.below(3) {
             let anew = self.rng.chance(60);
-            let fold = self.segment_fold((rate, &comb), (nest, inner), anew);
+            let fold = match !anew && runs_on && self.rng.chance(50) {
+                true => self.shared_fold((rate, &comb), nest),
+                false => self.segment_fold((rate, &comb), (nest, inner), anew),
+            };
             folded.extend(anew.then_some(fold));
         }
         if let Some(counter) = written.filter(|_| self.rng.chance(50)) {
@@ -219,7 +222,8 @@ impl Making {
             self.groups.push(format!(
                 "group {count} owner r0 step r{i} start 0 id 0 next n{count} combine add level 0 exact"
             ));
-            let inside = self.in_segment(i, (nest, inner), Some(&count), depth + 1, folded);
+            let inside =
+                self.in_segment(i, (nest, inner, runs_on), Some(&count), depth + 1, folded);
             self.count_up(&sub, "yield");
             self.results.push(count.clone());
             self.rates[i] = format!("rate r{i} sub r{rate} count {count} {{ {inside} }}");
@@ -269,6 +273,23 @@ impl Making {
         if !anew {
             self.results.push(acc.clone());
         }
+        (acc, ty)
+    }
+
+    /// A fold of all segments' elements, in lanes that these share.
+    fn shared_fold(&mut self, (rate, comb): (usize, &str), nest: &str) -> (String, Ty) {
+        let ty = self.rng.pick(&[Ty::F64, Ty::F32]);
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
+        let (start, x) = (self.literal(ty), self.atom(ty));
+        let (op, id) = self.float_monoid(ty);
+        let lanes = self.rng.pick(&[4, 8, 32]);
+        self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
+        self.emit("yield", comb, format!("{acc} := {new}"));
+        self.emit("init", nest, format!("carry {acc} = {start}"));
+        self.groups.push(format!(
+            "group {acc} owner r0 step r{rate} start {start} id {id} next {new} combine {op} level 0 lanes {lanes}"
+        ));
+        self.results.push(acc.clone());
         (acc, ty)
     }
 

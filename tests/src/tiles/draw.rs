@@ -72,6 +72,12 @@ impl Drawn {
                     _ => "room at a sum in vectors",
                 });
             }
+            if let StmtKind::Segment {
+                body, tail, rest, ..
+            } = &s.kind
+            {
+                self.note_segment([body, tail, rest]);
+            }
             self.said.extend(match &s.kind {
                 StmtKind::Leave { .. } if vectors => Some("leave in vectors"),
                 StmtKind::Put { lanes: 1, .. } => Some("put"),
@@ -105,6 +111,25 @@ impl Drawn {
                 _ => None,
             });
         });
+    }
+
+    /// Notes what the bodies of a segment do that others do not.
+    fn note_segment(&mut self, [body, tail, rest]: [&[Stmt]; 3]) {
+        let shares = |stmts: &[Stmt]| {
+            let mut shares = false;
+            each_stmt(stmts, &mut |s| {
+                shares |= matches!(s.kind.memory(), Some(Memory::Lanes(_)));
+            });
+            shares
+        };
+        let said = [
+            (!rest.is_empty(), "rest of a segment"),
+            (shares(tail), "shared lanes in vectors"),
+            (tail.is_empty() && shares(body), "shared lanes"),
+            (shares(tail) && !rest.is_empty(), "rest beside shared lanes"),
+        ];
+        self.said
+            .extend(said.into_iter().filter_map(|(is, word)| is.then_some(word)));
     }
 
     /// Notes what stands beside segments in the steps of a tile.

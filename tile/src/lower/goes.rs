@@ -9,16 +9,19 @@ use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 
 impl Lower<'_, '_> {
-    /// Whether it is asked once for all vectors of a turn.
+    /// Whether it is asked once for all vectors of a turn, as always in segments: these are left only where a turn begins.
     pub(super) fn asks_once(&self) -> bool {
-        self.lanes > 1 && self.schedule.asks(self.sweep.rate)
+        let segment = self.nest.is_some() && !self.sweep.exits.is_empty();
+        self.lanes > 1 && (segment || self.schedule.asks(self.sweep.rate))
     }
 
     /// A turn begins: it is left here if one of its vectors does not go on.
     pub(super) fn all_go_on(&mut self, turn: Value) {
         let mut ends: Option<Operand> = None;
         for k in 0..self.unroll {
-            self.vector_at(turn, Lower::u64(u64::from(k * self.lanes)));
+            let place = Lower::u64(u64::from(k * self.lanes));
+            self.vector_at(turn, place);
+            self.here = self.here_at(place);
             self.early();
             if let Some(here) = self.ends() {
                 ends = Some(match ends {
@@ -27,6 +30,7 @@ impl Lower<'_, '_> {
                 });
             }
         }
+        self.here = None;
         self.leave_unless_all_go(turn.into(), ends, self.granule());
     }
 
@@ -99,7 +103,8 @@ impl Lower<'_, '_> {
             go = Some(self.both(go, one));
         }
         let of = self.wide(go?);
-        Some(self.op("ends", Ty::Bool, Op::Not, &[of]))
+        let ends = self.op("ends", Ty::Bool, Op::Not, &[of]);
+        Some(self.both(self.here, ends))
     }
 
     /// The tile is left unless no step ends it, the flags are set, and so many steps fit below the limits.

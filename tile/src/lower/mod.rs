@@ -241,7 +241,9 @@ struct Lower<'r, 'a> {
     /// The first counter of the turn of vectors, and where in it the vector is.
     turn: Option<(Operand, Operand)>,
     positions: Option<Operand>,
-    /// Which lanes are there, in the last turn of a segment.
+    /// Of the last turn of a segment: how many of its steps are before its end, and before its begin.
+    within: Option<(Operand, Option<Operand>)>,
+    /// Which lanes are there, in such a turn.
     here: Option<Operand>,
     /// Groups have no more lanes than this in a short segment.
     most: u32,
@@ -330,6 +332,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             at: None,
             turn: None,
             positions: None,
+            within: None,
             here: None,
             most: MAX_LANES,
             lengths: region.lengths(),

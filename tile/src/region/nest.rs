@@ -181,7 +181,7 @@ fn take_in(
         let group = &program.groups[g.index()];
         let anew = group.vars.iter().all(|v| starts.contains(v));
         match group.order {
-            Order::Lanes(_) | Order::Runs(_) if !anew => return None,
+            Order::Runs(_) if !anew => return None,
             Order::Prefix(_) if !anew => {
                 outer.groups.insert(*g);
             }

@@ -8,7 +8,7 @@ use crate::region::cost::is_cheap;
 use crate::region::{Aside, Region, Role, Statement, Sweep};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
-use loop_lang::ir::StmtKind;
+use loop_lang::ir::{GroupId, StmtKind};
 
 /// More vectors of lanes than this for each register of the machine are not in the code of one turn.
 pub(super) const MAX_HELD: usize = 24;
@@ -84,10 +84,11 @@ pub(super) fn segments_side_by_side(
         let mut roles = s.roles.values();
         roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
     };
+    let flags = region.flags(sweep).ok()?;
     if !target.has_vectors()
         || !folds(&sweep)
-        || goes_on(sweep)
-        || !sweep.exits.is_empty()
+        || goes_on(sweep, &flags)
+        || !sweep.exits.is_empty() && !is_asked_cheaply(region, sweep)
         || !all_in_vectors(region, sweep, (target, Aim::Speed))
     {
         return None;
@@ -115,7 +116,15 @@ pub(super) fn segments_side_by_side(
         Role::Lanes(of) => Some(of / lanes.max(1)),
         _ => None,
     });
-    let unroll = groups.max().unwrap_or(1);
+    // Lanes that segments share stay where they are; a turn of one vector begins near where a segment does.
+    let shared = |g: &GroupId| {
+        let group = &region.program.groups[g.index()];
+        group.owner != sweep.rate && group.order.lanes().is_some()
+    };
+    let unroll = match sweep.groups.iter().any(shared) {
+        true => 1,
+        false => groups.max().unwrap_or(1),
+    };
     let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll };
     let schedule = with(region, &schedule, sweep.rate, vectorise)?;
