@@ -121,6 +121,10 @@ pub(super) fn segments_side_by_side(
         let group = &region.program.groups[g.index()];
         group.owner != sweep.rate && group.order.lanes().is_some()
     };
+    // What is taken one by one in the end does not find lanes in registers.
+    if !sweep.exits.is_empty() && !sweep.groups.iter().all(shared) {
+        return None;
+    }
     let unroll = match sweep.groups.iter().any(shared) {
         true => 1,
         false => groups.max().unwrap_or(1),
