@@ -130,6 +130,12 @@ fn loops_over_segments() {
         "leave of a segment",
         "room at a sum",
         "room at a sum in vectors",
+        "exit around segments in vectors",
+        "filter beside segments",
+        "rest of a segment",
+        "shared lanes",
+        "shared lanes in vectors",
+        "rest beside shared lanes",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");

@@ -190,7 +190,12 @@ impl Shown<'_> {
             }
             match &first.kind {
                 StmtKind::For { body, .. } => open.push((body, depth + 1, None)),
-                StmtKind::Segment { body, tail, .. } => {
+                StmtKind::Segment {
+                    body, tail, rest, ..
+                } => {
+                    if !rest.is_empty() {
+                        open.push((rest, depth + 1, Some("rest".to_string())));
+                    }
                     if !tail.is_empty() {
                         open.push((tail, depth + 1, Some("tail".to_string())));
                     }

@@ -93,6 +93,11 @@ fn cases() -> Vec<Case> {
             "r0 vectorise 8 unroll 4\nr0 quick",
         ),
         case(
+            "it has no turns of several vectors that exits may end",
+            "exit_filter_take",
+            "r1 compact\nr0 vectorise 8 unroll 1\nr0 ask",
+        ),
+        case(
             "buffers have a power of two of elements, those of a turn, and 32 KiB at most",
             "zip_filters",
             "zs buffer 100",

@@ -58,7 +58,7 @@ pub fn nested(seed: u64) -> RandomLoop {
         parts += &format!("; child r{inner}; stage {stage}");
         let comb = format!("s{stage}");
         m.combs.push(format!("comb {comb} map at r0 stage {stage}"));
-        m.behind(&comb);
+        parts += &m.behind(&comb);
     }
     m.rates[0] = format!("rate r0 root ix_0 < len_0 {{ {parts} }}");
     m.finish(seed)
@@ -164,7 +164,7 @@ impl Making {
         if self.rng.chance(20) {
             self.segment_exit(i, &comb);
         }
-        let parts = self.in_segment(i, (&comb, i), written, 0, &mut folded);
+        let parts = self.in_segment(i, (&comb, i, runs_on), written, 0, &mut folded);
         self.pool.truncate(before);
         self.pool.extend(folded);
         let kind = match size == WIDTH {
@@ -179,7 +179,7 @@ impl Making {
     fn in_segment(
         &mut self,
         rate: usize,
-        (nest, inner): (&str, usize),
+        (nest, inner, runs_on): (&str, usize, bool),
         written: Option<&str>,
         depth: usize,
         folded: &mut Vec<(String, Ty)>,
@@ -196,7 +196,10 @@ impl Making {
         }
         for _ in 0..self.rng.below(3) {
             let anew = self.rng.chance(60);
-            let fold = self.segment_fold((rate, &comb), (nest, inner), anew);
+            let fold = match !anew && runs_on && self.rng.chance(50) {
+                true => self.shared_fold((rate, &comb), nest),
+                false => self.segment_fold((rate, &comb), (nest, inner), anew),
+            };
             folded.extend(anew.then_some(fold));
         }
         if let Some(counter) = written.filter(|_| self.rng.chance(50)) {
@@ -219,7 +222,8 @@ impl Making {
             self.groups.push(format!(
                 "group {count} owner r0 step r{i} start 0 id 0 next n{count} combine add level 0 exact"
             ));
-            let inside = self.in_segment(i, (nest, inner), Some(&count), depth + 1, folded);
+            let inside =
+                self.in_segment(i, (nest, inner, runs_on), Some(&count), depth + 1, folded);
             self.count_up(&sub, "yield");
             self.results.push(count.clone());
             self.rates[i] = format!("rate r{i} sub r{rate} count {count} {{ {inside} }}");
@@ -269,6 +273,23 @@ impl Making {
         if !anew {
             self.results.push(acc.clone());
         }
+        (acc, ty)
+    }
+
+    /// A fold of all segments' elements, in lanes that these share.
+    fn shared_fold(&mut self, (rate, comb): (usize, &str), nest: &str) -> (String, Ty) {
+        let ty = self.rng.pick(&[Ty::F64, Ty::F32]);
+        let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
+        let (start, x) = (self.literal(ty), self.atom(ty));
+        let (op, id) = self.float_monoid(ty);
+        let lanes = self.rng.pick(&[4, 8, 32]);
+        self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
+        self.emit("yield", comb, format!("{acc} := {new}"));
+        self.emit("init", nest, format!("carry {acc} = {start}"));
+        self.groups.push(format!(
+            "group {acc} owner r0 step r{rate} start {start} id {id} next {new} combine {op} level 0 lanes {lanes}"
+        ));
+        self.results.push(acc.clone());
         (acc, ty)
     }
 
@@ -332,8 +353,9 @@ impl Making {
         self.results.push(cut);
     }
 
-    /// What stands behind an inner loop: it reads what that has folded.
-    fn behind(&mut self, comb: &str) {
+    /// What stands behind an inner loop: it reads what that has folded, may end the root by that, and may filter; gives the
+    /// text of the filter.
+    fn behind(&mut self, comb: &str) -> String {
         let before = self.pool.len();
         for _ in 0..self.rng.below(3) {
             let lines = self.compute(comb, 0);
@@ -351,6 +373,30 @@ impl Making {
         if self.rng.chance(50) {
             self.plain_fold("r0", comb);
         }
+        if self.rng.chance(15) {
+            self.exit_at("0", comb);
+        }
+        let filter = self.rng.chance(30).then(|| self.filter_behind());
         self.pool.truncate(before);
+        filter.unwrap_or_default()
+    }
+
+    /// A filter of the root's steps, with a count to write at; gives its text.
+    fn filter_behind(&mut self) -> String {
+        let i = self.rates.len();
+        let (sub, count) = (i.to_string(), format!("ix_{i}"));
+        self.rates.push(String::new());
+        self.combs.push(format!("comb {sub} map at r{i}"));
+        let p = self.condition("guard", &sub);
+        self.emit("guard", &sub, format!("unless {p}"));
+        self.emit("init", &sub, format!("carry {count} = 0"));
+        self.groups.push(format!(
+            "group {count} owner r0 step r{i} start 0 id 0 next n{count} combine add level 0 exact"
+        ));
+        self.segment_write(&sub, &count);
+        self.count_up(&sub, "yield");
+        self.results.push(count.clone());
+        self.rates[i] = format!("rate r{i} sub r0 count {count} {{ stage 0 }}");
+        format!("; child r{i}")
     }
 }

@@ -161,11 +161,16 @@ impl Making {
 
     /// A flag that some element clears, after so many, and that ends the loop.
     pub(super) fn plain_exit(&mut self, comb: &str) {
+        self.exit_at(comb, comb);
+    }
+
+    /// The same, where what guards and what tells are two combinators.
+    pub(super) fn exit_at(&mut self, guard: &str, comb: &str) {
         let p = self.condition("yield", comb);
         let [live, few, go] = ["live", "few", "go"].map(|base| self.fresh(base, comb));
         let at = self.rng.below(150);
         self.emit("init", comb, format!("carry {live} = true"));
-        self.emit("guard", comb, format!("unless {live}"));
+        self.emit("guard", guard, format!("unless {live}"));
         self.emit("yield", comb, format!("let {few} = lt ix_0 {at}"));
         self.emit("yield", comb, format!("let {go} = or {few} {p}"));
         self.emit("yield", comb, format!("{live} := {go}"));

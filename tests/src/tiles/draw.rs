@@ -58,6 +58,7 @@ impl Drawn {
     /// Notes what a tile says that took steps.
     pub fn note(&mut self, tile: &Tile) {
         let vectors = tile.granule() > 1;
+        self.note_around_segments(tile);
         let mut computed = Vec::new();
         tile.each_stmt(&mut |s| {
             if let StmtKind::Let { to, .. } = s.kind {
@@ -70,6 +71,12 @@ impl Drawn {
                     1 => "room at a sum",
                     _ => "room at a sum in vectors",
                 });
+            }
+            if let StmtKind::Segment {
+                body, tail, rest, ..
+            } = &s.kind
+            {
+                self.note_segment([body, tail, rest]);
             }
             self.said.extend(match &s.kind {
                 StmtKind::Leave { .. } if vectors => Some("leave in vectors"),
@@ -106,12 +113,58 @@ impl Drawn {
         });
     }
 
+    /// Notes what the bodies of a segment do that others do not.
+    fn note_segment(&mut self, [body, tail, rest]: [&[Stmt]; 3]) {
+        let shares = |stmts: &[Stmt]| {
+            let mut shares = false;
+            each_stmt(stmts, &mut |s| {
+                shares |= matches!(s.kind.memory(), Some(Memory::Lanes(_)));
+            });
+            shares
+        };
+        let said = [
+            (!rest.is_empty(), "rest of a segment"),
+            (shares(tail), "shared lanes in vectors"),
+            (tail.is_empty() && shares(body), "shared lanes"),
+            (shares(tail) && !rest.is_empty(), "rest beside shared lanes"),
+        ];
+        self.said
+            .extend(said.into_iter().filter_map(|(is, word)| is.then_some(word)));
+    }
+
+    /// Notes what stands beside segments in the steps of a tile.
+    fn note_around_segments(&mut self, tile: &Tile) {
+        tile.each_stmt(&mut |s| {
+            let StmtKind::For { body, .. } = &s.kind else {
+                return;
+            };
+            if !tile.is_range(&s.kind) || !has_segments(body) {
+                return;
+            }
+            let sets = |s: &Stmt| match s.kind {
+                StmtKind::Set { to, .. } => tile.value(to).origin.is_state(),
+                _ => false,
+            };
+            let mut vectors = false;
+            each_stmt(body, &mut |s| {
+                vectors |= matches!(s.kind, StmtKind::Segment { step: 2.., .. });
+            });
+            self.said.extend(body.iter().filter_map(|s| match &s.kind {
+                StmtKind::Leave { .. } if vectors => Some("exit around segments in vectors"),
+                StmtKind::If { then, .. } if !has_segments(then) && then.iter().any(sets) => {
+                    Some("filter beside segments")
+                }
+                _ => None,
+            }));
+        });
+    }
+
     /// The decisions, and pairs of them, that no tile took steps under.
     pub fn undecided(&self) -> Vec<String> {
         let vectors = [2, 4, 8, 16].map(|n| format!("vectorise {n}"));
         let admits = Admit::ALL.map(|a| a.name().to_string());
         let mut all: Vec<String> = vectors.iter().chain(&admits).cloned().collect();
-        all.extend(["unroll", "quick", "stream", "split", "distribute"].map(str::to_string));
+        all.extend(["unroll", "quick", "ask", "stream", "split", "distribute"].map(str::to_string));
         for around in vectors.iter().chain(&admits) {
             all.extend(admits.iter().map(|a| format!("{a} in {around}")));
         }
@@ -171,6 +224,7 @@ fn name(d: &Decision) -> String {
         Decision::Buffer(_) => "buffer".to_string(),
         Decision::Admit(how) => how.name().to_string(),
         Decision::Quick => "quick".to_string(),
+        Decision::Ask => "ask".to_string(),
         Decision::Runs(lanes) => format!("runs {lanes}"),
     }
 }
@@ -220,7 +274,7 @@ fn spoil(region: &Region, schedule: &Schedule, rng: &mut Rng) {
             let elements = rng.pick(&[0, 100, 1 << 20]);
             (rule, (rate, Decision::Buffer(elements)))
         }
-        (_, Decision::Quick) => {
+        (_, Decision::Quick | Decision::Ask) => {
             let rule = "the rate is no sub rate of a sweep that tests";
             (rule, (a_loop, Decision::Admit(Admit::Mask)))
         }
@@ -349,6 +403,9 @@ fn draw_of(
         *schedule = whole;
         if rng.chance(70) {
             propose(schedule, sweep.rate, Decision::Quick);
+        }
+        if rng.chance(50) {
+            propose(schedule, sweep.rate, Decision::Ask);
         }
     } else {
         for sub in subs {

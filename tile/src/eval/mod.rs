@@ -438,6 +438,7 @@ impl Run<'_> {
                 rooms,
                 body,
                 tail,
+                rest,
             } => {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 let before = if *aligned { from & (*step - 1) } else { 0 };
@@ -450,6 +451,15 @@ impl Run<'_> {
                         let is_tail = *step > 1 && (to - at <= *step || at < from);
                         self.stmts(if is_tail { tail } else { body })?;
                         at = at.saturating_add(*step);
+                    }
+                    if *step > 1 && self.leaving && self.left.is_none() {
+                        self.leaving = false;
+                        let mut at = self.stop.replace(to).unwrap_or(from).max(from);
+                        while at < to && !self.leaving {
+                            self.set(*counter, |_, _| at);
+                            self.stmts(rest)?;
+                            at += 1;
+                        }
                     }
                     self.leave_segment(to);
                     self.stop = around;

@@ -132,13 +132,14 @@ impl StmtKind {
                 rooms,
                 body,
                 tail,
+                rest,
                 ..
             } => {
                 f(counter);
                 operand(from, f);
                 operand(to, f);
                 rooms.iter_mut().for_each(|(_, index)| operand(index, f));
-                let inner = body.iter_mut().chain(tail);
+                let inner = body.iter_mut().chain(tail).chain(rest);
                 inner.for_each(|s| s.kind.each_value_mut(f));
             }
             StmtKind::If { cond, then, other } => {

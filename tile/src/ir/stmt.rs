@@ -319,6 +319,8 @@ pub enum StmtKind {
     /// `segment i in a .. b step s aligned`: turns begin at multiples of their steps. The first one may then have fewer, too: it
     /// begins before the segment does, and is the tail's.
     ///
+    /// A turn of several steps may be left, with nothing done in it yet: its steps and those behind are the rest's, one by one.
+    ///
     /// `segment i in a .. b again`: one that was gone through before in this turn, and so fits. Its steps are no further ones.
     Segment {
         /// The counter.
@@ -341,6 +343,8 @@ pub enum StmtKind {
         body: Vec<Stmt>,
         /// What is done in such a turn.
         tail: Vec<Stmt>,
+        /// What is done in each step from the turn on that was left, if turns have several.
+        rest: Vec<Stmt>,
     },
     /// `if c { .. } else { .. }`, of a scalar condition.
     If {
@@ -367,7 +371,9 @@ impl StmtKind {
     pub fn bodies(&self) -> Vec<&[Stmt]> {
         match self {
             StmtKind::For { body, .. } => vec![body],
-            StmtKind::Segment { body, tail, .. } => vec![body, tail],
+            StmtKind::Segment {
+                body, tail, rest, ..
+            } => vec![body, tail, rest],
             StmtKind::If { then, other, .. } => vec![then, other],
             StmtKind::While { test, body, .. } => vec![test, body],
             _ => Vec::new(),

@@ -188,7 +188,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn and(&mut self, a: Operand, b: Operand) -> Operand {
+    pub(super) fn and(&mut self, a: Operand, b: Operand) -> Operand {
         let (yes, no) = (Const::bool(true).into(), Const::bool(false).into());
         match (a, b) {
             (a, b) if a == no || b == no => no,

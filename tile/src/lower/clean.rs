@@ -65,9 +65,12 @@ fn keep(tile: &Tile, stmts: &mut Vec<Stmt>, needed: &FxHashSet<Value>) {
     for s in stmts.iter_mut() {
         match &mut s.kind {
             StmtKind::For { body, .. } => keep(tile, body, needed),
-            StmtKind::Segment { body, tail, .. } => {
+            StmtKind::Segment {
+                body, tail, rest, ..
+            } => {
                 keep(tile, body, needed);
                 keep(tile, tail, needed);
+                keep(tile, rest, needed);
             }
             StmtKind::If { then, other, .. } => {
                 keep(tile, then, needed);

@@ -38,10 +38,14 @@ impl Lower<'_, '_> {
             self.for_(counter, range, 1, false, body);
         } else {
             let counter = self.add("strip", Shape::scalar(Ty::U64), Origin::Let);
+            if self.asks_once() {
+                self.all_go_on(counter);
+            }
+            let asks = std::mem::take(&mut self.out);
             let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
-            self.vector_at(counter, place);
+            self.vector_at(counter, place.into());
             self.step(lanes);
-            let steps = self.body(Vec::new());
+            let steps = self.body(asks);
             let turn = (Lower::u64(0), Lower::u64(step));
             // What takes many steps one after the other is left to compilers.
             let unroll = self.lanes > 1 || self.unroll <= MAX_UNROLLED;
@@ -52,10 +56,10 @@ impl Lower<'_, '_> {
     }
 
     /// A vector begins, or a step, at a place of a turn: its counters.
-    pub(super) fn vector_at(&mut self, turn: Value, place: Value) {
+    pub(super) fn vector_at(&mut self, turn: Value, place: Operand) {
         let name = self.region.program.name(self.sweep.counter).to_string();
-        let at = self.op(&name, Ty::U64, Op::Add, &[turn.into(), place.into()]);
-        (self.at, self.turn) = (Some(at), Some((turn.into(), place.into())));
+        let at = self.op(&name, Ty::U64, Op::Add, &[turn.into(), place]);
+        (self.at, self.turn) = (Some(at), Some((turn.into(), place)));
         if self.lanes == 1 {
             return;
         }
@@ -314,53 +318,6 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Vectors go on while all of their steps do: where one does not, the tile is left before the vector, and its steps are
-    /// taken one by one.
-    fn go_on(&mut self) {
-        if self.lanes == 1 || self.sweep.exits.is_empty() {
-            return;
-        }
-        let sweep = self.sweep;
-        let flags = std::mem::take(&mut self.flags);
-        for id in &flags.early {
-            self.stmt(sweep.statements[*id].stmt);
-        }
-        let mut go: Option<Operand> = None;
-        for (under, one) in &flags.goes {
-            let mut one = self.operand(*one);
-            for test in under {
-                let test = self.operand(*test);
-                let out = self.op("out", Ty::Bool, Op::Not, &[test]);
-                one = self.op("goes", Ty::Bool, Op::Or, &[out, one]);
-            }
-            go = Some(self.both(go, one));
-        }
-        let mut unless: Operand = Const::bool(true).into();
-        if let Some(go) = go {
-            let of = self.wide(go);
-            let of = self.op("ends", Ty::Bool, Op::Not, &[of]);
-            let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);
-            self.push(StmtKind::Any { to: any, of });
-            unless = self.op("all", Ty::Bool, Op::Not, &[any.into()]);
-        }
-        for v in &flags.vars {
-            unless = self.both(Some(unless), self.carried[v].into());
-            self.now.insert(*v, Const::bool(true).into());
-        }
-        for (v, limit) in &flags.limits {
-            let (count, limit) = (self.carried[v].into(), self.operand(*limit));
-            let less = self.op("less", Ty::Bool, Op::Lt, &[count, limit]);
-            let room = self.op("room", Ty::U64, Op::Sub, &[limit, count]);
-            let lanes = Lower::u64(u64::from(self.lanes));
-            let enough = self.op("enough", Ty::Bool, Op::Ge, &[room, lanes]);
-            unless = self.both(Some(unless), less);
-            unless = self.both(Some(unless), enough);
-        }
-        let at = self.at.unwrap_or(Lower::u64(0));
-        self.push(StmtKind::Leave { at, unless });
-        self.flags = flags;
-    }
-
     /// The blocks of the sweep, in order.
     pub(super) fn straight(&mut self) {
         self.go_on();
@@ -370,11 +327,17 @@ impl Lower<'_, '_> {
             if at == 1 && self.lanes == 1 {
                 self.exits();
             }
-            match self.sweep.steps[at] {
-                Step::Block(_) => self.tops(at),
-                Step::Enter(i) => self.enter(at, i),
-                Step::Leave => self.leave(),
-            }
+            self.at_step(at);
+        }
+    }
+
+    /// A step of the sweep.
+    pub(super) fn at_step(&mut self, at: usize) {
+        match self.sweep.steps[at] {
+            Step::Block(_) if self.admits_none() => {}
+            Step::Block(_) => self.tops(at),
+            Step::Enter(i) => self.enter(at, i),
+            Step::Leave => self.leave(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The lanes of groups: in the frame, or in registers while a turn of vectors takes all of them.
 
 use super::Lower;
+use super::segment::is_shared;
 use crate::ir::{Memory, Operand, Origin, Proof, Shape, StmtKind};
 use crate::region::Role;
 use loop_lang::ir::{GroupId, Order, Var};
@@ -40,9 +41,18 @@ impl Lower<'_, '_> {
     /// Where the lanes of a group's variable are while vectors are taken.
     pub(super) fn lanes_in(&self, v: Var) -> Memory {
         match self.sweep.roles.get(&v) {
-            Some(Role::Lanes(of)) if !self.in_registers(*of) => Memory::Lanes(v),
+            Some(Role::Lanes(of)) if !self.in_registers(*of) || self.is_shared(v) => {
+                Memory::Lanes(v)
+            }
             _ => Memory::Register(self.carried[&v]),
         }
+    }
+
+    /// Whether segments share a variable's lanes.
+    fn is_shared(&self, v: Var) -> bool {
+        let group = self.region.program.group_of(v);
+        let shared = group.is_some_and(|g| is_shared(self.region, self.sweep, g));
+        shared && self.nest.is_some()
     }
 
     /// Where they are while steps are taken one by one: those of a segment are its own.

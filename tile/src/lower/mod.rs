@@ -6,6 +6,7 @@
 //! | module | room for |
 //! | --- | --- |
 //! | `frame` | entries, what goes in and out, the loop over the range |
+//! | `goes` | whether vectors go on where the guard has exits |
 //! | `nest` | segments in the steps of a root |
 //! | `segment` | segments in vectors |
 //! | `split` | segments in three parts |
@@ -32,6 +33,7 @@ mod chain;
 mod clean;
 mod distribute;
 mod frame;
+mod goes;
 mod joins;
 mod lanes;
 mod literals;
@@ -204,6 +206,8 @@ struct Sub {
     step: usize,
     /// The statements before it, where it is jumped over.
     outer: Option<Vec<Stmt>>,
+    /// What was known before it of values that are literals in it.
+    before: Vec<(Var, Option<Operand>)>,
 }
 
 /// A tile under construction.
@@ -237,7 +241,9 @@ struct Lower<'r, 'a> {
     /// The first counter of the turn of vectors, and where in it the vector is.
     turn: Option<(Operand, Operand)>,
     positions: Option<Operand>,
-    /// Which lanes are there, in the last turn of a segment.
+    /// Of the last turn of a segment: how many of its steps are before its end, and before its begin.
+    within: Option<(Operand, Option<Operand>)>,
+    /// Which lanes are there, in such a turn.
     here: Option<Operand>,
     /// Groups have no more lanes than this in a short segment.
     most: u32,
@@ -284,6 +290,16 @@ struct Lower<'r, 'a> {
 }
 
 impl<'r, 'a> Lower<'r, 'a> {
+    /// A mask that is set in all lanes, and one that is set in none.
+    const ALL: Operand = Operand::Const(Const {
+        ty: Ty::Bool,
+        bits: 1,
+    });
+    const NONE: Operand = Operand::Const(Const {
+        ty: Ty::Bool,
+        bits: 0,
+    });
+
     fn of(region: &'r Region<'a>, sweep: &'r Sweep<'a>, schedule: &'r Schedule) -> Lower<'r, 'a> {
         let (lanes, unroll) = schedule.vectors(sweep.rate);
         let rate = &region.program.rate(sweep.rate).name;
@@ -316,6 +332,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             at: None,
             turn: None,
             positions: None,
+            within: None,
             here: None,
             most: MAX_LANES,
             lengths: region.lengths(),
@@ -424,7 +441,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
         match self.subs.last() {
             Some(sub) if (sub.how, self.lanes) == (Admit::Branch, 1) => None,
-            Some(sub) => Some(sub.mask),
+            Some(sub) => Some(sub.mask).filter(|mask| *mask != Lower::ALL),
             None => self.here,
         }
     }
@@ -441,7 +458,7 @@ impl<'r, 'a> Lower<'r, 'a> {
     /// Both masks.
     fn both(&mut self, a: Option<Operand>, b: Operand) -> Operand {
         match a {
-            Some(a) => self.op("both", Ty::Bool, Op::And, &[a, b]),
+            Some(a) => self.and(a, b),
             None => b,
         }
     }

@@ -3,7 +3,7 @@
 
 use super::cases::Known;
 use super::{Lower, segment};
-use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, StmtKind, Value};
+use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
 use crate::region::{Inner, Nest, Part, Region};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
@@ -26,7 +26,7 @@ pub(super) fn sayable(
     if !nest.outer.groups.iter().filter(scans).all(in_last) {
         return Err("a scan of steps that may be undone");
     }
-    segments(region, nest, schedule)?;
+    segments(region, (nest, nest), schedule)?;
     for sweep in nest.sweeps(region) {
         segment::sayable(region, sweep, nest, schedule)?;
     }
@@ -36,8 +36,12 @@ pub(super) fn sayable(
     }
 }
 
-/// Whether there are words for what is carried from step to step of inner loops.
-fn segments(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<(), &'static str> {
+/// Whether there are words for what is carried from step to step of inner loops, of a nest in the steps of a root.
+fn segments(
+    region: &Region,
+    (root, nest): (&Nest, &Nest),
+    schedule: &Schedule,
+) -> Result<(), &'static str> {
     for inner in nest.loops(region) {
         let sweep = inner.sweep();
         let alone = sweep.groups.is_empty() && schedule.vectors(sweep.rate).0 == 1;
@@ -45,13 +49,18 @@ fn segments(region: &Region, nest: &Nest, schedule: &Schedule) -> Result<(), &'s
             return Err("segments that are split, in vectors or beside lanes");
         }
         if let Inner::Nest(nest) = inner {
-            segments(region, nest, schedule)?;
+            segments(region, (root, nest), schedule)?;
         }
         for g in &sweep.groups {
             let group = &region.program.groups[g.index()];
             let anew = group.vars.iter().all(|v| nest.starts.contains(v));
             match (group.order, group.combine, &group.vars[..]) {
                 (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_]) if anew => {}
+                // Lanes that have changed are not undone: nothing that may be is behind them.
+                (Order::Lanes(2..=MAX_LANES), Some(Combine::Op(_)), [_])
+                    if group.owner == root.outer.rate
+                        && root.inner.last() == Some(&sweep.rate)
+                        && matches!(inner, Inner::Sweep(_)) => {}
                 (Order::Prefix(block), by, vars) => {
                     let (lanes, _) = schedule.vectors(sweep.rate);
                     let one = matches!((by, vars), (Some(Combine::Op(_)), [_]));
@@ -87,15 +96,14 @@ impl<'r, 'a> Lower<'r, 'a> {
         let counter = self.sweep.counter;
         let outer = self.now.get(&counter).copied();
         self.now.extend(self.at.map(|at| (counter, at)));
-        let mut blocks = 0;
         for part in &nest.parts {
             match part {
-                Part::Block(_) => {
-                    self.tops(blocks);
-                    if blocks == 0 {
+                Part::Step(at) => {
+                    self.at_step(*at);
+                    // Behind the guard, which comes first.
+                    if *at == 0 {
                         self.exits();
                     }
-                    blocks += 1;
                 }
                 Part::Inner(k) => {
                     if let Some(inner) = self.region.inner(nest.inner[*k]) {
@@ -168,25 +176,12 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.at = Some(counter.into());
         self.next = self.waiting();
         if !self.sweep.exits.is_empty() {
-            let stop = self.add("stop", Shape::scalar(Ty::U64), Origin::Register);
-            let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
-            self.set(stop, end);
-            self.stop = Some(stop);
+            self.may_stop((from, to));
         }
-        let lanes = self.lane_vars();
+        let (shared, own) = self.shared_lanes();
         let lasts = std::mem::take(&mut self.lasts);
-        let few = self.clear_lanes(&lanes, (from, to));
-        let around = std::mem::take(&mut self.out);
-        self.come_along();
-        self.begin_lanes(&lanes);
-        self.wait();
-        match nest {
-            Some(nest) => self.parts(nest),
-            None => self.straight(),
-        }
-        self.take_effect();
-        self.end_lanes(&lanes);
-        let body = self.body(around);
+        let few = self.clear_lanes(&own, (from, to));
+        let body = self.step_of_segment(nest, &[shared, own.clone()].concat());
         self.comb = comb;
         self.push(StmtKind::Segment {
             counter,
@@ -198,11 +193,47 @@ impl<'r, 'a> Lower<'r, 'a> {
             rooms: rooms.to_vec(),
             body,
             tail: Vec::new(),
+            rest: Vec::new(),
         });
-        for (g, v) in lanes {
+        for (g, v) in own {
             self.join_lanes(g, v, few);
         }
         self.lasts = lasts;
+    }
+
+    /// A segment may end before its steps do: where it does.
+    pub(super) fn may_stop(&mut self, (from, to): (Operand, Operand)) {
+        let stop = self.add("stop", Shape::scalar(Ty::U64), Origin::Register);
+        let end = self.op("end", Ty::U64, Op::Max, &[from, to]);
+        self.set(stop, end);
+        self.stop = Some(stop);
+    }
+
+    /// A step of a segment that goes one by one. Lanes that segments share are where the root has them.
+    pub(super) fn step_of_segment(
+        &mut self,
+        nest: Option<&'r Nest<'a>>,
+        lanes: &[(GroupId, Var)],
+    ) -> Vec<Stmt> {
+        for (_, v) in lanes {
+            if !self.buffers.contains_key(v) {
+                let shape = Shape::scalar(self.region.program.ty(*v).elem());
+                let lane = self.add(self.region.program.name(*v), shape, Origin::Register);
+                self.carried.insert(*v, lane);
+                self.now.insert(*v, lane.into());
+            }
+        }
+        let around = std::mem::take(&mut self.out);
+        self.come_along();
+        self.begin_lanes(lanes);
+        self.wait();
+        match nest {
+            Some(nest) => self.parts(nest),
+            None => self.straight(),
+        }
+        self.take_effect();
+        self.end_lanes(lanes);
+        self.body(around)
     }
 
     /// A value for the counter of a segment.

@@ -61,7 +61,7 @@ impl<'r, 'a> Lower<'r, 'a> {
         }
         let mut sums: Vec<(Sum, Operand)> = Vec::new();
         // Aligned turns begin before the segment, where a sum may be below the array.
-        let aligned = is_aligned(sweep) && self.schedule.vectors(sweep.rate).0 > 1;
+        let aligned = is_aligned(self.region, sweep) && self.schedule.vectors(sweep.rate).0 > 1;
         let near = match aligned {
             true => BTreeMap::new(),
             false => self.near(sweep),

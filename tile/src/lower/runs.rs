@@ -28,6 +28,27 @@ impl Lower<'_, '_> {
         });
     }
 
+    /// What runs in a sub rate that admits no step of the vector stays what it is.
+    pub(super) fn runs_on(&mut self, sub: usize) {
+        if self.lanes == 1 || self.again.is_some() {
+            return;
+        }
+        let sweep = self.sweep;
+        for (v, role) in &sweep.roles {
+            if !matches!(role, Role::Running { sub: Some(of), .. } if *of == sub) {
+                continue;
+            }
+            let to = self.wide[v][0].1;
+            let stays = self.as_now(*v, to.into());
+            self.now.insert(*v, stays);
+            let next = self.sweep.updates.get(v).and_then(|n| n.first().copied());
+            if let Some(next) = next.flatten() {
+                self.now.insert(next, stays);
+                self.run_to.insert(next);
+            }
+        }
+    }
+
     fn run_where(&mut self, goes_on: impl Fn(&Self, Option<usize>, Atom) -> bool) {
         if self.lanes == 1 || self.again.is_some() {
             return;

@@ -10,8 +10,8 @@
 use super::Lower;
 use super::nest::Segment;
 use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
-use crate::region::{Access, Aside, Nest, Region, Role, Sweep};
-use crate::schedule::Schedule;
+use crate::region::{Access, Aside, Flags, Nest, Region, Role, Sweep};
+use crate::schedule::{Schedule, legal_in};
 use loop_lang::ir::{Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -27,16 +27,33 @@ pub(super) fn sayable(
     schedule: &Schedule,
 ) -> Result<(), &'static str> {
     let (lanes, unroll) = schedule.vectors(sweep.rate);
-    let goes_on = |r: &Role| matches!(r, Role::Running { .. } | Role::Scan(1) | Role::Serial);
-    if lanes > 1 && (sweep.roles.values().any(goes_on) || !sweep.exits.is_empty()) {
+    let flags = region.flags(sweep).unwrap_or_default();
+    let goes_on = |(v, role): (&Var, &Role)| match role {
+        Role::Running { .. } | Role::Scan(1) => true,
+        Role::Serial => !flags.vars.contains(v),
+        Role::Count { .. } | Role::Join(..) | Role::Lanes(_) | Role::Scan(_) => false,
+    };
+    if lanes > 1 && sweep.roles.iter().any(goes_on) {
         return Err("what goes from one step to the next, in vectors of segments");
+    }
+    // What is left is taken one by one, from a turn on.
+    let exits = lanes > 1 && !sweep.exits.is_empty();
+    let blocks = |role: &Role| matches!(role, Role::Scan(_));
+    if exits && sweep.roles.values().any(blocks) {
+        return Err("segments in vectors that end within, beside scans");
+    }
+    if exits && legal_in(region, &schedule.step_by_step(sweep.rate), sweep).is_err() {
+        return Err("segments in vectors that end within, and are not legal one by one");
+    }
+    if exits && sweep.groups.iter().any(|g| !is_shared(region, sweep, *g)) {
+        return Err("lanes of a segment in vectors that ends within");
     }
     let elsewhere = |(_, index): &(Var, Var)| *index != sweep.counter;
     let mut rooms = sweep.proven.iter().chain(&sweep.scarce);
-    if lanes > 1 && is_aligned(sweep) && rooms.any(elsewhere) {
+    if lanes > 1 && is_aligned(region, sweep) && rooms.any(elsewhere) {
         return Err("blocks of a scan in segments, beside what is at a count");
     }
-    if lanes > 1 && is_aligned(sweep) && schedule.splits(sweep.rate) {
+    if lanes > 1 && is_aligned(region, sweep) && schedule.splits(sweep.rate) {
         return Err("blocks of a scan in segments, in several parts");
     }
     let others = nest.sweeps(region).into_iter();
@@ -51,6 +68,13 @@ pub(super) fn sayable(
         Some(_) if lanes == 1 && others.next().is_some() => {
             Err("lanes that go one by one beside vectors")
         }
+        Some(_) if lanes > 1 && sweep.groups.iter().any(|g| is_shared(region, sweep, *g)) => {
+            let all = sweep.groups.iter().all(|g| is_shared(region, sweep, *g));
+            match all && !others.any(|of| of != lanes) {
+                true => Ok(()),
+                false => Err("lanes that segments share, beside others in vectors"),
+            }
+        }
         Some(of) if lanes > 1 && of > lanes * unroll => {
             Err("turns that do not take all lanes of a segment")
         }
@@ -59,10 +83,17 @@ pub(super) fn sayable(
     }
 }
 
-/// Whether turns begin at multiples of their steps, as blocks of a scan do.
-pub(super) fn is_aligned(sweep: &Sweep) -> bool {
+/// Whether turns begin at multiples of their steps, as blocks of a scan do, and lanes that segments share.
+pub(super) fn is_aligned(region: &Region, sweep: &Sweep) -> bool {
     let mut roles = sweep.roles.values();
-    roles.any(|role| matches!(role, Role::Scan(block) if *block > 1))
+    let scans = roles.any(|role| matches!(role, Role::Scan(block) if *block > 1));
+    scans || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))
+}
+
+/// Whether segments share a group's lanes: it does not begin anew in each of them.
+pub(super) fn is_shared(region: &Region, sweep: &Sweep, g: GroupId) -> bool {
+    let group = &region.program.groups[g.index()];
+    group.owner != sweep.rate && group.order.lanes().is_some()
 }
 
 impl Lower<'_, '_> {
@@ -71,11 +102,14 @@ impl Lower<'_, '_> {
         let outer = (self.lanes, self.unroll);
         (self.lanes, self.unroll) = (lanes, unroll);
         self.quick = self.schedule.quick(self.region, self.sweep);
-        let groups = self.lane_vars();
+        let (shared, groups) = self.shared_lanes();
+        let before = self.may_end(segment);
         self.start_joins();
         self.widen();
         let few = FEW.max(lanes);
-        if groups.is_empty() || few >= lanes * unroll {
+        if groups.is_empty() {
+            self.go_through(segment, &shared);
+        } else if few >= lanes * unroll {
             self.folds(segment, &groups);
         } else {
             let (from, to, _) = segment;
@@ -101,6 +135,45 @@ impl Lower<'_, '_> {
         self.quick.clear();
         (self.lanes, self.unroll) = outer;
         (self.turn, self.positions) = (None, None);
+        self.flags = Flags::default();
+        self.now.extend(before);
+    }
+
+    /// The variables of groups with lanes: those that segments share, and the segment's own.
+    pub(super) fn shared_lanes(&self) -> (Vec<(GroupId, Var)>, Vec<(GroupId, Var)>) {
+        let all = self.lane_vars().into_iter();
+        all.partition(|(g, _)| self.nest.is_some() && is_shared(self.region, self.sweep, *g))
+    }
+
+    /// A segment in vectors that may end within: what it ends by, and where it ends. What its flags are.
+    fn may_end(&mut self, (from, to, _): Segment) -> Vec<(Var, Operand)> {
+        if self.sweep.exits.is_empty() {
+            return Vec::new();
+        }
+        // The judge has seen to it that these are there.
+        self.flags = self.region.flags(self.sweep).unwrap_or_default();
+        self.may_stop((from, to));
+        let flags = self.flags.vars.clone().into_iter();
+        flags.map(|v| (v, self.carried[&v].into())).collect()
+    }
+
+    /// The steps of a segment from the turn on that was left, one by one.
+    fn rest(&mut self, counter: Value, lanes: &[(GroupId, Var)]) -> Vec<Stmt> {
+        if self.sweep.exits.is_empty() {
+            return Vec::new();
+        }
+        let around = (self.lanes, self.unroll, std::mem::take(&mut self.next));
+        let flags = std::mem::take(&mut self.flags);
+        (self.lanes, self.unroll) = (1, 1);
+        (self.at, self.turn, self.positions) = (Some(counter.into()), None, None);
+        let flagged = flags.vars.iter().map(|v| (*v, self.carried[v].into()));
+        self.now.extend(flagged.collect::<Vec<(Var, Operand)>>());
+        self.known.clear();
+        self.next = self.waiting();
+        let rest = self.step_of_segment(None, lanes);
+        (self.lanes, self.unroll, self.next) = around;
+        self.flags = flags;
+        rest
     }
 
     /// The segment, and what its lanes have come to.
@@ -163,26 +236,39 @@ impl Lower<'_, '_> {
             false => self.turn_of(counter, None, groups),
         };
         let tail = self.turn_of(counter, Some((from, to)), groups);
+        let rest = self.rest(counter, groups);
         self.comb = comb;
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
             step: u64::from(self.lanes * self.unroll),
-            aligned: is_aligned(self.sweep),
+            aligned: is_aligned(self.region, self.sweep),
             again: self.again.is_some(),
             rooms: rooms.to_vec(),
             body,
             tail,
+            rest,
         });
     }
 
     /// Which lanes of the vector at a place of its turn are before a step of it.
-    fn until(&mut self, place: Value, name: &str, end: Operand) -> Operand {
+    fn until(&mut self, at: Operand, name: &str, end: Operand) -> Operand {
         let to = self.add(name, Shape::of(Ty::Bool, self.lanes), Origin::Let);
-        let at = place.into();
         self.push(StmtKind::Until { to, at, end });
         to.into()
+    }
+
+    /// Which lanes of the vector at a place of its turn are in the segment; none if all are.
+    pub(super) fn here_at(&mut self, place: Operand) -> Option<Operand> {
+        let (left, before) = self.within?;
+        let mut here = self.until(place, "here", left);
+        if let Some(end) = before {
+            let out = self.until(place, "out", end);
+            let inside = self.op("inside", Ty::Bool, Op::Not, &[out]);
+            here = self.both(Some(here), inside);
+        }
+        Some(here)
     }
 
     /// A turn of vectors: of steps that are all there, or of those within a segment.
@@ -195,26 +281,25 @@ impl Lower<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         // Statements are written again for each kind of turn.
         self.known.clear();
-        let aligned = is_aligned(self.sweep);
+        let aligned = is_aligned(self.region, self.sweep);
         let left = within.map(|(_, end)| self.op("left", Ty::U64, Op::Sub, &[end, counter.into()]));
         let before = within.filter(|_| aligned).map(|(from, _)| {
             let begin = self.op("begin", Ty::U64, Op::Max, &[from, counter.into()]);
             self.op("before", Ty::U64, Op::Sub, &[begin, counter.into()])
         });
+        self.within = left.map(|left| (left, before));
+        if !self.sweep.exits.is_empty() {
+            self.all_go_on(counter);
+        }
         let turn = std::mem::take(&mut self.out);
         let place = self.add("lane", Shape::scalar(Ty::U64), Origin::Let);
-        self.vector_at(counter, place);
+        self.vector_at(counter, place.into());
         self.come_along();
-        self.here = left.map(|end| self.until(place, "here", end));
-        if let Some(end) = before {
-            let out = self.until(place, "out", end);
-            let inside = self.op("inside", Ty::Bool, Op::Not, &[out]);
-            self.here = Some(self.both(self.here, inside));
-        }
+        self.here = self.here_at(place.into());
         self.begin_lanes(groups);
         self.straight();
         self.counts(None);
-        self.here = None;
+        (self.here, self.within) = (None, None);
         let mut vector = self.body(turn);
         // What reads anywhere costs more than a branch, and what scans.
         let proofs = &self.proofs;
@@ -224,7 +309,9 @@ impl Lower<'_, '_> {
                 .is_some_and(|v| proofs.contains_key(&(a.array, v)))
         };
         let aside = self.sweep.reads_aside(proves);
-        if let Some(left) = left.filter(|_| aligned || aside != Aside::Nowhere) {
+        // A turn begins in the segment.
+        let several = self.unroll > 1;
+        if let Some(left) = left.filter(|_| several && (aligned || aside != Aside::Nowhere)) {
             let some = std::mem::take(&mut self.out);
             let cond = self.op("some", Ty::Bool, Op::Lt, &[place.into(), left]);
             self.push(StmtKind::If {

@@ -100,8 +100,14 @@ impl Lower<'_, '_> {
         match (index.var(), self.lanes) {
             (Some(v), _) if v == self.sweep.counter => self.at,
             (_, 1) => Some(self.operand(index)),
-            // Of a count of the rate itself every lane is another one.
+            // Of a count of the rate itself every lane is another one, and of one of a sub rate that admits all.
             (Some(v), _) if self.sweep.roles.get(&v) == Some(&Role::Count { sub: None }) => {
+                Some(self.operand(index))
+            }
+            (Some(v), _)
+                if matches!(self.sweep.roles.get(&v), Some(Role::Count { .. }))
+                    && self.mask().is_none() =>
+            {
                 Some(self.operand(index))
             }
             (Some(v), _) => self.firsts.get(&v).copied(),

@@ -6,12 +6,14 @@ use crate::region::Role;
 use crate::schedule::Admit;
 use loop_lang::ir::{StmtKind as LoopStmt, Var};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
+use loop_lang::types::Ty;
 
 impl Lower<'_, '_> {
     /// A sub rate begins: its guard's statements, and which steps it admits.
     pub(super) fn enter(&mut self, step: usize, block: usize) {
-        self.tops(step);
+        if !self.admits_none() {
+            self.tops(step);
+        }
         let region = self.region;
         let rate = region.rate_of_block(block);
         let how = rate.map_or(Admit::Branch, |r| self.schedule.admits(r));
@@ -21,8 +23,11 @@ impl Lower<'_, '_> {
             let test = self.operand(exit.unless);
             mask = Some(self.both(mask, test));
         }
-        let mask = mask.unwrap_or(Const::bool(true).into());
-        let mask = self.wide(mask);
+        let mask = mask.unwrap_or(Lower::ALL);
+        let mask = match mask.value() {
+            Some(_) => self.wide(mask),
+            None => mask,
+        };
         let counts = |s: &&crate::region::Statement| {
             let of = |v: &Var| self.sweep.roles.get(v);
             s.sub == Some(step)
@@ -30,7 +35,10 @@ impl Lower<'_, '_> {
                     if matches!(of(v), Some(Role::Count { .. })))
         };
         let counted = self.lanes > 1 && self.sweep.statements.iter().any(|s| counts(&s));
-        let count = counted.then(|| self.count_of(mask));
+        let count = counted.then(|| match mask == Lower::ALL {
+            true => Lower::u64(u64::from(self.lanes)),
+            false => self.count_of(mask),
+        });
         let branches = how == Admit::Branch;
         let outer = branches.then(|| std::mem::take(&mut self.out));
         self.subs.push(super::Sub {
@@ -39,8 +47,21 @@ impl Lower<'_, '_> {
             how,
             step,
             outer,
+            before: Vec::new(),
         });
+        if self.admits_none() {
+            return self.runs_on(step);
+        }
+        let before = self.goes_on_in_subs();
+        if let Some(sub) = self.subs.last_mut() {
+            sub.before = before;
+        }
         self.run_from(Some(step));
+    }
+
+    /// Whether it is known here that the sub rate admits no step: then nothing is done in it.
+    pub(super) fn admits_none(&self) -> bool {
+        self.subs.last().is_some_and(|sub| sub.mask == Lower::NONE)
     }
 
     /// How many lanes of a mask are set.
@@ -61,16 +82,28 @@ impl Lower<'_, '_> {
     /// A sub rate ends. What it branched over is a body of its own.
     pub(super) fn leave(&mut self) {
         let step = self.subs.last().map(|s| s.step);
-        self.chain_of(step);
-        self.counts(step);
+        if !self.admits_none() {
+            self.chain_of(step);
+            self.counts(step);
+        }
         let Some(sub) = self.subs.pop() else {
             return;
         };
+        for (v, now) in sub.before {
+            match now {
+                Some(now) => self.now.insert(v, now),
+                None => self.now.remove(&v),
+            };
+        }
         let Some(outer) = sub.outer else {
             return;
         };
         let then = self.body(outer);
+        if sub.mask == Lower::ALL {
+            return self.out.extend(then);
+        }
         let cond = match self.lanes {
+            _ if sub.mask == Lower::NONE => return,
             1 => sub.mask,
             _ => {
                 let any = self.add("any", Shape::scalar(Ty::Bool), Origin::Let);

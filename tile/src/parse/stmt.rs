@@ -90,12 +90,16 @@ impl<'t> Parser<'t> {
     fn bodies(&mut self, kind: &mut StmtKind, line: &Line<'t>, depth: usize) -> Parsed<()> {
         match kind {
             StmtKind::For { body, .. } => *body = self.body(depth + 1)?,
-            StmtKind::Segment { body, tail, .. } => {
+            StmtKind::Segment {
+                body, tail, rest, ..
+            } => {
                 *body = self.body(depth + 1)?;
-                if let Some(mut line) = self.title("tail", depth) {
-                    line.expect("tail")?;
-                    line.end()?;
-                    *tail = self.body(depth + 1)?;
+                for (title, stmts) in [("tail", tail), ("rest", rest)] {
+                    if let Some(mut line) = self.title(title, depth) {
+                        line.expect(title)?;
+                        line.end()?;
+                        *stmts = self.body(depth + 1)?;
+                    }
                 }
             }
             StmtKind::If { then, other, .. } => {
@@ -348,6 +352,7 @@ impl<'t> Parser<'t> {
             rooms,
             body: Vec::new(),
             tail: Vec::new(),
+            rest: Vec::new(),
         })
     }
 

@@ -1,12 +1,12 @@
 //! A loop rate with others inside: what an iteration of it does around them.
 
-use super::{Region, Step, Sweep};
+use super::{Region, Sweep};
 use livefusion_backend::facts;
-use loop_lang::ir::{Atom, End, Order, Part as TreePart, RateId, RateKind, Section, StmtKind, Var};
+use loop_lang::ir::{Atom, Order, RateId, StmtKind, Var};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
-/// A loop rate whose children are all sweeps, or nests themselves.
+/// A loop rate with loops in its steps, which are all sweeps, or nests themselves. Its sub rates have none.
 pub struct Nest<'a> {
     /// What is done around the inner loops; what these need goes in and out with it.
     pub outer: Sweep<'a>,
@@ -40,8 +40,8 @@ impl<'r, 'a> Inner<'r, 'a> {
 /// A part of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// A block's statements.
-    Block(usize),
+    /// A step of what is around the inner loops, by its position.
+    Step(usize),
     /// An inner loop, by its position among them.
     Inner(usize),
 }
@@ -53,14 +53,16 @@ impl<'a> Nest<'a> {
         random: &FxHashSet<Var>,
         rate: RateId,
     ) -> Option<Nest<'a>> {
-        let (parts, inner) = parts(region, rate)?;
+        let (steps, begin) = region.steps_around(rate)?;
+        let inner: Vec<RateId> = begin.iter().map(|(_, rate)| *rate).collect();
         let loops: Option<Vec<Inner>> = inner.iter().map(|r| region.inner(*r)).collect();
         let loops = loops.filter(|all| !all.is_empty())?;
-        let blocks = parts.iter().filter_map(|p| match p {
-            Part::Block(i) => Some(Step::Block(*i)),
-            Part::Inner(_) => None,
+        let parts = (0..steps.len()).flat_map(|at| {
+            let begins = begin.iter().position(|(before, _)| *before == at);
+            begins.map(Part::Inner).into_iter().chain([Part::Step(at)])
         });
-        let mut outer = Sweep::with(region, random, rate, blocks.collect())?;
+        let parts = parts.collect();
+        let mut outer = Sweep::with(region, random, rate, steps)?;
         let mut starts = std::mem::take(&mut outer.starts);
         outer.carried.retain(|v| !starts.contains(v));
         let mut inside: FxHashSet<Var> = FxHashSet::default();
@@ -129,7 +131,7 @@ impl<'a> Nest<'a> {
         let mut read: BTreeSet<Var> = BTreeSet::new();
         self.parts.iter().all(|part| {
             let (blocks, repeats): (Vec<usize>, bool) = match part {
-                Part::Block(i) => (vec![*i], false),
+                Part::Step(at) => (self.outer.steps[*at].block().into_iter().collect(), false),
                 Part::Inner(k) => {
                     let mut blocks = Vec::new();
                     if let Some(inner) = region.inner(self.inner[*k]) {
@@ -179,7 +181,7 @@ fn take_in(
         let group = &program.groups[g.index()];
         let anew = group.vars.iter().all(|v| starts.contains(v));
         match group.order {
-            Order::Lanes(_) | Order::Runs(_) if !anew => return None,
+            Order::Runs(_) if !anew => return None,
             Order::Prefix(_) if !anew => {
                 outer.groups.insert(*g);
             }
@@ -191,37 +193,4 @@ fn take_in(
             .is_some_and(|v| facts.local_group(program, v).is_some())
     };
     (!joined(inner.bound)).then_some(())
-}
-
-/// The blocks of a rate in order, with the inner ones between them.
-fn parts(region: &Region, rate: RateId) -> Option<(Vec<Part>, Vec<RateId>)> {
-    let program = region.program;
-    let block = |rate, stage, section| {
-        let i = region.block_at(rate, stage, section)?;
-        let b = region.facts.blocks[i].block;
-        let straight = matches!(b.end, End::Goto(_));
-        let guard = section == Section::Guard;
-        (straight && (guard || b.exits.is_empty())).then_some(Part::Block(i))
-    };
-    let mut parts = vec![block(rate, 0, Section::Guard)?];
-    let mut rates = Vec::new();
-    for part in &program.rate(rate).parts {
-        match *part {
-            TreePart::Stage(stage) => {
-                parts.push(block(rate, stage, Section::Body)?);
-                parts.push(block(rate, stage, Section::Yield)?);
-            }
-            TreePart::Child(r) => {
-                let RateKind::Nested { .. } = program.rate(r).kind else {
-                    return None;
-                };
-                parts.push(block(r, 0, Section::Nest)?);
-                parts.push(Part::Inner(rates.len()));
-                parts.push(block(r, 0, Section::Done)?);
-                rates.push(r);
-            }
-        }
-    }
-    parts.push(block(rate, 0, Section::Bottom)?);
-    Some((parts, rates))
 }

@@ -2,7 +2,7 @@
 
 use super::Region;
 use livefusion_backend::facts;
-use loop_lang::ir::{End, Part, Place, RateId, Section};
+use loop_lang::ir::{End, Part, Place, RateId, RateKind, Section};
 
 /// Subrates nested deeper than this have no straight order.
 const MAX_DEPTH: usize = 64;
@@ -45,11 +45,18 @@ impl Region<'_> {
         b.exits.is_empty() && matches!(b.end, End::Goto(_))
     }
 
-    /// The straight order of a rate's blocks, its guard first; none if anything in it leaves that order. A
+    /// The straight order of a rate's blocks, its guard first; none if anything in it leaves that order, as other loops do. A
     /// subrate that admits everything is not entered by a step of its own.
     pub(super) fn steps(&self, rate: RateId) -> Option<Vec<Step>> {
+        let (steps, inner) = self.steps_around(rate)?;
+        inner.is_empty().then_some(steps)
+    }
+
+    /// The same of a rate with loops in its steps, each with how many steps are before it: behind the last of these it begins.
+    pub(super) fn steps_around(&self, rate: RateId) -> Option<(Vec<Step>, Vec<(usize, RateId)>)> {
         let (program, facts) = (self.program, &self.facts);
         let straight = |i: &usize| self.is_straight(i);
+        let mut inner = Vec::new();
         let mut steps = vec![Step::Block(self.block_at(rate, 0, Section::Guard)?)];
         // Rates with the part that is next, and whether they were entered by a test.
         let mut stack = vec![(rate, 0, false)];
@@ -67,6 +74,16 @@ impl Region<'_> {
                         let i = self.block_at(r, stage, section).filter(straight)?;
                         steps.push(Step::Block(i));
                     }
+                }
+                Part::Child(nested)
+                    if r == rate
+                        && matches!(program.rate(nested).kind, RateKind::Nested { .. }) =>
+                {
+                    let ends = [Section::Nest, Section::Done];
+                    let [begins, ends] = ends.map(|s| self.block_at(nested, 0, s).filter(straight));
+                    steps.push(Step::Block(begins?));
+                    inner.push((steps.len(), nested));
+                    steps.push(Step::Block(ends?));
                 }
                 Part::Child(sub) => {
                     let guard = self.block_at(sub, 0, Section::Guard)?;
@@ -92,6 +109,6 @@ impl Region<'_> {
                 }
             }
         }
-        Some(steps)
+        Some((steps, inner))
     }
 }

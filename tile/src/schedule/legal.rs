@@ -145,6 +145,10 @@ pub(super) fn allows(
             Some(sweep) => finds_again(region, schedule, sweep),
             None => Err("the rate is no sweep"),
         },
+        Decision::Ask => match region.sweep(rate) {
+            Some(sweep) => asks(schedule, sweep),
+            None => Err("the rate is no sweep"),
+        },
         Decision::Runs(lanes) => match region.sweep(rate) {
             Some(sweep) => runs::side_by_side(region, schedule, sweep, lanes),
             None => Err("the rate is no sweep"),
@@ -198,6 +202,15 @@ fn finds_again(region: &Region, schedule: &Schedule, sweep: &Sweep) -> Result<()
     match schedule.may_be_quick(region, sweep).is_empty() {
         true => Err("it has no extrema of floats in vectors that it may find again"),
         false => Ok(()),
+    }
+}
+
+/// Whether a sweep may ask once for a turn whether its vectors go on. Where they do not, what was asked has left no trace.
+fn asks(schedule: &Schedule, sweep: &Sweep) -> Result<(), &'static str> {
+    let (lanes, unroll) = schedule.vectors(sweep.rate);
+    match lanes > 1 && unroll > 1 && !sweep.exits.is_empty() {
+        true => Ok(()),
+        false => Err("it has no turns of several vectors that exits may end"),
     }
 }
 

@@ -72,6 +72,8 @@ pub enum Decision {
     /// Of a sweep in vectors: the largest and smallest floats are found by the machine's instruction, which errs about NaN
     /// and about zeros of either sign. Where what was found leaves that in doubt, they are found again by the rules.
     Quick,
+    /// Of a sweep in vectors that exits may end: all vectors of a turn are asked at its begin whether they go on.
+    Ask,
     /// Of a root that is a sweep and folds in runs: so many runs are taken side by side, each in a lane of its own, and what
     /// they come to is joined in order.
     Runs(u32),
@@ -125,6 +127,7 @@ impl fmt::Display for Decision {
             Decision::Buffer(elements) => write!(f, "buffer {elements}"),
             Decision::Admit(how) => f.write_str(how.name()),
             Decision::Quick => f.write_str("quick"),
+            Decision::Ask => f.write_str("ask"),
             Decision::Runs(lanes) => write!(f, "runs {lanes}"),
         }
     }
@@ -245,6 +248,11 @@ impl Schedule {
         schedule
     }
 
+    /// Whether a sweep asks once for a turn whether its vectors go on.
+    pub fn asks(&self, rate: RateId) -> bool {
+        self.decisions.contains(&(rate, Decision::Ask))
+    }
+
     /// Whether a sweep is split where comparisons with its counter change.
     pub fn splits(&self, rate: RateId) -> bool {
         self.decisions.contains(&(rate, Decision::Split))
@@ -256,7 +264,10 @@ impl Schedule {
         let vectors = |d: &Decision| {
             matches!(
                 d,
-                Decision::Vectorise { .. } | Decision::Runs(_) | Decision::Distribute { .. }
+                Decision::Vectorise { .. }
+                    | Decision::Runs(_)
+                    | Decision::Distribute { .. }
+                    | Decision::Ask
             )
         };
         schedule

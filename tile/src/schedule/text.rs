@@ -71,7 +71,7 @@ impl Schedule {
             })?;
             let decision = decision(words).ok_or_else(|| {
                 error(format!(
-                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `branch`, `mask` or `compact`, got `{}`",
+                    "expected `vectorise N unroll N`, `unroll N`, `quick`, `ask`, `stream N`, `split`, `distribute wait N work N buffer N`, `buffer N`, `runs N`, `branch`, `mask` or `compact`, got `{}`",
                     words.join(" ")
                 ))
             })?;
@@ -170,6 +170,7 @@ fn decision(words: &[&str]) -> Option<Decision> {
             unroll: unroll.parse().ok()?,
         }),
         ["quick"] => Some(Decision::Quick),
+        ["ask"] => Some(Decision::Ask),
         ["stream", least] => Some(Decision::Stream(least.parse().ok()?)),
         ["split"] => Some(Decision::Split),
         ["distribute", "wait", wait, "work", work, "buffer", steps] => Some(Decision::Distribute {

@@ -100,7 +100,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn stmt(&mut self, kind: &'a StmtKind) {
         self.faults.at = Some(kind);
-        self.begun = self.begun.filter(|_| !self.carries(kind));
+        self.begun = (self.begun).filter(|_| !self.carries(kind) && self.begins_turn(kind));
         self.undoable &= !self.keeps_lanes(kind);
         match kind {
             StmtKind::Let { to, op, args } => self.define(*to, *op, args),

@@ -193,6 +193,10 @@ impl Walk<'_, '_> {
             (Some(Place::Counter(0, 0)), Some(step)) => {
                 self.aligned.min(step & step.wrapping_neg())
             }
+            (Some(Place::Within(0)), _) => match &self.segment {
+                Some(around) if around.aligned && around.step > 1 => around.step,
+                _ => 1,
+            },
             _ => 1,
         };
         let size = mask.checked_add(1).filter(|n| n.is_power_of_two())?;

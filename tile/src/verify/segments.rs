@@ -7,7 +7,9 @@
 //!
 //! One that is gone through again fits, if it did before in this turn and nothing that it depends on has changed since.
 //!
-//! A segment of steps one by one may be left at its counter, wherever in a step that is: the turn around goes on.
+//! A segment of steps one by one may be left at its counter, wherever in a step that is: the turn around goes on. One of
+//! several steps in a turn is left at the turn's counter to a rest that takes its steps: before anything is done in it beside
+//! defining values. In the rest, as in steps one by one, counts have gone up by no more than the steps that were taken.
 //!
 //! A tile is left within its range only at the first counter of a turn (over the range, or of the loop between literals that
 //! is within that), before anything that is carried has changed in it: then the frame is what it is at the guard.
@@ -22,6 +24,8 @@ use loop_lang::ir::Var;
 pub(super) struct Around<'a> {
     pub(super) from: Operand,
     pub(super) step: u64,
+    /// Whether turns begin at multiples of these steps.
+    pub(super) aligned: bool,
     pub(super) rooms: &'a [(Var, Operand)],
     /// What its steps change.
     pub(super) changed: Vec<Value>,
@@ -49,7 +53,8 @@ impl<'a> Walk<'_, 'a> {
     pub(super) fn leave(&mut self, at: Operand) {
         let at = self.place(at);
         if let Some(around) = &self.segment {
-            if at != Some(Place::Within(0)) || around.step != 1 {
+            let begins = around.step == 1 || self.begun.is_some();
+            if at != Some(Place::Within(0)) || !begins {
                 let message = "a segment is left elsewhere than where a step begins";
                 self.faults.add(message);
             }
@@ -77,6 +82,7 @@ impl<'a> Walk<'_, 'a> {
             rooms,
             body,
             tail,
+            rest,
         } = kind
         else {
             return;
@@ -87,13 +93,16 @@ impl<'a> Walk<'_, 'a> {
             return self.faults.add(message);
         }
         let (counter, from, step) = (*counter, *from, *step);
-        if !step.is_power_of_two() || step == 1 && !tail.is_empty() {
-            let message =
-                "a segment goes by a power of two, and has a tail only if that is more than one";
+        if !step.is_power_of_two() || step == 1 && !(tail.is_empty() && rest.is_empty()) {
+            let message = "a segment goes by a power of two, and has a tail and a rest only if that is more than one";
+            return self.faults.add(message);
+        }
+        if step > 1 && rest.is_empty() && (leaves(body) || leaves(tail)) {
+            let message = "a segment in vectors is left to a rest";
             return self.faults.add(message);
         }
         let keeps = |b: &&Vec<Stmt>| self.any_keeps_lanes(b);
-        self.undoable &= ![body, tail].iter().any(keeps) || !has_segments(body);
+        self.undoable &= ![body, tail, rest].iter().any(keeps) || !has_segments(body);
         match (self.step, &self.segment) {
             (Some(_), None | Some(Around { step: 1, .. })) if *again => self.went_through(kind),
             (Some(_), None | Some(Around { step: 1, .. })) if self.undoable => {}
@@ -105,10 +114,11 @@ impl<'a> Walk<'_, 'a> {
                 return self.faults.add(message);
             }
         }
-        let changed = [changed(body), changed(tail)].concat();
+        let changed = [changed(body), changed(tail), changed(rest)].concat();
         let outer = self.segment.replace(Around {
             from,
             step,
+            aligned: *aligned,
             rooms,
             changed: changed.clone(),
         });
@@ -121,15 +131,16 @@ impl<'a> Walk<'_, 'a> {
         self.places.retain(|_, p| !speaks(p));
         let faults = self.faults.all.len();
         let mut lost: Vec<Value> = Vec::new();
-        for body in [body, tail] {
-            self.turn_of_segment(counter, &[], &changed, body);
+        let bodies = [(body, step), (tail, step), (rest, 1)];
+        for (body, step) in bodies {
+            self.turn_of_segment((counter, step), &[], &changed, body);
             let gone = self.gone.iter().filter(|(_, gone)| **gone > step);
             lost.extend(gone.map(|(v, _)| *v));
         }
         if !lost.is_empty() {
             self.faults.all.truncate(faults);
-            for body in [body, tail] {
-                self.turn_of_segment(counter, &lost, &changed, body);
+            for (body, step) in bodies {
+                self.turn_of_segment((counter, step), &lost, &changed, body);
             }
         }
         self.segment = outer;
@@ -185,11 +196,14 @@ impl<'a> Walk<'_, 'a> {
     /// A turn of a segment, of which nothing else is known than that these went up by too much.
     fn turn_of_segment(
         &mut self,
-        counter: Value,
+        (counter, step): (Value, u64),
         lost: &[Value],
         changed: &[Value],
         body: &'a [Stmt],
     ) {
+        if let Some(around) = &mut self.segment {
+            around.step = step;
+        }
         changed.iter().for_each(|v| {
             self.places.remove(v);
         });
@@ -197,8 +211,20 @@ impl<'a> Walk<'_, 'a> {
         self.know(counter, Some(Place::Within(0)));
         let fitted = self.fitted.clone();
         self.unfit(changed);
+        self.begun = (step > 1).then_some(0);
         self.stmts(body);
+        self.begun = None;
         self.fitted = fitted;
+    }
+
+    /// Whether a statement of a turn of a segment does anything beside defining a value: before it the turn may be left.
+    pub(super) fn begins_turn(&self, kind: &StmtKind) -> bool {
+        let defines = match kind {
+            StmtKind::Set { .. } | StmtKind::SetLane { .. } => false,
+            StmtKind::Leave { .. } => true,
+            kind => kind.target().is_some() && kind.bodies().is_empty(),
+        };
+        defines || self.segment.as_ref().is_none_or(|around| around.step == 1)
     }
 
     /// Whether a statement changes what is carried, its bodies aside.
@@ -221,7 +247,10 @@ impl<'a> Walk<'_, 'a> {
             Memory::Array(_) | Memory::Register(_) | Memory::Buffer(_) => return false,
             Memory::Lanes(v) | Memory::Tree(v) => self.program.group_of(*v),
         };
-        group.is_none_or(|g| self.program.groups[g.index()].owner == self.tile.rate)
+        group.is_none_or(|g| {
+            let owner = self.program.groups[g.index()].owner;
+            self.program.is_within(self.tile.rate, owner)
+        })
     }
 
     /// The same of statements and all that is in them.
@@ -247,6 +276,15 @@ fn has_segments(stmts: &[Stmt]) -> bool {
         has |= matches!(s.kind, StmtKind::Segment { .. })
     });
     has
+}
+
+/// Whether statements leave what they are in.
+fn leaves(stmts: &[Stmt]) -> bool {
+    let mut leaves = false;
+    each_stmt(stmts, &mut |s| {
+        leaves |= matches!(s.kind, StmtKind::Leave { .. })
+    });
+    leaves
 }
 
 /// Checks that where a tile is left says all.

@@ -69,7 +69,7 @@ segmented_emit_tile_1_r1(const u64 from, const u64 end, const f64 *restrict arr_
   for (u64 lane_3 = 0ul; lane_3 < 32ul; lane_3 += 8) {
     /* 1: manifest */
     const lf_v8f64 some_2 = acc_2_lanes[lane_3 / 8];
-    *(lf_v8f64_at *)(acc_2_lane + lane_3) = some_2;
+    { lf_v8f64 x = some_2; __asm__("" : "+v"(x)); *(lf_v8f64_at *)(acc_2_lane + lane_3) = x; }
   }
   const f64 end_3 = acc_3_total_all[7];
   acc_3_total = end_3;

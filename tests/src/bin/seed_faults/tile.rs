@@ -97,14 +97,14 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a count is taken before the mask",
         file: "lower/subs.rs",
-        sound: "counted.then(|| self.count_of(mask));",
-        faulty: "counted.then(|| { let of = self.wide(Const::bool(true).into()); self.count_of(of) });",
+        sound: "false => self.count_of(mask),",
+        faulty: "false => Lower::u64(u64::from(self.lanes)),",
     },
     Fault {
         what: "a count has gone up before what is written at it",
         file: "lower/subs.rs",
-        sound: "self.subs.push(super::Sub { mask, count, how, step, outer, });",
-        faulty: "self.subs.push(super::Sub { mask, count, how, step, outer, }); self.counts(Some(step));",
+        sound: "let before = self.goes_on_in_subs();",
+        faulty: "self.counts(Some(step)); let before = self.goes_on_in_subs();",
     },
     Fault {
         what: "what waits for the next step is there at once",
@@ -235,8 +235,32 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "what waits in a segment waits for the step around",
         file: "lower/nest.rs",
-        sound: "None => self.straight(), } self.take_effect(); self.end_lanes(&lanes);",
-        faulty: "None => self.straight(), } self.end_lanes(&lanes);",
+        sound: "None => self.straight(), } self.take_effect(); self.end_lanes(lanes);",
+        faulty: "None => self.straight(), } self.end_lanes(lanes);",
+    },
+    Fault {
+        what: "what ends a vector behind the first of a turn is not asked",
+        file: "lower/goes.rs",
+        sound: "Some(ends) => self.op(\"ends\", Ty::Bool, Op::Or, &[ends, here]),",
+        faulty: "Some(ends) => { let _ = here; ends }",
+    },
+    Fault {
+        what: "what holds of one of two is known of both",
+        file: "lower/goes.rs",
+        sound: "Some((Op::And, [a, b])) if truth",
+        faulty: "Some((Op::And | Op::Or, [a, b])) if truth",
+    },
+    Fault {
+        what: "the flags of a segment are set behind it, too",
+        file: "lower/segment.rs",
+        sound: "self.now.extend(before);",
+        faulty: "let _ = before;",
+    },
+    Fault {
+        what: "vectors have lanes that segments share wherever these begin",
+        file: "lower/segment.rs",
+        sound: "scans || sweep.groups.iter().any(|g| is_shared(region, sweep, *g))",
+        faulty: "scans",
     },
     Fault {
         what: "a mask is not applied to a group",
@@ -437,8 +461,8 @@ pub(super) const JUDGED: &[Fault] = &[
     Fault {
         what: "a tile is left after something carried has changed",
         file: "verify/bounds.rs",
-        sound: "self.begun = self.begun.filter(|_| !self.carries(kind));",
-        faulty: "",
+        sound: "!self.carries(kind) && self.begins_turn(kind)",
+        faulty: "self.begins_turn(kind)",
     },
     Fault {
         what: "a tile is left beyond its turn",

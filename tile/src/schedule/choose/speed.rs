@@ -8,10 +8,16 @@ use crate::region::cost::is_cheap;
 use crate::region::{Aside, Region, Role, Statement, Sweep};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
-use loop_lang::ir::StmtKind;
+use loop_lang::ir::{GroupId, StmtKind};
 
 /// More vectors of lanes than this for each register of the machine are not in the code of one turn.
 pub(super) const MAX_HELD: usize = 24;
+
+/// Vectors in a turn that does nothing else than to ask them.
+const ASKED: u32 = 8;
+
+/// More statements than this take longer, done twice, than a branch.
+const MAX_ASKED: usize = 8;
 
 /// Steps side by side in vectors as wide as the widest element wants, so many in a turn that lanes stay in registers; none
 /// if that is not legal, or thought to be no faster.
@@ -51,11 +57,15 @@ pub(super) fn many_side_by_side(
         return None;
     }
     let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, split.clone())?;
-    let mut turns = [all_lanes(region, sweep, target, lanes), 2, 1].into_iter();
+    let mut turns = [turn(region, sweep, target, lanes), 2, 1].into_iter();
     let schedule = turns.find_map(|unroll| {
         let vectorise = Decision::Vectorise { lanes, unroll };
         with(region, &schedule, sweep.rate, vectorise)
     })?;
+    let schedule = match is_asked_cheaply(region, sweep) {
+        true => with(region, &schedule, sweep.rate, Decision::Ask).unwrap_or(schedule),
+        false => schedule,
+    };
     Some(quick(region, sweep, schedule))
 }
 
@@ -74,10 +84,11 @@ pub(super) fn segments_side_by_side(
         let mut roles = s.roles.values();
         roles.any(|r| matches!(r, Role::Lanes(_) | Role::Join(..) | Role::Scan(_)))
     };
+    let flags = region.flags(sweep).ok()?;
     if !target.has_vectors()
         || !folds(&sweep)
-        || goes_on(sweep)
-        || !sweep.exits.is_empty()
+        || goes_on(sweep, &flags)
+        || !sweep.exits.is_empty() && !is_asked_cheaply(region, sweep)
         || !all_in_vectors(region, sweep, (target, Aim::Speed))
     {
         return None;
@@ -105,7 +116,19 @@ pub(super) fn segments_side_by_side(
         Role::Lanes(of) => Some(of / lanes.max(1)),
         _ => None,
     });
-    let unroll = groups.max().unwrap_or(1);
+    // Lanes that segments share stay where they are; a turn of one vector begins near where a segment does.
+    let shared = |g: &GroupId| {
+        let group = &region.program.groups[g.index()];
+        group.owner != sweep.rate && group.order.lanes().is_some()
+    };
+    // What is taken one by one in the end does not find lanes in registers.
+    if !sweep.exits.is_empty() && !sweep.groups.iter().all(shared) {
+        return None;
+    }
+    let unroll = match sweep.groups.iter().any(shared) {
+        true => 1,
+        false => groups.max().unwrap_or(1),
+    };
     let schedule = admitting(region, sweep, SIDE_BY_SIDE, lanes, Schedule::new())?;
     let vectorise = Decision::Vectorise { lanes, unroll };
     let schedule = with(region, &schedule, sweep.rate, vectorise)?;
@@ -115,6 +138,34 @@ pub(super) fn segments_side_by_side(
 /// Extrema of floats take one instruction where they may: the range is seldom gone through again.
 pub(super) fn quick(region: &Region, sweep: &Sweep, schedule: Schedule) -> Schedule {
     with(region, &schedule, sweep.rate, Decision::Quick).unwrap_or(schedule)
+}
+
+/// How many vectors are in a turn: all lanes; more, if there is nothing to do but to ask each of them whether it goes on.
+fn turn(region: &Region, sweep: &Sweep, target: &Target, lanes: u32) -> u32 {
+    let folds = |role: &Role| matches!(role, Role::Lanes(_) | Role::Scan(_) | Role::Join(..));
+    let only_asks = !sweep.exits.is_empty()
+        && !sweep.roles.values().any(folds)
+        && sweep.accesses.iter().all(|a| a.is_read);
+    match only_asks && is_asked_cheaply(region, sweep) {
+        true => ASKED,
+        false => all_lanes(region, sweep, target, lanes),
+    }
+}
+
+/// Whether to ask the vectors of a turn together whether they go on costs less than a branch for each: what is asked is
+/// computed again in each of them, unless compilers see that it is the same.
+fn is_asked_cheaply(region: &Region, sweep: &Sweep) -> bool {
+    let Ok(flags) = region.flags(sweep) else {
+        return false;
+    };
+    let cheap = |s: &Statement| match &s.stmt.kind {
+        StmtKind::ReadArray(..) => sweep
+            .accesses
+            .iter()
+            .any(|a| a.statement == s.id && a.is_proven),
+        _ => is_cheap(region.program, s.stmt),
+    };
+    flags.early.len() <= MAX_ASKED && flags.early.iter().all(|id| cheap(&sweep.statements[*id]))
 }
 
 /// How many vectors take all lanes of groups, if these are not so many that compilers take long for it, or extrema are the

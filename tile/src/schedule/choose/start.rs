@@ -2,7 +2,7 @@
 
 use super::vectors::{all_in_vectors, aside, block, goes_on, widths};
 use super::{Aim, SIDE_BY_SIDE, admitting, with};
-use crate::region::{Aside, Region, Role, Sweep};
+use crate::region::{Aside, Flags, Region, Role, Sweep};
 use crate::schedule::{Decision, Schedule};
 use crate::target::Target;
 use loop_lang::ir::{Atom, Combine, RateKind, Stmt, StmtKind};
@@ -25,7 +25,8 @@ pub(super) fn side_by_side(
     let lanes = target.vector_bytes() as u32 / narrowest;
     // Inner loops are often shorter than what it takes to begin with vectors.
     let root = matches!(region.program.rate(sweep.rate).kind, RateKind::Root { .. });
-    if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep) {
+    if !target.has_vectors() || widest > 2 * narrowest || !root || goes_on(sweep, &Flags::default())
+    {
         return None;
     }
     // What is read anywhere is read lane by lane, which takes longer to compile than it wins.

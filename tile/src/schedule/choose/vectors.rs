@@ -1,7 +1,7 @@
 //! What vectors do well, and what keeps a sweep from them.
 
 use super::Aim;
-use crate::region::{Aside, Region, Role, Statement, Sweep};
+use crate::region::{Aside, Flags, Region, Role, Statement, Sweep};
 use crate::schedule::Schedule;
 use crate::target::{Extension, Masks, Target};
 use livefusion_backend::facts;
@@ -10,10 +10,14 @@ use loop_lang::math;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
-/// Whether something goes from one element to the next, which takes longer to compile than it wins.
-pub(super) fn goes_on(sweep: &Sweep) -> bool {
-    let serial = |role: &Role| matches!(role, Role::Serial | Role::Scan(1));
-    running(sweep) || sweep.roles.values().any(serial)
+/// Whether something goes from one element to the next, which takes longer to compile than it wins: flags that vectors ask do
+/// not.
+pub(super) fn goes_on(sweep: &Sweep, flags: &Flags) -> bool {
+    let serial = |(v, role): (&Var, &Role)| match role {
+        Role::Serial => !flags.vars.contains(v),
+        role => matches!(role, Role::Scan(1)),
+    };
+    running(sweep) || sweep.roles.iter().any(serial)
 }
 
 /// Whether sums run through a sweep. In vectors of few lanes they take more than one after the other.

@@ -59,7 +59,8 @@ fn is_beside(d: &Decision) -> bool {
         | Decision::Distribute { .. }
         | Decision::Buffer(_)
         | Decision::Admit(_)
-        | Decision::Quick => true,
+        | Decision::Quick
+        | Decision::Ask => true,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::masks::Masks;
 use super::memory::{Neighbours, near, neighbours};
+use super::nest::Out;
 use super::passed::{scanned, seen};
 use crate::emit::ideas::Idea;
 use crate::emit::unit::{Unit, comment};
@@ -32,8 +33,8 @@ pub struct Writer<'u, 'a, 't> {
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
     /// Which part of values that have more lanes than a vector is written.
     pub(super) part: u32,
-    /// What stands behind the segment that is written.
-    pub(super) segment: Option<String>,
+    /// How the segment that is written is left.
+    pub(super) segment: Option<Out>,
     /// The combinator that the last comment named.
     pub(super) comb: Option<CombId>,
 }
@@ -380,7 +381,10 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             StmtKind::Leave { at, unless } => {
                 let (at, unless) = (self.operand(*at), self.operand(*unless));
                 let out = match &self.segment {
-                    Some(label) => format!("after += first + size - {at}; goto {label};"),
+                    Some(Out::Behind(label)) => {
+                        format!("after += first + size - {at}; goto {label};")
+                    }
+                    Some(Out::Rest(label)) => format!("goto {label};"),
                     None => format!("*lf_left = {at}; goto left;"),
                 };
                 self.unit.line(format!("if (!{unless}) {{ {out} }}"));

@@ -153,6 +153,13 @@ impl Writer<'_, '_, '_> {
         matches!(from, Memory::Array(_)) && self.segment.is_none() && whole
     }
 
+    /// Whether gcc would store to a group's lanes only what a mask has changed, if it were not told to store all.
+    fn is_masked_anew(&self, into: Memory, shape: Shape) -> bool {
+        let bytes = shape.lanes as usize * shape.ty.size();
+        let whole = bytes == self.unit.helpers.target.vector_bytes() && shape.ty != Ty::Bool;
+        matches!(into, Memory::Lanes(_)) && self.masks.registers && whole
+    }
+
     /// Lanes that a mask lets.
     fn load_some(&mut self, to: Value, place: &str, under: Operand) {
         let shape = self.shape(to);
@@ -311,6 +318,10 @@ impl Writer<'_, '_, '_> {
         };
         let vector = self.in_memory(shape);
         match under {
+            // What is stored under a mask waits in the machine until nobody can load it any more: the next vector does.
+            None if self.is_masked_anew(into, shape) => self.unit.line(format!(
+                "{{ {vector} x = {value}; __asm__(\"\" : \"+v\"(x)); *({vector}_at *)({place}) = x; }}"
+            )),
             None => self
                 .unit
                 .line(format!("*({vector}_at *)({place}) = {value};")),

@@ -4,6 +4,14 @@ use super::Writer;
 use livefusion_tile::ir::{Operand, Stmt, StmtKind, Value};
 use loop_lang::ir::Var;
 
+/// How a segment is left.
+pub(super) enum Out {
+    /// To a label behind it: the steps that are left are given back.
+    Behind(String),
+    /// To a label where its steps are taken one by one.
+    Rest(String),
+}
+
 impl Writer<'_, '_, '_> {
     /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
     pub(super) fn begin_turn(&mut self, counter: Value, step: u64) {
@@ -38,6 +46,7 @@ impl Writer<'_, '_, '_> {
             rooms,
             body,
             tail,
+            rest,
         } = kind
         else {
             return;
@@ -50,21 +59,28 @@ impl Writer<'_, '_, '_> {
             self.enter_segment((*step, *aligned), rooms);
         }
         let name = self.name(*counter);
-        let label = format!("out_{name}");
-        let around = self.segment.replace(label.clone());
+        let out = format!("out_{name}");
+        let to_rest = format!("rest_{name}");
+        let how = match *step {
+            1 => Out::Behind(out.clone()),
+            _ => Out::Rest(to_rest.clone()),
+        };
+        let around = self.segment.replace(how);
+        // What is left has its counter in the rest, too.
+        let own = if rest.is_empty() { "u64 " } else { "" };
+        if !rest.is_empty() {
+            self.unit.line(format!("u64 {name};"));
+        }
         if *step == 1 {
             self.unit.open(format!(
                 "for (u64 {name} = first; {name} < first + size; {name}++) {{"
             ));
             self.stmts(body);
             self.unit.close();
-            if any_leaves(body) {
-                self.unit.line(format!("{label}:;"));
-            }
         } else if *aligned {
             let begin = format!("first & ~{}ul", step - 1);
             self.unit.open(format!(
-                "for (u64 {name} = {begin}; {name} < first + size; {name} += {step}) {{"
+                "for ({own}{name} = {begin}; {name} < first + size; {name} += {step}) {{"
             ));
             if body.is_empty() {
                 self.stmts(tail);
@@ -84,15 +100,31 @@ impl Writer<'_, '_, '_> {
             self.unit.line(last);
             if !body.is_empty() {
                 self.unit.open(format!(
-                    "for (u64 {name} = first; {name} < last; {name} += {step}) {{"
+                    "for ({own}{name} = first; {name} < last; {name} += {step}) {{"
                 ));
                 self.stmts(body);
                 self.unit.close();
             }
             self.unit.open("{");
-            self.unit.line(format!("const u64 {name} = last;"));
+            let own = if own.is_empty() { "" } else { "const u64 " };
+            self.unit.line(format!("{own}{name} = last;"));
             self.stmts(tail);
             self.unit.close();
+        }
+        let mut leaves = *step == 1 && any_leaves(body);
+        if !rest.is_empty() {
+            leaves = true;
+            self.unit.line(format!("goto {out};"));
+            self.unit.line(format!("{to_rest}:;"));
+            self.segment = Some(Out::Behind(out.clone()));
+            self.unit.open(format!(
+                "for ({name} = {name} < first ? first : {name}; {name} < first + size; {name}++) {{"
+            ));
+            self.stmts(rest);
+            self.unit.close();
+        }
+        if leaves {
+            self.unit.line(format!("{out}:;"));
         }
         self.segment = around;
         self.unit.close();

@@ -18,8 +18,17 @@ pub(super) struct Turns {
     /// The counter where the turn began, and what was carried.
     at: Option<Value>,
     before: Vec<(Var, Part, Value)>,
-    /// Where the segment ends that is written, and what stands behind it.
-    segment: Option<(Value, Block)>,
+    /// How the segment that is written is left.
+    segment: Option<Out>,
+}
+
+/// How a segment is left.
+#[derive(Clone, Copy)]
+enum Out {
+    /// To what stands behind it: the steps up to where it ends are given back.
+    Behind(Value, Block),
+    /// To where its steps are taken one by one, from a counter on.
+    Rest(Variable, Block),
 }
 
 impl Printer<'_, '_, '_> {
@@ -85,10 +94,14 @@ impl Printer<'_, '_, '_> {
 
     /// The segment under way ends at a counter, or the range does.
     pub(super) fn leave_at(&mut self, at: Value) {
-        let Some((after, (to, done))) =
-            (self.turns.as_ref()).and_then(|t| Some((t.after, t.segment?)))
-        else {
-            return self.leave(at);
+        let (after, to, done) = match self.turns.as_ref().map(|t| (t.after, t.segment)) {
+            Some((after, Some(Out::Behind(to, done)))) => (after, to, done),
+            Some((_, Some(Out::Rest(begin, rest)))) => {
+                self.emit.builder.def_var(begin, at);
+                self.emit.builder.ins().jump(rest, &[]);
+                return;
+            }
+            Some((_, None)) | None => return self.leave(at),
         };
         let left = self.emit.builder.use_var(after);
         let more = self.emit.builder.ins().isub(to, at);
@@ -116,6 +129,7 @@ impl Printer<'_, '_, '_> {
             rooms,
             body,
             tail,
+            rest,
         } = kind
         else {
             return;
@@ -140,10 +154,16 @@ impl Printer<'_, '_, '_> {
         if !again {
             self.enter_segment(after, (size, turns), rooms);
         }
+        let one_by_one = (!rest.is_empty()).then(|| {
+            let begin = self.emit.builder.declare_var(types::I64);
+            (begin, self.emit.builder.create_block())
+        });
+        let around = self.within_segment(Some(match one_by_one {
+            Some((begin, rest)) => Out::Rest(begin, rest),
+            None => Out::Behind(to, done),
+        }));
         if *step == 1 {
-            let around = self.within_segment(Some((to, done)));
             self.turns_of_segment(*counter, (from, to, 1), body, done);
-            self.within_segment(around);
         } else if *aligned {
             self.aligned_turns(*counter, (from, to, *step), (body, tail), done);
         } else {
@@ -164,11 +184,19 @@ impl Printer<'_, '_, '_> {
             self.stmts(tail);
             self.emit.builder.ins().jump(done, &[]);
         }
+        if let Some((begin, one_by_one)) = one_by_one {
+            self.emit.begin(one_by_one);
+            let at = self.emit.builder.use_var(begin);
+            let at = self.emit.builder.ins().umax(at, from);
+            self.within_segment(Some(Out::Behind(to, done)));
+            self.turns_of_segment(*counter, (at, to, 1), rest, done);
+        }
+        self.within_segment(around);
         self.emit.begin(done);
     }
 
     /// What is written next is in a segment; which it was in before.
-    fn within_segment(&mut self, segment: Option<(Value, Block)>) -> Option<(Value, Block)> {
+    fn within_segment(&mut self, segment: Option<Out>) -> Option<Out> {
         let turns = self.turns.as_mut()?;
         std::mem::replace(&mut turns.segment, segment)
     }
