@@ -96,6 +96,9 @@ pub(super) fn is_shared(region: &Region, sweep: &Sweep, g: GroupId) -> bool {
     group.owner != sweep.rate && group.order.lanes().is_some()
 }
 
+/// The variables of groups with lanes.
+type LaneVars = Vec<(GroupId, Var)>;
+
 impl Lower<'_, '_> {
     /// The steps of an inner sweep in vectors.
     pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32)) {
@@ -140,7 +143,7 @@ impl Lower<'_, '_> {
     }
 
     /// The variables of groups with lanes: those that segments share, and the segment's own.
-    pub(super) fn shared_lanes(&self) -> (Vec<(GroupId, Var)>, Vec<(GroupId, Var)>) {
+    pub(super) fn shared_lanes(&self) -> (LaneVars, LaneVars) {
         let all = self.lane_vars().into_iter();
         all.partition(|(g, _)| self.nest.is_some() && is_shared(self.region, self.sweep, *g))
     }

@@ -18,6 +18,9 @@ pub enum Step {
     Leave,
 }
 
+/// Inner loops, each with how many steps are before it.
+type Begins = Vec<(usize, RateId)>;
+
 impl Step {
     /// The block whose statements it has.
     pub fn block(self) -> Option<usize> {
@@ -53,7 +56,7 @@ impl Region<'_> {
     }
 
     /// The same of a rate with loops in its steps, each with how many steps are before it: behind the last of these it begins.
-    pub(super) fn steps_around(&self, rate: RateId) -> Option<(Vec<Step>, Vec<(usize, RateId)>)> {
+    pub(super) fn steps_around(&self, rate: RateId) -> Option<(Vec<Step>, Begins)> {
         let (program, facts) = (self.program, &self.facts);
         let straight = |i: &usize| self.is_straight(i);
         let mut inner = Vec::new();
