@@ -100,7 +100,11 @@ impl Lower<'_, '_> {
             _ if of == 1 => Lower::u64(0),
             None => {
                 let at = self.at.unwrap_or(Lower::u64(0));
-                let last = self.lasts.get(&of).copied().unwrap_or(last);
+                // A short segment has few lanes of its own; those that it shares are the root's.
+                let vars = &self.region.program.groups[g.index()].vars;
+                let own = vars.iter().any(|v| self.buffers.contains_key(v));
+                let few = self.lasts.get(&of).copied().filter(|_| own);
+                let last = few.unwrap_or(last);
                 self.op("lane", Ty::U64, Op::And, &[at, last])
             }
             Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,
