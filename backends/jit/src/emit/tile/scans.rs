@@ -166,7 +166,7 @@ impl Printer<'_, '_, '_> {
         let per = per_register(lane).min(lanes);
         let all = self.wide(of, lanes).into_iter().rev();
         let all = all.map(|x| {
-            let other_way = |k: u32| (2 * per - 1 - k) % per;
+            let other_way = |k: u32| per - 1 - k % per;
             self.lanes_of_two(lane, (x, x), other_way)
         });
         let all = all.collect();
