@@ -9,25 +9,25 @@
 //! * it reads no array that it writes, and writes no element twice: of two writes the later one
 //!   stays.
 //!
-//! [`roles`] says what a chunk must know of each group before it runs, [`Plan`] how groups are joined
+//! [`roles`] says what a chunk must know of each group before it runs, [`ChunkPlan`] how groups are joined
 //! where chunks meet.
 //!
 //! What is written at a counter that moves on is written once. Statements that write to one array
 //! are taken to write to different elements, as the parts of an `append` do: lowering sees to that.
 
-pub(crate) mod facts;
+pub(crate) mod origins;
 mod placing;
 mod plan;
 mod roles;
 mod writes;
 
 pub use placing::placing_groups;
-pub use plan::{Part, Plan};
+pub use plan::{AtChunkEnd, ChunkPlan};
 pub use roles::{Appended, Role, appended, kept_from_groups, raise_levels, roles};
 
 use crate::ir::{Atom, Comb, CombId, GroupId, Loop, Order, Place, RateKind, Stmt, StmtKind, Var};
 use crate::walk;
-use facts::Facts;
+use origins::Origins;
 use std::fmt;
 
 /// Why a loop runs from its beginning to its end only.
@@ -101,7 +101,7 @@ impl fmt::Display for Why {
 /// assert_eq!(why.to_string(), "`scan_seq` carries a value that no operator joins");
 /// ```
 pub fn chunkable(program: &Loop) -> Result<(), Why> {
-    let facts = Facts::of(program);
+    let origins = Origins::of(program);
     let why = |comb: CombId, reason| Why {
         comb,
         kind: program
@@ -119,12 +119,12 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
     }
     for (i, group) in program.groups.iter().enumerate() {
         if group.combine.is_none() || group.order == Order::Sequential {
-            return Err(why(facts.updater(GroupId::new(i)), Reason::Sequential));
+            return Err(why(origins.updater(GroupId::new(i)), Reason::Sequential));
         }
     }
-    for (place, block) in &facts.blocks {
+    for (place, block) in &origins.blocks {
         for stmt in &block.stmts {
-            if let Some(reason) = facts.in_order(*place, stmt) {
+            if let Some(reason) = origins.in_order(*place, stmt) {
                 return Err(why(stmt.comb, reason));
             }
         }
@@ -132,7 +132,7 @@ pub fn chunkable(program: &Loop) -> Result<(), Why> {
     Ok(())
 }
 
-impl Facts<'_> {
+impl Origins<'_> {
     /// What keeps a statement's chunks in order, if anything.
     fn in_order(&self, place: Place, stmt: &Stmt) -> Option<Reason> {
         let Place::At { rate, .. } = place else {

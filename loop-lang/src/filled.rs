@@ -1,7 +1,7 @@
 //! Which arrays a loop fills: every element that is left in the end was written, so that it does not matter
 //! what was in the memory before.
 
-use crate::chunkable::facts::Facts;
+use crate::chunkable::origins::Origins;
 use crate::ir::{Atom, Block, End, Label, Loop, Place, RateId, RateKind, Section, StmtKind, Var};
 use crate::op::Op;
 use crate::types::Const;
@@ -42,15 +42,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// assert_eq!(loop_lang::filled::filled(&program).len(), 1);
 /// ```
 pub fn filled(program: &Loop) -> FxHashSet<Var> {
-    let facts = Facts::of(program);
+    let origins = Origins::of(program);
     let mut uses = Uses::default();
-    for (place, block) in &facts.blocks {
+    for (place, block) in &origins.blocks {
         uses.block(*place, block);
-        let led_to = targets(block).map(|l| facts.tree.place(program, l));
+        let led_to = targets(block).map(|l| origins.tree.place(program, l));
         led_to.for_each(|place| *uses.edges.entry(place).or_default() += 1);
     }
     let made = uses.made.iter();
-    made.filter(|(array, size)| uses.fills(&facts, **array, **size))
+    made.filter(|(array, size)| uses.fills(&origins, **array, **size))
         .map(|(array, _)| *array)
         .collect()
 }
@@ -106,7 +106,7 @@ impl Uses {
         }
     }
 
-    fn fills(&self, facts: &Facts<'_>, array: Var, size: Atom) -> bool {
+    fn fills(&self, origins: &Origins<'_>, array: Var, size: Atom) -> bool {
         let writes = self.writes.get(&array).into_iter().flatten();
         let written: Option<Vec<(RateId, Atom)>> = writes
             .map(|(place, index)| match place {
@@ -125,16 +125,21 @@ impl Uses {
             return false;
         }
         written.sort_unstable_by_key(|w| w.0);
-        self.fills_as_counted(facts, array, &written)
-            || self.fills_as_long(facts, (array, size), &written)
+        self.fills_as_counted(origins, array, &written)
+            || self.fills_as_long(origins, (array, size), &written)
     }
 
     /// Whether an array is cut to a count, which goes up wherever an element is written, and nowhere else.
-    fn fills_as_counted(&self, facts: &Facts<'_>, array: Var, written: &[(RateId, Atom)]) -> bool {
+    fn fills_as_counted(
+        &self,
+        origins: &Origins<'_>,
+        array: Var,
+        written: &[(RateId, Atom)],
+    ) -> bool {
         let [(rate, Atom::Var(count)), ..] = written else {
             return false;
         };
-        let is_own = match facts.program.rate(*rate).kind {
+        let is_own = match origins.program.rate(*rate).kind {
             RateKind::Sub { count: own, .. } => own == Some(*count),
             RateKind::Root { counter, .. } => counter == *count,
             RateKind::Nested { .. } | RateKind::Cursor { .. } => false,
@@ -145,44 +150,45 @@ impl Uses {
             && !self.whole.contains(&array)
             && written.iter().all(|w| w.1 == Atom::Var(*count))
             && cut.into_iter().all(|n| *n == Atom::Var(*count))
-            && self.counts_up(facts, *count, &rates)
+            && self.counts_up(origins, *count, &rates)
     }
 
     /// Whether roots, each behind those before it, write as many elements as an array has or is cut to.
     fn fills_as_long(
         &self,
-        facts: &Facts<'_>,
+        origins: &Origins<'_>,
         (array, size): (Var, Atom),
         written: &[(RateId, Atom)],
     ) -> bool {
         let mut before: Vec<Atom> = Vec::new();
         for (rate, index) in written {
-            let RateKind::Root { counter, bound } = facts.program.rate(*rate).kind else {
+            let RateKind::Root { counter, bound } = origins.program.rate(*rate).kind else {
                 return false;
             };
             // Another way out than the guard's leaves before the counter reaches its bound.
-            let ways_out = self.edges.get(&facts.tree.done(facts.program, *rate));
+            let ways_out = self.edges.get(&origins.tree.done(origins.program, *rate));
             let at: Vec<Atom> = before.iter().copied().chain([counter.into()]).collect();
-            let in_order = is_sum(facts, *index, &at) && self.counts_up(facts, counter, &[*rate]);
+            let in_order =
+                is_sum(origins, *index, &at) && self.counts_up(origins, counter, &[*rate]);
             if ways_out != Some(&1) || !in_order {
                 return false;
             }
-            before.extend(addends(facts, bound));
+            before.extend(addends(origins, bound));
         }
         let cut = self.cuts.get(&array).into_iter().flatten();
         let whole = self.whole.contains(&array).then_some(&size);
-        cut.chain(whole).all(|n| is_sum(facts, *n, &before))
+        cut.chain(whole).all(|n| is_sum(origins, *n, &before))
     }
 
     /// Whether a variable is 0 at first, and one more after each iteration of each of these rates, of different phases.
-    fn counts_up(&self, facts: &Facts<'_>, v: Var, rates: &[RateId]) -> bool {
-        let from_zero = facts.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
-        let assigned = facts.assigned.get(&v).map_or(&[][..], Vec::as_slice);
+    fn counts_up(&self, origins: &Origins<'_>, v: Var, rates: &[RateId]) -> bool {
+        let from_zero = origins.carries.get(&v) == Some(&(Place::Init, Const::u64(0).into()));
+        let assigned = origins.assigned.get(&v).map_or(&[][..], Vec::as_slice);
         let mut goes_up: Vec<RateId> = assigned
             .iter()
             .filter(|(_, next)| {
                 next.and_then(Atom::var)
-                    .is_some_and(|n| facts.is_one_more(v, n))
+                    .is_some_and(|n| origins.is_one_more(v, n))
             })
             .map(|(rate, _)| *rate)
             .collect();
@@ -193,7 +199,7 @@ impl Uses {
             let sections = [Section::Body, Section::Yield, Section::Bottom];
             matches!(place, Place::At { section, .. } if sections.contains(section))
         });
-        let above = |r: &RateId| facts.program.rate(*r).kind.parent();
+        let above = |r: &RateId| origins.program.rate(*r).kind.parent();
         let root = |r: RateId| std::iter::successors(Some(r), above).last();
         let apart = rates.windows(2).all(|w| root(w[0]) != root(w[1]));
         from_zero && for_each && apart && assigned.len() == rates.len() && goes_up == rates
@@ -201,8 +207,8 @@ impl Uses {
 }
 
 /// Whether a number is the sum of these.
-fn is_sum(facts: &Facts<'_>, n: Atom, of: &[Atom]) -> bool {
-    let mut rest = addends(facts, n);
+fn is_sum(origins: &Origins<'_>, n: Atom, of: &[Atom]) -> bool {
+    let mut rest = addends(origins, n);
     let mut is_part = |a: &Atom| {
         let at = rest.iter().position(|r| r == a);
         at.map(|at| rest.swap_remove(at)).is_some()
@@ -212,15 +218,15 @@ fn is_sum(facts: &Facts<'_>, n: Atom, of: &[Atom]) -> bool {
 
 /// What a number is the sum of. The least of a number and of all that is left up to the largest is that number: where
 /// it is not, the sum is more than any memory holds.
-fn addends(facts: &Facts<'_>, n: Atom) -> Vec<Atom> {
+fn addends(origins: &Origins<'_>, n: Atom) -> Vec<Atom> {
     let (mut all, mut stack) = (Vec::new(), vec![n]);
     let most = Atom::Const(Const::u64(u64::MAX));
     while let Some(n) = stack.pop() {
-        let made = n.var().and_then(|v| facts.lets.get(&v));
+        let made = n.var().and_then(|v| origins.lets.get(&v));
         match made {
             Some((Op::Add, args)) => stack.extend(args.iter()),
             Some((Op::Min, [n, left])) => {
-                let left = left.var().and_then(|v| facts.lets.get(&v));
+                let left = left.var().and_then(|v| origins.lets.get(&v));
                 match left {
                     Some((Op::Sub, [from, _])) if *from == most => stack.push(*n),
                     _ => all.push(*n),

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What else there is to name beside a variable's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Part {
+pub enum Facet {
     /// An array's length.
     Length,
     /// A carried variable's pending next value.
@@ -36,7 +36,7 @@ const RESERVED: &str = "auto break case char const continue default do double el
 /// The C names of one loop.
 pub struct Names {
     vars: Vec<String>,
-    parts: FxHashMap<(Var, Part), String>,
+    facets: FxHashMap<(Var, Facet), String>,
     functions: Vec<String>,
 }
 
@@ -59,45 +59,45 @@ impl Names {
             .collect::<Vec<_>>();
         let mut names = Names {
             vars,
-            parts: FxHashMap::default(),
+            facets: FxHashMap::default(),
             functions,
         };
         for (i, data) in program.vars.iter().enumerate() {
             if let Type::Array(_) = data.ty {
-                names.add(&mut unique, Var::new(i), Part::Length, "n_", "");
+                names.add(&mut unique, Var::new(i), Facet::Length, "n_", "");
             }
         }
         for g in &program.groups {
-            let parts: &[(Part, &str)] = match g.order {
+            let facets: &[(Facet, &str)] = match g.order {
                 Order::Lanes(_) | Order::Runs(_) => {
-                    &[(Part::Lanes, "_lane"), (Part::Joined, "_joined")]
+                    &[(Facet::Lanes, "_lane"), (Facet::Joined, "_joined")]
                 }
                 Order::Prefix(_) => &[
-                    (Part::Now, "_now"),
-                    (Part::Total, "_total"),
-                    (Part::Last, "_last"),
-                    (Part::Tree, "_tree"),
+                    (Facet::Now, "_now"),
+                    (Facet::Total, "_total"),
+                    (Facet::Last, "_last"),
+                    (Facet::Tree, "_tree"),
                 ],
                 Order::Exact | Order::Sequential => &[],
             };
             for v in &g.vars {
-                for (part, suffix) in parts {
-                    names.add(&mut unique, *v, *part, "", suffix);
+                for (facet, suffix) in facets {
+                    names.add(&mut unique, *v, *facet, "", suffix);
                 }
             }
             if let (Some(_), Some(v)) = (g.order.lanes(), g.vars.first()) {
-                names.add(&mut unique, *v, Part::Join, &format!("{symbol}_join_"), "");
+                names.add(&mut unique, *v, Facet::Join, &format!("{symbol}_join_"), "");
             }
         }
         for v in carried {
-            names.add(&mut unique, *v, Part::Next, "", "_next");
+            names.add(&mut unique, *v, Facet::Next, "", "_next");
         }
         names
     }
 
-    fn add(&mut self, unique: &mut Unique, v: Var, part: Part, before: &str, after: &str) {
+    fn add(&mut self, unique: &mut Unique, v: Var, facet: Facet, before: &str, after: &str) {
         let name = unique.pick(&format!("{before}{}{after}", self.vars[v.index()]));
-        self.parts.insert((v, part), name);
+        self.facets.insert((v, facet), name);
     }
 
     /// The variable's own name.
@@ -106,8 +106,8 @@ impl Names {
     }
 
     /// The name of something beside the variable.
-    pub fn part(&self, v: Var, part: Part) -> &str {
-        self.parts.get(&(v, part)).map_or(self.var(v), |s| s)
+    pub fn facet(&self, v: Var, facet: Facet) -> &str {
+        self.facets.get(&(v, facet)).map_or(self.var(v), |s| s)
     }
 
     /// A combine function's name.

@@ -1,6 +1,6 @@
 //! The groups that decide where steps lie.
 
-use super::facts::Facts;
+use super::origins::Origins;
 use crate::ir::{Block, End, Exit, Loop, Place, RateId, Section, Var};
 use crate::walk;
 use rustc_hash::FxHashSet;
@@ -11,9 +11,9 @@ use rustc_hash::FxHashSet;
 /// below all other groups' makes that pass the first summary. So are groups that depend on each other in a
 /// circle, which no sum of a chunk tells.
 pub fn placing_groups(program: &Loop) -> Vec<bool> {
-    let facts = Facts::of(program);
+    let origins = Origins::of(program);
     let mut placing = Placing {
-        facts: &facts,
+        origins: &origins,
         seen: FxHashSet::default(),
         stack: Vec::new(),
         rates: vec![false; program.rates.len()],
@@ -24,8 +24,8 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
             placing.rate(RateId::new(i));
         }
     }
-    for (place, block) in &facts.blocks {
-        if facts.leaves(*place, block) {
+    for (place, block) in &origins.blocks {
+        if origins.leaves(*place, block) {
             placing.leaving(block);
             if let Place::At { rate, .. } = place {
                 placing.rate(*rate);
@@ -38,7 +38,7 @@ pub fn placing_groups(program: &Loop) -> Vec<bool> {
     placing.groups
 }
 
-impl Facts<'_> {
+impl Origins<'_> {
     /// Whether a block's exits or branches change which steps there are. To skip the rest of a sub
     /// rate's iteration changes none, if no loop is in it.
     fn leaves(&self, place: Place, block: &Block) -> bool {
@@ -56,7 +56,7 @@ impl Facts<'_> {
 
 /// Finds the groups that decide where steps lie.
 struct Placing<'f> {
-    facts: &'f Facts<'f>,
+    origins: &'f Origins<'f>,
     seen: FxHashSet<Var>,
     stack: Vec<Var>,
     rates: Vec<bool>,
@@ -71,10 +71,10 @@ impl Placing<'_> {
             if std::mem::replace(&mut self.rates[r.index()], true) {
                 return;
             }
-            let kind = self.facts.program.rate(r).kind;
+            let kind = self.origins.program.rate(r).kind;
             self.stack.extend(kind.counter());
             self.stack.extend(kind.bound().and_then(|a| a.var()));
-            if let Some(guard) = self.facts.guards[r.index()] {
+            if let Some(guard) = self.origins.guards[r.index()] {
                 self.leaving(guard);
             }
             at = kind.parent();
@@ -92,13 +92,13 @@ impl Placing<'_> {
             if !self.seen.insert(v) {
                 continue;
             }
-            let facts = self.facts;
+            let origins = self.origins;
             self.stack
-                .extend(facts.operands.get(&v).into_iter().flatten());
-            if let Some(g) = facts.group_of.get(&v) {
+                .extend(origins.operands.get(&v).into_iter().flatten());
+            if let Some(g) = origins.group_of.get(&v) {
                 self.groups[g.index()] = true;
-                self.stack.extend(&facts.program.groups[g.index()].vars);
-                for (rate, _) in facts.assigned.get(&v).into_iter().flatten() {
+                self.stack.extend(&origins.program.groups[g.index()].vars);
+                for (rate, _) in origins.assigned.get(&v).into_iter().flatten() {
                     self.rate(*rate);
                 }
             }

@@ -11,7 +11,7 @@ use crate::steps::Steps;
 use rustc_hash::FxHashMap;
 
 /// A loop that may be chunked, with what is asked of it at every chunk.
-pub struct Plan {
+pub struct ChunkPlan {
     /// The loop.
     pub program: Loop,
     /// The level of the summary that finds places.
@@ -31,7 +31,7 @@ pub struct Plan {
 
 /// How a group's value at the end of a chunk comes about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum AtChunkEnd {
     /// The chunk's sum is joined onto the prefix.
     Joined,
     /// The group started anew within the chunk.
@@ -42,9 +42,9 @@ pub enum Part {
     Dead,
 }
 
-impl Plan {
+impl ChunkPlan {
     /// The plan of a loop that may be chunked, and whose [levels are raised](super::raise_levels).
-    pub fn of(program: &Loop) -> Plan {
+    pub fn of(program: &Loop) -> ChunkPlan {
         let roles = roles(program);
         let of = |placing: bool| {
             let all = program.groups.iter().zip(&roles);
@@ -57,7 +57,7 @@ impl Plan {
         let (below, levels) = (of(true), of(false));
         let tree = Tree::of(program);
         let places = tree.places().iter().enumerate();
-        let mut plan = Plan {
+        let mut plan = ChunkPlan {
             place_level: below.last().copied().unwrap_or(0),
             levels,
             rank: places.map(|(i, p)| (*p, i)).collect(),
@@ -150,20 +150,20 @@ impl Plan {
 
     /// How a group's value at the end of a chunk comes about, by the frames at its beginning and
     /// end.
-    pub fn part(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> Part {
+    pub fn part(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> AtChunkEnd {
         let group = self.group(id);
         if self.is_inner(group.owner) {
             let run = self.run_of(layout, group.owner, end);
             if run.is_none() {
-                return Part::Dead;
+                return AtChunkEnd::Dead;
             }
             if run != self.run_of(layout, group.owner, start) {
-                return Part::Restarted;
+                return AtChunkEnd::Restarted;
             }
         }
         match self.is_joined(layout, id, start) {
-            true => Part::Joined,
-            false => Part::Bound,
+            true => AtChunkEnd::Joined,
+            false => AtChunkEnd::Bound,
         }
     }
 
@@ -184,9 +184,9 @@ impl Plan {
     pub fn tells(&self, layout: &Layout, id: GroupId, start: &[u64], end: &[u64]) -> bool {
         let waits = |v: &Var| self.next_word(layout, *v, end).is_some();
         match self.part(layout, id, start, end) {
-            Part::Restarted | Part::Dead => true,
-            Part::Bound => false,
-            Part::Joined => {
+            AtChunkEnd::Restarted | AtChunkEnd::Dead => true,
+            AtChunkEnd::Bound => false,
+            AtChunkEnd::Joined => {
                 let inner = self.at(layout, end).is_some_and(|r| self.is_inner(r));
                 self.is_joined(layout, id, end) && !(inner && self.group(id).vars.iter().any(waits))
             }

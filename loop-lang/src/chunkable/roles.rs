@@ -1,6 +1,6 @@
 //! What a chunk must know of each group before it runs.
 
-use super::facts::Facts;
+use super::origins::Origins;
 use super::placing_groups;
 use crate::ir::{Block, Group, GroupId, Loop, Place, RateId, Stmt, StmtKind, Var};
 use crate::liveness::saved_variables;
@@ -25,17 +25,17 @@ pub enum Role {
 /// The role of each group. A group of an outer rate with a loop below it is neither a count nor a
 /// total: a chunk may begin where its lanes go on.
 pub fn roles(program: &Loop) -> Vec<Role> {
-    let facts = Facts::of(program);
-    let read = facts.read_groups();
+    let origins = Origins::of(program);
+    let read = origins.read_groups();
     let placing = placing_groups(program);
     let groups = program.groups.iter().enumerate();
     let role = |(i, group): (usize, &Group)| {
         let outer = program.rate(group.owner).kind.parent().is_none();
-        let later = outer && !facts.steps_above_loops(group);
+        let later = outer && !origins.steps_above_loops(group);
         match read[i] {
             _ if placing[i] => Role::Placing,
             Read::No if later => Role::Total,
-            Read::Appends if later && facts.counts_by_one(group) => Role::Count,
+            Read::Appends if later && origins.counts_by_one(group) => Role::Count,
             _ => Role::Prefix,
         }
     };
@@ -60,20 +60,24 @@ pub struct Appended {
 
 /// The arrays that a loop appends to.
 pub fn appended(program: &Loop) -> Vec<Appended> {
-    let facts = Facts::of(program);
+    let origins = Origins::of(program);
     let appended = |(array, at): (Var, Var)| {
-        let group = *facts.group_of.get(&at)?;
+        let group = *origins.group_of.get(&at)?;
         let of = &program.groups[group.index()];
         let is_sub = |rate| program.rate(rate).kind.is_sub();
         Some(Appended {
             array,
             at,
             group,
-            above_loops: facts.steps_above_loops(of),
-            filtered: facts.updated_at(of).any(is_sub),
+            above_loops: origins.steps_above_loops(of),
+            filtered: origins.updated_at(of).any(is_sub),
         })
     };
-    facts.appended().into_iter().filter_map(appended).collect()
+    origins
+        .appended()
+        .into_iter()
+        .filter_map(appended)
+        .collect()
 }
 
 /// Raises the groups' levels such that a summary can stop below those that need not be known: what
@@ -100,12 +104,12 @@ pub fn raise_levels(program: &mut Loop) {
 /// Whether values of an iteration under way that a pause keeps depend on groups that do not decide
 /// where steps lie: on such as go on from one outer iteration to the next, and on such as start in each.
 pub fn kept_from_groups(program: &Loop, roles: &[Role]) -> (bool, bool) {
-    let facts = Facts::of(program);
-    let in_iteration = |v: &Var| !facts.group_of.contains_key(v) && !facts.fixed.contains(v);
+    let origins = Origins::of(program);
+    let in_iteration = |v: &Var| !origins.group_of.contains_key(v) && !origins.fixed.contains(v);
     let kept = saved_variables(program);
     let kept = kept.into_iter().filter(in_iteration).collect();
     let mut read = vec![Read::No; program.groups.len()];
-    facts.mark(kept, Read::Yes, &mut read);
+    origins.mark(kept, Read::Yes, &mut read);
     let (mut outer, mut inner) = (false, false);
     for (i, group) in program.groups.iter().enumerate() {
         if read[i] == Read::Yes && roles[i] != Role::Placing {
@@ -127,7 +131,7 @@ enum Read {
     Yes,
 }
 
-impl Facts<'_> {
+impl Origins<'_> {
     /// The rates at which a group is updated: its step's, and those of other phases.
     fn updated_at(&self, group: &Group) -> impl Iterator<Item = RateId> {
         let updated = group.vars.iter().filter_map(|v| self.assigned.get(v));

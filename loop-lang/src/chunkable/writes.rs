@@ -1,6 +1,6 @@
 //! Which indices never repeat: those that follow a counter that moves on.
 
-use super::facts::Facts;
+use super::origins::Origins;
 use crate::ir::{Atom, Combine, Group, Order, Place, Rate, RateId, RateKind, Type, Var};
 use crate::op::Op;
 use crate::types::Ty;
@@ -12,7 +12,7 @@ enum Way {
     Down,
 }
 
-impl Facts<'_> {
+impl Origins<'_> {
     /// Whether an index is another one each time that control comes by in an iteration of `rate`.
     pub(super) fn moves_on(&self, index: Atom, rate: RateId) -> bool {
         self.way(index, rate).is_some()

@@ -5,13 +5,13 @@ use crate::rng::Rng;
 use crate::scalar::{same, show};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Frame, Kernel, Memory, Outcome, Pass};
-use loop_lang::chunkable::{Part, Plan};
+use loop_lang::chunkable::{AtChunkEnd, ChunkPlan};
 use loop_lang::ir::GroupId;
 use loop_lang::state::{DONE, Layout};
 
 /// A loop that is run with some arguments.
 pub struct Grid<'a> {
-    plan: &'a Plan,
+    plan: &'a ChunkPlan,
     kernel: &'a dyn Kernel,
     chunk: u64,
     args: &'a [Arg<'a>],
@@ -29,7 +29,12 @@ enum Stop {
 }
 
 impl<'a> Grid<'a> {
-    pub fn new(plan: &'a Plan, kernel: &'a dyn Kernel, chunk: u64, args: &'a [Arg<'a>]) -> Self {
+    pub fn new(
+        plan: &'a ChunkPlan,
+        kernel: &'a dyn Kernel,
+        chunk: u64,
+        args: &'a [Arg<'a>],
+    ) -> Self {
         Grid {
             plan,
             kernel,
@@ -195,16 +200,16 @@ impl<'a> Grid<'a> {
         let (plan, layout) = (self.plan, self.layout());
         let part = plan.part(layout, id, start, end);
         match (part, sum) {
-            (Part::Dead, _) => None,
-            (Part::Bound, _) | (_, None) => {
+            (AtChunkEnd::Dead, _) => None,
+            (AtChunkEnd::Bound, _) | (_, None) => {
                 tally.bound += 1;
                 None
             }
-            (Part::Restarted, Some(sum)) => {
+            (AtChunkEnd::Restarted, Some(sum)) => {
                 tally.restarted += 1;
                 Some(plan.value(layout, id, sum))
             }
-            (Part::Joined, Some(sum)) => {
+            (AtChunkEnd::Joined, Some(sum)) => {
                 tally.joined += 1;
                 let prefix = plan.value(layout, id, start);
                 Some(plan.join(id, &prefix, &plan.value(layout, id, sum)))
@@ -322,7 +327,7 @@ impl<'a> Grid<'a> {
         let (plan, layout) = (self.plan, self.layout());
         for i in 0..plan.program.groups.len() {
             let id = GroupId::new(i);
-            if plan.part(layout, id, words, next) != Part::Dead {
+            if plan.part(layout, id, words, next) != AtChunkEnd::Dead {
                 let value = plan.value(layout, id, next);
                 self.same_value("prefixes", k, id, words, &value)?;
             }

@@ -26,7 +26,7 @@ mod turns;
 use crate::rng::Rng;
 use livefusion_backend::{Arg, Backend, CompileError, Frame, Kernel, Outcome, Pass};
 use loop_lang::Loop;
-use loop_lang::chunkable::{Plan, Reason, Why, chunkable, raise_levels};
+use loop_lang::chunkable::{ChunkPlan, Reason, Why, chunkable, raise_levels};
 use loop_lang::ir::CHUNK;
 use loop_lang::state::Layout;
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ impl Backend for Chunked {
     fn compile(&self, program: &Loop) -> Result<Arc<dyn Kernel>, CompileError> {
         let mut program = program.clone();
         raise_levels(&mut program);
-        let plan = chunkable(&program).map(|()| Plan::of(&program));
+        let plan = chunkable(&program).map(|()| ChunkPlan::of(&program));
         let kernel = self.inner.compile(&program)?;
         Ok(Arc::new(ChunkedKernel {
             plan,
@@ -149,7 +149,7 @@ impl Tally {
     }
 
     /// Counts a loop that runs in random order.
-    fn count(&mut self, plan: &Plan) {
+    fn count(&mut self, plan: &ChunkPlan) {
         self.shuffled += 1;
         self.nested += usize::from(plan.is_nested());
         self.levelled += usize::from(plan.levels.len() > 1);
@@ -162,7 +162,7 @@ impl Tally {
 /// A kernel that runs whole loops chunk by chunk.
 struct ChunkedKernel {
     /// How it is run in chunks, or why it is not.
-    plan: Result<Plan, Why>,
+    plan: Result<ChunkPlan, Why>,
     program: Loop,
     kernel: Arc<dyn Kernel>,
     chunk: u64,

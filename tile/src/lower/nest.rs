@@ -4,7 +4,7 @@
 use super::cases::Known;
 use super::{Lower, segment};
 use crate::ir::{MAX_LANES, Operand, Origin, Proof, Shape, Stmt, StmtKind, Value};
-use crate::region::{Inner, Nest, Part, Region};
+use crate::region::{Inner, Nest, NestPart, Region};
 use crate::schedule::Schedule;
 use loop_lang::ir::{Atom, Combine, Group, GroupId, Order, Var};
 use loop_lang::op::Op;
@@ -98,14 +98,14 @@ impl<'r, 'a> Lower<'r, 'a> {
         self.now.extend(self.at.map(|at| (counter, at)));
         for part in &nest.parts {
             match part {
-                Part::Step(at) => {
+                NestPart::Step(at) => {
                     self.at_step(*at);
                     // Behind the guard, which comes first.
                     if *at == 0 {
                         self.exits();
                     }
                 }
-                Part::Inner(k) => {
+                NestPart::Inner(k) => {
                     if let Some(inner) = self.region.inner(nest.inner[*k]) {
                         self.segment(inner);
                     }

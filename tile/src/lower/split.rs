@@ -9,7 +9,7 @@ use loop_lang::op::Op;
 use loop_lang::types::Ty;
 
 /// Where a part begins and ends, and what is known in it.
-pub(super) type Part<'r> = (Operand, Operand, Known<'r>);
+pub(super) type Stretch<'r> = (Operand, Operand, Known<'r>);
 
 impl<'r> Lower<'r, '_> {
     /// The parts of a segment.
@@ -18,7 +18,7 @@ impl<'r> Lower<'r, '_> {
         sweep: &Sweep,
         (from, to): (Operand, Operand),
         case: &'r Case,
-    ) -> Vec<Part<'r>> {
+    ) -> Vec<Stretch<'r>> {
         if case.tests.is_empty() {
             return vec![(from, to, Known::Case(case))];
         }

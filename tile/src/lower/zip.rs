@@ -2,7 +2,7 @@
 
 use super::{NoTile, tiles};
 use crate::ir::{self, Side, Tile};
-use crate::region::zip::{Part, Zip};
+use crate::region::zip::{Zip, ZipPart};
 use crate::region::{Region, Sweep};
 use crate::schedule::{Schedule, legal_below};
 
@@ -44,7 +44,7 @@ pub fn zip(region: &Region, zip: &Zip, schedule: &Schedule) -> Result<ir::Zip, N
 
 /// The sweep of a part, and what is decided for it.
 fn with_schedule<'p, 'z>(
-    part: &'p Part<'z>,
+    part: &'p ZipPart<'z>,
     schedule: &Schedule,
 ) -> Result<(&'p Sweep<'z>, Schedule), NoTile> {
     let sweep = part.sweep().ok_or(NoTile::NoWords("a part of a zip"))?;
@@ -52,7 +52,7 @@ fn with_schedule<'p, 'z>(
 }
 
 /// The tiles of a part, and behind those that take several steps at a time one that goes step by step.
-fn in_turn(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+fn in_turn(part: &ZipPart, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
     let (sweep, _) = with_schedule(part, schedule)?;
     let mut all = tiles(&part.region, sweep, schedule)?;
     if all.iter().any(|t| t.granule() > 1) {
@@ -64,7 +64,7 @@ fn in_turn(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
 }
 
 /// The tiles of a part, step by step.
-fn slowly(part: &Part, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
+fn slowly(part: &ZipPart, schedule: &Schedule) -> Result<Vec<Tile>, NoTile> {
     let (sweep, _) = with_schedule(part, schedule)?;
     tiles(&part.region, sweep, &schedule.slowly(&part.region))
 }

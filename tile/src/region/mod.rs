@@ -39,7 +39,7 @@ pub use case::{Case, Cases, Def, Room, Test};
 pub use chain::{Chain, Change};
 pub use extremum::Extremum;
 pub use flags::Flags;
-pub use nest::{Inner, Nest, Part};
+pub use nest::{Inner, Nest, NestPart};
 pub use order::Step;
 pub use role::Role;
 pub use streamed::Streamed;

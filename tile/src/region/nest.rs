@@ -11,7 +11,7 @@ pub struct Nest<'a> {
     /// What is done around the inner loops; what these need goes in and out with it.
     pub outer: Sweep<'a>,
     /// The order of an iteration.
-    pub parts: Vec<Part>,
+    pub parts: Vec<NestPart>,
     /// The rates of the inner loops.
     pub inner: Vec<RateId>,
     /// Variables that begin anew in each iteration, or in one of an inner loop's.
@@ -39,7 +39,7 @@ impl<'r, 'a> Inner<'r, 'a> {
 
 /// A part of an iteration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum NestPart {
     /// A step of what is around the inner loops, by its position.
     Step(usize),
     /// An inner loop, by its position among them.
@@ -59,7 +59,10 @@ impl<'a> Nest<'a> {
         let loops = loops.filter(|all| !all.is_empty())?;
         let parts = (0..steps.len()).flat_map(|at| {
             let begins = begin.iter().position(|(before, _)| *before == at);
-            begins.map(Part::Inner).into_iter().chain([Part::Step(at)])
+            begins
+                .map(NestPart::Inner)
+                .into_iter()
+                .chain([NestPart::Step(at)])
         });
         let parts = parts.collect();
         let mut outer = Sweep::with(region, random, rate, steps)?;
@@ -131,8 +134,8 @@ impl<'a> Nest<'a> {
         let mut read: BTreeSet<Var> = BTreeSet::new();
         self.parts.iter().all(|part| {
             let (blocks, repeats): (Vec<usize>, bool) = match part {
-                Part::Step(at) => (self.outer.steps[*at].block().into_iter().collect(), false),
-                Part::Inner(k) => {
+                NestPart::Step(at) => (self.outer.steps[*at].block().into_iter().collect(), false),
+                NestPart::Inner(k) => {
                     let mut blocks = Vec::new();
                     if let Some(inner) = region.inner(self.inner[*k]) {
                         each_inside(region, inner, &mut |s| blocks.extend(s.blocks()));

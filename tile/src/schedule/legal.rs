@@ -4,7 +4,7 @@ mod runs;
 
 use super::writes::{at_count, in_row, in_step, near, packs};
 use super::{Admit, Decision, MAX_LANES, MAX_STREAMED, MAX_UNROLL, Schedule};
-use crate::region::zip::{Parts, Side, Zip};
+use crate::region::zip::{Side, Zip, ZipParts};
 use crate::region::{Access, Region, Role, Statement, Step, Sweep};
 use livefusion_backend::facts;
 use loop_lang::ir::{Combine, GroupId, Order, RateId, RateKind, StmtKind, Var};
@@ -98,7 +98,7 @@ fn judge(
 }
 
 /// What runs through buffers.
-fn parts<'r>(region: &'r Region, schedule: &Schedule) -> Vec<Parts<'r>> {
+fn parts<'r>(region: &'r Region, schedule: &Schedule) -> Vec<ZipParts<'r>> {
     let buffers = |(_, d): &(RateId, Decision)| matches!(d, Decision::Buffer(_));
     if !schedule.decisions().iter().any(buffers) {
         return Vec::new();
@@ -111,7 +111,7 @@ fn parts<'r>(region: &'r Region, schedule: &Schedule) -> Vec<Parts<'r>> {
 /// Whether a decision keeps the loop's meaning, or that of the part that its rate is in.
 fn allows_in_parts(
     region: &Region,
-    parts: &[Parts],
+    parts: &[ZipParts],
     schedule: &Schedule,
     (rate, decision): (RateId, Decision),
 ) -> Result<(), &'static str> {

@@ -21,7 +21,7 @@ pub use legal::{Refused, legal, legal_in};
 pub(crate) use legal::{legal_below, streamed};
 pub use text::{ScheduleError, Schedules};
 
-use crate::region::zip::Part;
+use crate::region::zip::ZipPart;
 use crate::region::{Extremum, Region, Role, Sweep};
 use loop_lang::ir::RateId;
 use std::fmt;
@@ -229,7 +229,7 @@ impl Schedule {
     }
 
     /// What is decided for the sweep that is a part of a zip.
-    pub(crate) fn of_part(&self, part: &Part) -> Schedule {
+    pub(crate) fn of_part(&self, part: &ZipPart) -> Schedule {
         let mut schedule = self.clone();
         let of = |d: &(RateId, Decision)| part.has(d.0) && !matches!(d.1, Decision::Buffer(_));
         schedule.decisions.retain(of);

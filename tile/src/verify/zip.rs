@@ -2,14 +2,14 @@
 
 use super::{Fault, verify};
 use crate::ir::{Memory, StmtKind, Tile, Zip};
-use crate::region::zip::{Part, Parts};
+use crate::region::zip::{ZipPart, ZipParts};
 
 /// Checks a zip, given the loops that its tiles are of.
 ///
 /// Errors: all faults that there are.
-pub fn zip(zip: &Zip, parts: &Parts) -> Result<(), Vec<Fault>> {
+pub fn zip(zip: &Zip, parts: &ZipParts) -> Result<(), Vec<Fault>> {
     let mut faults = Vec::new();
-    let mut check = |tile: &Tile, part: &Part| {
+    let mut check = |tile: &Tile, part: &ZipPart| {
         if let Err(more) = verify(tile, part.region.program) {
             faults.extend(more);
         }

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, is_local};
 use crate::facts;
-use crate::names::Part;
+use crate::names::Facet;
 use livefusion_tile::ir::{Origin, Tile};
 use loop_lang::ir::{CHUNK, GroupId, Order, RateId, Var};
 use loop_lang::types::Ty;
@@ -65,7 +65,7 @@ impl Machine<'_, '_> {
         let names = self.unit.names;
         let mut arguments = self.unit.function_args("&lf_flag");
         for v in &group.vars {
-            let (joined, name) = (names.part(*v, Part::Joined), names.var(*v));
+            let (joined, name) = (names.facet(*v, Facet::Joined), names.var(*v));
             self.line(format!("{joined} = {name};"));
             arguments.push(format!("&{joined}"));
         }
@@ -73,12 +73,12 @@ impl Machine<'_, '_> {
             group
                 .vars
                 .iter()
-                .map(|v| names.part(*v, Part::Lanes).to_string()),
+                .map(|v| names.facet(*v, Facet::Lanes).to_string()),
         );
         // A flag of its own: the address of `trapped` would keep it in memory everywhere.
         let call = format!(
             "{}({})",
-            names.part(*first, Part::Join),
+            names.facet(*first, Facet::Join),
             arguments.join(", ")
         );
         self.line(format!(
@@ -161,7 +161,7 @@ impl Machine<'_, '_> {
             .collect();
         let names = self.unit.names;
         let lanes = |k: usize| -> Vec<String> {
-            let lane = |v: &Var| format!("{}[{k}]", names.part(*v, Part::Lanes));
+            let lane = |v: &Var| format!("{}[{k}]", names.facet(*v, Facet::Lanes));
             group.vars.iter().map(lane).collect()
         };
         let (before, run) = (lanes(0), lanes(1));
@@ -182,7 +182,7 @@ impl Machine<'_, '_> {
             Order::Lanes(_) | Order::Runs(_) => {
                 self.join_lanes(g);
                 for v in &group.vars {
-                    self.line(format!("{} = {};", var(v), names.part(*v, Part::Joined)));
+                    self.line(format!("{} = {};", var(v), names.facet(*v, Facet::Joined)));
                 }
             }
             Order::Prefix(_) => {
@@ -195,7 +195,7 @@ impl Machine<'_, '_> {
                 let lasts: Vec<String> = group
                     .vars
                     .iter()
-                    .map(|v| names.part(*v, Part::Last).to_string())
+                    .map(|v| names.facet(*v, Facet::Last).to_string())
                     .collect();
                 self.unit
                     .combine(group.combine, &prefixes, &prefixes, &lasts, &types);

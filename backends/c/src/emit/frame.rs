@@ -3,7 +3,7 @@
 use super::machine::{LINE, Machine, scratch_bytes};
 use super::stop::HALT;
 use crate::facts;
-use crate::names::Part;
+use crate::names::Facet;
 use loop_lang::ir::{GroupId, Order, Type, Var};
 use loop_lang::types::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -77,7 +77,7 @@ impl Machine<'_, '_> {
         for v in &self.unit.facts.carried {
             let ty = facts::elem(program, *v);
             if self.unit.facts.ever_waits(*v) {
-                let next = self.unit.names.part(*v, Part::Next).to_string();
+                let next = self.unit.names.facet(*v, Facet::Next).to_string();
                 by_type.entry(ty).or_default().push(next);
             }
         }
@@ -97,30 +97,30 @@ impl Machine<'_, '_> {
             for v in &group.vars {
                 let ty = facts::elem(program, *v).name();
                 let names = self.unit.names;
-                let part = |p| names.part(*v, p);
+                let part = |p| names.facet(*v, p);
                 match (group.order.lanes(), group.order) {
                     (Some(l), _) if scratch => {
                         let begin = format!("((u64)run->scratch + {LINE} - 1 & ~{LINE}ul)");
                         let at = format!("({ty} *)({begin} + {offset})");
-                        let lanes = part(Part::Lanes);
+                        let lanes = part(Facet::Lanes);
                         self.line(format!("{ty} *const {lanes} = {at};"));
-                        self.line(format!("{ty} {} = 0;", part(Part::Joined)));
+                        self.line(format!("{ty} {} = 0;", part(Facet::Joined)));
                         offset += 8 * l as usize;
                     }
                     (Some(l), _) => {
-                        let lanes = part(Part::Lanes);
+                        let lanes = part(Facet::Lanes);
                         self.line(format!(
                             "{ty} {lanes}[{l}] __attribute__((aligned({LINE})));"
                         ));
-                        self.line(format!("{ty} {} = 0;", part(Part::Joined)));
+                        self.line(format!("{ty} {} = 0;", part(Facet::Joined)));
                     }
                     (None, Order::Prefix(l)) => {
-                        let (now, total) = (part(Part::Now), part(Part::Total));
-                        let last = part(Part::Last);
+                        let (now, total) = (part(Facet::Now), part(Facet::Total));
+                        let last = part(Facet::Last);
                         self.line(format!("{ty} {now} = 0, {total} = 0, {last} = 0;"));
                         if l > 1 {
                             let log = l.trailing_zeros();
-                            self.line(format!("{ty} {}[{log}];", part(Part::Tree)));
+                            self.line(format!("{ty} {}[{log}];", part(Facet::Tree)));
                         }
                     }
                     (None, _) => {}
@@ -149,11 +149,11 @@ impl Machine<'_, '_> {
                 let ty = facts::elem(program, *v);
                 let first = self.layout.local(GroupId::new(i), group, k);
                 let names = self.unit.names;
-                let part = |p| names.part(*v, p).to_string();
+                let part = |p| names.facet(*v, p).to_string();
                 match (group.order.lanes(), group.order) {
                     // The word is the value.
                     (Some(l), _) if ty.size() == 8 => {
-                        let (lanes, words) = (part(Part::Lanes), format!("run->words + {first}"));
+                        let (lanes, words) = (part(Facet::Lanes), format!("run->words + {first}"));
                         let (to, from) = match restore {
                             true => (lanes, words),
                             false => (words, lanes),
@@ -164,17 +164,20 @@ impl Machine<'_, '_> {
                     (Some(l), _) => {
                         self.unit
                             .open(format!("for (u64 lane = 0; lane < {l}; lane++) {{"));
-                        let lane = format!("{}[lane]", part(Part::Lanes));
+                        let lane = format!("{}[lane]", part(Facet::Lanes));
                         self.word(ty, &lane, &format!("run->words[{first} + lane]"), restore);
                         self.unit.close();
                     }
                     (None, Order::Prefix(l)) => {
-                        for (j, p) in [Part::Now, Part::Total, Part::Last].into_iter().enumerate() {
+                        for (j, p) in [Facet::Now, Facet::Total, Facet::Last]
+                            .into_iter()
+                            .enumerate()
+                        {
                             let word = format!("run->words[{}]", first + j);
                             self.word(ty, &part(p), &word, restore);
                         }
                         for k in 0..l.trailing_zeros() as usize {
-                            let entry = format!("{}[{k}]", part(Part::Tree));
+                            let entry = format!("{}[{k}]", part(Facet::Tree));
                             self.word(
                                 ty,
                                 &entry,
@@ -196,7 +199,7 @@ impl Machine<'_, '_> {
         let next = plain && self.unit.facts.ever_waits(v) && self.held(v).is_none();
         let names = self.unit.names;
         if next {
-            names.part(v, Part::Next).to_string()
+            names.facet(v, Facet::Next).to_string()
         } else {
             names.var(v).to_string()
         }
@@ -214,7 +217,7 @@ impl Machine<'_, '_> {
             let held = self.held(v).map(|word| format!("run->words[{word}]"));
             let waits = self.unit.facts.ever_waits(v);
             let (name, ty) = (self.unit.names.var(v).to_string(), facts::elem(program, v));
-            let next = self.unit.names.part(v, Part::Next).to_string();
+            let next = self.unit.names.facet(v, Facet::Next).to_string();
             match (self.unit.facts.local_group(program, v), held) {
                 (None, Some(word)) if waits => self.word(ty, &next, &word, restore),
                 (None, Some(word)) => self.word(ty, &name, &word, restore),
@@ -235,7 +238,7 @@ impl Machine<'_, '_> {
 
     /// A lane whose update waits: it is done early if the loop pauses in an inner loop.
     fn next_lane(&mut self, g: GroupId, v: Var, restore: bool) {
-        let next = self.unit.names.part(v, Part::Next).to_string();
+        let next = self.unit.names.facet(v, Facet::Next).to_string();
         for k in self.below(g) {
             // Each phase deals by a counter of its own.
             let rate = self.layout.resume[k - 1];
@@ -258,9 +261,9 @@ impl Machine<'_, '_> {
         let names = self.unit.names;
         let mut nexts = Vec::new();
         for v in &group.vars {
-            let now = names.part(*v, Part::Now);
+            let now = names.facet(*v, Facet::Now);
             if self.unit.facts.ever_waits(*v) {
-                let next = names.part(*v, Part::Next);
+                let next = names.facet(*v, Facet::Next);
                 self.line(format!("{next} = {now};"));
                 nexts.push(next.to_string());
             } else {
@@ -279,7 +282,7 @@ impl Machine<'_, '_> {
         let prefixes: Vec<String> = vars.clone().map(|v| names.var(*v).to_string()).collect();
         let lasts: Vec<String> = vars
             .clone()
-            .map(|v| names.part(*v, Part::Last).to_string())
+            .map(|v| names.facet(*v, Facet::Last).to_string())
             .collect();
         let types: Vec<Ty> = vars.map(|v| facts::elem(self.unit.program, *v)).collect();
         self.unit.open(format!("if ({}) {{", inner.join(" || ")));

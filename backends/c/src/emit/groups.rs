@@ -1,7 +1,7 @@
 //! Carried groups: where they start, how elements are joined onto them.
 
 use super::unit::{Mode, Unit};
-use crate::names::Part;
+use crate::names::Facet;
 use loop_lang::ir::{Atom, Combine, GroupId, Order, Var};
 use loop_lang::types::{Const, Ty};
 
@@ -11,7 +11,7 @@ impl Unit<'_> {
         let at_end = self.facts.waits_at_end(self.place, v);
         let waits = at_end.unwrap_or_else(|| self.facts.waits(self.loop_rate(), v));
         if waits {
-            return self.names.part(v, Part::Next).to_string();
+            return self.names.facet(v, Facet::Next).to_string();
         }
         self.current(v)
     }
@@ -19,7 +19,7 @@ impl Unit<'_> {
     /// Where the value of `v` is that an update replaces.
     pub fn current(&self, v: Var) -> String {
         match self.facts.local_group(self.program, v) {
-            Some((_, _, Order::Prefix(_))) => self.names.part(v, Part::Now).to_string(),
+            Some((_, _, Order::Prefix(_))) => self.names.facet(v, Facet::Now).to_string(),
             Some((g, ..)) if matches!(self.mode, Mode::Machine) => self.lane(g, v),
             _ => self.names.var(v).to_string(),
         }
@@ -30,7 +30,7 @@ impl Unit<'_> {
         self.line(format!("{name} = {start};"));
         if let Some((g, i, order)) = self.facts.local_group(self.program, v) {
             if let Order::Prefix(_) = order {
-                let now = self.names.part(v, Part::Now);
+                let now = self.names.facet(v, Facet::Now);
                 self.line(format!("{now} = {name};"));
             }
             self.reset(g, i);
@@ -50,7 +50,7 @@ impl Unit<'_> {
         let identity = self.identity(g, i);
         let group = &self.program.groups[g.index()];
         let v = group.vars[i];
-        let part = |p| self.names.part(v, p);
+        let part = |p| self.names.facet(v, p);
         let lines = match (group.order.lanes(), group.order) {
             (Some(l), _) => {
                 let ty = self.program.ty(v).elem().name();
@@ -62,10 +62,11 @@ impl Unit<'_> {
                          for (u64 l = 0; l < {l}; l++) to[l] = x;\n}}\n"
                     )
                 });
-                vec![format!("{fill}({}, {identity});", part(Part::Lanes))]
+                vec![format!("{fill}({}, {identity});", part(Facet::Lanes))]
             }
             (None, Order::Prefix(l)) => {
-                let (total, last, tree) = (part(Part::Total), part(Part::Last), part(Part::Tree));
+                let (total, last, tree) =
+                    (part(Facet::Total), part(Facet::Last), part(Facet::Tree));
                 let mut lines = vec![format!("{total} = {last} = {identity};")];
                 if l > 1 {
                     let log = l.trailing_zeros();
@@ -103,14 +104,14 @@ impl Unit<'_> {
             let value = self.atom(*a);
             self.line(format!("{} {} = {value};", types[i].name(), sums[i]));
         }
-        let parts = |unit: &Self, part: Part, index: &str| -> Vec<String> {
+        let parts = |unit: &Self, part: Facet, index: &str| -> Vec<String> {
             group
                 .vars
                 .iter()
-                .map(|v| format!("{}{index}", unit.names.part(*v, part)))
+                .map(|v| format!("{}{index}", unit.names.facet(*v, part)))
                 .collect()
         };
-        let (totals, lasts) = (parts(self, Part::Total, ""), parts(self, Part::Last, ""));
+        let (totals, lasts) = (parts(self, Facet::Total, ""), parts(self, Facet::Last, ""));
         let nows: Vec<String> = group.vars.iter().map(|v| self.target(*v)).collect();
         let prefixes: Vec<String> = group
             .vars
@@ -118,7 +119,7 @@ impl Unit<'_> {
             .map(|v| self.names.var(*v).to_string())
             .collect();
         if l > 1 {
-            let tree = parts(self, Part::Tree, "[k]");
+            let tree = parts(self, Facet::Tree, "[k]");
             let index = self.lane_index(g, l);
             self.line(format!("u64 lf_at = {index};"));
             self.open(format!(

@@ -4,7 +4,7 @@
 use super::tile::{Writer, Zipper};
 use super::unit::{Unit, comment};
 use crate::facts::Placed;
-use crate::names::{Part, Unique};
+use crate::names::{Facet, Unique};
 use livefusion_tile::ir::{Tile, Zip};
 use loop_lang::ir::{
     Atom, CHUNK, End, Group, Label, Order, Place, RateId, RateKind, Section, Type, Var,
@@ -249,7 +249,7 @@ impl Machine<'_, '_> {
             if let Some((g, _, Order::Lanes(_) | Order::Runs(_))) =
                 self.unit.facts.local_group(self.unit.program, v)
             {
-                let (next, lane) = (self.unit.names.part(v, Part::Next), self.unit.lane(g, v));
+                let (next, lane) = (self.unit.names.facet(v, Facet::Next), self.unit.lane(g, v));
                 self.line(format!("{next} = {lane};"));
             }
         }
@@ -284,7 +284,7 @@ impl Machine<'_, '_> {
             self.line(format!("if (steps % {CHUNK} == 0) event = steps;"));
         }
         for v in self.unit.facts.taking_effect(program, from, target) {
-            let next = self.unit.names.part(v, Part::Next).to_string();
+            let next = self.unit.names.facet(v, Facet::Next).to_string();
             let current = self.unit.current(v);
             self.line(format!("{current} = {next};"));
         }

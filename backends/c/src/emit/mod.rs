@@ -26,7 +26,7 @@ mod unit;
 
 use crate::compiler::Effort;
 use crate::facts;
-use crate::names::{Names, Part};
+use crate::names::{Facet, Names};
 pub use ideas::{Idea, Ideas};
 use livefusion_backend::CompileError;
 use livefusion_tile::ir::{Tile, Zip};
@@ -326,7 +326,7 @@ fn joins(unit: &mut Unit) {
         let each = || types.iter().map(|t| t.name()).enumerate();
         params.extend(each().map(|(i, t)| format!("{t} *restrict lf_out_{i}")));
         params.extend(each().map(|(i, t)| format!("const {t} *restrict lf_from_{i}")));
-        let name = unit.names.part(*first, Part::Join).to_string();
+        let name = unit.names.facet(*first, Facet::Join).to_string();
         unit.open(format!("static void {name}({}) {{", params.join(", ")));
         for (i, t) in types.iter().enumerate() {
             unit.line(format!("{} lf_lane_{i}[{}];", t.name(), (l / 2).max(1)));

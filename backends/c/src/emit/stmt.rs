@@ -3,7 +3,7 @@
 use super::stop::{TURNS, is_short};
 use super::unit::{Mode, Unit, comment};
 use crate::facts::Source;
-use crate::names::Part;
+use crate::names::Facet;
 use loop_lang::ir::{Atom, CombId, Combine, Stmt, StmtKind, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
@@ -237,7 +237,7 @@ impl Unit<'_> {
 
     /// Keeps the next value of `v` equal to it where an update does not wait.
     pub(super) fn follow(&mut self, v: Var, target: &str) {
-        let next = self.names.part(v, Part::Next);
+        let next = self.names.facet(v, Facet::Next);
         if let Mode::Machine = self.mode
             && self.facts.ever_waits(v)
             && target != next

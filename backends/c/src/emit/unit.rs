@@ -3,7 +3,7 @@
 use super::ideas::Idea;
 use super::ops::Helpers;
 use crate::facts::Facts;
-use crate::names::{Names, Part};
+use crate::names::{Facet, Names};
 use loop_lang::ir::{Atom, CombId, GroupId, Loop, Order, Place, RateId, Type, Var};
 
 /// What kind of function is written.
@@ -80,12 +80,12 @@ impl<'a> Unit<'a> {
             Atom::Var(v) => v,
         };
         match self.facts.local_group(self.program, v) {
-            Some((_, _, Order::Prefix(_))) => self.names.part(v, Part::Now).to_string(),
+            Some((_, _, Order::Prefix(_))) => self.names.facet(v, Facet::Now).to_string(),
             Some((g, ..)) if matches!(self.mode, Mode::Machine) => {
                 if self.inside(g) {
                     self.lane(g, v)
                 } else {
-                    self.names.part(v, Part::Joined).to_string()
+                    self.names.facet(v, Facet::Joined).to_string()
                 }
             }
             _ => self.names.var(v).to_string(),
@@ -106,12 +106,12 @@ impl<'a> Unit<'a> {
     pub fn lane(&self, g: GroupId, v: Var) -> String {
         let lanes = match self.program.groups[g.index()].order {
             Order::Lanes(l) | Order::Prefix(l) => l,
-            Order::Runs(_) => return format!("{}[1]", self.names.part(v, Part::Lanes)),
+            Order::Runs(_) => return format!("{}[1]", self.names.facet(v, Facet::Lanes)),
             Order::Exact | Order::Sequential => 1,
         };
         format!(
             "{}[{}]",
-            self.names.part(v, Part::Lanes),
+            self.names.facet(v, Facet::Lanes),
             self.lane_index(g, lanes)
         )
     }
@@ -136,7 +136,7 @@ impl<'a> Unit<'a> {
 
     /// The length variable of an array.
     pub fn length(&self, a: Var) -> String {
-        self.names.part(self.owner(a), Part::Length).to_string()
+        self.names.facet(self.owner(a), Facet::Length).to_string()
     }
 
     pub(super) fn owner(&self, a: Var) -> Var {

@@ -1,6 +1,6 @@
 //! Arrays: made by the host, read and written with checks.
 
-use super::{Emit, MEMORY, Part};
+use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Type, Value, types};
 use livefusion_backend::facts::{self, Source};
 use livefusion_backend::host::{Array, Run};
@@ -69,7 +69,7 @@ impl Emit<'_, '_> {
     /// Makes an array shorter, for the host as well.
     pub(super) fn cut(&mut self, a: Var, length: Value) {
         let owner = self.owner(a);
-        let Some(slot) = self.slot(owner, Part::Length) else {
+        let Some(slot) = self.slot(owner, Facet::Length) else {
             return;
         };
         let offset = slot * size_of::<Array>() + offset_of!(Array, length);
@@ -78,9 +78,9 @@ impl Emit<'_, '_> {
     }
 
     /// Elements or length of an array in a table.
-    pub(super) fn entry(&mut self, table: Value, i: usize, part: Part) -> Value {
-        let field = match part {
-            Part::Length => offset_of!(Array, length),
+    pub(super) fn entry(&mut self, table: Value, i: usize, facet: Facet) -> Value {
+        let field = match facet {
+            Facet::Length => offset_of!(Array, length),
             _ => offset_of!(Array, data),
         };
         let offset = i * size_of::<Array>() + field;
@@ -89,13 +89,13 @@ impl Emit<'_, '_> {
     }
 
     /// What there is to know of a parameter, from the run's tables.
-    pub(super) fn load_param(&mut self, i: usize, part: Part) -> Value {
+    pub(super) fn load_param(&mut self, i: usize, facet: Facet) -> Value {
         let param = &self.program.params[i];
         if param.kind == ParamKind::Scalar {
             let ty = facts::elem(self.program, param.var);
             return self.load_word(ty, self.scalars, i as i32 * 8);
         }
-        self.entry(self.inputs, i, part)
+        self.entry(self.inputs, i, facet)
     }
 
     pub(super) fn address(&mut self, a: Var, index: Value) -> Value {
@@ -113,7 +113,7 @@ impl Emit<'_, '_> {
         let address = self.builder.ins().select(inside, address, zero);
         let register = Self::register(facts::elem(self.program, v));
         let value = self.builder.ins().load(register, MEMORY, address, 0);
-        self.set(v, Part::Value, value);
+        self.set(v, Facet::Value, value);
     }
 
     pub(super) fn write(&mut self, a: Var, i: Atom, x: Atom) {

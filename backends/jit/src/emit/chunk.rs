@@ -1,6 +1,6 @@
 //! Where a paused machine looks: traps, ends of chunks, the end of the span; and how it goes on.
 
-use super::{Emit, Part};
+use super::{Emit, Facet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, JumpTableData, types};
 use loop_lang::ir::{CHUNK, GroupId, Order, Place, Section, Var};
@@ -120,17 +120,17 @@ impl Emit<'_, '_> {
         let prefix = matches!(group.order, Order::Prefix(_));
         for (i, (v, word, local)) in words.iter().enumerate() {
             let value = self.load_word(types[i], self.words, *word as i32 * 8);
-            self.set(*v, Part::Value, value);
+            self.set(*v, Facet::Value, value);
             if prefix {
                 let last = self.load_word(types[i], self.words, (*local + 2) as i32 * 8);
-                self.set(*v, Part::Last, last);
+                self.set(*v, Facet::Last, last);
             }
         }
         let totals = if prefix {
             let vars = group.vars.iter();
-            let prefixes: Vec<_> = vars.map(|v| self.get(*v, Part::Value)).collect();
+            let prefixes: Vec<_> = vars.map(|v| self.get(*v, Facet::Value)).collect();
             let vars = group.vars.iter();
-            let lasts: Vec<_> = vars.map(|v| self.get(*v, Part::Last)).collect();
+            let lasts: Vec<_> = vars.map(|v| self.get(*v, Facet::Last)).collect();
             self.combine(group.combine, &prefixes, &lasts, &types)
         } else {
             self.join_lanes(g)
@@ -139,7 +139,7 @@ impl Emit<'_, '_> {
             self.store_word(types[i], totals[i], self.words, *word as i32 * 8);
             self.reset(g, i);
             if prefix {
-                for (part, offset) in [(Part::Total, 1), (Part::Last, 2)] {
+                for (part, offset) in [(Facet::Total, 1), (Facet::Last, 2)] {
                     let value = self.get(*v, part);
                     let at = (*local + offset) as i32 * 8;
                     self.store_word(types[i], value, self.words, at);

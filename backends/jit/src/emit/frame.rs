@@ -1,7 +1,7 @@
 //! How the machine pauses and goes on: what it knows moves to the frame's words and back.
 
 use super::homes::local_words;
-use super::{Emit, MEMORY, Part};
+use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::{InstBuilder, types};
 use livefusion_backend::facts;
 use loop_lang::ir::{GroupId, Order, Var};
@@ -18,13 +18,13 @@ impl Emit<'_, '_> {
             let waits = facts.ever_waits(*v);
             match (facts.local_group(program, *v), self.held.get(v).copied()) {
                 (None, Some(word)) => {
-                    let part = if waits { Part::Next } else { Part::Value };
-                    self.save_word(*v, part, word);
+                    let facet = if waits { Facet::Next } else { Facet::Value };
+                    self.save_word(*v, facet, word);
                 }
                 (Some((g, _, Order::Lanes(_) | Order::Runs(_))), _)
                     if waits && self.is_below(g, position) =>
                 {
-                    let next = self.get(*v, Part::Next);
+                    let next = self.get(*v, Facet::Next);
                     self.set_current(*v, next);
                 }
                 _ => {}
@@ -33,18 +33,18 @@ impl Emit<'_, '_> {
         for (v, word) in &self.layout.saved {
             self.save_word(*v, self.kept(*v), *word);
         }
-        for (v, part, word) in local_words(program, self.layout) {
-            self.save_word(v, part, word);
+        for (v, facet, word) in local_words(program, self.layout) {
+            self.save_word(v, facet, word);
         }
     }
 
     /// What the word of a saved variable keeps. Updates that wait for outer iterations under way are
     /// done early, unless the old value is read once more; then the layout holds the next one too.
-    fn kept(&self, v: Var) -> Part {
+    fn kept(&self, v: Var) -> Facet {
         let plain = self.facts.local_group(self.program, v).is_none();
         match plain && self.facts.ever_waits(v) && !self.held.contains_key(&v) {
-            true => Part::Next,
-            false => Part::Value,
+            true => Facet::Next,
+            false => Facet::Value,
         }
     }
 
@@ -57,21 +57,21 @@ impl Emit<'_, '_> {
         }
         let (facts, program) = (self.facts, self.program);
         for (v, word) in &self.layout.saved {
-            self.restore_word(*v, Part::Value, *word);
+            self.restore_word(*v, Facet::Value, *word);
         }
-        for (v, part, word) in local_words(program, self.layout) {
-            self.restore_word(v, part, word);
+        for (v, facet, word) in local_words(program, self.layout) {
+            self.restore_word(v, facet, word);
         }
         for v in &facts.carried {
             let waits = facts.ever_waits(*v);
             match (facts.local_group(program, *v), self.held.get(v).copied()) {
                 (None, Some(word)) => {
-                    let part = if waits { Part::Next } else { Part::Value };
-                    self.restore_word(*v, part, word);
+                    let facet = if waits { Facet::Next } else { Facet::Value };
+                    self.restore_word(*v, facet, word);
                 }
                 (None, None) | (Some((_, _, Order::Lanes(_) | Order::Runs(_))), _) if waits => {
                     let current = self.current(*v);
-                    self.set(*v, Part::Next, current);
+                    self.set(*v, Facet::Next, current);
                 }
                 _ => {}
             }
@@ -91,21 +91,21 @@ impl Emit<'_, '_> {
     fn next_of_scan(&mut self, g: GroupId, position: u64) {
         let group = &self.program.groups[g.index()];
         let next = |emit: &Self, v| match emit.facts.ever_waits(v) {
-            true => Part::Next,
-            false => Part::Now,
+            true => Facet::Next,
+            false => Facet::Now,
         };
         if !self.is_below(g, position) {
             for v in &group.vars {
-                let now = self.get(*v, Part::Now);
+                let now = self.get(*v, Facet::Now);
                 self.set(*v, next(self, *v), now);
             }
             return;
         }
         let types = self.group_types(g);
         let vars = group.vars.iter();
-        let prefixes: Vec<_> = vars.map(|v| self.get(*v, Part::Value)).collect();
+        let prefixes: Vec<_> = vars.map(|v| self.get(*v, Facet::Value)).collect();
         let vars = group.vars.iter();
-        let lasts: Vec<_> = vars.map(|v| self.get(*v, Part::Last)).collect();
+        let lasts: Vec<_> = vars.map(|v| self.get(*v, Facet::Last)).collect();
         // What is joined here was joined before: a trap in it was seen then.
         let trapped = self.builder.use_var(self.trapped);
         let nexts = self.combine(group.combine, &prefixes, &lasts, &types);
@@ -122,22 +122,22 @@ impl Emit<'_, '_> {
         at.is_some_and(|at| self.facts.is_below(self.program, g, *at))
     }
 
-    fn save_word(&mut self, v: Var, part: Part, word: usize) {
-        if self.homes.get(&(v, part)) == Some(&word) {
+    fn save_word(&mut self, v: Var, facet: Facet, word: usize) {
+        if self.homes.get(&(v, facet)) == Some(&word) {
             return;
         }
-        let value = self.get(v, part);
+        let value = self.get(v, facet);
         let ty = facts::elem(self.program, v);
         self.store_word(ty, value, self.words, word as i32 * 8);
     }
 
-    fn restore_word(&mut self, v: Var, part: Part, word: usize) {
-        if self.homes.get(&(v, part)) == Some(&word) {
+    fn restore_word(&mut self, v: Var, facet: Facet, word: usize) {
+        if self.homes.get(&(v, facet)) == Some(&word) {
             return;
         }
         let ty = facts::elem(self.program, v);
         let value = self.load_word(ty, self.words, word as i32 * 8);
-        self.set(v, part, value);
+        self.set(v, facet, value);
     }
 
     /// After a trap nothing else counts, missing memory neither.

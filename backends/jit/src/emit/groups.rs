@@ -1,7 +1,7 @@
 //! Carried variables and groups: where they start, how elements are joined onto them.
 
 use super::homes::LOCAL;
-use super::{Emit, Part};
+use super::{Emit, Facet};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use livefusion_backend::facts;
@@ -38,7 +38,7 @@ impl Emit<'_, '_> {
         let rate = self.loop_rate().and_then(|r| self.facts.lane_rate(g, r));
         match rate.and_then(|r| self.program.rate(r).kind.counter()) {
             Some(counter) if lanes > 1 => {
-                let counter = self.get(counter, Part::Value);
+                let counter = self.get(counter, Facet::Value);
                 self.builder.ins().band_imm_u(counter, i64::from(lanes - 1))
             }
             _ => self.u64(0),
@@ -68,10 +68,10 @@ impl Emit<'_, '_> {
     }
 
     /// Where what readers see of a carried variable is, if it is in no lane.
-    pub(super) fn seen(&self, v: Var) -> Part {
+    pub(super) fn seen(&self, v: Var) -> Facet {
         match self.facts.local_group(self.program, v) {
-            Some((_, _, Order::Prefix(_))) => Part::Now,
-            _ => Part::Value,
+            Some((_, _, Order::Prefix(_))) => Facet::Now,
+            _ => Facet::Value,
         }
     }
 
@@ -84,17 +84,17 @@ impl Emit<'_, '_> {
     /// The value of `v` that an update replaces.
     pub(super) fn current(&mut self, v: Var) -> Value {
         match self.facts.local_group(self.program, v) {
-            Some((_, _, Order::Prefix(_))) => self.get(v, Part::Now),
+            Some((_, _, Order::Prefix(_))) => self.get(v, Facet::Now),
             Some((g, i, _)) => self.load_lane(g, i),
-            None => self.get(v, Part::Value),
+            None => self.get(v, Facet::Value),
         }
     }
 
     pub(super) fn set_current(&mut self, v: Var, value: Value) {
         match self.facts.local_group(self.program, v) {
-            Some((_, _, Order::Prefix(_))) => self.set(v, Part::Now, value),
+            Some((_, _, Order::Prefix(_))) => self.set(v, Facet::Now, value),
             Some((g, i, _)) => self.store_lane(g, i, value),
-            None => self.set(v, Part::Value, value),
+            None => self.set(v, Facet::Value, value),
         }
     }
 
@@ -102,26 +102,26 @@ impl Emit<'_, '_> {
     pub(super) fn assign(&mut self, v: Var, value: Value) {
         let waits = self.waits(v);
         if waits {
-            self.set(v, Part::Next, value);
+            self.set(v, Facet::Next, value);
             return;
         }
         self.set_current(v, value);
         if self.facts.ever_waits(v) {
-            self.set(v, Part::Next, value);
+            self.set(v, Facet::Next, value);
         }
     }
 
     pub(super) fn carry(&mut self, v: Var, start: Atom) {
         let start = self.atom(start);
-        self.set(v, Part::Value, start);
+        self.set(v, Facet::Value, start);
         if let Some((g, i, order)) = self.facts.local_group(self.program, v) {
             if let Order::Prefix(_) = order {
-                self.set(v, Part::Now, start);
+                self.set(v, Facet::Now, start);
             }
             self.reset(g, i);
         }
         if self.facts.ever_waits(v) {
-            self.set(v, Part::Next, start);
+            self.set(v, Facet::Next, start);
         }
     }
 
@@ -143,8 +143,8 @@ impl Emit<'_, '_> {
                 self.call_host(fill, [at, count, word]);
             }
             (None, Order::Prefix(l)) => {
-                self.set(v, Part::Total, identity);
-                self.set(v, Part::Last, identity);
+                self.set(v, Facet::Total, identity);
+                self.set(v, Facet::Last, identity);
                 for k in 0..l.trailing_zeros() as usize {
                     let offset = (self.tree_word(g, i) + k) as i32 * 8;
                     self.store_word(ty, identity, self.words, offset);
@@ -177,9 +177,9 @@ impl Emit<'_, '_> {
         let part = |emit: &mut Self, part| -> Vec<Value> {
             group.vars.iter().map(|v| emit.get(*v, part)).collect()
         };
-        let totals = part(self, Part::Total);
+        let totals = part(self, Facet::Total);
         let lasts = self.combine(group.combine, &totals, &sums, &types);
-        let prefixes = part(self, Part::Value);
+        let prefixes = part(self, Facet::Value);
         let outs = self.combine(group.combine, &prefixes, &lasts, &types);
         let full = self
             .builder
@@ -187,9 +187,9 @@ impl Emit<'_, '_> {
             .icmp_imm_u(IntCC::Equal, at, i64::from(l - 1));
         for (i, v) in group.vars.iter().enumerate() {
             let total = self.builder.ins().select(full, lasts[i], totals[i]);
-            self.set(*v, Part::Last, lasts[i]);
-            self.set(*v, Part::Total, total);
-            self.set(results[i], Part::Value, outs[i]);
+            self.set(*v, Facet::Last, lasts[i]);
+            self.set(*v, Facet::Total, total);
+            self.set(results[i], Facet::Value, outs[i]);
             self.assign(*v, outs[i]);
         }
     }
@@ -260,7 +260,7 @@ impl Emit<'_, '_> {
                 let function = &self.program.functions[f.index()];
                 let values = left.iter().chain(right);
                 for (v, value) in function.params.iter().zip(values) {
-                    self.set(*v, Part::Value, *value);
+                    self.set(*v, Facet::Value, *value);
                 }
                 self.stmts(&function.body);
                 let results = function.results.iter();
@@ -397,7 +397,7 @@ impl Emit<'_, '_> {
     fn onto_prefix(&mut self, g: GroupId, lanes: &[Value], types: &[Ty]) -> Vec<Value> {
         let group = &self.program.groups[g.index()];
         let vars = group.vars.iter();
-        let prefixes: Vec<Value> = vars.map(|v| self.get(*v, Part::Value)).collect();
+        let prefixes: Vec<Value> = vars.map(|v| self.get(*v, Facet::Value)).collect();
         self.combine(group.combine, &prefixes, lanes, types)
     }
 }

@@ -3,7 +3,7 @@
 //! have no registers anyway. So arrays that the loop makes are in the run's table, and where a loop carries more
 //! than registers hold, all of it is in the frame's words, where a pause would put it.
 
-use super::{Emit, Part};
+use super::{Emit, Facet};
 use cranelift_codegen::ir::Value;
 use livefusion_backend::facts::{self, Source};
 use loop_lang::Loop;
@@ -15,16 +15,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const REGISTERS: usize = 32;
 
 /// Offsets in the local part of a `Prefix` group's variable.
-pub(super) const LOCAL: [(Part, usize); 3] = [(Part::Now, 0), (Part::Total, 1), (Part::Last, 2)];
+pub(super) const LOCAL: [(Facet, usize); 3] =
+    [(Facet::Now, 0), (Facet::Total, 1), (Facet::Last, 2)];
 
 /// The words of `Prefix` groups' variables, which registers may hold.
-pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Part, usize)> {
+pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Facet, usize)> {
     let mut all = Vec::new();
     for (i, group) in program.groups.iter().enumerate() {
         for (k, v) in group.vars.iter().enumerate() {
             if let Order::Prefix(_) = group.order {
                 let first = layout.local(GroupId::new(i), group, k);
-                all.extend(LOCAL.map(|(part, offset)| (*v, part, first + offset)));
+                all.extend(LOCAL.map(|(facet, offset)| (*v, facet, first + offset)));
             }
         }
     }
@@ -33,7 +34,7 @@ pub(super) fn local_words(program: &Loop, layout: &Layout) -> Vec<(Var, Part, us
 
 /// The words of what stays in the frame: of loops that carry much, everything but the counters that loops turn
 /// by. A cursor's lives as long as what it delivers, and stays with that.
-pub(super) fn homes(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Part), usize> {
+pub(super) fn homes(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Facet), usize> {
     let (cursors, loops): (Vec<_>, Vec<_>) =
         (program.rates.iter().map(|r| r.kind)).partition(|k| matches!(k, RateKind::Cursor { .. }));
     let counters = |kinds: Vec<RateKind>| -> FxHashSet<Var> {
@@ -41,10 +42,10 @@ pub(super) fn homes(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Part), u
     };
     let (cursors, loops) = (counters(cursors), counters(loops));
     let saved = layout.saved.iter().filter(|(v, _)| !loops.contains(v));
-    let saved = saved.map(|(v, word)| ((*v, Part::Value), *word));
+    let saved = saved.map(|(v, word)| ((*v, Facet::Value), *word));
     let local = local_words(program, layout).into_iter();
     let all: Vec<_> = saved
-        .chain(local.map(|(v, part, word)| ((v, part), word)))
+        .chain(local.map(|(v, facet, word)| ((v, facet), word)))
         .collect();
     let others = all.iter().filter(|((v, _), _)| !cursors.contains(v));
     match others.count() > REGISTERS {
@@ -55,9 +56,9 @@ pub(super) fn homes(program: &Loop, layout: &Layout) -> FxHashMap<(Var, Part), u
 
 impl Emit<'_, '_> {
     /// The slot of an array that the loop makes.
-    pub(super) fn slot(&self, v: Var, part: Part) -> Option<usize> {
-        match (part, self.facts.source.get(&v)) {
-            (Part::Data | Part::Length, Some(Source::Made(slot))) => Some(*slot),
+    pub(super) fn slot(&self, v: Var, facet: Facet) -> Option<usize> {
+        match (facet, self.facts.source.get(&v)) {
+            (Facet::Data | Facet::Length, Some(Source::Made(slot))) => Some(*slot),
             _ => None,
         }
     }
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     /// A loop of so many sums, one after the other.
-    fn sums(n: usize) -> FxHashMap<(Var, Part), usize> {
+    fn sums(n: usize) -> FxHashMap<(Var, Facet), usize> {
         let (mut groups, mut init, mut body) = (String::new(), String::new(), String::new());
         for i in 0..n {
             groups += &format!(
@@ -99,7 +100,7 @@ mod tests {
         homes_of(&text).1
     }
 
-    fn homes_of(text: &str) -> (Loop, FxHashMap<(Var, Part), usize>) {
+    fn homes_of(text: &str) -> (Loop, FxHashMap<(Var, Facet), usize>) {
         let mut program = loop_lang::parse::parse(text).unwrap();
         loop_lang::gotos::complete_blocks(&mut program);
         loop_lang::gotos::derive_gotos(&mut program);
@@ -149,7 +150,7 @@ mod tests {
             let (program, homes) = homes_of(&text);
             let counters = program.rates.iter().filter_map(|r| r.kind.counter());
             counters
-                .filter(|v| homes.contains_key(&(*v, Part::Value)))
+                .filter(|v| homes.contains_key(&(*v, Facet::Value)))
                 .count()
         };
         assert_eq!(cursors(8), 0);

@@ -3,7 +3,7 @@
 //! these cannot do is done by the machine in the other form, where it has all blocks.
 
 use super::tile::Calls;
-use super::{Emit, MEMORY, Part};
+use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use livefusion_backend::facts::{self, Placed};
@@ -276,7 +276,7 @@ impl<'a> Emit<'a, '_> {
                 self.facts.local_group(self.program, *v)
             {
                 let lane = self.current(*v);
-                self.set(*v, Part::Next, lane);
+                self.set(*v, Facet::Next, lane);
             }
         }
     }
@@ -341,7 +341,7 @@ impl<'a> Emit<'a, '_> {
     /// The updates that take effect on a way.
     pub(super) fn commit(&mut self, from: Place, to: Place) {
         for v in self.facts.taking_effect(self.program, from, to) {
-            let next = self.get(v, Part::Next);
+            let next = self.get(v, Facet::Next);
             self.set_current(v, next);
         }
     }

@@ -137,7 +137,7 @@ fn check_targets(program: &Loop, facts: &Facts) -> Result<(), String> {
 
 /// What a variable of the generated function holds of a loop's variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Part {
+enum Facet {
     /// The value that reads see; of groups with a local part, the prefix.
     Value,
     /// The next value, where an update waits for the guard.
@@ -165,13 +165,13 @@ struct Emit<'a, 'f> {
     summary: bool,
     target: &'a Target,
     frontend: TargetFrontendConfig,
-    variables: FxHashMap<(Var, Part), Variable>,
+    variables: FxHashMap<(Var, Facet), Variable>,
     /// The words of what stays in the frame.
-    homes: FxHashMap<(Var, Part), usize>,
+    homes: FxHashMap<(Var, Facet), usize>,
     /// Where each parameter is in the run's tables.
     params: FxHashMap<Var, usize>,
     /// Parameters and arrays that are in registers.
-    near: FxHashMap<(Var, Part), Value>,
+    near: FxHashMap<(Var, Facet), Value>,
     /// Next values that a pause must keep beside the old ones, by word.
     held: FxHashMap<Var, usize>,
     /// Where the block that is written is in the rate tree.
@@ -283,39 +283,39 @@ impl<'a, 'f> Emit<'a, 'f> {
         }
     }
 
-    fn variable(&mut self, v: Var, part: Part) -> Variable {
-        let ty = match part {
-            Part::Data | Part::Length => types::I64,
+    fn variable(&mut self, v: Var, facet: Facet) -> Variable {
+        let ty = match facet {
+            Facet::Data | Facet::Length => types::I64,
             _ => Self::register(facts::elem(self.program, v)),
         };
         let builder = &mut self.builder;
-        let known = self.variables.entry((v, part));
+        let known = self.variables.entry((v, facet));
         *known.or_insert_with(|| builder.declare_var(ty))
     }
 
-    fn get(&mut self, v: Var, part: Part) -> Value {
-        if let Some(value) = self.near.get(&(v, part)) {
+    fn get(&mut self, v: Var, facet: Facet) -> Value {
+        if let Some(value) = self.near.get(&(v, facet)) {
             return *value;
         }
         if let Some(i) = self.params.get(&v) {
-            return self.load_param(*i, part);
+            return self.load_param(*i, facet);
         }
-        if let Some(slot) = self.slot(v, part) {
-            return self.entry(self.made, slot, part);
+        if let Some(slot) = self.slot(v, facet) {
+            return self.entry(self.made, slot, facet);
         }
-        if let Some(word) = self.homes.get(&(v, part)).copied() {
+        if let Some(word) = self.homes.get(&(v, facet)).copied() {
             return self.load_home(v, word);
         }
-        let variable = self.variable(v, part);
+        let variable = self.variable(v, facet);
         self.builder.use_var(variable)
     }
 
-    fn set(&mut self, v: Var, part: Part, value: Value) {
-        if let Some(word) = self.homes.get(&(v, part)).copied() {
+    fn set(&mut self, v: Var, facet: Facet, value: Value) {
+        if let Some(word) = self.homes.get(&(v, facet)).copied() {
             self.store_home(v, word, value);
             return;
         }
-        let variable = self.variable(v, part);
+        let variable = self.variable(v, facet);
         self.builder.def_var(variable, value);
     }
 
@@ -326,10 +326,10 @@ impl<'a, 'f> Emit<'a, 'f> {
             Atom::Var(v) => v,
         };
         match self.facts.local_group(self.program, v) {
-            Some((_, _, Order::Prefix(_))) => self.get(v, Part::Now),
+            Some((_, _, Order::Prefix(_))) => self.get(v, Facet::Now),
             Some((g, i, _)) if self.inside(g) => self.load_lane(g, i),
-            Some(_) => self.get(v, Part::Joined),
-            None => self.get(v, Part::Value),
+            Some(_) => self.get(v, Facet::Joined),
+            None => self.get(v, Facet::Value),
         }
     }
 
@@ -350,12 +350,12 @@ impl<'a, 'f> Emit<'a, 'f> {
 
     fn data(&mut self, a: Var) -> Value {
         let owner = self.owner(a);
-        self.get(owner, Part::Data)
+        self.get(owner, Facet::Data)
     }
 
     fn length(&mut self, a: Var) -> Value {
         let owner = self.owner(a);
-        self.get(owner, Part::Length)
+        self.get(owner, Facet::Length)
     }
 
     /// Notes that something failed, if `ok` is false.

@@ -1,6 +1,6 @@
 //! Statements and their regions.
 
-use super::{Emit, MEMORY, Part};
+use super::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use livefusion_backend::facts;
 use livefusion_backend::host::Run;
@@ -42,7 +42,7 @@ impl Emit<'_, '_> {
             } => self.scatter(arrays, *index, values, *combine),
             StmtKind::ArrayLength(v, a) => {
                 let n = self.length(*a);
-                self.set(*v, Part::Value, n);
+                self.set(*v, Facet::Value, n);
             }
             StmtKind::SliceArray(_, a, n) => {
                 let (length, n) = (self.length(*a), self.atom(*n));
@@ -84,7 +84,7 @@ impl Emit<'_, '_> {
         let to = facts::elem(self.program, v);
         let operands: Vec<Value> = args.iter().map(|a| self.atom(*a)).collect();
         let value = self.op(op, from, to, &operands);
-        self.set(v, Part::Value, value);
+        self.set(v, Facet::Value, value);
     }
 
     fn condition(
@@ -104,7 +104,7 @@ impl Emit<'_, '_> {
             self.stmts(stmts);
             for (v, a, b) in results {
                 let value = self.atom(if first { *a } else { *b });
-                self.set(*v, Part::Value, value);
+                self.set(*v, Facet::Value, value);
             }
             self.builder.ins().jump(after, &[]);
         }
@@ -147,7 +147,7 @@ impl Emit<'_, '_> {
     fn advance(&mut self, state: &[(Var, Atom)], next: &[Atom]) {
         let values: Vec<Value> = next.iter().map(|a| self.atom(*a)).collect();
         for ((v, _), value) in state.iter().zip(values) {
-            self.set(*v, Part::Value, value);
+            self.set(*v, Facet::Value, value);
         }
     }
 }

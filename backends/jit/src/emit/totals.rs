@@ -1,7 +1,7 @@
 //! What lanes come to, for readers after their loop: joined in the block that reads it, or, for readers in
 //! other loops, once before such a loop is entered and wherever the machine goes on inside of it.
 
-use super::{Emit, Part};
+use super::{Emit, Facet};
 use livefusion_backend::facts::{self, Facts};
 use loop_lang::Loop;
 use loop_lang::ir::{GroupId, Order, Place, RateId, RateKind, Section};
@@ -97,7 +97,7 @@ impl Emit<'_, '_> {
         for g in groups.unwrap_or_default() {
             let totals = self.join_lanes(g);
             for (v, total) in self.program.groups[g.index()].vars.iter().zip(totals) {
-                self.set(*v, Part::Joined, total);
+                self.set(*v, Facet::Joined, total);
             }
         }
     }

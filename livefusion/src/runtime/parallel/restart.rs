@@ -5,7 +5,7 @@ use super::shape::{Shape, is_known, ways_out};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel};
 use loop_lang::Loop;
-use loop_lang::chunkable::Plan;
+use loop_lang::chunkable::ChunkPlan;
 use loop_lang::ir::{Atom, GroupId, Order, RateId, RateKind};
 use loop_lang::state::Layout;
 
@@ -24,7 +24,12 @@ pub struct Restart {
 impl Restart {
     /// For a loop with one inner loop, if the groups that must be known before a unit is emitted belong to
     /// that, and start from what does not change.
-    pub fn of(program: &Loop, layout: &Layout, plan: &Plan, needs: Needs<'_>) -> Option<Restart> {
+    pub fn of(
+        program: &Loop,
+        layout: &Layout,
+        plan: &ChunkPlan,
+        needs: Needs<'_>,
+    ) -> Option<Restart> {
         let is_loop = |(_, r): &(usize, &loop_lang::ir::Rate)| !r.kind.is_sub();
         let mut loops = program.rates.iter().enumerate().filter(is_loop);
         let (Some(_), Some((inner, rate)), None) = (loops.next(), loops.next(), loops.next())

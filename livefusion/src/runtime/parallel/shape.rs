@@ -5,7 +5,9 @@ use super::restart::{Needs, Restart};
 use livefusion_backend::kernel::known_word;
 use livefusion_backend::{Arg, Kernel, Pass};
 use loop_lang::Loop;
-use loop_lang::chunkable::{Appended, Part, Plan, Role, appended, chunkable, kept_from_groups};
+use loop_lang::chunkable::{
+    Appended, AtChunkEnd, ChunkPlan, Role, appended, chunkable, kept_from_groups,
+};
 use loop_lang::gotos::Tree;
 use loop_lang::ir::{Atom, End, GroupId, Label, Order, RateId, RateKind, StmtKind, Var};
 use loop_lang::state::{Layout, group_total};
@@ -14,7 +16,7 @@ use loop_lang::walk;
 /// A loop whose chunks may run in any order.
 pub struct Shape {
     /// Its groups and how they are joined.
-    pub plan: Plan,
+    pub plan: ChunkPlan,
     /// If it has one counter, and no circle of groups: chunks lie where that says.
     pub flat: Option<Flat>,
     /// Groups that must be known before a chunk is emitted, by level.
@@ -48,7 +50,7 @@ impl Shape {
         if joining_may_trap(program) {
             return None;
         }
-        let plan = Plan::of(program);
+        let plan = ChunkPlan::of(program);
         // What depends on itself in a circle is computed in order, where places are found.
         let circles = program.groups.iter().any(|g| g.circle);
         let flat = Flat::of(program, layout).filter(|_| !circles);
@@ -148,7 +150,7 @@ impl Shape {
     /// Joins a group's sum in the words at a chunk's end onto its prefix in those at the beginning.
     pub fn join(&self, kernel: &dyn Kernel, id: GroupId, start: &[u64], end: &mut [u64]) {
         let (plan, layout) = (&self.plan, kernel.layout());
-        if plan.part(layout, id, start, end) != Part::Joined {
+        if plan.part(layout, id, start, end) != AtChunkEnd::Joined {
             return;
         }
         let prefix = plan.value(layout, id, start);

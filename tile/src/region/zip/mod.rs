@@ -65,7 +65,7 @@ struct Derived {
 }
 
 /// A loop that is derived from a zip, and what is known of it.
-pub struct Part<'z> {
+pub struct ZipPart<'z> {
     /// The loop.
     pub region: Region<'z>,
     /// The rate that is run, a sweep.
@@ -75,11 +75,11 @@ pub struct Part<'z> {
 }
 
 /// All loops that are derived from a zip.
-pub struct Parts<'z> {
+pub struct ZipParts<'z> {
     /// Of each side, what packs, and what finds.
-    pub sides: Vec<(Part<'z>, Part<'z>)>,
+    pub sides: Vec<(ZipPart<'z>, ZipPart<'z>)>,
     /// What runs behind the cursors.
-    pub behind: Part<'z>,
+    pub behind: ZipPart<'z>,
 }
 
 impl Zips {
@@ -148,7 +148,7 @@ impl Zip {
 
     /// Whether its loops are sweeps, and those of the sides do no more than to pack.
     fn runs(&self) -> bool {
-        let packs = |side: &Side, part: &Part| {
+        let packs = |side: &Side, part: &ZipPart| {
             let Some(sweep) = part.sweep() else {
                 return false;
             };
@@ -177,18 +177,18 @@ impl Zip {
     }
 
     /// What is known of its loops. There is always an answer for a zip of a region.
-    pub fn parts(&self) -> Option<Parts<'_>> {
+    pub fn parts(&self) -> Option<ZipParts<'_>> {
         let sides = self.sides.iter();
-        let sides = sides.map(|s| Some((Part::of(&s.packs)?, Part::of(&s.finds)?)));
-        Some(Parts {
+        let sides = sides.map(|s| Some((ZipPart::of(&s.packs)?, ZipPart::of(&s.finds)?)));
+        Some(ZipParts {
             sides: sides.collect::<Option<_>>()?,
-            behind: Part::of(&self.behind)?,
+            behind: ZipPart::of(&self.behind)?,
         })
     }
 }
 
-impl<'z> Part<'z> {
-    fn of(derived: &'z Derived) -> Option<Part<'z>> {
+impl<'z> ZipPart<'z> {
+    fn of(derived: &'z Derived) -> Option<ZipPart<'z>> {
         let region = Region::of(&derived.program, &derived.made, &[]).ok()?;
         region.sweep(derived.rate)?;
         let program = region.program;
@@ -196,7 +196,7 @@ impl<'z> Part<'z> {
         let blocks = 0..region.facts.blocks.len();
         let rates = blocks.filter_map(|i| region.rate_of_block(i));
         let rates = rates.filter(|r| program.is_within(*r, derived.rate));
-        Some(Part {
+        Some(ZipPart {
             rate: derived.rate,
             rates: rates.collect(),
             region,
@@ -224,15 +224,15 @@ impl<'z> Part<'z> {
     }
 }
 
-impl<'z> Parts<'z> {
+impl<'z> ZipParts<'z> {
     /// All of them: what is decided for a rate holds for all that have it.
-    pub fn all(&self) -> impl Iterator<Item = &Part<'z>> {
+    pub fn all(&self) -> impl Iterator<Item = &ZipPart<'z>> {
         let sides = self.sides.iter().flat_map(|(packs, finds)| [packs, finds]);
         sides.chain([&self.behind])
     }
 
     /// The loop that is run for a rate of the zip: what packs, or what runs behind.
-    pub fn of(&self, rate: RateId) -> Option<&Part<'z>> {
+    pub fn of(&self, rate: RateId) -> Option<&ZipPart<'z>> {
         let sides = self.sides.iter().map(|(packs, _)| packs);
         sides.chain([&self.behind]).find(|part| part.has(rate))
     }

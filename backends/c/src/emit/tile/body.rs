@@ -7,7 +7,7 @@ use super::passed::{scanned, seen};
 use crate::emit::ideas::Idea;
 use crate::emit::unit::{Unit, comment};
 use crate::facts::Source;
-use crate::names::{Part, Unique, identifier};
+use crate::names::{Facet, Unique, identifier};
 use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
@@ -50,7 +50,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         }
         for (a, _) in tile.arrays() {
             unique.pick(unit.names.var(a));
-            unique.pick(unit.names.part(a, Part::Length));
+            unique.pick(unit.names.facet(a, Facet::Length));
         }
         for (_, data) in tile.each_value() {
             match data.origin {

@@ -5,7 +5,7 @@ use super::passed::Passed;
 use super::stream::TILE;
 use crate::emit::ideas::Idea;
 use crate::emit::unit::Unit;
-use crate::names::Part;
+use crate::names::Facet;
 use livefusion_tile::ir::{Entry, Origin, Sum, Tile};
 use loop_lang::ir::{Atom, CHUNK, Order, Var};
 
@@ -245,10 +245,10 @@ pub(super) fn follow(unit: &mut Unit, updated: &[Var]) {
         if plain && unit.facts.ever_waits(*v) && !seen.contains(v) {
             seen.push(*v);
             let now = match local {
-                Some(_) => unit.names.part(*v, Part::Now),
+                Some(_) => unit.names.facet(*v, Facet::Now),
                 None => unit.names.var(*v),
             };
-            let line = format!("{} = {now};", unit.names.part(*v, Part::Next));
+            let line = format!("{} = {now};", unit.names.facet(*v, Facet::Next));
             unit.line(line);
         }
     }

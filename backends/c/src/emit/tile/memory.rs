@@ -3,7 +3,7 @@
 use super::Writer;
 use super::pack::Width;
 use crate::facts;
-use crate::names::Part;
+use crate::names::Facet;
 use livefusion_tile::ir::{Memory, Operand, Origin, Shape, StmtKind, Tile, Value};
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
@@ -85,9 +85,9 @@ impl Writer<'_, '_, '_> {
         match memory {
             Memory::Array(a) => format!("{} + {at}{before}", self.unit.array(a)),
             Memory::Lanes(v) => {
-                format!("{} + {at}{before}", self.unit.names.part(v, Part::Lanes))
+                format!("{} + {at}{before}", self.unit.names.facet(v, Facet::Lanes))
             }
-            Memory::Tree(v) => format!("{} + {at}{before}", self.unit.names.part(v, Part::Tree)),
+            Memory::Tree(v) => format!("{} + {at}{before}", self.unit.names.facet(v, Facet::Tree)),
             Memory::Register(v) => self.name(v),
             Memory::Buffer(v) => format!("{} + {at}{before}", self.whole(v)),
         }

@@ -4,7 +4,7 @@ use super::Writer;
 use crate::emit::stop::HALT;
 use crate::emit::unit::Unit;
 use crate::facts::{self, Source};
-use crate::names::{Part, identifier};
+use crate::names::{Facet, identifier};
 use livefusion_tile::ir::{Kept, Memory, Origin, Stmt, StmtKind, Value, arrays, each_stmt, named};
 use loop_lang::ir::{Order, Var};
 
@@ -78,7 +78,7 @@ impl Writer<'_, '_, '_> {
                     let order = self.unit.facts.local_group(self.unit.program, var);
                     let argument = match order {
                         Some((_, _, Order::Lanes(_) | Order::Runs(_))) => {
-                            names.part(var, Part::Joined).to_string()
+                            names.facet(var, Facet::Joined).to_string()
                         }
                         _ => seen(self.unit, var),
                     };
@@ -104,7 +104,7 @@ impl Writer<'_, '_, '_> {
         for (v, part) in in_frame(stmts) {
             let (ty, name) = (
                 facts::elem(self.unit.program, v).name(),
-                names.part(v, part),
+                names.facet(v, part),
             );
             passed.push(plain(format!("{ty} *restrict"), name, name));
         }
@@ -122,12 +122,12 @@ impl Writer<'_, '_, '_> {
 }
 
 /// The variables whose lanes, or trees, statements read or write.
-pub(super) fn in_frame(stmts: &[Stmt]) -> Vec<(Var, Part)> {
+pub(super) fn in_frame(stmts: &[Stmt]) -> Vec<(Var, Facet)> {
     let mut all = Vec::new();
     each_stmt(stmts, &mut |s| {
         let part = match s.kind.memory() {
-            Some(Memory::Lanes(v)) => (v, Part::Lanes),
-            Some(Memory::Tree(v)) => (v, Part::Tree),
+            Some(Memory::Lanes(v)) => (v, Facet::Lanes),
+            Some(Memory::Tree(v)) => (v, Facet::Tree),
             _ => return,
         };
         if !all.contains(&part) {
@@ -140,7 +140,7 @@ pub(super) fn in_frame(stmts: &[Stmt]) -> Vec<(Var, Part)> {
 /// What readers see of a carried variable is called so in the state machine.
 pub(super) fn seen(unit: &Unit, v: Var) -> String {
     match unit.facts.local_group(unit.program, v) {
-        Some((_, _, Order::Prefix(_))) => unit.names.part(v, Part::Now).to_string(),
+        Some((_, _, Order::Prefix(_))) => unit.names.facet(v, Facet::Now).to_string(),
         _ => unit.names.var(v).to_string(),
     }
 }
@@ -149,7 +149,7 @@ pub(super) fn seen(unit: &Unit, v: Var) -> String {
 pub(super) fn scanned<'u>(unit: &'u Unit, v: Var, kept: Kept) -> &'u str {
     match kept {
         Kept::Prefix => unit.names.var(v),
-        Kept::Total => unit.names.part(v, Part::Total),
-        Kept::Last => unit.names.part(v, Part::Last),
+        Kept::Total => unit.names.facet(v, Facet::Total),
+        Kept::Last => unit.names.facet(v, Facet::Last),
     }
 }

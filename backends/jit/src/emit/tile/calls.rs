@@ -1,6 +1,6 @@
 //! Which tiles the machine takes, and at which guards; what they are given is brought into registers.
 
-use crate::emit::{Emit, Part};
+use crate::emit::{Emit, Facet};
 use livefusion_backend::facts;
 use livefusion_tile::ir::{Entry, Origin, Stmt, StmtKind, Tile, Zip};
 use livefusion_tile::lower;
@@ -134,19 +134,21 @@ impl Emit<'_, '_> {
         for v in from_outside.filter(|v| used.contains(v)) {
             let scalar = matches!(self.program.ty(*v), Type::Scalar(_));
             let float = scalar && facts::elem(self.program, *v).is_float();
-            let (taken, most, parts): (_, _, &[Part]) = match (scalar, float) {
-                (true, true) => (&mut floats, FLOATS, &[Part::Value]),
-                (true, false) => (&mut words, WORDS, &[Part::Value]),
-                (false, _) if asked.contains(v) => (&mut words, WORDS, &[Part::Data, Part::Length]),
-                (false, _) => (&mut words, WORDS, &[Part::Data]),
+            let (taken, most, facets): (_, _, &[Facet]) = match (scalar, float) {
+                (true, true) => (&mut floats, FLOATS, &[Facet::Value]),
+                (true, false) => (&mut words, WORDS, &[Facet::Value]),
+                (false, _) if asked.contains(v) => {
+                    (&mut words, WORDS, &[Facet::Data, Facet::Length])
+                }
+                (false, _) => (&mut words, WORDS, &[Facet::Data]),
             };
-            *taken += parts.len();
+            *taken += facets.len();
             if *taken > most {
                 continue;
             }
-            for part in parts {
-                let value = self.get(*v, *part);
-                self.near.insert((*v, *part), value);
+            for facet in facets {
+                let value = self.get(*v, *facet);
+                self.near.insert((*v, *facet), value);
             }
         }
     }

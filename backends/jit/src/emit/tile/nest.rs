@@ -1,8 +1,8 @@
 //! Segments: the steps of inner rates in a turn over the range, and how a turn is undone that they do not fit into.
 
-use super::run::part_of;
+use super::run::facet_of;
 use super::{Printed, Printer};
-use crate::emit::Part;
+use crate::emit::Facet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
@@ -17,7 +17,7 @@ pub(super) struct Turns {
     after: Variable,
     /// The counter where the turn began, and what was carried.
     at: Option<Value>,
-    before: Vec<(Var, Part, Value)>,
+    before: Vec<(Var, Facet, Value)>,
     /// How the segment that is written is left.
     segment: Option<Out>,
 }
@@ -69,15 +69,15 @@ impl Printer<'_, '_, '_> {
         let left = self.emit.builder.ins().iadd_imm_s(rest, -step);
         self.emit.builder.def_var(after, left);
         let states = self.tile.each_value();
-        let states: Vec<(Var, Part)> = states
+        let states: Vec<(Var, Facet)> = states
             .filter_map(|(_, data)| match data.origin {
                 Origin::State(v) => Some((v, self.emit.seen(v))),
-                Origin::Scan(v, kept) if data.origin.is_state() => Some((v, part_of(kept))),
+                Origin::Scan(v, kept) if data.origin.is_state() => Some((v, facet_of(kept))),
                 _ => None,
             })
             .collect();
         let before = states.into_iter();
-        let before = before.map(|(v, part)| (v, part, self.emit.get(v, part)));
+        let before = before.map(|(v, facet)| (v, facet, self.emit.get(v, facet)));
         let before = before.collect();
         if let Some(turns) = &mut self.turns {
             (turns.at, turns.before) = (Some(at), before);
@@ -305,8 +305,8 @@ impl Printer<'_, '_, '_> {
         self.emit.builder.set_cold_block(out);
         let before = self.turns.as_ref().map(|t| (t.at, t.before.clone()));
         if let Some((Some(at), before)) = before {
-            for (v, part, value) in before {
-                self.emit.set(v, part, value);
+            for (v, facet, value) in before {
+                self.emit.set(v, facet, value);
             }
             self.leave(at);
         }

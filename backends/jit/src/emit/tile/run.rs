@@ -3,7 +3,7 @@
 use super::Printer;
 use super::calls::Call;
 use super::nest::Turns;
-use crate::emit::{Emit, Part};
+use crate::emit::{Emit, Facet};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use livefusion_tile::ir::{Entry, Kept, Origin, Sum, Tile};
 use livefusion_tile::region::Sweep;
@@ -14,7 +14,7 @@ impl<'a> Emit<'a, '_> {
     /// entered only where those before it cannot be, and no further than to where they may be again.
     pub(in crate::emit) fn run_tiles(&mut self, call: &'a Call<'a>, guard: usize) {
         let (sweep, tiles) = (call.sweep, &call.tiles);
-        let counter = self.get(sweep.counter, Part::Value);
+        let counter = self.get(sweep.counter, Facet::Value);
         let all = self.steps_left(sweep, tiles, counter);
         let some = self.builder.create_block();
         let slowly = self.builder.create_block();
@@ -142,7 +142,7 @@ impl<'a> Emit<'a, '_> {
         let left = self.room(bound, counter);
         let mut count = self.builder.ins().umin(left, calm);
         for (array, index) in rooms {
-            let (length, index) = (self.length(*array), self.get(*index, Part::Value));
+            let (length, index) = (self.length(*array), self.get(*index, Facet::Value));
             let room = self.room(length, index);
             count = self.builder.ins().umin(count, room);
         }
@@ -211,7 +211,7 @@ impl<'a> Emit<'a, '_> {
                 }
                 Entry::Most(steps) => self.u64(*steps),
                 Entry::Before(steps) => {
-                    let counter = self.get(tile.counter, Part::Value);
+                    let counter = self.get(tile.counter, Facet::Value);
                     let ins = self.builder.ins();
                     let into = ins.band_imm_u(counter, *steps as i64 - 1);
                     let whole = self.u64(*steps);
@@ -228,7 +228,7 @@ impl<'a> Emit<'a, '_> {
     fn sum(&mut self, sum: &Sum) -> Value {
         let mut value = self.u64(sum.plus);
         for (times, v) in &sum.terms {
-            let term = self.get(*v, Part::Value);
+            let term = self.get(*v, Facet::Value);
             let term = match times {
                 1 => term,
                 _ => self.builder.ins().imul_imm_s(term, *times),
@@ -290,7 +290,7 @@ impl<'a> Emit<'a, '_> {
             }
             None => (end, count),
         };
-        self.set(tile.counter, Part::Value, end);
+        self.set(tile.counter, Facet::Value, end);
         (count, turns)
     }
 
@@ -309,7 +309,7 @@ impl<'a> Emit<'a, '_> {
     pub(super) fn follow_one(&mut self, v: Var) {
         if self.facts.ever_waits(v) {
             let now = self.get(v, self.seen(v));
-            self.set(v, Part::Next, now);
+            self.set(v, Facet::Next, now);
         }
     }
 }
@@ -324,10 +324,10 @@ fn common(tiles: &[Tile], entry: &Entry) -> Option<(Var, Var)> {
 }
 
 /// What holds what a scan keeps.
-pub(super) fn part_of(kept: Kept) -> Part {
+pub(super) fn facet_of(kept: Kept) -> Facet {
     match kept {
-        Kept::Prefix => Part::Value,
-        Kept::Total => Part::Total,
-        Kept::Last => Part::Last,
+        Kept::Prefix => Facet::Value,
+        Kept::Total => Facet::Total,
+        Kept::Last => Facet::Last,
     }
 }

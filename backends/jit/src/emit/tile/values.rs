@@ -1,7 +1,7 @@
 //! Values of tiles: scalars, and lanes in registers of 128 bits.
 
 use super::Printer;
-use super::run::part_of;
+use super::run::facet_of;
 use crate::emit::Emit;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -115,7 +115,7 @@ impl Printer<'_, '_, '_> {
         match self.tile.value(v).origin {
             Origin::Given(var) => Printed::Scalar(self.emit.atom(var.into()), 0),
             Origin::State(var) => Printed::Scalar(self.emit.get(var, self.emit.seen(var)), 0),
-            Origin::Scan(var, kept) => Printed::Scalar(self.emit.get(var, part_of(kept)), 0),
+            Origin::Scan(var, kept) => Printed::Scalar(self.emit.get(var, facet_of(kept)), 0),
             Origin::Register => {
                 let builder = &mut self.emit.builder;
                 let all = self.registers[&v].iter().map(|r| builder.use_var(*r));
@@ -232,7 +232,7 @@ impl Printer<'_, '_, '_> {
         let lanes = self.tile.shape(to).lanes;
         let kept = match self.tile.value(to).origin {
             Origin::State(v) => Some((v, self.emit.seen(v))),
-            Origin::Scan(v, kept) => Some((v, part_of(kept))),
+            Origin::Scan(v, kept) => Some((v, facet_of(kept))),
             _ => None,
         };
         if let Some((v, part)) = kept {

@@ -3,7 +3,7 @@
 //! The variables of a side are where it is ahead. Beside them is kept what they were where the buffers begin that are there,
 //! and where those began from which the last element was used. At the end a side goes once more from there, up to that element.
 
-use crate::emit::{Emit, MEMORY, Part};
+use crate::emit::{Emit, Facet, MEMORY};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 use cranelift_frontend::Variable;
@@ -40,14 +40,14 @@ struct Ahead<'z> {
 impl<'a> Emit<'a, '_> {
     /// Takes steps of a zip, and goes on at the guard; where there are none, it goes on here.
     pub(in crate::emit) fn run_zip(&mut self, zip: &'a Zip, guard: usize) {
-        let counter = self.get(zip.counter, Part::Value);
+        let counter = self.get(zip.counter, Facet::Value);
         let bound = self.atom(zip.bound);
         let calm = self.calm();
         let mut may = self.less(counter, bound);
         let enough = (self.builder.ins()).icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, calm, FEW);
         may = self.builder.ins().band(may, enough);
         for (v, start) in &zip.ends {
-            let (now, start) = (self.get(*v, Part::Value), self.constant(*start));
+            let (now, start) = (self.get(*v, Facet::Value), self.constant(*start));
             let ty = facts::elem(self.program, *v);
             let goes_on = self.op(Op::Eq, ty, ty, &[now, start]);
             may = self.builder.ins().band(may, goes_on);
@@ -110,10 +110,10 @@ impl<'a> Emit<'a, '_> {
                 let slot = self.builder.create_sized_stack_slot(slot);
                 let data = self.builder.ins().stack_addr(types::I64, slot, 0);
                 let length = self.u64(zip.elements);
-                self.near.insert((a, Part::Data), data);
-                self.near.insert((a, Part::Length), length);
+                self.near.insert((a, Facet::Data), data);
+                self.near.insert((a, Facet::Length), length);
             }
-            self.set(side.count, Part::Value, zero);
+            self.set(side.count, Facet::Value, zero);
             let carried = side.carried().into_iter().map(|v| {
                 let now = self.get(v, self.seen(v));
                 (v, self.beginning(now), self.beginning(now))
@@ -121,7 +121,7 @@ impl<'a> Emit<'a, '_> {
             let carried = carried.collect();
             Ahead {
                 side,
-                start: self.get(side.counter, Part::Value),
+                start: self.get(side.counter, Facet::Value),
                 first: self.beginning(zero),
                 taken: self.beginning(zero),
                 carried,
@@ -145,14 +145,14 @@ impl<'a> Emit<'a, '_> {
         self.builder.switch_to_block(head);
         let (first, count) = (
             self.builder.use_var(ahead.first),
-            self.get(side.count, Part::Value),
+            self.get(side.count, Facet::Value),
         );
         let none = self.builder.ins().icmp(IntCC::Equal, first, count);
         self.builder.ins().brif(none, empty, &[], filled, &[]);
         self.begin(empty);
         let mut steps = self.builder.use_var(run.made);
         for other in &run.sides {
-            let at = self.get(other.side.counter, Part::Value);
+            let at = self.get(other.side.counter, Facet::Value);
             let tested = self.builder.ins().isub(at, other.start);
             steps = self.builder.ins().iadd(steps, tested);
         }
@@ -161,7 +161,7 @@ impl<'a> Emit<'a, '_> {
         let left = self.builder.ins().ushr_imm_u(left, 1);
         let most = self.u64(run.zip.elements);
         let left = self.builder.ins().umin(left, most);
-        let (bound, counter) = (self.atom(side.bound), self.get(side.counter, Part::Value));
+        let (bound, counter) = (self.atom(side.bound), self.get(side.counter, Facet::Value));
         let room = self.room(bound, counter);
         let left = self.builder.ins().umin(left, room);
         for tile in &side.packs {
@@ -176,7 +176,7 @@ impl<'a> Emit<'a, '_> {
             }
             let zero = self.u64(0);
             self.builder.def_var(ahead.first, zero);
-            self.set(side.count, Part::Value, zero);
+            self.set(side.count, Facet::Value, zero);
             let (taken, _) = self.print(tile, (counter, count));
             self.unpack_if_trapped(run, ahead);
             match tile.leaves() {
@@ -205,7 +205,7 @@ impl<'a> Emit<'a, '_> {
             self.set(*v, self.seen(*v), packed);
         }
         let zero = self.u64(0);
-        self.set(ahead.side.count, Part::Value, zero);
+        self.set(ahead.side.count, Facet::Value, zero);
         let none = self.builder.ins().iconst(types::I8, 0);
         self.builder.def_var(self.trapped, none);
         self.builder.ins().jump(run.settle, &[]);
@@ -215,7 +215,7 @@ impl<'a> Emit<'a, '_> {
     /// Takes as many steps behind the cursors as all sides have elements, and goes on at `again`.
     fn behind(&mut self, run: &Run, again: Block) {
         let zip = run.zip;
-        let at = self.get(zip.counter, Part::Value);
+        let at = self.get(zip.counter, Facet::Value);
         let bound = self.atom(zip.bound);
         let mut left = self.room(bound, at);
         for limit in &zip.limits {
@@ -225,7 +225,7 @@ impl<'a> Emit<'a, '_> {
         }
         for Ahead { side, first, .. } in &run.sides {
             let first = self.builder.use_var(*first);
-            let count = self.get(side.count, Part::Value);
+            let count = self.get(side.count, Facet::Value);
             let rest = self.builder.ins().isub(count, first);
             left = self.builder.ins().umin(left, rest);
         }
@@ -240,7 +240,7 @@ impl<'a> Emit<'a, '_> {
             for a in side.buffers() {
                 begins.push((a, self.data(a)));
                 let data = self.address(a, before);
-                self.near.insert((a, Part::Data), data);
+                self.near.insert((a, Facet::Data), data);
             }
         }
         let rest = self.beginning(left);
@@ -251,7 +251,7 @@ impl<'a> Emit<'a, '_> {
         self.begin(turn);
         let mut aligned = 1;
         for tile in &zip.behind {
-            let counter = self.get(zip.counter, Part::Value);
+            let counter = self.get(zip.counter, Facet::Value);
             let count = self.steps_inside(zip, tile, left, aligned);
             let [enter, other] = [(); 2].map(|()| self.builder.create_block());
             self.builder.ins().brif(count, enter, &[], other, &[]);
@@ -276,9 +276,9 @@ impl<'a> Emit<'a, '_> {
         self.builder.seal_block(head);
         self.begin(done);
         for (a, data) in begins {
-            self.near.insert((a, Part::Data), data);
+            self.near.insert((a, Facet::Data), data);
         }
-        let counter = self.get(zip.counter, Part::Value);
+        let counter = self.get(zip.counter, Facet::Value);
         let taken = self.builder.ins().isub(counter, at);
         for variable in run.sides.iter().map(|a| a.first).chain([run.made]) {
             let before = self.builder.use_var(variable);
@@ -302,7 +302,7 @@ impl<'a> Emit<'a, '_> {
         };
         let entries = tile.entries.iter().filter(|e| !of_buffer(e));
         let most = self.allowed(tile, entries, most);
-        let counter = self.get(tile.counter, Part::Value);
+        let counter = self.get(tile.counter, Facet::Value);
         self.steps_of(tile, counter, most, aligned)
     }
 
@@ -329,7 +329,7 @@ impl<'a> Emit<'a, '_> {
     fn settle(&mut self, ahead: &Ahead) {
         self.use_up(ahead);
         let side = ahead.side;
-        let end = self.get(side.counter, Part::Value);
+        let end = self.get(side.counter, Facet::Value);
         for (v, _, used) in &ahead.carried {
             let used = self.builder.use_var(*used);
             self.set(*v, self.seen(*v), used);
@@ -338,10 +338,10 @@ impl<'a> Emit<'a, '_> {
         self.only_if(wanted, |emit| {
             let trapped = emit.builder.use_var(emit.trapped);
             let zero = emit.u64(0);
-            emit.set(side.count, Part::Value, zero);
-            emit.set(side.wanted, Part::Value, wanted);
+            emit.set(side.count, Facet::Value, zero);
+            emit.set(side.wanted, Facet::Value, wanted);
             for tile in &side.finds {
-                let counter = emit.get(side.counter, Part::Value);
+                let counter = emit.get(side.counter, Facet::Value);
                 let most = emit.builder.ins().isub(end, counter);
                 let most = emit.allowed(tile, tile.entries.iter(), most);
                 let count = emit.steps_of(tile, counter, most, 1);
@@ -351,7 +351,7 @@ impl<'a> Emit<'a, '_> {
             }
             // What is found was packed without a trap.
             emit.builder.def_var(emit.trapped, trapped);
-            let counter = emit.get(side.counter, Part::Value);
+            let counter = emit.get(side.counter, Facet::Value);
             let tested = emit.builder.ins().isub(counter, ahead.start);
             emit.count_steps(tested);
         });

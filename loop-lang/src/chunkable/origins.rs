@@ -8,7 +8,7 @@ use crate::walk;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is asked of a loop's blocks.
-pub(crate) struct Facts<'a> {
+pub(crate) struct Origins<'a> {
     pub(crate) program: &'a Loop,
     pub(crate) tree: Tree,
     pub(crate) blocks: Vec<(Place, &'a Block)>,
@@ -33,9 +33,9 @@ pub(crate) struct Facts<'a> {
     pub(super) above_loops: Vec<bool>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> Origins<'a> {
     /// Reads a loop.
-    pub(crate) fn of(program: &'a Loop) -> Facts<'a> {
+    pub(crate) fn of(program: &'a Loop) -> Origins<'a> {
         let tree = Tree::of(program);
         let mut blocks = Vec::with_capacity(program.blocks.len());
         for (labels, block) in program.blocks.iter() {
@@ -43,7 +43,7 @@ impl<'a> Facts<'a> {
                 blocks.push((tree.place(program, *label), block));
             }
         }
-        let mut facts = Facts {
+        let mut origins = Origins {
             program,
             tree,
             blocks: Vec::new(),
@@ -59,22 +59,22 @@ impl<'a> Facts<'a> {
             above_loops: vec![false; program.rates.len()],
         };
         for (i, group) in program.groups.iter().enumerate() {
-            facts
+            origins
                 .group_of
                 .extend(group.vars.iter().map(|v| (*v, GroupId::new(i))));
         }
         for rate in &program.rates {
             let mut above = rate.kind.parent().filter(|_| !rate.kind.is_sub());
-            while let Some(r) = above.filter(|r| !facts.above_loops[r.index()]) {
-                facts.above_loops[r.index()] = true;
+            while let Some(r) = above.filter(|r| !origins.above_loops[r.index()]) {
+                origins.above_loops[r.index()] = true;
                 above = program.rate(r).kind.parent();
             }
         }
         for (place, block) in &blocks {
-            facts.block(*place, block);
+            origins.block(*place, block);
         }
-        facts.blocks = blocks;
-        facts
+        origins.blocks = blocks;
+        origins
     }
 
     fn block(&mut self, place: Place, block: &'a Block) {
