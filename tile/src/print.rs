@@ -380,6 +380,7 @@ impl Shown<'_> {
                 to,
                 step,
                 aligned,
+                once,
                 again,
                 rooms,
                 ..
@@ -391,6 +392,9 @@ impl Shown<'_> {
                 }
                 if *aligned {
                     f.write_str(" aligned")?;
+                }
+                if *once {
+                    f.write_str(" once")?;
                 }
                 if *again {
                     f.write_str(" again")?;

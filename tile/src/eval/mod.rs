@@ -434,6 +434,7 @@ impl Run<'_> {
                 to,
                 step,
                 aligned,
+                once,
                 again,
                 rooms,
                 body,
@@ -443,9 +444,19 @@ impl Run<'_> {
                 let (from, to) = (self.scalar(*from), self.scalar(*to));
                 let before = if *aligned { from & (*step - 1) } else { 0 };
                 let range = (to.wrapping_sub(from), before, *step);
-                if from < to && (*again || self.enter_segment(range, rooms)) {
+                if (from < to || *once) && (*again || self.enter_segment(range, *once, rooms)) {
                     let mut at = from - before;
                     let around = self.stop.replace(to);
+                    if *once && to.wrapping_sub(from) > *step {
+                        return Err(Fault {
+                            what: "a segment of one turn has more steps".to_string(),
+                        });
+                    }
+                    if *once {
+                        self.set(*counter, |_, _| from);
+                        self.stmts(tail)?;
+                        at = to;
+                    }
                     while at < to && !self.leaving {
                         self.set(*counter, |_, _| at);
                         let is_tail = *step > 1 && (to - at <= *step || at < from);
@@ -513,9 +524,11 @@ impl Run<'_> {
     fn enter_segment(
         &mut self,
         (size, before, step): (u64, u64, u64),
+        once: bool,
         rooms: &[(Var, Operand)],
     ) -> bool {
-        let whole = (size.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));
+        let some = size.max(u64::from(once));
+        let whole = (some.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));
         let room = |(array, index): &(Var, Operand)| {
             let room = (self.world.length(*array)).saturating_sub(self.scalar(*index));
             whole.is_some_and(|whole| room >= whole - before)

@@ -217,6 +217,17 @@ impl Tile {
         has
     }
 
+    /// Whether each turn over the range, if none is left within it, asks whether its steps are there: it has a segment, whatever
+    /// branch it takes.
+    pub fn each_turn_asks(&self) -> bool {
+        let mut asks = false;
+        self.each_stmt(&mut |s| {
+            let range = self.is_range(&s.kind);
+            asks |= range && s.kind.bodies().iter().any(|body| asks_for_steps(body));
+        });
+        asks
+    }
+
     /// How many lanes its vectors have. What steps one by one have left in lanes, and is loaded only to be joined, is no vector
     /// beside others.
     pub fn lanes(&self) -> u32 {
@@ -336,4 +347,13 @@ impl Tile {
         });
         whole.max().unwrap_or(1)
     }
+}
+
+/// Whether statements have a segment that was not gone through before, whatever branch they take.
+fn asks_for_steps(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|s| match &s.kind {
+        StmtKind::Segment { again, .. } => !again,
+        StmtKind::If { then, other, .. } => asks_for_steps(then) && asks_for_steps(other),
+        _ => false,
+    })
 }

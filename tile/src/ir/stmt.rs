@@ -321,6 +321,8 @@ pub enum StmtKind {
     ///
     /// A turn of several steps may be left, with nothing done in it yet: its steps and those behind are the rest's, one by one.
     ///
+    /// `segment i in a .. b step s once`: there are no more steps than one turn takes, and it is the tail's, if there are none, too.
+    ///
     /// `segment i in a .. b again`: one that was gone through before in this turn, and so fits. Its steps are no further ones.
     Segment {
         /// The counter.
@@ -333,6 +335,8 @@ pub enum StmtKind {
         step: u64,
         /// Whether turns begin at multiples of their steps.
         aligned: bool,
+        /// Whether there is one turn, whatever its steps.
+        once: bool,
         /// Whether it was gone through before.
         again: bool,
         /// Arrays with indices, from whose values on there must be as many elements as whole turns have steps. An index is

@@ -189,6 +189,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             to,
             step: 1,
             aligned: false,
+            once: false,
             again: false,
             rooms: rooms.to_vec(),
             body,

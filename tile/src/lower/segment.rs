@@ -247,6 +247,7 @@ impl Lower<'_, '_> {
             to,
             step: u64::from(self.lanes * self.unroll),
             aligned: is_aligned(self.region, self.sweep),
+            once: short,
             again: self.again.is_some(),
             rooms: rooms.to_vec(),
             body,

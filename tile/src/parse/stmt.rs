@@ -335,6 +335,7 @@ impl<'t> Parser<'t> {
             false => 1,
         };
         let aligned = line.eat("aligned");
+        let once = line.eat("once");
         let again = line.eat("again");
         let mut rooms = Vec::new();
         while line.eat("room") {
@@ -348,6 +349,7 @@ impl<'t> Parser<'t> {
             to,
             step,
             aligned,
+            once,
             again,
             rooms,
             body: Vec::new(),

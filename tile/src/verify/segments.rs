@@ -45,6 +45,7 @@ pub(super) struct Fitted {
     to: Operand,
     step: u64,
     aligned: bool,
+    once: bool,
     rooms: Vec<(Var, Operand)>,
 }
 
@@ -78,6 +79,7 @@ impl<'a> Walk<'_, 'a> {
             to,
             step,
             aligned,
+            once,
             again,
             rooms,
             body,
@@ -90,6 +92,10 @@ impl<'a> Walk<'_, 'a> {
         let elsewhere = |(_, index): &(Var, Operand)| index != from;
         if *aligned && (*step == 1 || rooms.iter().any(elsewhere)) {
             let message = "aligned turns have several steps, and room at the counter alone";
+            return self.faults.add(message);
+        }
+        if *once && (*step == 1 || *aligned || !body.is_empty() || !rest.is_empty()) {
+            let message = "a segment of one turn has its steps in the tail";
             return self.faults.add(message);
         }
         let (counter, from, step) = (*counter, *from, *step);
@@ -154,6 +160,7 @@ impl<'a> Walk<'_, 'a> {
                 to,
                 step,
                 aligned: *aligned,
+                once: *once,
                 rooms,
             });
         }
@@ -167,6 +174,7 @@ impl<'a> Walk<'_, 'a> {
             to,
             step,
             aligned,
+            once,
             rooms,
             ..
         } = kind
@@ -175,7 +183,9 @@ impl<'a> Walk<'_, 'a> {
         };
         let had = |f: &Fitted| {
             let all = rooms.iter().all(|room| f.rooms.contains(room));
-            (f.from, f.to, f.step, f.aligned) == (*from, *to, *step, *aligned) && all
+            (f.from, f.to) == (*from, *to)
+                && (f.step, f.aligned, f.once) == (*step, *aligned, *once)
+                && all
         };
         if !self.fitted.iter().any(had) {
             let message = "no segment with this range and these rooms was gone through before";

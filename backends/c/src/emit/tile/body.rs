@@ -1,7 +1,7 @@
 //! The function of a tile.
 
 use super::masks::Masks;
-use super::memory::{Neighbours, near, neighbours};
+use super::memory::{Neighbours, neighbours};
 use super::nest::Out;
 use super::passed::{scanned, seen};
 use crate::emit::ideas::Idea;
@@ -11,7 +11,7 @@ use crate::names::{Facet, Unique, identifier};
 use livefusion_tile::ir::{Entry, Operand, Origin, Shape, Stmt, StmtKind, Tile, Value};
 use loop_lang::ir::CombId;
 use loop_lang::types::Ty;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Pieces of a body that make the function that calls them a long one.
 const MANY: usize = 16;
@@ -26,9 +26,9 @@ pub struct Writer<'u, 'a, 't> {
     /// Whether it may be left within its range, and whether there are segments in its steps.
     pub(super) leaves: bool,
     pub(super) has_segments: bool,
+    /// Whether segments ask for the steps of the turns that they are in.
+    pub(super) segments_ask: bool,
     pub(super) names: Vec<String>,
-    /// What goes with a counter.
-    pub(super) near: FxHashSet<Value>,
     /// Whose lanes lie side by side in memory.
     pub(super) neighbours: FxHashMap<Value, Neighbours>,
     /// Which part of values that have more lanes than a vector is written.
@@ -87,8 +87,8 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
             version,
             leaves: tile.leaves(),
             has_segments: tile.has_segments(),
+            segments_ask: false,
             masks,
-            near: near(tile),
             names,
             part: 0,
             segment: None,
@@ -129,6 +129,7 @@ impl<'u, 'a, 't> Writer<'u, 'a, 't> {
         }
         if segments {
             self.unit.line("u64 rest = *lf_rest;");
+            self.ends_of_arrays();
         }
         let states: Vec<Value> = passed.iter().filter_map(|p| p.state).collect();
         for v in &states {

@@ -8,34 +8,7 @@ use livefusion_tile::ir::{Memory, Operand, Origin, Shape, StmtKind, Tile, Value}
 use loop_lang::ir::Var;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Values that go up or down with a counter: what is read there lies side by side.
-pub(super) fn near(tile: &Tile) -> FxHashSet<Value> {
-    let mut near = FxHashSet::default();
-    tile.each_stmt(&mut |s| match &s.kind {
-        StmtKind::For { counter, .. } | StmtKind::Segment { counter, .. } => {
-            near.insert(*counter);
-        }
-        StmtKind::Let {
-            to,
-            op: Op::Add | Op::Sub,
-            args,
-        } => {
-            let goes = |a: &&Operand| a.value().is_some_and(|v| near.contains(&v));
-            let fixed = |a: &&Operand| {
-                let given = |v| matches!(tile.value(v).origin, Origin::Given(_));
-                a.value().is_none_or(given)
-            };
-            let count = args.iter().filter(goes).count();
-            if count == 1 && args.iter().filter(fixed).count() == 1 {
-                near.insert(*to);
-            }
-        }
-        _ => {}
-    });
-    near
-}
+use rustc_hash::FxHashMap;
 
 /// Where the lanes of a value lie side by side.
 #[derive(Clone, Copy)]
@@ -180,33 +153,13 @@ impl Writer<'_, '_, '_> {
         self.define(to, &text);
     }
 
-    /// The statement of a read from anywhere into a variable. Compilers turn a mask into a vector of addresses where they
-    /// would keep a branch for a condition. An empty array points to a zero here.
-    fn masked(&mut self, ty: Ty, name: &str, (data, n, index): (&str, &str, &str)) -> String {
-        let helpers = &mut *self.unit.helpers;
-        let cell = format!("{data}[{index} & lf_in]");
-        let masked = match ty {
-            Ty::F32 => format!("(u32)({} & lf_in)", helpers.word_of(ty, &cell)),
-            Ty::F64 => format!("({} & lf_in)", helpers.word_of(ty, &cell)),
-            _ => format!("({cell} & lf_in)"),
-        };
-        let value = helpers.value_of(ty, &masked);
-        format!("{{ const u64 lf_in = -(u64)({index} < {n}); {name} = {value}; }}")
-    }
-
     pub(super) fn gather(&mut self, to: Value, array: Var, at: Operand) {
         let shape = self.shape(to);
         let (data, n) = (self.unit.array(array), self.unit.length(array));
         let index = self.operand(at);
         if shape.is_scalar() {
-            if at.value().is_none_or(|v| self.near.contains(&v)) {
-                return self.define(to, &format!("{index} < {n} ? {data}[{index}] : 0"));
-            }
-            let (ty, name) = (self.vector(shape), self.name(to));
-            self.unit.line(format!("{ty} {name};"));
-            let line = self.masked(shape.ty, &name, (&data, &n, &index));
-            self.unit.line(line);
-            return;
+            // A branch is foreseen: the index of the next element, which often hangs on this one, does not wait for it.
+            return self.define(to, &format!("{index} < {n} ? {data}[{index}] : 0"));
         }
         let gathered = self.gatherer(shape);
         let out = self.outside(at, &n);

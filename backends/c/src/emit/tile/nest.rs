@@ -13,13 +13,17 @@ pub(super) enum Out {
 }
 
 impl Writer<'_, '_, '_> {
-    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments ask that
+    /// in any case, they ask for the turn's own step, too: there is one.
     pub(super) fn begin_turn(&mut self, counter: Value, step: u64) {
-        let counter = self.name(counter);
-        self.unit.open(format!("if (rest <= {step}) {{"));
-        self.unit.line(format!("*lf_left = {counter};"));
-        self.unit.line("goto left;");
-        self.unit.close();
+        self.segments_ask = step == 1 && self.tile.each_turn_asks();
+        if !self.segments_ask {
+            let counter = self.name(counter);
+            self.unit.open(format!("if (rest <= {step}) {{"));
+            self.unit.line(format!("*lf_left = {counter};"));
+            self.unit.line("goto left;");
+            self.unit.close();
+        }
         self.unit.line(format!("u64 after = rest - {step};"));
         for (v, data) in self.tile.each_value() {
             if data.origin.is_state() {
@@ -27,6 +31,31 @@ impl Writer<'_, '_, '_> {
                 let line = format!("const {ty} lf_old_{name} = {name};");
                 self.unit.line(line);
             }
+        }
+    }
+
+    /// What segments of one turn ask of arrays, before all turns: compilers compute it in each of them.
+    pub(super) fn ends_of_arrays(&mut self) {
+        let mut all: Vec<(Var, u64)> = Vec::new();
+        self.tile.each_stmt(&mut |s| {
+            if let StmtKind::Segment {
+                once: true,
+                again: false,
+                step,
+                rooms,
+                ..
+            } = &s.kind
+            {
+                all.extend(rooms.iter().map(|(array, _)| (*array, *step)));
+            }
+        });
+        all.sort_unstable();
+        all.dedup();
+        for (array, step) in all {
+            let length = self.unit.length(array);
+            let name = ends(&length, step);
+            let line = format!("const u64 {name} = lf_ends({length}, {step});");
+            self.unit.line(line);
         }
     }
 
@@ -42,6 +71,7 @@ impl Writer<'_, '_, '_> {
             to,
             step,
             aligned,
+            once,
             again,
             rooms,
             body,
@@ -52,12 +82,17 @@ impl Writer<'_, '_, '_> {
             return;
         };
         let (from, to) = (self.operand(*from), self.operand(*to));
-        self.unit.open(format!("if ({from} < {to}) {{"));
+        self.unit.open(match once {
+            true => "{".to_string(),
+            false => format!("if ({from} < {to}) {{"),
+        });
         let line = format!("const u64 first = {from}, size = {to} - first;");
         self.unit.line(line);
         if !again {
-            self.enter_segment((*step, *aligned), rooms);
+            self.enter_segment((*step, *aligned, *once), rooms);
         }
+        // One without steps asks for the turn's own.
+        let asks = self.segments_ask && self.segment.is_none() && !(*again || *once);
         let name = self.name(*counter);
         let out = format!("out_{name}");
         let to_rest = format!("rest_{name}");
@@ -95,6 +130,9 @@ impl Writer<'_, '_, '_> {
                 self.unit.close();
             }
             self.unit.close();
+        } else if *once {
+            self.unit.line(format!("const u64 {name} = first;"));
+            self.stmts(tail);
         } else {
             let last = format!("const u64 last = first + ((size - 1) & ~{}ul);", step - 1);
             self.unit.line(last);
@@ -127,11 +165,20 @@ impl Writer<'_, '_, '_> {
             self.unit.line(format!("{out}:;"));
         }
         self.segment = around;
+        if asks {
+            self.unit.depth -= 1;
+            self.unit.open("} else if (after == 0) {");
+            self.undo();
+        }
         self.unit.close();
     }
 
     /// Its steps are taken, if there are so many left, and there is room for them in memory; else the turn is undone.
-    fn enter_segment(&mut self, (step, aligned): (u64, bool), rooms: &[(Var, Operand)]) {
+    fn enter_segment(
+        &mut self,
+        (step, aligned, once): (u64, bool, bool),
+        rooms: &[(Var, Operand)],
+    ) {
         let mut misfits = vec!["size >= after".to_string()];
         let whole = match step {
             1 => "size".to_string(),
@@ -141,7 +188,10 @@ impl Writer<'_, '_, '_> {
         };
         for (array, index) in rooms {
             let (length, index) = (self.unit.length(*array), self.operand(*index));
-            misfits.push(format!("lf_room({length}, {index}) < {whole}"));
+            misfits.push(match once {
+                true => format!("{index} >= {}", ends(&length, step)),
+                false => format!("lf_room({length}, {index}) < {whole}"),
+            });
         }
         self.unit.open(format!("if ({}) {{", misfits.join(" || ")));
         self.undo();
@@ -167,6 +217,11 @@ impl Writer<'_, '_, '_> {
         }
         self.unit.line("goto left;");
     }
+}
+
+/// Where there begins to be too little room in an array for a turn.
+fn ends(length: &str, step: u64) -> String {
+    format!("lf_ends_{step}_{length}")
 }
 
 /// Whether statements leave the segment that they are in.

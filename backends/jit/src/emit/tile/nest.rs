@@ -20,6 +20,8 @@ pub(super) struct Turns {
     before: Vec<(Var, Facet, Value)>,
     /// How the segment that is written is left.
     segment: Option<Out>,
+    /// Whether segments ask for the steps of the turns that they are in.
+    segments_ask: bool,
 }
 
 /// How a segment is left.
@@ -48,24 +50,30 @@ impl Printer<'_, '_, '_> {
             at: None,
             before: Vec::new(),
             segment: None,
+            segments_ask: self.tile.each_turn_asks(),
         });
     }
 
-    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept.
+    /// A turn over the range begins, if there are steps for it and one more; what it changes is kept. Where segments ask that
+    /// in any case, they ask for the turn's own step, too: there is one.
     pub(super) fn begin_turn(&mut self, at: Value, step: u64) {
-        let Some(Turns { rest, after, .. }) = self.turns else {
+        let Some(turns) = &mut self.turns else {
             return;
         };
+        turns.segments_ask &= step == 1;
+        let (rest, after, asked) = (turns.rest, turns.after, turns.segments_ask);
         let rest = self.emit.builder.use_var(rest);
         let step = step as i64;
-        let ins = self.emit.builder.ins();
-        let enough = ins.icmp_imm_u(IntCC::UnsignedGreaterThan, rest, step);
-        let on = self.emit.builder.create_block();
-        let out = self.emit.builder.create_block();
-        self.branch(enough, on, out);
-        self.emit.begin(out);
-        self.leave(at);
-        self.emit.begin(on);
+        if !asked {
+            let ins = self.emit.builder.ins();
+            let enough = ins.icmp_imm_u(IntCC::UnsignedGreaterThan, rest, step);
+            let on = self.emit.builder.create_block();
+            let out = self.emit.builder.create_block();
+            self.branch(enough, on, out);
+            self.emit.begin(out);
+            self.leave(at);
+            self.emit.begin(on);
+        }
         let left = self.emit.builder.ins().iadd_imm_s(rest, -step);
         self.emit.builder.def_var(after, left);
         let states = self.tile.each_value();
@@ -125,6 +133,7 @@ impl Printer<'_, '_, '_> {
             to,
             step,
             aligned,
+            once,
             again,
             rooms,
             body,
@@ -134,20 +143,37 @@ impl Printer<'_, '_, '_> {
         else {
             return;
         };
-        let Some(after) = self.turns.as_ref().map(|t| t.after) else {
+        let Some(turns) = &self.turns else {
             return;
         };
+        let after = turns.after;
+        let asks_for_turn = turns.segments_ask && turns.segment.is_none() && !again;
         let (from, to) = (self.scalar(*from), self.scalar(*to));
-        let asks = self.emit.builder.create_block();
         let done = self.emit.builder.create_block();
-        let some = self.emit.less(from, to);
-        self.branch(some, asks, done);
-        self.emit.begin(asks);
+        if !once {
+            let asks = self.emit.builder.create_block();
+            let none = match asks_for_turn {
+                true => self.emit.builder.create_block(),
+                false => done,
+            };
+            let some = self.emit.less(from, to);
+            self.branch(some, asks, none);
+            if asks_for_turn {
+                self.emit.begin(none);
+                let left = self.emit.builder.use_var(after);
+                let on = self.emit.builder.create_block();
+                self.undo_unless(left, on);
+                self.emit.builder.ins().jump(done, &[]);
+            }
+            self.emit.begin(asks);
+        }
         let size = self.emit.builder.ins().isub(to, from);
         // From the counter on, up to where the last turn ends.
         let turns = if *aligned {
             let end = self.whole(to, *step);
             self.emit.builder.ins().isub(end, from)
+        } else if *once {
+            self.emit.u64(*step)
         } else {
             self.whole(size, *step)
         };
@@ -166,6 +192,10 @@ impl Printer<'_, '_, '_> {
             self.turns_of_segment(*counter, (from, to, 1), body, done);
         } else if *aligned {
             self.aligned_turns(*counter, (from, to, *step), (body, tail), done);
+        } else if *once {
+            self.define(*counter, Printed::Scalar(from, 0));
+            self.stmts(tail);
+            self.emit.builder.ins().jump(done, &[]);
         } else {
             let last = self.emit.builder.ins().iadd_imm_s(turns, -(*step as i64));
             let last = self.emit.builder.ins().iadd(from, last);
