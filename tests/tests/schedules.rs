@@ -125,6 +125,7 @@ fn loops_over_segments() {
         "segment in vectors",
         "segment again",
         "segment aligned",
+        "segment once",
         "segment in a segment",
         "halves beat",
         "leave of a segment",

@@ -94,6 +94,7 @@ impl Drawn {
                 StmtKind::SetLane { .. } => Some("set lane"),
                 StmtKind::Segment { again: true, .. } => Some("segment again"),
                 StmtKind::Segment { aligned: true, .. } => Some("segment aligned"),
+                StmtKind::Segment { once: true, .. } => Some("segment once"),
                 StmtKind::Halves { beats: true, .. } => Some("halves beat"),
                 StmtKind::Segment { body, .. } if has_segments(body) => {
                     Some("segment in a segment")

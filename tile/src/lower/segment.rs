@@ -241,13 +241,14 @@ impl Lower<'_, '_> {
         let tail = self.turn_of(counter, Some((from, to)), groups);
         let rest = self.rest(counter, groups);
         self.comb = comb;
+        let aligned = is_aligned(self.region, self.sweep);
         self.push(StmtKind::Segment {
             counter,
             from,
             to,
             step: u64::from(self.lanes * self.unroll),
-            aligned: is_aligned(self.region, self.sweep),
-            once: short,
+            aligned,
+            once: short && !aligned,
             again: self.again.is_some(),
             rooms: rooms.to_vec(),
             body,

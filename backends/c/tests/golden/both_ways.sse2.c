@@ -51,8 +51,7 @@ both_ways_emit_tile_0_r0_1(const u64 from, const u64 end, const f64 *restrict ar
     const bool inside_1 = far_1 < room_1;
     const u64 near_1 = lf_min_u64(ix_0, far_1);
     const u64 before_1 = (u64)(ix_0 - near_1);
-    f64 a_1;
-    { const u64 lf_in = -(u64)(before_1 < n_arr_1); a_1 = lf_f64_of_u64((lf_u64_of_f64(arr_1[before_1 & lf_in]) & lf_in)); }
+    const f64 a_1 = before_1 < n_arr_1 ? arr_1[before_1] : 0;
     if (inside_1) {
       const f64 b_1 = there_1 < n_arr_1 ? arr_1[there_1] : 0;
       c_1 = b_1;

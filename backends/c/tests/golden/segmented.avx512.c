@@ -97,10 +97,6 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
   lf_v8f64 acc_2_lanes[2];
   lf_v8f64 acc_2_lanes_2[4];
   for (u64 ix_0 = from; ix_0 < end; ix_0 += 1) {
-    if (rest <= 1) {
-      *lf_left = ix_0;
-      goto left;
-    }
     u64 after = rest - 1;
     const u64 lf_old_ix_1 = ix_1;
     /* 0: manifest */
@@ -161,6 +157,10 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
             }
           }
         }
+      } else if (after == 0) {
+        ix_1 = lf_old_ix_1;
+        *lf_left = ix_0;
+        goto left;
       }
       /* 1: manifest */
       const lf_v8f64 halves_1_0 = acc_2_lanes[0] + acc_2_lanes[1];
@@ -235,6 +235,10 @@ segmented_emit_tile_0_r0(const u64 from, u64 *restrict lf_left, u64 *restrict lf
             }
           }
         }
+      } else if (after == 0) {
+        ix_1 = lf_old_ix_1;
+        *lf_left = ix_0;
+        goto left;
       }
       /* 1: manifest */
       const lf_v8f64 halves_2_2_0 = acc_2_lanes_2[0] + acc_2_lanes_2[2];
