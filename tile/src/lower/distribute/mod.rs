@@ -27,6 +27,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Bytes for all buffers: a part of the first cache.
 const BYTES: u64 = 16 << 10;
 
+/// Steps of a range where no piece needs anything from another: what they read stays in the caches.
+const ALONE: u64 = 2048;
+
 /// How a body is cut: what the schedule says.
 #[derive(Clone, Copy)]
 struct Limits {
@@ -117,7 +120,11 @@ impl Lower<'_, '_> {
         }
         let buffers = buffers(&parts, &pieces);
         let bytes: u64 = buffers.types.iter().map(|ty| ty.size() as u64).sum();
-        let mut steps = limits.steps.max(turns.step);
+        let mut steps = match bytes {
+            0 => ALONE,
+            _ => limits.steps,
+        };
+        steps = steps.max(turns.step);
         while steps * bytes > BYTES && steps > turns.step {
             steps /= 2;
         }

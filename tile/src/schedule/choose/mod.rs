@@ -101,7 +101,7 @@ fn of_sweep(region: &Region, sweep: &Sweep, target: &Target, aim: Aim) -> Schedu
     let pieces = match aim {
         // Few steps are taken one by one then: the rest of vectors.
         Aim::Start if schedule.vectors(sweep.rate).0 == 1 => None,
-        Aim::Start | Aim::Speed => in_pieces(region, sweep, &schedule),
+        Aim::Start | Aim::Speed => in_pieces(region, sweep, &schedule, (target, aim)),
     };
     pieces.unwrap_or(schedule)
 }
@@ -130,22 +130,54 @@ pub fn large(region: &Region, sweep: &Sweep) -> u64 {
     LARGE / bytes.max(1)
 }
 
-/// Bodies in which more waits for each other than a processor looks ahead are cut in pieces, and those of which compilers
-/// would make a long function. Around one thing that takes as long as the rest, as a lone exponential, cuts are of no use.
-fn in_pieces(region: &Region, sweep: &Sweep, schedule: &Schedule) -> Option<Schedule> {
+/// Bodies in which more waits for each other than a processor looks ahead are cut in pieces, those of which compilers would
+/// make a long function, and those whose lanes find no room in registers. Around one thing that takes as long as the rest, as a
+/// lone exponential, cuts are of no use.
+fn in_pieces(
+    region: &Region,
+    sweep: &Sweep,
+    schedule: &Schedule,
+    (target, aim): (&Target, Aim),
+) -> Option<Schedule> {
     let (lanes, unroll) = schedule.vectors(sweep.rate);
     let whole = sweep.cost();
+    let most = match aim {
+        Aim::Start => WORK,
+        Aim::Speed => with_lanes_in_registers(region, sweep, target, (lanes, unroll)),
+    };
     let mut alone = sweep.all_tops().map(|s| s.cost.wait);
     let waits = waits(whole, 2) && alone.all(|one| 2 * one <= whole.wait);
-    if turns(sweep) || !waits && whole.work <= 2 * u64::from(WORK) {
+    if turns(sweep) || !waits && whole.work <= 2 * u64::from(most) {
         return None;
     }
     let pieces = Decision::Distribute {
         wait: WAIT,
-        work: WORK,
+        work: most,
         steps: BUFFER.max(lanes * unroll),
     };
     with(region, schedule, sweep.rate, pieces)
+}
+
+/// What there is to do in a piece at most, so that its part of the lanes finds room in three quarters of the registers; if
+/// there is room for those of two folds.
+fn with_lanes_in_registers(
+    region: &Region,
+    sweep: &Sweep,
+    target: &Target,
+    (lanes, unroll): (u32, u32),
+) -> u32 {
+    let vectors = sweep.roles.iter().map(|(v, role)| match *role {
+        Role::Lanes(of) if lanes > 1 && of <= lanes * unroll => {
+            of as usize * region.program.ty(*v).elem().size() / target.vector_bytes().max(1)
+        }
+        _ => 0,
+    });
+    let (all, most) = vectors.fold((0, 0), |(all, most), n| (all + n, n.max(most)));
+    let room = target.registers() * 3 / 4;
+    match all > room && 2 * most <= room {
+        true => (sweep.cost().work * room as u64 / all as u64).clamp(1, WORK.into()) as u32,
+        false => WORK,
+    }
 }
 
 /// Large results past the caches, if that is legal. What a filter keeps goes through them beside it, and what turns for long
