@@ -52,7 +52,7 @@ impl Lower<'_, '_> {
     fn is_shared(&self, v: Var) -> bool {
         let group = self.region.program.group_of(v);
         let shared = group.is_some_and(|g| is_shared(self.region, self.sweep, g));
-        shared && self.nest.is_some()
+        shared && self.nest.is_some() && !self.held.contains(&v)
     }
 
     /// Where they are while steps are taken one by one: those of a segment are its own.
@@ -92,6 +92,10 @@ impl Lower<'_, '_> {
     pub(super) fn lane_at(&mut self, g: GroupId) -> Operand {
         let of = match self.region.program.groups[g.index()].order {
             Order::Runs(_) => return Lower::u64(1),
+            // A short segment has few lanes of its own; those that it shares are the root's.
+            Order::Lanes(of) if self.nest.is_some() && is_shared(self.region, self.sweep, g) => {
+                u64::from(of)
+            }
             Order::Lanes(of) => u64::from(of.min(self.most)),
             Order::Prefix(_) | Order::Exact | Order::Sequential => 1,
         };
@@ -100,7 +104,6 @@ impl Lower<'_, '_> {
             _ if of == 1 => Lower::u64(0),
             None => {
                 let at = self.at.unwrap_or(Lower::u64(0));
-                // A short segment has few lanes of its own; those that it shares are the root's.
                 let vars = &self.region.program.groups[g.index()].vars;
                 let own = vars.iter().any(|v| self.buffers.contains_key(v));
                 let few = self.lasts.get(&of).copied().filter(|_| own);
@@ -108,7 +111,7 @@ impl Lower<'_, '_> {
                 self.op("lane", Ty::U64, Op::And, &[at, last])
             }
             Some((_, place)) if of == u64::from(self.lanes * self.unroll) => place,
-            Some((_, place)) if self.in_registers(of as u32) => {
+            Some((_, place)) if u64::from(self.lanes * self.unroll) >= of => {
                 self.op("lane", Ty::U64, Op::And, &[place, last])
             }
             // A turn begins at a multiple of its steps.

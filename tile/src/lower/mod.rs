@@ -282,6 +282,8 @@ struct Lower<'r, 'a> {
     lasts: FxHashMap<u64, Operand>,
     /// Where the vector's lanes of each group's variable are.
     lane_places: FxHashMap<Var, Operand>,
+    /// Lanes that segments share, and that are in registers while one is gone through.
+    held: FxHashSet<Var>,
     /// Statements of the body that is written.
     out: Vec<Stmt>,
     comb: CombId,
@@ -355,6 +357,7 @@ impl<'r, 'a> Lower<'r, 'a> {
             buffers: FxHashMap::default(),
             lasts: FxHashMap::default(),
             lane_places: FxHashMap::default(),
+            held: FxHashSet::default(),
             out: Vec::new(),
             comb: owner,
             owner,

@@ -9,15 +9,19 @@
 
 use super::Lower;
 use super::nest::Segment;
-use crate::ir::{MAX_LANES, Operand, Origin, Shape, Stmt, StmtKind, Value};
+use crate::ir::{MAX_LANES, Memory, Operand, Origin, Shape, Stmt, StmtKind, Value};
 use crate::region::{Access, Aside, Flags, Nest, Region, Role, Sweep};
 use crate::schedule::{Schedule, legal_in};
 use loop_lang::ir::{Combine, GroupId, Order, Var};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
 
 /// Segments of up to this many elements are folded in as few lanes.
 const FEW: u32 = 16;
+
+/// Segments of more than so many turns have the lanes that they share in registers.
+const LONG: u64 = 3;
 
 /// Whether there are words for an inner sweep in vectors.
 pub(super) fn sayable(
@@ -64,18 +68,12 @@ pub(super) fn sayable(
         Role::Lanes(of) => Some(*of),
         _ => None,
     });
+    let all_shared = sweep.groups.iter().all(|g| is_shared(region, sweep, *g));
     match of.max() {
         Some(_) if lanes == 1 && others.next().is_some() => {
             Err("lanes that go one by one beside vectors")
         }
-        Some(_) if lanes > 1 && sweep.groups.iter().any(|g| is_shared(region, sweep, *g)) => {
-            let all = sweep.groups.iter().all(|g| is_shared(region, sweep, *g));
-            match all && !others.any(|of| of != lanes) {
-                true => Ok(()),
-                false => Err("lanes that segments share, beside others in vectors"),
-            }
-        }
-        Some(of) if lanes > 1 && of > lanes * unroll => {
+        Some(of) if lanes > 1 && of > lanes * unroll && !all_shared => {
             Err("turns that do not take all lanes of a segment")
         }
         _ if lanes > 1 && others.any(|of| of != lanes) => Err("vectors of several widths"),
@@ -104,16 +102,20 @@ impl Lower<'_, '_> {
     pub(super) fn in_vectors(&mut self, segment: Segment, (lanes, unroll): (u32, u32)) {
         let outer = (self.lanes, self.unroll);
         (self.lanes, self.unroll) = (lanes, unroll);
-        self.quick = self.schedule.quick(self.region, self.sweep);
         let (shared, groups) = self.shared_lanes();
+        // What other segments have found is not found again in this one.
+        self.quick = self.schedule.quick(self.region, self.sweep);
+        self.quick.retain(|e| groups.iter().any(|(_, v)| *v == e.var));
         let before = self.may_end(segment);
         self.start_joins();
         self.widen();
         let few = FEW.max(lanes);
-        if groups.is_empty() {
+        if groups.is_empty() && self.may_be_held(&shared) {
+            self.hold_if_long(segment, &shared);
+        } else if groups.is_empty() {
             self.go_through(segment, &shared);
         } else if few >= lanes * unroll {
-            self.folds(segment, &groups);
+            self.folds(segment, &shared, &groups);
         } else {
             let (from, to, _) = segment;
             let size = self.op("size", Ty::U64, Op::Sub, &[to, from]);
@@ -121,10 +123,12 @@ impl Lower<'_, '_> {
             let cond = self.op("few", Ty::Bool, Op::Le, &few_do);
             let around = std::mem::take(&mut self.out);
             (self.unroll, self.most) = (few / lanes, few);
-            self.folds(segment, &groups);
+            self.folds(segment, &shared, &groups);
             (self.unroll, self.most) = (unroll, MAX_LANES);
             let then = self.body(Vec::new());
-            self.folds(segment, &groups);
+            let around_held = self.hold(&shared);
+            self.folds(segment, &shared, &groups);
+            self.let_go(&shared, around_held);
             let other = self.body(around);
             self.push(StmtKind::If { cond, then, other });
         }
@@ -146,6 +150,67 @@ impl Lower<'_, '_> {
     pub(super) fn shared_lanes(&self) -> (LaneVars, LaneVars) {
         let all = self.lane_vars().into_iter();
         all.partition(|(g, _)| self.nest.is_some() && is_shared(self.region, self.sweep, *g))
+    }
+
+    /// Whether lanes that segments share may be in registers while one is gone through: its turns take all of them, and none of
+    /// its steps are left to be taken one by one.
+    fn may_be_held(&self, shared: &[(GroupId, Var)]) -> bool {
+        let in_registers = |(_, v): &(GroupId, Var)| match self.sweep.roles.get(v) {
+            Some(Role::Lanes(of)) => self.in_registers(*of),
+            _ => false,
+        };
+        !shared.is_empty() && self.sweep.exits.is_empty() && shared.iter().all(in_registers)
+    }
+
+    /// Goes through a segment; a long one has the lanes that it shares in registers. Turns of a short one are vectors, which begin
+    /// near where it does.
+    fn hold_if_long(&mut self, segment: Segment, shared: &[(GroupId, Var)]) {
+        let (from, to, _) = segment;
+        let size = self.op("size", Ty::U64, Op::Sub, &[to, from]);
+        let most = Lower::u64(LONG * self.granule());
+        let cond = self.op("short", Ty::Bool, Op::Le, &[size, most]);
+        let around = std::mem::take(&mut self.out);
+        let unroll = std::mem::replace(&mut self.unroll, 1);
+        self.go_through(segment, shared);
+        self.unroll = unroll;
+        let then = self.body(Vec::new());
+        let before = self.hold(shared);
+        self.go_through(segment, shared);
+        self.let_go(shared, before);
+        let other = self.body(around);
+        self.push(StmtKind::If { cond, then, other });
+    }
+
+    /// Brings lanes that segments share to registers, if they may be there. What was carried before.
+    fn hold(&mut self, shared: &[(GroupId, Var)]) -> FxHashMap<Var, Value> {
+        let before = self.carried.clone();
+        if !self.may_be_held(shared) {
+            return before;
+        }
+        let program = self.region.program;
+        for (g, v) in shared {
+            let lanes = program.groups[g.index()].order.lanes().unwrap_or(1);
+            let shape = Shape::of(program.ty(*v).elem(), lanes);
+            let name = format!("{}_lanes", program.name(*v));
+            let register = self.add(&name, shape, Origin::Register);
+            self.copy(Memory::Lanes(*v), Memory::Register(register), shape);
+            self.carried.insert(*v, register);
+            self.held.insert(*v);
+        }
+        before
+    }
+
+    /// Brings them back.
+    fn let_go(&mut self, shared: &[(GroupId, Var)], before: FxHashMap<Var, Value>) {
+        for (_, v) in shared {
+            if !self.held.remove(v) {
+                continue;
+            }
+            let register = self.carried[v];
+            let shape = self.tile.shape(register);
+            self.copy(Memory::Register(register), Memory::Lanes(*v), shape);
+        }
+        self.carried = before;
     }
 
     /// A segment in vectors that may end within: what it ends by, and where it ends. What its flags are.
@@ -180,7 +245,12 @@ impl Lower<'_, '_> {
     }
 
     /// The segment, and what its lanes have come to.
-    fn folds(&mut self, segment: Segment, groups: &[(GroupId, Var)]) {
+    fn folds(
+        &mut self,
+        segment: Segment,
+        shared: &[(GroupId, Var)],
+        groups: &[(GroupId, Var)],
+    ) {
         let program = self.region.program;
         for (g, v) in groups {
             let Order::Lanes(of) = program.groups[g.index()].order else {
@@ -197,7 +267,7 @@ impl Lower<'_, '_> {
             self.set(register, nothing);
             self.carried.insert(*v, register);
         }
-        self.go_through(segment, groups);
+        self.go_through(segment, &[shared, groups].concat());
         let found = self.find_segment_again(segment, groups);
         for (g, v) in groups {
             let Some(Combine::Op(op)) = program.groups[g.index()].combine else {

@@ -116,7 +116,8 @@ pub(super) fn segments_side_by_side(
         Role::Lanes(of) => Some(of / lanes.max(1)),
         _ => None,
     });
-    // Lanes that segments share stay where they are; a turn of one vector begins near where a segment does.
+    // Lanes that segments share stay where they are, if steps may be left to be taken one by one; a turn of one vector begins
+    // near where a segment does.
     let shared = |g: &GroupId| {
         let group = &region.program.groups[g.index()];
         group.owner != sweep.rate && group.order.lanes().is_some()
@@ -125,7 +126,7 @@ pub(super) fn segments_side_by_side(
     if !sweep.exits.is_empty() && !sweep.groups.iter().all(shared) {
         return None;
     }
-    let unroll = match sweep.groups.iter().any(shared) {
+    let unroll = match sweep.groups.iter().any(shared) && !sweep.exits.is_empty() {
         true => 1,
         false => groups.max().unwrap_or(1),
     };
