@@ -83,8 +83,11 @@ impl Kernel for Cut {
             let span = rng.below(longest) as u64;
             let kernel = &self.kernels[rng.below(self.kernels.len())];
             let before = frame.words[1];
-            let outcome = kernel.run(pass, span.min(left), frame, args);
-            left -= (frame.words[1] - before).min(left);
+            let most = span.min(left);
+            let outcome = kernel.run(pass, most, frame, args);
+            let taken = frame.words[1] - before;
+            assert!(taken <= most, "{taken} steps in a span of {most}");
+            left -= taken;
             if outcome != Outcome::Paused || left == 0 {
                 return outcome;
             }

@@ -59,6 +59,12 @@ pub fn random(rng: &mut Rng, ty: Ty) -> u64 {
     }
 }
 
+/// A random float whose sums with others of its kind round: all of its bits are random, and its size is about one.
+pub fn rounding(rng: &mut Rng, ty: Ty) -> u64 {
+    let part = (rng.word() >> 11) as f64 / (1u64 << 53) as f64;
+    float(ty, (part - 0.5) * (1 << rng.below(6)) as f64)
+}
+
 fn random_float(rng: &mut Rng, ty: Ty) -> u64 {
     let huge = if ty == Ty::F32 {
         f32::MAX as f64

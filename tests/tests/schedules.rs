@@ -1,20 +1,25 @@
 //! Any legal schedule gives the interpreter's bits: random loops, those of random programs, and golden ones, under
 //! schedules drawn at random.
 
+#[path = "schedules/in_c.rs"]
+mod in_c;
+#[path = "schedules/named.rs"]
+mod named;
+
 use livefusion::Engine;
-use livefusion_backend::{Backend, Kernel, Pass};
+use livefusion_backend::{Arg, Backend, Kernel, Pass};
 use livefusion_interp::InterpBackend;
 use livefusion_jit::JitBackend;
 use livefusion_tests::backends::Cut;
 use livefusion_tests::check::{agree, check_all, run};
-use livefusion_tests::loops::{self, Ended, nested, plain, random};
+use livefusion_tests::loops::{self, Ended, nested, plain, random, zipped};
 use livefusion_tests::mutants::{arguments, golden_loops};
 use livefusion_tests::program::{Options, Program, programs};
 use livefusion_tests::rng::Rng;
 use livefusion_tests::threads;
 use livefusion_tests::tiles::{Drawn, Evaluated, Tiled, draw, mutant, tiles};
 use livefusion_tile::parse::parse;
-use livefusion_tile::schedule::{Schedule, Schedules};
+use livefusion_tile::schedule::Schedule;
 use loop_lang::Loop;
 use loop_lang::ir::RateId;
 use std::collections::HashMap;
@@ -27,6 +32,8 @@ const PLAIN: u64 = 300;
 const RUNS: u64 = 150;
 /// Chunks in which the most runs side by side have room.
 const LONG_CHUNK: u64 = 512;
+/// Zips whose sides are long.
+const ZIPPED: u64 = 150;
 /// Loops over segments.
 const NESTED: u64 = 300;
 /// Random programs of each kind that are looked at, by how many seeds, and how many at a time.
@@ -36,6 +43,18 @@ const TOGETHER: usize = 60;
 /// So many of the plain loops have tiles that are changed.
 const CHANGED: u64 = 60;
 const SCHEDULES: u64 = 3;
+/// What ends with results in both compiled backends, of zips.
+const IN_ZIPS: [&str; 9] = [
+    "buffer",
+    "branch in buffer",
+    "mask in buffer",
+    "compact in buffer",
+    "unroll",
+    "vectorise 2",
+    "vectorise 4",
+    "vectorise 8",
+    "distribute",
+];
 /// More steps than this are not taken: arguments are drawn too, and some are long.
 const STEPS: u64 = 3000;
 /// Small chunks, so that small arrays have several.
@@ -43,13 +62,7 @@ const CHUNK: u64 = 96;
 
 /// Runs a loop under some schedules, in whole and cut at random guards, by turns with the interpreter alone: its tiles
 /// evaluated, and compiled by Cranelift, which has chunks of the usual length. How many steps its evaluated tiles took.
-fn agrees(
-    program: &Loop,
-    args: &[livefusion_backend::Arg<'_>],
-    seed: u64,
-    chunk: u64,
-    drawn: &mut Drawn,
-) -> u64 {
+fn agrees(program: &Loop, args: &[Arg<'_>], seed: u64, chunk: u64, drawn: &mut Drawn) -> u64 {
     let interp = |backend: InterpBackend| {
         let kernel = backend.compile(program).expect("it is interpreted");
         let want = loops::run(&*kernel, Pass::Emit, STEPS, args);
@@ -80,6 +93,7 @@ fn agrees(
         taken += tiled.count(&schedule, drawn);
         let jit = JitBackend::new().compile_under(program, &schedule);
         agree(jit.expect("it compiles"), &usual);
+        tiled.note_end("jit", &usual.1.outcome, &schedule, drawn);
     }
     taken
 }
@@ -137,6 +151,7 @@ fn loops_over_segments() {
         "shared lanes",
         "shared lanes in vectors",
         "rest beside shared lanes",
+        "shared lanes beside few",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");
@@ -156,6 +171,22 @@ fn loops_that_tiles_take() {
     }
     println!("{taken} steps, {drawn:#?}");
     assert_eq!(drawn.missing(), Vec::<String>::new(), "never ran");
+}
+
+#[test]
+fn zips_through_buffers() {
+    let mut drawn = Drawn::default();
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", ZIPPED));
+    let mut taken = 0;
+    for seed in first..first + count {
+        let l = zipped(seed);
+        let sound = loop_lang::verify::verify(&l.program);
+        assert_eq!(sound, Ok(()), "seed {seed}\n{}", l.text);
+        taken += agrees(&l.program, &l.args(), seed, CHUNK, &mut drawn);
+    }
+    println!("{taken} steps, {drawn:#?}");
+    let never = drawn.never_ended("jit", &IN_ZIPS);
+    assert_eq!(never, Vec::<String>::new(), "{drawn:#?}");
 }
 
 #[test]
@@ -294,94 +325,4 @@ fn golden_loops_too() {
 fn number(name: &str, usual: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(usual, |n| n.parse().expect("a number"))
-}
-
-/// Loops in one run of the compiler.
-const BATCH: usize = 40;
-const COMPILED: u64 = 200;
-
-/// Loops under schedules, compiled to C in few runs of the compiler.
-#[test]
-fn in_c() {
-    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", COMPILED));
-    let golden = golden_loops()
-        .into_iter()
-        .enumerate()
-        .map(|(k, (_, program))| {
-            let args = arguments(&program, &mut Rng::new(k as u64));
-            (program, args)
-        });
-    let random = (first..first + count).map(|seed| {
-        let l = match seed % 5 {
-            0 | 2 => random(seed),
-            4 => loops::runs(seed),
-            _ => plain(seed),
-        };
-        (l.program, l.args)
-    });
-    let segments = (first..first + count.div_ceil(4)).map(|seed| {
-        let l = nested(seed);
-        (l.program, l.args)
-    });
-    let mut loops: Vec<_> = golden.chain(random).chain(segments).collect();
-    let mut drawn = Drawn::default();
-    let interp = InterpBackend::new();
-    for (turn, some) in loops.chunks_mut(BATCH).enumerate() {
-        let mut schedules = Schedules::default();
-        let mut texts = Vec::new();
-        for (k, (program, _)) in some.iter_mut().enumerate() {
-            program.name = format!("loop_{k}");
-            let mut rng = Rng::new(first + (turn * BATCH + k) as u64);
-            let schedule = draw(program, &mut rng, &mut drawn);
-            texts.push(schedule.show(program));
-            schedules = schedules.with(program, &schedule);
-        }
-        let backend = livefusion_tests::backends::c().with_schedules(schedules);
-        let programs: Vec<&Loop> = some.iter().map(|(p, _)| p).collect();
-        let kernels = backend.compile_batch(&programs);
-        for (k, (kernel, (program, args))) in kernels.into_iter().zip(some).enumerate() {
-            let kernel = match kernel {
-                Ok(kernel) => kernel,
-                Err(e) => panic!("{e}\n{}\n{program}", texts[k]),
-            };
-            let args: Vec<_> = args.iter().map(|a| a.arg()).collect();
-            let alone = interp.compile(program).expect("it is interpreted");
-            let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
-            let cut = Cut::new(vec![kernel.clone(), alone], k as u64);
-            for kernel in [&*kernel, &cut as &dyn Kernel] {
-                let got = loops::run(kernel, Pass::Emit, STEPS, &args);
-                if let Some(differs) = want.differs(&got) {
-                    let (schedule, turn) = (&texts[k], turn * BATCH + k);
-                    panic!("{turn}: {differs}\n{schedule}\n{program}");
-                }
-            }
-        }
-    }
-}
-
-/// Masks of AVX-512 that do not fit into registers keep their bits in memory: gcc 12 lost some.
-#[test]
-fn masks_without_registers_keep_their_bits() {
-    let loops = golden_loops().into_iter();
-    let mut named = loops.filter(|(_, p)| p.name == "spilled_masks");
-    let (_, program) = named.next().expect("the golden loop");
-    let text = "spilled_masks\n  r1 compact\n  r2 compact\n  r0 vectorise 2 unroll 16\n";
-    let schedules = Schedules::parse(text).expect("schedules");
-    let backend = livefusion_tests::backends::c().with_schedules(schedules);
-    let kernel = backend.compile(&program).expect("it is compiled");
-    let alone = InterpBackend::new()
-        .compile(&program)
-        .expect("it is interpreted");
-    let elements: Vec<f64> = (0..1000)
-        .map(|i| if i % 17 == 0 { f64::NAN } else { f64::from(i) })
-        .collect();
-    for flag in [0, 1] {
-        let args = [
-            livefusion_backend::Arg::Array(livefusion_backend::View::new(&elements)),
-            livefusion_backend::Arg::Scalar(loop_lang::Const::u64(flag)),
-        ];
-        let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
-        let got = loops::run(&*kernel, Pass::Emit, STEPS, &args);
-        assert_eq!(want.differs(&got), None);
-    }
 }

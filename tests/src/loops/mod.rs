@@ -11,6 +11,7 @@ mod plain;
 mod runs;
 mod statements;
 mod sums;
+mod zipped;
 
 pub(crate) use ended::MEMORY;
 pub use ended::{Ended, run};
@@ -18,6 +19,7 @@ pub use joined::joined;
 pub use nested::nested;
 pub use plain::plain;
 pub use runs::runs;
+pub use zipped::zipped;
 
 use crate::program::buffer;
 use crate::rng::Rng;

@@ -246,7 +246,7 @@ impl Making {
         let (op, how) = match (ty, self.rng.chance(70)) {
             (Ty::F64 | Ty::F32, true) if anew => {
                 let (op, id) = self.float_monoid(ty);
-                let lanes = self.rng.pick(&[2, 8, 32]);
+                let lanes = self.lanes(ty, &[2, 8, 32]);
                 let how = format!("id {id} next {new} combine {op} level 0 lanes {lanes}");
                 (op, how)
             }
@@ -276,13 +276,21 @@ impl Making {
         (acc, ty)
     }
 
+    /// How many lanes a fold has: mostly as many as those of programs do, whatever else folds beside it.
+    fn lanes(&mut self, ty: Ty, others: &[u32]) -> u32 {
+        match self.rng.chance(60) {
+            true => 256 / ty.size() as u32,
+            false => self.rng.pick(others),
+        }
+    }
+
     /// A fold of all segments' elements, in lanes that these share.
     fn shared_fold(&mut self, (rate, comb): (usize, &str), nest: &str) -> (String, Ty) {
         let ty = self.rng.pick(&[Ty::F64, Ty::F32]);
         let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
         let (start, x) = (self.literal(ty), self.atom(ty));
         let (op, id) = self.float_monoid(ty);
-        let lanes = self.rng.pick(&[4, 8, 32]);
+        let lanes = self.lanes(ty, &[4, 8, 32]);
         self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
         self.emit("yield", comb, format!("{acc} := {new}"));
         self.emit("init", nest, format!("carry {acc} = {start}"));

@@ -32,10 +32,15 @@ pub fn plain(seed: u64) -> RandomLoop {
 }
 
 impl Making {
-    /// Arrays of every type that are read at a counter.
+    /// Arrays of every type that are read at a counter. Half of those of floats have none that swallows all others, and
+    /// none whose sums are exact: who puts one into another lane gets other bits.
     pub(super) fn long_arrays(&mut self) {
         for ty in TYPES {
-            let words = (0..LONG).map(|_| scalar::random(&mut self.rng, ty));
+            let rounds = ty.is_float() && self.rng.chance(50);
+            let words = (0..LONG).map(|_| match rounds {
+                true => scalar::rounding(&mut self.rng, ty),
+                false => scalar::random(&mut self.rng, ty),
+            });
             let words: Vec<u64> = words.collect();
             self.params.push(format!("param long_{ty}: [{ty}] random"));
             self.args.push(Argument::Array(buffer(ty, &words)));
@@ -43,7 +48,7 @@ impl Making {
     }
 
     /// What is in a rate, the filters below it included; gives the text of its parts.
-    fn plain_rate(&mut self, rate: usize, counter: &str, depth: usize) -> String {
+    pub(super) fn plain_rate(&mut self, rate: usize, counter: &str, depth: usize) -> String {
         let (name, comb) = (format!("r{rate}"), rate.to_string());
         let before = self.pool.len();
         self.combs.push(format!("comb {comb} map at {name}"));

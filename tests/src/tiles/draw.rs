@@ -25,6 +25,8 @@ pub struct Drawn {
     pub in_segments: u64,
     /// How many were taken through buffers.
     pub zipped: u64,
+    /// Under what compiled code ran that ended with results, by backend. Where it traps, nothing else is compared.
+    pub ended: BTreeMap<&'static str, BTreeSet<String>>,
 }
 
 impl Drawn {
@@ -56,7 +58,7 @@ impl Drawn {
     }
 
     /// Notes what a tile says that took steps.
-    pub fn note(&mut self, tile: &Tile) {
+    pub fn note(&mut self, program: &Loop, tile: &Tile) {
         let vectors = tile.granule() > 1;
         self.note_around_segments(tile);
         let mut computed = Vec::new();
@@ -77,6 +79,8 @@ impl Drawn {
             } = &s.kind
             {
                 self.note_segment([body, tail, rest]);
+                let one_by_one = tail.is_empty() && lanes_beside_few(program, tile, body);
+                (self.said).extend(one_by_one.then_some("shared lanes beside few"));
             }
             self.said.extend(match &s.kind {
                 StmtKind::Leave { .. } if vectors => Some("leave in vectors"),
@@ -173,6 +177,17 @@ impl Drawn {
         all
     }
 
+    /// Of these decisions, or pairs of them, those under which a backend's code never ended with results.
+    pub fn never_ended(&self, backend: &str, names: &[&str]) -> Vec<String> {
+        let ended = self.ended.get(backend);
+        let lacks = |name: &&&str| ended.is_none_or(|all| !all.contains(**name));
+        names
+            .iter()
+            .filter(lacks)
+            .map(ToString::to_string)
+            .collect()
+    }
+
     /// What no tile took steps under, or said, of all that there is.
     pub fn missing(&self) -> Vec<String> {
         let mut all = self.undecided();
@@ -195,6 +210,22 @@ impl Drawn {
         all.extend((self.left == 0).then(|| "leave".to_string()));
         all
     }
+}
+
+/// Whether the steps of a segment fold into lanes of its own, of which a short one has few, and into as many that it shares.
+fn lanes_beside_few(program: &Loop, tile: &Tile, steps: &[Stmt]) -> bool {
+    let (mut shared, mut own) = (BTreeSet::new(), BTreeSet::new());
+    each_stmt(steps, &mut |s| match s.kind.memory() {
+        Some(Memory::Lanes(v)) => {
+            let group = program.group_of(v).map(|g| &program.groups[g.index()]);
+            shared.extend(group.and_then(|g| g.order.lanes()));
+        }
+        Some(Memory::Buffer(v)) => {
+            own.insert(tile.shape(v).lanes);
+        }
+        _ => {}
+    });
+    own.iter().any(|of| *of > 16 && shared.contains(of))
 }
 
 /// Whether there are segments in statements.

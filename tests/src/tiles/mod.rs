@@ -149,17 +149,34 @@ impl Evaluated {
         let taken = self.taken();
         for (tile, _) in &taken {
             drawn.count(&self.program, schedule, tile.rate);
-            drawn.note(tile);
+            drawn.note(&self.program, tile);
         }
         let zipped = self.zipped.lock().unwrap_or_else(PoisonError::into_inner);
         for (zip, steps) in self.zips.iter().zip(zipped.iter()) {
             drawn.zipped += steps;
             if *steps > 0 {
                 drawn.count(&self.program, schedule, zip.rate);
-                zip.tiles().for_each(|tile| drawn.note(tile));
+                zip.tiles().for_each(|tile| drawn.note(&self.program, tile));
             }
         }
         taken.iter().map(|t| t.1).sum::<u64>() + zipped.iter().sum::<u64>()
+    }
+
+    /// Notes that a backend's code ran under what its tiles took steps under, and how that ended.
+    pub fn note_end(
+        &self,
+        backend: &'static str,
+        outcome: &Outcome,
+        schedule: &Schedule,
+        drawn: &mut Drawn,
+    ) {
+        if matches!(outcome, Outcome::Trapped(_)) {
+            return;
+        }
+        let mut here = Drawn::default();
+        self.count(schedule, &mut here);
+        let ended = drawn.ended.entry(backend).or_default();
+        ended.extend(here.ran.into_keys());
     }
 
     /// How many steps a tile may take here, of at most `left`.

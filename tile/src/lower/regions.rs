@@ -155,7 +155,7 @@ impl Lower<'_, '_> {
         let mut lanes = Vec::new();
         let goes_on = match go {
             Some(go) => {
-                self.common(test, &varying);
+                self.common(test, &varying, &mut FxHashSet::default());
                 let all = conditions(*cond, test, |a| self.is_varying(&varying, a));
                 let known = |a: &Atom| a.var().is_none_or(|v| self.known.contains(&v));
                 let (all, some): (Vec<Atom>, Vec<Atom>) = all.into_iter().partition(known);
@@ -226,13 +226,16 @@ impl Lower<'_, '_> {
         to.into()
     }
 
-    /// Computes what of these statements is the same in all lanes, and needs no asking whether it may be computed.
-    fn common(&mut self, stmts: &[Stmt], varying: &FxHashSet<Var>) {
+    /// Computes what of these statements is the same in all lanes, and needs no asking whether it may be computed. What
+    /// the others define is `late`: it is not there yet, and so neither is what they are needed for.
+    fn common(&mut self, stmts: &[Stmt], varying: &FxHashSet<Var>, late: &mut FxHashSet<Var>) {
         for s in stmts {
             let (mut pure, mut varies) = (true, false);
             facts::each_stmt(std::slice::from_ref(s), &mut |s| {
                 pure &= matches!(s.kind, LoopStmt::Let(..) | LoopStmt::If { .. });
-                facts::each_use(s, &mut |u| varies |= self.is_varying(varying, Atom::Var(u)));
+                facts::each_use(s, &mut |u| {
+                    varies |= late.contains(&u) || self.is_varying(varying, Atom::Var(u));
+                });
             });
             match &s.kind {
                 _ if pure && !varies => {
@@ -244,10 +247,12 @@ impl Lower<'_, '_> {
                 LoopStmt::If {
                     cond, then, other, ..
                 } if self.is_varying(varying, *cond) => {
-                    self.common(then, varying);
-                    self.common(other, varying);
+                    self.common(then, varying, late);
+                    self.common(other, varying, late);
                 }
-                _ => {}
+                _ => facts::each_def(s, &mut |v| {
+                    late.insert(v);
+                }),
             }
         }
     }

@@ -1,0 +1,83 @@
+//! The same in C, and counted by what the evaluator says of it.
+
+use super::{IN_ZIPS, STEPS, number};
+use livefusion_backend::{Backend, Kernel, Pass};
+use livefusion_interp::InterpBackend;
+use livefusion_tests::backends::Cut;
+use livefusion_tests::loops::{self, nested, plain, random, zipped};
+use livefusion_tests::mutants::{arguments, golden_loops};
+use livefusion_tests::rng::Rng;
+use livefusion_tests::tiles::{Drawn, Evaluated, draw};
+use livefusion_tile::schedule::Schedules;
+use loop_lang::Loop;
+
+/// Loops in one run of the compiler.
+const BATCH: usize = 40;
+const COMPILED: u64 = 200;
+
+/// Loops under schedules, compiled to C in few runs of the compiler.
+#[test]
+fn in_c() {
+    let (first, count) = (number("LOOP_SEED", 0), number("LOOP_PROGRAMS", COMPILED));
+    let golden = golden_loops()
+        .into_iter()
+        .enumerate()
+        .map(|(k, (_, program))| {
+            let args = arguments(&program, &mut Rng::new(k as u64));
+            (program, args)
+        });
+    let random = (first..first + count).map(|seed| {
+        let l = match seed % 5 {
+            0 => random(seed),
+            2 => zipped(seed),
+            4 => loops::runs(seed),
+            _ => plain(seed),
+        };
+        (l.program, l.args)
+    });
+    let segments = (first..first + count.div_ceil(4)).map(|seed| {
+        let l = nested(seed);
+        (l.program, l.args)
+    });
+    let mut loops: Vec<_> = golden.chain(random).chain(segments).collect();
+    let mut drawn = Drawn::default();
+    let interp = InterpBackend::new();
+    for (turn, some) in loops.chunks_mut(BATCH).enumerate() {
+        let mut schedules = Schedules::default();
+        let mut decided = Vec::new();
+        for (k, (program, _)) in some.iter_mut().enumerate() {
+            program.name = format!("loop_{k}");
+            let mut rng = Rng::new(first + (turn * BATCH + k) as u64);
+            let schedule = draw(program, &mut rng, &mut drawn);
+            schedules = schedules.with(program, &schedule);
+            decided.push(schedule);
+        }
+        let backend = livefusion_tests::backends::c().with_schedules(schedules);
+        let programs: Vec<&Loop> = some.iter().map(|(p, _)| p).collect();
+        let kernels = backend.compile_batch(&programs);
+        for (k, (kernel, (program, args))) in kernels.into_iter().zip(some).enumerate() {
+            let kernel = match kernel {
+                Ok(kernel) => kernel,
+                Err(e) => panic!("{e}\n{}\n{program}", decided[k].show(program)),
+            };
+            let args: Vec<_> = args.iter().map(|a| a.arg()).collect();
+            let alone = interp.compile(program).expect("it is interpreted");
+            let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+            // Which decisions take steps is told by the evaluator.
+            let tiled = Evaluated::new(program, &decided[k], alone.clone(), k as u64);
+            loops::run(&tiled, Pass::Emit, STEPS, &args);
+            tiled.note_end("c", &want.outcome, &decided[k], &mut drawn);
+            let cut = Cut::new(vec![kernel.clone(), alone], k as u64);
+            for kernel in [&*kernel, &cut as &dyn Kernel] {
+                let got = loops::run(kernel, Pass::Emit, STEPS, &args);
+                if let Some(differs) = want.differs(&got) {
+                    let (schedule, turn) = (decided[k].show(program), turn * BATCH + k);
+                    panic!("{turn}: {differs}\n{schedule}\n{program}");
+                }
+            }
+        }
+    }
+    println!("{drawn:#?}");
+    let never = drawn.never_ended("c", &IN_ZIPS);
+    assert_eq!(never, Vec::<String>::new(), "{drawn:#?}");
+}

@@ -1,0 +1,58 @@
+//! Loops and schedules that once gave other bits.
+
+use super::STEPS;
+use livefusion_backend::{Arg, Backend, Pass, View};
+use livefusion_interp::InterpBackend;
+use livefusion_tests::loops;
+use livefusion_tests::mutants::{complete, golden_loops};
+use livefusion_tests::tiles::Evaluated;
+use livefusion_tile::schedule::{Schedule, Schedules};
+use loop_lang::types::Const;
+
+/// Masks of AVX-512 that do not fit into registers keep their bits in memory: gcc 12 lost some.
+#[test]
+fn masks_without_registers_keep_their_bits() {
+    let loops = golden_loops().into_iter();
+    let mut named = loops.filter(|(_, p)| p.name == "spilled_masks");
+    let (_, program) = named.next().expect("the golden loop");
+    let text = "spilled_masks\n  r1 compact\n  r2 compact\n  r0 vectorise 2 unroll 16\n";
+    let schedules = Schedules::parse(text).expect("schedules");
+    let backend = livefusion_tests::backends::c().with_schedules(schedules);
+    let kernel = backend.compile(&program).expect("it is compiled");
+    let alone = InterpBackend::new()
+        .compile(&program)
+        .expect("it is interpreted");
+    let elements: Vec<f64> = (0..1000)
+        .map(|i| if i % 17 == 0 { f64::NAN } else { f64::from(i) })
+        .collect();
+    for flag in [0, 1] {
+        let args = [
+            Arg::Array(View::new(&elements)),
+            Arg::Scalar(Const::u64(flag)),
+        ];
+        let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+        let got = loops::run(&*kernel, Pass::Emit, STEPS, &args);
+        assert_eq!(want.differs(&got), None);
+    }
+}
+
+/// What a scalar loop's test reads is there before what is the same in all lanes is made of it.
+#[test]
+fn tests_of_scalar_loops_read_before_they_ask() {
+    let text = include_str!("reads.loop");
+    let program = complete(text).expect("a loop");
+    let xs: Vec<u64> = (0..70).map(|i| i * 7 % 64).collect();
+    let tab: Vec<u64> = (0..20).map(|i| 3 * i).collect();
+    let args = [&xs, &tab].map(|a| Arg::Array(View::new(a)));
+    let schedule = Schedule::parse("r0 vectorise 4 unroll 2", &program).expect("a schedule");
+    let alone = InterpBackend::new()
+        .compile(&program)
+        .expect("it is interpreted");
+    let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+    let tiled = Evaluated::new(&program, &schedule, alone, 0);
+    assert_eq!(
+        want.differs(&loops::run(&tiled, Pass::Emit, STEPS, &args)),
+        None
+    );
+    assert_ne!(tiled.taken(), []);
+}
