@@ -26,12 +26,15 @@ pub enum Facet {
     Join,
 }
 
-/// Names that are C's or ours; variables with these names get another.
+/// Names that are C's, or those of our types; nothing else has them.
 const RESERVED: &str = "auto break case char const continue default do double else enum extern float \
     for goto if inline int long register restrict return short signed sizeof static struct switch \
     typedef union unsigned void volatile while asm typeof bool true false linux unix i8 i16 i32 i64 \
-    u8 u16 u32 u64 f32 f64 run steps limit event position trapped outcome strip lane from end count \
-    left left_at rest size first l width tile";
+    u8 u16 u32 u64 f32 f64";
+
+/// Names of what the state machine and calls of tiles declare; variables with these names get another.
+const OURS: &str = "run steps limit event position trapped outcome strip lane from end count left \
+    left_at rest size first l width tile";
 
 /// The C names of one loop.
 pub struct Names {
@@ -43,8 +46,8 @@ pub struct Names {
 impl Names {
     /// Names everything in `program`; functions are prefixed with `symbol`, the kernel's own name.
     pub fn of(program: &Loop, carried: &[Var], symbol: &str) -> Names {
-        let mut unique = Unique::default();
-        for word in RESERVED.split_whitespace() {
+        let mut unique = Unique::beside_words();
+        for word in OURS.split_whitespace() {
             unique.pick(word);
         }
         let functions = program
@@ -125,6 +128,15 @@ pub struct Unique {
 }
 
 impl Unique {
+    /// What is handed out is no word of C.
+    pub fn beside_words() -> Unique {
+        let mut unique = Unique::default();
+        for word in RESERVED.split_whitespace() {
+            unique.pick(word);
+        }
+        unique
+    }
+
     /// An identifier close to `wanted` that was not handed out before.
     pub fn pick(&mut self, wanted: &str) -> String {
         let base = identifier(wanted);

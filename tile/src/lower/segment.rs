@@ -105,7 +105,8 @@ impl Lower<'_, '_> {
         let (shared, groups) = self.shared_lanes();
         // What other segments have found is not found again in this one.
         self.quick = self.schedule.quick(self.region, self.sweep);
-        self.quick.retain(|e| groups.iter().any(|(_, v)| *v == e.var));
+        self.quick
+            .retain(|e| groups.iter().any(|(_, v)| *v == e.var));
         let before = self.may_end(segment);
         self.start_joins();
         self.widen();
@@ -245,12 +246,7 @@ impl Lower<'_, '_> {
     }
 
     /// The segment, and what its lanes have come to.
-    fn folds(
-        &mut self,
-        segment: Segment,
-        shared: &[(GroupId, Var)],
-        groups: &[(GroupId, Var)],
-    ) {
+    fn folds(&mut self, segment: Segment, shared: &[(GroupId, Var)], groups: &[(GroupId, Var)]) {
         let program = self.region.program;
         for (g, v) in groups {
             let Order::Lanes(of) = program.groups[g.index()].order else {

@@ -42,7 +42,7 @@ pub struct Writer<'u, 'a, 't> {
 impl<'u, 'a, 't> Writer<'u, 'a, 't> {
     /// The writer of a tile.
     pub fn new(unit: &'u mut Unit<'a>, tile: &'t Tile, version: usize) -> Writer<'u, 'a, 't> {
-        let mut unique = Unique::default();
+        let mut unique = Unique::beside_words();
         for word in [
             "trapped", "rest", "after", "first", "size", "last", "lf_halt", "l", "k", "x", "y", "m",
         ] {
