@@ -211,8 +211,32 @@ pub(super) const LOWERED: &[Fault] = &[
     Fault {
         what: "a segment needs no room for whole turns",
         file: "eval/mod.rs",
-        sound: "let whole = (size.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));",
-        faulty: "let _ = step; let whole = size.checked_add(before);",
+        sound: "let whole = (some.checked_add(before)).and_then(|n| n.checked_next_multiple_of(step));",
+        faulty: "let _ = step; let whole = some.checked_add(before);",
+    },
+    Fault {
+        what: "a segment of one turn that has no steps needs no room",
+        file: "eval/mod.rs",
+        sound: "let some = size.max(u64::from(once));",
+        faulty: "let _ = once; let some = size;",
+    },
+    Fault {
+        what: "lanes that segments share are few in a short one",
+        file: "lower/lanes.rs",
+        sound: "if self.nest.is_some() && is_shared(self.region, self.sweep, g) =>",
+        faulty: "if false && is_shared(self.region, self.sweep, g) =>",
+    },
+    Fault {
+        what: "lanes that a long segment holds are not brought back",
+        file: "lower/segment.rs",
+        sound: "self.copy(Memory::Register(register), Memory::Lanes(*v), shape);",
+        faulty: "let _ = shape;",
+    },
+    Fault {
+        what: "extrema that segments share are found quickly, and believed",
+        file: "lower/segment.rs",
+        sound: "self.quick.retain(|e| groups.iter().any(|(_, v)| *v == e.var));",
+        faulty: "if !groups.is_empty() { self.quick.retain(|e| groups.iter().any(|(_, v)| *v == e.var)); }",
     },
     Fault {
         what: "a segment that is left has taken all its steps",
