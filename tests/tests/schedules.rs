@@ -152,6 +152,7 @@ fn loops_over_segments() {
         "shared lanes in vectors",
         "rest beside shared lanes",
         "shared lanes beside few",
+        "shared lanes beside few in vectors",
         "buffer",
     ] {
         assert!(drawn.said.contains(word), "{word}: {drawn:#?}");

@@ -110,6 +110,10 @@ struct Making {
     /// Whether the last phase is being made.
     is_last: bool,
     functions: Vec<String>,
+    /// Whether segments do little but fold in lanes, so that most decisions are legal.
+    lean: bool,
+    /// Whether the segment that is being made may end within: then vectors have no lanes of its own.
+    ends: bool,
     /// How many of the statements may trap.
     traps: usize,
     trap_lines: Vec<String>,

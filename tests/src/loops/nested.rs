@@ -19,7 +19,8 @@ pub fn nested(seed: u64) -> RandomLoop {
         rng: Rng::new(seed),
         ..Making::default()
     };
-    m.traps = usize::from(m.rng.chance(30));
+    m.lean = m.rng.chance(45);
+    m.traps = usize::from(!m.lean && m.rng.chance(30));
     m.parameters();
     m.long_arrays();
     let sizes = (0..SIZES).map(|_| match m.rng.weighted(&[80, 12, 8]) {
@@ -158,10 +159,11 @@ impl Making {
         let before = self.pool.len();
         let mut folded = Vec::new();
         let written = runs_on.then_some(&counter[..]);
-        if self.rng.chance(20) {
+        if !self.lean && self.rng.chance(20) {
             folded.extend(self.segment_scan(i, &comb, runs_on));
         }
-        if self.rng.chance(20) {
+        self.ends = self.rng.chance(25);
+        if self.ends {
             self.segment_exit(i, &comb);
         }
         let parts = self.in_segment(i, (&comb, i, runs_on), written, 0, &mut folded);
@@ -188,24 +190,32 @@ impl Making {
         let before = self.pool.len();
         let counter = format!("ix_{inner}");
         self.reads(&comb, &counter);
-        if self.rng.chance(60) {
+        if !self.lean && self.rng.chance(60) {
             self.reads_at_sums(&comb, nest, &counter);
         }
         if self.rng.chance(15) {
             self.writes_at_sums(&comb, nest, &counter);
         }
-        for _ in 0..self.rng.below(3) {
-            let anew = self.rng.chance(60);
-            let fold = match !anew && runs_on && self.rng.chance(50) {
-                true => self.shared_fold((rate, &comb), nest),
-                false => self.segment_fold((rate, &comb), (nest, inner), anew),
-            };
-            folded.extend(anew.then_some(fold));
+        let folds = if self.lean { 2 } else { self.rng.below(3) };
+        for _ in 0..folds {
+            let own = !(self.lean && self.ends);
+            let anew = own && self.rng.chance(60);
+            let shares = !anew && runs_on && self.rng.chance(if self.lean { 100 } else { 50 });
+            if shares {
+                self.shared_fold((rate, &comb), nest);
+            }
+            // Often there is one of each, as where rows are summed, and all of them.
+            let anew = anew || own && shares && self.rng.chance(45);
+            if anew || !shares {
+                let fold = self.segment_fold((rate, &comb), (nest, inner), anew);
+                folded.extend(anew.then_some(fold));
+            }
         }
         if let Some(counter) = written.filter(|_| self.rng.chance(50)) {
             self.segment_write(&comb, counter);
         }
         let filters = match depth {
+            _ if self.lean => self.rng.weighted(&[80, 20]) * usize::from(depth == 0),
             0 => self.rng.weighted(&[35, 50, 15]),
             1 => self.rng.below(2),
             _ => 0,
@@ -240,12 +250,17 @@ impl Making {
         (nest, inner): (&str, usize),
         anew: bool,
     ) -> (String, Ty) {
-        let ty = self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]);
+        let ty = match self.lean {
+            true if anew => self.rng.pick(&[Ty::F64, Ty::F32]),
+            true => self.rng.pick(&[Ty::I64, Ty::U16]),
+            false => self.rng.pick(&[Ty::I64, Ty::U16, Ty::F64, Ty::F32]),
+        };
         let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
-        let (start, x) = (self.literal(ty), self.atom(ty));
+        let (start, mut x) = (self.literal(ty), self.atom(ty));
         let (op, how) = match (ty, self.rng.chance(70)) {
-            (Ty::F64 | Ty::F32, true) if anew => {
-                let (op, id) = self.float_monoid(ty);
+            (Ty::F64 | Ty::F32, lanes) if anew && (lanes || self.lean) => {
+                x = self.folded_element(ty, comb, nest);
+                let (op, id) = self.lane_monoid(ty);
                 let lanes = self.lanes(ty, &[2, 8, 32]);
                 let how = format!("id {id} next {new} combine {op} level 0 lanes {lanes}");
                 (op, how)
@@ -276,6 +291,26 @@ impl Making {
         (acc, ty)
     }
 
+    /// What is folded in lanes: mostly an element of memory, for what is the same in all steps may go to any lane.
+    fn folded_element(&mut self, ty: Ty, comb: &str, nest: &str) -> String {
+        if self.rng.chance(40) {
+            return self.atom(ty);
+        }
+        let elt = self.fresh("elt", comb);
+        let line = format!("let {elt} = readArray long_{ty} ix_{nest}");
+        self.emit("body", comb, line);
+        elt
+    }
+
+    /// By what it is folded: mostly so that the order is seen.
+    fn lane_monoid(&mut self, ty: Ty) -> (&'static str, String) {
+        let suffix = if ty == Ty::F32 { "f32" } else { "" };
+        match self.rng.chance(60) {
+            true => ("add", format!("-0.0{suffix}")),
+            false => self.float_monoid(ty),
+        }
+    }
+
     /// How many lanes a fold has: mostly as many as those of programs do, whatever else folds beside it.
     fn lanes(&mut self, ty: Ty, others: &[u32]) -> u32 {
         match self.rng.chance(60) {
@@ -285,11 +320,11 @@ impl Making {
     }
 
     /// A fold of all segments' elements, in lanes that these share.
-    fn shared_fold(&mut self, (rate, comb): (usize, &str), nest: &str) -> (String, Ty) {
+    fn shared_fold(&mut self, (rate, comb): (usize, &str), nest: &str) {
         let ty = self.rng.pick(&[Ty::F64, Ty::F32]);
         let [acc, new] = ["acc", "new"].map(|base| self.fresh(base, comb));
-        let (start, x) = (self.literal(ty), self.atom(ty));
-        let (op, id) = self.float_monoid(ty);
+        let (start, x) = (self.literal(ty), self.folded_element(ty, comb, nest));
+        let (op, id) = self.lane_monoid(ty);
         let lanes = self.lanes(ty, &[4, 8, 32]);
         self.emit("yield", comb, format!("let {new} = {op} {acc} {x}"));
         self.emit("yield", comb, format!("{acc} := {new}"));
@@ -297,8 +332,7 @@ impl Making {
         self.groups.push(format!(
             "group {acc} owner r0 step r{rate} start {start} id {id} next {new} combine {op} level 0 lanes {lanes}"
         ));
-        self.results.push(acc.clone());
-        (acc, ty)
+        self.results.push(acc);
     }
 
     /// A scan of each segment, or of all of them.

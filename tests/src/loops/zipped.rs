@@ -56,7 +56,7 @@ pub fn zipped(seed: u64) -> RandomLoop {
     // An array in memory is a side, too, which ends where it does.
     let more = m.rng.chance(25).then(|| {
         let [end, more] = ["end", "more"].map(|base| m.fresh(base, "0"));
-        let least = m.rng.range(30, 200);
+        let least = m.rng.range(5, 70);
         m.emit("init", "0", format!("let {end} = copy {least}"));
         m.emit("body", "0", format!("let {more} = lt ix_0 {end}"));
         more

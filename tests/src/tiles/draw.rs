@@ -132,6 +132,11 @@ impl Drawn {
             (shares(tail), "shared lanes in vectors"),
             (tail.is_empty() && shares(body), "shared lanes"),
             (shares(tail) && !rest.is_empty(), "rest beside shared lanes"),
+            // What is short is all tail, and has lanes of its own.
+            (
+                shares(tail) && body.is_empty(),
+                "shared lanes beside few in vectors",
+            ),
         ];
         self.said
             .extend(said.into_iter().filter_map(|(is, word)| is.then_some(word)));

@@ -56,3 +56,21 @@ fn tests_of_scalar_loops_read_before_they_ask() {
     );
     assert_ne!(tiled.taken(), []);
 }
+
+/// What a scan was before an element is not what it is behind its segment.
+#[test]
+fn scans_of_segments_have_come_to_their_totals() {
+    let program = complete(include_str!("totals.loop")).expect("a loop");
+    let sizes: Vec<u64> = (0..20).map(|i| i * 3 % 7).collect();
+    let xs: Vec<i64> = (0..600).map(|i| 3 + i % 5).collect();
+    let args = [Arg::Array(View::new(&sizes)), Arg::Array(View::new(&xs))];
+    let schedule = Schedule::parse("r2 vectorise 8 unroll 4", &program).expect("a schedule");
+    let alone = InterpBackend::new()
+        .compile(&program)
+        .expect("it is interpreted");
+    let want = loops::run(&*alone, Pass::Emit, STEPS, &args);
+    let tiled = Evaluated::new(&program, &schedule, alone, 0);
+    let got = loops::run(&tiled, Pass::Emit, STEPS, &args);
+    assert_eq!(want.differs(&got), None);
+    assert_ne!(tiled.in_segments(), 0);
+}

@@ -134,6 +134,12 @@ impl Lower<'_, '_> {
             self.push(StmtKind::If { cond, then, other });
         }
         self.narrow();
+        // Behind the segment a scan is what it has come to, not what a vector saw before it.
+        for (v, role) in &self.sweep.roles {
+            if let (Role::Scan(_), Some(carried)) = (role, self.carried.get(v)) {
+                self.now.insert(*v, (*carried).into());
+            }
+        }
         self.end_joins();
         for (_, v) in groups {
             if let Some(total) = self.starts.get(&v) {
