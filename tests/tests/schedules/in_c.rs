@@ -1,4 +1,4 @@
-//! The same in C, and counted by what the evaluator says of it.
+//! Random and golden loops under random schedules, in C. Which decisions took steps is told by the evaluator.
 
 use super::{IN_ZIPS, STEPS, number};
 use livefusion_backend::{Backend, Kernel, Pass};

@@ -60,7 +60,7 @@ pub enum Decision {
         wait: u32,
         /// How much there is to do in a piece at most.
         work: u32,
-        /// How many steps a range has at most.
+        /// How many steps a range has at most, if anything crosses.
         steps: u32,
     },
     /// Of a root whose cursors only deliver: what each delivers is packed into a buffer of so many elements, and what is

@@ -169,13 +169,13 @@ impl<'a> Walk<'_, 'a> {
                 let (begun, fitted) = (self.begun, self.fitted.clone());
                 let undoable = self.undoable;
                 self.stmts(then);
-                let undoable = std::mem::replace(&mut self.undoable, undoable);
+                let undoable_after = std::mem::replace(&mut self.undoable, undoable);
                 self.fitted.clone_from(&fitted);
                 let after = std::mem::replace(&mut self.begun, begun);
                 let gone = std::mem::replace(&mut self.gone, before.0);
                 let mut places = std::mem::replace(&mut self.places, before.1);
                 self.stmts(other);
-                self.undoable &= undoable;
+                self.undoable &= undoable_after;
                 self.fitted = fitted;
                 self.unfit(&[changed(then), changed(other)].concat());
                 self.begun = self.begun.and(after);

@@ -97,30 +97,30 @@ impl Machine<'_, '_> {
             for v in &group.vars {
                 let ty = facts::elem(program, *v).name();
                 let names = self.unit.names;
-                let part = |p| names.facet(*v, p);
+                let facet = |f| names.facet(*v, f);
                 match (group.order.lanes(), group.order) {
                     (Some(l), _) if scratch => {
                         let begin = format!("((u64)run->scratch + {LINE} - 1 & ~{LINE}ul)");
                         let at = format!("({ty} *)({begin} + {offset})");
-                        let lanes = part(Facet::Lanes);
+                        let lanes = facet(Facet::Lanes);
                         self.line(format!("{ty} *const {lanes} = {at};"));
-                        self.line(format!("{ty} {} = 0;", part(Facet::Joined)));
+                        self.line(format!("{ty} {} = 0;", facet(Facet::Joined)));
                         offset += 8 * l as usize;
                     }
                     (Some(l), _) => {
-                        let lanes = part(Facet::Lanes);
+                        let lanes = facet(Facet::Lanes);
                         self.line(format!(
                             "{ty} {lanes}[{l}] __attribute__((aligned({LINE})));"
                         ));
-                        self.line(format!("{ty} {} = 0;", part(Facet::Joined)));
+                        self.line(format!("{ty} {} = 0;", facet(Facet::Joined)));
                     }
                     (None, Order::Prefix(l)) => {
-                        let (now, total) = (part(Facet::Now), part(Facet::Total));
-                        let last = part(Facet::Last);
+                        let (now, total) = (facet(Facet::Now), facet(Facet::Total));
+                        let last = facet(Facet::Last);
                         self.line(format!("{ty} {now} = 0, {total} = 0, {last} = 0;"));
                         if l > 1 {
                             let log = l.trailing_zeros();
-                            self.line(format!("{ty} {}[{log}];", part(Facet::Tree)));
+                            self.line(format!("{ty} {}[{log}];", facet(Facet::Tree)));
                         }
                     }
                     (None, _) => {}
@@ -149,11 +149,11 @@ impl Machine<'_, '_> {
                 let ty = facts::elem(program, *v);
                 let first = self.layout.local(GroupId::new(i), group, k);
                 let names = self.unit.names;
-                let part = |p| names.facet(*v, p).to_string();
+                let facet = |f| names.facet(*v, f).to_string();
                 match (group.order.lanes(), group.order) {
                     // The word is the value.
                     (Some(l), _) if ty.size() == 8 => {
-                        let (lanes, words) = (part(Facet::Lanes), format!("run->words + {first}"));
+                        let (lanes, words) = (facet(Facet::Lanes), format!("run->words + {first}"));
                         let (to, from) = match restore {
                             true => (lanes, words),
                             false => (words, lanes),
@@ -164,7 +164,7 @@ impl Machine<'_, '_> {
                     (Some(l), _) => {
                         self.unit
                             .open(format!("for (u64 lane = 0; lane < {l}; lane++) {{"));
-                        let lane = format!("{}[lane]", part(Facet::Lanes));
+                        let lane = format!("{}[lane]", facet(Facet::Lanes));
                         self.word(ty, &lane, &format!("run->words[{first} + lane]"), restore);
                         self.unit.close();
                     }
@@ -174,10 +174,10 @@ impl Machine<'_, '_> {
                             .enumerate()
                         {
                             let word = format!("run->words[{}]", first + j);
-                            self.word(ty, &part(p), &word, restore);
+                            self.word(ty, &facet(p), &word, restore);
                         }
                         for k in 0..l.trailing_zeros() as usize {
-                            let entry = format!("{}[{k}]", part(Facet::Tree));
+                            let entry = format!("{}[{k}]", facet(Facet::Tree));
                             self.word(
                                 ty,
                                 &entry,

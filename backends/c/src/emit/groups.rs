@@ -50,7 +50,7 @@ impl Unit<'_> {
         let identity = self.identity(g, i);
         let group = &self.program.groups[g.index()];
         let v = group.vars[i];
-        let part = |p| self.names.facet(v, p);
+        let facet = |f| self.names.facet(v, f);
         let lines = match (group.order.lanes(), group.order) {
             (Some(l), _) => {
                 let ty = self.program.ty(v).elem().name();
@@ -62,11 +62,11 @@ impl Unit<'_> {
                          for (u64 l = 0; l < {l}; l++) to[l] = x;\n}}\n"
                     )
                 });
-                vec![format!("{fill}({}, {identity});", part(Facet::Lanes))]
+                vec![format!("{fill}({}, {identity});", facet(Facet::Lanes))]
             }
             (None, Order::Prefix(l)) => {
                 let (total, last, tree) =
-                    (part(Facet::Total), part(Facet::Last), part(Facet::Tree));
+                    (facet(Facet::Total), facet(Facet::Last), facet(Facet::Tree));
                 let mut lines = vec![format!("{total} = {last} = {identity};")];
                 if l > 1 {
                     let log = l.trailing_zeros();
@@ -104,14 +104,14 @@ impl Unit<'_> {
             let value = self.atom(*a);
             self.line(format!("{} {} = {value};", types[i].name(), sums[i]));
         }
-        let parts = |unit: &Self, part: Facet, index: &str| -> Vec<String> {
+        let all = |unit: &Self, facet: Facet, index: &str| -> Vec<String> {
             group
                 .vars
                 .iter()
-                .map(|v| format!("{}{index}", unit.names.facet(*v, part)))
+                .map(|v| format!("{}{index}", unit.names.facet(*v, facet)))
                 .collect()
         };
-        let (totals, lasts) = (parts(self, Facet::Total, ""), parts(self, Facet::Last, ""));
+        let (totals, lasts) = (all(self, Facet::Total, ""), all(self, Facet::Last, ""));
         let nows: Vec<String> = group.vars.iter().map(|v| self.target(*v)).collect();
         let prefixes: Vec<String> = group
             .vars
@@ -119,7 +119,7 @@ impl Unit<'_> {
             .map(|v| self.names.var(*v).to_string())
             .collect();
         if l > 1 {
-            let tree = parts(self, Facet::Tree, "[k]");
+            let tree = all(self, Facet::Tree, "[k]");
             let index = self.lane_index(g, l);
             self.line(format!("u64 lf_at = {index};"));
             self.open(format!(

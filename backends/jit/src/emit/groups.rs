@@ -174,12 +174,12 @@ impl Emit<'_, '_> {
         let elems: Vec<Value> = elems.iter().map(|a| self.atom(*a)).collect();
         let at = self.lane_index(g, l);
         let sums = self.scan_tree(g, l, at, elems, &types);
-        let part = |emit: &mut Self, part| -> Vec<Value> {
-            group.vars.iter().map(|v| emit.get(*v, part)).collect()
+        let all = |emit: &mut Self, facet| -> Vec<Value> {
+            group.vars.iter().map(|v| emit.get(*v, facet)).collect()
         };
-        let totals = part(self, Facet::Total);
+        let totals = all(self, Facet::Total);
         let lasts = self.combine(group.combine, &totals, &sums, &types);
-        let prefixes = part(self, Facet::Value);
+        let prefixes = all(self, Facet::Value);
         let outs = self.combine(group.combine, &prefixes, &lasts, &types);
         let full = self
             .builder

@@ -235,9 +235,9 @@ impl Printer<'_, '_, '_> {
             Origin::Scan(v, kept) => Some((v, facet_of(kept))),
             _ => None,
         };
-        if let Some((v, part)) = kept {
+        if let Some((v, facet)) = kept {
             let value = self.scalar(value);
-            self.emit.set(v, part, value);
+            self.emit.set(v, facet, value);
             return;
         }
         let registers = self.registers[&to].clone();
