@@ -49,6 +49,13 @@ pub enum ErrorKind {
         /// The length that was found.
         got: u64,
     },
+    /// Two shapes that must be equal differ in an axis.
+    ShapeMismatch {
+        /// The shape that the first array has.
+        expected: String,
+        /// The shape that was found.
+        got: String,
+    },
     /// Segment lengths do not match the data: a segment is longer than what is left of the data (or its
     /// length is negative), or data is left when all segments are over.
     Segments {
@@ -142,6 +149,12 @@ impl fmt::Display for ErrorKind {
                 write!(
                     f,
                     "expected an array of length {expected}, got one of length {got}"
+                )
+            }
+            ErrorKind::ShapeMismatch { expected, got } => {
+                write!(
+                    f,
+                    "expected an array of shape {expected}, got one of shape {got}"
                 )
             }
             ErrorKind::Empty => f.write_str("expected at least one element, got an empty array"),

@@ -131,6 +131,28 @@ impl BodyBuilder {
         self.malformed(fallback, &expected, show_types(&types))
     }
 
+    /// Where an element lies among rows of one length: `outer * length + inner`. The inner index is below the length.
+    pub fn flat(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
+        self.flattened([outer, inner, length], false)
+    }
+
+    /// As [`flat`](BodyBuilder::flat); an inner index that is not below the length traps.
+    pub fn flat_checked(&mut self, outer: TermId, inner: TermId, length: TermId) -> TermId {
+        self.flattened([outer, inner, length], true)
+    }
+
+    fn flattened(&mut self, args: [TermId; 3], checked: bool) -> TermId {
+        if !args.iter().all(|a| self.known(*a)) {
+            return self.unknown_term();
+        }
+        let types = args.map(|a| self.body.ty(a));
+        if types != [Ty::U64; 3] {
+            return self.malformed(Ty::U64, "indices of type u64", show_types(&types));
+        }
+        let args = Args::new(&args);
+        self.term(Term::Flat { args, checked }, Ty::U64)
+    }
+
     /// `if c { a } else { b }`: only one arm is computed.
     pub fn cond(&mut self, c: TermId, a: TermId, b: TermId) -> TermId {
         if !self.known(c) || !self.known(a) || !self.known(b) {
@@ -161,6 +183,10 @@ impl BodyBuilder {
                 Term::Op(op, args) => {
                     let args: Args = args.iter().map(|a| here[a.index()]).collect();
                     self.op_to(*op, &args, Some(data.ty))
+                }
+                Term::Flat { args, checked } => {
+                    let [outer, inner, length] = [0, 1, 2].map(|k| here[args[k].index()]);
+                    self.flattened([outer, inner, length], *checked)
                 }
                 Term::Cond(c, x, y) => self.cond(here[c.index()], here[x.index()], here[y.index()]),
                 Term::Scalar { capture, field } => {

@@ -3,8 +3,8 @@
 use crate::ast::body::show_types;
 use crate::ast::draft::{Draft, both, show_node};
 use crate::ast::{
-    Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind, Term,
-    Types, Value,
+    Axis, Body, BodyBuilder, Capture, Custom, Fold, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind,
+    Shape, Term, Types, Value,
 };
 use crate::custom::{Combinator, Output};
 use crate::error::{ErrorKind, Loc};
@@ -183,6 +183,33 @@ impl Builder {
         d.array(Kind::Merge(body), element)
     }
 
+    /// The inputs' elements under a shape, or of rank 1; see [`Builder::reshape`].
+    pub(super) fn reshaped(self, input: &Arc<Node>, shape: Option<Shape>) -> Arc<Node> {
+        let mut d = Draft::new(self, smallvec![input.clone()]);
+        d.expect(input.rank > 0, || ("an array".into(), show_node(input)));
+        d.meet_node(input);
+        let rank = shape.as_ref().map_or(1, Shape::rank);
+        match shape.as_ref().map(Shape::size) {
+            Some(Err(kind)) => d.fail(kind),
+            Some(Ok(Some(size))) if input.known_len().is_some_and(|len| len != size) => {
+                let whole = input.shape.as_ref().map(Shape::to_string);
+                let elements = || format!("{} elements", input.known_len().unwrap_or(0));
+                let got = shape.as_ref().map_or_else(String::new, Shape::to_string);
+                d.fail(ErrorKind::Malformed {
+                    expected: format!(
+                        "a shape for the elements of {}",
+                        whole.unwrap_or_else(elements)
+                    ),
+                    got,
+                });
+            }
+            Some(Ok(Some(size))) => d.len = Some(size),
+            Some(Ok(None)) | None => {}
+        }
+        d.shape = shape;
+        d.finish(Kind::Zip, input.types.clone(), rank as u8)
+    }
+
     /// Some fields of the input.
     pub fn fields(self, input: &Arc<Node>, range: Range<u32>) -> Arc<Node> {
         let mut d = Draft::new(self, smallvec![input.clone()]);
@@ -264,7 +291,7 @@ impl Builder {
         let mut d = Draft::new(self, inputs);
         d.arrays();
         d.in_step();
-        d.len = None;
+        d.len = all_rows(lengths);
         d.lengths(lengths);
         let params: Types = [Ty::U64]
             .into_iter()
@@ -447,6 +474,22 @@ fn all(inputs: &[Arc<Node>]) -> Inputs {
     all
 }
 
+/// How many elements segments of these lengths have, if all are of one length and there are known to be so many.
+fn all_rows(lengths: &Node) -> Option<u64> {
+    let (Kind::Generate(_, body) | Kind::Expand(body)) = &lengths.kind else {
+        return None;
+    };
+    let length = match body.terms.get(body.results.first()?.index())?.term {
+        Term::Lit(n) => Some(n.bits),
+        Term::Scalar { capture, .. } => {
+            let node = body.captures.get(capture as usize)?.node();
+            Axis::delayed(node.clone()).known()
+        }
+        _ => None,
+    };
+    lengths.len?.checked_mul(length?)
+}
+
 /// A node like a scan that never is in memory, since nobody else has it. What is no scan is itself.
 fn unforced(scan: &Arc<Node>) -> Arc<Node> {
     let Kind::Scan(fold, kind) = &scan.kind else {
@@ -459,6 +502,7 @@ fn unforced(scan: &Arc<Node>) -> Arc<Node> {
         inputs: scan.inputs.clone(),
         types: scan.types.clone(),
         rank: scan.rank,
+        shape: scan.shape.clone(),
         is_stream: scan.is_stream,
         len: scan.len,
         error: scan.error.clone(),

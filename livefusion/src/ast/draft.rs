@@ -2,7 +2,8 @@
 
 use crate::ast::body::show_types;
 use crate::ast::{
-    Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Parts, Types, check, lately, simplify,
+    Axis, Body, Builder, Fold, FoldStyle, Inputs, Kind, Node, Parts, Shape, Types, check, lately,
+    simplify,
 };
 use crate::error::{Error, ErrorKind};
 use loop_lang::types::Ty;
@@ -13,6 +14,8 @@ pub(super) struct Draft {
     builder: Builder,
     inputs: Inputs,
     pub(super) len: Option<u64>,
+    /// Of rank 2 or more, the axes.
+    pub(super) shape: Option<Shape>,
     pub(super) error: Option<Box<Error>>,
 }
 
@@ -23,6 +26,7 @@ impl Draft {
             builder,
             inputs,
             len: None,
+            shape: None,
             error,
         }
     }
@@ -104,12 +108,35 @@ impl Draft {
         {
             self.expect(false, || (format!("inputs of rank {rank}"), got));
         }
+        self.meet_shapes();
         for i in 0..self.inputs.len() {
             if let Some(len) = self.inputs[i].known_len() {
                 self.meet(len);
             }
         }
         rank
+    }
+
+    /// The inputs' shapes agree, axis by axis, as far as they are known. The first one is the result's.
+    fn meet_shapes(&mut self) {
+        let shapes: Vec<Shape> = (self.inputs.iter())
+            .filter_map(|n| n.shape.clone())
+            .collect();
+        let Some((first, rest)) = shapes.split_first() else {
+            return;
+        };
+        for other in rest {
+            let axes = first.axes().iter().zip(other.axes());
+            let differ =
+                |(a, b): (&Axis, &Axis)| a.known().zip(b.known()).is_some_and(|(a, b)| a != b);
+            if axes.into_iter().any(differ) {
+                self.fail(ErrorKind::ShapeMismatch {
+                    expected: first.to_string(),
+                    got: other.to_string(),
+                });
+            }
+        }
+        self.shape = Some(first.clone());
     }
 
     /// Lengths of segments are one `u64` field.
@@ -127,15 +154,11 @@ impl Draft {
         });
     }
 
-    /// No input is a delayed scalar.
+    /// All inputs are of rank 1.
     pub(super) fn arrays(&mut self) {
-        if let Some(got) = self
-            .inputs
-            .iter()
-            .find(|n| n.rank == 0)
-            .map(|n| show_node(n))
-        {
-            self.expect(false, || ("an array".into(), got));
+        let other = self.inputs.iter().find(|n| n.rank != 1);
+        if let Some(got) = other.map(|n| show_node(n)) {
+            self.expect(false, || ("an array of rank 1".into(), got));
         }
     }
 
@@ -216,9 +239,11 @@ impl Draft {
             builder: Builder { name, loc },
             inputs,
             len,
+            shape,
             error,
         } = self;
         let len = if rank == 0 { None } else { len };
+        let shape = shape.filter(|_| rank > 1);
         Arc::new(Node {
             name,
             loc,
@@ -227,6 +252,7 @@ impl Draft {
             inputs,
             types,
             rank,
+            shape,
             len,
             error,
             value: OnceLock::new(),

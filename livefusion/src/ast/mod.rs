@@ -6,6 +6,7 @@ mod check;
 mod draft;
 pub(crate) mod lately;
 mod node;
+mod shape;
 mod simplify;
 mod term;
 
@@ -15,6 +16,7 @@ pub(crate) use builder::identity;
 pub use body::BodyBuilder;
 pub use builder::Builder;
 pub use node::{Custom, Fold, FoldStyle, Inputs, Kind, Len, MERGE_CHECK, Node, ScanKind};
+pub use shape::{Axis, Shape, flat_index};
 pub use simplify::simplify;
 pub use term::{Args, Body, Capture, Parts, ScalarLoop, Term, TermData, TermId, Types, may_trap};
 

@@ -1,6 +1,6 @@
 //! Nodes of the shared AST. A node is a combinator applied to others; building one computes nothing.
 
-use crate::ast::{Body, Capture, Term, TermId, Types, Value, show_types};
+use crate::ast::{Body, Capture, Shape, Term, TermId, Types, Value, show_types};
 use crate::custom::{Combinator, Output};
 use crate::error::{Error, Loc};
 use smallvec::SmallVec;
@@ -19,11 +19,13 @@ pub struct Node {
     pub inputs: Inputs,
     /// Types of its element's fields.
     pub types: Types,
-    /// Rank: 0 for a delayed scalar, 1 for an array.
+    /// Rank: 0 for a delayed scalar, else the number of axes.
     pub rank: u8,
+    /// The lengths of the axes, of rank 2 or more (part of neither key nor code: elements lie row by row).
+    pub shape: Option<Shape>,
     /// Whether elements are made one after the other, so that one of them costs those before it.
     pub is_stream: bool,
-    /// Length, where it is known while building.
+    /// Length, of all elements, where it is known while building.
     pub len: Option<u64>,
     /// A mistake found while building (here or in an input); `force` returns it.
     pub error: Option<Box<Error>>,
@@ -239,8 +241,12 @@ impl Node {
     }
 
     /// Element types and length, as far as they are known: `f64[100]`.
-    pub(crate) fn shape(&self) -> String {
+    pub(crate) fn show_shape(&self) -> String {
         let types = show_types(&self.types);
+        if let Some(shape) = &self.shape {
+            let axes: Vec<String> = shape.axes().iter().map(|a| a.to_string()).collect();
+            return format!("{types}[{}]", axes.join(", "));
+        }
         match (self.rank, self.known_len()) {
             (0, _) => types,
             (_, Some(n)) => format!("{types}[{n}]"),
@@ -291,6 +297,9 @@ type Links = SmallVec<[Arc<Node>; 8]>;
 fn take_links(node: &mut Node, out: &mut Links) {
     while let Some(input) = node.inputs.pop() {
         out.push(input);
+    }
+    if let Some(shape) = node.shape.take() {
+        shape.into_delayed(out);
     }
     let mut body = |b: Body| {
         for Capture::Scalar(n) | Capture::Array(n) in b.into_captures() {

@@ -63,7 +63,9 @@ fn live_bits(body: &Body) -> u32 {
             continue;
         }
         match &data.term {
-            Term::Op(_, args) => args.iter().for_each(|a| mark(&mut live, *a)),
+            Term::Op(_, args) | Term::Flat { args, .. } => {
+                args.iter().for_each(|a| mark(&mut live, *a));
+            }
             Term::At { index, .. } => mark(&mut live, *index),
             Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| mark(&mut live, **t)),
             _ => {}
@@ -123,6 +125,10 @@ impl Rewriter {
                     Simpler::Constant(c) => Term::Lit(c),
                     Simpler::No => Term::Op(*op, args),
                 }
+            }
+            Term::Flat { args, checked } => {
+                let (args, checked) = (args.iter().map(to).collect(), *checked);
+                Term::Flat { args, checked }
             }
             Term::Cond(c, a, b) => {
                 let (c, a, b) = (to(c), to(a), to(b));
@@ -263,6 +269,10 @@ fn prune(body: Parts) -> Parts {
         let at = |t: &TermId| to[t.index()];
         let term = match &data.term {
             Term::Op(op, args) => Term::Op(*op, args.iter().map(at).collect()),
+            Term::Flat { args, checked } => Term::Flat {
+                args: args.iter().map(at).collect(),
+                checked: *checked,
+            },
             Term::Cond(c, a, b) => Term::Cond(at(c), at(a), at(b)),
             Term::Scalar { capture, field } => Term::Scalar {
                 capture: keep_capture(*capture),

@@ -77,6 +77,14 @@ pub enum Term {
     Lit(Const),
     /// A strict operator. Integer division and remainder trap where Rust panics.
     Op(Op, Args),
+    /// `outer * length + inner`, of (outer, inner, length), all `u64`: where an element lies among rows of one length. What
+    /// is put together like this is taken apart for nothing, for `inner` is below `length`.
+    Flat {
+        /// Outer index, inner index, and length of the rows.
+        args: Args,
+        /// Whether an inner index that is not below the length traps (else it is below by construction).
+        checked: bool,
+    },
     /// `if c { a } else { b }`: only one arm is computed.
     Cond(TermId, TermId, TermId),
     /// The k-th state variable of a while loop, inside of its test and step.
@@ -108,6 +116,7 @@ pub enum Term {
 pub fn may_trap(term: &Term, ty: Ty, operand: impl Fn(TermId) -> bool) -> bool {
     match term {
         Term::Op(op, args) => op.may_trap(ty) || args.iter().any(|a| operand(*a)),
+        Term::Flat { args, checked } => *checked || args.iter().any(|a| operand(*a)),
         Term::At { index, checked, .. } => *checked || operand(*index),
         Term::Cond(c, a, b) => [c, a, b].into_iter().any(|t| operand(*t)),
         Term::LoopResult(..) => true,
@@ -259,7 +268,9 @@ impl Parts {
                 continue;
             }
             match &self.terms[i].term {
-                Term::Op(_, args) => args.iter().for_each(|a| live[a.index()] = true),
+                Term::Op(_, args) | Term::Flat { args, .. } => {
+                    args.iter().for_each(|a| live[a.index()] = true);
+                }
                 Term::At { index, .. } => live[index.index()] = true,
                 Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| live[t.index()] = true),
                 Term::LoopResult(l, _) if !std::mem::replace(&mut loop_done[*l as usize], true) => {

@@ -11,6 +11,7 @@ pub mod phases;
 pub mod pull;
 pub mod rates;
 pub mod sides;
+pub mod uniform;
 
 pub use cluster::free::is_constant;
 pub use cluster::{Clustering, Cost, Crossing, Plan, PlannedLoop, Reason, Recomputed, plan};

@@ -445,7 +445,12 @@ fn is_fixed(body: &Body, t: TermId) -> bool {
     let live = body.live_terms([t].into_iter());
     let terms = body.terms.iter().zip(live).filter(|(_, live)| *live);
     let mut used = terms.map(|(data, _)| &data.term);
-    used.all(|t| matches!(t, Term::Lit(_) | Term::Scalar { .. } | Term::Op(..)))
+    used.all(|t| {
+        matches!(
+            t,
+            Term::Lit(_) | Term::Scalar { .. } | Term::Op(..) | Term::Flat { .. }
+        )
+    })
 }
 
 impl Pulls {

@@ -3,7 +3,7 @@
 
 use super::Lower;
 use super::Source;
-use super::emission::Emission;
+use super::emission::{Emission, Flat};
 use super::placement::Spot;
 use super::pull::{self, Known};
 use super::scope::Column;
@@ -287,6 +287,25 @@ impl Inliner<'_, '_, '_> {
                 self.check_division(*op, &args, out);
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::Let(var, *op, args)));
+            }
+            Term::Flat { args, checked } => {
+                let [outer, inner, length] = [0, 1, 2].map(|k| self.value(args[k]));
+                if *checked {
+                    let inside = self.is_inside(inner, length, out);
+                    self.trap_outside(inside, inner, length, out);
+                }
+                let row = self.e.scalar("row", self.inline.comb, Ty::U64);
+                let start = Args::from_slice(&[outer, length]);
+                out.push(self.stmt(StmtKind::Let(row, Op::Mul, start)));
+                let var = self.define(t);
+                let args = Args::from_slice(&[row.into(), inner]);
+                out.push(self.stmt(StmtKind::Let(var, Op::Add, args)));
+                let flat = Flat {
+                    outer,
+                    inner,
+                    length,
+                };
+                self.e.values.flat.insert(var.into(), flat);
             }
             Term::At {
                 capture,

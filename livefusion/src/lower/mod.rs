@@ -346,7 +346,9 @@ fn emit_open(e: &mut Emission<'_>, id: NodeId, rate: RateId) -> Lower {
         Opening::Begins(elements, lengths, total) => {
             cursor::emit_begin(e, id, rate, (elements, lengths, total))
         }
-        Opening::Segments(..) | Opening::SameSegments => segments::emit_open(e, id, rate),
+        Opening::Segments(..) | Opening::Rows(..) | Opening::SameSegments => {
+            segments::emit_open(e, id, rate)
+        }
         Opening::Cursor(..) | Opening::Elements(_) => cursor::emit_open(e, id, rate),
     }
 }

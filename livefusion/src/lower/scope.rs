@@ -3,6 +3,7 @@
 
 use crate::ast::Kind;
 use crate::fusion::phases::Phase;
+use crate::fusion::uniform::is_uniform;
 use crate::fusion::{ClassId, Plan};
 use crate::sharing::{FieldRef, Graph, NodeId};
 use std::ops::Range;
@@ -107,6 +108,11 @@ impl<'g> Scope<'g> {
         self.graph.nodes[id.index()].leaf
             || self.plan.loop_of[id.index()].is_some_and(|l| l < self.at)
                 && !self.plan.computes(self.at, id)
+    }
+
+    /// Whether lengths of segments are one number, known when the loop starts.
+    pub fn is_uniform(&self, lengths: Column) -> bool {
+        is_uniform(self.graph, lengths.field) && !self.is_in_memory(lengths.field.0)
     }
 
     /// A field of an array that tells its length: one that this loop makes, or one that is in memory.

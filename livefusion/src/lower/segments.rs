@@ -11,9 +11,9 @@
 //! inner loop's `nest` starts.
 
 use super::body::{self, Inline};
-use super::emission::Emission;
+use super::emission::{Emission, Rows};
 use super::fold::fold_at;
-use super::placement::{Context, Length, Opening, Placer, Spot, Total};
+use super::placement::{Context, Length, Opening, Placer, Spot, Total, no_root};
 use super::scan::scan_at;
 use super::scope::Column;
 use super::{Lower, Source, lengths};
@@ -56,8 +56,22 @@ pub fn open(
         (None, Some(len)) => Total::Length(len),
         (None, None) => Total::Any,
     };
-    let opening = Opening::Segments(lengths, total);
+    let opening = match p.scope.is_uniform(lengths) && is_counted_before(p, class, spot.rate) {
+        true => Opening::Rows(lengths, total),
+        false => Opening::Segments(lengths, total),
+    };
     Ok(p.open_within(user, spot, class, opening))
+}
+
+/// Whether how many segments of a class there are in a rate is known when the loop starts.
+fn is_counted_before(p: &Placer<'_>, class: ClassId, rate: RateId) -> bool {
+    let opening = &p.placed.tree.rate(rate).opening;
+    let counts = matches!(
+        opening,
+        Opening::Array(_) | Opening::Indices(_) | Opening::Rows(..)
+    );
+    // What an append's parts have is counted through all phases.
+    counts && !p.scope.is_appended(class)
 }
 
 /// How long the data is that a node uses with all elements of segments, if it is read beside them, or told from its
@@ -95,9 +109,17 @@ pub fn emit_open(e: &mut Emission<'_>, user: NodeId, rate: RateId) -> Lower {
             let safe = open_checked(e, comb, at.rate, (len, total))?;
             e.values.tests.insert((class, at.rate), safe);
         }
+        Opening::Rows(lengths, total) => {
+            let len = e.elt(lengths, at)?;
+            let rows = rows_checked(e, comb, at.rate, (len, total))?;
+            e.values.tests.insert((class, at.rate), rows.length);
+            e.values.rows.insert(rate, rows);
+            e.open_nested(comb, at.rate, (rows.length, true));
+        }
         _ => {
             let len = e.size_of_segment(rate)?;
-            e.open_nested(comb, at.rate, len);
+            let uniform = e.values.rows.values().any(|rows| rows.length == len);
+            e.open_nested(comb, at.rate, (len, uniform));
         }
     }
     Ok(())
@@ -113,11 +135,50 @@ fn open_checked(
 ) -> Lower<Atom> {
     let most = most(e, comb, total)?;
     let safe = e.scalar("size", comb, Ty::U64);
-    let rate = e.open_nested(comb, parent, safe.into());
+    let rate = e.open_nested(comb, parent, (safe.into(), false));
     let (mut stmts, counter) = e.begins(comb, rate);
     stmts.extend(checked(e, comb, (safe, len), (counter, most)));
     e.push_first(comb, Section::Nest, stmts);
     Ok(safe.into())
+}
+
+/// Checks, when the loop starts, that so many segments of one length fit what there is for them. If they do not, that is
+/// a trap, told of the first that does not fit, and all of them count as empty.
+///
+/// ```text
+/// init_1:  let some_1 = max s_1 1            (a divisor)
+///          let most_1 = div len_1 some_1     (as many rows as fit)
+///          let fit_1 = le len_0 most_1
+///          let room_1 = rem len_1 some_1     (for the first that does not)
+///          trap unless fits_1, t0 (s_1, room_1)
+///          let size_1 = select fits_1 s_1 0
+///          let all_1 = mul len_0 size_1
+/// ```
+fn rows_checked(
+    e: &mut Emission<'_>,
+    comb: CombId,
+    parent: RateId,
+    (len, total): (Atom, Total),
+) -> Lower<Rows> {
+    let around = match e.values.rows.get(&parent) {
+        Some(rows) => Some(rows.elements),
+        None => e.program.rate(parent).kind.bound(),
+    };
+    let around = around.ok_or_else(no_root)?;
+    let room = most(e, comb, total)?;
+    let (zero, one): (Atom, Atom) = (Const::u64(0).into(), Const::u64(1).into());
+    let mut init =
+        |base, op, args: &[Atom]| Atom::from(e.emit(comb, Section::Init, base, op, args));
+    let some = init("some", Op::Max, &[len, one]);
+    let most = init("most", Op::Div, &[room, some]);
+    let fit = init("fit", Op::Le, &[around, most]);
+    let none = init("none", Op::Eq, &[len, zero]);
+    let fits = init("fits", Op::Or, &[fit, none]);
+    let left = init("room", Op::Rem, &[room, some]);
+    let length = init("size", Op::Select, &[fits, len, zero]);
+    let elements = init("all", Op::Mul, &[around, length]);
+    e.trap(comb, Section::Init, TrapKind::Segments, fits, &[len, left]);
+    Ok(Rows { length, elements })
 }
 
 /// How many elements segments may have in all.

@@ -130,7 +130,8 @@ impl Writer {
             return self.leaf(entry);
         }
         self.words.extend(kind_words(&node.kind));
-        self.put(node.rank as u64);
+        // Of more ranks than one, the elements lie in a row.
+        self.put(u64::from(node.rank.min(1)));
         self.types(&node.types);
         self.put(entry.inputs.len() as u64);
         for i in &entry.inputs {
@@ -158,7 +159,7 @@ impl Writer {
     fn leaf(&mut self, entry: &GraphNode) -> Vec<u64> {
         let node = &entry.node;
         self.put(100u64);
-        self.put(node.rank as u64);
+        self.put(u64::from(node.rank.min(1)));
         self.types(&node.types);
         match (node.value.get(), &node.kind) {
             (Some(Value::Array(fields)), _) => fields
@@ -198,6 +199,10 @@ impl Writer {
                 }
                 Term::Op(op, args) => {
                     self.words.push(tag | 3 | (*op as u64) << 16);
+                    self.words.extend(args.iter().map(|a| a.0 as u64));
+                }
+                Term::Flat { args, checked } => {
+                    self.words.push(tag | 9 | u64::from(*checked) << 16);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
                 Term::Cond(c, a, b) => {

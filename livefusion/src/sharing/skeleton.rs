@@ -160,7 +160,7 @@ impl Expected {
         Some(Expected {
             id,
             kept: Arc::ptr_eq(&entry.node, node),
-            rank: node.rank,
+            rank: node.rank.min(1),
             types: node.types.clone(),
             length: numbers[id.index()],
             computed,
@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
     /// Meets a node; none if it is not as expected.
     fn meet(&mut self, node: &'a Arc<Node>, expected: &Expected) -> Option<()> {
         let fits = node.error.is_none()
-            && node.rank == expected.rank
+            && node.rank.min(1) == expected.rank
             && node.types == expected.types
             && node.value.get().is_some() == expected.computed.is_none();
         if !fits {

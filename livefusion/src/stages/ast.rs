@@ -120,7 +120,7 @@ impl fmt::Display for Ast {
             if !leaf && !operands.is_empty() {
                 write!(f, " {operands}")?;
             }
-            writeln!(f, ": {}, at {}", node.shape(), node.loc)?;
+            writeln!(f, ": {}, at {}", node.show_shape(), node.loc)?;
             let inherited = || links(node).iter().any(|n| n.error.is_some());
             if let Some(mistake) = node.error.as_ref().filter(|_| !inherited()) {
                 writeln!(f, "  mistake: {}", mistake.kind)?;

@@ -154,7 +154,7 @@ fn write_node(f: &mut fmt::Formatter<'_>, id: NodeId, entry: &GraphNode) -> fmt:
     if let Some(length) = entry.length {
         write!(f, " of length {length}")?;
     }
-    writeln!(f, ": {}", node.shape())?;
+    writeln!(f, ": {}", node.show_shape())?;
     if entry.leaf {
         return Ok(());
     }

@@ -98,6 +98,13 @@ impl<'a> Runner<'a> {
             Term::Param(k) => self.params[*k as usize],
             Term::Lit(c) => c.bits,
             Term::Op(op, args) => self.operator(*op, ty, args),
+            Term::Flat { args, checked } => {
+                let [outer, inner, length] = [0, 1, 2].map(|k| self.term(args[k]));
+                if *checked && inner >= length {
+                    self.trap(TrapKind::OutOfRange, vec![inner, length]);
+                }
+                outer.wrapping_mul(length).wrapping_add(inner)
+            }
             Term::Cond(c, a, b) => {
                 if self.term(*c) != 0 {
                     self.term(*a)
@@ -197,7 +204,9 @@ fn inside(body: &Body) -> Vec<u64> {
         let of = |t: &TermId| inside[t.index()];
         inside.push(match &data.term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => 0,
-            Term::Op(_, args) => args.iter().map(of).fold(0, |a, b| a | b),
+            Term::Op(_, args) | Term::Flat { args, .. } => {
+                args.iter().map(of).fold(0, |a, b| a | b)
+            }
             Term::Cond(c, a, b) => of(c) | of(a) | of(b),
             Term::At { index, .. } => of(index),
             Term::LoopVar(l, _) => 1 << l,

@@ -28,6 +28,10 @@ pub struct Values {
     /// What decides over the elements of a class in the iterations of a rate: a subrate's test, the
     /// length of a segment.
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
+    /// Indices that were put together of those of a row and within it.
+    pub flat: FxHashMap<Atom, Flat>,
+    /// Of rates whose segments are all of one length, how many elements that makes.
+    pub rows: FxHashMap<RateId, Rows>,
     /// What says whether a segment has had an element, by the subrate that does not run for all of them.
     pub nonempty: FxHashMap<RateId, Vec<(CombId, Var)>>,
     /// What says whether the elements of a node go on.
@@ -46,6 +50,26 @@ pub struct Values {
     pub anew: FxHashMap<RateId, Vec<(Var, Atom)>>,
     /// Numbers of elements that are counted before the loop.
     pub sizes: Vec<Size>,
+}
+
+/// Where an element lies among rows: `outer * length + inner`, with `inner` below `length`.
+#[derive(Clone, Copy, Debug)]
+pub struct Flat {
+    /// Which row.
+    pub outer: Atom,
+    /// Where in it.
+    pub inner: Atom,
+    /// How long rows are.
+    pub length: Atom,
+}
+
+/// Segments of one length, as atoms of `init`.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// How long each is.
+    pub length: Atom,
+    /// How many elements all of them have.
+    pub elements: Atom,
 }
 
 /// How many elements a rate has: of one class, one that is left early has fewer.

@@ -29,6 +29,7 @@ use crate::sharing::FieldRef;
 use blocks::Blocks;
 pub use elements::End;
 use elements::Values;
+pub use elements::{Flat, Rows};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
 use loop_lang::types::Ty;

@@ -26,9 +26,14 @@ impl Emission<'_> {
         self.new_rate(comb, RateKind::Sub { parent, count })
     }
 
-    /// Opens a rate that runs over `len` further elements in each iteration of the parent. Its counter
-    /// runs on from segment to segment.
-    pub fn open_nested(&mut self, comb: CombId, parent: RateId, len: Atom) -> RateId {
+    /// Opens a rate that runs over `len` further elements in each iteration of the parent: always as many, if it is
+    /// uniform. Its counter runs on from segment to segment.
+    pub fn open_nested(
+        &mut self,
+        comb: CombId,
+        parent: RateId,
+        (len, uniform): (Atom, bool),
+    ) -> RateId {
         let counter = self.scalar("ix", comb, Ty::U64);
         let end = self.scalar("end", comb, Ty::U64);
         let bound = end.into();
@@ -36,7 +41,7 @@ impl Emission<'_> {
             parent,
             counter,
             bound,
-            uniform: false,
+            uniform,
         };
         let rate = self.new_rate(comb, kind);
         let to = StmtKind::Let(end, Op::Add, Args::from_slice(&[counter.into(), len]));
@@ -244,6 +249,10 @@ impl Emission<'_> {
         match room {
             Room::Bound(rate) => match self.program.rate(rate).kind.bound() {
                 Some(bound) => bound,
+                None => Const::u64(0).into(),
+            },
+            Room::Rows(rate) => match self.values.rows.get(&rate) {
+                Some(rows) => rows.elements,
                 None => Const::u64(0).into(),
             },
             Room::Array(leaf) => self.scalar_param(Source::Length(leaf), "len", by, Ty::U64),

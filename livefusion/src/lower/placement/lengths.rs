@@ -29,6 +29,8 @@ pub enum Length {
 pub enum Room {
     /// So much as the root or the cursor around has steps.
     Bound(RateId),
+    /// So much as all rows have that this rate runs over.
+    Rows(RateId),
     /// As much as an array in memory has, which is segmented like this.
     Array(NodeId),
     /// What a loop before it counts.
@@ -206,6 +208,9 @@ impl Placer<'_> {
         let unbounded = self.lengths.unbounded.contains(&rate);
         if !placed.opening.is_nested() && !unbounded {
             return Ok(Room::Bound(rate));
+        }
+        if let Opening::Rows(..) = placed.opening {
+            return Ok(Room::Rows(rate));
         }
         let class = placed.class.ok_or_else(no_root)?;
         // An array in memory that is segmented like this tells, for it is checked to be as long.

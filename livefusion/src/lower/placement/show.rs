@@ -95,11 +95,12 @@ impl Show<'_> {
             Opening::While(_) => "what is not always asked for".into(),
             Opening::Decided => format!("what {} kept", self.node(rate.node)),
             Opening::Segments(lengths, total) => {
-                let total = match total {
-                    Total::Length(len) => format!("in room for {}", self.length(*len)),
-                    Total::Any => "in any room".into(),
-                };
-                format!("segments of lengths {} {total}", self.column(*lengths))
+                let (lengths, total) = (self.column(*lengths), self.total(*total));
+                format!("segments of lengths {lengths} {total}")
+            }
+            Opening::Rows(lengths, total) => {
+                let (lengths, total) = (self.column(*lengths), self.total(*total));
+                format!("rows of length {lengths} {total}")
             }
             Opening::SameSegments => "the same segments".into(),
             Opening::Cursor(sided, len) => {
@@ -118,17 +119,20 @@ impl Show<'_> {
             }
             Opening::UsedUp => "where a segment is used up".into(),
             Opening::Begins(elements, lengths, total) => {
-                let total = match total {
-                    Total::Length(len) => format!("in room for {}", self.length(*len)),
-                    Total::Any => "in any room".into(),
-                };
-                let lengths = self.column(*lengths);
+                let (lengths, total) = (self.column(*lengths), self.total(*total));
                 format!(
                     "segments for r{} of lengths {lengths} {total}",
                     elements.index()
                 )
             }
         })
+    }
+
+    fn total(&self, total: Total) -> String {
+        match total {
+            Total::Length(len) => format!("in room for {}", self.length(len)),
+            Total::Any => "in any room".into(),
+        }
     }
 
     fn sided(&self, sided: Sided) -> String {
@@ -162,6 +166,7 @@ impl Show<'_> {
     fn room(&self, room: &Room, takes: &[NodeId]) -> String {
         let room = match room {
             Room::Bound(rate) => format!("r{}'s bound", rate.index()),
+            Room::Rows(rate) => format!("all rows of r{}", rate.index()),
             Room::Array(leaf) => format!("length of {}", self.node(*leaf)),
             Room::Counted(rate) => format!("what r{} counts beforehand", rate.index()),
         };

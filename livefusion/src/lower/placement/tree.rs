@@ -64,6 +64,9 @@ pub enum Opening {
     While(Lives),
     /// An inner loop over segments of these lengths, each checked to leave no more elements than the total.
     Segments(Column, Total),
+    /// As [`Segments`](Opening::Segments), of one length: that is checked before the first of them, together with the number
+    /// of segments, which this rate around says.
+    Rows(Column, Total),
     /// An inner loop over segments whose lengths are checked already.
     SameSegments,
     /// A stream that is advanced on demand, over so many elements; or over the attempts of a zip, as many as it
@@ -116,7 +119,10 @@ impl Opening {
     pub fn is_nested(&self) -> bool {
         matches!(
             self,
-            Opening::Segments(..) | Opening::SameSegments | Opening::Elements(_)
+            Opening::Segments(..)
+                | Opening::Rows(..)
+                | Opening::SameSegments
+                | Opening::Elements(_)
         )
     }
 

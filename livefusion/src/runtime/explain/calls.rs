@@ -89,7 +89,7 @@ impl Calls {
                 place,
                 again: again.remove(&id).unwrap_or_default(),
                 // The last node is what the call gave to the user.
-                shape: node.shape(),
+                shape: node.show_shape(),
                 is_inlined: place != Place::Input && plan.loop_of[id.index()].is_none(),
                 is_result: results.contains(&id),
                 nodes: vec![id],

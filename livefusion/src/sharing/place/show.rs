@@ -89,6 +89,10 @@ fn show_term(
             let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
             let _ = writeln!(out, "{pad}let {name} = {} {}", op.name(), args.join(" "));
         }
+        Term::Flat { args, .. } => {
+            let args: Vec<_> = args.iter().map(|a| operand(body, *a)).collect();
+            let _ = writeln!(out, "{pad}let {name} = flat {}", args.join(" "));
+        }
         Term::Scalar { capture, field } => {
             let _ = writeln!(out, "{pad}let {name} = capture {capture}.{field}");
         }

@@ -1,0 +1,217 @@
+//! Shapes: what an array of rank 2 or more says beside its elements, which lie row by row.
+
+use crate::ast::{BodyBuilder, Builder, Len, Node, TermId, Value};
+use crate::error::ErrorKind;
+use loop_lang::op::Op;
+use loop_lang::types::{Const, Ty};
+use std::fmt;
+use std::sync::Arc;
+
+/// The length of an axis: a delayed `u64`, which may be known while building. Whoever uses a shape in a body captures it,
+/// so that equal lengths are one scalar in a graph.
+#[derive(Clone, Debug)]
+pub struct Axis(Arc<Node>);
+
+impl Axis {
+    /// A length that a delayed `u64` has.
+    pub fn delayed(node: Arc<Node>) -> Axis {
+        Axis(node)
+    }
+
+    /// The delayed scalar that it is.
+    pub fn node(&self) -> &Arc<Node> {
+        &self.0
+    }
+
+    /// The length, where it is known before this force.
+    pub fn known(&self) -> Option<u64> {
+        match self.0.value.get() {
+            Some(Value::Scalar(fields)) => fields.first().map(|c| c.bits),
+            _ => None,
+        }
+    }
+
+    /// Whether two lengths are one for certain: the same number, or the same delayed scalar.
+    pub fn is(&self, other: &Axis) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.known().is_some() && self.known() == other.known()
+    }
+
+    /// The length as a term of a body.
+    pub fn term(&self, b: &mut BodyBuilder) -> TermId {
+        b.scalar(&self.0, 0)
+    }
+
+    /// The length as that of a generator.
+    pub fn len(&self) -> Len {
+        match self.known() {
+            Some(n) => Len::Known(n),
+            None => Len::Delayed(self.0.clone()),
+        }
+    }
+}
+
+impl From<u64> for Axis {
+    fn from(n: u64) -> Axis {
+        Axis(Builder::named("length").constant(&[Const::u64(n)]))
+    }
+}
+
+impl fmt::Display for Axis {
+    /// The number, or `?` while it is delayed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.known() {
+            Some(n) => n.fmt(f),
+            None => f.write_str("?"),
+        }
+    }
+}
+
+/// The lengths of an array's axes, the outermost first. The array's elements lie row by row: those along the last axis are
+/// neighbours. Cheap to clone; arrays that are made in step share one.
+#[derive(Clone, Debug)]
+pub struct Shape(Arc<[Axis]>);
+
+impl Shape {
+    /// A shape of these axes.
+    pub fn new(axes: impl IntoIterator<Item = Axis>) -> Shape {
+        Shape(axes.into_iter().collect())
+    }
+
+    /// The axes.
+    pub fn axes(&self) -> &[Axis] {
+        &self.0
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// All lengths, where they are known before this force.
+    pub fn known(&self) -> Option<Vec<u64>> {
+        self.0.iter().map(Axis::known).collect()
+    }
+
+    /// The number of elements, where it is known.
+    ///
+    /// # Errors
+    /// If there are more than a `u64` counts.
+    pub fn size(&self) -> Result<Option<u64>, ErrorKind> {
+        let Some(known) = self.known() else {
+            return Ok(None);
+        };
+        if known.contains(&0) {
+            return Ok(Some(0));
+        }
+        let all = known.iter().try_fold(1u64, |all, n| all.checked_mul(*n));
+        let too_many = || ErrorKind::Malformed {
+            expected: "as many elements as a u64 counts".to_string(),
+            got: format!("the shape {self}"),
+        };
+        all.map(Some).ok_or_else(too_many)
+    }
+
+    /// Whether each axis of both is of one length for certain.
+    pub fn is(&self, other: &Shape) -> bool {
+        let equal = |(a, b): (&Axis, &Axis)| a.is(b);
+        Arc::ptr_eq(&self.0, &other.0)
+            || self.rank() == other.rank() && self.0.iter().zip(other.axes()).all(equal)
+    }
+
+    /// The delayed lengths, for good, if nobody else has them.
+    pub(super) fn into_delayed(self, out: &mut impl Extend<Arc<Node>>) {
+        if Arc::strong_count(&self.0) == 1 {
+            out.extend(self.0.iter().map(|axis| axis.0.clone()));
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    /// `(3, 4)`; what is not known yet is `?`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (k, axis) in self.0.iter().enumerate() {
+            if k > 0 {
+                f.write_str(", ")?;
+            }
+            axis.fmt(f)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// The graph's side of shapes: descriptors, indices, and the same elements under another shape.
+impl Builder {
+    /// The number of elements of all axes together, as a length.
+    pub fn size(self, axes: &[Axis]) -> Axis {
+        let known: Option<Vec<u64>> = axes.iter().map(Axis::known).collect();
+        if let Some(known) = known {
+            // Too many are found where the shape is made.
+            return Axis::from(known.into_iter().fold(1, u64::saturating_mul));
+        }
+        if let [one] = axes {
+            return one.clone();
+        }
+        let mut b = BodyBuilder::new(&[]);
+        b.locate(Some(self.loc()));
+        let mut all = b.lit(Const::u64(1));
+        for axis in axes {
+            let n = axis.term(&mut b);
+            all = b.op(Op::Mul, &[all, n]);
+        }
+        Axis(self.compute(b.finish(&[all])))
+    }
+
+    /// The uniform descriptors of a shape's axes but the first: of the second, which is there once per row of the first,
+    /// of the third, once per row of these, and so on. Each is free, and those of equal shapes are one.
+    pub fn descriptors(self, shape: &Shape) -> Vec<Arc<Node>> {
+        let mut levels: Vec<Arc<Node>> = Vec::with_capacity(shape.rank());
+        let Some((first, rest)) = shape.axes().split_first() else {
+            return levels;
+        };
+        for axis in rest {
+            let mut b = BodyBuilder::new(&[Ty::U64]);
+            let n = axis.term(b.locate(Some(self.loc())));
+            let body = b.finish(&[n]);
+            let level = match levels.last() {
+                None => self.renamed("rows").generate(first.len(), body),
+                Some(around) => self.renamed("rows").expand(around, &[], body),
+            };
+            levels.push(level);
+        }
+        levels
+    }
+
+    /// The indices of all elements of a shape, row by row: one field per axis.
+    pub fn indices(self, shape: &Shape) -> Arc<Node> {
+        let levels = self.descriptors(shape);
+        let first = shape.axes().first().map_or(Len::Known(1), Axis::len);
+        let mut indices = self.generate(first, super::identity(&[Ty::U64]));
+        for (k, level) in levels.iter().enumerate() {
+            let mut b = BodyBuilder::new(&vec![Ty::U64; k + 2]);
+            let outer = (1..k as u32 + 2).map(|p| b.param(p));
+            let mut all: Vec<TermId> = outer.collect();
+            all.push(b.param(0));
+            indices = self.expand(level, &[indices], b.finish(&all));
+        }
+        indices
+    }
+
+    /// The same elements, row by row, under a shape; of rank 1 without one. Costs nothing.
+    pub fn reshape(self, input: &Arc<Node>, shape: Option<Shape>) -> Arc<Node> {
+        if input.rank == 1 && shape.is_none() {
+            return input.clone();
+        }
+        self.reshaped(input, shape)
+    }
+}
+
+/// Where an element lies among the rows of a shape: `(i * m + j) * n + k`.
+pub fn flat_index(b: &mut BodyBuilder, indices: &[TermId], shape: &Shape) -> TermId {
+    let mut at = indices.first().copied();
+    for (index, axis) in indices.iter().zip(shape.axes()).skip(1) {
+        let n = axis.term(b);
+        at = at.map(|outer| b.flat(outer, *index, n));
+    }
+    at.unwrap_or_else(|| b.lit(Const::u64(0)))
+}
