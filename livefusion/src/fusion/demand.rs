@@ -169,10 +169,10 @@ fn needs_of(
             needs.extend(columns.iter().copied());
         }
         // A length that is known without a loop needs no element.
-        Kind::Len => match pulls.extent(node.inputs[0]) {
+        Kind::Len => match pulls.own_extent(node.inputs[0]) {
             Some(Extent::Of(_)) => {}
             Some(Extent::Scalar(by)) => at_an_index.extend([by]),
-            None => needs.extend(columns.first().copied()),
+            Some(Extent::Rows(_)) | None => needs.extend(columns.first().copied()),
         },
         Kind::Expand(_) => needs.extend(columns.first().copied()),
         // Whatever their closures use, which follows, is all that these need.

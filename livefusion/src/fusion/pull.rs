@@ -19,6 +19,7 @@ mod functions;
 use super::cluster::free::{is_alias, is_constant};
 use super::mirror::Mirrors;
 use super::rates::Rates;
+use super::uniform::is_uniform;
 use crate::ast::{Body, Kind, Len, Term, TermId};
 use crate::sharing::{FieldRef, Graph, NodeId, bodies};
 use functions::{Functions, accesses, body_nesting};
@@ -42,6 +43,8 @@ pub enum Extent {
     Of(NodeId),
     /// This delayed scalar.
     Scalar(FieldRef),
+    /// All rows of these lengths, which are one number.
+    Rows(FieldRef),
 }
 
 /// What is pulled, and what follows from it.
@@ -91,6 +94,11 @@ impl Pulls {
     /// The length of an array, where it is known without a loop.
     pub fn extent(&self, n: NodeId) -> Option<Extent> {
         self.extents[n.index()]
+    }
+
+    /// The length of an array, where it is that of something else: it takes nothing to know it.
+    pub fn own_extent(&self, n: NodeId) -> Option<Extent> {
+        self.extent(n).filter(|e| !matches!(e, Extent::Rows(_)))
     }
 
     /// Whether a node stands for what is [behind](Pulls::behind) it: pulled arrays, where they are
@@ -171,7 +179,8 @@ pub fn pull(graph: &Graph, rates: &Rates, enabled: bool) -> Pulls {
 /// Whether a node is the length of an array that is known without a loop.
 fn is_known_length(graph: &Graph, extents: &[Option<Extent>], id: NodeId) -> bool {
     let node = &graph.nodes[id.index()];
-    matches!(node.node.kind, Kind::Len) && !node.leaf && extents[node.inputs[0].index()].is_some()
+    let told = |n: NodeId| matches!(extents[n.index()], Some(Extent::Of(_) | Extent::Scalar(_)));
+    matches!(node.node.kind, Kind::Len) && !node.leaf && told(node.inputs[0])
 }
 
 /// The length of every array where it is known without a loop: that of the memory or of the
@@ -193,10 +202,18 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
                 let (by, field) = graph.resolve(by, 0);
                 let length = &graph.nodes[by.index()];
                 match length.node.kind {
-                    Kind::Len if !length.leaf => extents[length.inputs[0].index()],
+                    Kind::Len if !length.leaf => {
+                        let of = extents[length.inputs[0].index()];
+                        of.filter(|e| !matches!(e, Extent::Rows(_)))
+                    }
                     _ => Some(Extent::Scalar((by, field))),
                 }
             }),
+            Kind::Expand(_) => {
+                let lengths = graph.resolve(node.inputs[0], 0);
+                let known = extents[lengths.0.index()].is_some() && is_uniform(graph, lengths);
+                known.then_some(Extent::Rows(lengths))
+            }
             Kind::Manifest
             | Kind::Input(_)
             | Kind::Generate(..)
@@ -210,7 +227,6 @@ fn extents(graph: &Graph, rates: &Rates) -> Vec<Option<Extent>> {
             | Kind::Fold(_)
             | Kind::Scan(..)
             | Kind::ScanTotal
-            | Kind::Expand(_)
             | Kind::FoldS(_)
             | Kind::ScanS(..)
             | Kind::CountS
@@ -357,6 +373,7 @@ impl<'a> Uses<'a> {
         for (i, body) in all.iter().enumerate() {
             let run = match node.node.kind {
                 Kind::Compute(_) => Run::Once,
+                Kind::Expand(_) if has_own_indices(graph, id) => Run::PerIndex,
                 Kind::Generate(..) if i + 1 == all.len() => Run::PerIndex,
                 Kind::Generate(..) => Run::Once,
                 _ => Run::Often,
@@ -387,6 +404,7 @@ impl<'a> Uses<'a> {
             _ if readers.often => Run::Often,
             _ if readers.places.is_empty() => Run::Once,
             Kind::Generate(..) => Run::PerIndex,
+            Kind::Expand(_) if has_own_indices(graph, id) => Run::PerIndex,
             _ => Run::Often,
         };
         let places: Vec<Option<u32>> = readers.places.iter().map(|p| Some(*p)).collect();
@@ -422,22 +440,61 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Whether an index is the body's parameter plus or minus something fixed, or that less the
-/// parameter: then no two elements read the same.
+/// Whether an index is made of the body's parameters, which are the indices of an element, so that no two elements read the
+/// same: each is used once, plus or minus something fixed or less than that, and all of them are put together as the
+/// index among rows.
 pub fn is_shifted(body: &Body, index: TermId) -> bool {
-    let mut at = index;
-    for _ in 0..MAX_SHIFTS {
+    let mut used = vec![false; body.params.len()];
+    let mut stack = vec![index];
+    for _ in 0..MAX_SHIFTS * (body.params.len() as u32) {
+        let Some(at) = stack.pop() else { break };
         match &body.terms[at.index()].term {
-            Term::Param(_) => return true,
+            Term::Param(k) if !std::mem::replace(&mut used[*k as usize], true) => {}
             Term::Op(Op::Add | Op::Sub, args) => match args.as_slice() {
-                [a, b] if is_fixed(body, *b) => at = *a,
-                [a, b] if is_fixed(body, *a) => at = *b,
+                [a, b] if is_fixed(body, *b) => stack.push(*a),
+                [a, b] if is_fixed(body, *a) => stack.push(*b),
                 _ => return false,
             },
+            Term::Flat { args, .. } => {
+                let inner = args[..2].iter().filter(|t| !is_fixed(body, **t));
+                stack.extend(inner);
+            }
             _ => return false,
         }
     }
-    false
+    stack.is_empty() && used.iter().all(|used| *used)
+}
+
+/// Whether the parameters of an expansion are the indices of its elements: that within the segment, and those of the
+/// segment, each once.
+fn has_own_indices(graph: &Graph, id: NodeId) -> bool {
+    let node = &graph.nodes[id.index()];
+    let values = node.inputs[1..].iter();
+    let values: Vec<FieldRef> = (values.flat_map(|n| graph.fields(*n))).collect();
+    let mut axes: Vec<Option<NodeId>> = values.into_iter().map(|f| axis_of(graph, f)).collect();
+    axes.sort_unstable();
+    let all = axes.len();
+    axes.dedup();
+    axes.len() == all && !axes.contains(&None)
+}
+
+/// The generator or the expansion whose own index a field is, whichever handed it on.
+fn axis_of(graph: &Graph, (mut id, mut field): FieldRef) -> Option<NodeId> {
+    loop {
+        let node = &graph.nodes[id.index()];
+        let (Kind::Generate(_, body) | Kind::Expand(body)) = &node.node.kind else {
+            return None;
+        };
+        match body.terms[body.results.get(field as usize)?.index()].term {
+            Term::Param(0) => return Some(id),
+            Term::Param(k) => {
+                let values = node.inputs.get(1..).unwrap_or_default().iter();
+                let mut values = values.flat_map(|n| graph.fields(*n));
+                (id, field) = values.nth(k as usize - 1)?;
+            }
+            _ => return None,
+        }
+    }
 }
 
 /// Whether a term is the same for all elements.
@@ -478,8 +535,13 @@ impl Pulls {
     }
 
     fn add_length(&self, found: &mut Vec<NodeId>, array: NodeId) {
-        if let Some(Extent::Scalar((n, _))) = self.extents[array.index()] {
-            self.add_behind(found, n);
+        let Some(Extent::Scalar((n, _)) | Extent::Rows((n, _))) = self.extents[array.index()]
+        else {
+            return;
+        };
+        self.add_behind(found, n);
+        if let Some(Extent::Rows(_)) = self.extents[array.index()] {
+            self.add_length(found, n);
         }
     }
 

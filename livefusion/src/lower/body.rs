@@ -388,6 +388,10 @@ impl Inliner<'_, '_, '_> {
 
     /// Whether an index is inside of an array for all elements.
     fn is_surely_inside(&self, index: TermId, array: NodeId) -> bool {
+        // What is put together of indices on axes was checked, or is inside by construction.
+        if let Term::Flat { .. } = self.body.terms[index.index()].term {
+            return true;
+        }
         let Inline { id, body, .. } = *self.inline;
         let graph = self.e.scope.graph;
         let is_main = body + 1 == graph.nodes[id.index()].captures.len();

@@ -126,6 +126,10 @@ pub fn is_there(scope: &Scope<'_>, length: Length) -> bool {
                 false => made_before(n),
             })
         }
+        Length::Rows(lengths) => {
+            let behind = scope.plan.pulls.behind(lengths.0).iter();
+            behind.copied().all(made_before)
+        }
         Length::Array(_) | Length::Param(_) | Length::Nothing => true,
     }
 }
@@ -154,6 +158,7 @@ pub fn length_of_pulled(scope: &Scope<'_>, array: NodeId) -> Option<Length> {
         match pulls.extent(array).filter(|_| pulls.is_pulled(array))? {
             Extent::Of(array) => Length::Param(Source::Length(array)),
             Extent::Scalar(field) => delayed(scope, field),
+            Extent::Rows(lengths) => Length::Rows(lengths),
         },
     )
 }
@@ -163,13 +168,13 @@ fn delayed(scope: &Scope<'_>, mut field: FieldRef) -> Length {
     loop {
         let node = &scope.graph.nodes[field.0.index()];
         let known = match node.node.kind {
-            Kind::Len if !node.leaf => scope.plan.pulls.extent(node.inputs[0]),
+            Kind::Len if !node.leaf => scope.plan.pulls.own_extent(node.inputs[0]),
             _ => None,
         };
         match known {
             Some(Extent::Of(array)) => return Length::Param(Source::Length(array)),
             Some(Extent::Scalar(other)) => field = other,
-            None => return Length::Scalar(field),
+            Some(Extent::Rows(_)) | None => return Length::Scalar(field),
         }
     }
 }

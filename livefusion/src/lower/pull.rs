@@ -8,10 +8,11 @@
 use super::Lower;
 use super::body::{self, Inline};
 use super::emission::Emission;
+use crate::ast::Kind;
 use crate::sharing::{FieldRef, NodeId, bodies};
 use loop_lang::ir::*;
 use loop_lang::op::Op;
-use loop_lang::types::Const;
+use loop_lang::types::{Const, Ty};
 use rustc_hash::FxHashMap;
 
 /// Elements that were read or computed already, by region: what is bound in a region is seen by
@@ -119,6 +120,27 @@ pub fn elements_inside(
     Ok(())
 }
 
+/// The row that an element is in, and where in it: what it was put together of, or found by a division.
+fn taken_apart(
+    e: &mut Emission<'_>,
+    index: Atom,
+    lengths: FieldRef,
+    comb: CombId,
+    out: &mut Vec<Stmt>,
+) -> (Atom, Atom) {
+    let length = e.one_length(lengths);
+    if let Some(flat) = e.values.flat.get(&index).filter(|f| f.length == length) {
+        return (flat.outer, flat.inner);
+    }
+    let [outer, inner] = [("row", Op::Div), ("col", Op::Rem)].map(|(base, op)| {
+        let var = e.scalar(base, comb, Ty::U64);
+        let kind = StmtKind::Let(var, op, Args::from_slice(&[index, length]));
+        out.push(Stmt { comb, kind });
+        var.into()
+    });
+    (outer, inner)
+}
+
 /// Computes fields of a pulled array's element at an index.
 fn compute(
     e: &mut Emission<'_>,
@@ -139,7 +161,19 @@ fn compute(
     inline.wanted = Some((0..width).map(|f| fields.contains(&f)).collect());
     let columns: Vec<FieldRef> = e.scope.all_columns(id).iter().map(|c| c.field).collect();
     let mut args: Vec<Atom> = vec![index];
-    if !node.inputs.is_empty() {
+    if let Kind::Expand(_) = node.node.kind {
+        let (outer, inner) = taken_apart(e, index, columns[0], comb, out);
+        args = body.params.iter().map(|t| Const::zero(*t).into()).collect();
+        args[0] = inner;
+        let used = body::used_params(body, inline.wanted.as_deref());
+        for k in used.into_iter().filter(|k| *k > 0) {
+            let (n, field) = columns[k];
+            elements(e, known, (n, &[field]), outer, comb, out)?;
+            if let Some(elt) = known.get(columns[k], outer) {
+                args[k] = elt;
+            }
+        }
+    } else if !node.inputs.is_empty() {
         args = body.params.iter().map(|t| Const::zero(*t).into()).collect();
         let used = body::used_params(body, inline.wanted.as_deref());
         let columns: Vec<(usize, FieldRef)> = used.iter().map(|k| (*k, columns[*k])).collect();

@@ -125,13 +125,13 @@ impl<'g> Recipe<'g> {
         let from = |field: FieldRef| {
             let node = &self.graph.nodes[field.0.index()];
             let extent = match node.node.kind {
-                Kind::Len if scalar && !node.leaf => plan.pulls.extent(node.inputs[0]),
+                Kind::Len if scalar && !node.leaf => plan.pulls.own_extent(node.inputs[0]),
                 _ => None,
             };
             match extent {
                 Some(Extent::Of(array)) => self.length(array),
                 Some(Extent::Scalar(by)) => self.field(by),
-                None => self.field(field),
+                Some(Extent::Rows(_)) | None => self.field(field),
             }
         };
         self.graph.fields(root).into_iter().map(from).collect()

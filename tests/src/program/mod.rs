@@ -362,6 +362,7 @@ impl Step {
                 .collect(),
             types: built.types.clone(),
             rank: built.rank,
+            shape: None,
             is_stream: built.is_stream,
             len: None,
             error: None,

@@ -36,6 +36,7 @@ impl Functions {
             let is_function = match &node.node.kind {
                 _ if node.leaf || extents[id.index()].is_none() => false,
                 Kind::Generate(..) => true,
+                Kind::Expand(_) => node.inputs.iter().all(|i| found.tells_elements(graph, *i)),
                 Kind::Map(_) => {
                     in_step_unchecked(rates, id, &node.inputs)
                         && node.inputs.iter().all(|i| found.tells_elements(graph, *i))
@@ -51,7 +52,6 @@ impl Functions {
                 | Kind::Fold(_)
                 | Kind::Scan(..)
                 | Kind::ScanTotal
-                | Kind::Expand(_)
                 | Kind::FoldS(_)
                 | Kind::ScanS(..)
                 | Kind::CountS

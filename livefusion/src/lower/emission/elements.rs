@@ -30,6 +30,8 @@ pub struct Values {
     pub tests: FxHashMap<(ClassId, RateId), Atom>,
     /// Indices that were put together of those of a row and within it.
     pub flat: FxHashMap<Atom, Flat>,
+    /// How many elements all rows of these lengths have.
+    pub all_rows: FxHashMap<FieldRef, Atom>,
     /// Of rates whose segments are all of one length, how many elements that makes.
     pub rows: FxHashMap<RateId, Rows>,
     /// What says whether a segment has had an element, by the subrate that does not run for all of them.

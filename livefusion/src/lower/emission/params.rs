@@ -1,12 +1,14 @@
 //! Parameters: arrays in memory, delayed scalars, constants, lengths. Each is made on first use.
 
 use super::Emission;
-use crate::ast::Kind;
+use crate::ast::{Kind, TermId};
 use crate::fusion::pull::Extent as Known;
+use crate::fusion::uniform::{Uniform, uniform_value};
 use crate::lower::placement::{Length, Placement};
 use crate::lower::{Lower, Source, generate};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
+use loop_lang::op::Op;
 use loop_lang::types::{Const, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -78,7 +80,7 @@ impl Emission<'_> {
         let node = &self.scope.graph.nodes[field.0.index()];
         if let Kind::Len = node.node.kind
             && !node.leaf
-            && let Some(extent) = self.scope.plan.pulls.extent(node.inputs[0])
+            && let Some(extent) = self.scope.plan.pulls.own_extent(node.inputs[0])
         {
             return self.known_extent(extent, comb);
         }
@@ -91,6 +93,40 @@ impl Emission<'_> {
         match extent {
             Known::Of(array) => self.scalar_param(Source::Length(array), "s", comb, Ty::U64),
             Known::Scalar(field) => self.delayed(field, comb),
+            Known::Rows(lengths) => self.all_rows(lengths),
+        }
+    }
+
+    /// How many elements all rows of these lengths have, which are one number.
+    pub fn all_rows(&mut self, lengths: FieldRef) -> Atom {
+        if let Some(known) = self.values.all_rows.get(&lengths) {
+            return *known;
+        }
+        let comb = self.comb(lengths.0);
+        let rows = self.pulled_len(lengths.0, comb);
+        let args = [rows, self.one_length(lengths)];
+        let all = self.emit(comb, Section::Init, "all", Op::Mul, &args).into();
+        self.values.all_rows.insert(lengths, all);
+        all
+    }
+
+    /// The length of each of some rows.
+    pub fn one_length(&mut self, (id, field): FieldRef) -> Atom {
+        let comb = self.comb(id);
+        uniform_value(self.scope.graph, (id, field)).map_or(Const::u64(0).into(), |scalar| {
+            match scalar {
+                Uniform::Literal(term, c) => self.literal((id, term), c, comb),
+                Uniform::Scalar(field) => self.delayed(field, comb),
+            }
+        })
+    }
+
+    /// A literal of the last body of a node.
+    fn literal(&mut self, (id, term): (NodeId, TermId), c: Const, comb: CombId) -> Atom {
+        let slots = self.scope.graph.nodes[id.index()].constants.last();
+        match slots.and_then(|slots| slots.get(&term.0)) {
+            Some(slot) => self.scalar_param(Source::Constant(*slot), "k", comb, c.ty),
+            None => c.into(),
         }
     }
 
@@ -113,6 +149,7 @@ impl Emission<'_> {
             Length::Param(source) => self.scalar_param(source, "len", by, Ty::U64),
             Length::Scalar(field) => self.delayed(field, by),
             Length::Checked(id) => generate::emit_checked(self, id)?,
+            Length::Rows(lengths) => self.all_rows(lengths),
             Length::Nothing => Const::u64(0).into(),
         })
     }

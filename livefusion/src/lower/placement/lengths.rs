@@ -18,6 +18,8 @@ pub enum Length {
     Param(Source),
     /// A delayed scalar.
     Scalar(FieldRef),
+    /// All rows of these lengths, which are one number.
+    Rows(FieldRef),
     /// That of a generator which checks it.
     Checked(NodeId),
     /// Of what an earlier loop made and nobody keeps: its elements are no elements here.
