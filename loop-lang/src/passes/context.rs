@@ -123,6 +123,18 @@ impl Context {
         }
     }
 
+    /// The ranks of an inner loop's `nest`, of its guard and of its bottom.
+    pub(super) fn inner_loop(&self, rate: RateId) -> Option<(usize, usize, usize)> {
+        let (first, last) = self.inside[rate.index()]?;
+        let nest = Place::At {
+            rate,
+            stage: 0,
+            section: Section::Nest,
+        };
+        let nest = self.places[..first].iter().rposition(|p| *p == nest)?;
+        Some((nest, first, last))
+    }
+
     /// Number of blocks.
     pub(super) fn len(&self) -> usize {
         self.places.len()

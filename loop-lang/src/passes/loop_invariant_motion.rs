@@ -1,8 +1,9 @@
-//! Loop-invariant motion: what is the same in every iteration is computed once, in `init`; what is the same in every turn of
-//! a scalar loop, before that.
+//! Loop-invariant motion: what is the same in every iteration is computed once, in `init`; what is the same while an inner loop
+//! runs, in its `nest`; what is the same in every turn of a scalar loop, before that.
 //!
 //! *Invariant*: an operation, an array length, or a read of a random-access parameter, all of whose
-//! operands are constants, parameters, or defined in `init` and not carried. Operators are total and
+//! operands are constants, parameters, or defined in `init` and not carried; of an inner loop, defined before it, and not
+//! carried by it. Operators are total and
 //! reads outside of an array give zero, so nothing can go wrong where the loop would not have come by.
 //! What an arm computes stays there: one that is not taken is not computed. A scalar loop is thought to turn: what its test
 //! or its turns compute of nothing that it defines goes before it, but for traps, which stay where they may happen.
@@ -11,14 +12,16 @@
 //! of `init`.
 //!
 //! In: a loop that verifies. Out: besides, no block of a loop holds an invariant statement. One walk
-//! in execution order: linear. Classic: Aho, Sethi and Ullman, *Compilers*, 1986, section 10.7; with one
+//! in execution order, and one for each level of inner loops. Classic: Aho, Sethi and Ullman, *Compilers*, 1986, section 10.7; with one
 //! definition per variable and no side effects its conditions come down to the above.
 
 use super::context::Context;
-use crate::ir::{Atom, Block, Loop, ParamKind, Place, Section, Stmt, StmtKind, Var};
+use crate::ir::{
+    Atom, Block, Loop, ParamKind, Place, Rate, RateId, RateKind, Section, Stmt, StmtKind, Var,
+};
 use crate::op::Op;
 use crate::walk;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Regions that are nested deeper than this stay as they are.
 const MAX_DEPTH: usize = 32;
@@ -47,8 +50,61 @@ pub fn run(program: &mut Loop) -> bool {
     }
     let mut changed = !moved.is_empty();
     init.stmts.append(&mut moved);
-    for block in blocks {
+    changed |= to_nests(program, &context, &fixed.readable);
+    for block in context.blocks_mut(program) {
         changed |= lift(&mut block.stmts, &fixed.readable, MAX_DEPTH);
+    }
+    changed
+}
+
+/// What is the same while an inner loop runs goes to its `nest`, innermost loops first.
+fn to_nests(program: &mut Loop, context: &Context, readable: &FxHashSet<Var>) -> bool {
+    let nested = |r: &Rate| matches!(r.kind, RateKind::Nested { .. });
+    if !program.rates.iter().any(nested) {
+        return false;
+    }
+    let inner: Vec<RateId> = (0..program.rates.len())
+        .map(RateId::new)
+        .filter(|r| nested(program.rate(*r)))
+        .collect();
+    let mut defined: FxHashMap<Var, usize> = FxHashMap::default();
+    for (rank, block) in context.blocks(program).into_iter().enumerate() {
+        for stmt in &block.stmts {
+            walk::definitions(&stmt.kind, &mut |v| _ = defined.insert(v, rank));
+        }
+    }
+    let mut changed = false;
+    let mut blocks = context.blocks_mut(program);
+    for rate in inner.into_iter().rev() {
+        let Some((nest, first, last)) = context.inner_loop(rate) else {
+            continue;
+        };
+        for rank in first..=last {
+            let same = |a: Atom, defined: &FxHashMap<Var, usize>| match a {
+                Atom::Const(_) => true,
+                Atom::Var(v) => {
+                    let before = defined.get(&v).is_none_or(|at| *at <= nest);
+                    before && context.keeps_value(a, nest, rank)
+                }
+            };
+            let moves = |stmt: &Stmt, defined: &FxHashMap<Var, usize>| {
+                let mut moves = computes(stmt, readable);
+                walk::operands(&stmt.kind, &mut |a| moves = moves && same(a, defined));
+                moves
+            };
+            if !blocks[rank].stmts.iter().any(|s| moves(s, &defined)) {
+                continue;
+            }
+            for stmt in std::mem::take(&mut blocks[rank].stmts) {
+                let to = match moves(&stmt, &defined) {
+                    true => nest,
+                    false => rank,
+                };
+                walk::definitions(&stmt.kind, &mut |v| _ = defined.insert(v, to));
+                blocks[to].stmts.push(stmt);
+                changed |= to == nest;
+            }
+        }
     }
     changed
 }

@@ -101,7 +101,10 @@ impl<'a> Runner<'a> {
             Term::Flat { args, checked } => {
                 let [outer, inner, length] = [0, 1, 2].map(|k| self.term(args[k]));
                 if *checked && inner >= length {
-                    self.trap(TrapKind::OutOfRange, vec![inner, length]);
+                    self.trap(
+                        TrapKind::OutOfRange,
+                        vec![Const::u64(inner), Const::u64(length)],
+                    );
                 }
                 outer.wrapping_mul(length).wrapping_add(inner)
             }
