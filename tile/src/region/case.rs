@@ -4,7 +4,7 @@
 //! range of the counter on which these answers stay what they are, the body is plain: what it reads
 //! is at a fixed distance from the counter.
 
-use super::{Access, Region, Sweep};
+use super::{Access, Region, Stride, Sweep};
 use livefusion_backend::facts;
 use loop_lang::Loop;
 use loop_lang::ir::{Atom, Stmt, StmtKind, Type, Var};
@@ -182,8 +182,7 @@ impl Region<'_> {
         while answers.len() <= MAX_TESTS {
             match self.case(sweep, &answers) {
                 Ok(case) => return Some(case),
-                // The counter is beyond what is asked near the beginning, and well before the end.
-                Err(test) => answers.push(!test.down && test.moving != Atom::Var(sweep.counter)),
+                Err(test) => answers.push(is_before_in_the_middle(sweep, &test)),
             }
         }
         None
@@ -208,6 +207,16 @@ impl Region<'_> {
             None => Ok(walk.case),
         }
     }
+}
+
+/// The answer to a comparison in the middle of a long sweep: how far that has come is beyond what is asked near the beginning,
+/// such as constants, and what lies ahead is well before the end.
+fn is_before_in_the_middle(sweep: &Sweep, test: &Test) -> bool {
+    let come = sweep.affine(test.moving);
+    let has_come = come.is_some_and(|sum| {
+        sum.step == Stride::By(1) && sum.base.iter().all(|term| term.times < 0)
+    });
+    !test.down && !has_come && matches!(test.edge, Atom::Var(_))
 }
 
 /// A body that is looked at under answers given in order; none are left at `undecided`.
