@@ -63,7 +63,9 @@ fn live_bits(body: &Body) -> u32 {
             continue;
         }
         match &data.term {
-            Term::Op(_, args) => args.iter().for_each(|a| mark(&mut live, *a)),
+            Term::Op(_, args) | Term::Ensure(_, args) => {
+                args.iter().for_each(|a| mark(&mut live, *a));
+            }
             Term::At { index, .. } => mark(&mut live, *index),
             Term::Cond(c, a, b) => [c, a, b].iter().for_each(|t| mark(&mut live, **t)),
             _ => {}
@@ -143,6 +145,7 @@ impl Rewriter {
                 index: to(index),
                 checked: *checked,
             },
+            Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(to).collect()),
             other => *other,
         };
         let key = (term, data.ty);
@@ -263,6 +266,7 @@ fn prune(body: Parts) -> Parts {
         let at = |t: &TermId| to[t.index()];
         let term = match &data.term {
             Term::Op(op, args) => Term::Op(*op, args.iter().map(at).collect()),
+            Term::Ensure(ensure, args) => Term::Ensure(*ensure, args.iter().map(at).collect()),
             Term::Cond(c, a, b) => Term::Cond(at(c), at(a), at(b)),
             Term::Scalar { capture, field } => Term::Scalar {
                 capture: keep_capture(*capture),

@@ -7,7 +7,7 @@ use super::emission::Emission;
 use super::placement::Spot;
 use super::pull::{self, Known};
 use super::scope::Column;
-use crate::ast::{Body, Term, TermId};
+use crate::ast::{Body, Ensure, Term, TermId};
 use crate::sharing::place::{Item, OUTER, Placement, RegionId, place_results};
 use crate::sharing::{FieldRef, NodeId};
 use loop_lang::ir::*;
@@ -308,12 +308,40 @@ impl Inliner<'_, '_, '_> {
                 let var = self.define(t);
                 out.push(self.stmt(StmtKind::ReadArray(var, array, at)));
             }
+            Term::Ensure(ensure, args) => {
+                let args: Args = args.iter().map(|a| self.value(*a)).collect();
+                self.ensure(*ensure, &args, out);
+                self.values[t.index()] = Some(args[0]);
+            }
             Term::Cond(c, ..) => self.cond(t, region, *c, out)?,
             _ => {
                 self.value(t);
             }
         }
         Ok(())
+    }
+
+    /// A trap unless a check holds.
+    fn ensure(&mut self, ensure: Ensure, args: &Args, out: &mut Vec<Stmt>) {
+        let comb = self.inline.comb;
+        let mut ok = |op: Op, a: Atom, b: Atom, out: &mut Vec<Stmt>| -> Atom {
+            let ok = self.e.scalar("ok", comb, Ty::Bool);
+            let kind = StmtKind::Let(ok, op, Args::from_slice(&[a, b]));
+            out.push(Stmt { comb, kind });
+            ok.into()
+        };
+        let (kind, holds) = match ensure {
+            Ensure::Below => (TrapKind::OutOfRange, ok(Op::Lt, args[0], args[1], out)),
+            Ensure::Equal => (TrapKind::LengthMismatch, ok(Op::Eq, args[0], args[1], out)),
+            Ensure::Fits => (TrapKind::Segments, ok(Op::Le, args[0], args[1], out)),
+            Ensure::Fills => (TrapKind::Segments, ok(Op::Eq, args[0], args[1], out)),
+            Ensure::Inside => {
+                let ordered = ok(Op::Le, args[0], args[1], out);
+                let inside = ok(Op::Le, args[1], args[2], out);
+                (TrapKind::SliceRange, ok(Op::And, ordered, inside, out))
+            }
+        };
+        out.push(self.e.trap_stmt(comb, kind, holds, args));
     }
 
     /// Whether an index is inside of an array.

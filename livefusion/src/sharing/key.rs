@@ -200,6 +200,10 @@ impl Writer {
                     self.words.push(tag | 3 | (*op as u64) << 16);
                     self.words.extend(args.iter().map(|a| a.0 as u64));
                 }
+                Term::Ensure(ensure, args) => {
+                    self.words.push(tag | 9 | (*ensure as u64) << 16);
+                    self.words.extend(args.iter().map(|a| a.0 as u64));
+                }
                 Term::Cond(c, a, b) => {
                     self.words
                         .extend([tag | 4, c.0 as u64, a.0 as u64, b.0 as u64]);

@@ -1,7 +1,7 @@
 //! Scalar bodies, term by term and on demand: an arm that is not taken is neither computed nor traps.
 
 use super::{Data, Naive, Read, Trap, When};
-use livefusion::ast::{Body, Term, TermId};
+use livefusion::ast::{Body, Ensure, Term, TermId};
 use loop_lang::eval::eval;
 use loop_lang::ir::TrapKind;
 use loop_lang::op::Op;
@@ -105,6 +105,23 @@ impl<'a> Runner<'a> {
                     self.term(*b)
                 }
             }
+            Term::Ensure(ensure, args) => {
+                let words: Vec<u64> = args.iter().map(|a| self.term(*a)).collect();
+                let (kind, holds) = match ensure {
+                    Ensure::Below => (TrapKind::OutOfRange, words[0] < words[1]),
+                    Ensure::Equal => (TrapKind::LengthMismatch, words[0] == words[1]),
+                    Ensure::Fits => (TrapKind::Segments, words[0] <= words[1]),
+                    Ensure::Fills => (TrapKind::Segments, words[0] == words[1]),
+                    Ensure::Inside => {
+                        let inside = words[0] <= words[1] && words[1] <= words[2];
+                        (TrapKind::SliceRange, inside)
+                    }
+                };
+                if !holds {
+                    self.trap(kind, words.iter().map(|w| Const::u64(*w)).collect());
+                }
+                words[0]
+            }
             Term::LoopVar(..) => unreachable!("a loop variable outside of its loop"),
             Term::LoopResult(l, k) => self.scalar_loop(*l as usize)[*k as usize],
             Term::Scalar { capture, field } => {
@@ -197,7 +214,9 @@ fn inside(body: &Body) -> Vec<u64> {
         let of = |t: &TermId| inside[t.index()];
         inside.push(match &data.term {
             Term::Param(_) | Term::Lit(_) | Term::Scalar { .. } => 0,
-            Term::Op(_, args) => args.iter().map(of).fold(0, |a, b| a | b),
+            Term::Op(_, args) | Term::Ensure(_, args) => {
+                args.iter().map(of).fold(0, |a, b| a | b)
+            }
             Term::Cond(c, a, b) => of(c) | of(a) | of(b),
             Term::At { index, .. } => of(index),
             Term::LoopVar(l, _) => 1 << l,
