@@ -201,7 +201,9 @@ impl BodyBuilder {
                     read(self, &body.captures[*capture as usize], *field, at)
                 }
                 Term::LoopVar(l, k) => self.term(Term::LoopVar(loops as u32 + l, *k), data.ty),
-                Term::LoopResult(l, k) => self.term(Term::LoopResult(loops as u32 + l, *k), data.ty),
+                Term::LoopResult(l, k) => {
+                    self.term(Term::LoopResult(loops as u32 + l, *k), data.ty)
+                }
             };
             here.push(term);
         }

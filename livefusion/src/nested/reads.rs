@@ -1,0 +1,163 @@
+//! Bodies on all segments: what they capture of a segment comes in as further parameters.
+
+use super::lift::{Lift, Lifted, Name};
+use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, TermId, Types};
+use loop_lang::op::Op;
+use loop_lang::types::Ty;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Where a body runs.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// Once for each segment.
+    Segment,
+    /// For each element of segments of these lengths.
+    Element(Arc<Node>),
+    /// For each element of segments of segments: of outer and inner lengths.
+    Inner(Arc<Node>, Arc<Node>),
+}
+
+/// What bodies capture of a segment, as further parameters.
+pub(super) struct Reads {
+    /// The arrays of these parameters, at the place of the bodies.
+    pub(super) columns: Vec<Arc<Node>>,
+    /// Their fields.
+    pub(super) types: Types,
+    entries: FxHashMap<Name, Entry>,
+}
+
+/// What a captured node has become. Numbers are of parameters, from the first that is added.
+enum Entry {
+    /// The fields of a delayed scalar, from this one on.
+    Each(u32),
+    /// An array: where it begins, how long it is.
+    Rows {
+        offset: u32,
+        len: u32,
+        data: Arc<Node>,
+    },
+}
+
+impl Lift {
+    /// What bodies at a place capture of a segment.
+    pub(super) fn reads(&mut self, b: Builder, bodies: &[&Body], place: &Place) -> Reads {
+        let mut reads = Reads {
+            columns: Vec::new(),
+            types: Types::new(),
+            entries: FxHashMap::default(),
+        };
+        for capture in bodies.iter().flat_map(|body| &body.captures) {
+            let name = Arc::as_ptr(capture.node());
+            if reads.entries.contains_key(&name) {
+                continue;
+            }
+            let entry = match self.lifted(capture.node()) {
+                Lifted::Same(_) => continue,
+                Lifted::Each(each) => Entry::Each(reads.column(self.at(b, place, &each))),
+                Lifted::Rows(rows) => {
+                    let offsets = self.offsets(b, &rows);
+                    Entry::Rows {
+                        offset: reads.column(self.at(b, place, &offsets)),
+                        len: reads.column(self.at(b, place, &rows.lengths)),
+                        data: rows.data,
+                    }
+                }
+            };
+            reads.entries.insert(name, entry);
+        }
+        reads
+    }
+
+    /// Values per segment at a place.
+    pub(super) fn at(&mut self, b: Builder, place: &Place, each: &Arc<Node>) -> Arc<Node> {
+        match place {
+            Place::Segment => each.clone(),
+            Place::Element(lengths) => self.spread(b, lengths, each),
+            Place::Inner(outer, inner) => {
+                let each = self.spread(b, outer, each);
+                self.spread(b, inner, &each)
+            }
+        }
+    }
+
+    /// A map at a place, where its inputs are. Without any it is one of what its body captures.
+    pub(super) fn map_at(
+        &mut self,
+        b: Builder,
+        place: &Place,
+        inputs: &[Arc<Node>],
+        body: &Body,
+    ) -> Arc<Node> {
+        let reads = self.reads(b, &[body], place);
+        let body = reads.behind(body, &body.params.clone());
+        let inputs: Vec<Arc<Node>> = inputs.iter().chain(&reads.columns).cloned().collect();
+        b.map(&inputs, body)
+    }
+}
+
+impl Reads {
+    /// The number of the first parameter of a column, new or old.
+    fn column(&mut self, column: Arc<Node>) -> u32 {
+        let mut first = 0;
+        for known in &self.columns {
+            if Arc::ptr_eq(known, &column) {
+                return first;
+            }
+            first += known.types.len() as u32;
+        }
+        self.types.extend_from_slice(&column.types);
+        self.columns.push(column);
+        first
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// A body with these parameters, and those that it reads behind them.
+    pub(super) fn behind(&self, body: &Body, params: &[Ty]) -> Body {
+        if self.is_empty() {
+            return body.clone();
+        }
+        let types: Types = params.iter().chain(&self.types).copied().collect();
+        let mut b = BodyBuilder::new(&types);
+        let own = all_params(&mut b, 0..params.len());
+        let results = self.embed(&mut b, body, &own, params.len());
+        b.finish(&results)
+    }
+
+    /// A body in place; what it reads of a segment are the parameters from `first` on.
+    pub(super) fn embed(
+        &self,
+        b: &mut BodyBuilder,
+        body: &Body,
+        params: &[TermId],
+        first: usize,
+    ) -> Vec<TermId> {
+        let first = first as u32;
+        let results = b.embed_with(body, params, &mut |b, capture, field, at| {
+            let entry = self.entries.get(&Arc::as_ptr(capture.node()));
+            match (entry, at) {
+                (Some(Entry::Each(k)), None) => b.param(first + k + field),
+                (Some(Entry::Rows { offset, len, data }), Some((index, checked))) => {
+                    let [offset, len] = [offset, len].map(|k| b.param(first + k));
+                    let index = match checked {
+                        true => b.ensure(Ensure::Below, &[index, len]),
+                        false => index,
+                    };
+                    let there = b.op(Op::Add, &[offset, index]);
+                    b.at(data, field, there, false)
+                }
+                (_, None) => b.scalar(capture.node(), field),
+                (_, Some((index, checked))) => b.at(capture.node(), field, index, checked),
+            }
+        });
+        results.unwrap_or_default()
+    }
+}
+
+/// Some parameters of a body.
+pub(super) fn all_params(b: &mut BodyBuilder, range: std::ops::Range<usize>) -> Vec<TermId> {
+    range.map(|k| b.param(k as u32)).collect()
+}
