@@ -1,126 +1,32 @@
-//! `take` and `take_while` in segments. What lies behind the end is not computed where computing it could fail: a test in
-//! order decides first.
+//! `take` and `take_while` in segments. What lies behind the end is not computed where computing it could fail: see
+//! [`super::stream`].
 
-use super::folds::Level;
-use super::lift::{Lift, Lifted, Name, packed, rows};
-use super::reads::{Place, Reads, all_params};
+use super::lift::{Lift, Lifted, packed, rows};
+use super::reads::{Place, all_params};
+use super::stream::Follow;
 use crate::array::{literal, operator};
-use crate::ast::{
-    Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, TermId, Types, may_trap,
-};
+use crate::ast::{Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, TermId};
 use loop_lang::op::Op;
-use loop_lang::types::{Const, Ty};
-use rustc_hash::FxHashMap;
+use loop_lang::types::Ty;
 use std::sync::Arc;
 
-/// What is computed of elements one by one, from arrays that are not.
-struct Region {
-    /// In order; the last one is the result. None if it is a source itself.
-    nodes: Vec<Arc<Node>>,
-    sources: Vec<Arc<Node>>,
-}
-
-impl Region {
-    fn bodies(&self) -> Vec<&Body> {
-        let body = self.nodes.iter().filter_map(|n| match &n.kind {
-            Kind::Map(body) => Some(body),
-            _ => None,
-        });
-        body.collect()
-    }
-
-    /// The fields of the result, from those of the sources.
-    fn embed(
-        &self,
-        b: &mut BodyBuilder,
-        reads: &Reads,
-        sources: &[TermId],
-        first: usize,
-    ) -> Vec<TermId> {
-        let mut known: FxHashMap<Name, Vec<TermId>> = FxHashMap::default();
-        let mut rest = sources;
-        for source in &self.sources {
-            let (own, others) = rest.split_at(source.types.len().min(rest.len()));
-            known.insert(Arc::as_ptr(source), own.to_vec());
-            rest = others;
-        }
-        let mut last = sources.to_vec();
-        for node in &self.nodes {
-            let inputs = node.inputs.iter();
-            let fields: Vec<TermId> = inputs
-                .flat_map(|i| known.get(&Arc::as_ptr(i)).cloned().unwrap_or_default())
-                .collect();
-            last = match &node.kind {
-                Kind::Map(body) => reads.embed(b, body, &fields, first),
-                Kind::Fields(range) => fields[range.start as usize..range.end as usize].to_vec(),
-                _ => fields,
-            };
-            known.insert(Arc::as_ptr(node), last.clone());
-        }
-        last
-    }
-}
-
 impl Lift {
-    fn region(&self, of: &Arc<Node>) -> Region {
-        let mut region = Region {
-            nodes: Vec::new(),
-            sources: Vec::new(),
-        };
-        let mut seen: FxHashMap<Name, ()> = FxHashMap::default();
-        let mut stack = vec![(of.clone(), false)];
-        while let Some((node, ready)) = stack.pop() {
-            if ready {
-                region.nodes.push(node);
-                continue;
-            }
-            if seen.insert(Arc::as_ptr(&node), ()).is_some() {
-                continue;
-            }
-            let is_map = matches!(node.kind, Kind::Map(_) | Kind::Zip | Kind::Fields(_));
-            if !is_map || node.is_leaf() || self.is_same(&node) {
-                region.sources.push(node);
-                continue;
-            }
-            let inputs: Vec<Arc<Node>> = node.inputs.iter().cloned().collect();
-            stack.push((node, true));
-            stack.extend(inputs.into_iter().map(|n| (n, false)));
+    /// The first elements of each segment, up to an end.
+    pub(super) fn ends(&mut self, b: Builder, node: &Arc<Node>) -> Lifted {
+        let stream = self.stream(node, Follow::Streams);
+        if stream.may_trap() {
+            return self.in_order(b, &stream);
         }
-        region
+        let of = &node.inputs[0];
+        match &node.kind {
+            Kind::TakeWhile { test, inclusive } => self.take_while(b, of, test, *inclusive),
+            Kind::Take(n) => self.take(b, of, n),
+            _ => super::lift::no_rule(node),
+        }
     }
 
-    /// The sources of a region in step, and the lengths.
-    fn sources(
-        &mut self,
-        b: Builder,
-        of: &Arc<Node>,
-        region: &Region,
-    ) -> (Arc<Node>, Vec<Arc<Node>>) {
-        let lengths = self.rows_of(b, of).lengths;
-        let sources = region.sources.iter();
-        let sources = sources.map(|s| {
-            let lifted = self.lifted(s);
-            self.aligned(b, &lifted, &lengths)
-        });
-        (lengths.clone(), sources.collect())
-    }
-
-    /// The elements before the first one of each segment that fails a test.
-    pub(super) fn take_while(
-        &mut self,
-        b: Builder,
-        of: &Arc<Node>,
-        test: &Body,
-        inclusive: bool,
-    ) -> Lifted {
-        let region = self.region(of);
-        let traps = |body: &&Body| {
-            let mut terms = body.terms.iter();
-            terms.any(|t| may_trap(&t.term, t.ty, |_| false))
-        };
-        if region.bodies().iter().chain([&test]).any(traps) {
-            return self.take_while_in_order(b, of, &region, test, inclusive);
-        }
+    /// The elements before the first one of each segment that fails a test: all are tested.
+    fn take_while(&mut self, b: Builder, of: &Arc<Node>, test: &Body, inclusive: bool) -> Lifted {
         let all = self.rows_of(b, of);
         let place = Place::Element(all.lengths.clone());
         let goes_on = self.map_at(b, &place, std::slice::from_ref(&all.data), test);
@@ -137,62 +43,10 @@ impl Lift {
         packed(b, &all.lengths, &all.data, &kept)
     }
 
-    /// As [`Lift::take_while`], where what lies behind may fail: elements are computed in order, as long as the segment
-    /// goes on.
-    fn take_while_in_order(
-        &mut self,
-        builder: Builder,
-        of: &Arc<Node>,
-        region: &Region,
-        test: &Body,
-        inclusive: bool,
-    ) -> Lifted {
-        let (lengths, sources) = self.sources(builder, of, region);
-        let mut bodies = region.bodies();
-        bodies.push(test);
-        let reads = self.reads(builder, &bodies, &Place::Element(lengths.clone()));
-        let inputs: Vec<Arc<Node>> = sources.iter().chain(&reads.columns).cloned().collect();
-        let elements = builder.zip(&inputs);
-        // Whether it goes on, whether this element is one, its fields.
-        let state: Types = [Ty::Bool; 2].iter().chain(&of.types).copied().collect();
-        let (n, width) = (state.len(), elements.types.len() - reads.types.len());
-        let mut b = BodyBuilder::new(&[&state[..], &elements.types].concat());
-        let own = all_params(&mut b, 0..n + width);
-        let goes_on = own[0];
-        let fields = region.embed(&mut b, &reads, &own[n..], n + width);
-        let tested = reads.embed(&mut b, test, &fields, n + width);
-        let no = b.lit(Const::bool(false));
-        let next: Vec<TermId> = tested.into_iter().map(|t| b.cond(goes_on, t, no)).collect();
-        let kept = match (inclusive, next.as_slice()) {
-            (false, [next]) => *next,
-            _ => goes_on,
-        };
-        let mut results = next;
-        results.push(kept);
-        for (x, ty) in fields.into_iter().zip(&of.types) {
-            let none = b.lit(Const::zero(*ty));
-            results.push(b.cond(goes_on, x, none));
-        }
-        let mut start = BodyBuilder::new(&[]);
-        let mut from = vec![start.lit(Const::bool(true))];
-        from.extend(state[1..].iter().map(|t| start.lit(Const::zero(*t))));
-        let start = start.finish(&from);
-        let fold = Fold {
-            start,
-            step: b.finish(&results),
-            style: FoldStyle::Sequential,
-        };
-        let level = Level::outer(lengths.clone());
-        let scanned = self.fold(builder, &fold, &level, &elements, Some(ScanKind::Inclusive));
-        let kept = builder.fields(&scanned, 1..2);
-        let data = builder.fields(&scanned, 2..n as u32);
-        packed(builder, &lengths, &data, &kept)
-    }
-
     /// The first elements of each segment. What is computed of elements one by one is computed behind.
-    pub(super) fn take(&mut self, builder: Builder, of: &Arc<Node>, n: &Body) -> Lifted {
-        let region = self.region(of);
-        let (lengths, sources) = self.sources(builder, of, &region);
+    fn take(&mut self, builder: Builder, of: &Arc<Node>, n: &Body) -> Lifted {
+        let stream = self.stream(of, Follow::Maps);
+        let (lengths, sources) = self.sources(builder, &stream);
         let reads = self.reads(builder, &[n], &Place::Segment);
         let types: Vec<Ty> = [&[Ty::U64], &reads.types[..]].concat();
         let mut b = BodyBuilder::new(&types);
@@ -203,16 +57,12 @@ impl Lift {
         let tags = builder.expand(&lengths, &reads.columns, b.finish(&[is_first]));
         let all = builder.zip(&sources);
         let (data, taken) = (builder.pack(&all, &tags), builder.count_s(&lengths, &tags));
-        if region.nodes.is_empty() {
-            return rows(taken, data);
-        }
-        let bodies = region.bodies();
-        let reads = self.reads(builder, &bodies, &Place::Element(taken.clone()));
+        let reads = self.reads(builder, &stream.bodies(), &Place::Element(taken.clone()));
+        let width = all.types.len();
         let mut b = BodyBuilder::new(&[&all.types[..], &reads.types].concat());
-        let own = all_params(&mut b, 0..all.types.len());
-        let results = region.embed(&mut b, &reads, &own, all.types.len());
+        let own = all_params(&mut b, 0..width);
+        let results = stream.mapped(&mut b, &reads, &own, width);
         let inputs: Vec<Arc<Node>> = [&data].into_iter().chain(&reads.columns).cloned().collect();
-        let data = builder.map(&inputs, b.finish(&results));
-        rows(taken, data)
+        rows(taken, builder.map(&inputs, b.finish(&results)))
     }
 }

@@ -210,10 +210,7 @@ impl Lift {
                 let tags = self.within(b, &node.inputs[1], &outer, &inner).data;
                 rows(outer, b.count_s(&inner, &tags))
             }
-            Kind::TakeWhile { test, inclusive } => {
-                self.take_while(b, &node.inputs[0], test, *inclusive)
-            }
-            Kind::Take(n) => self.take(b, &node.inputs[0], n),
+            Kind::TakeWhile { .. } | Kind::Take(_) => self.ends(b, node),
             Kind::Scatter(combine) => self.scatter(b, node, combine.as_ref()),
             Kind::Append | Kind::ZipShortest | Kind::Merge(_) | Kind::Custom(_) => no_rule(node),
         }

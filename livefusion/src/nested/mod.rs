@@ -12,7 +12,8 @@
 //! | `align` | values of a segment for its elements, invariants for each segment, arrays in step |
 //! | `folds` | folds and scans whose operator or start depends on the segment |
 //! | `segments` | segments in the closure: segments of segments; `scatter` |
-//! | `ends` | `take`, `take_while`: what lies behind the end |
+//! | `ends` | `take`, `take_while` |
+//! | `stream` | what comes before an end, as one scan that computes nothing behind it |
 
 mod align;
 mod ends;
@@ -20,6 +21,7 @@ mod folds;
 mod lift;
 mod reads;
 mod segments;
+mod stream;
 
 pub use lift::Lift;
 

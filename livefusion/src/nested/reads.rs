@@ -1,7 +1,8 @@
 //! Bodies on all segments: what they capture of a segment comes in as further parameters.
 
-use super::lift::{Lift, Lifted, Name};
-use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, TermId, Types};
+use super::lift::{Lift, Lifted, Name, Rows};
+use super::stream::{Follow, Stream};
+use crate::ast::{Body, BodyBuilder, Builder, Ensure, Node, Term, TermId, Types};
 use loop_lang::op::Op;
 use loop_lang::types::Ty;
 use rustc_hash::FxHashMap;
@@ -37,6 +38,14 @@ enum Entry {
         len: u32,
         data: Arc<Node>,
     },
+    /// Maps of arrays, of which an element is computed where it is read: what is not read is not computed, and cannot
+    /// fail.
+    Maps {
+        stream: Stream,
+        offsets: Vec<u32>,
+        len: u32,
+        data: Vec<Arc<Node>>,
+    },
 }
 
 impl Lift {
@@ -47,14 +56,37 @@ impl Lift {
             types: Types::new(),
             entries: FxHashMap::default(),
         };
-        for capture in bodies.iter().flat_map(|body| &body.captures) {
-            let name = Arc::as_ptr(capture.node());
+        let captures = bodies.iter().flat_map(|body| &body.captures);
+        let mut rest: Vec<Arc<Node>> = captures.map(|c| c.node().clone()).collect();
+        rest.reverse();
+        while let Some(node) = rest.pop() {
+            let name = Arc::as_ptr(&node);
             if reads.entries.contains_key(&name) {
                 continue;
             }
-            let entry = match self.lifted(capture.node()) {
+            let maps = self.maps(bodies, &node);
+            let entry = match self.lifted(&node) {
                 Lifted::Same(_) => continue,
                 Lifted::Each(each) => Entry::Each(reads.column(self.at(b, place, &each))),
+                Lifted::Rows(rows) if let Some((stream, data)) = maps => {
+                    let captured = stream.bodies().into_iter().flat_map(|body| &body.captures);
+                    rest.extend(captured.map(|c| c.node().clone()));
+                    let mut offsets = Vec::new();
+                    for data in &data {
+                        let rows = Rows {
+                            lengths: rows.lengths.clone(),
+                            data: data.clone(),
+                        };
+                        let begin = self.offsets(b, &rows);
+                        offsets.push(reads.column(self.at(b, place, &begin)));
+                    }
+                    Entry::Maps {
+                        stream,
+                        offsets,
+                        len: reads.column(self.at(b, place, &rows.lengths)),
+                        data,
+                    }
+                }
                 Lifted::Rows(rows) => {
                     let offsets = self.offsets(b, &rows);
                     Entry::Rows {
@@ -67,6 +99,34 @@ impl Lift {
             reads.entries.insert(name, entry);
         }
         reads
+    }
+
+    /// The maps that make an array, and what they are of, if they may fail and bodies read it at one index.
+    fn maps(&self, bodies: &[&Body], array: &Arc<Node>) -> Option<(Stream, Vec<Arc<Node>>)> {
+        let mut indices: Vec<(*const Body, TermId)> = Vec::new();
+        for body in bodies {
+            for data in &body.terms {
+                if let Term::At { capture, index, .. } = data.term
+                    && Arc::ptr_eq(body.captures[capture as usize].node(), array)
+                {
+                    indices.push((std::ptr::from_ref(*body), index));
+                }
+            }
+        }
+        indices.dedup();
+        let stream = self.stream(array, Follow::Maps);
+        if indices.len() != 1 || stream.is_source() || !stream.may_trap() {
+            return None;
+        }
+        let Lifted::Rows(rows) = self.lifted(array) else {
+            return None;
+        };
+        let data = stream.sources().iter().map(|s| match self.lifted(s) {
+            Lifted::Rows(of) if Arc::ptr_eq(&of.lengths, &rows.lengths) => Some(of.data),
+            _ => None,
+        });
+        let data: Option<Vec<Arc<Node>>> = data.collect();
+        Some((stream, data?))
     }
 
     /// Values per segment at a place.
@@ -141,13 +201,31 @@ impl Reads {
             match (entry, at) {
                 (Some(Entry::Each(k)), None) => b.param(first + k + field),
                 (Some(Entry::Rows { offset, len, data }), Some((index, checked))) => {
-                    let [offset, len] = [offset, len].map(|k| b.param(first + k));
-                    let index = match checked {
-                        true => b.ensure(Ensure::Below, &[index, len]),
-                        false => index,
-                    };
-                    let there = b.op(Op::Add, &[offset, index]);
+                    let index = inside(b, index, first + len, checked);
+                    let begin = b.param(first + offset);
+                    let there = b.op(Op::Add, &[begin, index]);
                     b.at(data, field, there, false)
+                }
+                (
+                    Some(Entry::Maps {
+                        stream,
+                        offsets,
+                        len,
+                        data,
+                    }),
+                    Some((index, checked)),
+                ) => {
+                    let index = inside(b, index, first + len, checked);
+                    let mut fields = Vec::new();
+                    for (offset, data) in offsets.iter().zip(data) {
+                        let begin = b.param(first + offset);
+                        let there = b.op(Op::Add, &[begin, index]);
+                        let all = 0..data.types.len() as u32;
+                        fields.extend(all.map(|f| b.at(data, f, there, false)));
+                    }
+                    let results = stream.mapped(b, self, &fields, first as usize);
+                    let none = index;
+                    results.get(field as usize).copied().unwrap_or(none)
                 }
                 (_, None) => b.scalar(capture.node(), field),
                 (_, Some((index, checked))) => b.at(capture.node(), field, index, checked),
@@ -155,6 +233,15 @@ impl Reads {
         });
         results.unwrap_or_default()
     }
+}
+
+/// An index that is below a length, a parameter, if that is to be checked.
+fn inside(b: &mut BodyBuilder, index: TermId, len: u32, checked: bool) -> TermId {
+    if !checked {
+        return index;
+    }
+    let len = b.param(len);
+    b.ensure(Ensure::Below, &[index, len])
 }
 
 /// Some parameters of a body.
