@@ -323,7 +323,7 @@ fn by_index() {
         row.map(|x| x + 1).scatter(&iota(row.len()), &row)
     });
     arrays(&full(), |row| {
-        row.scatter_with(&row.map(|x| (x % 1).cast::<u64>()), &row, |a, b| a + b)
+        row.scatter_with(&row.map(|x| (x * 0).cast::<u64>()), &row, |a, b| a + b)
     });
     arrays(&ints(), |row| {
         reduce_by_index(10, 0i64, &row, &row, |a, b| a + b)

@@ -13,6 +13,10 @@ use std::sync::Arc;
 /// Up to this many entries a linear scan beats a table.
 const SMALL: usize = 16;
 
+/// Says what a field of a capture is: as it is, or at an index, checked or not.
+pub(crate) type ReadCapture<'a> =
+    &'a mut dyn FnMut(&mut BodyBuilder, &Capture, u32, Option<(TermId, bool)>) -> TermId;
+
 /// Builds a [`Body`]. Equal terms are one term. A mistake does not panic: the first one stays in the
 /// body, and the node made from it carries it on to `force`.
 ///
@@ -161,7 +165,7 @@ impl BodyBuilder {
         &mut self,
         body: &Body,
         params: &[TermId],
-        read: &mut dyn FnMut(&mut BodyBuilder, &Capture, u32, Option<(TermId, bool)>) -> TermId,
+        read: ReadCapture<'_>,
     ) -> Option<Vec<TermId>> {
         if body.error.is_some() || params.len() != body.params.len() {
             return None;

@@ -136,14 +136,13 @@ impl Lift {
                 continue;
             }
             let is_first = Arc::ptr_eq(&node, of);
-            if !ready && entered < MOST && (is_first || !self.is_same(&node)) {
-                if self.follows(&node, follow) {
-                    entered += 1;
-                    let inputs: Vec<Arc<Node>> = node.inputs.iter().cloned().collect();
-                    stack.push((node, true));
-                    stack.extend(inputs.into_iter().rev().map(|n| (n, false)));
-                    continue;
-                }
+            let is_met = !ready && entered < MOST && (is_first || !self.is_same(&node));
+            if is_met && self.follows(&node, follow) {
+                entered += 1;
+                let inputs: Vec<Arc<Node>> = node.inputs.iter().cloned().collect();
+                stack.push((node, true));
+                stack.extend(inputs.into_iter().rev().map(|n| (n, false)));
+                continue;
             }
             let mut by = node.inputs.iter().map(|i| selectors.get(&Arc::as_ptr(i)));
             let first = by.next().flatten().copied().flatten();
