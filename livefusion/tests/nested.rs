@@ -263,7 +263,7 @@ fn scans() {
 fn some_of_the_elements() {
     arrays(&ints(), |row| row.filter(|x| x.gt(1)));
     arrays(&ints(), |row| {
-        row.filter(|x| (x * 2).gt(&row.len().map(|n| n.cast::<i64>())))
+        row.filter(|x| (x * 2).gt(row.len().map(|n| n.cast::<i64>())))
     });
     arrays(&ints(), |row| row.pack(&row.map(|x| x.ne(1))));
     arrays(&ints(), |row| {
@@ -323,7 +323,7 @@ fn by_index() {
         row.map(|x| x + 1).scatter(&iota(row.len()), &row)
     });
     arrays(&full(), |row| {
-        row.scatter_with(&row.map(|x| (x * 0).cast::<u64>()), &row, |a, b| a + b)
+        row.scatter_with(&row.map(|x| x.min(0).cast::<u64>()), &row, |a, b| a + b)
     });
     arrays(&ints(), |row| {
         reduce_by_index(10, 0i64, &row, &row, |a, b| a + b)
@@ -342,13 +342,13 @@ fn ends() {
     arrays(&ints(), |row| row.take(2));
     arrays(&ints(), |row| row.filter(|x| x.gt(1)).take(1));
     arrays(&ints(), |row| row.cumsum().take(2));
-    arrays(&ints(), |row| row.cumsum().take(&row.len().map(|n| n / 2)));
+    arrays(&ints(), |row| row.cumsum().take(row.len().map(|n| n / 2)));
     arrays(&ints(), |row| row.take_while(|x| x.gt(1)));
     arrays(&ints(), |row| {
         row.map(|x| (x, x * 2)).take_while(|(_, y)| y.gt(2))
     });
     arrays(&ints(), |row| {
-        row.take_while(|x| x.gt(&row.len().map(|n| n.cast::<i64>() - 2)))
+        row.take_while(|x| x.gt(row.len().map(|n| n.cast::<i64>() - 2)))
     });
     arrays(&ints(), |row| {
         row.filter(|x| x.gt(1)).take_while(|x| x.gt(2))
@@ -416,9 +416,9 @@ fn invariants() {
     arrays(&ints(), |row| row.map(|x| x + &weights.sum()));
     arrays(&full(), |row| row.map(|x| weights.at(x % 3)));
     arrays(&ints(), |row| weights.map(|w| w + &row.sum()));
-    arrays(&ints(), |row| weights.filter(|w| w.gt(&row.sum())));
+    arrays(&ints(), |row| weights.filter(|w| w.gt(row.sum())));
     scalars(&ints(), |row| {
-        weights.fold(0, |a, b| a.max(b).max(&row.sum()))
+        weights.fold(0, |a, b| a.max(b).max(row.sum()))
     });
     arrays(&ints(), |_| weights.clone());
     scalars(&ints(), |_| weights.sum());
@@ -547,7 +547,7 @@ fn nests_in_nests() {
     // The inner closure reads the outer row, and what is around both.
     let reads = all.map_segments(|row| {
         let sums = indices_s(&row).map_segments(|piece| {
-            let own = piece.filter(|i| i.lt(&row.len()));
+            let own = piece.filter(|i| i.lt(row.len()));
             own.map(|i| row.at(i) + weights.at(i % 4)).sum()
         });
         sums.map(|s| s + &weights.sum())

@@ -166,7 +166,7 @@ fn delayed(row: &Array<i64>, invariant: &Array<i64>, steps: &[Step]) -> Array<i6
                 at.scan_exclusive(&start, |a, b| a.max(b))
             }
             Take(k) => at.take(*k),
-            TakeHalf => at.take(&at.len().map(|n| n / 2)),
+            TakeHalf => at.take(at.len().map(|n| n / 2)),
             Drop(k) => at.drop(*k),
             TakeWhile(m) => at.take_while(|x| (x % *m).ne(0)),
             Until(offset, least) => {
