@@ -125,6 +125,13 @@ impl Lift {
         lengths: &Arc<Node>,
         values: &Arc<Node>,
     ) -> Arc<Node> {
+        if let Some((outer, inner)) = self.nests.get(&Arc::as_ptr(lengths)).cloned() {
+            let mut each = values.clone();
+            for lengths in [outer, inner] {
+                each = self.spread(builder, &lengths, &each);
+            }
+            return each;
+        }
         self.once(
             Made::Spread(Arc::as_ptr(lengths), Arc::as_ptr(values)),
             &[lengths, values],
@@ -191,11 +198,43 @@ impl Lift {
 
     /// How many elements the segments of each segment have together.
     pub(super) fn total(&mut self, b: Builder, outer: &Arc<Node>, inner: &Arc<Node>) -> Arc<Node> {
-        self.once(
-            Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner)),
-            &[outer, inner],
-            |_| b.fold_s(outer, inner, sum()),
-        )
+        let key = Made::Total(Arc::as_ptr(outer), Arc::as_ptr(inner));
+        let total = self.once(key, &[outer, inner], |_| b.fold_s(outer, inner, sum()));
+        let both = (outer.clone(), inner.clone());
+        self.nests.insert(Arc::as_ptr(&total), both);
+        total
+    }
+
+    /// How many elements of each segment have a true tag. Those of segments of segments stay such.
+    pub(super) fn counted(
+        &mut self,
+        b: Builder,
+        lengths: &Arc<Node>,
+        tags: &Arc<Node>,
+    ) -> Arc<Node> {
+        match self.nests.get(&Arc::as_ptr(lengths)).cloned() {
+            Some((outer, inner)) => {
+                let inner = self.counted(b, &inner, tags);
+                self.total(b, &outer, &inner)
+            }
+            None => {
+                let key = Made::Count(Arc::as_ptr(lengths), Arc::as_ptr(tags));
+                self.once(key, &[lengths, tags], |_| b.count_s(lengths, tags))
+            }
+        }
+    }
+
+    /// The elements of segments whose tags are true.
+    pub(super) fn packed(
+        &mut self,
+        b: Builder,
+        lengths: &Arc<Node>,
+        data: &Arc<Node>,
+        tags: &Arc<Node>,
+    ) -> Lifted {
+        let lengths = self.counted(b, lengths, tags);
+        let data = b.pack(data, tags);
+        Lifted::Rows(Rows { lengths, data })
     }
 
     /// Data for the segments of each segment: there must be as many elements in both.

@@ -1,7 +1,7 @@
 //! `take` and `take_while` in segments. What lies behind the end is not computed where computing it could fail: see
 //! [`super::stream`].
 
-use super::lift::{Lift, Lifted, packed, rows};
+use super::lift::{Lift, Lifted, rows};
 use super::reads::{Place, all_params};
 use super::stream::Follow;
 use crate::array::{literal, operator};
@@ -40,7 +40,7 @@ impl Lift {
             false => ScanKind::Inclusive,
         };
         let kept = b.scan_s(&all.lengths, &goes_on, both, kind);
-        packed(b, &all.lengths, &all.data, &kept)
+        self.packed(b, &all.lengths, &all.data, &kept)
     }
 
     /// The first elements of each segment. What is computed of elements one by one is computed behind.
@@ -56,7 +56,10 @@ impl Lift {
         let is_first = b.op(Op::Lt, &args);
         let tags = builder.expand(&lengths, &reads.columns, b.finish(&[is_first]));
         let all = builder.zip(&sources);
-        let (data, taken) = (builder.pack(&all, &tags), builder.count_s(&lengths, &tags));
+        let (data, taken) = (
+            builder.pack(&all, &tags),
+            self.counted(builder, &lengths, &tags),
+        );
         let reads = self.reads(builder, &stream.bodies(), &Place::Element(taken.clone()));
         let width = all.types.len();
         let mut b = BodyBuilder::new(&[&all.types[..], &reads.types].concat());

@@ -36,6 +36,8 @@ pub struct Lift {
     /// What nodes are; each is kept, so that its name stays its own.
     known: FxHashMap<Name, (Arc<Node>, Lifted)>,
     made: FxHashMap<Made, Arc<Node>>,
+    /// Of lengths that are those of segments of segments together, the outer and the inner lengths.
+    pub(super) nests: FxHashMap<Name, (Arc<Node>, Arc<Node>)>,
     kept: Vec<Arc<Node>>,
 }
 
@@ -50,6 +52,8 @@ pub(super) enum Made {
     Offsets(Name, Name),
     /// How long segments of segments are together: outer and inner lengths.
     Total(Name, Name),
+    /// How many elements have a true tag: lengths, tags.
+    Count(Name, Name),
     /// A length that all segments have: a number, a delayed scalar, that of an array.
     Known(u64),
     Scalar(Name),
@@ -63,6 +67,7 @@ impl Lift {
             segments,
             known: FxHashMap::default(),
             made: FxHashMap::default(),
+            nests: FxHashMap::default(),
             kept: Vec::new(),
         }
     }
@@ -157,11 +162,11 @@ impl Lift {
                 let (lengths, inputs) = self.in_step(b, node);
                 let place = Place::Element(lengths.clone());
                 let tags = self.map_at(b, &place, &inputs, test);
-                packed(b, &lengths, &inputs[0], &tags)
+                self.packed(b, &lengths, &inputs[0], &tags)
             }
             Kind::Pack => {
                 let (lengths, inputs) = self.in_step(b, node);
-                packed(b, &lengths, &inputs[0], &inputs[1])
+                self.packed(b, &lengths, &inputs[0], &inputs[1])
             }
             Kind::Fold(fold) => {
                 let Rows { lengths, data } = self.rows_of(b, &node.inputs[0]);
@@ -208,7 +213,7 @@ impl Lift {
             Kind::CountS => {
                 let (outer, inner) = self.inner_lengths(b, &node.inputs[0]);
                 let tags = self.within(b, &node.inputs[1], &outer, &inner).data;
-                rows(outer, b.count_s(&inner, &tags))
+                rows(outer, self.counted(b, &inner, &tags))
             }
             Kind::TakeWhile { .. } | Kind::Take(_) => self.ends(b, node),
             Kind::Scatter(combine) => self.scatter(b, node, combine.as_ref()),
@@ -244,16 +249,6 @@ impl Lift {
 
 pub(super) fn rows(lengths: Arc<Node>, data: Arc<Node>) -> Lifted {
     Lifted::Rows(Rows { lengths, data })
-}
-
-/// The elements of segments whose tags are true.
-pub(super) fn packed(
-    b: Builder,
-    lengths: &Arc<Node>,
-    data: &Arc<Node>,
-    tags: &Arc<Node>,
-) -> Lifted {
-    rows(b.count_s(lengths, tags), b.pack(data, tags))
 }
 
 /// The error that a combinator has no rule.

@@ -5,7 +5,7 @@
 //! if one does. All that may fail is in the arm of a condition that holds while no end was met, and while
 //! the filters before let the element through.
 
-use super::lift::{Lift, Lifted, Name, packed};
+use super::lift::{Lift, Lifted, Name};
 use super::reads::{Place, Reads, all_params};
 use crate::ast::{
     Body, BodyBuilder, Builder, Fold, FoldStyle, Kind, Node, ScanKind, TermId, Types, may_trap,
@@ -366,7 +366,7 @@ impl Lift {
         let scanned = builder.scan_s(&lengths, &elements, fold, ScanKind::Inclusive);
         let kept = builder.fields(&scanned, 0..1);
         let data = builder.fields(&scanned, 1..out as u32);
-        packed(builder, &lengths, &data, &kept)
+        self.packed(builder, &lengths, &data, &kept)
     }
 }
 
